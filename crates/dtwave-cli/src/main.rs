@@ -1,0 +1,2 @@
+//! The `dtwave` command.
+fn main() {}
