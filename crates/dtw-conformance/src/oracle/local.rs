@@ -1,0 +1,74 @@
+//! Costs between two points, summed over channels: `Σₖ (aₖ−bₖ)²`, its square root, `Σₖ |aₖ−bₖ|`, and the
+//! `p`-norm. Channels are dependent: they are warped together.
+
+use std::fmt::Debug;
+
+/// The two floating-point types the oracles run in.
+pub trait Real: num_traits::Float + std::iter::Sum + Debug + Send + Sync + 'static {
+    /// The nearest value to `value` in this type.
+    fn of(value: f64) -> Self;
+    /// This value in double precision.
+    fn wide(self) -> f64;
+}
+
+impl Real for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+impl Real for f32 {
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// The cost of aligning two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalCost {
+    /// `Σₖ (aₖ−bₖ)²`.
+    SquaredEuclidean,
+    /// `√Σₖ (aₖ−bₖ)²`.
+    Euclidean,
+    /// `Σₖ |aₖ−bₖ|`.
+    Manhattan,
+}
+
+impl LocalCost {
+    /// The cost between points `a` and `b`.
+    pub fn between<F: Real>(self, a: &[F], b: &[F]) -> F {
+        match self {
+            LocalCost::SquaredEuclidean => squared_euclidean(a, b),
+            LocalCost::Euclidean => euclidean(a, b),
+            LocalCost::Manhattan => a.iter().zip(b).map(|(&a, &b)| (a - b).abs()).sum(),
+        }
+    }
+}
+
+/// `Σₖ (aₖ−bₖ)²`.
+pub fn squared_euclidean<F: Real>(a: &[F], b: &[F]) -> F {
+    a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum()
+}
+
+/// `√Σₖ (aₖ−bₖ)²`.
+pub fn euclidean<F: Real>(a: &[F], b: &[F]) -> F {
+    squared_euclidean(a, b).sqrt()
+}
+
+/// `(Σₖ |aₖ−bₖ|ᵖ)^(1/p)`.
+pub fn p_norm<F: Real>(a: &[F], b: &[F], p: u32) -> F {
+    match p {
+        1 => LocalCost::Manhattan.between(a, b),
+        2 => euclidean(a, b),
+        _ => {
+            let sum: F = a.iter().zip(b).map(|(&a, &b)| (a - b).abs().powi(p as i32)).sum();
+            sum.powf(F::one() / F::of(f64::from(p)))
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `R(i,j) = c(xᵢ,yⱼ) + softmin_γ(R(i−1,j−1), R(i−1,j), R(i,j−1))`, `softmin_γ(a) = −γ log Σ e^(−a/γ)`, with the
+//! squared Euclidean cost, `R(0,0) = 0` and the other borders +∞. The value is signed.
+//!
+//! The alignment matrix `E(i,j) = ∂R(n,m)/∂c(xᵢ,yⱼ)` follows backwards from `E(n,m) = 1`:
+//! `E(i,j) = Σ E(s)·e^((R(s) − R(i,j) − c(s))/γ)` over the three successors `s`; the exponents are never positive,
+//! because a soft minimum is at most each of its arguments. Then `∂/∂xᵢ = Σⱼ E(i,j)·2(xᵢ−yⱼ)`, `∂/∂yⱼ` likewise.
+//!
+//! Source: Cuturi & Blondel 2017, Algorithms 1 and 2 (arXiv:1703.01541).
+
+use super::{Real, Rows, Series, local::squared_euclidean};
+
+/// `−γ log(e^(−a/γ) + e^(−b/γ) + e^(−c/γ))`, shifted by the least argument; +∞ if all three are.
+fn softmin<F: Real>(a: F, b: F, c: F, gamma: F) -> F {
+    let least = a.min(b).min(c);
+    if least == F::infinity() {
+        return least;
+    }
+    let sum: F = [a, b, c].iter().map(|&value| (-(value - least) / gamma).exp()).sum();
+    least - gamma * sum.ln()
+}
+
+/// `R`, `(n+1) × (m+1)`.
+pub fn values<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> Vec<Vec<F>> {
+    let mut r = vec![vec![F::infinity(); y.len() + 1]; x.len() + 1];
+    r[0][0] = F::zero();
+    for i in 1..=x.len() {
+        for j in 1..=y.len() {
+            if rows[i - 1].contains(&(j - 1)) {
+                let c = squared_euclidean(&x[i - 1], &y[j - 1]);
+                r[i][j] = c + softmin(r[i - 1][j - 1], r[i - 1][j], r[i][j - 1], gamma);
+            }
+        }
+    }
+    r
+}
+
+/// `R(n,m)`.
+pub fn value<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> F {
+    values(x, y, gamma, rows)[x.len()][y.len()]
+}
+
+/// `E`, `n × m`, 0-based; zero outside the band.
+pub fn alignment<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> Vec<Vec<F>> {
+    let (n, m) = (x.len(), y.len());
+    let r = values(x, y, gamma, rows);
+    let mut e = vec![vec![F::zero(); m]; n];
+    for i in (0..n).rev() {
+        for j in (0..m).rev() {
+            if !rows[i].contains(&j) {
+                continue;
+            }
+            if i == n - 1 && j == m - 1 {
+                e[i][j] = F::one();
+                continue;
+            }
+            for (a, b) in [(i + 1, j + 1), (i + 1, j), (i, j + 1)] {
+                if a < n && b < m && rows[a].contains(&b) {
+                    let c = squared_euclidean(&x[a], &y[b]);
+                    // R is 1-based: cell (i, j) here is r[i + 1][j + 1].
+                    let exponent = (r[a + 1][b + 1] - r[i + 1][j + 1] - c) / gamma;
+                    e[i][j] = e[i][j] + e[a][b] * exponent.exp();
+                }
+            }
+        }
+    }
+    e
+}
+
+/// `(∂R(n,m)/∂x, ∂R(n,m)/∂y)`, shaped as `x` and `y`.
+pub fn gradients<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> (Vec<Vec<F>>, Vec<Vec<F>>) {
+    let e = alignment(x, y, gamma, rows);
+    let two = F::of(2.0);
+    let mut grad_x = vec![vec![F::zero(); x[0].len()]; x.len()];
+    let mut grad_y = vec![vec![F::zero(); y[0].len()]; y.len()];
+    for i in 0..x.len() {
+        for j in 0..y.len() {
+            for k in 0..x[i].len() {
+                let slope = e[i][j] * two * (x[i][k] - y[j][k]);
+                grad_x[i][k] = grad_x[i][k] + slope;
+                grad_y[j][k] = grad_y[j][k] - slope;
+            }
+        }
+    }
+    (grad_x, grad_y)
+}

@@ -1,0 +1,65 @@
+//! DTW of a whole query `x` against any stretch of a reference `y`: the recurrence of [`dtw`](super::dtw) with
+//! `D(0,j) = 0` for every `j` (free start), `D(i,0) = +∞` for `i > 0`, and the minimum over the last row (free end).
+//!
+//! The best end is the first least one; its start is the column in which the path, walked back with ties going
+//! diagonal, up, left, reaches the query's first point. Further hits: the least remaining end, again and again,
+//! removing after each all ends within the exclusion zone round it. Starts and ends are 0-based and inclusive.
+//!
+//! Source: Müller 2007, section 4.4 (doi:10.1007/978-3-540-74048-3).
+
+use super::{Grid, LocalCost, Real, Rows, Series, path};
+
+/// One occurrence of the query in the reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Match<F> {
+    /// Accumulated cost.
+    pub cost: F,
+    /// First column of the reference, inclusive.
+    pub start: usize,
+    /// Last column of the reference, inclusive.
+    pub end: usize,
+}
+
+/// The accumulated-cost matrix with a free start.
+pub fn grid<F: Real>(query: &Series<F>, reference: &Series<F>, cost: LocalCost, rows: &Rows) -> Grid<F> {
+    let mut grid = Grid::infinite(query.len(), reference.len());
+    for j in 0..=reference.len() {
+        grid.values[0][j] = F::zero();
+    }
+    for i in 1..=query.len() {
+        for j in 1..=reference.len() {
+            if rows[i - 1].contains(&(j - 1)) {
+                let c = cost.between(&query[i - 1], &reference[j - 1]);
+                let (diagonal, up, left) =
+                    (grid.values[i - 1][j - 1], grid.values[i - 1][j], grid.values[i][j - 1]);
+                grid.arrive(i, j, c + diagonal, c + up, c + left);
+            }
+        }
+    }
+    grid
+}
+
+/// Up to `k` occurrences, best first; ends within `exclusion` points of an earlier one are not considered.
+pub fn matches<F: Real>(grid: &Grid<F>, k: usize, exclusion: usize) -> Vec<Match<F>> {
+    let last_row = &grid.values[grid.n()];
+    let mut open: Vec<bool> = vec![true; grid.m()];
+    let mut found = Vec::new();
+    while found.len() < k {
+        let mut best: Option<usize> = None;
+        for end in 0..grid.m() {
+            let better = best.is_none_or(|best| last_row[end + 1] < last_row[best + 1]);
+            if open[end] && last_row[end + 1].is_finite() && better {
+                best = Some(end);
+            }
+        }
+        let Some(end) = best else { break };
+        let start = path::ending_at(grid, grid.n(), end + 1)[0].1;
+        found.push(Match { cost: last_row[end + 1], start, end });
+        for (other, is_open) in open.iter_mut().enumerate() {
+            if other.abs_diff(end) <= exclusion {
+                *is_open = false;
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,61 @@
+//! Every oracle against every golden case.
+
+use crate::golden::{GOLDEN_JSON, parse};
+use crate::oracle::{Measure, Pair, Real};
+
+/// Both sides are double-precision loops of the same equations; they differ by the order of a few operations.
+const RELATIVE: f64 = 1e-12;
+
+fn assert_close(what: &str, got: f64, expected: f64, scale: f64) {
+    let error = (got - expected).abs();
+    assert!(error <= RELATIVE * scale, "{what}: got {got}, expected {expected}, error {error:e}");
+}
+
+#[test]
+fn every_golden_case() {
+    let mut checked = std::collections::BTreeMap::<&str, usize>::new();
+    for case in parse(GOLDEN_JSON).unwrap() {
+        let case = case.unwrap();
+        let (measure, pair, band, name) = (&case.measure, &case.pair, &case.band, &case.name);
+        if let Some(expected) = case.expected.distance {
+            let got = measure.distance(pair, band).unwrap();
+            // A divergence is a small difference of large values.
+            let scale = match *measure {
+                Measure::SoftDtwDivergence { gamma } => {
+                    let whole = Measure::SoftDtw { gamma };
+                    [(&pair.x, &pair.y), (&pair.x, &pair.x), (&pair.y, &pair.y)]
+                        .into_iter()
+                        .map(|(a, b)| {
+                            let pair = Pair::new(a.clone(), b.clone());
+                            whole.distance(&pair, band).unwrap().wide().abs()
+                        })
+                        .fold(expected.abs(), f64::max)
+                }
+                _ => expected.abs(),
+            };
+            assert_close(name, got, expected, scale);
+        }
+        if let Some(expected) = &case.expected.grad_x {
+            let (grad_x, _) = measure.gradients(pair, band).unwrap();
+            let scale = expected.iter().flatten().fold(0.0, |a: f64, b| a.max(b.abs()));
+            for (got, expected) in grad_x.iter().flatten().zip(expected.iter().flatten()) {
+                // γ = 0.01 divides the rounding of R by γ before the exponential.
+                assert_close(name, *got, *expected, 100.0 * scale);
+            }
+        }
+        if let Some(expected) = &case.expected.path {
+            assert_eq!(&measure.path(pair, band).unwrap(), expected, "{name}");
+        }
+        if case.expected.start.is_some() || case.expected.end.is_some() {
+            let best = measure.matches(pair, band, 1, 0).unwrap()[0];
+            assert_eq!(
+                (Some(best.start), Some(best.end)),
+                (case.expected.start, case.expected.end),
+                "{name}"
+            );
+        }
+        *checked.entry(measure.key()).or_default() += 1;
+    }
+    // Every measure that the file covers was really there.
+    assert_eq!(checked.len(), 13, "{checked:?}");
+}

@@ -1,0 +1,59 @@
+//! Soft-DTW gradients against central differences of the value.
+
+use crate::oracle::{Band, Measure, Pair, Radius};
+
+/// Step of the central differences; their error is of the order of step²·|third derivative| + 1e-16·|value|/step.
+const STEP: f64 = 1e-5;
+const TOLERANCE: f64 = 1e-6;
+
+fn wave(length: usize, channels: usize, seed: f64) -> Vec<Vec<f64>> {
+    (0..length)
+        .map(|i| (0..channels).map(|k| ((i as f64 + 1.3 * seed) * (0.7 + 0.4 * k as f64)).sin()).collect())
+        .collect()
+}
+
+fn difference(measure: &Measure, pair: &Pair<f64>, band: &Band, nudge: impl Fn(&mut Pair<f64>, f64)) -> f64 {
+    let at = |step: f64| {
+        let mut nudged = pair.clone();
+        nudge(&mut nudged, step);
+        measure.distance(&nudged, band).unwrap()
+    };
+    (at(STEP) - at(-STEP)) / (2.0 * STEP)
+}
+
+#[test]
+fn both_gradients_match_central_differences() {
+    for (n, m, channels) in [(1, 1, 1), (1, 5, 1), (6, 2, 3), (7, 7, 1), (5, 9, 2)] {
+        for gamma in [0.05, 1.0, 100.0] {
+            for band in [Band::Full, Band::SakoeChiba(Radius::Points(1)), Band::Slanted(Radius::Points(0))] {
+                let measure = Measure::SoftDtw { gamma };
+                let pair = Pair::new(wave(n, channels, 1.0), wave(m, channels, 2.0));
+                let (grad_x, grad_y) = measure.gradients(&pair, &band).unwrap();
+                for k in 0..channels {
+                    for (i, slope) in grad_x.iter().enumerate() {
+                        let expected = difference(&measure, &pair, &band, |pair, step| pair.x[i][k] += step);
+                        assert!((slope[k] - expected).abs() < TOLERANCE, "x[{i}][{k}] γ {gamma}");
+                    }
+                    for (j, slope) in grad_y.iter().enumerate() {
+                        let expected = difference(&measure, &pair, &band, |pair, step| pair.y[j][k] += step);
+                        assert!((slope[k] - expected).abs() < TOLERANCE, "y[{j}][{k}] γ {gamma}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn alignment_becomes_the_path_as_gamma_vanishes() {
+    let pair = Pair::new(wave(6, 1, 1.0), wave(8, 1, 2.0));
+    let alignment = Measure::SoftDtw { gamma: 1e-4 }.alignment(&pair, &Band::Full).unwrap();
+    let path =
+        Measure::Dtw { cost: crate::oracle::LocalCost::SquaredEuclidean }.path(&pair, &Band::Full).unwrap();
+    for (i, row) in alignment.iter().enumerate() {
+        for (j, &weight) in row.iter().enumerate() {
+            let on_path = if path.contains(&(i, j)) { 1.0 } else { 0.0 };
+            assert!((weight - on_path).abs() < 1e-6, "({i}, {j}): {weight}");
+        }
+    }
+}
