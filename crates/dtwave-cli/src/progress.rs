@@ -1,0 +1,142 @@
+//! Progress on a terminal, silence in a pipe, and Ctrl-C.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+/// A bar over grid cells with rate and time left; hidden unless stderr is a terminal.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A bar for `cells` grid cells of work.
+    pub(crate) fn new(what: &str, cells: u64) -> Self {
+        let target = if std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr_with_hz(5)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(cells), target);
+        let style = ProgressStyle::with_template("{msg} {bar:30.cyan/dim} {percent:>3}% {rate} {left}")
+            .expect("the template is valid")
+            .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _ = write!(out, "{}", rate(state.per_sec()));
+            })
+            .with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _ = write!(out, "{} left", clock(state.eta()));
+            })
+            .progress_chars("━━─");
+        bar.set_style(style);
+        bar.set_message(what.to_owned());
+        Progress { bar }
+    }
+
+    /// Adds finished cells.
+    pub(crate) fn advance(&self, cells: u64) {
+        self.bar.inc(cells);
+    }
+
+    /// Sets the number of finished cells.
+    pub(crate) fn set(&self, cells: u64) {
+        self.bar.set_position(cells);
+    }
+
+    /// Leaves work already done by an earlier run out of the rate.
+    pub(crate) fn skip(&self, cells: u64) {
+        self.bar.inc(cells);
+        self.bar.reset_eta();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Cells per second with a metric prefix.
+pub(crate) fn rate(cells_per_second: f64) -> String {
+    const PREFIXES: [&str; 5] = ["", "k", "M", "G", "T"];
+    let mut value = cells_per_second.max(0.0);
+    let mut prefix = 0;
+    while value >= 999.5 && prefix + 1 < PREFIXES.len() {
+        value /= 1000.0;
+        prefix += 1;
+    }
+    let digits = usize::from(value < 9.95) + usize::from(value < 99.5 && prefix > 0);
+    format!("{value:.digits$} {}cells/s", PREFIXES[prefix])
+}
+
+fn clock(time: Duration) -> String {
+    let secs = time.as_secs();
+    match secs {
+        0..=59 => format!("{secs} s"),
+        60..=3599 => format!("{}:{:02} min", secs / 60, secs % 60),
+        _ => format!("{}:{:02} h", secs / 3600, secs / 60 % 60),
+    }
+}
+
+/// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
+#[derive(Clone, Default)]
+pub(crate) struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Takes over Ctrl-C (and the termination signal) for the rest of the run.
+    pub(crate) fn on_ctrl_c() -> Result<Self> {
+        let cancel = Cancel::default();
+        let flag = cancel.clone();
+        ctrlc::set_handler(move || {
+            if flag.0.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        })
+        .context("cannot listen for Ctrl-C")?;
+        Ok(cancel)
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub(crate) fn is_raised(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// The flag itself, for calls that poll it.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_read_as_three_digits() {
+        assert_eq!(rate(0.0), "0.0 cells/s");
+        assert_eq!(rate(999.0), "999 cells/s");
+        assert_eq!(rate(1_234.0), "1.23 kcells/s");
+        assert_eq!(rate(56_700_000.0), "56.7 Mcells/s");
+        assert_eq!(rate(2.5e9), "2.50 Gcells/s");
+        assert_eq!(rate(f64::NAN), "0.0 cells/s");
+    }
+
+    #[test]
+    fn time_left_reads_as_a_clock() {
+        assert_eq!(clock(Duration::from_secs(59)), "59 s");
+        assert_eq!(clock(Duration::from_secs(61)), "1:01 min");
+        assert_eq!(clock(Duration::from_secs(3_725)), "1:02 h");
+    }
+
+    #[test]
+    fn a_hidden_bar_counts_silently() {
+        let progress = Progress::new("x", 10);
+        progress.advance(3);
+        progress.set(5);
+        progress.skip(1);
+        assert_eq!(progress.bar.position(), 6);
+    }
+}
