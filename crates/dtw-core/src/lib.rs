@@ -1,1 +1,41 @@
-//! See ARCHITECTURE.md.
+//! The vocabulary of dtwave: what an elastic distance is, over which cells it runs, between which series.
+//!
+//! One idea holds the project together: **a measure is a three-arrival recurrence; a backend is a machine that sweeps
+//! any such recurrence over a banded grid.** This crate names both sides and knows no machine: no threads, no files, no
+//! vendor, no SIMD.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`measure`] | [`Spec`], [`Measure`] and their validation: what to compute, as data |
+//! | [`band`] | [`Band`] → column ranges per row and row ranges per diagonal |
+//! | [`series`] | [`SeriesBatch`]: borrowed, ragged, multichannel series |
+//! | [`problem`] | [`Problem`]: spec + pairing + shape, validated once for every backend |
+//! | [`backend`] | the [`Backend`] and [`Plan`] traits that a device implements |
+//! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
+//! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
+//! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
+
+#![forbid(unsafe_code)]
+
+pub mod backend;
+pub mod band;
+pub mod derivative;
+pub mod diagonal;
+pub mod error;
+pub mod measure;
+pub mod normalize;
+pub mod problem;
+pub mod recurrence;
+pub mod scalar;
+pub mod series;
+pub mod tile;
+pub mod vector;
+
+pub use backend::{Backend, Gradients, Match, Observer, Path, Plan, SearchOptions, Task, Unobserved};
+pub use band::{Band, ColumnRanges, Radius};
+pub use error::{Error, Result};
+pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
+pub use problem::{Pairing, Problem, Shape};
+pub use scalar::{Dtype, Scalar};
+pub use series::{Series, SeriesBatch};
+pub use tile::{Tile, TilePlan};

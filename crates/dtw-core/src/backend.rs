@@ -1,0 +1,171 @@
+//! What a device implements.
+//!
+//! **The contract.** A [`Backend`] is cheap to hold and shared between threads. [`Backend::plan`] does everything that
+//! depends on the problem and not on the values: it chooses the sweep, allocates, compiles. A [`Plan`] is then called
+//! any number of times. Each call first passes its input through [`Problem::check_input`] (and its output through
+//! [`Problem::check_output`]), so that bad input is the same [`crate::Error::Invalid`] on every backend; after that it
+//! may assume what the problem promises. A call either writes every output value or returns an error; nothing falls
+//! back, is truncated or is left empty silently. The same input, device and version give the same bits.
+//! `dtw-conformance` checks all of this.
+
+use std::sync::Arc;
+
+use crate::{Problem, Result, Scalar, Series, SeriesBatch};
+
+/// A device, or a way of using one, that computes distances on values of type `T`.
+pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
+    /// Short name: `"cpu"`, `"cuda"` …
+    fn name(&self) -> &'static str;
+
+    /// Whether the backend can do this task of this problem.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsupported`] naming what it cannot do and which backend can.
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()>;
+
+    /// Prepares to solve problems of this shape; allocates the scratch memory of [`Plan::distances`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsupported`], or [`crate::Error::OutOfMemory`] when the problem's memory limit is too small.
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>>;
+}
+
+/// What a plan is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Task {
+    /// [`Plan::distances`].
+    Distances,
+    /// [`Plan::gradients`] and [`Plan::alignment`].
+    Gradients,
+    /// [`Plan::paths`].
+    Paths,
+    /// [`Plan::matches`].
+    Matches,
+}
+
+/// A prepared, reusable computation.
+pub trait Plan<T: Scalar>: Send {
+    /// The problem this plan solves.
+    fn problem(&self) -> &Problem;
+
+    /// Bytes of scratch memory held.
+    fn scratch_bytes(&self) -> u64;
+
+    /// Reports progress to, and asks for cancellation from, this observer in all later calls.
+    fn observe(&mut self, observer: Arc<dyn Observer>);
+
+    /// Distances of all pairs into `out`, shaped as the [`crate::Pairing`] says. `y` is ignored for
+    /// [`crate::Pairing::SelfSymmetric`]. For [`crate::Anchor::Subsequence`] the distance is the best match's cost.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] for bad input, [`crate::Error::Cancelled`] when the observer said so.
+    fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()>;
+
+    /// Values and gradients of zipped pairs. O(n·√m) scratch memory per pair in flight.
+    ///
+    /// # Errors
+    /// As [`Plan::distances`]; [`crate::Error::Unsupported`] for measures without a gradient.
+    fn gradients(
+        &mut self,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        out: Gradients<'_, T>,
+    ) -> Result<()>;
+
+    /// The expected alignment `E = ∂value/∂cost` of one pair, shape `[n, m]`.
+    ///
+    /// # Errors
+    /// As [`Plan::gradients`], and [`crate::Error::OutOfMemory`] when `n·m` values exceed the memory limit.
+    fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>>;
+
+    /// Best warping paths of zipped pairs. Ties: diagonal, then `(i−1, j)`, then `(i, j−1)`, walking back.
+    ///
+    /// Memory: two bits per cell where that fits the problem's memory limit; beyond it the grid is cut recursively and
+    /// recomputed, in O(n + m) memory and O(n·m·log n) time at worst.
+    ///
+    /// # Errors
+    /// As [`Plan::distances`]; [`crate::Error::Unsupported`] for measures without a path.
+    fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>>;
+
+    /// The best matches of each query (series of `x`) in each reference (series of `y`), in pair order.
+    ///
+    /// # Errors
+    /// As [`Plan::distances`]; [`crate::Error::Unsupported`] unless the measure is DTW.
+    fn matches(
+        &mut self,
+        queries: SeriesBatch<'_, T>,
+        references: SeriesBatch<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>>;
+}
+
+/// Where [`Plan::gradients`] writes. Lengths are checked.
+#[derive(Debug)]
+pub struct Gradients<'a, T> {
+    /// Upstream gradient, one per pair; `None` is all ones.
+    pub upstream: Option<&'a [T]>,
+    /// Values, one per pair.
+    pub distances: &'a mut [T],
+    /// Gradient to x, laid out as the values of x.
+    pub grad_x: &'a mut [T],
+    /// Gradient to y, laid out as the values of y.
+    pub grad_y: &'a mut [T],
+}
+
+/// A warping path and its cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path<T> {
+    /// The distance.
+    pub distance: T,
+    /// Matched points `(i, j)`, 0-based, from the first to the last. For derivative measures the indices are those of
+    /// the derivative: point `i` of it belongs to point `i + 1` of the series.
+    pub points: Vec<(usize, usize)>,
+}
+
+/// A stretch of the reference that matches a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match<T> {
+    /// Cost of the match.
+    pub distance: T,
+    /// First matched point of the reference, 0-based.
+    pub start: usize,
+    /// Last matched point of the reference, inclusive.
+    pub end: usize,
+}
+
+/// How matches are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// Most matches returned per query; fewer where the reference holds no more.
+    pub top_k: usize,
+    /// After each hit, all ends within this many points of its end are excluded. Equal costs: smaller end first.
+    pub exclusion: usize,
+    /// `None`: subsequence DTW (free start and end; the problem's anchor is [`crate::Anchor::Subsequence`]).
+    /// `Some(length)`: every window of `length` points of the reference, z-normalised, against the z-normalised query,
+    /// both ends anchored ([`crate::Anchor::Global`]).
+    pub normalized_window: Option<usize>,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self { top_k: 1, exclusion: 0, normalized_window: None }
+    }
+}
+
+/// Hears of progress and may stop a call. Called from several threads.
+pub trait Observer: Send + Sync {
+    /// `cells` more cells of the dynamic program are done.
+    fn advance(&self, cells: u64) {
+        let _ = cells;
+    }
+    /// Whether to stop; the call then returns [`crate::Error::Cancelled`] soon.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// An observer that watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

@@ -1,0 +1,249 @@
+//! A problem: what to compute, between which series, of what shape. Validated here once; backends assume it.
+
+use std::collections::HashMap;
+
+use crate::{Anchor, Band, Error, Measure, Result, Scalar, SeriesBatch, Spec, bail_invalid};
+
+/// Which pairs of series are compared, and the shape of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pairing {
+    /// Every x with every y: output `[n_x, n_y]`, row-major.
+    Cross,
+    /// Every x with every x; half is computed and mirrored: output `[n_x, n_x]`, row-major, diagonal included.
+    SelfSymmetric,
+    /// The s-th x with the s-th y: output `[n_x]`.
+    Zipped,
+}
+
+/// The envelope that inputs must fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Series in x.
+    pub n_x: usize,
+    /// Series in y (equal to `n_x` unless the pairing is [`Pairing::Cross`]).
+    pub n_y: usize,
+    /// Longest series of x, in points.
+    pub max_length_x: usize,
+    /// Longest series of y, in points.
+    pub max_length_y: usize,
+    /// Values per point.
+    pub channels: usize,
+}
+
+impl Shape {
+    /// The shape of two batches.
+    pub fn of<T>(x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Self {
+        Self {
+            n_x: x.len(),
+            n_y: y.len(),
+            max_length_x: x.max_length(),
+            max_length_y: y.max_length(),
+            channels: x.channels(),
+        }
+    }
+}
+
+/// What to compute, between which series, within which memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    spec: Spec,
+    pairing: Pairing,
+    shape: Shape,
+    memory_limit_bytes: u64,
+}
+
+impl Problem {
+    /// Memory a call may use for scratch unless told otherwise: 1 GiB.
+    pub const DEFAULT_MEMORY_LIMIT_BYTES: u64 = 1 << 30;
+
+    /// Validates the spec against the pairing and the shape.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the parameter.
+    pub fn new(spec: Spec, pairing: Pairing, shape: Shape) -> Result<Self> {
+        spec.check()?;
+        if shape.channels == 0 {
+            bail_invalid!("series need at least one channel, got 0");
+        }
+        if pairing != Pairing::Cross && shape.n_x != shape.n_y {
+            bail_invalid!("paired series must be equally many: x has {}, y has {}", shape.n_x, shape.n_y);
+        }
+        if matches!(spec.band, Band::Ranges(_))
+            && matches!(spec.measure, Measure::SoftDtwDivergence { .. })
+            && shape.max_length_x != shape.max_length_y
+        {
+            bail_invalid!("soft_dtw_divergence with explicit band ranges needs x and y of equal length");
+        }
+        Ok(Self { spec, pairing, shape, memory_limit_bytes: Self::DEFAULT_MEMORY_LIMIT_BYTES })
+    }
+
+    /// The problem of these very batches.
+    ///
+    /// # Errors
+    /// As [`Problem::new`].
+    pub fn of<T>(
+        spec: Spec,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<Self> {
+        Self::new(spec, pairing, Shape::of(x, y))
+    }
+
+    /// The same with this limit on scratch memory.
+    #[must_use]
+    pub const fn with_memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit_bytes = bytes;
+        self
+    }
+
+    /// What is computed.
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
+    }
+    /// Which pairs.
+    pub const fn pairing(&self) -> Pairing {
+        self.pairing
+    }
+    /// The envelope inputs must fit.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+    /// Bytes of scratch a call may use.
+    pub const fn memory_limit_bytes(&self) -> u64 {
+        self.memory_limit_bytes
+    }
+    /// Values in the output of [`crate::Plan::distances`].
+    pub const fn output_len(&self) -> usize {
+        match self.pairing {
+            Pairing::Cross => self.shape.n_x * self.shape.n_y,
+            Pairing::SelfSymmetric => self.shape.n_x * self.shape.n_x,
+            Pairing::Zipped => self.shape.n_x,
+        }
+    }
+
+    /// Checks the batches of one call: shape, lengths, finite values, timestamps. Backends call this first.
+    ///
+    /// Cost: one pass over the values.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the batch, the series and the position.
+    pub fn check_input<T: Scalar>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<()> {
+        let y = if self.pairing == Pairing::SelfSymmetric { x } else { y };
+        if x.channels() != y.channels() {
+            bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels(), y.channels());
+        }
+        let (shape, own) = (Shape::of(x, y), self.shape);
+        if shape.n_x != own.n_x || shape.n_y != own.n_y || shape.channels != own.channels {
+            bail_invalid!(
+                "planned for {} x {} series of {} channels, got {} x {} of {}",
+                own.n_x,
+                own.n_y,
+                own.channels,
+                shape.n_x,
+                shape.n_y,
+                shape.channels
+            );
+        }
+        if shape.max_length_x > own.max_length_x || shape.max_length_y > own.max_length_y {
+            bail_invalid!(
+                "planned for series of at most {} and {} points, got {} and {}",
+                own.max_length_x,
+                own.max_length_y,
+                shape.max_length_x,
+                shape.max_length_y
+            );
+        }
+        for (name, batch) in [("x", x), ("y", y)] {
+            batch.check(name)?;
+            let least = self.spec.measure.min_length();
+            if let Some(s) = (0..batch.len()).find(|s| batch.length(*s) < least) {
+                bail_invalid!(
+                    "{} needs series of at least {least} points; series {s} of {name} has {}",
+                    self.spec.measure.key(),
+                    batch.length(s)
+                );
+            }
+            if batch.has_times() && !matches!(self.spec.measure, Measure::Twed { .. }) {
+                bail_invalid!(
+                    "timestamps are used by twed only, but {name} has them and the measure is {}",
+                    self.spec.key()
+                );
+            }
+        }
+        if x.has_times() != y.has_times() {
+            bail_invalid!("either both x and y have timestamps or neither");
+        }
+        Ok(())
+    }
+
+    /// Checks the length of an output slice.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with both lengths.
+    pub fn check_output(&self, len: usize) -> Result<()> {
+        if len == self.output_len() {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!(
+                "the output needs {} values, got a slice of {len}",
+                self.output_len()
+            )))
+        }
+    }
+
+    /// Cells of the dynamic program that a distances call sweeps: the total of a progress bar.
+    ///
+    /// Cost: O(number of distinct length pairs × length) plus O(pairs).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the band leaves some pair no path.
+    pub fn cells<T>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<u64> {
+        let y = if self.pairing == Pairing::SelfSymmetric { x } else { y };
+        let mut counts_x: HashMap<usize, u64> = HashMap::new();
+        let mut counts_y: HashMap<usize, u64> = HashMap::new();
+        let mut known: HashMap<(usize, usize), u64> = HashMap::new();
+        let mut cells = |n: usize, m: usize| -> Result<u64> {
+            let (n, m) = (self.spec.measure.swept_length(n), self.spec.measure.swept_length(m));
+            if let Some(cells) = known.get(&(n, m)) {
+                return Ok(*cells);
+            }
+            let cells = self.spec.band.ranges(n, m, self.spec.anchor)?.cells();
+            known.insert((n, m), cells);
+            Ok(cells)
+        };
+        let mut total = 0;
+        match self.pairing {
+            Pairing::Zipped => {
+                for s in 0..x.len() {
+                    total += cells(x.length(s), y.length(s))?;
+                }
+            }
+            Pairing::Cross => {
+                (0..x.len()).for_each(|s| *counts_x.entry(x.length(s)).or_default() += 1);
+                (0..y.len()).for_each(|s| *counts_y.entry(y.length(s)).or_default() += 1);
+                for (n, times_n) in &counts_x {
+                    for (m, times_m) in &counts_y {
+                        total += times_n * times_m * cells(*n, *m)?;
+                    }
+                }
+            }
+            Pairing::SelfSymmetric => {
+                (0..x.len()).for_each(|s| *counts_x.entry(x.length(s)).or_default() += 1);
+                let lengths: Vec<(usize, u64)> = counts_x.into_iter().collect();
+                for (a, (n, times_n)) in lengths.iter().enumerate() {
+                    total += times_n * (times_n + 1) / 2 * cells(*n, *n)?;
+                    for (m, times_m) in &lengths[a + 1..] {
+                        total += times_n * times_m * cells(*n, *m)?;
+                    }
+                }
+            }
+        }
+        Ok(total)
+    }
+
+    /// Whether the last row, not the last cell, holds the result.
+    pub fn is_subsequence(&self) -> bool {
+        self.spec.anchor == Anchor::Subsequence
+    }
+}

@@ -1,0 +1,193 @@
+//! The measures as code: what it costs to arrive at a cell, and how the three arrivals combine.
+//!
+//! 1-based cells `(i, j)` over a border row and column of index 0. A sweep walks the cells in any order that has
+//! `(i−1, j−1)`, `(i−1, j)` and `(i, j−1)` before `(i, j)`, and for each one asks the recurrence
+//!
+//! 1. [`Recurrence::price`]: what the cell costs, from the two points (no neighbour needed, so off the critical path),
+//! 2. [`Recurrence::combine`]: the cell's state from its three neighbours and the price.
+//!
+//! The sweep knows no measure and the measure knows no sweep. Each file below holds one measure under its formula;
+//! the same names recur in every other language a backend is written in.
+
+mod adtw;
+mod dtw;
+mod edr;
+mod erp;
+mod gak;
+mod lcss;
+mod msm;
+mod point;
+mod scaled;
+mod soft_dtw;
+mod subsequence;
+mod twed;
+mod wdtw;
+
+pub use adtw::Adtw;
+pub use dtw::{Cost, Dtw, Euclidean, Manhattan, SquaredEuclidean};
+pub use edr::Edr;
+pub use erp::Erp;
+pub use gak::LogGak;
+pub use lcss::Lcss;
+pub use msm::Msm;
+pub use point::{One, Point};
+pub use scaled::{Scaled, log_of};
+pub use soft_dtw::SoftDtw;
+pub use subsequence::{Located, Subsequence};
+pub use twed::Twed;
+pub use wdtw::Wdtw;
+
+use crate::vector::Vector;
+use crate::{Anchor, LocalCost, Measure, Spec};
+
+/// What one row or one column brings to the prices of its cells.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample<V, P> {
+    /// The point.
+    pub point: P,
+    /// The point before it; zero before the first.
+    pub previous: P,
+    /// Its timestamp. Only filled where [`Recurrence::TIMES`].
+    pub time: V,
+    /// The timestamp before it; 0 before the first. Only filled where [`Recurrence::TIMES`].
+    pub previous_time: V,
+    /// [`Recurrence::gap`] of this sample. Only filled where [`Recurrence::GAPS`].
+    pub gap: V,
+}
+
+/// What a sweep keeps of a cell: one or more vectors.
+pub trait State<V: Vector>: Copy {
+    /// Number of vectors.
+    const PARTS: usize;
+    /// The `k`-th vector, `k < PARTS`.
+    fn part(&self, k: usize) -> V;
+    /// The state made of these vectors.
+    fn from_parts(part: impl Fn(usize) -> V) -> Self;
+}
+
+/// A single number per cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Total<V>(pub V);
+
+impl<V: Vector> State<V> for Total<V> {
+    const PARTS: usize = 1;
+    #[inline(always)]
+    fn part(&self, _: usize) -> V {
+        self.0
+    }
+    #[inline(always)]
+    fn from_parts(part: impl Fn(usize) -> V) -> Self {
+        Self(part(0))
+    }
+}
+
+/// A measure: prices of arrivals and how they combine.
+pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
+    /// What is kept of a cell.
+    type State: State<V>;
+    /// What a cell costs.
+    type Price: Copy;
+
+    /// Whether [`Sample::gap`] is used.
+    const GAPS: bool = false;
+    /// Whether [`Sample::time`] is used.
+    const TIMES: bool = false;
+    /// Whether [`Recurrence::price`] uses its `weight`.
+    const WEIGHTS: bool = false;
+    /// Whether [`Recurrence::settle`] must be called: at least once in [`SETTLE_EVERY`] steps along any path.
+    const SETTLES: bool = false;
+
+    /// The state of cell `(0, 0)`.
+    fn origin(&self) -> Self::State;
+    /// The state of a cell outside the band: never chosen.
+    fn forbidden(&self) -> Self::State;
+    /// Border column: the state of `(i, 0)` from that of `(i−1, 0)`.
+    fn border_down(&self, above: Self::State, x: &Sample<V, P>) -> Self::State;
+    /// Border row: the state of `(0, j)` from that of `(0, j−1)`. `j` is 1-based.
+    fn border_right(&self, left: Self::State, y: &Sample<V, P>, j: usize) -> Self::State;
+    /// The part of the prices that one point alone decides (cost of deleting it).
+    #[inline(always)]
+    fn gap(&self, sample: &Sample<V, P>) -> V {
+        sample.gap
+    }
+    /// Weight of cells with `|i − j| = offset` for lengths `n`, `m`.
+    fn weight(&self, offset: usize, n: usize, m: usize) -> f64 {
+        let _ = (offset, n, m);
+        1.0
+    }
+    /// What arriving at the cell of `x` and `y` costs.
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> Self::Price;
+    /// Comparable totals of arriving by the diagonal, from above and from the left (up to a common term); smaller is
+    /// better. Decides warping paths.
+    fn arrivals(
+        &self,
+        diagonal: Self::State,
+        up: Self::State,
+        left: Self::State,
+        price: Self::Price,
+    ) -> [V; 3];
+    /// The cell's state.
+    fn combine(
+        &self,
+        diagonal: Self::State,
+        up: Self::State,
+        left: Self::State,
+        price: Self::Price,
+    ) -> Self::State;
+    /// The same state in a form that is safe for [`SETTLE_EVERY`] more steps.
+    #[inline(always)]
+    fn settle(&self, state: Self::State) -> Self::State {
+        state
+    }
+    /// The result, from one lane of the last cell's state.
+    fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar;
+}
+
+/// Steps along a path between two calls of [`Recurrence::settle`], at most.
+pub const SETTLE_EVERY: usize = 24;
+
+/// Something that can be done with any recurrence; see [`dispatch`].
+pub trait Visitor<V: Vector, P: Point<V>> {
+    /// What it returns.
+    type Output;
+    /// Does it.
+    fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output;
+}
+
+/// Makes the recurrence that a spec names and hands it to `visitor`.
+///
+/// `any` is any vector; it only says how wide constants are. Derivative measures give the recurrence that runs on the
+/// derivatives, [`Measure::SoftDtwDivergence`] that of Soft-DTW.
+#[inline(always)]
+pub fn dispatch<V: Vector, P: Point<V>, F: Visitor<V, P>>(spec: &Spec, any: V, visitor: F) -> F::Output {
+    if spec.anchor == Anchor::Subsequence {
+        // `Spec::check` admits DTW alone here.
+        return match spec.measure {
+            Measure::Dtw { cost: LocalCost::Euclidean } => {
+                visitor.visit(Subsequence::new(Dtw::<V, Euclidean>::new(any)))
+            }
+            Measure::Dtw { cost: LocalCost::Manhattan } => {
+                visitor.visit(Subsequence::new(Dtw::<V, Manhattan>::new(any)))
+            }
+            _ => visitor.visit(Subsequence::new(Dtw::<V, SquaredEuclidean>::new(any))),
+        };
+    }
+    match spec.measure {
+        Measure::Dtw { cost } | Measure::Ddtw { cost } => match cost {
+            LocalCost::SquaredEuclidean => visitor.visit(Dtw::<V, SquaredEuclidean>::new(any)),
+            LocalCost::Euclidean => visitor.visit(Dtw::<V, Euclidean>::new(any)),
+            LocalCost::Manhattan => visitor.visit(Dtw::<V, Manhattan>::new(any)),
+        },
+        Measure::Wdtw { g } | Measure::Wddtw { g } => visitor.visit(Wdtw::new(any, g)),
+        Measure::Adtw { penalty } => visitor.visit(Adtw::new(any, penalty)),
+        Measure::Erp { gap } => visitor.visit(Erp::new(any, gap)),
+        Measure::Edr { epsilon, output } => visitor.visit(Edr::new(any, epsilon, output)),
+        Measure::Lcss { epsilon, output } => visitor.visit(Lcss::new(any, epsilon, output)),
+        Measure::Msm { c } => visitor.visit(Msm::new(any, c)),
+        Measure::Twed { nu, lambda, degree } => visitor.visit(Twed::new(any, nu, lambda, degree)),
+        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
+            visitor.visit(SoftDtw::new(any, gamma))
+        }
+        Measure::LogGak { sigma } => visitor.visit(LogGak::new(any, sigma)),
+    }
+}

@@ -1,0 +1,73 @@
+//! EDR: `D(i,j) = min(D(i−1,j−1) + [‖xᵢ − yⱼ‖ > ε], D(i−1,j) + 1, D(i,j−1) + 1)`; borders `i` and `j`.
+//!
+//! Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
+
+use super::point::{euclidean, min3};
+use super::{Point, Recurrence, Sample, Total};
+use crate::vector::Vector;
+use crate::{EdrOutput, Scalar};
+
+/// Edit distance on real sequences.
+#[derive(Debug, Clone, Copy)]
+pub struct Edr<V> {
+    zero: V,
+    one: V,
+    infinity: V,
+    epsilon: V,
+    output: EdrOutput,
+}
+
+impl<V: Vector> Edr<V> {
+    /// The recurrence with threshold ε, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V, epsilon: f64, output: EdrOutput) -> Self {
+        Self {
+            zero: any.like(V::Scalar::ZERO),
+            one: any.constant(1.0),
+            infinity: any.like(V::Scalar::INFINITY),
+            epsilon: any.constant(epsilon),
+            output,
+        }
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
+    type State = Total<V>;
+    type Price = V;
+
+    #[inline(always)]
+    fn origin(&self) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn border_down(&self, above: Total<V>, _: &Sample<V, P>) -> Total<V> {
+        Total(above.0 + self.one)
+    }
+    #[inline(always)]
+    fn border_right(&self, left: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
+        Total(left.0 + self.one)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
+        V::select(euclidean(x.point, y.point).less_equal(self.epsilon), self.zero, self.one)
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> [V; 3] {
+        [diagonal.0 + price, up.0 + self.one, left.0 + self.one]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
+        Total(min3(diagonal.0 + price, up.0 + self.one, left.0 + self.one))
+    }
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar {
+        match self.output {
+            EdrOutput::Count => parts[0],
+            EdrOutput::Normalized => parts[0] / V::Scalar::from_f64(n.max(m) as f64),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! ERP: `D(i,j) = min(D(i−1,j−1) + ‖xᵢ − yⱼ‖, D(i−1,j) + ‖xᵢ − g‖, D(i,j−1) + ‖yⱼ − g‖)`; the borders accumulate the
+//! gap costs.
+//!
+//! Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
+
+use super::point::{euclidean, min3};
+use super::{Point, Recurrence, Sample, Total};
+use crate::Scalar;
+use crate::vector::Vector;
+
+/// Edit distance with real penalty.
+#[derive(Debug, Clone, Copy)]
+pub struct Erp<V> {
+    zero: V,
+    infinity: V,
+    gap: V,
+}
+
+impl<V: Vector> Erp<V> {
+    /// The recurrence with this gap value in every channel, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V, gap: f64) -> Self {
+        Self {
+            zero: any.like(V::Scalar::ZERO),
+            infinity: any.like(V::Scalar::INFINITY),
+            gap: any.constant(gap),
+        }
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
+    type State = Total<V>;
+    /// Match, delete, insert.
+    type Price = [V; 3];
+    const GAPS: bool = true;
+
+    #[inline(always)]
+    fn origin(&self) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn border_down(&self, above: Total<V>, x: &Sample<V, P>) -> Total<V> {
+        Total(above.0 + x.gap)
+    }
+    #[inline(always)]
+    fn border_right(&self, left: Total<V>, y: &Sample<V, P>, _: usize) -> Total<V> {
+        Total(left.0 + y.gap)
+    }
+    #[inline(always)]
+    fn gap(&self, sample: &Sample<V, P>) -> V {
+        let point = sample.point;
+        if P::UNIVARIATE {
+            return (point.get(0) - self.gap).abs();
+        }
+        let mut sum = self.zero;
+        for k in 0..point.channels() {
+            let difference = point.get(k) - self.gap;
+            sum = sum + difference * difference;
+        }
+        sum.sqrt()
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
+        [euclidean(x.point, y.point), x.gap, y.gap]
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> [V; 3] {
+        [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
+        Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
+    }
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
+        parts[0]
+    }
+}

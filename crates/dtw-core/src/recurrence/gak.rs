@@ -1,0 +1,72 @@
+//! Log of the global alignment kernel: `Z(i,j) = κ(xᵢ, yⱼ) · (Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1))`, `κ = e^(−φ)`,
+//! `φ = d/2σ² + ln(2 − e^(−d/2σ²))` with `d` the squared Euclidean distance; the result is `ln Z(n,m)`.
+//!
+//! With `q = e^(−d/2σ²)` this is `κ = q / (2 − q)`. Cuturi 2011, "Fast Global Alignment Kernels", ICML.
+
+use super::point::squared_euclidean;
+use super::scaled::{Scaled, log_of};
+use super::{Point, Recurrence, Sample};
+use crate::Scalar;
+use crate::vector::Vector;
+
+/// Logarithm of the global alignment kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct LogGak<V> {
+    /// `−log₂(e)/2σ²`.
+    rate: V,
+    two: V,
+}
+
+impl<V: Vector> LogGak<V> {
+    /// The recurrence with bandwidth σ, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V, sigma: f64) -> Self {
+        Self { rate: any.constant(-std::f64::consts::LOG2_E / (2.0 * sigma * sigma)), two: any.constant(2.0) }
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
+    type State = Scaled<V>;
+    /// κ.
+    type Price = Scaled<V>;
+    const SETTLES: bool = true;
+
+    #[inline(always)]
+    fn origin(&self) -> Scaled<V> {
+        Scaled::one(self.rate)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Scaled<V> {
+        Scaled::zero(self.rate)
+    }
+    #[inline(always)]
+    fn border_down(&self, _: Scaled<V>, _: &Sample<V, P>) -> Scaled<V> {
+        Scaled::zero(self.rate)
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Scaled<V>, _: &Sample<V, P>, _: usize) -> Scaled<V> {
+        Scaled::zero(self.rate)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> Scaled<V> {
+        let (mantissa, exponent) = (squared_euclidean(x.point, y.point) * self.rate).exp2_parts();
+        let q = mantissa.scale_down(exponent);
+        Scaled { mantissa: mantissa / (self.two - q), exponent }
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, _: Scaled<V>) -> [V; 3] {
+        [-diagonal.exponent, -up.exponent, -left.exponent]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, price: Scaled<V>) -> Scaled<V> {
+        Scaled::weighted_sum(diagonal, up, left, price)
+    }
+    #[inline(always)]
+    fn settle(&self, state: Scaled<V>) -> Scaled<V> {
+        state.settle()
+    }
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
+        V::Scalar::from_f64(log_of(parts[0], parts[1]))
+    }
+}

@@ -1,0 +1,76 @@
+//! LCSS: `L(i,j) = L(i−1,j−1) + 1` if `‖xᵢ − yⱼ‖ ≤ ε`, else `max(L(i−1,j), L(i,j−1))`; borders 0.
+//!
+//! Kept as `−L`, so that the best arrival is the least one here as elsewhere. A step up or left never beats a match,
+//! so the three arrivals may all be compared. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
+
+use super::point::{euclidean, min3};
+use super::{Point, Recurrence, Sample, Total};
+use crate::vector::Vector;
+use crate::{LcssOutput, Scalar};
+
+/// Longest common subsequence.
+#[derive(Debug, Clone, Copy)]
+pub struct Lcss<V> {
+    zero: V,
+    minus_one: V,
+    infinity: V,
+    epsilon: V,
+    output: LcssOutput,
+}
+
+impl<V: Vector> Lcss<V> {
+    /// The recurrence with threshold ε, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V, epsilon: f64, output: LcssOutput) -> Self {
+        Self {
+            zero: any.like(V::Scalar::ZERO),
+            minus_one: any.constant(-1.0),
+            infinity: any.like(V::Scalar::INFINITY),
+            epsilon: any.constant(epsilon),
+            output,
+        }
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
+    type State = Total<V>;
+    /// −1 for a match, else 0: a diagonal step without a match is then no better than one up and one left.
+    type Price = V;
+
+    #[inline(always)]
+    fn origin(&self) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
+        V::select(euclidean(x.point, y.point).less_equal(self.epsilon), self.minus_one, self.zero)
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> [V; 3] {
+        [diagonal.0 + price, up.0, left.0]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
+        Total(min3(diagonal.0 + price, up.0, left.0))
+    }
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar {
+        let length = V::Scalar::ZERO - parts[0];
+        match self.output {
+            LcssOutput::Length => length,
+            LcssOutput::Distance => V::Scalar::from_f64(1.0) - length / V::Scalar::from_f64(n.min(m) as f64),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! MSM: `D(i,j) = min(D(i−1,j−1) + |xᵢ − yⱼ|, D(i−1,j) + C(xᵢ; xᵢ₋₁, yⱼ), D(i,j−1) + C(yⱼ; yⱼ₋₁, xᵢ))` with
+//! `C(a; b, c) = c₀` if `a` lies between `b` and `c`, else `c₀ + min(|a − b|, |a − c|)`. Several channels: costs summed.
+//!
+//! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
+
+use super::point::{min3, sum_channels};
+use super::{Point, Recurrence, Sample, Total};
+use crate::Scalar;
+use crate::vector::Vector;
+
+/// Move–split–merge.
+#[derive(Debug, Clone, Copy)]
+pub struct Msm<V> {
+    zero: V,
+    infinity: V,
+    c: V,
+}
+
+impl<V: Vector> Msm<V> {
+    /// The recurrence with split and merge cost `c`, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V, c: f64) -> Self {
+        Self { zero: any.like(V::Scalar::ZERO), infinity: any.like(V::Scalar::INFINITY), c: any.constant(c) }
+    }
+
+    /// `C(new; before, opposite)`: the distance of `new` to the interval between the other two, plus `c`.
+    #[inline(always)]
+    fn split(&self, new: V, before: V, opposite: V) -> V {
+        let (low, high) = (before.min(opposite), before.max(opposite));
+        self.c + (low - new).max(new - high).max(self.zero)
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
+    type State = Total<V>;
+    /// Move, split or merge in x, split or merge in y.
+    type Price = [V; 3];
+
+    #[inline(always)]
+    fn origin(&self) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
+        let (mut up, mut left) = (self.zero, self.zero);
+        for k in 0..if P::UNIVARIATE { 1 } else { x.point.channels() } {
+            let (here, there) = (x.point.get(k), y.point.get(k));
+            up = up + self.split(here, x.previous.get(k), there);
+            left = left + self.split(there, y.previous.get(k), here);
+        }
+        [sum_channels(x.point, y.point, |a, b| (a - b).abs()), up, left]
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> [V; 3] {
+        [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
+        Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
+    }
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
+        parts[0]
+    }
+}

@@ -1,0 +1,73 @@
+//! Positive numbers of any size: `mantissa · 2^exponent`, the exponent an integral float of its own.
+//!
+//! Soft-DTW and the alignment kernel sum products of exponentials that leave the range of a float after a few cells.
+//! With an exponent beside every value the sums stay in linear space, exact in scale: a cell costs one exponential, and
+//! the logarithm is taken once, at the end. Compared with a log-sum-exp per cell this is 2 exponentials and a logarithm
+//! less, and no cancellation.
+
+use super::State;
+use crate::Scalar;
+use crate::vector::Vector;
+
+/// `mantissa · 2^exponent`, lane by lane. Zero has mantissa 0 and a very negative exponent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scaled<V> {
+    /// Non-negative; within `2^±POW2_MIN/4` of 1 after [`Scaled::settle`] and [`super::SETTLE_EVERY`] sums.
+    pub mantissa: V,
+    /// Integral.
+    pub exponent: V,
+}
+
+impl<V: Vector> State<V> for Scaled<V> {
+    const PARTS: usize = 2;
+    #[inline(always)]
+    fn part(&self, k: usize) -> V {
+        if k == 0 { self.mantissa } else { self.exponent }
+    }
+    #[inline(always)]
+    fn from_parts(part: impl Fn(usize) -> V) -> Self {
+        Self { mantissa: part(0), exponent: part(1) }
+    }
+}
+
+impl<V: Vector> Scaled<V> {
+    /// 1, as wide as `any`.
+    #[inline(always)]
+    pub fn one(any: V) -> Self {
+        Self { mantissa: any.constant(1.0), exponent: any.like(V::Scalar::ZERO) }
+    }
+    /// 0, as wide as `any`.
+    #[inline(always)]
+    pub fn zero(any: V) -> Self {
+        Self { mantissa: any.like(V::Scalar::ZERO), exponent: any.constant(V::ZERO_EXPONENT) }
+    }
+    /// `factor · (a + b + c)`.
+    #[inline(always)]
+    pub fn weighted_sum(a: Self, b: Self, c: Self, factor: Self) -> Self {
+        let exponent = a.exponent.max(b.exponent).max(c.exponent);
+        let sum = a.mantissa.scale_down(a.exponent - exponent)
+            + b.mantissa.scale_down(b.exponent - exponent)
+            + c.mantissa.scale_down(c.exponent - exponent);
+        Self { mantissa: sum * factor.mantissa, exponent: exponent + factor.exponent }
+    }
+    /// The product.
+    #[inline(always)]
+    pub fn times(self, other: Self) -> Self {
+        Self { mantissa: self.mantissa * other.mantissa, exponent: self.exponent + other.exponent }
+    }
+    /// The same number with its mantissa in `[1, 2)`; zero stays zero.
+    #[inline(always)]
+    pub fn settle(self) -> Self {
+        let zero = self.mantissa.like(V::Scalar::ZERO);
+        let shift = V::select(zero.less(self.mantissa), self.mantissa.exponent(), zero);
+        Self { mantissa: self.mantissa * (-shift).pow2(), exponent: self.exponent + shift }
+    }
+}
+
+/// The natural logarithm of `mantissa · 2^exponent`, in f64; −∞ for zero and for what is too small to tell from it.
+pub fn log_of<T: Scalar>(mantissa: T, exponent: T) -> f64 {
+    if mantissa == T::ZERO || exponent.to_f64() <= T::ZERO_EXPONENT / 2.0 {
+        return f64::NEG_INFINITY;
+    }
+    mantissa.to_f64().ln() + exponent.to_f64() * std::f64::consts::LN_2
+}

@@ -1,0 +1,72 @@
+//! Soft-DTW: `D(i,j) = c(xᵢ, yⱼ) + softmin_γ(D(i−1,j−1), D(i−1,j), D(i,j−1))`, squared Euclidean `c`.
+//!
+//! Kept as `Z = e^(−D/γ)`, a scaled number ([`Scaled`]): `Z(i,j) = e^(−c/γ) · (Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1))`, so
+//! that `D = −γ ln Z` at the end. Cuturi & Blondel 2017, arXiv 1703.01541.
+
+use super::point::squared_euclidean;
+use super::scaled::{Scaled, log_of};
+use super::{Point, Recurrence, Sample};
+use crate::Scalar;
+use crate::vector::Vector;
+
+/// Soft dynamic time warping.
+#[derive(Debug, Clone, Copy)]
+pub struct SoftDtw<V> {
+    gamma: f64,
+    /// `−log₂(e)/γ`.
+    rate: V,
+}
+
+impl<V: Vector> SoftDtw<V> {
+    /// The recurrence with smoothing γ, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V, gamma: f64) -> Self {
+        Self { gamma, rate: any.constant(-std::f64::consts::LOG2_E / gamma) }
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
+    type State = Scaled<V>;
+    /// `e^(−c/γ)`.
+    type Price = Scaled<V>;
+    const SETTLES: bool = true;
+
+    #[inline(always)]
+    fn origin(&self) -> Scaled<V> {
+        Scaled::one(self.rate)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Scaled<V> {
+        Scaled::zero(self.rate)
+    }
+    #[inline(always)]
+    fn border_down(&self, _: Scaled<V>, _: &Sample<V, P>) -> Scaled<V> {
+        Scaled::zero(self.rate)
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Scaled<V>, _: &Sample<V, P>, _: usize) -> Scaled<V> {
+        Scaled::zero(self.rate)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> Scaled<V> {
+        let (mantissa, exponent) = (squared_euclidean(x.point, y.point) * self.rate).exp2_parts();
+        Scaled { mantissa, exponent }
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, _: Scaled<V>) -> [V; 3] {
+        // Larger Z is better; exponents settle the order but for equal ones. Only min-type measures have paths.
+        [-diagonal.exponent, -up.exponent, -left.exponent]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, price: Scaled<V>) -> Scaled<V> {
+        Scaled::weighted_sum(diagonal, up, left, price)
+    }
+    #[inline(always)]
+    fn settle(&self, state: Scaled<V>) -> Scaled<V> {
+        state.settle()
+    }
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
+        V::Scalar::from_f64(-self.gamma * log_of(parts[0], parts[1]))
+    }
+}

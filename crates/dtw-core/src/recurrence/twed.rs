@@ -1,0 +1,96 @@
+//! TWED: match `D(i−1,j−1) + ‖xᵢ − yⱼ‖ₚ + ‖xᵢ₋₁ − yⱼ₋₁‖ₚ + ν(|tᵢ − sⱼ| + |tᵢ₋₁ − sⱼ₋₁|)`; delete in x
+//! `D(i−1,j) + ‖xᵢ − xᵢ₋₁‖ₚ + ν(tᵢ − tᵢ₋₁) + λ`, likewise in y. `x₀ = y₀ = 0` at time 0; borders `∞`.
+//!
+//! For `i = j = 1` the second norm is that of two zero points; for `i = 1 < j` (and the transpose) the diagonal
+//! neighbour is a border cell, so the convention for its norm never matters. Marteau 2009, 10.1109/TPAMI.2008.76.
+
+use super::point::{min3, sum_channels};
+use super::{Point, Recurrence, Sample, Total};
+use crate::Scalar;
+use crate::vector::Vector;
+
+/// Time warp edit distance.
+#[derive(Debug, Clone, Copy)]
+pub struct Twed<V> {
+    zero: V,
+    infinity: V,
+    nu: V,
+    lambda: V,
+    degree: f64,
+}
+
+impl<V: Vector> Twed<V> {
+    /// The recurrence with stiffness ν, penalty λ and norm degree p, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V, nu: f64, lambda: f64, degree: f64) -> Self {
+        Self {
+            zero: any.like(V::Scalar::ZERO),
+            infinity: any.like(V::Scalar::INFINITY),
+            nu: any.constant(nu),
+            lambda: any.constant(lambda),
+            degree,
+        }
+    }
+
+    #[inline(always)]
+    fn norm<P: Point<V>>(&self, a: P, b: P) -> V {
+        if P::UNIVARIATE {
+            return (a.get(0) - b.get(0)).abs();
+        }
+        if self.degree == 2.0 {
+            sum_channels(a, b, |a, b| (a - b) * (a - b)).sqrt()
+        } else if self.degree == 1.0 {
+            sum_channels(a, b, |a, b| (a - b).abs())
+        } else {
+            sum_channels(a, b, |a, b| (a - b).abs().powf(self.degree)).powf(1.0 / self.degree)
+        }
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
+    type State = Total<V>;
+    /// Match, delete in x, delete in y.
+    type Price = [V; 3];
+    const GAPS: bool = true;
+    const TIMES: bool = true;
+
+    #[inline(always)]
+    fn origin(&self) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
+        Total(self.infinity)
+    }
+    #[inline(always)]
+    fn gap(&self, sample: &Sample<V, P>) -> V {
+        let elapsed = sample.time - sample.previous_time;
+        self.norm(sample.point, sample.previous) + (self.nu * elapsed + self.lambda)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
+        let lag = (x.time - y.time).abs() + (x.previous_time - y.previous_time).abs();
+        let gap = self.norm(x.point, y.point) + self.norm(x.previous, y.previous);
+        [self.nu.mul_add(lag, gap), x.gap, y.gap]
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> [V; 3] {
+        [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
+        Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
+    }
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
+        parts[0]
+    }
+}
