@@ -4,6 +4,7 @@
 mod data;
 mod ecg;
 mod generate;
+mod matrix;
 mod output;
 mod progress;
 
