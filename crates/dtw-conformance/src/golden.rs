@@ -246,9 +246,9 @@ fn measure(key: &str, params: &mut Params) -> Result<Measure, String> {
     Ok(match key {
         "dtw" => Measure::Dtw { cost: params.cost()? },
         "ddtw" => Measure::Ddtw { cost: params.cost()? },
-        "wdtw" => Measure::Wdtw { cost: params.cost()?, g: params.optional("g")?.unwrap_or(0.05) },
-        "wddtw" => Measure::Wddtw { cost: params.cost()?, g: params.optional("g")?.unwrap_or(0.05) },
-        "adtw" => Measure::Adtw { cost: params.cost()?, penalty: params.optional("penalty")?.unwrap_or(1.0) },
+        "wdtw" => Measure::Wdtw { g: params.optional("g")?.unwrap_or(0.05) },
+        "wddtw" => Measure::Wddtw { g: params.optional("g")?.unwrap_or(0.05) },
+        "adtw" => Measure::Adtw { penalty: params.optional("penalty")?.unwrap_or(1.0) },
         "erp" => Measure::Erp { gap: params.optional("gap")?.unwrap_or(0.0) },
         "edr" => Measure::Edr {
             epsilon: params.required("epsilon")?,
@@ -265,7 +265,7 @@ fn measure(key: &str, params: &mut Params) -> Result<Measure, String> {
         "twed" => Measure::Twed {
             nu: params.optional("nu")?.unwrap_or(0.001),
             lambda: params.optional("lambda_")?.unwrap_or(1.0),
-            degree: params.optional("degree")?.unwrap_or(2),
+            degree: params.optional("degree")?.unwrap_or(2.0),
         },
         "soft_dtw" => Measure::SoftDtw { gamma: params.optional("gamma")?.unwrap_or(1.0) },
         "soft_dtw_divergence" => {

@@ -1,17 +1,17 @@
-//! `D(i,j) = c(xᵢ,yⱼ) + min(D(i−1,j−1), D(i−1,j) + ω, D(i,j−1) + ω)`, borders as for DTW.
+//! `D(i,j) = c(xᵢ,yⱼ) + min(D(i−1,j−1), D(i−1,j) + ω, D(i,j−1) + ω)`, `c` squared Euclidean, borders as for DTW.
 //!
 //! Source: Herrmann & Webb 2023 (arXiv:2111.13314).
 
-use super::{Grid, LocalCost, Real, Rows, Series};
+use super::{Grid, Real, Rows, Series, local::squared_euclidean};
 
 /// The accumulated-cost matrix; `penalty` is ω.
-pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, cost: LocalCost, penalty: F, rows: &Rows) -> Grid<F> {
+pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, penalty: F, rows: &Rows) -> Grid<F> {
     let mut grid = Grid::infinite(x.len(), y.len());
     grid.values[0][0] = F::zero();
     for i in 1..=x.len() {
         for j in 1..=y.len() {
             if rows[i - 1].contains(&(j - 1)) {
-                let c = cost.between(&x[i - 1], &y[j - 1]);
+                let c = squared_euclidean(&x[i - 1], &y[j - 1]);
                 let diagonal = grid.values[i - 1][j - 1];
                 let up = grid.values[i - 1][j] + penalty;
                 let left = grid.values[i][j - 1] + penalty;

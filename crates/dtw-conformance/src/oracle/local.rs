@@ -62,13 +62,13 @@ pub fn euclidean<F: Real>(a: &[F], b: &[F]) -> F {
 }
 
 /// `(Σₖ |aₖ−bₖ|ᵖ)^(1/p)`.
-pub fn p_norm<F: Real>(a: &[F], b: &[F], p: u32) -> F {
-    match p {
-        1 => LocalCost::Manhattan.between(a, b),
-        2 => euclidean(a, b),
-        _ => {
-            let sum: F = a.iter().zip(b).map(|(&a, &b)| (a - b).abs().powi(p as i32)).sum();
-            sum.powf(F::one() / F::of(f64::from(p)))
-        }
+pub fn p_norm<F: Real>(a: &[F], b: &[F], p: F) -> F {
+    if p == F::one() {
+        LocalCost::Manhattan.between(a, b)
+    } else if p == F::of(2.0) {
+        euclidean(a, b)
+    } else {
+        let sum: F = a.iter().zip(b).map(|(&a, &b)| (a - b).abs().powf(p)).sum();
+        sum.powf(F::one() / p)
     }
 }

@@ -18,24 +18,18 @@ pub enum Measure {
         /// Cost between two points of the derivatives.
         cost: LocalCost,
     },
-    /// DTW weighted by the distance from the diagonal.
+    /// DTW of squared Euclidean cost, weighted by the distance from the diagonal.
     Wdtw {
-        /// Cost between two points.
-        cost: LocalCost,
         /// Steepness of the weight.
         g: f64,
     },
     /// Weighted DTW of the derivatives.
     Wddtw {
-        /// Cost between two points of the derivatives.
-        cost: LocalCost,
         /// Steepness of the weight.
         g: f64,
     },
-    /// DTW with a fixed penalty ω for every step off the diagonal.
+    /// DTW of squared Euclidean cost with a fixed penalty ω for every step off the diagonal.
     Adtw {
-        /// Cost between two points.
-        cost: LocalCost,
         /// The penalty ω.
         penalty: f64,
     },
@@ -73,7 +67,7 @@ pub enum Measure {
         /// Deletion penalty `λ`.
         lambda: f64,
         /// Degree `p` of the norm.
-        degree: u32,
+        degree: f64,
     },
     /// Soft-DTW.
     SoftDtw {
@@ -237,27 +231,33 @@ impl Measure {
         }
     }
 
-    /// The gradients of the Soft-DTW value with respect to `x` and to `y`.
+    /// The gradients of Soft-DTW or its divergence with respect to `x` and to `y`.
     ///
     /// # Errors
-    /// As [`distance`](Self::distance), and for every measure but Soft-DTW.
+    /// As [`distance`](Self::distance), and for every other measure.
     #[expect(clippy::type_complexity, reason = "two series, spelt as series are everywhere here")]
     pub fn gradients<F: Real>(
         &self,
         pair: &Pair<F>,
         band: &Band,
     ) -> Result<(Vec<Vec<F>>, Vec<Vec<F>>), OracleError> {
-        let Measure::SoftDtw { gamma } = *self else {
-            return Err(OracleError::Undefined { measure: self.key(), what: "gradient" });
-        };
-        let rows = band.rows(pair.x.len(), pair.y.len(), Ends::Global)?;
-        Ok(soft_dtw::gradients(&pair.x, &pair.y, F::of(gamma), &rows))
+        let (x, y) = (&pair.x, &pair.y);
+        let rows = |n, m| band.rows(n, m, Ends::Global);
+        let (n, m) = (x.len(), y.len());
+        match *self {
+            Measure::SoftDtw { gamma } => Ok(soft_dtw::gradients(x, y, F::of(gamma), &rows(n, m)?)),
+            Measure::SoftDtwDivergence { gamma } => {
+                let (xy, xx, yy) = (rows(n, m)?, rows(n, n)?, rows(m, m)?);
+                Ok(soft_dtw_divergence::gradients(x, y, F::of(gamma), &xy, &xx, &yy))
+            }
+            _ => Err(OracleError::Undefined { measure: self.key(), what: "gradient" }),
+        }
     }
 
     /// The Soft-DTW alignment matrix `E`, `n × m`.
     ///
     /// # Errors
-    /// As [`gradients`](Self::gradients).
+    /// As [`distance`](Self::distance), and for every measure but Soft-DTW.
     pub fn alignment<F: Real>(&self, pair: &Pair<F>, band: &Band) -> Result<Vec<Vec<F>>, OracleError> {
         let Measure::SoftDtw { gamma } = *self else {
             return Err(OracleError::Undefined { measure: self.key(), what: "alignment matrix" });
@@ -276,12 +276,12 @@ impl Measure {
                 let (dx, dy, rows) = differentiated(pair, band)?;
                 dtw::grid(&dx, &dy, cost, &rows)
             }
-            Measure::Wdtw { cost, g } => wdtw::grid(x, y, cost, F::of(g), &rows(Ends::Global)?),
-            Measure::Wddtw { cost, g } => {
+            Measure::Wdtw { g } => wdtw::grid(x, y, F::of(g), &rows(Ends::Global)?),
+            Measure::Wddtw { g } => {
                 let (dx, dy, rows) = differentiated(pair, band)?;
-                wdtw::grid(&dx, &dy, cost, F::of(g), &rows)
+                wdtw::grid(&dx, &dy, F::of(g), &rows)
             }
-            Measure::Adtw { cost, penalty } => adtw::grid(x, y, cost, F::of(penalty), &rows(Ends::Global)?),
+            Measure::Adtw { penalty } => adtw::grid(x, y, F::of(penalty), &rows(Ends::Global)?),
             Measure::Erp { gap } => erp::grid(x, y, F::of(gap), &rows(Ends::Global)?),
             Measure::Edr { epsilon, .. } => edr::grid(x, y, F::of(epsilon), &rows(Ends::Global)?),
             Measure::Lcss { epsilon } | Measure::LcssLength { epsilon } => {
@@ -291,7 +291,8 @@ impl Measure {
             Measure::Twed { nu, lambda, degree } => {
                 let tx = pair.tx.clone().unwrap_or_else(|| twed::unit_times(x.len()));
                 let ty = pair.ty.clone().unwrap_or_else(|| twed::unit_times(y.len()));
-                let parameters = twed::Parameters { nu: F::of(nu), lambda: F::of(lambda), degree };
+                let parameters =
+                    twed::Parameters { nu: F::of(nu), lambda: F::of(lambda), degree: F::of(degree) };
                 twed::grid(x, y, &tx, &ty, parameters, &rows(Ends::Global)?)
             }
             Measure::SubsequenceDtw { cost } => subsequence_dtw::grid(x, y, cost, &rows(Ends::Free)?),

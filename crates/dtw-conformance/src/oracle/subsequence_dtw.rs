@@ -7,7 +7,8 @@
 //!
 //! Source: Müller 2007, section 4.4 (doi:10.1007/978-3-540-74048-3).
 
-use super::{Grid, LocalCost, Real, Rows, Series, path};
+use super::band::{Band, BandError, Ends};
+use super::{Grid, LocalCost, Real, Rows, Series, dtw, path, znormalize::znormalize};
 
 /// One occurrence of the query in the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,20 +42,50 @@ pub fn grid<F: Real>(query: &Series<F>, reference: &Series<F>, cost: LocalCost, 
 
 /// Up to `k` occurrences, best first; ends within `exclusion` points of an earlier one are not considered.
 pub fn matches<F: Real>(grid: &Grid<F>, k: usize, exclusion: usize) -> Vec<Match<F>> {
-    let last_row = &grid.values[grid.n()];
-    let mut open: Vec<bool> = vec![true; grid.m()];
+    let costs = &grid.values[grid.n()][1..];
+    let start = |end: usize| path::ending_at(grid, grid.n(), end + 1)[0].1;
+    let ends = best_ends(costs, k, exclusion).into_iter();
+    ends.map(|end| Match { cost: costs[end], start: start(end), end }).collect()
+}
+
+/// Up to `k` windows of `length` points of the reference, each z-normalised and compared by DTW from corner to
+/// corner with the z-normalised query, chosen by their ends as [`matches`] are.
+///
+/// # Errors
+/// When the band leaves no path between the query and a window.
+pub fn window_matches<F: Real>(
+    query: &Series<F>,
+    reference: &Series<F>,
+    cost: LocalCost,
+    band: &Band,
+    length: usize,
+    k: usize,
+    exclusion: usize,
+) -> Result<Vec<Match<F>>, BandError> {
+    let rows = band.rows(query.len(), length, Ends::Global)?;
+    let query = znormalize(query);
+    let mut costs = vec![F::infinity(); reference.len()];
+    for start in 0..(reference.len() + 1).saturating_sub(length) {
+        let end = start + length - 1;
+        costs[end] = dtw::grid(&query, &znormalize(&reference[start..=end]), cost, &rows).last();
+    }
+    let ends = best_ends(&costs, k, exclusion).into_iter();
+    Ok(ends.map(|end| Match { cost: costs[end], start: end + 1 - length, end }).collect())
+}
+
+/// Repeated argmin of the finite costs, smaller ends first, each hit closing the ends within `exclusion` of it.
+fn best_ends<F: Real>(costs: &[F], k: usize, exclusion: usize) -> Vec<usize> {
+    let mut open: Vec<bool> = costs.iter().map(|cost| cost.is_finite()).collect();
     let mut found = Vec::new();
     while found.len() < k {
         let mut best: Option<usize> = None;
-        for end in 0..grid.m() {
-            let better = best.is_none_or(|best| last_row[end + 1] < last_row[best + 1]);
-            if open[end] && last_row[end + 1].is_finite() && better {
+        for end in 0..costs.len() {
+            if open[end] && best.is_none_or(|best| costs[end] < costs[best]) {
                 best = Some(end);
             }
         }
         let Some(end) = best else { break };
-        let start = path::ending_at(grid, grid.n(), end + 1)[0].1;
-        found.push(Match { cost: last_row[end + 1], start, end });
+        found.push(end);
         for (other, is_open) in open.iter_mut().enumerate() {
             if other.abs_diff(end) <= exclusion {
                 *is_open = false;

@@ -17,7 +17,7 @@ pub struct Parameters<F> {
     /// Deletion penalty `λ ≥ 0`.
     pub lambda: F,
     /// Degree `p ≥ 1` of the norm.
-    pub degree: u32,
+    pub degree: F,
 }
 
 /// Times `1, 2, …, n`.

@@ -88,16 +88,13 @@ fn warping_measures_are_the_least_and_the_soft_least_of_all_paths() {
             let off = path.windows(2).filter(|s| s[0].0 == s[1].0 || s[0].1 == s[1].1).count();
             cost(path) + 0.3 * off as f64
         };
-        let adtw = Measure::Adtw { cost: SQUARED, penalty: 0.3 };
+        let adtw = Measure::Adtw { penalty: 0.3 };
         assert_close(adtw.distance(&pair, &band).unwrap(), least(&amerced));
 
         let weighted = |path: &Vec<(usize, usize)>| {
             path.iter().map(|&(i, j)| wdtw::weight(i, j, n, m, 0.4) * c(i, j)).sum::<f64>()
         };
-        assert_close(
-            Measure::Wdtw { cost: SQUARED, g: 0.4 }.distance(&pair, &band).unwrap(),
-            least(&weighted),
-        );
+        assert_close(Measure::Wdtw { g: 0.4 }.distance(&pair, &band).unwrap(), least(&weighted));
 
         for gamma in [0.1, 1.0, 30.0] {
             let soft = -gamma * paths.iter().map(|path| (-cost(path) / gamma).exp()).sum::<f64>().ln();
@@ -136,11 +133,8 @@ fn derivative_estimate() {
     assert_eq!(derivative::derivative(&linear), series(&[2.0, 2.0, 2.0]));
     let (x, y) = ([0.0, 1.0, 4.0, 9.0, 3.0], [1.0, 1.0, 2.0, 0.0]);
     let shortened = Pair::new(derivative::derivative(&series(&x)), derivative::derivative(&series(&y)));
-    let weighted = Measure::Wdtw { cost: SQUARED, g: 0.3 }.distance(&shortened, &Band::Full).unwrap();
-    assert_eq!(
-        Measure::Wddtw { cost: SQUARED, g: 0.3 }.distance(&pair(&x, &y), &Band::Full).unwrap(),
-        weighted
-    );
+    let weighted = Measure::Wdtw { g: 0.3 }.distance(&shortened, &Band::Full).unwrap();
+    assert_eq!(Measure::Wddtw { g: 0.3 }.distance(&pair(&x, &y), &Band::Full).unwrap(), weighted);
     assert!(Measure::Ddtw { cost: SQUARED }.distance(&pair(&x[..2], &y), &Band::Full).is_err());
 }
 
@@ -168,7 +162,7 @@ fn edit_measures_by_hand() {
     assert_close(Measure::Msm { c: 0.4 }.distance(&two, full).unwrap(), 1.8);
     // TWED, ν = 0.1, λ = 1: match 0–0, match 1–2 (|1−2|, no difference before), delete the last (|2−1| + ν + λ).
     // Deleting the 1 instead would cost 2.1, and matching 2–2 after it 1.2.
-    let twed = Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2 };
+    let twed = Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 };
     assert_close(twed.distance(&pair(&x, &y), full).unwrap(), 1.0 + (1.0 + 0.1 + 1.0));
     // Equal points, the first seen half a unit later: both matches pay ν for it, as current and as predecessor.
     let mut shifted = pair(&y, &y);
@@ -206,6 +200,28 @@ fn subsequence_hits() {
     let hit = subsequence_dtw::Match { cost: 0.0, start: 1, end: 2 };
     assert_eq!(measure.matches(&pair, &Band::Full, 1, 3).unwrap(), [hit]);
     assert!(Measure::Dtw { cost: SQUARED }.matches(&pair, &Band::Full, 1, 0).is_err());
+}
+
+#[test]
+fn normalised_windows() {
+    // The query's shape occurs stretched by 10 and shifted by 5 at 2..=4, and as it is, but noisy, at 7..=9.
+    let query = series(&[0.0, 1.0, 0.0]);
+    let reference = series(&[3.0, 3.0, 5.0, 15.0, 5.0, 5.0, 5.0, 0.0, 1.0, 0.25]);
+    let hits = subsequence_dtw::window_matches(
+        &query,
+        &reference,
+        SQUARED,
+        &Band::SakoeChiba(Radius::Points(0)),
+        3,
+        2,
+        2,
+    )
+    .unwrap();
+    assert_eq!(hits.iter().map(|hit| (hit.start, hit.end)).collect::<Vec<_>>(), [(2, 4), (7, 9)]);
+    assert!(hits[0].cost < 1e-12 && hits[1].cost > 0.01);
+    let too_long =
+        subsequence_dtw::window_matches(&query, &reference, SQUARED, &Band::Full, 11, 2, 0).unwrap();
+    assert!(too_long.is_empty());
 }
 
 #[test]

@@ -21,24 +21,28 @@ fn difference(measure: &Measure, pair: &Pair<f64>, band: &Band, nudge: impl Fn(&
     (at(STEP) - at(-STEP)) / (2.0 * STEP)
 }
 
+fn check(measure: &Measure, pair: &Pair<f64>, band: &Band) {
+    let (grad_x, grad_y) = measure.gradients(pair, band).unwrap();
+    for k in 0..pair.x[0].len() {
+        for (i, slope) in grad_x.iter().enumerate() {
+            let expected = difference(measure, pair, band, |pair, step| pair.x[i][k] += step);
+            assert!((slope[k] - expected).abs() < TOLERANCE, "x[{i}][{k}] of {measure:?}");
+        }
+        for (j, slope) in grad_y.iter().enumerate() {
+            let expected = difference(measure, pair, band, |pair, step| pair.y[j][k] += step);
+            assert!((slope[k] - expected).abs() < TOLERANCE, "y[{j}][{k}] of {measure:?}");
+        }
+    }
+}
+
 #[test]
 fn both_gradients_match_central_differences() {
     for (n, m, channels) in [(1, 1, 1), (1, 5, 1), (6, 2, 3), (7, 7, 1), (5, 9, 2)] {
+        let pair = Pair::new(wave(n, channels, 1.0), wave(m, channels, 2.0));
         for gamma in [0.05, 1.0, 100.0] {
             for band in [Band::Full, Band::SakoeChiba(Radius::Points(1)), Band::Slanted(Radius::Points(0))] {
-                let measure = Measure::SoftDtw { gamma };
-                let pair = Pair::new(wave(n, channels, 1.0), wave(m, channels, 2.0));
-                let (grad_x, grad_y) = measure.gradients(&pair, &band).unwrap();
-                for k in 0..channels {
-                    for (i, slope) in grad_x.iter().enumerate() {
-                        let expected = difference(&measure, &pair, &band, |pair, step| pair.x[i][k] += step);
-                        assert!((slope[k] - expected).abs() < TOLERANCE, "x[{i}][{k}] γ {gamma}");
-                    }
-                    for (j, slope) in grad_y.iter().enumerate() {
-                        let expected = difference(&measure, &pair, &band, |pair, step| pair.y[j][k] += step);
-                        assert!((slope[k] - expected).abs() < TOLERANCE, "y[{j}][{k}] γ {gamma}");
-                    }
-                }
+                check(&Measure::SoftDtw { gamma }, &pair, &band);
+                check(&Measure::SoftDtwDivergence { gamma }, &pair, &band);
             }
         }
     }
