@@ -6,6 +6,7 @@ mod ecg;
 mod generate;
 mod matrix;
 mod output;
+mod plot;
 mod progress;
 
 fn main() {}

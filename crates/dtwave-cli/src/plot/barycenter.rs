@@ -1,0 +1,80 @@
+//! Averages drawn over the series they stand for: one panel per group.
+
+use anyhow::Result;
+use plotters::element::Text;
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::style::{Axes, INK, MUTED, PALETTE, anchored, bold, chart, line, padded, reduced, spread, titled};
+use super::{Figure, Sheet};
+
+/// Series and their average, one channel.
+pub(crate) struct Group<'a> {
+    pub(crate) name: String,
+    pub(crate) members: Vec<&'a [f64]>,
+    pub(crate) center: Vec<f64>,
+}
+
+/// One panel per group, on common axes.
+pub(crate) struct BarycenterFigure<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    pub(crate) groups: Vec<Group<'a>>,
+}
+
+/// Panels per row.
+const ACROSS: usize = 3;
+/// More members than this hide each other.
+const MAX_MEMBERS: usize = 120;
+
+impl BarycenterFigure<'_> {
+    fn grid(&self) -> (usize, usize) {
+        let across = self.groups.len().clamp(1, ACROSS);
+        (self.groups.len().div_ceil(across).max(1), across)
+    }
+}
+
+impl Figure for BarycenterFigure<'_> {
+    fn size(&self) -> (u32, u32) {
+        match self.grid() {
+            (1, 1) => (820, 420),
+            (down, across) => (40 + 320 * across as u32, 70 + 250 * down as u32),
+        }
+    }
+
+    fn draw(&self, sheet: &Sheet<'_>) -> Result<()> {
+        let rest = titled(&sheet.area, &self.title, &self.subtitle)?;
+        let all = || self.groups.iter().flat_map(|g| g.members.iter().copied().chain([&g.center[..]]));
+        let longest = all().map(<[f64]>::len).max().unwrap_or(2);
+        let y = padded(all().flatten().copied(), 0.05);
+        let (down, across) = self.grid();
+        let single = self.groups.len() == 1;
+        for (index, (panel, group)) in rest.split_evenly((down, across)).iter().zip(&self.groups).enumerate()
+        {
+            let axes = Axes {
+                x: 0.0..(longest.max(2) - 1) as f64,
+                y: y.clone(),
+                x_label: if index + across >= self.groups.len() { "time (points)" } else { "" },
+                y_label: "",
+                y_ticks: true,
+            };
+            let mut chart = chart(panel, &axes)?;
+            let opacity = (8.0 / group.members.len() as f64).clamp(0.1, 0.45);
+            let columns = chart.plotting_area().dim_in_pixel().0 as usize / 4;
+            for member in spread(group.members.len(), MAX_MEMBERS) {
+                line(&mut chart, reduced(group.members[member], 0.0, columns), MUTED.mix(opacity), 0.9)?;
+            }
+            let color = PALETTE[index % PALETTE.len()];
+            line(&mut chart, reduced(&group.center, 0.0, columns), color, 2.4)?;
+            let corner = (axes.x.end, axes.y.end);
+            let label = if single {
+                group.name.clone()
+            } else {
+                format!("{} ({} series)", group.name, group.members.len())
+            };
+            let style = anchored(bold(12.0, if single { color } else { INK }), HPos::Right, VPos::Top);
+            chart.plotting_area().draw(&Text::new(label, corner, style))?;
+        }
+        Ok(())
+    }
+}
