@@ -5,6 +5,7 @@ mod data;
 mod ecg;
 mod generate;
 mod matrix;
+mod options;
 mod output;
 mod plot;
 mod progress;

@@ -1,0 +1,179 @@
+//! Single values of the command line: `5%`, `slanted:10`, `2GiB`, `100:250`.
+
+use dtw_core::{Band, Dtype, Radius};
+
+use super::MEASURES;
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+/// A measure's key; hyphens may stand for underscores.
+pub(super) fn measure_key(text: &str) -> Result<&'static str, String> {
+    let key = text.replace('-', "_").to_ascii_lowercase();
+    let known = MEASURES.into_iter().find(|known| *known == key);
+    known.ok_or_else(|| format!("unknown measure '{text}'; expected one of {}", MEASURES.join(", ")))
+}
+
+/// `full`, `RADIUS`, `sakoe_chiba:RADIUS`, `slanted:RADIUS` or `itakura:SLOPE`.
+pub(super) fn band(text: &str) -> Result<Band, String> {
+    let (kind, value) = text.split_once(':').unwrap_or(("", text));
+    match kind {
+        "" if text == "full" || text == "none" => Ok(Band::Full),
+        "" | "sakoe_chiba" | "sakoe-chiba" => Ok(Band::SakoeChiba { radius: radius(value)? }),
+        "slanted" => Ok(Band::Slanted { radius: radius(value)? }),
+        "itakura" => match value.parse::<f64>() {
+            Ok(max_slope) => Ok(Band::Itakura { max_slope }),
+            Err(_) => Err(format!("'{value}' is no slope; expected a number of at least 1, e.g. itakura:2")),
+        },
+        _ => Err(format!("unknown band '{kind}'; expected full, 10, 5%, slanted:10 or itakura:2")),
+    }
+}
+
+/// Points, or a percentage of the longer series.
+fn radius(text: &str) -> Result<Radius, String> {
+    if text.starts_with('-') {
+        return Err(format!("a band radius cannot be negative, got {text}"));
+    }
+    if let Some(percent) = text.strip_suffix('%') {
+        return match percent.trim().parse::<f64>() {
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Radius::Fraction(percent / 100.0)),
+            Ok(_) => Err(format!("a band radius in percent lies between 0% and 100%, got {text}")),
+            Err(_) => Err(format!("'{text}' is no percentage; expected e.g. 5%")),
+        };
+    }
+    text.parse::<usize>().map(Radius::Points).map_err(|_| {
+        format!("'{text}' is no band radius; expected whole points (10), a percentage (5%), slanted:10 or itakura:2")
+    })
+}
+
+/// `f32` or `f64`.
+pub(super) fn dtype(text: &str) -> Result<Dtype, String> {
+    text.parse::<Dtype>().map_err(|e| e.to_string())
+}
+
+/// A positive number of threads.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    const MOST: usize = 4096;
+    match text.parse::<usize>() {
+        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
+        _ => Err(format!("expected a number of threads from 1 to {MOST}, got '{text}'")),
+    }
+}
+
+/// `1500000`, `512KiB`, `1.5GiB`, `2GB`.
+pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
+    const UNITS: [(&str, f64); 9] = [
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("B", 1.0),
+    ];
+    let lower = text.trim().to_ascii_lowercase();
+    let unit = UNITS.into_iter().find(|(unit, _)| lower.ends_with(&unit.to_ascii_lowercase()));
+    let (number, scale) = match unit {
+        Some((unit, scale)) => (lower[..lower.len() - unit.len()].trim_end(), scale),
+        None => (&lower[..], 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value > 0.0 && value * scale < u64::MAX as f64 => Ok(Bytes((value * scale) as u64)),
+        _ => Err(format!("'{text}' is no memory size; expected e.g. 512MiB, 2GiB or a number of bytes")),
+    }
+}
+
+/// A number of bytes as people write it.
+pub(crate) fn byte_size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = if unit == 0 || value.fract() == 0.0 { 0 } else { 1 };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// A stretch `START:END` of a series, the end exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PointRange {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl std::str::FromStr for PointRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bounds = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        match bounds {
+            Some((start, end)) if start < end => Ok(PointRange { start, end }),
+            Some(_) => Err(format!("the range '{text}' is empty; expected START:END with START < END")),
+            None => Err(format!("'{text}' is no range; expected START:END in points, e.g. 100:250")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands() {
+        assert_eq!(band("full"), Ok(Band::Full));
+        assert_eq!(band("10"), Ok(Band::SakoeChiba { radius: Radius::Points(10) }));
+        assert_eq!(band("0"), Ok(Band::SakoeChiba { radius: Radius::Points(0) }));
+        assert_eq!(band("5%"), Ok(Band::SakoeChiba { radius: Radius::Fraction(0.05) }));
+        assert_eq!(band("sakoe_chiba:3"), Ok(Band::SakoeChiba { radius: Radius::Points(3) }));
+        assert_eq!(band("slanted:10"), Ok(Band::Slanted { radius: Radius::Points(10) }));
+        assert_eq!(band("slanted:2.5%"), Ok(Band::Slanted { radius: Radius::Fraction(0.025) }));
+        assert_eq!(band("itakura:2"), Ok(Band::Itakura { max_slope: 2.0 }));
+        for bad in
+            ["", "x", "-1", "slanted:-1", "1.5", "-5%", "101%", "x%", "nan%", "itakura:", "ring:3", "10:3"]
+        {
+            assert!(band(bad).is_err(), "{bad:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, expected) in [
+            ("100", 100),
+            ("1 KiB", 1024),
+            ("1.5GiB", 3 << 29),
+            ("2gib", 2 << 30),
+            ("3MB", 3_000_000),
+            ("7B", 7),
+            ("1e6", 1_000_000),
+        ] {
+            assert_eq!(bytes(text), Ok(Bytes(expected)), "{text:?}");
+        }
+        for bad in ["", "0", "-1GiB", "GiB", "1 XiB", "inf", "nan", "1e30"] {
+            assert!(bytes(bad).is_err(), "{bad:?} was accepted");
+        }
+        assert_eq!(byte_size(100), "100 B");
+        assert_eq!(byte_size(1 << 30), "1 GiB");
+        assert_eq!(byte_size(1_600_000), "1.5 MiB");
+    }
+
+    #[test]
+    fn ranges() {
+        assert_eq!("3:5".parse(), Ok(PointRange { start: 3, end: 5 }));
+        for bad in ["", "3", "5:3", "3:3", "-1:3", "a:b", "1:2:3"] {
+            assert!(bad.parse::<PointRange>().is_err(), "{bad:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn thread_counts() {
+        assert_eq!(threads("2"), Ok(2));
+        for bad in ["0", "-1", "x", "1.5", "100000"] {
+            assert!(threads(bad).is_err(), "{bad:?} was accepted");
+        }
+    }
+}
