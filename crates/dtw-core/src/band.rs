@@ -223,6 +223,15 @@ impl ColumnRanges {
         Ok(Self { n, m, rows })
     }
 
+    /// The first `n` rows and `m` columns of the grid; rows that lose all their columns are empty.
+    #[must_use]
+    pub fn clipped(&self, n: usize, m: usize) -> Self {
+        let n = n.min(self.n);
+        let m = m.min(self.m);
+        let clip = |&(start, end): &(u32, u32)| (start.min(m as u32), end.min(m as u32));
+        Self { n, m, rows: self.rows.iter().take(n).map(clip).collect() }
+    }
+
     /// Whether every cell is allowed.
     pub const fn is_full(&self) -> bool {
         self.rows.is_empty()

@@ -1,1 +1,128 @@
-//! See ARCHITECTURE.md.
+//! The CPU backend: SIMD lanes and threads.
+//!
+//! Two sweeps share every recurrence. The *batched sweep* puts one pair in each lane: the fastest there is when there are
+//! pairs enough. The *diagonal sweep* puts neighbouring cells of one pair in the lanes: for few or long pairs, in
+//! O(n + m) memory. Both compute the same bits for the same pair, whatever the thread count.
+//!
+//! This crate knows [`dtw_core`] and a machine with registers and cores; it knows no other backend.
+//!
+//! ```
+//! use dtw_core::{Backend, Pairing, Problem, SeriesBatch, Spec};
+//!
+//! let values = [0.0_f64, 1.0, 2.0, 2.0, 1.0, 0.0];
+//! let batch = SeriesBatch::equal(&values, 2, 3, 1)?;
+//! let problem = Problem::of(Spec::dtw(), Pairing::SelfSymmetric, &batch, &batch)?;
+//! let backend = dtw_cpu::CpuBackend::new();
+//! let mut plan = Backend::<f64>::plan(&backend, &problem)?;
+//! let mut out = [0.0; 4];
+//! plan.distances(batch, batch, &mut out)?;
+//! assert_eq!(out, [0.0, 8.0, 8.0, 0.0]);
+//! # Ok::<(), dtw_core::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod batched;
+mod diagonal;
+mod differentiate;
+mod gradient;
+mod group;
+mod isa;
+mod lanes;
+mod line;
+mod path;
+mod plan;
+mod schedule;
+mod search;
+mod side;
+mod single;
+
+use std::sync::Arc;
+
+use dtw_core::backend::Task;
+use dtw_core::{Backend, Plan, Problem, Result};
+
+pub use isa::Isa;
+pub use lanes::Element;
+
+/// The backend's name.
+pub const NAME: &str = "cpu";
+
+/// Computes on this machine's cores.
+#[derive(Debug, Clone)]
+pub struct CpuBackend {
+    isa: Isa,
+    pool: Arc<rayon::ThreadPool>,
+}
+
+impl CpuBackend {
+    /// All cores, the widest instruction set.
+    pub fn new() -> Self {
+        Self::with_threads(0)
+    }
+
+    /// This many threads; 0 for one per core.
+    ///
+    /// # Panics
+    /// When the operating system refuses to start threads.
+    pub fn with_threads(threads: usize) -> Self {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|k| format!("dtwave-{k}"))
+            .build()
+            .expect("the operating system starts threads");
+        Self { isa: Isa::best(), pool: Arc::new(pool) }
+    }
+
+    /// The same backend on another instruction set of this machine; for tests and comparisons.
+    #[must_use]
+    pub fn with_isa(mut self, isa: Isa) -> Self {
+        self.isa = isa;
+        self
+    }
+
+    /// The instruction set in use.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+}
+
+impl Default for CpuBackend {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Element> Backend<T> for CpuBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        let measure = &problem.spec().measure;
+        let unsupported = |what: String| Err(dtw_core::Error::Unsupported { backend: NAME, what });
+        match task {
+            Task::Distances => Ok(()),
+            Task::Gradients if !measure.has_gradient() => unsupported(format!(
+                "a gradient of {}: only soft_dtw and soft_dtw_divergence have one",
+                measure.key()
+            )),
+            Task::Paths if !measure.has_path() => {
+                unsupported(format!("a warping path of {}: it sums over all paths", measure.key()))
+            }
+            Task::Matches if !matches!(measure, dtw_core::Measure::Dtw { .. }) => {
+                unsupported(format!("a search with {}: only dtw has one", measure.key()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
+        Ok(self.isa.plan(problem, Arc::clone(&self.pool)))
+    }
+}

@@ -23,6 +23,11 @@ impl<V: Vector> SoftDtw<V> {
     pub fn new(any: V, gamma: f64) -> Self {
         Self { gamma, rate: any.constant(-std::f64::consts::LOG2_E / gamma) }
     }
+
+    /// The smoothing γ.
+    pub fn gamma(&self) -> f64 {
+        self.gamma
+    }
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {

@@ -1,0 +1,224 @@
+//! The batched sweep: as many pairs at once as a register has lanes, one pair per lane.
+//!
+//! Rows are taken in strips of [`ROWS`]; a strip keeps its rows' states in registers and walks the columns, so that a
+//! column costs one load and one store of the edge between strips however high the strip is, and the rows of a strip
+//! overlap in the pipeline (the chain from left to right is the only one that binds). Lanes may differ in length:
+//! each one's result is taken when the sweep passes its last cell.
+
+use dtw_core::ColumnRanges;
+use dtw_core::recurrence::{Recurrence, State};
+
+use crate::lanes::Register;
+use crate::side::{Side, Stored};
+
+/// Rows of a strip whose states are one register each. DTW f32, 200 × 96, one core of an AVX-512 Xeon: see
+/// benchmarks/record.
+pub(crate) const ROWS: usize = 8;
+/// Rows of a strip whose states are two registers each.
+const ROWS_OF_TWO: usize = 4;
+/// Columns between two calls of [`Recurrence::settle`]; with [`ROWS`] within `SETTLE_EVERY`.
+const SETTLE_COLUMNS: usize = dtw_core::recurrence::SETTLE_EVERY - ROWS;
+
+/// The cells of a batch of pairs, and all that pricing them needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid<'a, 'g, V> {
+    pub(crate) x: &'a Side<V>,
+    pub(crate) y: &'a Side<V>,
+    pub(crate) x_gaps: &'g [V],
+    pub(crate) y_gaps: &'g [V],
+    /// Weight of cells with `|i − j|` = index, where the recurrence has weights.
+    pub(crate) weights: &'g [V],
+    /// Longest x and longest y.
+    pub(crate) ranges: &'g ColumnRanges,
+}
+
+/// Sweeps the grid and hands `(lane, parts of its last state)` to `result`, for each lane `l < ends.len()` whose series
+/// have `ends[l]` points. `edge` holds one state per column and one more.
+#[inline(always)]
+pub(crate) fn sweep<'a, V, P, R>(
+    recurrence: &R,
+    grid: Grid<'a, '_, V>,
+    ends: &[(usize, usize)],
+    edge: &mut [V],
+    result: impl FnMut(usize, &[V::Scalar]),
+) where
+    V: Register + 'a,
+    P: Stored<'a, V>,
+    R: Recurrence<V, P>,
+{
+    if R::State::PARTS == 1 {
+        strips::<V, P, R, ROWS>(recurrence, grid, ends, edge, result);
+    } else {
+        strips::<V, P, R, ROWS_OF_TWO>(recurrence, grid, ends, edge, result);
+    }
+}
+
+#[inline(always)]
+pub(crate) fn read<V: Register, S: State<V>>(from: &[V], at: usize) -> S {
+    S::from_parts(|k| from[at * S::PARTS + k])
+}
+
+#[inline(always)]
+pub(crate) fn write<V: Register, S: State<V>>(to: &mut [V], at: usize, state: S) {
+    for k in 0..S::PARTS {
+        to[at * S::PARTS + k] = state.part(k);
+    }
+}
+
+#[inline(always)]
+fn strips<'a, V, P, R, const ROWS: usize>(
+    recurrence: &R,
+    grid: Grid<'a, '_, V>,
+    ends: &[(usize, usize)],
+    edge: &mut [V],
+    mut result: impl FnMut(usize, &[V::Scalar]),
+) where
+    V: Register + 'a,
+    P: Stored<'a, V>,
+    R: Recurrence<V, P>,
+{
+    let (n, m) = (grid.ranges.n(), grid.ranges.m());
+    let full = grid.ranges.is_full();
+    let forbidden = recurrence.forbidden();
+    let mut border = recurrence.origin();
+    write(edge, 0, border);
+    let mut right = border;
+    for j in 1..=m {
+        right = recurrence.border_right(right, &grid.y.sample::<P, R>(grid.y_gaps, j), j);
+        write(edge, j, recurrence.settle(right));
+    }
+    let mut cuts = [0; 65];
+    for first in (0..n).step_by(ROWS) {
+        let row = |r: usize| grid.ranges.row((first + r).min(n - 1));
+        let (start, end) = (row(0).start, row(ROWS - 1).end);
+        let mut left = [forbidden; ROWS];
+        for (r, left) in left.iter_mut().enumerate() {
+            border = recurrence.border_down(border, &grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
+            if start == 0 {
+                *left = border;
+            }
+        }
+        let mut corner: R::State = read(edge, start);
+        let cuts = cut_columns(&mut cuts, ends, first..first + ROWS, end);
+        let mut from = start;
+        for &to in cuts {
+            if full {
+                columns::<V, P, R, ROWS, false>(
+                    recurrence,
+                    grid,
+                    first,
+                    from..to,
+                    edge,
+                    &mut left,
+                    &mut corner,
+                );
+            } else {
+                columns::<V, P, R, ROWS, true>(
+                    recurrence,
+                    grid,
+                    first,
+                    from..to,
+                    edge,
+                    &mut left,
+                    &mut corner,
+                );
+            }
+            from = to;
+            for (lane, &(n, m)) in ends.iter().enumerate() {
+                if (first..first + ROWS).contains(&(n - 1)) && m == to {
+                    let state = left[n - 1 - first];
+                    let mut parts = [V::Scalar::default(); 2];
+                    for (k, part) in parts.iter_mut().enumerate().take(R::State::PARTS) {
+                        *part = state.part(k).lanes()[lane];
+                    }
+                    result(lane, &parts[..R::State::PARTS]);
+                }
+            }
+        }
+        // What the next strip may look at beside its band: nothing.
+        if !full {
+            let last = row(ROWS - 1).end;
+            if first == 0 {
+                for j in last + 1..=m {
+                    write(edge, j, forbidden);
+                }
+            }
+            write(edge, start, forbidden);
+        }
+        write(edge, 0, border);
+    }
+}
+
+/// Columns (1-based, exclusive of what follows) at which lanes that end in these rows end, and `end`, increasing.
+fn cut_columns<'c>(
+    cuts: &'c mut [usize; 65],
+    ends: &[(usize, usize)],
+    rows: std::ops::Range<usize>,
+    end: usize,
+) -> &'c [usize] {
+    let mut count = 0;
+    for &(n, m) in ends {
+        if rows.contains(&(n - 1)) && m < end && !cuts[..count].contains(&m) {
+            cuts[count] = m;
+            count += 1;
+        }
+    }
+    cuts[count] = end;
+    count += 1;
+    cuts[..count].sort_unstable();
+    &cuts[..count]
+}
+
+/// Sweeps columns `range` (0-based) of one strip.
+#[inline(always)]
+fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
+    recurrence: &R,
+    grid: Grid<'a, '_, V>,
+    first: usize,
+    range: std::ops::Range<usize>,
+    edge: &mut [V],
+    left: &mut [R::State; ROWS],
+    corner: &mut R::State,
+) where
+    V: Register + 'a,
+    P: Stored<'a, V>,
+    R: Recurrence<V, P>,
+{
+    let n = grid.ranges.n();
+    let rows: [_; ROWS] = std::array::from_fn(|r| grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
+    let bands: [_; ROWS] = std::array::from_fn(|r| grid.ranges.row((first + r).min(n - 1)));
+    let mut states = *left;
+    let mut above = *corner;
+    let mut chunk = range.start;
+    while chunk < range.end {
+        let chunk_end = if R::SETTLES { range.end.min(chunk + SETTLE_COLUMNS) } else { range.end };
+        for j in chunk..chunk_end {
+            let column = grid.y.sample::<P, R>(grid.y_gaps, j + 1);
+            let top: R::State = read(edge, j + 1);
+            let (mut diagonal, mut up) = (above, top);
+            for r in 0..ROWS {
+                let here = states[r];
+                let state = if MASKED && !bands[r].contains(&j) {
+                    recurrence.forbidden()
+                } else {
+                    let weight = if R::WEIGHTS { grid.weights[(first + r).abs_diff(j)] } else { column.time };
+                    let price = recurrence.price(&rows[r], &column, weight);
+                    recurrence.combine(diagonal, up, here, price)
+                };
+                diagonal = here;
+                states[r] = state;
+                up = state;
+            }
+            above = top;
+            write(edge, j + 1, recurrence.settle(up));
+        }
+        if R::SETTLES {
+            for state in &mut states {
+                *state = recurrence.settle(*state);
+            }
+        }
+        chunk = chunk_end;
+    }
+    *left = states;
+    *corner = above;
+}

@@ -1,0 +1,224 @@
+//! Gradients of zipped pairs, and the expected alignment: Soft-DTW and its divergence.
+
+use dtw_core::recurrence::{One, SoftDtw};
+use dtw_core::{Error, Gradients, Measure, Result, Scalar, Series, SeriesBatch, Spec, bail_invalid};
+use rayon::prelude::*;
+
+use crate::gradient::{Batch, GradientScratch, gradients};
+use crate::group::Scratch;
+use crate::lanes::Register;
+use crate::plan::{CpuPlan, own};
+
+/// Where one pair's results go: its number, value and gradients.
+struct Outlet<'a, T> {
+    pair: usize,
+    value: T,
+    grad_x: &'a mut [T],
+    grad_y: &'a mut [T],
+}
+
+/// Cuts `values` into the series of `batch`.
+fn cut<'v, T>(batch: &SeriesBatch<'_, T>, mut values: &'v mut [T]) -> Vec<&'v mut [T]> {
+    (0..batch.len())
+        .map(|s| {
+            let (own, rest) = std::mem::take(&mut values).split_at_mut(batch.length(s) * batch.channels());
+            values = rest;
+            own
+        })
+        .collect()
+}
+
+impl<V: Register + Send + 'static> CpuPlan<V> {
+    pub(crate) fn check_gradients(
+        &self,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        out: &Gradients<'_, V::Scalar>,
+    ) -> Result<()> {
+        if !self.problem.spec().measure.has_gradient() {
+            return Err(self.unsupported(&format!(
+                "a gradient of {}: only soft_dtw and soft_dtw_divergence have one",
+                self.problem.spec().key()
+            )));
+        }
+        if x.len() != y.len() {
+            bail_invalid!("gradients are of zipped pairs: x has {} series, y has {}", x.len(), y.len());
+        }
+        let lengths = [
+            ("upstream", out.upstream.map_or(x.len(), <[_]>::len), x.len()),
+            ("distances", out.distances.len(), x.len()),
+            ("grad_x", out.grad_x.len(), x.values().len()),
+            ("grad_y", out.grad_y.len(), y.values().len()),
+        ];
+        for (name, got, expected) in lengths {
+            if got != expected {
+                bail_invalid!("{name} needs {expected} values, got a slice of {got}");
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn all_gradients(
+        &mut self,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        out: Gradients<'_, V::Scalar>,
+    ) -> Result<()> {
+        let spec = self.problem.spec().clone();
+        self.soft_gradients(&spec, x, y, out.distances, out.grad_x, out.grad_y)?;
+        if matches!(spec.measure, Measure::SoftDtwDivergence { .. }) {
+            let half = V::Scalar::from_f64(0.5);
+            for (batch, grad) in [(x, &mut *out.grad_x), (y, &mut *out.grad_y)] {
+                let mut values = vec![V::Scalar::ZERO; batch.len()];
+                let mut left = vec![V::Scalar::ZERO; grad.len()];
+                let mut right = left.clone();
+                self.soft_gradients(&spec, batch, batch, &mut values, &mut left, &mut right)?;
+                for (total, own) in out.distances.iter_mut().zip(&values) {
+                    *total = *total - half * *own;
+                }
+                for (grad, (left, right)) in grad.iter_mut().zip(left.iter().zip(&right)) {
+                    *grad = *grad - half * (*left + *right);
+                }
+            }
+        }
+        if let Some(upstream) = out.upstream {
+            for (batch, grad) in [(x, out.grad_x), (y, out.grad_y)] {
+                for (series, factor) in cut(batch, grad).into_iter().zip(upstream) {
+                    series.iter_mut().for_each(|g| *g = *g * *factor);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn soft_gradients(
+        &self,
+        spec: &Spec,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        distances: &mut [V::Scalar],
+        grad_x: &mut [V::Scalar],
+        grad_y: &mut [V::Scalar],
+    ) -> Result<()> {
+        let threads = self.pool.current_num_threads().min(x.len().div_ceil(V::LANES)) as u64;
+        let needed = threads * GradientScratch::<V>::bytes(x.max_length(), y.max_length(), x.channels());
+        if needed > self.problem.memory_limit_bytes() {
+            return Err(Error::OutOfMemory {
+                what: format!("the gradients of series of {} and {} points", x.max_length(), y.max_length()),
+                requested_bytes: needed,
+                available_bytes: self.problem.memory_limit_bytes(),
+            });
+        }
+        let mut outlets: Vec<_> = cut(x, grad_x)
+            .into_iter()
+            .zip(cut(y, grad_y))
+            .enumerate()
+            .map(|(pair, (grad_x, grad_y))| Outlet { pair, value: V::Scalar::ZERO, grad_x, grad_y })
+            .collect();
+        outlets.sort_by_key(|o| (x.length(o.pair), y.length(o.pair)));
+        let observer = &*self.observer;
+        self.pool.install(|| {
+            outlets.par_chunks_mut(V::LANES).try_for_each(|group| {
+                if observer.cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                let lanes_x: Vec<_> = group.iter().map(|o| x.get(o.pair)).collect();
+                let lanes_y: Vec<_> = group.iter().map(|o| y.get(o.pair)).collect();
+                let mut scratch = own(&self.scratch);
+                let values = differentiate(&mut scratch, self.token, spec, &lanes_x, &lanes_y, |_, _, _| {})?;
+                let channels = x.channels();
+                for (lane, outlet) in group.iter_mut().enumerate() {
+                    outlet.value = V::Scalar::from_f64(values[lane]);
+                    let lane_of = |from: &[V], to: &mut [V::Scalar]| {
+                        for (to, from) in to.iter_mut().zip(&from[channels..]) {
+                            *to = from.lanes()[lane];
+                        }
+                    };
+                    lane_of(&scratch.gradient.grad_x, outlet.grad_x);
+                    lane_of(&scratch.gradient.grad_y, outlet.grad_y);
+                    observer.advance(lanes_x[lane].len() as u64 * lanes_y[lane].len() as u64);
+                }
+                Ok(())
+            })
+        })?;
+        for outlet in outlets {
+            distances[outlet.pair] = outlet.value;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn expected_alignment(
+        &mut self,
+        x: Series<'_, V::Scalar>,
+        y: Series<'_, V::Scalar>,
+    ) -> Result<Vec<V::Scalar>> {
+        let spec = self.problem.spec();
+        if !matches!(spec.measure, Measure::SoftDtw { .. }) {
+            return Err(
+                self.unsupported(&format!("an expected alignment of {}: only soft_dtw has one", spec.key()))
+            );
+        }
+        for (name, series) in [("x", x), ("y", y)] {
+            SeriesBatch::single(series).check(name)?;
+        }
+        if x.channels != y.channels {
+            bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels, y.channels);
+        }
+        let values = (x.len() as u64) * (y.len() as u64);
+        let needed = values * size_of::<V::Scalar>() as u64
+            + GradientScratch::<V>::bytes(x.len(), y.len(), x.channels);
+        if needed > self.problem.memory_limit_bytes() {
+            return Err(Error::OutOfMemory {
+                what: format!("the {} x {} alignment matrix", x.len(), y.len()),
+                requested_bytes: needed,
+                available_bytes: self.problem.memory_limit_bytes(),
+            });
+        }
+        let mut expected = vec![V::Scalar::ZERO; values as usize];
+        let m = y.len();
+        let mut scratch = own(&self.scratch);
+        differentiate(&mut scratch, self.token, spec, &[x], &[y], |i, j, e| {
+            expected[i * m + j] = e.lanes()[0]
+        })?;
+        Ok(expected)
+    }
+}
+
+/// Values of one register-full of pairs; gradients stay in the scratch.
+fn differentiate<V: Register>(
+    scratch: &mut Scratch<V>,
+    token: V::Token,
+    spec: &Spec,
+    x: &[Series<'_, V::Scalar>],
+    y: &[Series<'_, V::Scalar>],
+    expected: impl FnMut(usize, usize, V),
+) -> Result<Vec<f64>> {
+    let (Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma }) = spec.measure else {
+        unreachable!("callers check the measure");
+    };
+    let ends: Vec<_> = x.iter().zip(y).map(|(x, y)| (x.len(), y.len())).collect();
+    let ranges =
+        ends.iter().map(|(n, m)| spec.band.ranges(*n, *m, spec.anchor)).collect::<Result<Vec<_>>>()?;
+    let bounds = |row: usize, lane: usize| ranges[lane].row(row);
+    let n = ends.iter().map(|e| e.0).max().unwrap_or(0);
+    let m = ends.iter().map(|e| e.1).max().unwrap_or(0);
+    let mut values = vec![0.0; x.len()];
+    let Scratch { x: side_x, y: side_y, gradient, .. } = scratch;
+    V::compiled(
+        token,
+        #[inline(always)]
+        || {
+            side_x.fill(token, x, n, 0);
+            side_y.fill(token, y, m, 0);
+            let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma);
+            let batch = Batch { x: side_x, y: side_y, ends: &ends, bounds: &bounds };
+            let value = |lane: usize, value: f64| values[lane] = value;
+            if x[0].channels == 1 {
+                gradients::<V, One<V>>(&soft, token, &batch, gradient, value, expected);
+            } else {
+                gradients::<V, &[V]>(&soft, token, &batch, gradient, value, expected);
+            }
+        },
+    );
+    Ok(values)
+}

@@ -1,0 +1,231 @@
+//! Soft-DTW gradients, one pair per lane, in O(√n · m) memory per pair.
+//!
+//! With `Z(i,j) = κ(i,j)·(Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1))`, `κ = e^(−c/γ)`, and the same sum `W` run from the other
+//! end, `W(i,j) = κ(i,j)·S(i,j)`, `S(i,j) = W(i+1,j+1) + W(i+1,j) + W(i,j+1)` (1 at the last cell), the expected alignment
+//! is `E(i,j) = ∂value/∂c(i,j) = Z(i,j)·S(i,j) / Z(n,m)`, and `∂value/∂xᵢ = Σⱼ E(i,j)·2(xᵢ − yⱼ)`.
+//! Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2, here in scaled linear space.
+//!
+//! Forward, one row of Z in every `block` is kept; backward, each block's rows are computed again from it. E is used as it
+//! is made and never stored. Lanes of different length and bands are one thing: a column range per row and lane, outside
+//! of which κ is 0.
+
+use dtw_core::Scalar;
+use dtw_core::recurrence::{Recurrence, Scaled, SoftDtw, log_of};
+
+use crate::batched::{read, write};
+use crate::lanes::Register;
+use crate::side::{Side, Stored};
+
+/// Memory of a batched gradient; grows to what it needs and is reused.
+#[derive(Debug)]
+pub(crate) struct GradientScratch<V> {
+    /// Rows of Z that start a block.
+    kept: Vec<V>,
+    /// The Z rows of one block, the row before it first.
+    block: Vec<V>,
+    /// Two rows of W.
+    backward: Vec<V>,
+    /// First and end column of each row, per lane.
+    bounds: Vec<(V, V)>,
+    /// Gradient to x and y, point by point as [`Side`] lays points out.
+    pub(crate) grad_x: Vec<V>,
+    pub(crate) grad_y: Vec<V>,
+}
+
+impl<V> Default for GradientScratch<V> {
+    fn default() -> Self {
+        Self {
+            kept: Vec::new(),
+            block: Vec::new(),
+            backward: Vec::new(),
+            bounds: Vec::new(),
+            grad_x: Vec::new(),
+            grad_y: Vec::new(),
+        }
+    }
+}
+
+/// Rows of a block for `n` rows.
+fn block_rows(n: usize) -> usize {
+    n.isqrt().max(1)
+}
+
+impl<V: Register> GradientScratch<V> {
+    /// Bytes needed for lengths `n`, `m`.
+    pub(crate) fn bytes(n: usize, m: usize, channels: usize) -> u64 {
+        let block = block_rows(n);
+        let rows = n.div_ceil(block) + block + 3;
+        let states = rows as u64 * (m as u64 + 2) * 2;
+        let points = (n + m + 2) as u64 * channels as u64 + 2 * n as u64;
+        (states + points) * size_of::<V>() as u64
+    }
+}
+
+/// The pairs of a batched gradient.
+pub(crate) struct Batch<'a, V> {
+    pub(crate) x: &'a Side<V>,
+    pub(crate) y: &'a Side<V>,
+    /// Points of x and y, per lane.
+    pub(crate) ends: &'a [(usize, usize)],
+    /// Column range of row `i` (0-based) in lane `l`; only asked for rows and lanes that exist.
+    pub(crate) bounds: &'a dyn Fn(usize, usize) -> std::ops::Range<usize>,
+}
+
+/// Values of all lanes into `value(lane, value)`, gradients into the scratch, and E, cell by cell (0-based), into
+/// `expected`.
+#[inline(always)]
+pub(crate) fn gradients<'a, V, P>(
+    soft: &SoftDtw<V>,
+    token: V::Token,
+    batch: &Batch<'a, V>,
+    scratch: &mut GradientScratch<V>,
+    mut value: impl FnMut(usize, f64),
+    mut expected: impl FnMut(usize, usize, V),
+) where
+    V: Register + 'a,
+    P: Stored<'a, V>,
+{
+    let zero = V::splat(token, V::Scalar::ZERO);
+    let n = batch.ends.iter().map(|e| e.0).max().unwrap_or(0);
+    let m = batch.ends.iter().map(|e| e.1).max().unwrap_or(0);
+    let channels = batch.x.channels();
+    let nothing = Scaled::zero(zero);
+    let width = (m + 2) * 2;
+    let height = block_rows(n);
+
+    let fresh = |buffer: &mut Vec<V>, len: usize| {
+        buffer.clear();
+        buffer.resize(len, zero);
+    };
+    fresh(&mut scratch.kept, n.div_ceil(height) * width);
+    fresh(&mut scratch.block, (height + 1) * width);
+    fresh(&mut scratch.backward, 2 * width);
+    fresh(&mut scratch.grad_x, (n + 1) * channels);
+    fresh(&mut scratch.grad_y, (m + 1) * channels);
+    scratch.bounds.clear();
+    let mut unions = Vec::with_capacity(n);
+    for i in 0..n {
+        let (mut first, mut end) = (zero, zero);
+        let mut union = m..0;
+        for (lane, ends) in batch.ends.iter().enumerate() {
+            if i < ends.0 {
+                let range = (batch.bounds)(i, lane);
+                first.lanes_mut()[lane] = V::Scalar::from_f64(range.start as f64);
+                end.lanes_mut()[lane] = V::Scalar::from_f64(range.end as f64);
+                union = union.start.min(range.start)..union.end.max(range.end);
+            }
+        }
+        scratch.bounds.push((first, end));
+        unions.push(union);
+    }
+    let GradientScratch { kept, block, backward, bounds, grad_x, grad_y } = scratch;
+
+    // One row of Z from the one above it. `row` is 0-based; slot j + 1 holds column j.
+    let forward = |row: usize, above: &[V], here: &mut [V]| {
+        let x = batch.x.sample::<P, SoftDtw<V>>(&[], row + 1);
+        for slot in 0..m + 2 {
+            write(here, slot, nothing);
+        }
+        let mut left = nothing;
+        for j in unions[row].clone() {
+            let y = batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
+            let mut price = Recurrence::<V, P>::price(soft, &x, &y, zero);
+            price.mantissa = within(price.mantissa, bounds[row], j);
+            let state = Scaled::weighted_sum(read(above, j), read(above, j + 1), left, price).settle();
+            write(here, j + 1, state);
+            left = state;
+        }
+    };
+
+    // Forward: keep the row above each block.
+    let mut total = nothing;
+    {
+        let (mut above, mut here) = block.split_at_mut(width);
+        here = &mut here[..width];
+        for slot in 1..m + 2 {
+            write(above, slot, nothing);
+        }
+        write(above, 0, Scaled::one(zero));
+        for row in 0..n {
+            if row % height == 0 {
+                kept[row / height * width..][..width].copy_from_slice(above);
+            }
+            forward(row, above, here);
+            for (lane, &(end_x, end_y)) in batch.ends.iter().enumerate() {
+                if end_x == row + 1 {
+                    let state: Scaled<V> = read(here, end_y);
+                    total.mantissa.lanes_mut()[lane] = state.mantissa.lanes()[lane];
+                    total.exponent.lanes_mut()[lane] = state.exponent.lanes()[lane];
+                }
+            }
+            std::mem::swap(&mut above, &mut here);
+        }
+    }
+    for lane in 0..batch.ends.len() {
+        value(lane, -soft.gamma() * log_of(total.mantissa.lanes()[lane], total.exponent.lanes()[lane]));
+    }
+
+    // Backward, block by block from the last.
+    let one = zero.constant(1.0);
+    let two = zero.constant(2.0);
+    let inverse = one / V::select(zero.less(total.mantissa), total.mantissa, one);
+    let (mut below, mut here) = backward.split_at_mut(width);
+    for slot in 0..m + 2 {
+        write(below, slot, nothing);
+    }
+    for first in (0..n).step_by(height).rev() {
+        let rows = first..(first + height).min(n);
+        block[..width].copy_from_slice(&kept[first / height * width..][..width]);
+        for (k, row) in rows.clone().enumerate() {
+            let (above, rest) = block[k * width..].split_at_mut(width);
+            forward(row, above, &mut rest[..width]);
+        }
+        for row in rows.rev() {
+            let z_row = &block[(row - first + 1) * width..][..width];
+            let x = batch.x.sample::<P, SoftDtw<V>>(&[], row + 1);
+            for slot in 0..m + 2 {
+                write(here, slot, nothing);
+            }
+            let mut right = nothing;
+            let ends_here = batch.ends.iter().any(|e| e.0 == row + 1);
+            for j in unions[row].clone().rev() {
+                let y = batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
+                let mut price = Recurrence::<V, P>::price(soft, &x, &y, zero);
+                price.mantissa = within(price.mantissa, bounds[row], j);
+                let unit = Scaled::one(zero);
+                let mut sum = Scaled::weighted_sum(read(below, j + 2), read(below, j + 1), right, unit);
+                if ends_here {
+                    let mut last = nothing;
+                    for (lane, _) in batch.ends.iter().enumerate().filter(|(_, e)| **e == (row + 1, j + 1)) {
+                        last.mantissa.lanes_mut()[lane] = unit.mantissa.lanes()[lane];
+                        last.exponent.lanes_mut()[lane] = unit.exponent.lanes()[lane];
+                    }
+                    sum = Scaled::weighted_sum(sum, last, nothing, unit);
+                }
+                let state = sum.times(price).settle();
+                write(here, j + 1, state);
+                right = state;
+
+                let z: Scaled<V> = read(z_row, j + 1);
+                let share = z.mantissa * sum.mantissa * inverse;
+                let e = share.scale_down(z.exponent + sum.exponent - total.exponent);
+                expected(row, j, e);
+                for k in 0..channels {
+                    let pull = e * two * (x.point.get(k) - y.point.get(k));
+                    let (at_x, at_y) = ((row + 1) * channels + k, (j + 1) * channels + k);
+                    grad_x[at_x] = grad_x[at_x] + pull;
+                    grad_y[at_y] = grad_y[at_y] - pull;
+                }
+            }
+            std::mem::swap(&mut below, &mut here);
+        }
+    }
+}
+
+/// `mantissa` where the lane's band holds column `j`, else 0.
+#[inline(always)]
+fn within<V: Register>(mantissa: V, (first, end): (V, V), j: usize) -> V {
+    let zero = mantissa.like(V::Scalar::ZERO);
+    let j = mantissa.constant(j as f64);
+    V::select(first.less_equal(j), V::select(j.less(end), mantissa, zero), zero)
+}

@@ -1,0 +1,227 @@
+//! One register-full of pairs: which sweep takes it, and running that sweep.
+
+use dtw_core::recurrence::{One, Recurrence, State, Visitor, dispatch};
+use dtw_core::{Band, ColumnRanges, Error, Measure, Observer, Result, Scalar, Series, Spec};
+
+use crate::batched::{self, Grid, ROWS};
+use crate::gradient::GradientScratch;
+use crate::lanes::Register;
+use crate::line::Strided;
+use crate::side::{Side, Stored};
+use crate::single::{Pair, Strips, SweepPair};
+
+/// Memory of one thread, reused from group to group.
+#[derive(Debug)]
+pub(crate) struct Scratch<V: Register> {
+    pub(crate) x: Side<V>,
+    pub(crate) y: Side<V>,
+    tables: BatchTables<V>,
+    pub(crate) pair: Pair<V::Scalar>,
+    pub(crate) strips: Strips<V::Scalar>,
+    pub(crate) gradient: GradientScratch<V>,
+}
+
+#[derive(Debug)]
+struct BatchTables<V> {
+    x_gaps: Vec<V>,
+    y_gaps: Vec<V>,
+    weights: Vec<V>,
+    edge: Vec<V>,
+}
+
+impl<V: Register> Scratch<V> {
+    pub(crate) fn new() -> Self {
+        Self {
+            x: Side::new(),
+            y: Side::new(),
+            tables: BatchTables {
+                x_gaps: Vec::new(),
+                y_gaps: Vec::new(),
+                weights: Vec::new(),
+                edge: Vec::new(),
+            },
+            pair: Pair::default(),
+            strips: Strips::default(),
+            gradient: GradientScratch::default(),
+        }
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> u64 {
+        let tables = &self.tables;
+        let vectors = tables.x_gaps.len() + tables.y_gaps.len() + tables.weights.len() + tables.edge.len();
+        let batched = self.x.bytes() + self.y.bytes() + vectors * size_of::<V>();
+        (batched + self.pair.x.bytes() + self.pair.y.bytes() + self.strips.bytes()) as u64
+    }
+
+    /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`.
+    pub(crate) fn distances(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        x: &[Series<'_, V::Scalar>],
+        y: &[Series<'_, V::Scalar>],
+        out: &mut [V::Scalar],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let n = x.iter().map(Series::len).max().unwrap_or(0);
+        let m = y.iter().map(Series::len).max().unwrap_or(0);
+        let uniform = x.iter().all(|s| s.len() == n) && y.iter().all(|s| s.len() == m);
+        let subsequence = spec.anchor == dtw_core::Anchor::Subsequence;
+        if !subsequence && (uniform || spec.band == Band::Full) {
+            let ranges = spec.band.ranges(n, m, spec.anchor)?;
+            let apart: usize =
+                x.iter().zip(y).map(|(x, y)| apart_cost::<V>(x.len(), y.len(), &ranges, uniform)).sum();
+            if ranges.cells() <= apart as u64 {
+                self.batched(token, spec, x, y, &ranges, out)?;
+                let cells = if uniform {
+                    ranges.cells() * x.len() as u64
+                } else {
+                    x.iter().zip(y).map(|(x, y)| x.len() as u64 * y.len() as u64).sum()
+                };
+                observer.advance(cells);
+                return Ok(());
+            }
+        }
+        for ((x, y), out) in x.iter().zip(y).zip(out) {
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            *out = self.single(token, spec, *x, *y, observer)?;
+        }
+        Ok(())
+    }
+
+    /// Distance of one pair by the diagonal sweep. For a subsequence search, the best match's cost; the last row stays
+    /// in `self.strips.edge`.
+    pub(crate) fn single(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        x: Series<'_, V::Scalar>,
+        y: Series<'_, V::Scalar>,
+        observer: &dyn Observer,
+    ) -> Result<V::Scalar> {
+        let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
+        self.pair.x.fill(x, false);
+        self.pair.y.fill(y, true);
+        let sweep =
+            SweepPair::<V> { token, pair: &self.pair, ranges: &ranges, strips: &mut self.strips, observer };
+        let any = V::splat(token, V::Scalar::ZERO);
+        let value = if x.channels == 1 {
+            dispatch::<V, One<V>, _>(spec, any, sweep)
+        } else {
+            dispatch::<V, Strided<'_, V>, _>(spec, any, sweep)
+        }?;
+        if spec.anchor == dtw_core::Anchor::Subsequence {
+            let last_row = &self.strips.edge[1..=y.len()];
+            return Ok(last_row.iter().copied().fold(V::Scalar::INFINITY, |a, b| if b < a { b } else { a }));
+        }
+        Ok(value)
+    }
+
+    fn batched(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        x: &[Series<'_, V::Scalar>],
+        y: &[Series<'_, V::Scalar>],
+        ranges: &ColumnRanges,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
+        let mut ends = [(0, 0); 64];
+        for (end, (x, y)) in ends.iter_mut().zip(x.iter().zip(y)) {
+            *end = (x.len(), y.len());
+        }
+        let ends = &ends[..x.len()];
+        V::compiled(
+            token,
+            #[inline(always)]
+            || {
+                self.x.fill(token, x, ranges.n(), ROWS);
+                self.y.fill(token, y, ranges.m(), 0);
+            },
+        );
+        if matches!(spec.measure, Measure::Twed { .. }) {
+            self.x.fill_times(x, ROWS);
+            self.y.fill_times(y, 0);
+        }
+        let any = V::splat(token, V::Scalar::ZERO);
+        let sweep = SweepBatch { token, x: &self.x, y: &self.y, ends, ranges, tables: &mut self.tables, out };
+        if x[0].channels == 1 {
+            dispatch::<V, One<V>, _>(spec, any, sweep);
+        } else {
+            dispatch::<V, &[V], _>(spec, any, sweep);
+        }
+        Ok(())
+    }
+}
+
+/// What the diagonal sweep of one pair costs, in registers of cells of the batched sweep. The factors are measured (two
+/// loads and a store more per cell; some twenty cycles per diagonal) and only decide which sweep runs.
+fn apart_cost<V: Register>(n: usize, m: usize, ranges: &ColumnRanges, uniform: bool) -> usize {
+    let cells = if uniform { ranges.cells() as usize } else { n * m };
+    cells * 8 / (5 * V::LANES) + (n + m) * 8
+}
+
+/// Sweeps one register-full of pairs side by side.
+struct SweepBatch<'a, 's, V: Register> {
+    token: V::Token,
+    x: &'a Side<V>,
+    y: &'a Side<V>,
+    ends: &'s [(usize, usize)],
+    ranges: &'s ColumnRanges,
+    tables: &'s mut BatchTables<V>,
+    out: &'s mut [V::Scalar],
+}
+
+impl<'a, V: Register + 'a, P: Stored<'a, V>> Visitor<V, P> for SweepBatch<'a, '_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn visit<R: Recurrence<V, P>>(self, recurrence: R) {
+        V::compiled(
+            self.token,
+            #[inline(always)]
+            || self.run::<P, R>(&recurrence),
+        );
+    }
+}
+
+impl<'a, V: Register + 'a> SweepBatch<'a, '_, V> {
+    #[inline(always)]
+    fn run<P: Stored<'a, V>, R: Recurrence<V, P>>(self, recurrence: &R) {
+        let Self { token, x, y, ends, ranges, tables, out } = self;
+        let (n, m) = (ranges.n(), ranges.m());
+        let zero = V::splat(token, V::Scalar::ZERO);
+        let BatchTables { x_gaps, y_gaps, weights, edge } = tables;
+        if R::GAPS {
+            x.fill_gaps::<P, R>(recurrence, ROWS, x_gaps);
+            y.fill_gaps::<P, R>(recurrence, 0, y_gaps);
+        }
+        if R::WEIGHTS {
+            weights.clear();
+            for offset in 0..n.max(m) + ROWS {
+                let mut weight = zero;
+                for l in 0..V::LANES {
+                    let (n, m) = ends[l.min(ends.len() - 1)];
+                    weight.lanes_mut()[l] = V::Scalar::from_f64(recurrence.weight(offset, n, m));
+                }
+                weights.push(weight);
+            }
+        }
+        let width = (m + 1) * R::State::PARTS;
+        if edge.len() < width {
+            edge.resize(width, zero);
+        }
+        let grid = Grid { x, y, x_gaps, y_gaps, weights, ranges };
+        batched::sweep::<V, P, R>(
+            recurrence,
+            grid,
+            ends,
+            &mut edge[..width],
+            #[inline(always)]
+            |lane, parts| out[lane] = recurrence.finish(parts, ends[lane].0, ends[lane].1),
+        );
+    }
+}

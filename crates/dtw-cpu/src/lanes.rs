@@ -1,0 +1,209 @@
+//! SIMD registers as [`Vector`]s: one newtype over whatever width the instruction set has.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use dtw_core::Scalar;
+use dtw_core::vector::Vector;
+use fearless_simd::{
+    ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
+};
+
+/// A float that the instruction sets have registers for.
+pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
+    /// Bits of the mantissa field.
+    const MANTISSA_BITS: u32;
+    /// `1.5 · 2^MANTISSA_BITS + exponent bias`: adding it leaves the biased exponent in the low bits.
+    const TO_BIASED: Self;
+    /// `2^MANTISSA_BITS` as a bit pattern, and the value `2^MANTISSA_BITS + exponent bias`.
+    const FROM_BIASED: (Self::Bits, Self);
+    /// `index` as a bit pattern.
+    fn pattern(index: usize) -> Self;
+}
+
+impl Element for f32 {
+    const MANTISSA_BITS: u32 = 23;
+    const TO_BIASED: Self = 12_582_912.0 + 127.0;
+    const FROM_BIASED: (u32, Self) = (0x4b00_0000, 8_388_608.0 + 127.0);
+    fn pattern(index: usize) -> Self {
+        f32::from_bits(index as u32)
+    }
+}
+
+impl Element for f64 {
+    const MANTISSA_BITS: u32 = 52;
+    const TO_BIASED: Self = 6_755_399_441_055_744.0 + 1023.0;
+    const FROM_BIASED: (u64, Self) = (0x4330_0000_0000_0000, 4_503_599_627_370_496.0 + 1023.0);
+    fn pattern(index: usize) -> Self {
+        f64::from_bits(index as u64)
+    }
+}
+
+/// A vector that can be read from and written to memory.
+pub(crate) trait Register: Vector {
+    /// Number of lanes.
+    const LANES: usize;
+    /// What makes one: proof that the instruction set is there.
+    type Token: Copy + Send + Sync + 'static;
+    /// `value` in every lane.
+    fn splat(token: Self::Token, value: Self::Scalar) -> Self;
+    /// The first `LANES` values of `from`, which must be that long.
+    fn load(token: Self::Token, from: &[Self::Scalar]) -> Self;
+    /// Writes all lanes to the front of `to`, which must be that long.
+    fn store(self, to: &mut [Self::Scalar]);
+    /// The lanes in memory.
+    fn lanes(&self) -> &[Self::Scalar];
+    /// The lanes in memory, to be changed one by one.
+    fn lanes_mut(&mut self) -> &mut [Self::Scalar];
+    /// Lane `k` of the mask in bit `k`.
+    fn bits(mask: Self::Mask) -> u64;
+    /// Runs `work` compiled for the instruction set. `work` and all it calls must be `#[inline(always)]`.
+    fn compiled<O>(token: Self::Token, work: impl FnOnce() -> O) -> O;
+}
+
+/// The native register of instruction set `S` for elements `T`.
+#[derive(Debug)]
+pub(crate) struct Lanes<S: Simd, T: Element>(T::Native<S>);
+
+impl<S: Simd, T: Element> Clone for Lanes<S, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: Simd, T: Element> Copy for Lanes<S, T> {}
+
+type Bits<S, T> = <<T as SimdFloatElement>::Native<S> as SimdFloat<S>>::Bits;
+
+impl<S: Simd, T: Element> Lanes<S, T> {
+    #[inline(always)]
+    fn token(self) -> S {
+        ExtractToken::token(&self.0)
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident) => {
+        impl<S: Simd, T: Element> $trait for Lanes<S, T> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(self.0.$method(other.0))
+            }
+        }
+    };
+}
+operator!(Add, add);
+operator!(Sub, sub);
+operator!(Mul, mul);
+operator!(Div, div);
+
+impl<S: Simd, T: Element> Neg for Lanes<S, T> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl<S: Simd, T: Element> Vector for Lanes<S, T> {
+    type Scalar = T;
+    type Mask = <T::Native<S> as SimdBase<S>>::Mask;
+    const POW2_MIN: f64 = T::POW2_MIN;
+    const ZERO_EXPONENT: f64 = T::ZERO_EXPONENT;
+    const EXP2: &'static [f64] = T::EXP2;
+
+    #[inline(always)]
+    fn like(self, value: T) -> Self {
+        Self(SimdBase::splat(self.token(), value))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(self.0.min(other.0))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(self.0.abs())
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.sqrt())
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self(self.0.mul_add(a.0, b.0))
+    }
+    #[inline(always)]
+    fn round(self) -> Self {
+        Self(self.0.round_ties_even())
+    }
+    #[inline(always)]
+    fn less(self, other: Self) -> Self::Mask {
+        self.0.simd_lt(other.0)
+    }
+    #[inline(always)]
+    fn less_equal(self, other: Self) -> Self::Mask {
+        self.0.simd_le(other.0)
+    }
+    #[inline(always)]
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+        Self(mask.select(yes.0, no.0))
+    }
+    #[inline(always)]
+    fn pow2(self) -> Self {
+        let biased: Bits<S, T> = (self.0 + T::TO_BIASED).to_bits();
+        Self(SimdFloat::from_bits(biased << T::MANTISSA_BITS))
+    }
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        let (pattern, offset) = T::FROM_BIASED;
+        let biased: Bits<S, T> = (self.0.to_bits() >> T::MANTISSA_BITS) | pattern;
+        let float: T::Native<S> = SimdFloat::from_bits(biased);
+        Self(float - offset)
+    }
+    #[inline(always)]
+    fn powf(self, p: f64) -> Self {
+        Self(SimdBase::from_fn(self.token(), |k| Vector::powf(self.0.as_slice()[k], p)))
+    }
+    #[inline(always)]
+    fn index_pattern(self, index: usize) -> Self {
+        self.like(T::pattern(index))
+    }
+}
+
+impl<S: Simd, T: Element> Register for Lanes<S, T> {
+    const LANES: usize = <T::Native<S> as SimdBase<S>>::LEN;
+    type Token = S;
+
+    #[inline(always)]
+    fn splat(token: S, value: T) -> Self {
+        Self(SimdBase::splat(token, value))
+    }
+    #[inline(always)]
+    fn load(token: S, from: &[T]) -> Self {
+        Self(SimdBase::from_slice(token, &from[..Self::LANES]))
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [T]) {
+        self.0.store_slice(&mut to[..Self::LANES]);
+    }
+    #[inline(always)]
+    fn lanes(&self) -> &[T] {
+        self.0.as_slice()
+    }
+    #[inline(always)]
+    fn lanes_mut(&mut self) -> &mut [T] {
+        self.0.as_mut_slice()
+    }
+    #[inline(always)]
+    fn bits(mask: Self::Mask) -> u64 {
+        mask.to_bitmask()
+    }
+    #[inline(always)]
+    fn compiled<O>(token: S, work: impl FnOnce() -> O) -> O {
+        token.vectorize(work)
+    }
+}

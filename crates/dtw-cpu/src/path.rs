@@ -1,0 +1,246 @@
+//! Warping paths: which arrival each cell chose, two bits a cell, and the walk back.
+//!
+//! Rows are swept in strips. A strip small enough keeps its choices; for more rows the edges between strips are kept
+//! instead and each strip is swept again when the walk reaches it. Where even the edges do not fit the memory limit,
+//! only every q-th is kept and the stretch between two is treated the same way, down to linear memory. Every sweep
+//! computes the same bits, so the path does not depend on the memory it was found in.
+
+use std::ops::Range;
+
+use dtw_core::recurrence::{Recurrence, State, Visitor};
+use dtw_core::{ColumnRanges, Error, Observer, Path, Result, Scalar};
+
+use crate::diagonal::{Diagonal3, Lines, Recorder, Tables, Unrecorded, border_column, border_row, strip};
+use crate::lanes::Register;
+use crate::line::Read;
+use crate::single::Pair;
+
+/// Rows whose choices are kept at once; a multiple of every lane count.
+const ROWS: usize = 512;
+
+/// The arrival choices of one strip, as two bits per cell.
+struct Choices {
+    diagonal: Vec<u8>,
+    up: Vec<u8>,
+    bytes_per_diagonal: usize,
+    first: usize,
+    t: usize,
+}
+
+impl Choices {
+    fn bytes(rows: usize, columns: usize) -> u64 {
+        2 * (rows.div_ceil(8) as u64 + 8) * (rows + columns + 2) as u64
+    }
+
+    fn new(rows: usize, columns: usize, first: usize) -> Self {
+        let bytes_per_diagonal = rows.div_ceil(8) + 8;
+        let len = bytes_per_diagonal * (rows + columns + 2);
+        Self { diagonal: vec![0; len], up: vec![0; len], bytes_per_diagonal, first, t: 0 }
+    }
+
+    /// Whether cell `(k, t)` came by the diagonal, else whether from above.
+    fn at(&self, k: usize, t: usize) -> (bool, bool) {
+        let byte = (t - self.first) * self.bytes_per_diagonal + (k - 1) / 8;
+        let bit = 1 << ((k - 1) % 8);
+        (self.diagonal[byte] & bit != 0, self.up[byte] & bit != 0)
+    }
+}
+
+impl Recorder for Choices {
+    const ON: bool = true;
+    #[inline(always)]
+    fn begin(&mut self, t: usize) {
+        self.t = t;
+    }
+    #[inline(always)]
+    fn chosen(&mut self, k: usize, lanes: usize, diagonal: u64, up: u64) {
+        let at = (self.t - self.first) * self.bytes_per_diagonal + (k - 1) / 8;
+        let shift = (k - 1) % 8;
+        for b in 0..lanes.div_ceil(8) {
+            self.diagonal[at + b] |= ((diagonal >> (8 * b)) << shift) as u8;
+            self.up[at + b] |= ((up >> (8 * b)) << shift) as u8;
+        }
+    }
+}
+
+/// Finds the best path of one pair within `memory_limit_bytes`.
+pub(crate) struct TracePair<'a, 's, V: Register> {
+    pub(crate) token: V::Token,
+    pub(crate) pair: &'a Pair<V::Scalar>,
+    pub(crate) ranges: &'s ColumnRanges,
+    /// Column of the last row where the path ends, 0-based.
+    pub(crate) end: usize,
+    pub(crate) memory_limit_bytes: u64,
+    pub(crate) observer: &'s dyn Observer,
+}
+
+impl<'a, V: Register + 'a, P: Read<'a, V>> Visitor<V, P> for TracePair<'a, '_, V> {
+    type Output = Result<Path<V::Scalar>>;
+
+    #[inline(always)]
+    fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output {
+        V::compiled(
+            self.token,
+            #[inline(always)]
+            || self.run(&recurrence),
+        )
+    }
+}
+
+/// How many edges to keep per level so that `strips` strips fit: `(edges per level, levels)`.
+fn plan_levels(strips: usize, edge_bytes: u64, choice_bytes: u64, limit: u64) -> Result<(usize, usize)> {
+    let mut needed = u64::MAX;
+    for levels in 1..=usize::BITS as usize {
+        let mut fan = 1;
+        while fan_covers(fan, levels) < strips {
+            fan += 1;
+        }
+        let bytes = choice_bytes + edge_bytes * (fan * levels + 3) as u64;
+        if bytes <= limit {
+            return Ok((fan, levels));
+        }
+        needed = needed.min(bytes);
+        if fan <= 2 {
+            break;
+        }
+    }
+    Err(Error::OutOfMemory {
+        what: "the warping path".to_owned(),
+        requested_bytes: needed,
+        available_bytes: limit,
+    })
+}
+
+fn fan_covers(fan: usize, levels: usize) -> usize {
+    fan.saturating_pow(levels as u32)
+}
+
+impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
+    #[inline(always)]
+    fn run<P: Read<'a, V>, R: Recurrence<V, P>>(self, recurrence: &R) -> Result<Path<V::Scalar>> {
+        let Self { token, pair, ranges, end, memory_limit_bytes, observer } = self;
+        let (n, m, parts) = (ranges.n(), ranges.m(), R::State::PARTS);
+        let lines = Lines { x: &pair.x, y: &pair.y };
+        let tables = Tables::new::<V, P, R>(recurrence, token, lines, n, m);
+        let edge_bytes = ((m + 1) * parts * size_of::<V::Scalar>()) as u64;
+        let strips = n.div_ceil(ROWS);
+        // One strip of choices, plus the border column and the path itself.
+        let fixed = Choices::bytes(ROWS.min(n), m) + (n as u64) * 8 + (n + m) as u64 * 16;
+        let (fan, levels) = plan_levels(strips, edge_bytes, fixed, memory_limit_bytes)?;
+
+        let mut column = Vec::new();
+        border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut column);
+        let mut top = Vec::new();
+        border_row::<V, P, R>(recurrence, token, lines, &tables, m, &mut top);
+
+        let mut diagonals = Diagonal3::default();
+        let mut points = Vec::with_capacity(n + m);
+        // 1-based cell under the walk; `distance` is known once the last row has been swept.
+        let (mut i, mut j) = (n, end + 1);
+        let mut distance = None;
+        // Work still to do, last strips last: a stretch of strips, the edge above it, and the level it is on.
+        let mut stack: Vec<(Range<usize>, Vec<V::Scalar>, usize)> = vec![(0..strips, top, levels)];
+        while let Some((stretch, edge, level)) = stack.pop() {
+            let rows_of = |s: usize| s * ROWS..((s + 1) * ROWS).min(n);
+            if i <= stretch.start * ROWS {
+                continue;
+            }
+            let clipped;
+            let ranges = if j < m {
+                clipped = ranges.clipped(i, j);
+                &clipped
+            } else {
+                ranges
+            };
+            let width = j + 1;
+            let edge = narrow(edge, parts, width);
+            let mut sweep = |rows: Range<usize>, above: &[V::Scalar], record: Option<&mut Choices>| {
+                let mut below = vec![V::Scalar::ZERO; width * parts];
+                let edges = (above, below.as_mut_slice());
+                let finished = match record {
+                    Some(choices) => strip::<V, P, R, _>(
+                        recurrence,
+                        token,
+                        lines,
+                        &tables,
+                        ranges,
+                        rows.clone(),
+                        &mut diagonals,
+                        &column,
+                        edges,
+                        choices,
+                        observer,
+                    ),
+                    None => strip::<V, P, R, _>(
+                        recurrence,
+                        token,
+                        lines,
+                        &tables,
+                        ranges,
+                        rows.clone(),
+                        &mut diagonals,
+                        &column,
+                        edges,
+                        &mut Unrecorded,
+                        observer,
+                    ),
+                };
+                if finished { Ok(below) } else { Err(Error::Cancelled) }
+            };
+            if stretch.len() > 1 {
+                // Sweep the stretch but for its last piece, keeping the edge above every piece.
+                let piece = fan_covers(fan, level - 1);
+                let mut above = edge;
+                for start in stretch.clone().step_by(piece) {
+                    let end = (start + piece).min(stretch.end);
+                    let mut edge = above.clone();
+                    if end < stretch.end {
+                        for s in start..end {
+                            let rows = rows_of(s);
+                            let cells = rows.clone().map(|r| ranges.row(r).len() as u64).sum();
+                            edge = sweep(rows, &edge, None)?;
+                            if distance.is_none() {
+                                observer.advance(cells);
+                            }
+                        }
+                    }
+                    stack.push((start..end, std::mem::replace(&mut above, edge), level - 1));
+                }
+                continue;
+            }
+            let rows = rows_of(stretch.start);
+            let rows = rows.start..rows.end.min(i);
+            let first = ranges.row(rows.start).start + rows.start + 2;
+            let mut choices = Choices::new(rows.len(), j, first);
+            let below = sweep(rows.clone(), &edge, Some(&mut choices))?;
+            if distance.is_none() {
+                observer.advance(rows.clone().map(|r| ranges.row(r).len() as u64).sum());
+                let mut last = [V::Scalar::ZERO; 2];
+                for (k, part) in last.iter_mut().enumerate().take(parts) {
+                    *part = below[k * width + width - 1];
+                }
+                distance = Some(recurrence.finish(&last[..parts], n, m));
+            }
+            while i > rows.start && j > 0 {
+                points.push((i - 1, j - 1));
+                let (diagonal, up) = choices.at(i - rows.start, i + j);
+                i -= usize::from(diagonal || up);
+                j -= usize::from(diagonal || !up);
+            }
+            if j == 0 {
+                break;
+            }
+        }
+        points.reverse();
+        Ok(Path { distance: distance.unwrap_or_default(), points })
+    }
+}
+
+/// The first `width` values of each part of an edge.
+fn narrow<T: Scalar>(edge: Vec<T>, parts: usize, width: usize) -> Vec<T> {
+    let stride = edge.len() / parts;
+    if stride == width {
+        return edge;
+    }
+    (0..parts).flat_map(|k| edge[k * stride..k * stride + width].iter().copied()).collect()
+}

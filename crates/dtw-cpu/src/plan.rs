@@ -1,0 +1,244 @@
+//! The CPU's plan: input checked, pairs handed to threads a register-full at a time.
+
+use std::sync::{Arc, Mutex};
+
+use dtw_core::derivative::Derivatives;
+use dtw_core::{
+    Anchor, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, Scalar,
+    SearchOptions, Series, SeriesBatch, Spec, Unobserved,
+};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::NAME;
+use crate::group::Scratch;
+use crate::lanes::Register;
+use crate::schedule::Schedule;
+
+/// A plan on registers `V`.
+pub(crate) struct CpuPlan<V: Register> {
+    pub(crate) token: V::Token,
+    pub(crate) problem: Problem,
+    pub(crate) pool: Arc<ThreadPool>,
+    pub(crate) observer: Arc<dyn Observer>,
+    /// One per thread of the pool.
+    pub(crate) scratch: Vec<Mutex<Scratch<V>>>,
+    results: Vec<V::Scalar>,
+}
+
+impl<V: Register> CpuPlan<V> {
+    pub(crate) fn new(token: V::Token, problem: &Problem, pool: Arc<ThreadPool>) -> Self {
+        let scratch = (0..pool.current_num_threads()).map(|_| Mutex::new(Scratch::new())).collect();
+        let results = Vec::with_capacity(problem.output_len());
+        Self { token, problem: problem.clone(), pool, observer: Arc::new(Unobserved), scratch, results }
+    }
+
+    pub(crate) fn unsupported(&self, what: &str) -> Error {
+        Error::Unsupported { backend: NAME, what: what.to_owned() }
+    }
+}
+
+/// The memory of the pool's current thread.
+pub(crate) fn own<V: Register>(scratch: &[Mutex<Scratch<V>>]) -> std::sync::MutexGuard<'_, Scratch<V>> {
+    let thread = rayon::current_thread_index().unwrap_or(0);
+    // A panic in another call leaves nothing in the scratch that the next call reads before writing.
+    scratch[thread].lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl<V: Register + Send> CpuPlan<V>
+where
+    V::Scalar: Scalar,
+{
+    /// Distances of all scheduled pairs into `self.results`, in the schedule's order.
+    fn values(
+        &mut self,
+        spec: &Spec,
+        schedule: &Schedule,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+    ) -> Result<()> {
+        let Self { token, pool, observer, scratch, results, .. } = self;
+        let (token, scratch, observer) = (*token, &*scratch, &**observer);
+        results.clear();
+        results.resize(schedule.len(), V::Scalar::ZERO);
+        pool.install(|| {
+            results.par_chunks_mut(V::LANES).enumerate().try_for_each(|(group, out)| {
+                if observer.cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                let mut series = [(Series::univariate(&[]), Series::univariate(&[])); 64];
+                let series = &mut series[..out.len()];
+                for (l, slot) in series.iter_mut().enumerate() {
+                    let (i, j) = schedule.pair(group * V::LANES + l);
+                    *slot = (x.get(i), y.get(j));
+                }
+                let mut lanes_x = [Series::univariate(&[]); 64];
+                let mut lanes_y = lanes_x;
+                for (l, (x, y)) in series.iter().enumerate() {
+                    (lanes_x[l], lanes_y[l]) = (*x, *y);
+                }
+                own(scratch).distances(
+                    token,
+                    spec,
+                    &lanes_x[..out.len()],
+                    &lanes_y[..out.len()],
+                    out,
+                    observer,
+                )
+            })
+        })
+    }
+
+    /// Distances of one pairing into `out`, no divergence, no derivative.
+    fn pairing(
+        &mut self,
+        spec: &Spec,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
+        let y = if pairing == Pairing::SelfSymmetric { x } else { y };
+        let schedule = Schedule::new(pairing, x, y);
+        self.values(spec, &schedule, x, y)?;
+        for (k, value) in self.results.iter().enumerate() {
+            let (i, j) = schedule.pair(k);
+            match pairing {
+                Pairing::Zipped => out[i] = *value,
+                Pairing::Cross => out[i * y.len() + j] = *value,
+                Pairing::SelfSymmetric => {
+                    out[i * x.len() + j] = *value;
+                    out[j * x.len() + i] = *value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `s(x,y) − ½(s(x,x) + s(y,y))`.
+    fn divergence(
+        &mut self,
+        spec: &Spec,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
+        let pairing = self.problem.pairing();
+        let y = if pairing == Pairing::SelfSymmetric { x } else { y };
+        self.pairing(spec, pairing, x, y, out)?;
+        let mut own = |batch: &SeriesBatch<'_, V::Scalar>| -> Result<Vec<V::Scalar>> {
+            let mut values = vec![V::Scalar::ZERO; batch.len()];
+            self.pairing(spec, Pairing::Zipped, batch, batch, &mut values)?;
+            Ok(values)
+        };
+        let own_x = own(x)?;
+        let own_y = if pairing == Pairing::SelfSymmetric { own_x.clone() } else { own(y)? };
+        let half = V::Scalar::from_f64(0.5);
+        for (k, value) in out.iter_mut().enumerate() {
+            let (i, j) = if pairing == Pairing::Zipped { (k, k) } else { (k / y.len(), k % y.len()) };
+            *value = *value - half * (own_x[i] + own_y[j]);
+        }
+        Ok(())
+    }
+
+    /// Distances of the problem's pairing without input checks, derivatives taken.
+    pub(crate) fn unchecked_distances(
+        &mut self,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
+        let spec = self.problem.spec().clone();
+        let pairing = self.problem.pairing();
+        if spec.measure.is_derivative() {
+            let (x, y) = (Derivatives::of(x), Derivatives::of(y));
+            return self.pairing(&spec, pairing, &x.batch(), &y.batch(), out);
+        }
+        match spec.measure {
+            Measure::SoftDtwDivergence { .. } => self.divergence(&spec, x, y, out),
+            _ => self.pairing(&spec, pairing, x, y, out),
+        }
+    }
+
+    /// Distances of `x` crossed with `y` under a spec other than the problem's.
+    pub(crate) fn cross(
+        &mut self,
+        spec: &Spec,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
+        self.pairing(spec, Pairing::Cross, x, y, out)
+    }
+}
+
+impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn scratch_bytes(&self) -> u64 {
+        let threads: u64 = (0..self.scratch.len())
+            .map(|t| self.scratch[t].lock().unwrap_or_else(std::sync::PoisonError::into_inner).bytes())
+            .sum();
+        threads + (self.results.capacity() * size_of::<V::Scalar>()) as u64
+    }
+
+    fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.observer = observer;
+    }
+
+    fn distances(
+        &mut self,
+        x: SeriesBatch<'_, V::Scalar>,
+        y: SeriesBatch<'_, V::Scalar>,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
+        self.problem.check_input(&x, &y)?;
+        self.problem.check_output(out.len())?;
+        self.unchecked_distances(&x, &y, out)
+    }
+
+    fn gradients(
+        &mut self,
+        x: SeriesBatch<'_, V::Scalar>,
+        y: SeriesBatch<'_, V::Scalar>,
+        out: Gradients<'_, V::Scalar>,
+    ) -> Result<()> {
+        self.problem.check_input(&x, &y)?;
+        self.check_gradients(&x, &y, &out)?;
+        self.all_gradients(&x, &y, out)
+    }
+
+    fn alignment(&mut self, x: Series<'_, V::Scalar>, y: Series<'_, V::Scalar>) -> Result<Vec<V::Scalar>> {
+        self.expected_alignment(x, y)
+    }
+
+    fn paths(
+        &mut self,
+        x: SeriesBatch<'_, V::Scalar>,
+        y: SeriesBatch<'_, V::Scalar>,
+    ) -> Result<Vec<Path<V::Scalar>>> {
+        self.problem.check_input(&x, &y)?;
+        self.all_paths(&x, &y)
+    }
+
+    fn matches(
+        &mut self,
+        queries: SeriesBatch<'_, V::Scalar>,
+        references: SeriesBatch<'_, V::Scalar>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
+        self.problem.check_input(&queries, &references)?;
+        match (self.problem.spec().anchor, options.normalized_window) {
+            (Anchor::Subsequence, None) => self.subsequence_matches(&queries, &references, options),
+            (Anchor::Global, Some(length)) => self.window_matches(&queries, &references, options, length),
+            (Anchor::Subsequence, Some(_)) => Err(Error::invalid(
+                "z-normalised windows have both ends fixed: plan them with the global anchor, not the subsequence anchor",
+            )),
+            (Anchor::Global, None) => Err(Error::invalid(
+                "a search needs the subsequence anchor, or z-normalised windows (SearchOptions::normalized_window)",
+            )),
+        }
+    }
+}

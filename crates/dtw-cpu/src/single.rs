@@ -1,0 +1,99 @@
+//! One pair by the diagonal sweep, strip after strip: its value, and its last row for subsequence searches.
+
+use dtw_core::recurrence::{Recurrence, State, Visitor};
+use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar};
+
+use crate::diagonal::{Diagonal3, Lines, STRIP, Tables, Unrecorded, border_column, border_row, strip};
+use crate::lanes::Register;
+use crate::line::{Line, Read};
+
+/// The two series of a single-pair sweep.
+#[derive(Debug, Default)]
+pub(crate) struct Pair<T> {
+    pub(crate) x: Line<T>,
+    pub(crate) y: Line<T>,
+}
+
+/// Memory of a single-pair sweep: O(n + m), reused from pair to pair.
+#[derive(Debug, Default)]
+pub(crate) struct Strips<T> {
+    pub(crate) diagonals: Diagonal3<T>,
+    /// Border column, part by part.
+    pub(crate) column: Vec<T>,
+    /// The edge above the next strip, part by part, `m + 1` values each; after the last strip, the last row.
+    pub(crate) edge: Vec<T>,
+    /// The edge below.
+    pub(crate) below: Vec<T>,
+}
+
+impl<T: Scalar> Strips<T> {
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let vectors = self.column.capacity() + self.edge.capacity() + self.below.capacity();
+        self.diagonals.bytes() + vectors * size_of::<T>()
+    }
+}
+
+/// Sweeps one pair; returns its distance (for a subsequence recurrence: the last cell's) and leaves the last row in
+/// `strips.edge`.
+pub(crate) struct SweepPair<'a, 's, V: Register> {
+    pub(crate) token: V::Token,
+    pub(crate) pair: &'a Pair<V::Scalar>,
+    pub(crate) ranges: &'s ColumnRanges,
+    pub(crate) strips: &'s mut Strips<V::Scalar>,
+    pub(crate) observer: &'s dyn Observer,
+}
+
+impl<'a, V: Register + 'a, P: Read<'a, V>> Visitor<V, P> for SweepPair<'a, '_, V> {
+    type Output = Result<V::Scalar>;
+
+    #[inline(always)]
+    fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output {
+        V::compiled(
+            self.token,
+            #[inline(always)]
+            || self.run(&recurrence),
+        )
+    }
+}
+
+impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
+    #[inline(always)]
+    fn run<P: Read<'a, V>, R: Recurrence<V, P>>(self, recurrence: &R) -> Result<V::Scalar> {
+        let Self { token, pair, ranges, strips, observer } = self;
+        let (n, m) = (ranges.n(), ranges.m());
+        let lines = Lines { x: &pair.x, y: &pair.y };
+        let tables = Tables::new::<V, P, R>(recurrence, token, lines, n, m);
+        border_row::<V, P, R>(recurrence, token, lines, &tables, m, &mut strips.edge);
+        border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut strips.column);
+        strips.below.clear();
+        strips.below.resize(strips.edge.len(), V::Scalar::ZERO);
+        for first in (0..n).step_by(STRIP) {
+            let rows = first..(first + STRIP).min(n);
+            let cells = (rows.clone()).map(|i| ranges.row(i).len() as u64).sum();
+            let finished = strip::<V, P, R, _>(
+                recurrence,
+                token,
+                lines,
+                &tables,
+                ranges,
+                rows,
+                &mut strips.diagonals,
+                &strips.column,
+                (&strips.edge, &mut strips.below),
+                &mut Unrecorded,
+                observer,
+            );
+            if !finished {
+                return Err(Error::Cancelled);
+            }
+            observer.advance(cells);
+            std::mem::swap(&mut strips.edge, &mut strips.below);
+        }
+        let mut parts = [V::Scalar::ZERO; 2];
+        for (k, part) in parts.iter_mut().enumerate().take(R::State::PARTS) {
+            *part = strips.edge[k * (m + 1) + m];
+        }
+        Ok(recurrence.finish(&parts[..R::State::PARTS], n, m))
+    }
+}
