@@ -37,5 +37,5 @@ pub use error::{Error, Result};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 pub use problem::{Pairing, Problem, Shape};
 pub use scalar::{Dtype, Scalar};
-pub use series::{Series, SeriesBatch};
+pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use tile::{Tile, TilePlan};

@@ -263,6 +263,99 @@ impl<T> SubBatch<'_, T> {
     }
 }
 
+/// Series that own their values: what readers fill and algorithms build up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnedBatch<T> {
+    values: Vec<T>,
+    offsets: Vec<usize>,
+    channels: usize,
+    times: Option<Vec<T>>,
+}
+
+impl<T: Scalar> OwnedBatch<T> {
+    /// No series yet, of `channels` values per point.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] for zero channels.
+    pub fn new(channels: usize) -> Result<Self> {
+        if channels == 0 {
+            bail_invalid!("a series needs at least one channel, got 0");
+        }
+        Ok(Self { values: Vec::new(), offsets: vec![0], channels, times: None })
+    }
+
+    /// Appends a series of `[length, channels]` values, row-major.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] when the values are not whole points, or the batch has timestamps.
+    pub fn push(&mut self, values: &[T]) -> Result<()> {
+        if values.len() % self.channels != 0 {
+            bail_invalid!("{} values are not whole points of {} channels", values.len(), self.channels);
+        }
+        if self.times.is_some() {
+            bail_invalid!("the other series have timestamps: give this one its own (push_timed)");
+        }
+        self.values.extend_from_slice(values);
+        self.offsets.push(self.values.len() / self.channels);
+        Ok(())
+    }
+
+    /// Appends a series with one timestamp per point.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] when the sizes do not fit, or earlier series have no timestamps.
+    pub fn push_timed(&mut self, values: &[T], times: &[T]) -> Result<()> {
+        if values.len() != times.len() * self.channels {
+            bail_invalid!(
+                "{} timestamps x {} channels need as many values, got {}",
+                times.len(),
+                self.channels,
+                values.len()
+            );
+        }
+        if self.times.is_none() && !self.is_empty() {
+            bail_invalid!("the other series have no timestamps");
+        }
+        self.values.extend_from_slice(values);
+        self.offsets.push(self.values.len() / self.channels);
+        self.times.get_or_insert_default().extend_from_slice(times);
+        Ok(())
+    }
+
+    /// The series as a batch.
+    pub fn batch(&self) -> SeriesBatch<'_, T> {
+        SeriesBatch {
+            values: &self.values,
+            offsets: Offsets::Ragged(&self.offsets),
+            channels: self.channels,
+            times: self.times.as_deref(),
+        }
+    }
+    /// Number of series.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+    /// No series.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Values per point.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+    /// All values, in storage order, to be changed in place.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+    /// The values of series `s`, to be changed in place.
+    ///
+    /// # Panics
+    /// When `s >= self.len()`.
+    pub fn series_mut(&mut self, s: usize) -> &mut [T] {
+        &mut self.values[self.offsets[s] * self.channels..self.offsets[s + 1] * self.channels]
+    }
+}
+
 impl<T: Scalar> SeriesBatch<'_, T> {
     /// Checks that every series has a point, every value is finite, and timestamps are finite and increase.
     ///

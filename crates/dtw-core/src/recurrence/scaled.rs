@@ -69,5 +69,8 @@ pub fn log_of<T: Scalar>(mantissa: T, exponent: T) -> f64 {
     if mantissa == T::ZERO || exponent.to_f64() <= T::ZERO_EXPONENT / 2.0 {
         return f64::NEG_INFINITY;
     }
-    mantissa.to_f64().ln() + exponent.to_f64() * std::f64::consts::LN_2
+    // Settled first, so that the bits do not depend on when the sweep last did.
+    let shift = Vector::exponent(mantissa);
+    let settled = mantissa * Vector::pow2(-shift);
+    settled.to_f64().ln() + (exponent.to_f64() + shift.to_f64()) * std::f64::consts::LN_2
 }
