@@ -1,9 +1,30 @@
 //! What "right" means: reference implementations written from the papers, golden numbers, and the suite of
 //! cases by which a backend is judged.
 //!
-//! - [`oracle`]: full-matrix loops for every measure, sharing no code with `dtw-core`;
-//! - [`golden`]: cases with expected values, read from JSON.
+//! A backend joins everything with one line in its tests:
+//!
+//! ```ignore
+//! dtw_conformance::suite!(MyBackend::new());
+//! ```
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`oracle`] | full-matrix loops for every measure, sharing no code with `dtw-core` |
+//! | [`golden`] | cases with expected values, read from JSON |
+//! | [`cases`] | the cases of the suite: chosen by hand, and strategies for random ones |
+//! | [`check`] | one function per promise of a backend |
+//! | [`guard`], [`tolerance`] | sentinels round outputs; how wrong a value may be, and why |
+//! | [`suite`], [`report`] | the sections, and what a run found |
+//! | [`translate`] | the one place where the oracles' words become `dtw-core`'s |
 #![forbid(unsafe_code)]
 
+pub mod batch;
+pub mod cases;
+pub mod check;
 pub mod golden;
+pub mod guard;
 pub mod oracle;
+pub mod report;
+pub mod suite;
+pub mod tolerance;
+pub mod translate;

@@ -231,6 +231,17 @@ impl Measure {
         }
     }
 
+    /// The cost of the best occurrence of `x` ending in each column of `y`.
+    ///
+    /// # Errors
+    /// As [`matches`](Self::matches).
+    pub fn end_costs<F: Real>(&self, pair: &Pair<F>, band: &Band) -> Result<Vec<F>, OracleError> {
+        match self {
+            Measure::SubsequenceDtw { .. } => Ok(self.grid(pair, band)?.values[pair.x.len()][1..].to_vec()),
+            _ => Err(OracleError::Undefined { measure: self.key(), what: "matches" }),
+        }
+    }
+
     /// The gradients of Soft-DTW or its divergence with respect to `x` and to `y`.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! `R(i,j) = c(xᵢ,yⱼ) + softmin_γ(R(i−1,j−1), R(i−1,j), R(i,j−1))`, `softmin_γ(a) = −γ log Σ e^(−a/γ)`, with the
 //! squared Euclidean cost, `R(0,0) = 0` and the other borders +∞. The value is signed.
 //!
-//! The alignment matrix `E(i,j) = ∂R(n,m)/∂c(xᵢ,yⱼ)` follows backwards from `E(n,m) = 1`:
-//! `E(i,j) = Σ E(s)·e^((R(s) − R(i,j) − c(s))/γ)` over the three successors `s`; the exponents are never positive,
-//! because a soft minimum is at most each of its arguments. Then `∂/∂xᵢ = Σⱼ E(i,j)·2(xᵢ−yⱼ)`, `∂/∂yⱼ` likewise.
+//! The alignment matrix `E(i,j) = ∂R(n,m)/∂c(xᵢ,yⱼ)` follows backwards from `E(n,m) = 1`: each cell hands its `E` to
+//! its three predecessors in the proportions `e^(−R(p)/γ) / Σ e^(−R(q)/γ)`, which is the chain rule with the soft
+//! minimum's derivative. The proportions never leave 0..=1, whatever γ and the rounding of `R`.
+//! Then `∂/∂xᵢ = Σⱼ E(i,j)·2(xᵢ−yⱼ)`, `∂/∂yⱼ` likewise.
 //!
-//! Source: Cuturi & Blondel 2017, Algorithms 1 and 2 (arXiv:1703.01541).
+//! Sources: Cuturi & Blondel 2017, Algorithms 1 and 2 (arXiv:1703.01541); Mensch & Blondel 2018 (arXiv:1802.03676).
 
 use super::{Real, Rows, Series, local::squared_euclidean};
 
@@ -43,27 +44,24 @@ pub fn value<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> F 
 pub fn alignment<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> Vec<Vec<F>> {
     let (n, m) = (x.len(), y.len());
     let r = values(x, y, gamma, rows);
-    let mut e = vec![vec![F::zero(); m]; n];
-    for i in (0..n).rev() {
-        for j in (0..m).rev() {
-            if !rows[i].contains(&j) {
+    // 1-based, as R is; the border collects what reaches the origin.
+    let mut e = vec![vec![F::zero(); m + 1]; n + 1];
+    e[n][m] = F::one();
+    for i in (1..=n).rev() {
+        for j in (1..=m).rev() {
+            if !rows[i - 1].contains(&(j - 1)) {
                 continue;
             }
-            if i == n - 1 && j == m - 1 {
-                e[i][j] = F::one();
-                continue;
-            }
-            for (a, b) in [(i + 1, j + 1), (i + 1, j), (i, j + 1)] {
-                if a < n && b < m && rows[a].contains(&b) {
-                    let c = squared_euclidean(&x[a], &y[b]);
-                    // R is 1-based: cell (i, j) here is r[i + 1][j + 1].
-                    let exponent = (r[a + 1][b + 1] - r[i + 1][j + 1] - c) / gamma;
-                    e[i][j] = e[i][j] + e[a][b] * exponent.exp();
-                }
+            let predecessors = [(i - 1, j - 1), (i - 1, j), (i, j - 1)];
+            let least = predecessors.iter().map(|&(a, b)| r[a][b]).fold(F::infinity(), F::min);
+            let weights = predecessors.map(|(a, b)| (-(r[a][b] - least) / gamma).exp());
+            let sum: F = weights.iter().copied().sum();
+            for ((a, b), weight) in predecessors.into_iter().zip(weights) {
+                e[a][b] = e[a][b] + e[i][j] * weight / sum;
             }
         }
     }
-    e
+    e.into_iter().skip(1).map(|row| row[1..].to_vec()).collect()
 }
 
 /// `(∂R(n,m)/∂x, ∂R(n,m)/∂y)`, shaped as `x` and `y`.

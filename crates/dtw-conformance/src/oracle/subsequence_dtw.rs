@@ -48,20 +48,18 @@ pub fn matches<F: Real>(grid: &Grid<F>, k: usize, exclusion: usize) -> Vec<Match
     ends.map(|end| Match { cost: costs[end], start: start(end), end }).collect()
 }
 
-/// Up to `k` windows of `length` points of the reference, each z-normalised and compared by DTW from corner to
-/// corner with the z-normalised query, chosen by their ends as [`matches`] are.
+/// The cost of the window of `length` points that ends in each column: by DTW from corner to corner, window and
+/// query both z-normalised; +∞ where no window ends.
 ///
 /// # Errors
 /// When the band leaves no path between the query and a window.
-pub fn window_matches<F: Real>(
+pub fn window_costs<F: Real>(
     query: &Series<F>,
     reference: &Series<F>,
     cost: LocalCost,
     band: &Band,
     length: usize,
-    k: usize,
-    exclusion: usize,
-) -> Result<Vec<Match<F>>, BandError> {
+) -> Result<Vec<F>, BandError> {
     let rows = band.rows(query.len(), length, Ends::Global)?;
     let query = znormalize(query);
     let mut costs = vec![F::infinity(); reference.len()];
@@ -69,8 +67,13 @@ pub fn window_matches<F: Real>(
         let end = start + length - 1;
         costs[end] = dtw::grid(&query, &znormalize(&reference[start..=end]), cost, &rows).last();
     }
-    let ends = best_ends(&costs, k, exclusion).into_iter();
-    Ok(ends.map(|end| Match { cost: costs[end], start: end + 1 - length, end }).collect())
+    Ok(costs)
+}
+
+/// Up to `k` windows of `length` points, chosen by their ends as [`matches`] are.
+pub fn window_matches<F: Real>(costs: &[F], length: usize, k: usize, exclusion: usize) -> Vec<Match<F>> {
+    let ends = best_ends(costs, k, exclusion).into_iter();
+    ends.map(|end| Match { cost: costs[end], start: end + 1 - length, end }).collect()
 }
 
 /// Repeated argmin of the finite costs, smaller ends first, each hit closing the ends within `exclusion` of it.

@@ -207,21 +207,13 @@ fn normalised_windows() {
     // The query's shape occurs stretched by 10 and shifted by 5 at 2..=4, and as it is, but noisy, at 7..=9.
     let query = series(&[0.0, 1.0, 0.0]);
     let reference = series(&[3.0, 3.0, 5.0, 15.0, 5.0, 5.0, 5.0, 0.0, 1.0, 0.25]);
-    let hits = subsequence_dtw::window_matches(
-        &query,
-        &reference,
-        SQUARED,
-        &Band::SakoeChiba(Radius::Points(0)),
-        3,
-        2,
-        2,
-    )
-    .unwrap();
+    let diagonal = Band::SakoeChiba(Radius::Points(0));
+    let costs = subsequence_dtw::window_costs(&query, &reference, SQUARED, &diagonal, 3).unwrap();
+    let hits = subsequence_dtw::window_matches(&costs, 3, 2, 2);
     assert_eq!(hits.iter().map(|hit| (hit.start, hit.end)).collect::<Vec<_>>(), [(2, 4), (7, 9)]);
     assert!(hits[0].cost < 1e-12 && hits[1].cost > 0.01);
-    let too_long =
-        subsequence_dtw::window_matches(&query, &reference, SQUARED, &Band::Full, 11, 2, 0).unwrap();
-    assert!(too_long.is_empty());
+    let costs = subsequence_dtw::window_costs(&query, &reference, SQUARED, &Band::Full, 11).unwrap();
+    assert!(subsequence_dtw::window_matches(&costs, 11, 2, 0).is_empty());
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]…`: judges a backend.
+//!
+//! Prints a line per section, every failure, and last `N passed, N failed, N skipped`. Ends with 0 only if something
+//! passed and nothing failed.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use dtw_conformance::batch::Element;
+use dtw_conformance::report::Report;
+use dtw_conformance::suite::{SECTIONS, run_file, run_section};
+use dtw_core::{Backend, Dtype};
+
+/// Judge a backend by the conformance suite.
+#[derive(Parser)]
+#[command(version, about)]
+struct Options {
+    /// The backend: cpu.
+    #[arg(long, default_value = "cpu")]
+    backend: String,
+    /// Also run the cases of this file (JSON, golden format). May be given more than once.
+    #[arg(long, value_name = "FILE.json")]
+    cases: Vec<PathBuf>,
+    /// f32 or f64; both unless given.
+    #[arg(long)]
+    dtype: Option<Dtype>,
+    /// Run this section only. May be given more than once; `none` runs no section, only the files.
+    #[arg(long)]
+    section: Vec<String>,
+}
+
+impl Options {
+    fn sections(&self) -> anyhow::Result<Vec<&'static str>> {
+        if self.section.is_empty() {
+            return Ok(SECTIONS.to_vec());
+        }
+        let asked = self.section.iter().filter(|name| *name != "none");
+        asked
+            .map(|name| {
+                let known = SECTIONS.iter().find(|section| *section == name);
+                known
+                    .copied()
+                    .with_context(|| format!("no section {name:?}; there are: {}", SECTIONS.join(", ")))
+            })
+            .collect()
+    }
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let options = Options::parse();
+    let mut out = std::io::stdout().lock();
+    let mut whole = Report::default();
+    for dtype in [Dtype::F64, Dtype::F32] {
+        if options.dtype.is_none_or(|only| only == dtype) {
+            whole.absorb(match dtype {
+                Dtype::F64 => judge(&options, backend::<f64>(&options.backend)?.as_ref(), &mut out)?,
+                Dtype::F32 => judge(&options, backend::<f32>(&options.backend)?.as_ref(), &mut out)?,
+            });
+        }
+    }
+    writeln!(out, "{whole}")?;
+    Ok(if whole.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[cfg(feature = "cpu")]
+fn backend<T: Element + dtw_cpu::Element>(name: &str) -> anyhow::Result<Box<dyn Backend<T>>> {
+    match name {
+        "cpu" => Ok(Box::new(dtw_cpu::CpuBackend::new())),
+        other => bail!("unknown backend {other:?}: this command was built with cpu"),
+    }
+}
+
+#[cfg(not(feature = "cpu"))]
+fn backend<T: Element>(name: &str) -> anyhow::Result<Box<dyn Backend<T>>> {
+    bail!("unknown backend {name:?}: this command was built without any (cargo features: cpu)")
+}
+
+fn judge<T: Element>(
+    options: &Options,
+    backend: &dyn Backend<T>,
+    out: &mut impl Write,
+) -> anyhow::Result<Report> {
+    let mut whole = Report::default();
+    for section in options.sections()? {
+        let report = run_section(section, backend);
+        print(out, &format!("{} {} {section}", backend.name(), T::DTYPE), &report)?;
+        whole.absorb(report);
+    }
+    for path in &options.cases {
+        let report = run_file(path, backend).with_context(|| format!("cannot run {}", path.display()))?;
+        print(out, &format!("{} {} {}", backend.name(), T::DTYPE, path.display()), &report)?;
+        whole.absorb(report);
+    }
+    Ok(whole)
+}
+
+fn print(out: &mut impl Write, what: &str, report: &Report) -> std::io::Result<()> {
+    writeln!(out, "{what}: {report}")?;
+    for note in &report.failed {
+        writeln!(out, "  FAILED {}: {}", note.case, note.reason)?;
+    }
+    let mut reasons: Vec<&str> = report.skipped.iter().map(|note| note.reason.as_str()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        writeln!(out, "  skipped: {reason}")?;
+    }
+    out.flush()
+}

@@ -1,0 +1,211 @@
+//! Cases for gradients, alignments, paths and searches.
+
+use dtw_core::{Pairing, SearchOptions};
+
+use super::series::{Kind, SplitMix, series};
+use super::{Case, KEYS, variants};
+use crate::batch::Batch;
+use crate::check::matches::Search;
+use crate::check::paths::Identity;
+use crate::oracle::{Band, LocalCost, Measure, Radius};
+
+fn zipped(name: String, measure: &Measure, band: &Band, x: Batch, y: Batch) -> Case {
+    Case { name, measure: measure.clone(), band: band.clone(), pairing: Pairing::Zipped, x, y }
+}
+
+fn bands() -> Vec<Band> {
+    vec![
+        Band::Full,
+        Band::SakoeChiba(Radius::Points(0)),
+        Band::SakoeChiba(Radius::Points(3)),
+        Band::SakoeChiba(Radius::Fraction(0.2)),
+        Band::Slanted(Radius::Points(1)),
+        Band::Itakura { max_slope: 3.0 },
+    ]
+}
+
+/// Whether `band` leaves a path between these lengths.
+fn fits(band: &Band, n: usize, m: usize) -> bool {
+    band.rows(n, m, crate::oracle::band::Ends::Global).is_ok()
+}
+
+/// Cases for gradients of `key` (`soft_dtw` or `soft_dtw_divergence`).
+pub fn gradients(key: &str) -> Vec<Case> {
+    let mut random = SplitMix::new(41);
+    let mut cases = Vec::new();
+    for measure in variants(key) {
+        for (kind_x, kind_y) in [
+            (Kind::Noise, Kind::Noise),
+            (Kind::Ternary, Kind::Ternary),
+            (Kind::Constant(0.5), Kind::Constant(0.5)),
+            (Kind::Offset(1e3), Kind::Offset(1e3)),
+            (Kind::Offset(1e3), Kind::Noise),
+        ] {
+            for (n, m, channels) in [(1, 1, 1), (1, 7, 2), (7, 1, 1), (12, 12, 1), (9, 17, 3)] {
+                let x = Batch::new(vec![series(kind_x, n, channels, &mut random)]);
+                let y = Batch::new(vec![series(kind_y, m, channels, &mut random)]);
+                cases.push(zipped(
+                    format!("{kind_x:?} {kind_y:?} {n}×{m}×{channels}"),
+                    &measure,
+                    &Band::Full,
+                    x,
+                    y,
+                ));
+            }
+        }
+        for band in bands() {
+            for (n, m) in [(8, 8), (15, 17), (33, 20), (64, 65)] {
+                if fits(&band, n, m) {
+                    let x = Batch::new(vec![series(Kind::Noise, n, 1, &mut random)]);
+                    let y = Batch::new(vec![series(Kind::Noise, m, 1, &mut random)]);
+                    cases.push(zipped(format!("{band:?} {n}×{m}"), &measure, &band, x, y));
+                }
+            }
+        }
+        for count in [2, 5, 8, 17] {
+            let mut batch = || {
+                let lengths: Vec<usize> = (0..count).map(|_| random.between(1, 30)).collect();
+                Batch::new(
+                    lengths.into_iter().map(|length| series(Kind::Noise, length, 2, &mut random)).collect(),
+                )
+            };
+            let (x, y) = (batch(), batch());
+            cases.push(zipped(format!("{count} ragged pairs"), &measure, &Band::Full, x, y));
+        }
+    }
+    let measure = &variants(key)[0];
+    for (n, m) in [(512, 300), (300, 513), (1025, 64)] {
+        let x = Batch::new(vec![series(Kind::Noise, n, 1, &mut random)]);
+        let y = Batch::new(vec![series(Kind::Noise, m, 1, &mut random)]);
+        cases.push(zipped(format!("long {n}×{m}"), measure, &Band::Full, x, y));
+    }
+    cases
+}
+
+/// Whether two best paths can differ by the order of commuting deletions alone, which rounding decides.
+fn has_commuting_steps(measure: &Measure) -> bool {
+    matches!(measure, Measure::Erp { .. } | Measure::Msm { .. } | Measure::Twed { .. })
+}
+
+/// Whether all sums are exact in `f32` on multiples of 1/8 in one channel.
+fn is_exact_on_eighths(measure: &Measure) -> bool {
+    match *measure {
+        Measure::Wdtw { g } | Measure::Wddtw { g } => g == 0.0,
+        Measure::Twed { nu, degree, .. } => nu != 0.001 && degree <= 2.0,
+        _ => true,
+    }
+}
+
+/// Cases for paths, every measure that has them, and when each must equal the oracle's.
+pub fn paths() -> Vec<(Case, Identity)> {
+    let mut random = SplitMix::new(42);
+    let mut cases = Vec::new();
+    for measure in KEYS.into_iter().flat_map(variants) {
+        let pathless = matches!(
+            measure,
+            Measure::SoftDtw { .. }
+                | Measure::SoftDtwDivergence { .. }
+                | Measure::LogGak { .. }
+                | Measure::SubsequenceDtw { .. }
+        );
+        if pathless {
+            continue;
+        }
+        let random_identity =
+            if has_commuting_steps(&measure) { Identity::NotRequired } else { Identity::Double };
+        let exact_identity =
+            if is_exact_on_eighths(&measure) { Identity::Exact } else { Identity::NotRequired };
+        let mut add = |what: &str, kind: Kind, band: &Band, n: usize, m: usize, identity: Identity| {
+            let dropped = measure.min_length() - 1;
+            let x = Batch::new(vec![series(kind, n + dropped, 1, &mut random)]);
+            let y = Batch::new(vec![series(kind, m + dropped, 1, &mut random)]);
+            let case = zipped(format!("{} {what} {n}×{m} {band:?}", measure.key()), &measure, band, x, y);
+            cases.push((case, identity));
+        };
+        for (n, m) in [(1, 1), (1, 9), (9, 1), (2, 3), (16, 16), (17, 33), (65, 31)] {
+            for band in bands() {
+                if fits(&band, n, m) {
+                    let noise = if measure.has_threshold() { Kind::Eighths } else { Kind::Noise };
+                    let identity = if measure.has_threshold() { Identity::Exact } else { random_identity };
+                    add("noise", noise, &band, n, m, identity);
+                    add("ties", Kind::Ternary, &band, n, m, exact_identity);
+                    add("constant", Kind::Constant(0.5), &band, n, m, exact_identity);
+                }
+            }
+        }
+        // Large enough that a small memory limit rules out a table of the whole grid.
+        add("long ties", Kind::Ternary, &Band::Full, 400, 380, exact_identity);
+        add("long ties", Kind::Ternary, &Band::Slanted(Radius::Points(40)), 600, 400, exact_identity);
+        add("long constant", Kind::Constant(1.0), &Band::Full, 370, 400, exact_identity);
+        if !measure.has_threshold() {
+            add("long noise", Kind::Noise, &Band::Full, 700, 300, random_identity);
+        }
+    }
+    for count in [3, 8, 17] {
+        let mut batch = || {
+            let lengths: Vec<usize> = (0..count).map(|_| random.between(1, 40)).collect();
+            Batch::new(
+                lengths.into_iter().map(|length| series(Kind::Ternary, length, 1, &mut random)).collect(),
+            )
+        };
+        let (x, y) = (batch(), batch());
+        let measure = Measure::Dtw { cost: LocalCost::SquaredEuclidean };
+        cases.push((
+            zipped(format!("dtw {count} ragged pairs"), &measure, &Band::Full, x, y),
+            Identity::Exact,
+        ));
+    }
+    cases
+}
+
+/// Searches for subsequences, plain and in z-normalised windows.
+pub fn searches() -> Vec<Search> {
+    let mut random = SplitMix::new(43);
+    let mut searches = Vec::new();
+    for measure in variants("subsequence_dtw") {
+        for (kind, exact) in [(Kind::Noise, false), (Kind::Ternary, true), (Kind::Constant(0.5), true)] {
+            for (n, m) in [(1, 1), (1, 20), (5, 1), (6, 4), (4, 60), (16, 130), (33, 257)] {
+                for (top_k, exclusion) in [(1, 0), (3, 0), (3, 5), (50, 2), (2, 1000)] {
+                    let x = Batch::new(vec![series(kind, n, 1, &mut random)]);
+                    let y = Batch::new(vec![series(kind, m, 1, &mut random)]);
+                    let name = format!("{kind:?} {n} in {m}, best {top_k} apart {exclusion}");
+                    let case = zipped(name, &measure, &Band::Full, x, y);
+                    let options = SearchOptions { top_k, exclusion, normalized_window: None };
+                    searches.push(Search { case, options, exact });
+                }
+            }
+        }
+        for (n, m, length, channels) in
+            [(5, 40, 5, 1), (8, 64, 10, 1), (12, 90, 9, 2), (4, 4, 4, 1), (3, 2, 5, 1)]
+        {
+            for band in [Band::Full, Band::SakoeChiba(Radius::Points(2))] {
+                for (top_k, exclusion) in [(1, 0), (4, 3)] {
+                    let x = Batch::new(vec![series(Kind::Noise, n, channels, &mut random)]);
+                    let mut reference = series(Kind::Noise, m, channels, &mut random);
+                    // A flat stretch: windows without a deviation to divide by.
+                    let flat = reference[m / 2].clone();
+                    reference[m / 2..(m / 2 + length + 2).min(m)].fill(flat);
+                    let name = format!(
+                        "{n} in windows of {length} of {m}, {band:?}, best {top_k} apart {exclusion}"
+                    );
+                    let case = zipped(name, &measure, &band, x, Batch::new(vec![reference]));
+                    let options = SearchOptions { top_k, exclusion, normalized_window: Some(length) };
+                    searches.push(Search { case, options, exact: false });
+                }
+            }
+        }
+        let mut batch = |count: usize, low: usize, high: usize| {
+            let lengths: Vec<usize> = (0..count).map(|_| random.between(low, high)).collect();
+            Batch::new(
+                lengths.into_iter().map(|length| series(Kind::Ternary, length, 2, &mut random)).collect(),
+            )
+        };
+        let (x, y) = (batch(3, 1, 9), batch(5, 9, 70));
+        let mut case = zipped("3 queries in 5 references".to_owned(), &measure, &Band::Full, x, y);
+        case.pairing = Pairing::Cross;
+        let options = SearchOptions { top_k: 4, exclusion: 3, normalized_window: None };
+        let exact = measure != Measure::SubsequenceDtw { cost: LocalCost::Euclidean };
+        searches.push(Search { case, options, exact });
+    }
+    searches
+}

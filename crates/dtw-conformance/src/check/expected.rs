@@ -1,0 +1,155 @@
+//! Golden cases: a backend against the numbers of a file.
+
+use dtw_core::{Backend, Dtype, Gradients, Pairing, Problem, SearchOptions, SeriesBatch, Task};
+
+use super::{Checked, Stop, paths, prepared};
+use crate::batch::{Batch, Element};
+use crate::golden::Case;
+use crate::guard::Guarded;
+use crate::oracle::{Measure, Pair};
+use crate::tolerance::{self, alignment_condition};
+use crate::translate;
+
+/// Checks everything one golden case expects.
+///
+/// In `f32` the file's numbers are still the truth: rounding the input is part of the plain loop's error.
+///
+/// # Errors
+/// [`Stop`] unless everything holds.
+pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
+    let side = |series: &[Vec<f64>], times: &Option<Vec<f64>>| Batch {
+        series: vec![series.to_vec()],
+        times: times.clone().map(|times| vec![times]),
+    };
+    let (x, y) = (side(&case.pair.x, &case.pair.tx), side(&case.pair.y, &case.pair.ty));
+    let (x, y) = (x.flat::<T>(), y.flat::<T>());
+    let spec = translate::spec(&case.measure, &case.band);
+    let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
+    let checked =
+        Checking { case, backend, problem, x: x.batch()?, y: y.batch()?, narrow: case.pair.cast::<T>() };
+    checked.distance()?;
+    checked.gradients()?;
+    checked.path()?;
+    checked.occurrence()
+}
+
+struct Checking<'a, T: Element> {
+    case: &'a Case,
+    backend: &'a dyn Backend<T>,
+    problem: Problem,
+    x: SeriesBatch<'a, T>,
+    y: SeriesBatch<'a, T>,
+    narrow: Pair<T>,
+}
+
+impl<T: Element> Checking<'_, T> {
+    fn steps(&self) -> f64 {
+        (self.case.pair.x.len() + self.case.pair.y.len()) as f64
+    }
+
+    fn within(&self, what: &str, got: T, truth: f64, plain: T, scale: f64, more: f64) -> Checked {
+        let allowed = tolerance::allowed(truth, plain, scale, self.steps()) + more;
+        Ok(tolerance::within(what, got.wide(), truth, allowed)?)
+    }
+
+    fn distance(&self) -> Checked {
+        let Case { measure, band, pair, expected, .. } = self.case;
+        let Some(truth) = expected.distance else { return Ok(()) };
+        let plain = measure.distance(&self.narrow, band)?;
+        let scale = tolerance::scale(measure, pair, band, truth)?;
+        let mut out = Guarded::<T>::new(1);
+        prepared(self.backend, &self.problem, Task::Distances)?.distances(self.x, self.y, out.output())?;
+        self.within("distance", out.checked("out")?[0], truth, plain, scale, 0.0)
+    }
+
+    fn gradients(&self) -> Checked {
+        let Case { measure, band, pair, expected, .. } = self.case;
+        if expected.grad_x.is_none() && expected.grad_y.is_none() {
+            return Ok(());
+        }
+        let mut value = Guarded::<T>::new(1);
+        let mut grad_x = Guarded::<T>::new(self.x.values().len());
+        let mut grad_y = Guarded::<T>::new(self.y.values().len());
+        let out = Gradients {
+            upstream: None,
+            distances: value.output(),
+            grad_x: grad_x.output(),
+            grad_y: grad_y.output(),
+        };
+        prepared(self.backend, &self.problem, Task::Gradients)?.gradients(self.x, self.y, out)?;
+        let (plain_x, plain_y) = measure.gradients(&self.narrow, band)?;
+        let value = measure.distance(pair, band)?;
+        let condition = match *measure {
+            Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
+                let largest = tolerance::scale(measure, pair, band, value)?;
+                alignment_condition::<T>(largest, gamma, self.steps())
+            }
+            _ => 0.0,
+        };
+        for (what, truth, got, plain) in [
+            ("grad_x", &expected.grad_x, grad_x.checked("grad_x")?, plain_x),
+            ("grad_y", &expected.grad_y, grad_y.checked("grad_y")?, plain_y),
+        ] {
+            let Some(truth) = truth else { continue };
+            let truth: Vec<f64> = truth.iter().flatten().copied().collect();
+            if truth.len() != got.len() {
+                return Err(Stop::Failed(format!(
+                    "{what}: expected {} values, got {}",
+                    truth.len(),
+                    got.len()
+                )));
+            }
+            // Terms that cancel within one component are no larger than the largest component.
+            let scale = truth.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            for (at, plain) in plain.into_iter().flatten().enumerate() {
+                self.within(&format!("{what}[{at}]"), got[at], truth[at], plain, scale, condition * scale)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> Checked {
+        let Case { measure, band, pair, expected, .. } = self.case;
+        let Some(points) = &expected.path else { return Ok(()) };
+        let found = prepared(self.backend, &self.problem, Task::Paths)?.paths(self.x, self.y)?;
+        let [found] = &found[..] else {
+            return Err(Stop::Failed(format!("expected one path, got {}", found.len())));
+        };
+        if &found.points == points {
+            return Ok(());
+        }
+        if T::DTYPE == Dtype::F64 {
+            return Err(Stop::Failed(format!("path: got {:?}, expected {points:?}", found.points)));
+        }
+        // Rounding the input to single precision may tip the balance between two near-equal paths.
+        paths::judge(measure, band, pair, paths::Identity::NotRequired, found).map_err(Stop::Failed)
+    }
+
+    fn occurrence(&self) -> Checked {
+        let Case { measure, band, pair, expected, .. } = self.case;
+        if expected.start.is_none() && expected.end.is_none() {
+            return Ok(());
+        }
+        let mut plan = prepared(self.backend, &self.problem, Task::Matches)?;
+        let found = plan.matches(self.x, self.y, &SearchOptions::default())?;
+        let Some(hit) = found.first().and_then(|hits| hits.first()) else {
+            return Err(Stop::Failed("no match was found".to_owned()));
+        };
+        let right = |got: usize, wanted: Option<usize>| wanted.is_none_or(|wanted| wanted == got);
+        if right(hit.start, expected.start) && right(hit.end, expected.end) {
+            return Ok(());
+        }
+        let message =
+            format!("got {}..={}, expected {:?}..={:?}", hit.start, hit.end, expected.start, expected.end);
+        if T::DTYPE == Dtype::F64 {
+            return Err(Stop::Failed(message));
+        }
+        // As for paths: another place will do if it costs the same within the tolerance.
+        let costs = measure.end_costs(pair, band)?;
+        let plain = measure.end_costs(&self.narrow, band)?;
+        let best = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let other = costs.get(hit.end).copied().unwrap_or(f64::INFINITY);
+        let plain = plain.get(hit.end).copied().unwrap_or(T::infinity());
+        self.within(&message, T::of(other), best, plain, best.abs(), 0.0)
+    }
+}

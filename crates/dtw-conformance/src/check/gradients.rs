@@ -1,0 +1,238 @@
+//! Gradients of Soft-DTW and its divergence: against the oracle, and in `f64` against central differences of the
+//! backend's own values.
+
+use dtw_core::{Backend, Dtype, Gradients, Pairing, Plan, Problem, Task};
+
+use super::{Checked, Stop, bits, prepared};
+use crate::batch::{Batch, Element, Flat};
+use crate::cases::Case;
+use crate::guard::Guarded;
+use crate::oracle::{Band, LocalCost, Measure, Pair};
+use crate::tolerance::{self, alignment_condition, within};
+use crate::translate;
+
+/// Values and both gradients, as flat buffers.
+struct Results<T> {
+    distances: Vec<T>,
+    grad_x: Vec<T>,
+    grad_y: Vec<T>,
+}
+
+fn run<T: Element>(
+    plan: &mut dyn Plan<T>,
+    x: &Flat<T>,
+    y: &Flat<T>,
+    upstream: Option<&[T]>,
+) -> Checked<Results<T>> {
+    let mut distances = Guarded::new(x.offsets.len() - 1);
+    let mut grad_x = Guarded::new(x.values.len());
+    let mut grad_y = Guarded::new(y.values.len());
+    plan.gradients(
+        x.batch()?,
+        y.batch()?,
+        Gradients {
+            upstream,
+            distances: distances.output(),
+            grad_x: grad_x.output(),
+            grad_y: grad_y.output(),
+        },
+    )?;
+    Ok(Results {
+        distances: distances.checked("distances")?.to_vec(),
+        grad_x: grad_x.checked("grad_x")?.to_vec(),
+        grad_y: grad_y.checked("grad_y")?.to_vec(),
+    })
+}
+
+/// Upstream gradients of both signs, one of them zero; exact in `f32`.
+fn upstream(count: usize) -> Vec<f64> {
+    (0..count).map(|s| [1.5, -0.25, 0.0, 1.0][s % 4]).collect()
+}
+
+/// Checks one zipped case.
+///
+/// # Errors
+/// [`Stop`] unless everything holds.
+pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
+    let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
+    let spec = translate::spec(&case.measure, &case.band);
+    let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
+    let mut plan = prepared(backend, &problem, Task::Gradients)?;
+    let count = case.x.series.len();
+
+    let got = run(plan.as_mut(), &x, &y, None)?;
+    compare(case, &got, &x, &y, &vec![1.0; count])?;
+
+    let factors = upstream(count);
+    let narrow: Vec<T> = factors.iter().map(|&factor| T::of(factor)).collect();
+    let weighted = run(plan.as_mut(), &x, &y, Some(&narrow))?;
+    compare(case, &weighted, &x, &y, &factors)?;
+
+    let again = run(plan.as_mut(), &x, &y, None)?;
+    let same = bits(&again.grad_x) == bits(&got.grad_x)
+        && bits(&again.grad_y) == bits(&got.grad_y)
+        && bits(&again.distances) == bits(&got.distances);
+    if !same {
+        return Err(Stop::Failed("a second call of the same plan gives other bits".to_owned()));
+    }
+    if T::DTYPE == Dtype::F64 {
+        central_differences(case, backend, &got, &x, &y)?;
+    }
+    Ok(())
+}
+
+fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, factors: &[f64]) -> Checked {
+    for (s, &factor) in factors.iter().enumerate() {
+        let pair = Batch::pair(&case.x, s, &case.y, s);
+        let narrow = pair.cast::<T>();
+        let steps = (pair.x.len() + pair.y.len()) as f64;
+
+        let truth = case.measure.distance(&pair, &case.band)?;
+        let plain = case.measure.distance(&narrow, &case.band)?;
+        let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
+        within(
+            &format!("distance[{s}]"),
+            got.distances[s].wide(),
+            truth,
+            tolerance::allowed(truth, plain, scale, steps),
+        )?;
+
+        let (truth_x, truth_y) = case.measure.gradients(&pair, &case.band)?;
+        let (plain_x, plain_y) = case.measure.gradients(&narrow, &case.band)?;
+        let (size_x, size_y) = magnitudes(&case.measure, &pair, &case.band)?;
+        let condition = alignment_condition::<T>(scale, gamma(&case.measure), steps);
+        for (what, got, truth, plain, size) in [
+            ("grad_x", &got.grad_x[x.range(s)], truth_x, plain_x, size_x),
+            ("grad_y", &got.grad_y[y.range(s)], truth_y, plain_y, size_y),
+        ] {
+            let truth: Vec<f64> = truth.into_iter().flatten().map(|value| factor * value).collect();
+            let plain: Vec<T> = plain.into_iter().flatten().map(|value| T::of(factor) * value).collect();
+            let size: Vec<f64> = size.into_iter().flatten().map(|value| factor.abs() * value).collect();
+            for at in 0..truth.len() {
+                let allowed =
+                    tolerance::allowed(truth[at], plain[at], size[at], steps) + condition * size[at];
+                within(&format!("{what}[{s}][{at}]"), got[at].wide(), truth[at], allowed)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn gamma(measure: &Measure) -> f64 {
+    match *measure {
+        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => gamma,
+        _ => f64::NAN,
+    }
+}
+
+/// `Σⱼ E(i,j)·2|xᵢ−yⱼ|` and the same for `y`: what the gradients add up before it cancels.
+#[expect(clippy::type_complexity, reason = "two series, spelt as series are everywhere here")]
+fn magnitudes(measure: &Measure, pair: &Pair<f64>, band: &Band) -> Checked<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+    let gamma = gamma(measure);
+    let one = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Checked<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+        let pair = Pair::new(a.to_vec(), b.to_vec());
+        let alignment = Measure::SoftDtw { gamma }.alignment(&pair, band)?;
+        let (mut size_a, mut size_b) =
+            (vec![vec![0.0; a[0].len()]; a.len()], vec![vec![0.0; b[0].len()]; b.len()]);
+        for i in 0..a.len() {
+            for j in 0..b.len() {
+                for k in 0..a[0].len() {
+                    let term = alignment[i][j] * 2.0 * (a[i][k] - b[j][k]).abs();
+                    size_a[i][k] += term;
+                    size_b[j][k] += term;
+                }
+            }
+        }
+        Ok((size_a, size_b))
+    };
+    let (mut size_x, mut size_y) = one(&pair.x, &pair.y)?;
+    if let Measure::SoftDtwDivergence { .. } = measure {
+        for (size, series) in [(&mut size_x, &pair.x), (&mut size_y, &pair.y)] {
+            let (first, second) = one(series, series)?;
+            for (i, point) in size.iter_mut().enumerate() {
+                for (k, value) in point.iter_mut().enumerate() {
+                    *value += 0.5 * (first[i][k] + second[i][k]);
+                }
+            }
+        }
+    }
+    Ok((size_x, size_y))
+}
+
+/// Largest batch that is nudged value by value.
+const MOST_NUDGES: usize = 400;
+
+/// Compares gradients with the backend's own values at nudged inputs, all nudges in one zipped batch.
+fn central_differences<T: Element>(
+    case: &Case,
+    backend: &dyn Backend<T>,
+    got: &Results<T>,
+    x: &Flat<T>,
+    y: &Flat<T>,
+) -> Checked {
+    let gamma = gamma(&case.measure);
+    let pair = Batch::pair(&case.x, 0, &case.y, 0);
+    let values = pair.x.len() * pair.x[0].len() + pair.y.len() * pair.y[0].len();
+    if values > MOST_NUDGES {
+        return Ok(());
+    }
+    // The value bends over distances of the order of γ divided by the slope of the costs: the step must be smaller.
+    let widest = widest_difference(&pair);
+    let step = (1e-4 * gamma / (1.0 + widest)).clamp(1e-8, 1e-4);
+    let (mut nudged_x, mut nudged_y) = (Vec::new(), Vec::new());
+    for of_x in [true, false] {
+        let side = if of_x { &pair.x } else { &pair.y };
+        for i in 0..side.len() {
+            for k in 0..side[0].len() {
+                for sign in [1.0, -1.0] {
+                    let mut nudged = pair.clone();
+                    let target = if of_x { &mut nudged.x } else { &mut nudged.y };
+                    target[i][k] += sign * step;
+                    nudged_x.push(nudged.x);
+                    nudged_y.push(nudged.y);
+                }
+            }
+        }
+    }
+    let (nudged_x, nudged_y) = (Batch::new(nudged_x).flat::<T>(), Batch::new(nudged_y).flat::<T>());
+    let spec = translate::spec(&case.measure, &case.band);
+    let problem = Problem::of(spec, Pairing::Zipped, &nudged_x.batch()?, &nudged_y.batch()?)?;
+    let mut out = Guarded::new(problem.output_len());
+    prepared(backend, &problem, Task::Distances)?.distances(
+        nudged_x.batch()?,
+        nudged_y.batch()?,
+        out.output(),
+    )?;
+    let out = out.checked("distances of nudged series")?;
+
+    let truth = case.measure.distance(&pair, &case.band)?;
+    let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
+    let (size_x, size_y) = magnitudes(&case.measure, &pair, &case.band)?;
+    let sizes = size_x.into_iter().flatten().chain(size_y.into_iter().flatten());
+    let slopes = got.grad_x[x.range(0)].iter().chain(&got.grad_y[y.range(0)]);
+    // Rounding of the two values divided by the step, and the third-order term of the difference.
+    let rounding = 16.0 * f64::EPSILON * scale / step;
+    let curvature = (step * (1.0 + widest) / gamma).powi(2) + step * step;
+    for (at, ((slope, size), values)) in slopes.zip(sizes).zip(out.chunks_exact(2)).enumerate() {
+        let difference = (values[0].wide() - values[1].wide()) / (2.0 * step);
+        // The inputs themselves are rounded when they are nudged, which moves the step by at most this much.
+        let input = 4.0 * f64::EPSILON * (1.0 + widest_value(&pair)) / step * (size + widest);
+        let allowed = rounding + curvature * (size + 1.0) * (1.0 + widest) + input;
+        within(&format!("central difference {at}"), slope.wide(), difference, allowed)?;
+    }
+    Ok(())
+}
+
+fn widest_value(pair: &Pair<f64>) -> f64 {
+    pair.x.iter().chain(&pair.y).flatten().fold(0.0, |widest: f64, value| widest.max(value.abs()))
+}
+
+fn widest_difference(pair: &Pair<f64>) -> f64 {
+    let mut widest: f64 = 0.0;
+    for a in &pair.x {
+        for b in &pair.y {
+            widest = widest.max(LocalCost::Manhattan.between(a, b));
+        }
+    }
+    widest
+}

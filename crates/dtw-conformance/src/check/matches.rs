@@ -1,0 +1,154 @@
+//! Matches of a query in a reference: ends, starts, costs, order and exclusion zones.
+
+use dtw_core::{Backend, Dtype, Match, Problem, SearchOptions, Spec, Task};
+
+use super::{Checked, Stop, prepared};
+use crate::batch::{Batch, Element, pairs};
+use crate::cases::Case;
+use crate::oracle::{Band, LocalCost, Measure, Pair, Real, subsequence_dtw};
+use crate::tolerance;
+use crate::translate;
+
+/// A search: a case of subsequence DTW and how its matches are chosen.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Queries `x` in references `y`.
+    pub case: Case,
+    /// How many, how far apart, whether in z-normalised windows.
+    pub options: SearchOptions,
+    /// Whether all arithmetic is exact in both precisions, so that ties are the same ties everywhere.
+    pub exact: bool,
+}
+
+/// What the oracle knows of one pair.
+struct Known {
+    truth: Vec<f64>,
+    plain: Vec<f64>,
+    expected: Vec<(usize, usize)>,
+}
+
+/// Checks one search.
+///
+/// # Errors
+/// [`Stop`] unless everything holds.
+pub fn check<T: Element>(search: &Search, backend: &dyn Backend<T>) -> Checked {
+    let Search { case, options, .. } = search;
+    let Measure::SubsequenceDtw { cost } = case.measure else {
+        return Err(Stop::Failed(format!("{} has no matches", case.measure.key())));
+    };
+    let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
+    let mut spec = translate::spec(&case.measure, &case.band);
+    if options.normalized_window.is_some() {
+        let band = spec.band;
+        spec = Spec::new(spec.measure).with_band(band);
+    }
+    let problem = Problem::of(spec, case.pairing, &x.batch()?, &y.batch()?)?;
+    let mut plan = prepared(backend, &problem, Task::Matches)?;
+    let got = plan.matches(x.batch()?, y.batch()?, options)?;
+    let pairs = pairs(case.pairing, case.x.series.len(), case.y.series.len());
+    if got.len() != pairs.len() {
+        return Err(Stop::Failed(format!("expected matches of {} pairs, got {}", pairs.len(), got.len())));
+    }
+    for ((s, t), found) in pairs.into_iter().zip(&got) {
+        let pair = Batch::pair(&case.x, s, &case.y, t);
+        let known = known::<T>(search, cost, &pair)?;
+        judge(search, cost, &pair, &known, found)
+            .map_err(|message| Stop::Failed(format!("query {s} in reference {t}: {message}")))?;
+    }
+    if plan.matches(x.batch()?, y.batch()?, options)? != got {
+        return Err(Stop::Failed("a second call of the same plan gives other matches".to_owned()));
+    }
+    Ok(())
+}
+
+fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Checked<Known> {
+    let Search { case, options, .. } = search;
+    let (k, exclusion) = (options.top_k, options.exclusion);
+    let narrow = pair.cast::<T>();
+    let wide = |values: Vec<T>| values.into_iter().map(Real::wide).collect();
+    Ok(match options.normalized_window {
+        Some(length) => {
+            let truth = window_costs(pair, cost, &case.band, length)?;
+            let found = subsequence_dtw::window_matches(&truth, length, k, exclusion);
+            let plain = wide(window_costs(&narrow, cost, &case.band, length)?);
+            Known { truth, plain, expected: found.iter().map(|hit| (hit.start, hit.end)).collect() }
+        }
+        None => {
+            let found = case.measure.matches(pair, &case.band, k, exclusion)?;
+            let plain = wide(case.measure.end_costs(&narrow, &case.band)?);
+            Known {
+                truth: case.measure.end_costs(pair, &case.band)?,
+                plain,
+                expected: found.iter().map(|hit| (hit.start, hit.end)).collect(),
+            }
+        }
+    })
+}
+
+fn window_costs<F: Real>(pair: &Pair<F>, cost: LocalCost, band: &Band, length: usize) -> Checked<Vec<F>> {
+    subsequence_dtw::window_costs(&pair.x, &pair.y, cost, band, length)
+        .map_err(|error| Stop::Failed(format!("the case itself is wrong: {error}")))
+}
+
+fn judge<T: Element>(
+    search: &Search,
+    cost: LocalCost,
+    pair: &Pair<f64>,
+    known: &Known,
+    found: &[Match<T>],
+) -> Result<(), String> {
+    let Search { case, options, exact } = search;
+    let places: Vec<(usize, usize)> = found.iter().map(|hit| (hit.start, hit.end)).collect();
+    // z-normalisation divides by a root, so that equal windows differ by rounding.
+    let must_equal = options.normalized_window.is_none() && (*exact || T::DTYPE == Dtype::F64);
+    if must_equal && places != known.expected {
+        return Err(format!("got {places:?}, expected {:?}", known.expected));
+    }
+    let steps = (pair.x.len() + pair.y.len()) as f64;
+    // Costs of z-normalised points are differences of numbers of the order of 1, whatever the result.
+    let scale = |truth: f64| {
+        if options.normalized_window.is_some() { truth.abs() + pair.x.len() as f64 } else { truth.abs() }
+    };
+    let allowed = |end: usize| {
+        let truth = known.truth[end];
+        tolerance::allowed(truth, T::of(known.plain[end]), scale(truth), steps)
+    };
+    let mut open: Vec<bool> = known.truth.iter().map(|cost| cost.is_finite()).collect();
+    for (rank, hit) in found.iter().enumerate() {
+        if hit.end >= open.len() || hit.start > hit.end {
+            return Err(format!("hit {rank} runs from {} to {}", hit.start, hit.end));
+        }
+        if !open[hit.end] {
+            return Err(format!("hit {rank} ends at {}, which an earlier one excludes", hit.end));
+        }
+        let (truth, slack) = (known.truth[hit.end], allowed(hit.end));
+        tolerance::within(&format!("cost of hit {rank}"), hit.distance.wide(), truth, slack)?;
+        let best = (0..open.len()).filter(|&end| open[end]).map(|end| known.truth[end] - allowed(end));
+        if best.fold(f64::INFINITY, f64::min) > truth + slack {
+            return Err(format!("hit {rank} at {} is not the best that is left", hit.end));
+        }
+        match options.normalized_window {
+            Some(length) if hit.end + 1 - hit.start != length => {
+                return Err(format!("hit {rank} is a window of {} points", hit.end + 1 - hit.start));
+            }
+            Some(_) => {}
+            None if !matches!(case.band, Band::Full) => {}
+            None => {
+                let stretch = Pair::new(pair.x.clone(), pair.y[hit.start..=hit.end].to_vec());
+                let own = Measure::Dtw { cost }.distance(&stretch, &Band::Full).map_err(|e| e.to_string())?;
+                let what = format!("cost of {}..={}, hit {rank}", hit.start, hit.end);
+                tolerance::within(&what, own, truth, 2.0 * slack)?;
+            }
+        }
+        for (end, is_open) in open.iter_mut().enumerate() {
+            if end.abs_diff(hit.end) <= options.exclusion {
+                *is_open = false;
+            }
+        }
+    }
+    let more = open.iter().any(|&is_open| is_open);
+    if found.len() > options.top_k || (found.len() < options.top_k && more) {
+        return Err(format!("{} hits of {} asked for, more left: {more}", found.len(), options.top_k));
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Warping paths: identical to the oracle's where arithmetic is exact, else connected, inside the band and best.
+
+use dtw_core::{Backend, Dtype, Pairing, Path, Plan, Problem, Task};
+
+use super::{Checked, Stop, prepared};
+use crate::batch::{Batch, Element};
+use crate::cases::Case;
+use crate::oracle::band::Ends;
+use crate::oracle::{Band, Measure, Pair, path};
+use crate::tolerance;
+use crate::translate;
+
+/// A memory limit in which no table of a case's largest grid fits, so that the linear-memory method must run.
+const LITTLE_MEMORY_BYTES: u64 = 16 << 10;
+
+/// Cells of the largest pair from which [`LITTLE_MEMORY_BYTES`] is too little for two bits each.
+const MANY_CELLS: usize = 8 * LITTLE_MEMORY_BYTES as usize;
+
+/// When a path must equal the oracle's, cell for cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Identity {
+    /// In both precisions: every cost and sum is exact, so ties are the same ties everywhere.
+    Exact,
+    /// In double precision: no two paths are as close as rounding.
+    Double,
+    /// Not required: the measure has ties that rounding breaks (deletions that commute).
+    NotRequired,
+}
+
+/// Checks the zipped pairs of one case.
+///
+/// # Errors
+/// [`Stop`] unless everything holds.
+pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<T>) -> Checked {
+    let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
+    let spec = translate::spec(&case.measure, &case.band);
+    let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
+    let mut plan = prepared(backend, &problem, Task::Paths)?;
+    let run = |plan: &mut dyn Plan<T>| -> Checked<Vec<Path<T>>> { Ok(plan.paths(x.batch()?, y.batch()?)?) };
+    let got = run(plan.as_mut())?;
+    if got.len() != case.x.series.len() {
+        return Err(Stop::Failed(format!("expected {} paths, got {}", case.x.series.len(), got.len())));
+    }
+    for (s, got) in got.iter().enumerate() {
+        let pair = Batch::pair(&case.x, s, &case.y, s);
+        judge(&case.measure, &case.band, &pair, identity, got)
+            .map_err(|message| Stop::Failed(format!("pair {s}: {message}")))?;
+    }
+    if run(plan.as_mut())? != got {
+        return Err(Stop::Failed("a second call of the same plan gives another path".to_owned()));
+    }
+    let largest = (0..got.len()).map(|s| case.x.series[s].len() * case.y.series[s].len()).max();
+    if largest.is_some_and(|cells| cells > MANY_CELLS) {
+        let mut plan = prepared(backend, &problem.with_memory_limit(LITTLE_MEMORY_BYTES), Task::Paths)?;
+        for (s, (little, much)) in run(plan.as_mut())?.iter().zip(&got).enumerate() {
+            let pair = Batch::pair(&case.x, s, &case.y, s);
+            judge(&case.measure, &case.band, &pair, identity, little)
+                .map_err(|message| Stop::Failed(format!("pair {s}, little memory: {message}")))?;
+            let close = tolerance::f32_floor((pair.x.len() + pair.y.len()) as f64);
+            if (little.distance.wide() - much.distance.wide()).abs() > close * much.distance.wide().abs() {
+                return Err(Stop::Failed(format!(
+                    "pair {s}: distance {} in little memory, {} in much",
+                    little.distance, much.distance
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Judges one path.
+///
+/// # Errors
+/// A message that says what is wrong with it.
+pub fn judge<T: Element>(
+    measure: &Measure,
+    band: &Band,
+    pair: &Pair<f64>,
+    identity: Identity,
+    got: &Path<T>,
+) -> Result<(), String> {
+    let oracle = |error: crate::oracle::OracleError| error.to_string();
+    let expected = measure.path(pair, band).map_err(oracle)?;
+    let must_equal = match identity {
+        Identity::Exact => true,
+        Identity::Double => T::DTYPE == Dtype::F64,
+        Identity::NotRequired => false,
+    };
+    if must_equal && got.points != expected {
+        let at = got.points.iter().zip(&expected).position(|(a, b)| a != b);
+        let at = at.unwrap_or(got.points.len().min(expected.len()));
+        return Err(format!(
+            "paths part at position {at}: got {:?} of {}, expected {:?} of {}",
+            got.points.get(at),
+            got.points.len(),
+            expected.get(at),
+            expected.len()
+        ));
+    }
+    let dropped = measure.min_length() - 1;
+    let (n, m) = (pair.x.len() - dropped, pair.y.len() - dropped);
+    let is_edit = path::price(measure, pair, &[]).is_none();
+    path::check(&got.points, n, m, is_edit)?;
+    let rows = band.rows(n, m, Ends::Global).map_err(|error| error.to_string())?;
+    if let Some((i, j)) = got.points.iter().find(|(i, j)| !rows[*i].contains(j)) {
+        return Err(format!("the path leaves the band in ({i}, {j})"));
+    }
+
+    let truth = measure.distance(pair, band).map_err(oracle)?;
+    let plain = measure.distance(&pair.cast::<T>(), band).map_err(oracle)?;
+    let steps = (n + m) as f64;
+    let scale =
+        if let Measure::Lcss { .. } | Measure::LcssLength { .. } = measure { 1.0 } else { truth.abs() };
+    let allowed = tolerance::allowed(truth, plain, scale, steps);
+    tolerance::within("distance of the path", got.distance.wide(), truth, allowed)?;
+    // What the path really costs, in double precision: at most as much worse as values may be wrong.
+    let cost = match path::price(measure, pair, &got.points) {
+        Some(cost) => cost,
+        None => measure.distance(pair, &corridor(&got.points, n)).map_err(oracle)?,
+    };
+    // Choices made on values that are wrong by `allowed` cost at most twice that.
+    tolerance::within("what the path costs", cost, truth, 2.0 * allowed)
+}
+
+/// The narrowest band that holds a path and what leads to it along the border.
+fn corridor(points: &[(usize, usize)], n: usize) -> Band {
+    let ranges = (0..n).map(|i| {
+        let columns: Vec<usize> = points.iter().filter(|point| point.0 == i).map(|point| point.1).collect();
+        match (columns.first(), columns.last()) {
+            (Some(_), Some(&end)) if i == 0 => 0..end + 1,
+            (Some(&start), Some(&end)) => start..end + 1,
+            _ => 0..1,
+        }
+    });
+    Band::Ranges(ranges.collect())
+}

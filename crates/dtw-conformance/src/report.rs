@@ -1,0 +1,101 @@
+//! What a run found: how many cases passed, which failed, which the backend does not support.
+
+use std::fmt;
+
+/// How one case ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// As expected.
+    Passed,
+    /// The backend said beforehand that it cannot do this.
+    Unsupported(String),
+    /// Anything else.
+    Failed(String),
+}
+
+/// A case that did not pass, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// Section and name of the case.
+    pub case: String,
+    /// What went wrong, or what is not supported.
+    pub reason: String,
+}
+
+/// Counts and reasons.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Cases that passed.
+    pub passed: usize,
+    /// Cases that failed.
+    pub failed: Vec<Note>,
+    /// Cases the backend does not support.
+    pub skipped: Vec<Note>,
+}
+
+impl Report {
+    /// Adds one case.
+    pub fn record(&mut self, case: impl Into<String>, outcome: Outcome) {
+        match outcome {
+            Outcome::Passed => self.passed += 1,
+            Outcome::Unsupported(reason) => self.skipped.push(Note { case: case.into(), reason }),
+            Outcome::Failed(reason) => self.failed.push(Note { case: case.into(), reason }),
+        }
+    }
+
+    /// Adds another report's cases.
+    pub fn absorb(&mut self, other: Report) {
+        self.passed += other.passed;
+        self.failed.extend(other.failed);
+        self.skipped.extend(other.skipped);
+    }
+
+    /// Whether something passed and nothing failed. A run in which every case was unsupported has shown nothing.
+    pub fn is_success(&self) -> bool {
+        self.passed > 0 && self.failed.is_empty()
+    }
+
+    /// Panics with every failure unless the report is a success; for use as a test.
+    ///
+    /// # Panics
+    /// See above.
+    pub fn assert(&self) {
+        let reasons: String =
+            self.failed.iter().take(20).map(|note| format!("\n  {}: {}", note.case, note.reason)).collect();
+        assert!(self.failed.is_empty(), "{self}{reasons}");
+        let unsupported = self.skipped.first().map_or("no cases at all", |note| &note.reason);
+        assert!(self.passed > 0, "{self}: nothing was tested ({unsupported})");
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed.len(), self.skipped.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn success_needs_a_pass_and_no_failure() {
+        let mut report = Report::default();
+        assert!(!report.is_success());
+        report.record("a", Outcome::Unsupported("no f64".into()));
+        assert!(!report.is_success());
+        report.record("b", Outcome::Passed);
+        assert!(report.is_success());
+        report.record("c", Outcome::Failed("off by one".into()));
+        assert!(!report.is_success());
+        assert_eq!(report.to_string(), "1 passed, 1 failed, 1 skipped");
+    }
+
+    #[test]
+    #[should_panic(expected = "0 passed, 0 failed, 1 skipped: nothing was tested (no f64)")]
+    fn all_unsupported_is_a_failed_test() {
+        let mut report = Report::default();
+        report.record("a", Outcome::Unsupported("no f64".into()));
+        report.assert();
+    }
+}

@@ -1,0 +1,254 @@
+//! The whole suite, cut into named sections; [`suite!`](crate::suite) makes one test of each.
+//!
+//! A section that finds every one of its cases unsupported has shown nothing and fails.
+
+use dtw_core::{Backend, Pairing};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use std::cell::RefCell;
+
+use crate::batch::Element;
+use crate::cases::{Case, KEYS, distances, random, tasks, variants};
+use crate::check::paths::Identity;
+use crate::check::{self, Checked, Stop, contract, outcome};
+use crate::golden;
+use crate::report::{Outcome, Report};
+
+/// Fewest random cases per property; `PROPTEST_CASES` may ask for more.
+pub const RANDOM_CASES: u32 = 256;
+
+/// Calls a macro with the name of every section: the one list that the tests and the command share.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sections {
+    ($callback:path [$($args:tt)*]) => {
+        $callback! {
+            [$($args)*]
+            golden
+            dtw ddtw wdtw wddtw adtw erp edr lcss msm twed soft_dtw soft_dtw_divergence log_gak subsequence_dtw
+            random_dtw random_ddtw random_wdtw random_wddtw random_adtw random_erp random_edr random_lcss random_msm
+            random_twed random_soft_dtw random_soft_dtw_divergence random_log_gak random_subsequence_dtw
+            gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
+            random_gradients random_paths random_matches
+            bad_input progress_and_cancellation
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __section_names {
+    ([$name:ident] $($section:ident)*) => {
+        /// The names of all sections.
+        pub const $name: &[&str] = &[$(stringify!($section)),*];
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __section_tests {
+    ([$element:ty, $backend:expr] $($section:ident)*) => {
+        $(
+            #[test]
+            fn $section() {
+                $crate::suite::run_section::<$element>(stringify!($section), &$backend).assert();
+            }
+        )*
+    };
+}
+
+/// Joins a backend to the suite: `dtw_conformance::suite!(MyBackend::new());` makes a test of every section in each
+/// precision. `suite!(f32: …)` is for a backend that only has one.
+///
+/// The expression is evaluated once per test and must implement [`Backend`] for the precisions named.
+#[macro_export]
+macro_rules! suite {
+    (f32: $backend:expr) => {
+        mod conformance_f32 {
+            #[allow(unused_imports, reason = "the expression may be a literal path")]
+            use super::*;
+            $crate::__sections! { $crate::__section_tests [f32, $backend] }
+        }
+    };
+    (f64: $backend:expr) => {
+        mod conformance_f64 {
+            #[allow(unused_imports, reason = "the expression may be a literal path")]
+            use super::*;
+            $crate::__sections! { $crate::__section_tests [f64, $backend] }
+        }
+    };
+    ($backend:expr) => {
+        $crate::suite!(f32: $backend);
+        $crate::suite!(f64: $backend);
+    };
+}
+
+__sections! { __section_names [SECTIONS] }
+
+/// Runs one section.
+///
+/// # Panics
+/// For a name that is not one of [`SECTIONS`].
+pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Report {
+    let mut report = Report::default();
+    let mut record = |name: &str, checked: Checked| {
+        report.record(format!("{section}: {name}"), outcome(checked));
+    };
+    match section {
+        "golden" => report.absorb(golden_cases(golden::GOLDEN_JSON, backend)),
+        "gradients_soft_dtw" | "gradients_soft_dtw_divergence" => {
+            for case in tasks::gradients(&section["gradients_".len()..]) {
+                record(&label(&case), check::gradients::check(&case, backend));
+            }
+        }
+        "alignment" => {
+            for case in tasks::gradients("soft_dtw") {
+                record(&label(&case), check::alignment::check(&case, backend));
+            }
+        }
+        "paths" => {
+            for (case, identity) in tasks::paths() {
+                record(&label(&case), check::paths::check(&case, identity, backend));
+            }
+        }
+        "matches" => {
+            for search in tasks::searches() {
+                record(&label(&search.case), check::matches::check(&search, backend));
+            }
+        }
+        "random_gradients" => {
+            for key in ["soft_dtw", "soft_dtw_divergence"] {
+                let strategy = random::zipped(key, 3);
+                report.absorb(property(section, &strategy, |case| check::gradients::check(case, backend)));
+            }
+        }
+        "random_paths" => {
+            for key in ["dtw", "ddtw", "wdtw", "wddtw", "adtw", "erp", "edr", "lcss", "msm", "twed"] {
+                let strategy = random::zipped(key, if key == "msm" { 1 } else { 3 });
+                let check = |case: &Case| check::paths::check(case, Identity::NotRequired, backend);
+                report.absorb(property(section, &strategy, check));
+            }
+        }
+        "random_matches" => {
+            let check = |search: &check::matches::Search| check::matches::check(search, backend);
+            report.absorb(property(section, &random::searches(), check));
+        }
+        "bad_input" => {
+            for kind in contract::BAD_INPUTS {
+                record(kind, contract::bad_input(kind, backend));
+            }
+            record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
+        }
+        "progress_and_cancellation" => {
+            for measure in KEYS.map(|key| variants(key).remove(0)) {
+                for pairing in [Pairing::Zipped, Pairing::Cross, Pairing::SelfSymmetric] {
+                    if pairing != Pairing::SelfSymmetric || measure.is_symmetric() {
+                        let checked = contract::progress_and_cancellation(&measure, pairing, backend);
+                        record(&format!("{} {pairing:?}", measure.key()), checked);
+                    }
+                }
+            }
+        }
+        _ => {
+            if let Some(key) = section.strip_prefix("random_").and_then(known_key) {
+                let strategy = random::distances(key);
+                report.absorb(property(section, &strategy, |case| check::distances::check(case, backend)));
+            } else if let Some(key) = known_key(section) {
+                for case in distances::cases(key) {
+                    record(&label(&case), check::distances::check(&case, backend));
+                }
+            } else {
+                panic!("no section is called {section:?}; there are {SECTIONS:?}");
+            }
+        }
+    }
+    if report.passed == 0 && report.failed.is_empty() {
+        let reason =
+            report.skipped.first().map_or("there are no cases".to_owned(), |note| note.reason.clone());
+        report.record(section, Outcome::Failed(format!("every case was unsupported: {reason}")));
+    }
+    report
+}
+
+/// Runs every section; `progress` hears each section's report.
+pub fn run<T: Element>(backend: &dyn Backend<T>, mut progress: impl FnMut(&str, &Report)) -> Report {
+    let mut whole = Report::default();
+    for section in SECTIONS {
+        let report = run_section(section, backend);
+        progress(section, &report);
+        whole.absorb(report);
+    }
+    whole
+}
+
+/// Runs the cases of a file in the golden format (see [`golden`]). A case that cannot be read is a failure.
+///
+/// # Errors
+/// When the file cannot be read, or is not a file of golden cases at all.
+pub fn run_file<T: Element>(path: &std::path::Path, backend: &dyn Backend<T>) -> std::io::Result<Report> {
+    let json = std::fs::read_to_string(path)?;
+    match golden::parse(&json) {
+        Ok(_) => Ok(golden_cases(&json, backend)),
+        Err(error) => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, error)),
+    }
+}
+
+fn golden_cases<T: Element>(json: &str, backend: &dyn Backend<T>) -> Report {
+    let mut report = Report::default();
+    match golden::parse(json) {
+        Err(error) => report.record("file", Outcome::Failed(error.to_string())),
+        Ok(cases) => {
+            for case in cases {
+                match case {
+                    Err(error) => report.record("file", Outcome::Failed(error.to_string())),
+                    Ok(case) => {
+                        report.record(case.name.clone(), outcome(check::expected::check(&case, backend)))
+                    }
+                }
+            }
+        }
+    }
+    report
+}
+
+fn known_key(name: &str) -> Option<&'static str> {
+    KEYS.into_iter().find(|key| *key == name)
+}
+
+fn label(case: &Case) -> String {
+    format!("{:?}, {}", case.measure, case.name)
+}
+
+/// Runs one property on [`RANDOM_CASES`] cases or more, the same ones every time; a failure is shrunk first.
+fn property<S: Strategy>(section: &str, strategy: &S, check: impl Fn(&S::Value) -> Checked) -> Report {
+    let asked = Config::default().cases;
+    let config = Config {
+        cases: asked.max(RANDOM_CASES),
+        failure_persistence: None,
+        max_shrink_iters: 2000,
+        ..Config::default()
+    };
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, random);
+    let report = RefCell::new(Report::default());
+    let result = runner.run(strategy, |value| match check(&value) {
+        Ok(()) => {
+            report.borrow_mut().passed += 1;
+            Ok(())
+        }
+        Err(Stop::Unsupported(reason)) => {
+            report.borrow_mut().record(section, Outcome::Unsupported(reason));
+            Ok(())
+        }
+        Err(Stop::Failed(reason)) => Err(TestCaseError::fail(reason)),
+    });
+    let mut report = report.into_inner();
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, case)) => {
+            report.record(format!("{section}: {case:?}"), Outcome::Failed(reason.to_string()));
+        }
+        Err(error) => report.record(section, Outcome::Failed(error.to_string())),
+    }
+    report
+}

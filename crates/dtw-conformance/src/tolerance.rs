@@ -1,0 +1,114 @@
+//! How far a backend may be from the truth, and why.
+//!
+//! The truth is a double-precision oracle. An error is measured against a *scale*: the size of what was added up,
+//! which for signed or cancelling results is larger than the result itself.
+//!
+//! - `f64`: [`F64_RELATIVE`] of the scale.
+//! - `f32`: [`F32_FACTOR`] times the error of a plain single-precision loop on the same input, plus a floor of
+//!   one rounding per step of the longest path, [`f32_floor`], without which a loop that happens to be exact would
+//!   forbid any other order of operations.
+
+use dtw_core::Dtype;
+
+use crate::batch::Element;
+use crate::oracle::{Band, Measure, OracleError, Pair};
+
+/// Largest error in double precision, relative to the scale.
+pub const F64_RELATIVE: f64 = 1e-9;
+
+/// How many times the error of the plain loop a single-precision backend may make.
+pub const F32_FACTOR: f64 = 2.0;
+
+/// The largest number of ways a cell can be reached: a soft minimum is at most γ·log of it below the minimum.
+const ARRIVALS: f64 = 3.0;
+
+/// Roundings of `n + m` additions, each up to one unit in the last place of the scale, adding up as a random walk.
+pub fn f32_floor(steps: f64) -> f64 {
+    f64::from(f32::EPSILON) * steps.sqrt()
+}
+
+/// The size of what `measure` adds up to reach `truth` on this pair.
+///
+/// # Errors
+/// As the oracle's.
+pub fn scale(measure: &Measure, pair: &Pair<f64>, band: &Band, truth: f64) -> Result<f64, OracleError> {
+    let steps = |n: usize, m: usize| (n + m) as f64 * ARRIVALS.ln();
+    let (n, m) = (pair.x.len(), pair.y.len());
+    Ok(match *measure {
+        // Every cell may subtract up to γ·log 3 from what the costs add up to.
+        Measure::SoftDtw { gamma } => truth.abs() + gamma * steps(n, m),
+        Measure::SoftDtwDivergence { gamma } => {
+            let soft = Measure::SoftDtw { gamma };
+            let mut sum = 0.0;
+            for (a, b) in [(&pair.x, &pair.y), (&pair.x, &pair.x), (&pair.y, &pair.y)] {
+                let pair = Pair::new(a.clone(), b.clone());
+                sum += soft.distance(&pair, band)?.abs() + gamma * steps(a.len(), b.len());
+            }
+            sum
+        }
+        Measure::LogGak { .. } => truth.abs() + steps(n, m),
+        // 1 − L/min(n, m) is rounded where it is formed.
+        Measure::Lcss { .. } => 1.0,
+        _ => truth.abs(),
+    })
+}
+
+/// The largest error allowed for one value.
+///
+/// Every step may also lose what is smaller than the smallest normal number: devices flush such numbers to zero.
+pub fn allowed<T: Element>(truth: f64, plain: T, scale: f64, steps: f64) -> f64 {
+    let underflow = steps * T::min_positive_value().wide();
+    underflow
+        + match T::DTYPE {
+            Dtype::F64 => F64_RELATIVE * scale,
+            Dtype::F32 => F32_FACTOR * (plain.wide() - truth).abs() + f32_floor(steps) * scale,
+        }
+}
+
+/// Compares one value with the truth. NaN is never within any tolerance.
+///
+/// # Errors
+/// A message with the value, the truth, the error and what was allowed.
+pub fn within(what: &str, got: f64, truth: f64, allowed: f64) -> Result<(), String> {
+    let error = (got - truth).abs();
+    if error <= allowed {
+        return Ok(());
+    }
+    Err(format!("{what}: got {got:e}, expected {truth:e}, error {error:.1e}, allowed {allowed:.1e}"))
+}
+
+/// How uncertain the weights of a Soft-DTW alignment are, relatively, in the precision of `T`.
+///
+/// A weight is `exp` of differences of accumulated values divided by γ, so the roundings of values up to
+/// `largest` reach it multiplied by `1/γ`. No algorithm that forms the values can do better, the oracle included.
+pub fn alignment_condition<T: Element>(largest: f64, gamma: f64, steps: f64) -> f64 {
+    let epsilon = match T::DTYPE {
+        Dtype::F64 => f64::EPSILON,
+        Dtype::F32 => f64::from(f32::EPSILON),
+    };
+    epsilon * steps.sqrt() * (largest / gamma + ARRIVALS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_and_infinity_are_never_within() {
+        assert!(within("x", 1.0, 1.0, 0.0).is_ok());
+        assert!(within("x", 1.0 + 1e-8, 1.0, 1e-9).is_err());
+        assert!(within("x", f64::NAN, 1.0, 1.0).is_err());
+        assert!(within("x", f64::INFINITY, 1.0, 1e300).is_err());
+        assert!(within("x", 1.0, 1.0, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn single_precision_is_measured_by_the_plain_loop() {
+        let truth = 1.0;
+        let plain = 1.0f32 + 8.0 * f32::EPSILON;
+        let limit = allowed::<f32>(truth, plain, truth, 4.0);
+        let epsilon = f64::from(f32::EPSILON);
+        assert!((limit - (16.0 + 2.0) * epsilon).abs() < 0.01 * epsilon);
+        assert_eq!(allowed::<f64>(truth, 0.5, truth, 4.0), F64_RELATIVE);
+    }
+}

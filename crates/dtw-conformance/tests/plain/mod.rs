@@ -1,0 +1,324 @@
+//! A backend made of the oracles, run in the precision asked for: slow, and by definition right. The suite must pass
+//! it, and must notice every fault planted in it.
+
+use std::sync::Arc;
+
+use dtw_conformance::batch::{Element, pairs};
+use dtw_conformance::oracle::{self, Band, LocalCost, Pair, subsequence_dtw};
+use dtw_core::{
+    Anchor, Backend, EdrOutput, Error, Gradients, LcssOutput, Match, Measure, Observer, Pairing, Path, Plan,
+    Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
+};
+
+/// A way of being wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fault {
+    None,
+    LeavesTheLastUnwritten,
+    RootOfTheDistance,
+    IgnoresTheBand,
+    ForgetsTheLastPair,
+    IgnoresTimes,
+    SlightlyOff,
+    DiffersFromCallToCall,
+    DoesNotMirror,
+    GradientWithoutUpstream,
+    GradientOfTheOther,
+    PathPrefersLeft,
+    PathSkipsACell,
+    MatchStartsLate,
+    MatchIgnoresExclusion,
+    AcceptsNaN,
+    IgnoresCancellation,
+    LosesProgress,
+    SupportsThenRefuses,
+    SupportsNothing,
+}
+
+/// The backend.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain(pub(crate) Fault);
+
+struct PlainPlan {
+    fault: Fault,
+    problem: Problem,
+    observer: Arc<dyn Observer>,
+    calls: usize,
+}
+
+impl<T: Element> Backend<T> for Plain {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        let measure = problem.spec().measure;
+        let unsupported = |what: &str| Err(Error::Unsupported { backend: "plain", what: what.to_owned() });
+        if self.0 == Fault::SupportsNothing {
+            return unsupported("anything");
+        }
+        match task {
+            Task::Gradients if !measure.has_gradient() => unsupported("gradients of this measure"),
+            Task::Paths if !measure.has_path() => unsupported("paths of this measure"),
+            Task::Matches if !matches!(measure, Measure::Dtw { .. }) => {
+                unsupported("matches of this measure")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
+        if self.0 == Fault::SupportsThenRefuses {
+            return Err(Error::Unsupported { backend: "plain", what: "this, after all".to_owned() });
+        }
+        Ok(Box::new(PlainPlan {
+            fault: self.0,
+            problem: problem.clone(),
+            observer: Arc::new(Unobserved),
+            calls: 0,
+        }))
+    }
+}
+
+fn cost(cost: dtw_core::LocalCost) -> LocalCost {
+    match cost {
+        dtw_core::LocalCost::SquaredEuclidean => LocalCost::SquaredEuclidean,
+        dtw_core::LocalCost::Euclidean => LocalCost::Euclidean,
+        dtw_core::LocalCost::Manhattan => LocalCost::Manhattan,
+    }
+}
+
+fn measure(spec: &Spec) -> oracle::Measure {
+    use oracle::Measure as O;
+    match spec.measure {
+        Measure::Dtw { cost: local } if spec.anchor == Anchor::Subsequence => {
+            O::SubsequenceDtw { cost: cost(local) }
+        }
+        Measure::Dtw { cost: local } => O::Dtw { cost: cost(local) },
+        Measure::Ddtw { cost: local } => O::Ddtw { cost: cost(local) },
+        Measure::Wdtw { g } => O::Wdtw { g },
+        Measure::Wddtw { g } => O::Wddtw { g },
+        Measure::Adtw { penalty } => O::Adtw { penalty },
+        Measure::Erp { gap } => O::Erp { gap },
+        Measure::Edr { epsilon, output } => O::Edr { epsilon, normalized: output == EdrOutput::Normalized },
+        Measure::Lcss { epsilon, output: LcssOutput::Distance } => O::Lcss { epsilon },
+        Measure::Lcss { epsilon, output: LcssOutput::Length } => O::LcssLength { epsilon },
+        Measure::Msm { c } => O::Msm { c },
+        Measure::Twed { nu, lambda, degree } => O::Twed { nu, lambda, degree },
+        Measure::SoftDtw { gamma } => O::SoftDtw { gamma },
+        Measure::SoftDtwDivergence { gamma } => O::SoftDtwDivergence { gamma },
+        Measure::LogGak { sigma } => O::LogGak { sigma },
+        _ => unreachable!("a measure without an oracle"),
+    }
+}
+
+fn band(band: &dtw_core::Band) -> Band {
+    let radius = |radius: Radius| match radius {
+        Radius::Points(points) => oracle::Radius::Points(points),
+        Radius::Fraction(fraction) => oracle::Radius::Fraction(fraction),
+    };
+    match band {
+        dtw_core::Band::Full => Band::Full,
+        dtw_core::Band::SakoeChiba { radius: r } => Band::SakoeChiba(radius(*r)),
+        dtw_core::Band::Slanted { radius: r } => Band::Slanted(radius(*r)),
+        dtw_core::Band::Itakura { max_slope } => Band::Itakura { max_slope: *max_slope },
+        dtw_core::Band::Ranges(ranges) => Band::Ranges(ranges.clone()),
+    }
+}
+
+fn points<T: Element>(series: Series<'_, T>) -> Vec<Vec<T>> {
+    (0..series.len()).map(|i| series.point(i).to_vec()).collect()
+}
+
+fn invalid(error: impl std::fmt::Display) -> Error {
+    Error::invalid(error.to_string())
+}
+
+impl PlainPlan {
+    fn pair<T: Element>(&self, x: Series<'_, T>, y: Series<'_, T>) -> Pair<T> {
+        let times = |series: Series<'_, T>| {
+            series.times.filter(|_| self.fault != Fault::IgnoresTimes).map(<[T]>::to_vec)
+        };
+        Pair { x: points(x), y: points(y), tx: times(x), ty: times(y) }
+    }
+
+    fn band(&self) -> Band {
+        if self.fault == Fault::IgnoresTheBand { Band::Full } else { band(&self.problem.spec().band) }
+    }
+
+    fn check<T: Element>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<()> {
+        if self.fault == Fault::AcceptsNaN && x.values().iter().any(|value| value.is_nan()) {
+            return Ok(());
+        }
+        self.problem.check_input(x, y)
+    }
+
+    fn cells(&self, n: usize, m: usize) -> Result<u64> {
+        let spec = self.problem.spec();
+        let (n, m) = (spec.measure.swept_length(n), spec.measure.swept_length(m));
+        Ok(spec.band.ranges(n, m, spec.anchor)?.cells())
+    }
+}
+
+impl<T: Element> Plan<T> for PlainPlan {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn scratch_bytes(&self) -> u64 {
+        0
+    }
+
+    fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.observer = observer;
+    }
+
+    fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
+        self.check(&x, &y)?;
+        self.problem.check_output(out.len())?;
+        self.calls += 1;
+        let pairing = self.problem.pairing();
+        let spec = self.problem.spec();
+        let lopsided = spec.anchor == Anchor::Subsequence || matches!(spec.band, dtw_core::Band::Ranges(_));
+        if pairing == Pairing::SelfSymmetric && lopsided {
+            return Err(Error::invalid(format!("{} in this band is not symmetric", spec.key())));
+        }
+        let y = if pairing == Pairing::SelfSymmetric { x } else { y };
+        let (measure, band) = (measure(self.problem.spec()), self.band());
+        let mut done: Vec<T> = Vec::new();
+        for (s, t) in pairs(pairing, x.len(), y.len()) {
+            if self.observer.cancelled() && self.fault != Fault::IgnoresCancellation {
+                return Err(Error::Cancelled);
+            }
+            if pairing == Pairing::SelfSymmetric && s > t && self.fault != Fault::DoesNotMirror {
+                done.push(done[t * x.len() + s]);
+                continue;
+            }
+            let pair = self.pair(x.get(s), y.get(t));
+            let mut value = measure.distance(&pair, &band).map_err(invalid)?;
+            if self.fault == Fault::DoesNotMirror && s > t {
+                value = value * (T::one() + T::epsilon());
+            }
+            if self.fault == Fault::RootOfTheDistance {
+                value = T::of(value.wide().abs().sqrt());
+            }
+            if self.fault == Fault::SlightlyOff {
+                value = value * T::of(1.0001);
+            }
+            if self.fault == Fault::DiffersFromCallToCall && self.calls.is_multiple_of(2) {
+                value = value * (T::one() + T::epsilon());
+            }
+            done.push(value);
+            if self.fault != Fault::LosesProgress || done.len() > 1 {
+                self.observer.advance(self.cells(x.length(s), y.length(t))?);
+            }
+        }
+        if self.fault == Fault::ForgetsTheLastPair && done.len() > 1 {
+            let last = done.len() - 1;
+            done[last] = done[last - 1];
+        }
+        let written = if self.fault == Fault::LeavesTheLastUnwritten { done.len() - 1 } else { done.len() };
+        out[..written].copy_from_slice(&done[..written]);
+        Ok(())
+    }
+
+    fn gradients(
+        &mut self,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        out: Gradients<'_, T>,
+    ) -> Result<()> {
+        self.problem.check_input(&x, &y)?;
+        let sizes = [
+            ("distances", out.distances.len(), x.len()),
+            ("grad_x", out.grad_x.len(), x.values().len()),
+            ("grad_y", out.grad_y.len(), y.values().len()),
+            ("upstream", out.upstream.map_or(x.len(), <[T]>::len), x.len()),
+        ];
+        if let Some((name, got, wanted)) = sizes.into_iter().find(|(_, got, wanted)| got != wanted) {
+            return Err(Error::invalid(format!("{name} needs {wanted} values, got {got}")));
+        }
+        let (measure, band) = (measure(self.problem.spec()), self.band());
+        let (mut at_x, mut at_y) = (0, 0);
+        for s in 0..x.len() {
+            let pair = self.pair(x.get(s), y.get(s));
+            out.distances[s] = measure.distance(&pair, &band).map_err(invalid)?;
+            let factor = match out.upstream {
+                Some(upstream) if self.fault != Fault::GradientWithoutUpstream => upstream[s],
+                _ => T::one(),
+            };
+            let (grad_x, mut grad_y) = measure.gradients(&pair, &band).map_err(invalid)?;
+            if self.fault == Fault::GradientOfTheOther {
+                grad_y.iter_mut().flatten().for_each(|slope| *slope = -*slope);
+            }
+            for slope in grad_x.into_iter().flatten() {
+                out.grad_x[at_x] = factor * slope;
+                at_x += 1;
+            }
+            for slope in grad_y.into_iter().flatten() {
+                out.grad_y[at_y] = factor * slope;
+                at_y += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
+        let alignment =
+            measure(self.problem.spec()).alignment(&self.pair(x, y), &self.band()).map_err(invalid)?;
+        Ok(alignment.into_iter().flatten().collect())
+    }
+
+    fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
+        self.problem.check_input(&x, &y)?;
+        let (measure, band) = (measure(self.problem.spec()), self.band());
+        let one = |s: usize| {
+            let pair = self.pair(x.get(s), y.get(s));
+            let mut points = measure.path(&pair, &band).map_err(invalid)?;
+            if self.fault == Fault::PathPrefersLeft {
+                // The transposed problem breaks ties the other way round.
+                let across =
+                    Pair { x: pair.y.clone(), y: pair.x.clone(), tx: pair.ty.clone(), ty: pair.tx.clone() };
+                points =
+                    measure.path(&across, &band).map_err(invalid)?.into_iter().map(|(j, i)| (i, j)).collect();
+            }
+            if self.fault == Fault::PathSkipsACell && points.len() > 2 {
+                points.remove(1);
+            }
+            Ok(Path { distance: measure.distance(&pair, &band).map_err(invalid)?, points })
+        };
+        (0..x.len()).map(one).collect()
+    }
+
+    fn matches(
+        &mut self,
+        queries: SeriesBatch<'_, T>,
+        references: SeriesBatch<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        self.problem.check_input(&queries, &references)?;
+        let (measure, band) = (measure(self.problem.spec()), self.band());
+        let exclusion = if self.fault == Fault::MatchIgnoresExclusion { 0 } else { options.exclusion };
+        pairs(self.problem.pairing(), queries.len(), references.len())
+            .into_iter()
+            .map(|(s, t)| {
+                let pair = self.pair(queries.get(s), references.get(t));
+                let found = match (options.normalized_window, &measure) {
+                    (Some(length), oracle::Measure::Dtw { cost }) => {
+                        let costs = subsequence_dtw::window_costs(&pair.x, &pair.y, *cost, &band, length);
+                        let costs = costs.map_err(invalid)?;
+                        subsequence_dtw::window_matches(&costs, length, options.top_k, exclusion)
+                    }
+                    _ => measure.matches(&pair, &band, options.top_k, exclusion).map_err(invalid)?,
+                };
+                let late = usize::from(self.fault == Fault::MatchStartsLate);
+                let moved = |hit: subsequence_dtw::Match<T>| Match {
+                    distance: hit.cost,
+                    start: (hit.start + late).min(hit.end),
+                    end: hit.end,
+                };
+                Ok(found.into_iter().map(moved).collect())
+            })
+            .collect()
+    }
+}
