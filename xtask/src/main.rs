@@ -1,2 +1,103 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands: `cargo xtask test | ci | tidy | conformance | bench`.
+//!
+//! This crate only starts other commands and reads source files. It depends on no crate of the project, so that it is
+//! ready in seconds; what needs the library (conformance, benchmarks) is run as a command of its own.
+
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a command talks to its user")]
+
+mod command;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use command::cargo;
+
+/// Developer commands of dtwave.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 110)]
+struct Options {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run all tests: unit, integration and documentation tests of every crate.
+    ///
+    /// Uses cargo-nextest where it is installed and plain `cargo test` elsewhere; says which.
+    Test,
+    /// Everything a change must pass: format, clippy, documentation, tidy and all tests.
+    Ci {
+        /// Leave out the tests.
+        #[arg(long)]
+        no_test: bool,
+    },
+    /// Check the invariants of ARCHITECTURE.md: dependencies, file sizes, documents, records.
+    Tidy,
+    /// Judge a backend by the conformance suite, and by golden files if given.
+    ///
+    /// The last line is `N passed, N failed, N skipped`; the exit status is not zero if anything failed.
+    Conformance {
+        /// Options of the suite's command: `--backend cpu`, `--cases FILE.json`, `--dtype f32|f64`,
+        /// `--section NAME`; `--help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+        options: Vec<String>,
+    },
+    /// Time dtwave on the definitions in benchmarks/, or next to other libraries (`bench peers`).
+    ///
+    /// Measured values are checked before they are reported; records go to benchmarks/record/.
+    Bench {
+        /// Options of the benchmark command; `--help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+        options: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Options::parse().task {
+        Task::Test => test::test(),
+        Task::Ci { no_test } => ci(no_test),
+        Task::Tidy => tidy::tidy(),
+        Task::Conformance { options } => cargo(
+            &[
+                "run",
+                "--release",
+                "-p",
+                "dtw-conformance",
+                "--features",
+                "cli,cpu",
+                "--bin",
+                "conformance",
+                "--",
+            ],
+            &options,
+        )
+        .quiet()
+        .run(),
+        Task::Bench { options } => {
+            cargo(&["run", "--release", "-p", "dtw-bench", "--"], &options).quiet().run()
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn ci(no_test: bool) -> anyhow::Result<()> {
+    cargo(&["fmt", "--all", "--check"], &[]).run()?;
+    tidy::tidy()?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"], &[])
+        .run()?;
+    cargo(&["doc", "--workspace", "--no-deps", "--all-features"], &[])
+        .env("RUSTDOCFLAGS", "--deny warnings")
+        .run()?;
+    if no_test { Ok(()) } else { test::test() }
+}

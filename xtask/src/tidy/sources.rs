@@ -1,0 +1,156 @@
+//! Rules about single source files.
+
+use super::rust_code::code_of;
+use super::{Complaints, File, Project};
+
+/// Lines above which a file is asked to become two.
+const WANTED_LINES: usize = 500;
+/// Lines that no file may have.
+const MOST_LINES: usize = 700;
+/// Source files between the two limits that are allowed, each with its reason.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+/// Endings of files that are written by hand.
+const SOURCES: &[&str] = &["rs", "py", "cuh", "cu", "cpp", "h", "wgsl", "sh"];
+
+/// Source files are short enough to hold one idea.
+pub(super) fn sizes(project: &Project) -> Complaints {
+    let mut complaints = Complaints::new();
+    for file in project.files.iter().filter(|file| SOURCES.contains(&file.extension())) {
+        let lines = file.text.lines().count();
+        let excused = LONG_FILES.iter().any(|(path, _)| *path == file.path);
+        if lines > MOST_LINES {
+            complaints.push(format!("{}: {lines} lines; no file may have more than {MOST_LINES}", file.path));
+        } else if lines > WANTED_LINES && !excused {
+            complaints.push(format!("{}: {lines} lines; more than {WANTED_LINES} make two files", file.path));
+        }
+    }
+    complaints
+}
+
+/// The root file of every crate, and every other file of one, starts with what it is.
+pub(super) fn crate_docs(project: &Project) -> Complaints {
+    let sources = project.with_extension("rs").filter(|file| file.path.contains("/src/"));
+    let mut complaints = Complaints::new();
+    for file in sources {
+        let first = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let is_tests = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
+        if !is_tests && !first.starts_with("//!") && !first.starts_with("#![doc") {
+            complaints.push(format!("{}: starts without a module doc (//!)", file.path));
+        }
+    }
+    complaints
+}
+
+/// No placeholders and no debugging left over.
+pub(super) fn unfinished(project: &Project) -> Complaints {
+    let mut complaints = Complaints::new();
+    for file in project.with_extension("rs") {
+        for (number, line) in code_of(&file.text).lines().enumerate() {
+            for name in ["todo", "unimplemented", "dbg"] {
+                if has_word(line, name, '!') {
+                    complaints.push(format!("{}:{}: {name}!", file.path, number + 1));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+/// Every `unsafe` says why it is sound: `// SAFETY:` before a block or an implementation, `# Safety` in the doc of a
+/// function or trait.
+pub(super) fn unsafe_reasons(project: &Project) -> Complaints {
+    project.with_extension("rs").flat_map(unsafe_reasons_of).collect()
+}
+
+fn unsafe_reasons_of(file: &File) -> Complaints {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let mut complaints = Complaints::new();
+    for (number, code) in code_of(&file.text).lines().enumerate() {
+        if !words(code).any(|word| word == "unsafe") {
+            continue;
+        }
+        let reasons = lines[number..=number].iter().chain(lines[..number].iter().rev().take_while(|line| {
+            let line = line.trim();
+            line.starts_with("//") || line.starts_with("#[") || line.starts_with("unsafe ")
+        }));
+        if !reasons.clone().any(|line| line.contains("// SAFETY:") || line.contains("# Safety")) {
+            complaints.push(format!("{}:{}: unsafe without // SAFETY:", file.path, number + 1));
+        }
+    }
+    complaints
+}
+
+/// No file names a folder of the machine it was written on.
+pub(super) fn machine_paths(project: &Project) -> Complaints {
+    // Put together so that this file does not name them either.
+    let homes = ["root", "work", "home", "Users"].map(|name| format!("/{name}/"));
+    let mut complaints = Complaints::new();
+    for file in project.files.iter().filter(|file| file.extension() != "lock") {
+        for (number, line) in file.text.lines().enumerate() {
+            for home in &homes {
+                let starts = line.match_indices(home.as_str()).any(|(at, _)| {
+                    let before = line[..at].chars().next_back();
+                    before.is_none_or(|c| !c.is_alphanumeric() && !"._-/}".contains(c))
+                });
+                if starts {
+                    complaints.push(format!("{}:{}: names a path under {home}", file.path, number + 1));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+/// Whether `name` stands in `line` as a whole word followed by `then`.
+fn has_word(line: &str, name: &str, then: char) -> bool {
+    line.match_indices(name).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && c != '_') && line[at + name.len()..].starts_with(then)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::project;
+    use super::*;
+
+    #[test]
+    fn long_files_are_found() {
+        let of = |lines: usize| sizes(&project(&[("crates/a/src/a.rs", &"//\n".repeat(lines))]));
+        assert!(of(WANTED_LINES).is_empty());
+        assert_eq!(of(WANTED_LINES + 1).len(), 1);
+        assert!(of(MOST_LINES + 1)[0].contains("no file may have"));
+        assert!(sizes(&project(&[("data.csv", &"1\n".repeat(10_000))])).is_empty());
+    }
+
+    #[test]
+    fn module_docs_are_asked_for() {
+        assert!(crate_docs(&project(&[("crates/a/src/lib.rs", "\n//! A.\n")])).is_empty());
+        assert_eq!(crate_docs(&project(&[("crates/a/src/lib.rs", "mod b;\n")])).len(), 1);
+    }
+
+    #[test]
+    fn placeholders_are_found_in_code_only() {
+        let text = "fn f() { todo!() }\n// todo!\nlet a = \"dbg!(x)\";\nmy_todo!();\n  dbg!(x);\n";
+        assert_eq!(unfinished(&project(&[("a.rs", text)])), ["a.rs:1: todo!", "a.rs:5: dbg!"]);
+    }
+
+    #[test]
+    fn unsafe_needs_its_reason() {
+        let sound = "// SAFETY: checked above.\nunsafe { f() }\n/// # Safety\n/// x\nunsafe fn g() {}\n#![forbid(unsafe_code)]\n";
+        assert!(unsafe_reasons(&project(&[("a.rs", sound)])).is_empty());
+        let unsound = "// SAFETY: far away.\nlet x = 1;\nunsafe { f() }\n";
+        assert_eq!(unsafe_reasons(&project(&[("a.rs", unsound)])), ["a.rs:3: unsafe without // SAFETY:"]);
+    }
+
+    #[test]
+    fn machine_paths_are_found() {
+        let text = format!("see {}x/y\nframe{}z\n", "/root/", "/work/");
+        assert_eq!(machine_paths(&project(&[("a.md", &text)])).len(), 1);
+    }
+}
