@@ -7,7 +7,7 @@ mod parse;
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use dtw_core::{Anchor, Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
+use dtwave::{Anchor, Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 
 pub(crate) use parse::{Bytes, PointRange, byte_size};
 
@@ -237,7 +237,7 @@ pub(crate) struct RunArgs {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use dtw_core::Radius;
+    use dtwave::Radius;
 
     use super::*;
 

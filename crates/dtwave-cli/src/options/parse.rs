@@ -1,6 +1,6 @@
 //! Single values of the command line: `5%`, `slanted:10`, `2GiB`, `100:250`.
 
-use dtw_core::{Band, Dtype, Radius};
+use dtwave::{Band, Dtype, Radius};
 
 use super::MEASURES;
 

@@ -9,7 +9,9 @@ use npyz::{DType, WriterBuilder};
 use super::write_file;
 
 /// A float that a result is stored in.
-pub(crate) trait NpyElement: npyz::AutoSerialize + Copy + Default + Send + Sync + 'static {
+pub(crate) trait NpyElement:
+    npyz::AutoSerialize + npyz::Deserialize + Copy + Default + Send + Sync + 'static
+{
     /// Bytes per element.
     const BYTES: usize;
     /// Appends the little-endian bytes of `self`.

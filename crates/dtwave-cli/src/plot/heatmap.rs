@@ -3,19 +3,20 @@
 use anyhow::Result;
 use plotters::element::{PathElement, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, VPos};
-use plotters::style::{Color, RGBColor};
 
-use super::style::{
-    AXIS, Axes, INK, MUTED, anchored, bold, chart, padded, px, short, spread, stroke, text, titled,
-};
+use super::style::{AXIS, INK, MUTED, anchored, padded, px, short, spread, stroke, text, titled};
 use super::{Figure, Sheet};
 
-/// Distances `[rows][columns]`, row-major.
+/// Distances `[rows][columns]`, row-major, averaged over blocks if there are more than a picture shows.
 pub(crate) struct HeatMapFigure<'a> {
     pub(crate) title: String,
     pub(crate) subtitle: String,
+    /// At most [`HeatMapFigure::MAX_PIXELS`] rows of `columns` values.
     pub(crate) values: &'a [f64],
+    /// At most [`HeatMapFigure::MAX_PIXELS`].
     pub(crate) columns: usize,
+    /// Rows and columns of the whole matrix.
+    pub(crate) shape: [usize; 2],
     pub(crate) row_label: String,
     pub(crate) column_label: String,
     pub(crate) value_label: String,
@@ -29,41 +30,16 @@ const LEFT_PX: f64 = 80.0;
 const BAR_PX: f64 = 120.0;
 const TOP_PX: f64 = 64.0;
 const BOTTOM_PX: f64 = 56.0;
-/// Image pixels per side; larger matrices are averaged over blocks.
-const MAX_PIXELS: usize = 1200;
 
 impl HeatMapFigure<'_> {
-    fn rows(&self) -> usize {
-        self.values.len() / self.columns
-    }
+    /// Most values per side of the picture.
+    pub(crate) const MAX_PIXELS: usize = 1200;
 
     /// The map's extent in CSS pixels: square cells, within limits.
     fn extent(&self) -> (f64, f64) {
-        let (rows, columns) = (self.rows() as f64, self.columns as f64);
+        let [rows, columns] = self.shape.map(|extent| extent as f64);
         let cell = LONG_PX / rows.max(columns);
         ((columns * cell).max(SHORT_PX), (rows * cell).max(SHORT_PX))
-    }
-
-    /// Colours of the cells, averaged over blocks where there are too many: pixels per row, and RGB.
-    fn pixels(&self, low: f64, high: f64) -> (usize, Vec<u8>) {
-        let (rows, columns) = (self.rows(), self.columns);
-        let (height, width) = (rows.min(MAX_PIXELS), columns.min(MAX_PIXELS));
-        let mut rgb = Vec::with_capacity(3 * width * height);
-        for y in 0..height {
-            for x in 0..width {
-                let (block_rows, block_columns) = (
-                    y * rows / height..(y + 1) * rows / height,
-                    x * columns / width..(x + 1) * columns / width,
-                );
-                let count = (block_rows.len() * block_columns.len()) as f64;
-                let sum: f64 = block_rows
-                    .flat_map(|i| block_columns.clone().map(move |j| self.values[i * columns + j]))
-                    .sum();
-                let share = if high > low { (sum / count - low) / (high - low) } else { 0.0 };
-                rgb.extend(color(share));
-            }
-        }
-        (width, rgb)
     }
 }
 
@@ -83,20 +59,17 @@ impl Figure for HeatMapFigure<'_> {
         let (width, height) = self.extent();
         let (left, top) = (px(LEFT_PX), px(TOP_PX));
         let size = (px(width) as u32, px(height) as u32);
-        let infinite = self.values.iter().any(|v| !v.is_finite());
-        let finite = || self.values.iter().copied().filter(|v| v.is_finite());
-        let range = padded(finite(), 0.0);
+        let range = padded(self.values.iter().copied(), 0.0);
         let (low, high) = (range.start, range.end);
 
-        let (pixels_per_row, rgb) = self.pixels(low, high);
-        sheet.image(left, top, size, pixels_per_row as u32, &rgb)?;
+        let rgb: Vec<u8> = self.values.iter().flat_map(|v| color((v - low) / (high - low))).collect();
+        sheet.image(left, top, size, self.columns as u32, &rgb)?;
         let frame = [(left, top), (left + size.0 as i32, top + size.1 as i32)];
         sheet.area.draw(&Rectangle::new(frame, stroke(AXIS, 1.0)))?;
 
         self.draw_indices(sheet, left, top, size)?;
         let bar = (left + size.0 as i32 + px(24.0), top, px(14.0), size.1);
-        let note = if infinite { " (∞ not shown)" } else { "" };
-        draw_bar(sheet, bar, low, high, &format!("{}{note}", self.value_label))
+        draw_bar(sheet, bar, low, high, &self.value_label)
     }
 }
 
@@ -108,29 +81,30 @@ impl HeatMapFigure<'_> {
         let along = |index: f64, count: usize, extent: u32| (index / count as f64 * f64::from(extent)) as i32;
         let below = |style| anchored(style, HPos::Center, VPos::Top);
         let beside = |style| anchored(style, HPos::Right, VPos::Center);
-        let square = self.rows() == self.columns;
+        let [rows, columns] = self.shape;
+        let square = rows == columns;
         if self.groups.is_empty() {
-            for index in ticks(self.columns) {
-                let x = left + along(index as f64 + 0.5, self.columns, size.0);
+            for index in ticks(columns) {
+                let x = left + along(index as f64 + 0.5, columns, size.0);
                 area.draw(&Text::new(index.to_string(), (x, bottom + px(6.0)), below(text(11.0, MUTED))))?;
             }
-            for index in ticks(self.rows()) {
-                let y = top + along(index as f64 + 0.5, self.rows(), size.1);
+            for index in ticks(rows) {
+                let y = top + along(index as f64 + 0.5, rows, size.1);
                 area.draw(&Text::new(index.to_string(), (left - px(6.0), y), beside(text(11.0, MUTED))))?;
             }
         }
         for (k, (start, name)) in self.groups.iter().enumerate() {
-            let end = self.groups.get(k + 1).map_or(self.rows(), |next| next.0);
+            let end = self.groups.get(k + 1).map_or(rows, |next| next.0);
             let middle = (*start + end) as f64 / 2.0;
-            let y = top + along(middle, self.rows(), size.1);
+            let y = top + along(middle, rows, size.1);
             area.draw(&Text::new(name.clone(), (left - px(8.0), y), beside(text(11.0, INK))))?;
-            let edge = top + along(*start as f64, self.rows(), size.1);
+            let edge = top + along(*start as f64, rows, size.1);
             let tick = |from, to| PathElement::new(vec![from, to], stroke(INK, 1.0));
             area.draw(&tick((left - px(6.0), edge), (left, edge)))?;
             if square {
-                let x = left + along(middle, self.columns, size.0);
+                let x = left + along(middle, columns, size.0);
                 area.draw(&Text::new(name.clone(), (x, bottom + px(8.0)), below(text(11.0, INK))))?;
-                let edge = left + along(*start as f64, self.columns, size.0);
+                let edge = left + along(*start as f64, columns, size.0);
                 area.draw(&tick((edge, bottom), (edge, bottom + px(6.0))))?;
             }
         }

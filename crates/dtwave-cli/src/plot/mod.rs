@@ -29,6 +29,7 @@ pub(crate) use alignment::AlignmentFigure;
 pub(crate) use barycenter::{BarycenterFigure, Group};
 pub(crate) use heatmap::HeatMapFigure;
 pub(crate) use search::{Hit, SearchFigure};
+pub(crate) use style::short;
 
 /// Drawing units per CSS pixel.
 const SCALE: u32 = 4;

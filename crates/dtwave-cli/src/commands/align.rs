@@ -1,0 +1,170 @@
+//! `dtwave align X Y`: one distance and the warping path that attains it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use dtwave::{Anchor, Pairing, Path, Spec};
+use serde_json::json;
+
+use super::common::{self, Stopwatch};
+use crate::data::Dataset;
+use crate::engine::{self, Element, Job};
+use crate::options::{MeasureArgs, PointRange, RunArgs};
+use crate::output;
+use crate::plot::{self, AlignmentFigure};
+use crate::progress::{Cancel, Progress};
+use crate::report;
+
+/// Align two series: the distance and the warping path
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The path is a list of index pairs (i, j), both from 0. For ddtw and wddtw, whose derivative drops both ends, the
+indices are those of the series' own points.
+
+Examples:
+  dtwave align x.csv y.csv --plot alignment.svg
+  dtwave align beats.csv beats.csv --x-range 0:540 --y-range 540:1080 --band 10% --json
+  dtwave align A.ts A.ts --x-index 0 --y-index 7 --measure msm -o path.csv")]
+pub(crate) struct AlignArgs {
+    /// File with the first series
+    #[arg(value_name = "X")]
+    x: PathBuf,
+
+    /// File with the second series
+    #[arg(value_name = "Y")]
+    y: PathBuf,
+
+    /// Which series of X, if it has several
+    #[arg(long, value_name = "N")]
+    x_index: Option<usize>,
+
+    /// Which series of Y, if it has several
+    #[arg(long, value_name = "N")]
+    y_index: Option<usize>,
+
+    /// Points START:END of the first series, END excluded
+    #[arg(long, value_name = "START:END")]
+    x_range: Option<PointRange>,
+
+    /// Points START:END of the second series, END excluded
+    #[arg(long, value_name = "START:END")]
+    y_range: Option<PointRange>,
+
+    /// The path: .csv
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Both series with connecting lines, and the path: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Channel to plot
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    plot_channel: usize,
+
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    measure: MeasureArgs,
+
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+}
+
+/// Runs the command.
+pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
+    if let Some(out) = &args.out {
+        let known = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+        ensure!(known, "cannot write {}: unknown extension; expected .csv", out.display());
+        output::check_writable(out)?;
+    }
+    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let spec = args.measure.spec()?;
+    let job = Job::new(&args.run, cancel)?;
+    let not_prepared = RunArgs { normalize: crate::options::Normalize::None, ..args.run.clone() };
+    let read = |path: &PathBuf, index, range, option| -> Result<Dataset> {
+        let file = engine::load(path, &not_prepared)?;
+        let mut picked = common::pick(path, &file, index, range, option)?;
+        // The stretch is normalised, not the series it was cut from.
+        engine::prepare(&mut picked, args.run.normalize);
+        Ok(picked)
+    };
+    let x = read(&args.x, args.x_index, args.x_range, "x")?;
+    let y = read(&args.y, args.y_index, args.y_range, "y")?;
+    engine::same_channels((&args.x, &x), (&args.y, &y))?;
+    ensure!(
+        args.plot_channel < x.channels,
+        "--plot-channel {} is out of range: {} channel(s)",
+        args.plot_channel,
+        x.channels
+    );
+
+    let watch = Stopwatch::start();
+    let (path, cells) = align::<T>(&job, &spec, &x, &y)?;
+    let secs = watch.secs();
+    let distance =
+        if args.measure.sqrt { T::from_f64(path.distance.to_f64().max(0.0).sqrt()) } else { path.distance };
+
+    if let Some(out) = &args.out {
+        let rows: Vec<Vec<String>> =
+            path.points.iter().map(|(i, j)| vec![i.to_string(), j.to_string()]).collect();
+        output::write_csv_table(out, &["i", "j"], &rows)?;
+    }
+    if let Some(file) = &args.plot {
+        let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, args.plot_channel);
+        let of_channel =
+            if x.channels > 1 { format!(", channel {}", args.plot_channel) } else { String::new() };
+        let figure = AlignmentFigure {
+            title: format!("Alignment: {}", common::described(&spec, &args.run)),
+            subtitle: format!(
+                "distance {}, path of {} pairs{of_channel}",
+                plot::short(distance.to_f64()),
+                path.points.len()
+            ),
+            x: &channel(&x),
+            y: &channel(&y),
+            x_name: x.name.clone(),
+            y_name: y.name.clone(),
+            path: &path.points,
+        };
+        plot::save(&figure, file)?;
+    }
+    if args.json {
+        let mut answer = serde_json::Map::new();
+        answer.insert("distance".into(), json!(distance));
+        answer.insert("path".into(), json!(path.points));
+        answer.extend(common::computation(&spec, &args.run, job.device.name()));
+        answer.insert("seconds".into(), json!(secs));
+        return report::print_json(&answer.into());
+    }
+    report::print(|out| {
+        writeln!(out, "x         {}: {} points", x.name, x.length(0))?;
+        writeln!(out, "y         {}: {} points", y.name, y.length(0))?;
+        writeln!(out, "by        {}", common::described(&spec, &args.run))?;
+        writeln!(out, "took      {}", watch.summary(cells))?;
+        writeln!(out, "distance  {distance}")?;
+        writeln!(out, "path      {} pairs", path.points.len())
+    })
+}
+
+/// The best path in the series' own indices; also the number of grid cells.
+pub(super) fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset) -> Result<(Path<T>, u64)> {
+    ensure!(
+        spec.measure.has_path() && spec.anchor == Anchor::Global,
+        "{} has no warping path; align with dtw, ddtw, wdtw, wddtw, adtw, erp, edr, lcss, msm or twed",
+        spec.key()
+    );
+    let (a, b) = (engine::batch::<T>(x)?, engine::batch::<T>(y)?);
+    let (a, b) = (a.batch(), b.batch());
+    let cells = job.cells(spec, Pairing::Zipped, &a, &b)?;
+    let progress = Arc::new(Progress::new("align", cells));
+    let mut path = job.session(spec, &progress).align(&a.get(0), &b.get(0))?;
+    if spec.measure.is_derivative() {
+        path.points.iter_mut().for_each(|(i, j)| (*i, *j) = (*i + 1, *j + 1));
+    }
+    Ok((path, cells))
+}

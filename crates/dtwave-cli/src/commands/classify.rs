@@ -1,0 +1,310 @@
+//! `dtwave classify`: k-nearest-neighbour classification.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use dtwave::{Pairing, Spec};
+use serde_json::json;
+
+use super::common::{self, Stopwatch};
+use crate::data::Dataset;
+use crate::engine::{self, Element, Job, Matrix};
+use crate::options::{MeasureArgs, RunArgs};
+use crate::progress::{Cancel, Progress};
+use crate::{output, report};
+
+/// Classify the series of B by their nearest neighbours in A
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Labels come from the files: .ts, .tsv and .txt, or the array y of an .npz. With --k above 1 the most frequent class
+among the k nearest wins, of equally frequent ones the one with the nearest series.
+
+Examples:
+  dtwave classify --train GunPoint_TRAIN.ts --test GunPoint_TEST.ts
+  dtwave classify --train A.tsv --test B.tsv --measure twed --nu 0.01 --k 3 --json
+  dtwave classify --train A.ts --test B.ts --band 10% --out predictions.csv")]
+pub(crate) struct ClassifyArgs {
+    /// Series with known classes
+    #[arg(long, value_name = "A")]
+    train: PathBuf,
+
+    /// Series to classify; their labels, if any, give the accuracy
+    #[arg(long, value_name = "B")]
+    test: PathBuf,
+
+    /// Neighbours that vote
+    #[arg(short, long, default_value_t = 1, value_name = "K")]
+    k: usize,
+
+    /// Predictions with the nearest series and its distance: .csv
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    measure: MeasureArgs,
+
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+}
+
+/// Runs the command.
+pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()> {
+    if let Some(out) = &args.out {
+        ensure!(
+            out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv")),
+            "cannot write {}: unknown extension; expected .csv",
+            out.display()
+        );
+        output::check_writable(out)?;
+    }
+    let spec = args.measure.spec()?;
+    let job = Job::new(&args.run, cancel)?;
+    let train = engine::load(&args.train, &args.run)?;
+    let test = engine::load(&args.test, &args.run)?;
+    labelled(&args.train, &train)?;
+    if args.out.is_none() {
+        labelled(&args.test, &test)?;
+    }
+    engine::same_channels((&args.train, &train), (&args.test, &test))?;
+    ensure!(
+        (1..=train.len()).contains(&args.k),
+        "--k {} is out of range: {} has {} series",
+        args.k,
+        args.train.display(),
+        train.len()
+    );
+
+    let watch = Stopwatch::start();
+    let (predictions, cells) = classify::<T>(&job, &spec, &train, &test, args.k, "classify")?;
+    let secs = watch.secs();
+    let score = Score::of(&train, &test, &predictions);
+
+    if let Some(out) = &args.out {
+        let rows: Vec<Vec<String>> = predictions
+            .iter()
+            .enumerate()
+            .map(|(index, p)| {
+                let actual = test.labels.as_ref().map_or(String::new(), |labels| labels[index].clone());
+                vec![
+                    index.to_string(),
+                    actual,
+                    p.class.clone(),
+                    p.nearest.to_string(),
+                    p.distance.to_string(),
+                ]
+            })
+            .collect();
+        output::write_csv_table(out, &["series", "actual", "predicted", "nearest", "distance"], &rows)?;
+    }
+    if args.json {
+        let mut answer = serde_json::Map::new();
+        answer.insert("accuracy".into(), json!(score.accuracy()));
+        answer.insert("correct".into(), json!(score.correct()));
+        answer.insert("total".into(), json!(test.len()));
+        answer.insert("k".into(), json!(args.k));
+        answer.extend(common::computation(&spec, &args.run, job.device.name()));
+        answer.insert("classes".into(), json!(score.classes));
+        answer.insert("confusion".into(), json!(score.confusion));
+        answer.insert("predictions".into(), predictions.iter().map(|p| p.class.as_str()).collect());
+        answer.insert("seconds".into(), json!(secs));
+        return report::print_json(&answer.into());
+    }
+    report::print(|out| {
+        writeln!(out, "train  {}: {}", args.train.display(), common::summary(&train))?;
+        writeln!(out, "test   {}: {}", args.test.display(), common::summary(&test))?;
+        writeln!(out, "by     {}-NN, {}", args.k, common::described(&spec, &args.run))?;
+        writeln!(out, "took   {}", watch.summary(cells))?;
+        if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
+            writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
+            write!(out, "{}", score.table())?;
+        }
+        if let Some(file) = &args.out {
+            writeln!(out, "predictions in {}", file.display())?;
+        }
+        Ok(())
+    })
+}
+
+fn labelled(path: &Path, dataset: &Dataset) -> Result<()> {
+    ensure!(
+        dataset.labels.is_some(),
+        "{} has no class labels; expected .ts, .tsv or .txt with labels, or .npz with an array y",
+        path.display()
+    );
+    Ok(())
+}
+
+/// The class given to a series, and the training series nearest to it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Prediction {
+    pub(super) class: String,
+    pub(super) nearest: usize,
+    pub(super) distance: f64,
+}
+
+/// Classifies every series of `test`; also the number of grid cells that took.
+pub(super) fn classify<T: Element>(
+    job: &Job,
+    spec: &Spec,
+    train: &Dataset,
+    test: &Dataset,
+    k: usize,
+    what: &str,
+) -> Result<(Vec<Prediction>, u64)> {
+    let (x, y) = (engine::batch::<T>(test)?, engine::batch::<T>(train)?);
+    let matrix = Matrix { spec, pairing: Pairing::Cross, x: x.batch(), y: y.batch() };
+    let cells = job.cells(spec, matrix.pairing, &matrix.x, &matrix.y)?;
+    let progress = Arc::new(Progress::new(what, cells));
+    let mut nearest: Vec<Nearest> = vec![Nearest::new(k); test.len()];
+    // Larger similarities are nearer.
+    let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
+    job.tiles(&matrix, &progress, &HashSet::new(), |tile, values| {
+        for (i, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
+            for (j, value) in tile.columns.clone().zip(row) {
+                nearest[i].offer(sign * value.to_f64(), j);
+            }
+        }
+        Ok(())
+    })?;
+    let labels = train.labels.as_deref().unwrap_or(&[]);
+    let predictions = nearest.iter().map(|nearest| {
+        let (distance, index) = nearest.found[0];
+        Prediction { class: nearest.vote(labels).to_owned(), nearest: index, distance: sign * distance }
+    });
+    Ok((predictions.collect(), cells))
+}
+
+/// The k nearest seen so far, nearest first; of equally near ones the one with the smaller index.
+#[derive(Clone)]
+struct Nearest {
+    k: usize,
+    found: Vec<(f64, usize)>,
+}
+
+impl Nearest {
+    fn new(k: usize) -> Self {
+        Nearest { k, found: Vec::with_capacity(k + 1) }
+    }
+
+    fn offer(&mut self, distance: f64, index: usize) {
+        let at = self.found.partition_point(|(d, i)| (*d, *i) < (distance, index));
+        if at < self.k {
+            self.found.insert(at, (distance, index));
+            self.found.truncate(self.k);
+        }
+    }
+
+    /// The most frequent class; of equally frequent ones the one met first.
+    fn vote<'a>(&self, labels: &'a [String]) -> &'a str {
+        let classes = || self.found.iter().map(|(_, index)| labels[*index].as_str());
+        let mut best = ("", 0);
+        for class in classes() {
+            let count = classes().filter(|c| *c == class).count();
+            if count > best.1 {
+                best = (class, count);
+            }
+        }
+        best.0
+    }
+}
+
+/// How well predictions fit the labels.
+pub(super) struct Score {
+    pub(super) classes: Vec<String>,
+    /// `[actual][predicted]` counts; empty without labels.
+    pub(super) confusion: Vec<Vec<usize>>,
+}
+
+impl Score {
+    pub(super) fn of(train: &Dataset, test: &Dataset, predictions: &[Prediction]) -> Self {
+        let mut classes = train.classes.clone();
+        classes.extend(test.classes.iter().filter(|c| !train.classes.contains(c)).cloned());
+        let Some(labels) = &test.labels else { return Score { classes, confusion: Vec::new() } };
+        let at = |class: &str| classes.iter().position(|c| c == class).unwrap_or(0);
+        let mut confusion = vec![vec![0; classes.len()]; classes.len()];
+        for (label, prediction) in labels.iter().zip(predictions) {
+            confusion[at(label)][at(&prediction.class)] += 1;
+        }
+        Score { classes, confusion }
+    }
+
+    /// Series whose class was found; none without labels.
+    pub(super) fn correct(&self) -> Option<usize> {
+        (!self.confusion.is_empty()).then(|| (0..self.confusion.len()).map(|c| self.confusion[c][c]).sum())
+    }
+
+    /// The share of series whose class was found; none without labels.
+    pub(super) fn accuracy(&self) -> Option<f64> {
+        let total: usize = self.confusion.iter().flatten().sum();
+        self.correct().map(|correct| correct as f64 / total as f64)
+    }
+
+    /// The confusion matrix as text.
+    fn table(&self) -> String {
+        let counts = self.confusion.iter().flatten().map(ToString::to_string);
+        let width = self.classes.iter().cloned().chain(counts).map(|c| c.chars().count()).max().unwrap_or(1);
+        let cell = |text: &str| format!("  {text:>width$}");
+        let first = self.classes.iter().map(|c| c.chars().count()).max().unwrap_or(0).max("actual".len());
+        let header: String = self.classes.iter().map(|c| cell(c)).collect();
+        let mut table = format!("{:first$}  predicted\n{:first$}{header}\n", "", "actual");
+        for (class, counts) in self.classes.iter().zip(&self.confusion) {
+            let row: String = counts.iter().map(|c| cell(&c.to_string())).collect();
+            table.push_str(&format!("{class:first$}{row}\n"));
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nearest(k: usize, offers: &[(f64, usize)]) -> Nearest {
+        let mut nearest = Nearest::new(k);
+        offers.iter().for_each(|(d, i)| nearest.offer(*d, *i));
+        nearest
+    }
+
+    #[test]
+    fn the_nearest_are_kept_in_order_whatever_the_order_of_offers() {
+        let offers = [(3.0, 0), (1.0, 4), (2.0, 2), (1.0, 1), (-0.5, 3)];
+        let expected = [(-0.5, 3), (1.0, 1), (1.0, 4)];
+        assert_eq!(nearest(3, &offers).found, expected);
+        let mut reversed = offers;
+        reversed.reverse();
+        assert_eq!(nearest(3, &reversed).found, expected);
+    }
+
+    #[test]
+    fn votes_count_and_ties_go_to_the_nearest() {
+        let labels = ["a", "b", "b", "a"].map(String::from);
+        assert_eq!(nearest(3, &[(0.0, 0), (1.0, 1), (2.0, 2)]).vote(&labels), "b");
+        assert_eq!(nearest(2, &[(0.0, 1), (1.0, 0)]).vote(&labels), "b");
+        assert_eq!(nearest(4, &[(0.0, 0), (1.0, 1), (2.0, 2), (3.0, 3)]).vote(&labels), "a");
+    }
+
+    #[test]
+    fn scores_count_by_class() {
+        let series = |labels: &[&str]| {
+            let labels: Vec<String> = labels.iter().map(|l| (*l).to_owned()).collect();
+            Dataset::univariate("d".into(), vec![vec![0.0]; labels.len()]).with_labels(labels)
+        };
+        let (train, test) = (series(&["x", "y"]), series(&["y", "y", "z", "x"]));
+        let predict = |class: &str| Prediction { class: class.into(), nearest: 0, distance: 0.0 };
+        let score = Score::of(&train, &test, &["y", "x", "x", "x"].map(predict));
+        assert_eq!(score.classes, ["x", "y", "z"]);
+        assert_eq!(score.confusion, [[1, 0, 0], [1, 1, 0], [1, 0, 0]]);
+        assert_eq!((score.correct(), score.accuracy()), (Some(2), Some(0.5)));
+        assert_eq!(
+            score.table(),
+            "        predicted\nactual  x  y  z\nx       1  0  0\ny       1  1  0\nz       1  0  0\n"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! The commands: one file each, from files and options to results.
+
+mod align;
+mod classify;
+mod common;
+mod pairwise;
+mod search;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use dtwave::Dtype;
+
+use crate::progress::Cancel;
+
+/// Calls a function that is generic over the number type with the one the user chose.
+macro_rules! by_dtype {
+    ($dtype:expr, $module:ident :: $function:ident ($($arg:expr),*)) => {
+        match $dtype {
+            Dtype::F32 => $module::$function::<f32>($($arg),*),
+            Dtype::F64 => $module::$function::<f64>($($arg),*),
+        }
+    };
+}
+
+/// Elastic distances between time series: DTW and its relatives, fast on every device.
+#[derive(Debug, Parser)]
+#[command(name = "dtwave", version, about, max_term_width = 110, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  dtwave demo                                   everything once, on data that comes with the program
+  dtwave classify --train A_TRAIN.ts --test A_TEST.ts --band 5%
+  dtwave pairwise series.npy -o distances.npy --measure twed
+  dtwave search --reference ecg.csv --query ecg.csv --query-range 700:1250 --top-k 5 --plot hits.svg
+
+Files: .ts .tsv .txt .npy .npz .csv in; .npy .csv .json out; .svg .png plots. `dtwave help COMMAND` tells more.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Pairwise(pairwise::PairwiseArgs),
+    Classify(classify::ClassifyArgs),
+    Search(search::SearchArgs),
+    Align(align::AlignArgs),
+}
+
+impl Cli {
+    /// Runs the command.
+    pub(crate) fn run(self) -> Result<()> {
+        let cancel = Cancel::on_ctrl_c()?;
+        match self.command {
+            Command::Pairwise(args) => by_dtype!(args.run.dtype, pairwise::run(&args, &cancel)),
+            Command::Classify(args) => by_dtype!(args.run.dtype, classify::run(&args, &cancel)),
+            Command::Search(args) => by_dtype!(args.run.dtype, search::run(&args, &cancel)),
+            Command::Align(args) => by_dtype!(args.run.dtype, align::run(&args, &cancel)),
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! `dtwave pairwise A [B]`: the matrix of distances.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+use dtwave::{Anchor, Pairing, Spec};
+use serde_json::json;
+
+use super::common::{self, Stopwatch};
+use crate::data::Dataset;
+use crate::engine::{self, Element, Job, Matrix};
+use crate::matrix::{self, Identity, MatrixWriter, Opened, Start};
+use crate::options::{MeasureArgs, RunArgs, byte_size};
+use crate::plot::{self, HeatMapFigure};
+use crate::progress::{Cancel, Progress};
+use crate::report::{self, Interrupted};
+use crate::{data, output};
+
+/// Distances between all series of A, or between A and B
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without -o the matrix goes to stdout as CSV (or JSON with --json). A .npy result is written to the disk tile by tile
+and may be larger than memory; if the run is interrupted, the same command with --resume continues it.
+
+Examples:
+  dtwave pairwise series.csv
+  dtwave pairwise A.ts B.ts -o distances.npy --measure msm --band 10%
+  dtwave pairwise big.npy -o distances.npy --dtype f32 --resume --plot distances.png")]
+pub(crate) struct PairwiseArgs {
+    /// Rows of the matrix
+    #[arg(value_name = "A")]
+    a: PathBuf,
+
+    /// Columns of the matrix [default: A itself; half is computed and mirrored]
+    #[arg(value_name = "B")]
+    b: Option<PathBuf>,
+
+    /// Result: .npy, .csv or .json
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Continue an interrupted .npy result
+    #[arg(long)]
+    resume: bool,
+
+    /// Heat map of the matrix: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    measure: MeasureArgs,
+
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+}
+
+/// Where the matrix goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Npy,
+    Csv,
+    Json,
+    Stdout,
+}
+
+fn format_of(out: Option<&Path>) -> Result<Format> {
+    let Some(out) = out else { return Ok(Format::Stdout) };
+    let format = match out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("npy") => Format::Npy,
+        Some("csv") => Format::Csv,
+        Some("json") => Format::Json,
+        _ => bail!("cannot write {}: unknown extension; expected .npy, .csv or .json", out.display()),
+    };
+    output::check_writable(out)?;
+    Ok(format)
+}
+
+/// Runs the command.
+pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()> {
+    let format = format_of(args.out.as_deref())?;
+    ensure!(!args.resume || format == Format::Npy, "--resume continues a .npy result; pass -o FILE.npy");
+    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let spec = args.measure.spec()?;
+    let job = Job::new(&args.run, cancel)?;
+    let a = engine::load(&args.a, &args.run)?;
+    let b = args.b.as_ref().map(|b| engine::load(b, &args.run)).transpose()?;
+    if let (Some(path), Some(b)) = (&args.b, &b) {
+        engine::same_channels((&args.a, &a), (path, b))?;
+    }
+    // A subsequence distance is not symmetric.
+    let pairing = match (&b, spec.anchor) {
+        (None, Anchor::Global) => Pairing::SelfSymmetric,
+        _ => Pairing::Cross,
+    };
+    let x = engine::batch::<T>(&a)?;
+    let y = b.as_ref().map(engine::batch::<T>).transpose()?;
+    let matrix = Matrix { spec: &spec, pairing, x: x.batch(), y: y.as_ref().unwrap_or(&x).batch() };
+    let shape = [matrix.x.len(), matrix.y.len()];
+
+    let watch = Stopwatch::start();
+    let cells = job.cells(&spec, pairing, &matrix.x, &matrix.y)?;
+    let progress = Arc::new(Progress::new("pairwise", cells));
+    let finish =
+        |value: T| if args.measure.sqrt { T::from_f64(value.to_f64().max(0.0).sqrt()) } else { value };
+    let values = match (format, &args.out) {
+        (Format::Npy, Some(out)) => {
+            let inputs = [&a, b.as_ref().unwrap_or(&a)];
+            let identity = identity::<T>(&spec, args, shape, pairing, inputs, job.device.name());
+            stream(&job, &matrix, &identity, out, args.resume, &progress, finish)?;
+            None
+        }
+        _ => Some(in_memory(&job, &matrix, &progress, finish)?),
+    };
+    drop(progress);
+    let secs = watch.secs();
+
+    if let (Some(values), Some(out)) = (&values, &args.out) {
+        let rows = || values.chunks_exact(shape[1]);
+        match format {
+            Format::Csv => output::write_csv_rows(out, rows().map(|row| row.iter().copied()))?,
+            _ => output::write_file(out, |file| {
+                serde_json::to_writer(&mut *file, &rows().collect::<Vec<_>>()).map_err(Into::into)
+            })?,
+        }
+    }
+    if let Some(file) = &args.plot {
+        let coarse = match (&values, &args.out) {
+            (Some(values), _) => coarse(shape, |i, row| {
+                row.extend(values[i * shape[1]..][..shape[1]].iter().map(|v| v.to_f64()));
+                Ok(())
+            })?,
+            (None, Some(out)) => coarse_from_npy::<T>(out, shape)?,
+            (None, None) => unreachable!("a matrix is in memory or in a file"),
+        };
+        draw(file, &coarse, shape, args, &spec, &a, b.as_ref())?;
+    }
+    if args.json {
+        let mut answer = common::computation(&spec, &args.run, job.device.name());
+        answer.insert("shape".into(), json!(shape));
+        answer.insert("seconds".into(), json!(secs));
+        match (&args.out, &values) {
+            (Some(out), _) => answer.insert("out".into(), json!(out)),
+            (None, Some(values)) => {
+                let rows: Vec<&[T]> = values.chunks_exact(shape[1]).collect();
+                answer.insert("distances".into(), json!(rows))
+            }
+            (None, None) => None,
+        };
+        return report::print_json(&answer.into());
+    }
+    match (&args.out, &values) {
+        (Some(out), _) => {
+            let speed = watch.summary(cells);
+            report::print_line(&format!(
+                "{} × {} distances in {}: {speed}",
+                shape[0],
+                shape[1],
+                out.display()
+            ))
+        }
+        (None, Some(values)) => report::print(|out| {
+            for row in values.chunks_exact(shape[1]) {
+                let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
+                writeln!(out, "{}", cells.join(","))?;
+            }
+            Ok(())
+        }),
+        (None, None) => Ok(()),
+    }
+}
+
+/// What must agree for `--resume`.
+fn identity<T: Element>(
+    spec: &Spec,
+    args: &PairwiseArgs,
+    shape: [usize; 2],
+    pairing: Pairing,
+    inputs: [&Dataset; 2],
+    backend: &str,
+) -> Identity {
+    let mut parameters: BTreeMap<String, String> = common::parameters(&spec.measure)
+        .into_iter()
+        .map(|(name, value)| (format!("--{name}"), value.to_string()))
+        .collect();
+    let hashes = inputs.map(matrix::fingerprint);
+    parameters.extend(
+        [
+            ("--measure", spec.key().to_owned()),
+            ("--band", common::band_text(&spec.band)),
+            ("--sqrt", args.measure.sqrt.to_string()),
+            ("--backend", backend.to_owned()),
+            ("the content of A", hashes[0].clone()),
+            ("the content of B", hashes[1].clone()),
+            ("the version of dtwave", env!("CARGO_PKG_VERSION").to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value)),
+    );
+    let symmetric = pairing == Pairing::SelfSymmetric;
+    Identity { shape, element_bytes: T::BYTES, symmetric, parameters }
+}
+
+/// Writes the matrix to the disk tile by tile.
+fn stream<T: Element>(
+    job: &Job,
+    matrix: &Matrix<'_, T>,
+    identity: &Identity,
+    out: &Path,
+    resume: bool,
+    progress: &Arc<Progress>,
+    finish: impl Fn(T) -> T,
+) -> Result<()> {
+    let start = if resume { Start::Resume } else { Start::Fresh };
+    let tiles = job.cut(matrix)?;
+    let mut writer = match MatrixWriter::<T>::open(out, identity, start)? {
+        Opened::Unfinished(writer) => writer,
+        Opened::Finished => return Ok(()),
+    };
+    let done: HashSet<usize> = tiles
+        .tiles()
+        .filter(|tile| writer.has(&matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }))
+        .map(|tile| tile.index)
+        .collect();
+    if resume && !done.is_empty() {
+        report::note(&format!("{} of {} tiles are done already", done.len(), tiles.len()));
+    }
+    let mut written = done.len();
+    let mut finished = Vec::new();
+    let result = job.tiles(matrix, progress, &done, |tile, values| {
+        finished.clear();
+        finished.extend(values.iter().map(|v| finish(*v)));
+        writer.write(&matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }, &finished)?;
+        written += 1;
+        Ok(())
+    });
+    match result {
+        Ok(()) => writer.finish(),
+        Err(_) if job.cancel.is_raised() => Err(Interrupted(format!(
+            "; {written} of {} tiles are in {}.partial, the same command with --resume continues",
+            tiles.len(),
+            out.display()
+        ))
+        .into()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Computes the whole matrix in memory, if it may be that large.
+fn in_memory<T: Element>(
+    job: &Job,
+    matrix: &Matrix<'_, T>,
+    progress: &Arc<Progress>,
+    finish: impl Fn(T) -> T,
+) -> Result<Vec<T>> {
+    let (n, m) = (matrix.x.len(), matrix.y.len());
+    let bytes = (n as u64).saturating_mul(m as u64).saturating_mul(T::BYTES as u64);
+    ensure!(
+        bytes <= job.memory_limit_bytes,
+        "{n} × {m} distances need {}, --memory-limit is {}; write to -o FILE.npy, which streams to the disk",
+        byte_size(bytes),
+        byte_size(job.memory_limit_bytes)
+    );
+    let mut values = vec![T::ZERO; n * m];
+    job.tiles(matrix, progress, &HashSet::new(), |tile, part| {
+        for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
+            for (j, value) in tile.columns.clone().zip(row) {
+                values[i * m + j] = finish(*value);
+                if tile.is_mirrored(matrix.pairing) {
+                    values[j * m + i] = finish(*value);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+/// A matrix averaged over blocks, fine enough for a picture.
+struct Coarse {
+    values: Vec<f64>,
+    columns: usize,
+}
+
+/// Averages rows of the full matrix as `row` gives them.
+fn coarse(shape: [usize; 2], mut row: impl FnMut(usize, &mut Vec<f64>) -> Result<()>) -> Result<Coarse> {
+    let [n, m] = shape;
+    let (height, width) = (n.min(HeatMapFigure::MAX_PIXELS), m.min(HeatMapFigure::MAX_PIXELS));
+    let mut values = Vec::with_capacity(height * width);
+    let mut full = Vec::with_capacity(m);
+    for block in 0..height {
+        let rows = block * n / height..(block + 1) * n / height;
+        let mut sums = vec![0.0; width];
+        for i in rows.clone() {
+            full.clear();
+            row(i, &mut full)?;
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let columns = k * m / width..(k + 1) * m / width;
+                let count = (rows.len() * columns.len()) as f64;
+                *sum += full[columns].iter().sum::<f64>() / count;
+            }
+        }
+        values.extend(sums);
+    }
+    Ok(Coarse { values, columns: width })
+}
+
+/// The same from a finished file, one row in memory at a time.
+fn coarse_from_npy<T: Element>(path: &Path, shape: [usize; 2]) -> Result<Coarse> {
+    let file = std::io::BufReader::with_capacity(1 << 20, std::fs::File::open(path)?);
+    let mut values = npyz::NpyFile::new(file)?.data::<T>()?;
+    coarse(shape, |_, row| {
+        for value in values.by_ref().take(shape[1]) {
+            row.push(value?.to_f64());
+        }
+        Ok(())
+    })
+}
+
+fn draw(
+    file: &Path,
+    coarse: &Coarse,
+    shape: [usize; 2],
+    args: &PairwiseArgs,
+    spec: &Spec,
+    a: &Dataset,
+    b: Option<&Dataset>,
+) -> Result<()> {
+    let root = if args.measure.sqrt { "root of the distance" } else { "distance" };
+    let figure = HeatMapFigure {
+        title: format!("Distances: {}", common::described(spec, &args.run)),
+        subtitle: format!(
+            "{}; {} × {} values",
+            b.map_or_else(|| a.name.clone(), |b| format!("{} and {}", a.name, b.name)),
+            shape[0],
+            shape[1]
+        ),
+        values: &coarse.values,
+        columns: coarse.columns,
+        shape,
+        row_label: a.name.clone(),
+        column_label: b.unwrap_or(a).name.clone(),
+        value_label: if spec.measure.is_similarity() { "similarity".into() } else { root.into() },
+        groups: groups(a),
+    };
+    plot::save(&figure, file)
+}
+
+/// Where each class starts, if the series come class by class.
+pub(super) fn groups(dataset: &data::Dataset) -> Vec<(usize, String)> {
+    let Some(labels) = &dataset.labels else { return Vec::new() };
+    let mut groups: Vec<(usize, String)> = Vec::new();
+    for (index, label) in labels.iter().enumerate() {
+        if groups.last().is_none_or(|(_, last)| last != label) {
+            groups.push((index, label.clone()));
+        }
+    }
+    const MOST: usize = 24;
+    if groups.len() == dataset.classes.len().min(MOST) { groups } else { Vec::new() }
+}

@@ -1,0 +1,228 @@
+//! From datasets and options to calls of a device.
+//!
+//! [`Job`] holds what every command needs: the device, the memory limit, Ctrl-C. Matrices are computed tile by tile
+//! ([`Job::tiles`]), so that the largest thing in memory besides the input is one tile.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use dtwave::{
+    Device, Float, Observer, OwnedBatch, Pairing, Problem, SeriesBatch, Session, Spec, Tile, TilePlan,
+    normalize,
+};
+
+use crate::data::Dataset;
+use crate::options::{Normalize, RunArgs};
+use crate::output::NpyElement;
+use crate::progress::{Cancel, Progress};
+use crate::report;
+
+/// A number type that is computed on and stored.
+pub(crate) trait Element: Float + NpyElement + serde::Serialize {}
+impl Element for f32 {}
+impl Element for f64 {}
+
+/// Reads a file as the options say: layout, normalisation.
+pub(crate) fn load(path: &Path, run: &RunArgs) -> Result<Dataset> {
+    let mut dataset = Dataset::read(path, run.csv_layout)?;
+    for note in &dataset.notes {
+        report::note(&format!("{}: {note}", path.display()));
+    }
+    prepare(&mut dataset, run.normalize);
+    Ok(dataset)
+}
+
+/// Normalises the series in place.
+pub(crate) fn prepare(dataset: &mut Dataset, how: Normalize) {
+    if how == Normalize::Z {
+        let channels = dataset.channels;
+        dataset.series.iter_mut().for_each(|values| normalize::z_normalize(values, channels));
+    }
+}
+
+/// Refuses to compare series of different channel counts.
+pub(crate) fn same_channels(a: (&Path, &Dataset), b: (&Path, &Dataset)) -> Result<()> {
+    ensure!(
+        a.1.channels == b.1.channels,
+        "{} has {} channel(s) and {} has {}; they must be equal",
+        a.0.display(),
+        a.1.channels,
+        b.0.display(),
+        b.1.channels
+    );
+    Ok(())
+}
+
+/// The series of `dataset` at `indices` as a device takes them; a value that `T` cannot hold is refused.
+pub(crate) fn batch_of<T: Element>(
+    dataset: &Dataset,
+    indices: impl IntoIterator<Item = usize>,
+) -> Result<OwnedBatch<T>> {
+    let mut batch = OwnedBatch::new(dataset.channels)?;
+    let mut converted = Vec::new();
+    for index in indices {
+        converted.clear();
+        for (at, value) in dataset.series[index].iter().enumerate() {
+            let number = T::from_f64(*value);
+            if !number.finite() {
+                bail!(
+                    "{}: series {index}, position {}: {value} is too large for {}",
+                    dataset.name,
+                    at / dataset.channels,
+                    T::DTYPE
+                );
+            }
+            converted.push(number);
+        }
+        batch.push(&converted)?;
+    }
+    Ok(batch)
+}
+
+/// All series of `dataset` as a device takes them.
+pub(crate) fn batch<T: Element>(dataset: &Dataset) -> Result<OwnedBatch<T>> {
+    batch_of(dataset, 0..dataset.len())
+}
+
+/// A device and the limits of a run.
+pub(crate) struct Job {
+    pub(crate) device: Device,
+    pub(crate) memory_limit_bytes: u64,
+    pub(crate) cancel: Cancel,
+}
+
+/// Passes a device's progress to the bar, and Ctrl-C to the device.
+struct Watch {
+    progress: Arc<Progress>,
+    cancel: Cancel,
+}
+
+impl Observer for Watch {
+    fn advance(&self, cells: u64) {
+        self.progress.advance(cells);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.is_raised()
+    }
+}
+
+impl Job {
+    /// Opens the device that the options name.
+    pub(crate) fn new(run: &RunArgs, cancel: &Cancel) -> Result<Self> {
+        Ok(Job {
+            device: Device::named(&run.backend, run.threads.unwrap_or(0))?,
+            memory_limit_bytes: run.memory_limit.0,
+            cancel: cancel.clone(),
+        })
+    }
+
+    /// An observer that reports to `progress` and hears Ctrl-C.
+    pub(crate) fn observer(&self, progress: &Arc<Progress>) -> Arc<dyn Observer> {
+        Arc::new(Watch { progress: Arc::clone(progress), cancel: self.cancel.clone() })
+    }
+
+    /// A session that reports to `progress`.
+    pub(crate) fn session(&self, spec: &Spec, progress: &Arc<Progress>) -> Session {
+        Session::new(spec.clone())
+            .on(self.device.clone())
+            .memory_limit(self.memory_limit_bytes)
+            .observer(self.observer(progress))
+    }
+
+    /// The cells of all pairs; an error where a pair has no path or the series do not suit the measure.
+    pub(crate) fn cells<T: Element>(
+        &self,
+        spec: &Spec,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<u64> {
+        let problem = Problem::of(spec.clone(), pairing, x, y)?;
+        problem.check_input(x, y)?;
+        Ok(problem.cells(x, y)?)
+    }
+
+    /// How a matrix is cut: by memory, and so that a tile stays a matter of seconds.
+    pub(crate) fn cut<T: Element>(&self, matrix: &Matrix<'_, T>) -> Result<TilePlan> {
+        let Matrix { pairing, x, y, .. } = matrix;
+        // The other half is for the sweep.
+        let budget_bytes = self.memory_limit_bytes / 2;
+        let plan = TilePlan::new(*pairing, x.len(), y.len(), T::BYTES, budget_bytes)
+            .context("--memory-limit is too small")?;
+        const TILE_CELLS: usize = 1 << 33;
+        let pair = (x.max_length().max(1)).saturating_mul(y.max_length().max(1));
+        Ok(plan.with_max_side((TILE_CELLS / pair).isqrt().clamp(32, 2048)))
+    }
+
+    /// Computes the tiles that are not in `done`, in order, and hands each to `sink`, row-major.
+    pub(crate) fn tiles<T: Element>(
+        &self,
+        matrix: &Matrix<'_, T>,
+        progress: &Arc<Progress>,
+        done: &HashSet<usize>,
+        mut sink: impl FnMut(&Tile, &[T]) -> Result<()>,
+    ) -> Result<()> {
+        let Matrix { spec, x, y, .. } = matrix;
+        let plan = self.cut(matrix)?;
+        for tile in plan.tiles().filter(|tile| done.contains(&tile.index)) {
+            let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
+            let (rows, columns) = (rows.batch(), columns.batch());
+            let problem = Problem::of((*spec).clone(), tile.pairing, &rows, &columns)?;
+            progress.skip(problem.cells(&rows, &columns)?);
+        }
+        // The session's errors are not ours: what the sink says is kept beside.
+        let mut failed = None;
+        let result = self.session(spec, progress).tiled(
+            &plan,
+            x,
+            y,
+            |tile| done.contains(&tile.index),
+            |tile, values| {
+                sink(tile, values).map_err(|error| {
+                    failed = Some(error);
+                    dtwave::Error::Cancelled
+                })
+            },
+        );
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(result?),
+        }
+    }
+}
+
+/// A pairwise problem over whole datasets.
+pub(crate) struct Matrix<'a, T> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) pairing: Pairing,
+    pub(crate) x: SeriesBatch<'a, T>,
+    pub(crate) y: SeriesBatch<'a, T>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_copy_ragged_series_in_order() {
+        let mut dataset = Dataset::univariate("d".into(), vec![vec![1., 2., 3., 4.], vec![5., 6.]]);
+        dataset.channels = 2;
+        let whole = batch::<f32>(&dataset).unwrap();
+        assert_eq!((whole.batch().len(), whole.batch().channels()), (2, 2));
+        assert_eq!(whole.batch().get(0).values, [1., 2., 3., 4.]);
+        assert_eq!(whole.batch().get(1).values, [5., 6.]);
+        let picked = batch_of::<f64>(&dataset, [1, 1]).unwrap();
+        assert!(picked.batch().is_equal_length());
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused() {
+        let dataset = Dataset::univariate("d".into(), vec![vec![0.0], vec![1.0, 1e300]]);
+        let error = batch::<f32>(&dataset).err().unwrap().to_string();
+        assert!(error.contains("series 1, position 1") && error.contains("too large for f32"), "{error}");
+        assert!(batch::<f64>(&dataset).is_ok());
+    }
+}
