@@ -1,1 +1,94 @@
-//! See ARCHITECTURE.md.
+//! Elastic distances between time series: DTW and its relatives, Soft-DTW with gradients, subsequence DTW, TWED.
+//!
+//! ```
+//! use dtwave::{Session, Spec};
+//!
+//! let x = [0.0, 1.0, 2.0, 1.0, 0.0];
+//! let y = [0.0, 0.0, 1.0, 2.0, 1.0];
+//! assert_eq!(dtwave::distance(&x, &y, &Spec::dtw())?, 1.0);
+//!
+//! // A session holds the choices: what to compute, on which device, within which memory.
+//! let session = Session::new(Spec::soft_dtw(0.1));
+//! let series = vec![x.to_vec(), y.to_vec()];
+//! let matrix = session.pairwise(&series)?;
+//! assert_eq!(matrix.dim(), (2, 2));
+//! # Ok::<(), dtwave::Error>(())
+//! ```
+//!
+//! This crate chooses a device and hands the work on; the vocabulary is [`dtw_core`]'s, re-exported here, and the
+//! algorithms built on distances are [`dtw_learn`]'s.
+
+#![forbid(unsafe_code)]
+
+mod device;
+mod input;
+mod session;
+
+pub use device::{Device, DeviceInfo, devices};
+pub use dtw_core::{
+    Anchor, Backend, Band, Dtype, EdrOutput, Error, Gradients, LcssOutput, LocalCost, Match, Measure,
+    Observer, OwnedBatch, Pairing, Path, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec,
+    Tile, TilePlan, normalize,
+};
+pub use dtw_learn as learn;
+pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};
+pub use session::{GradientResult, Session};
+
+use ndarray::Array2;
+
+/// Distance of two series on the automatically chosen device.
+///
+/// # Errors
+/// [`Error::Invalid`] for bad series or parameters.
+pub fn distance<T: Float>(
+    x: &(impl AsSeries<T> + ?Sized),
+    y: &(impl AsSeries<T> + ?Sized),
+    spec: &Spec,
+) -> Result<T> {
+    Session::new(spec.clone()).distance(x, y)
+}
+
+/// Distances of every series with every other: shape `[n, n]`, symmetric.
+///
+/// # Errors
+/// [`Error::Invalid`] for bad series or parameters.
+pub fn pairwise<T: Float>(x: &(impl AsBatch<T> + ?Sized), spec: &Spec) -> Result<Array2<T>> {
+    Session::new(spec.clone()).pairwise(x)
+}
+
+/// Distances of every series of `x` with every series of `y`: shape `[n_x, n_y]`.
+///
+/// # Errors
+/// [`Error::Invalid`] for bad series or parameters.
+pub fn cross<T: Float>(
+    x: &(impl AsBatch<T> + ?Sized),
+    y: &(impl AsBatch<T> + ?Sized),
+    spec: &Spec,
+) -> Result<Array2<T>> {
+    Session::new(spec.clone()).cross(x, y)
+}
+
+/// The best warping path of two series.
+///
+/// # Errors
+/// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for measures without a path.
+pub fn align<T: Float>(
+    x: &(impl AsSeries<T> + ?Sized),
+    y: &(impl AsSeries<T> + ?Sized),
+    spec: &Spec,
+) -> Result<Path<T>> {
+    Session::new(spec.clone()).align(x, y)
+}
+
+/// The best matches of `query` in the longer `reference` by subsequence DTW, best first.
+///
+/// # Errors
+/// [`Error::Invalid`] for bad series or parameters.
+pub fn search<T: Float>(
+    query: &(impl AsSeries<T> + ?Sized),
+    reference: &(impl AsSeries<T> + ?Sized),
+    cost: LocalCost,
+    options: &SearchOptions,
+) -> Result<Vec<Match<T>>> {
+    Session::new(Spec::subsequence_dtw(cost)).search(query, reference, options)
+}

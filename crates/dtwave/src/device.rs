@@ -1,0 +1,126 @@
+//! Devices: what there is, and which one a session uses.
+
+use dtw_core::{Backend, Error, Result};
+
+use crate::Float;
+
+/// A device that computes distances. Cheap to clone; clones share threads and contexts.
+#[derive(Debug, Clone)]
+pub struct Device(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    #[cfg(feature = "cpu")]
+    Cpu(dtw_cpu::CpuBackend),
+    #[cfg(not(feature = "cpu"))]
+    None(std::convert::Infallible),
+}
+
+/// One line of a device list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Name of the backend: `"cpu"`, `"cuda"`, `"hip"`, `"wgpu"`.
+    pub backend: &'static str,
+    /// What the device is.
+    pub description: String,
+    /// Why it cannot be used, and what to do about it; `None` for a usable device.
+    pub unavailable: Option<String>,
+}
+
+/// Every device, and every backend that has none, with the reason.
+pub fn devices() -> Vec<DeviceInfo> {
+    let mut list = Vec::new();
+    #[cfg(feature = "cpu")]
+    {
+        let isas: Vec<_> = dtw_cpu::Isa::available().iter().map(dtw_cpu::Isa::name).collect();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        list.push(DeviceInfo {
+            backend: "cpu",
+            description: format!("{cores} cores, {} (also {})", isas[0], isas[1..].join(", ")),
+            unavailable: None,
+        });
+    }
+    #[cfg(not(feature = "cpu"))]
+    list.push(DeviceInfo {
+        backend: "cpu",
+        description: "not in this build".to_owned(),
+        unavailable: Some("build with the cargo feature `cpu`".to_owned()),
+    });
+    for (backend, what) in [("cuda", "NVIDIA GPUs"), ("hip", "AMD GPUs"), ("wgpu", "GPUs through WebGPU")] {
+        list.push(DeviceInfo {
+            backend,
+            description: what.to_owned(),
+            unavailable: Some("this version of dtwave has no such backend yet".to_owned()),
+        });
+    }
+    list
+}
+
+impl Device {
+    /// The fastest usable device.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when the build has no backend at all.
+    pub fn auto() -> Result<Self> {
+        Self::cpu()
+    }
+
+    /// All cores of this machine.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when the build lacks the `cpu` feature.
+    pub fn cpu() -> Result<Self> {
+        Self::cpu_with_threads(0)
+    }
+
+    /// This many threads of this machine; 0 for one per core.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when the build lacks the `cpu` feature.
+    pub fn cpu_with_threads(threads: usize) -> Result<Self> {
+        #[cfg(feature = "cpu")]
+        return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::with_threads(threads))));
+        #[cfg(not(feature = "cpu"))]
+        {
+            let _ = threads;
+            Err(Error::Unsupported {
+                backend: "cpu",
+                what: "this build has no CPU backend: enable the cargo feature `cpu`".to_owned(),
+            })
+        }
+    }
+
+    /// The device of a backend by name: `auto`, `cpu`, `cuda`, `hip` or `wgpu`. `threads` is for the CPU; 0 is one per
+    /// core.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with the reason when there is no such device; [`Error::Invalid`] for another name.
+    pub fn named(name: &str, threads: usize) -> Result<Self> {
+        match name {
+            "auto" | "cpu" => Self::cpu_with_threads(threads),
+            _ => match devices().into_iter().find(|d| d.backend == name) {
+                Some(DeviceInfo { backend, unavailable: Some(reason), .. }) => {
+                    Err(Error::Unsupported { backend, what: format!("{reason}; use --backend cpu") })
+                }
+                _ => Err(Error::invalid(format!(
+                    "unknown backend {name:?}: expected auto, cpu, cuda, hip or wgpu"
+                ))),
+            },
+        }
+    }
+
+    /// The name of the device's backend.
+    pub fn name(&self) -> &'static str {
+        self.backend::<f64>().name()
+    }
+
+    /// The backend, for callers that plan their own problems.
+    pub fn backend<T: Float>(&self) -> &dyn Backend<T> {
+        match &self.0 {
+            #[cfg(feature = "cpu")]
+            Kind::Cpu(cpu) => cpu,
+            #[cfg(not(feature = "cpu"))]
+            Kind::None(never) => match *never {},
+        }
+    }
+}

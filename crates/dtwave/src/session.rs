@@ -1,0 +1,282 @@
+//! A session: what to compute, where, and within which memory; and the short calls for the common jobs.
+
+use std::sync::Arc;
+
+use dtw_core::{
+    Anchor, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
+    SeriesBatch, Spec, Tile, TilePlan,
+};
+use ndarray::Array2;
+
+use crate::{AsBatch, AsSeries, Device, Float};
+
+/// A spec on a device. Make one, then call it as often as you like.
+///
+/// ```
+/// use dtwave::{Band, Session, Spec};
+/// let session = Session::new(Spec::dtw().with_band(Band::sakoe_chiba(1)));
+/// let path = session.align(&[0.0, 1.0, 5.0], &[0.0, 5.0, 5.0])?;
+/// assert_eq!(path.points, [(0, 0), (1, 0), (2, 1), (2, 2)]);
+/// # Ok::<(), dtwave::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    spec: Spec,
+    device: Option<Device>,
+    memory_limit_bytes: u64,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("spec", &self.spec)
+            .field("device", &self.device)
+            .field("memory_limit_bytes", &self.memory_limit_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Values and gradients of zipped pairs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GradientResult<T> {
+    /// One per pair.
+    pub distances: Vec<T>,
+    /// Laid out as the values of x.
+    pub grad_x: Vec<T>,
+    /// Laid out as the values of y.
+    pub grad_y: Vec<T>,
+}
+
+impl Session {
+    /// A session of this spec on the automatically chosen device, with 1 GiB of scratch memory.
+    pub fn new(spec: Spec) -> Self {
+        Self { spec, device: None, memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES, observer: None }
+    }
+
+    /// On this device.
+    #[must_use]
+    pub fn on(mut self, device: Device) -> Self {
+        self.device = Some(device);
+        self
+    }
+
+    /// With this much scratch memory; also the size of a tile of a streamed matrix.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit_bytes = bytes;
+        self
+    }
+
+    /// Reporting progress to, and taking cancellation from, this observer.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// What is computed.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The device that calls run on.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when the build has no backend.
+    pub fn device(&self) -> Result<Device> {
+        match &self.device {
+            Some(device) => Ok(device.clone()),
+            None => Device::auto(),
+        }
+    }
+
+    fn plan<T: Float>(
+        &self,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<Box<dyn Plan<T>>> {
+        let problem =
+            Problem::of(self.spec.clone(), pairing, x, y)?.with_memory_limit(self.memory_limit_bytes);
+        let mut plan = self.device()?.backend::<T>().plan(&problem)?;
+        if let Some(observer) = &self.observer {
+            plan.observe(Arc::clone(observer));
+        }
+        Ok(plan)
+    }
+
+    /// Distance of two series.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters.
+    pub fn distance<T: Float>(
+        &self,
+        x: &(impl AsSeries<T> + ?Sized),
+        y: &(impl AsSeries<T> + ?Sized),
+    ) -> Result<T> {
+        let (x, y) = (x.as_series(), y.as_series());
+        let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
+        let mut out = [T::ZERO];
+        self.plan(Pairing::Zipped, &x, &y)?.distances(x, y, &mut out)?;
+        Ok(out[0])
+    }
+
+    /// Distances of every series with every other: shape `[n, n]`, symmetric, half of it computed.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters.
+    pub fn pairwise<T: Float>(&self, x: &(impl AsBatch<T> + ?Sized)) -> Result<Array2<T>> {
+        let x = x.as_batch()?;
+        let x = x.batch();
+        self.matrix(Pairing::SelfSymmetric, &x, &x)
+    }
+
+    /// Distances of every series of `x` with every series of `y`: shape `[n_x, n_y]`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters.
+    pub fn cross<T: Float>(
+        &self,
+        x: &(impl AsBatch<T> + ?Sized),
+        y: &(impl AsBatch<T> + ?Sized),
+    ) -> Result<Array2<T>> {
+        let (x, y) = (x.as_batch()?, y.as_batch()?);
+        self.matrix(Pairing::Cross, &x.batch(), &y.batch())
+    }
+
+    fn matrix<T: Float>(
+        &self,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<Array2<T>> {
+        let mut out = Array2::from_elem((x.len(), y.len()), T::ZERO);
+        let values = out.as_slice_mut().ok_or_else(|| Error::invalid("a fresh matrix is contiguous"))?;
+        self.plan(pairing, x, y)?.distances(*x, *y, values)?;
+        Ok(out)
+    }
+
+    /// Distances of the s-th series of `x` with the s-th of `y`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters.
+    pub fn zipped<T: Float>(
+        &self,
+        x: &(impl AsBatch<T> + ?Sized),
+        y: &(impl AsBatch<T> + ?Sized),
+    ) -> Result<Vec<T>> {
+        let (x, y) = (x.as_batch()?, y.as_batch()?);
+        let (x, y) = (x.batch(), y.batch());
+        let mut out = vec![T::ZERO; x.len()];
+        self.plan(Pairing::Zipped, &x, &y)?.distances(x, y, &mut out)?;
+        Ok(out)
+    }
+
+    /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from
+    /// [`TilePlan::new`]; `skip` says which tiles are not wanted (already done); `sink` gets each finished tile, row-major.
+    /// Tiles off the diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters, and whatever `sink` returns.
+    pub fn tiled<T: Float>(
+        &self,
+        tiles: &TilePlan,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        skip: impl Fn(&Tile) -> bool,
+        mut sink: impl FnMut(&Tile, &[T]) -> Result<()>,
+    ) -> Result<()> {
+        let mut out = Vec::new();
+        for tile in tiles.tiles().filter(|tile| !skip(tile)) {
+            let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
+            let (rows, columns) = (rows.batch(), columns.batch());
+            out.clear();
+            out.resize(tile.len(), T::ZERO);
+            self.plan(tile.pairing, &rows, &columns)?.distances(rows, columns, &mut out)?;
+            sink(&tile, &out)?;
+        }
+        Ok(())
+    }
+
+    /// Values and gradients of zipped pairs (Soft-DTW and its divergence). `upstream` is one factor per pair.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for measures without a gradient.
+    pub fn gradients<T: Float>(
+        &self,
+        x: &(impl AsBatch<T> + ?Sized),
+        y: &(impl AsBatch<T> + ?Sized),
+        upstream: Option<&[T]>,
+    ) -> Result<GradientResult<T>> {
+        let (x, y) = (x.as_batch()?, y.as_batch()?);
+        let (x, y) = (x.batch(), y.batch());
+        let mut result = GradientResult {
+            distances: vec![T::ZERO; x.len()],
+            grad_x: vec![T::ZERO; x.values().len()],
+            grad_y: vec![T::ZERO; y.values().len()],
+        };
+        self.plan(Pairing::Zipped, &x, &y)?.gradients(
+            x,
+            y,
+            Gradients {
+                upstream,
+                distances: &mut result.distances,
+                grad_x: &mut result.grad_x,
+                grad_y: &mut result.grad_y,
+            },
+        )?;
+        Ok(result)
+    }
+
+    /// The best warping path of two series.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for measures without a path.
+    pub fn align<T: Float>(
+        &self,
+        x: &(impl AsSeries<T> + ?Sized),
+        y: &(impl AsSeries<T> + ?Sized),
+    ) -> Result<Path<T>> {
+        let (x, y) = (x.as_series(), y.as_series());
+        let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
+        let mut paths = self.plan(Pairing::Zipped, &x, &y)?.paths(x, y)?;
+        paths.pop().ok_or_else(|| Error::invalid("one pair has one path"))
+    }
+
+    /// The expected alignment `E = ∂value/∂cost` of Soft-DTW: shape `[n, m]`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for other measures.
+    pub fn expected_alignment<T: Float>(
+        &self,
+        x: &(impl AsSeries<T> + ?Sized),
+        y: &(impl AsSeries<T> + ?Sized),
+    ) -> Result<Array2<T>> {
+        let (x, y) = (x.as_series(), y.as_series());
+        let (x, y) = (x.series(), y.series());
+        let mut plan = self.plan(Pairing::Zipped, &SeriesBatch::single(x), &SeriesBatch::single(y))?;
+        let values = plan.alignment(x, y)?;
+        Array2::from_shape_vec((x.len(), y.len()), values).map_err(|e| Error::invalid(e.to_string()))
+    }
+
+    /// The best matches of `query` in `reference`, best first. With [`SearchOptions::normalized_window`] the session's
+    /// spec is used as it is (both ends anchored); otherwise its anchor is taken to be [`Anchor::Subsequence`].
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters.
+    pub fn search<T: Float>(
+        &self,
+        query: &(impl AsSeries<T> + ?Sized),
+        reference: &(impl AsSeries<T> + ?Sized),
+        options: &SearchOptions,
+    ) -> Result<Vec<Match<T>>> {
+        let (x, y) = (query.as_series(), reference.as_series());
+        let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
+        let mut session = self.clone();
+        session.spec.anchor =
+            if options.normalized_window.is_some() { Anchor::Global } else { Anchor::Subsequence };
+        let mut found = session.plan(Pairing::Cross, &x, &y)?.matches(x, y, options)?;
+        found.pop().ok_or_else(|| Error::invalid("one query has one list of matches"))
+    }
+}
