@@ -106,7 +106,7 @@ pub enum Measure {
         /// Distance or length.
         output: LcssOutput,
     },
-    /// Move–split–merge; several channels: costs summed. Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
+    /// Move–split–merge; several channels: the sum of the channels' distances, each warped on its own. Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
     Msm {
         /// Cost c ≥ 0 of a split or merge.
         c: f64,
@@ -189,9 +189,17 @@ impl Measure {
         if self.is_derivative() { 3 } else { 1 }
     }
 
-    /// Whether the value is the cost of one best path, so that a warping path exists.
-    pub const fn has_path(&self) -> bool {
-        !matches!(self, Self::SoftDtw { .. } | Self::SoftDtwDivergence { .. } | Self::LogGak { .. })
+    /// Whether the value is the cost of one best path, so that a warping path exists, for series of this many channels.
+    pub const fn has_path(&self, channels: usize) -> bool {
+        match self {
+            Self::SoftDtw { .. } | Self::SoftDtwDivergence { .. } | Self::LogGak { .. } => false,
+            _ => !self.sums_channels() || channels == 1,
+        }
+    }
+
+    /// Whether the distance of series of several channels is the sum of the channels' distances, each warped on its own.
+    pub const fn sums_channels(&self) -> bool {
+        matches!(self, Self::Msm { .. })
     }
 
     /// Whether the value is differentiable and [`crate::Plan::gradients`] is defined.

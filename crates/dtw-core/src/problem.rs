@@ -68,6 +68,18 @@ impl Problem {
         if pairing != Pairing::Cross && shape.n_x != shape.n_y {
             bail_invalid!("paired series must be equally many: x has {}, y has {}", shape.n_x, shape.n_y);
         }
+        if pairing == Pairing::SelfSymmetric
+            && (spec.anchor == Anchor::Subsequence || matches!(spec.band, Band::Ranges(_)))
+        {
+            bail_invalid!(
+                "{} is not symmetric in x and y: compute it with Pairing::Cross",
+                if spec.anchor == Anchor::Subsequence {
+                    "subsequence_dtw"
+                } else {
+                    "a band of explicit ranges"
+                }
+            );
+        }
         if matches!(spec.band, Band::Ranges(_))
             && matches!(spec.measure, Measure::SoftDtwDivergence { .. })
             && shape.max_length_x != shape.max_length_y

@@ -263,6 +263,24 @@ impl<T> SubBatch<'_, T> {
     }
 }
 
+impl<T: Scalar> SeriesBatch<'_, T> {
+    /// Channel `k` of every series, copied into a batch of one channel. O(points).
+    ///
+    /// # Panics
+    /// When `k >= self.channels()`.
+    pub fn channel(&self, k: usize) -> OwnedBatch<T> {
+        assert!(k < self.channels, "channel {k} of {}", self.channels);
+        let mut offsets = vec![0];
+        offsets.extend((0..self.len()).map(|s| self.offset(s) + self.length(s)));
+        OwnedBatch {
+            values: self.values.iter().skip(k).step_by(self.channels).copied().collect(),
+            offsets,
+            channels: 1,
+            times: self.times.map(<[T]>::to_vec),
+        }
+    }
+}
+
 /// Series that own their values: what readers fill and algorithms build up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnedBatch<T> {
@@ -289,7 +307,7 @@ impl<T: Scalar> OwnedBatch<T> {
     /// # Errors
     /// [`crate::Error::Invalid`] when the values are not whole points, or the batch has timestamps.
     pub fn push(&mut self, values: &[T]) -> Result<()> {
-        if values.len() % self.channels != 0 {
+        if !values.len().is_multiple_of(self.channels) {
             bail_invalid!("{} values are not whole points of {} channels", values.len(), self.channels);
         }
         if self.times.is_some() {

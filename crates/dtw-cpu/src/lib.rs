@@ -36,6 +36,7 @@ mod schedule;
 mod search;
 mod side;
 mod single;
+mod trace;
 
 use std::sync::Arc;
 
@@ -112,8 +113,8 @@ impl<T: Element> Backend<T> for CpuBackend {
                 "a gradient of {}: only soft_dtw and soft_dtw_divergence have one",
                 measure.key()
             )),
-            Task::Paths if !measure.has_path() => {
-                unsupported(format!("a warping path of {}: it sums over all paths", measure.key()))
+            Task::Paths if !measure.has_path(problem.shape().channels) => {
+                unsupported(no_path(problem.spec(), problem.shape().channels))
             }
             Task::Matches if !matches!(measure, dtw_core::Measure::Dtw { .. }) => {
                 unsupported(format!("a search with {}: only dtw has one", measure.key()))
@@ -124,5 +125,15 @@ impl<T: Element> Backend<T> for CpuBackend {
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         Ok(self.isa.plan(problem, Arc::clone(&self.pool)))
+    }
+}
+
+/// Why there is no warping path.
+fn no_path(spec: &dtw_core::Spec, channels: usize) -> String {
+    let key = spec.key();
+    if spec.measure.sums_channels() && channels > 1 {
+        format!("a warping path of {key} for {channels} channels: each channel is warped on its own")
+    } else {
+        format!("a warping path of {key}: it sums over all paths; soft_dtw has an expected alignment instead")
     }
 }

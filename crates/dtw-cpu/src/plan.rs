@@ -154,6 +154,15 @@ where
             let (x, y) = (Derivatives::of(x), Derivatives::of(y));
             return self.pairing(&spec, pairing, &x.batch(), &y.batch(), out);
         }
+        if spec.measure.sums_channels() && x.channels() > 1 {
+            out.fill(V::Scalar::ZERO);
+            let mut own = vec![V::Scalar::ZERO; out.len()];
+            for k in 0..x.channels() {
+                self.pairing(&spec, pairing, &x.channel(k).batch(), &y.channel(k).batch(), &mut own)?;
+                out.iter_mut().zip(&own).for_each(|(total, own)| *total = *total + *own);
+            }
+            return Ok(());
+        }
         match spec.measure {
             Measure::SoftDtwDivergence { .. } => self.divergence(&spec, x, y, out),
             _ => self.pairing(&spec, pairing, x, y, out),

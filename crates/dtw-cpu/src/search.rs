@@ -13,7 +13,7 @@ const WINDOWS: usize = 2048;
 
 /// The best matches by repeated argmin: equal costs by smaller end, ends within `exclusion` of a hit's end left out.
 /// O(candidates · hits).
-fn top_k<T: Scalar>(
+pub(crate) fn top_k<T: Scalar>(
     mut costs: Vec<T>,
     options: &SearchOptions,
     start: impl Fn(usize) -> (usize, usize),
@@ -110,70 +110,5 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             }
         }
         Ok(found)
-    }
-
-    /// Best paths of zipped pairs.
-    pub(crate) fn all_paths(
-        &mut self,
-        x: &SeriesBatch<'_, V::Scalar>,
-        y: &SeriesBatch<'_, V::Scalar>,
-    ) -> Result<Vec<Path<V::Scalar>>> {
-        use dtw_core::derivative::Derivatives;
-        use dtw_core::recurrence::{One, dispatch};
-
-        use crate::line::Strided;
-        use crate::path::TracePair;
-
-        let spec = self.problem.spec();
-        if !spec.measure.has_path() {
-            return Err(self.unsupported(&format!(
-                "a warping path of {}: it sums over all paths; ask for the expected alignment",
-                spec.key()
-            )));
-        }
-        if x.len() != y.len() {
-            bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
-        }
-        let derived = spec.measure.is_derivative().then(|| (Derivatives::of(x), Derivatives::of(y)));
-        let (x, y) = match &derived {
-            Some((x, y)) => (x.batch(), y.batch()),
-            None => (*x, *y),
-        };
-        let threads = self.pool.current_num_threads().min(x.len().max(1)) as u64;
-        let memory_limit_bytes = self.problem.memory_limit_bytes() / threads;
-        let (token, scratch, observer) = (self.token, &self.scratch, &*self.observer);
-        self.pool.install(|| {
-            (0..x.len())
-                .into_par_iter()
-                .map(|s| {
-                    if observer.cancelled() {
-                        return Err(Error::Cancelled);
-                    }
-                    let (x, y) = (x.get(s), y.get(s));
-                    let mut scratch = own(scratch);
-                    let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
-                    let mut end = y.len() - 1;
-                    if spec.anchor == dtw_core::Anchor::Subsequence {
-                        scratch.single(token, spec, x, y, &dtw_core::Unobserved)?;
-                        let totals = scratch.strips.edge[1..=y.len()].to_vec();
-                        end = top_k(totals, &SearchOptions::default(), |j| (j, j))
-                            .first()
-                            .map_or(end, |hit| hit.end);
-                    } else {
-                        scratch.pair.x.fill(x, false);
-                        scratch.pair.y.fill(y, true);
-                    }
-                    let pair = &scratch.pair;
-                    let trace =
-                        TracePair::<V> { token, pair, ranges: &ranges, end, memory_limit_bytes, observer };
-                    let any = V::splat(token, V::Scalar::ZERO);
-                    if x.channels == 1 {
-                        dispatch::<V, One<V>, _>(spec, any, trace)
-                    } else {
-                        dispatch::<V, Strided<'_, V>, _>(spec, any, trace)
-                    }
-                })
-                .collect()
-        })
     }
 }

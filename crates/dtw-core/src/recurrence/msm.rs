@@ -1,9 +1,12 @@
 //! MSM: `D(i,j) = min(D(i−1,j−1) + |xᵢ − yⱼ|, D(i−1,j) + C(xᵢ; xᵢ₋₁, yⱼ), D(i,j−1) + C(yⱼ; yⱼ₋₁, xᵢ))` with
-//! `C(a; b, c) = c₀` if `a` lies between `b` and `c`, else `c₀ + min(|a − b|, |a − c|)`. Several channels: costs summed.
+//! `C(a; b, c) = c₀` if `a` lies between `b` and `c`, else `c₀ + min(|a − b|, |a − c|)`.
+//!
+//! Defined for one channel. Several channels are as many problems, whose distances a plan adds up; the recurrence itself
+//! reads channel 0.
 //!
 //! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 
-use super::point::{min3, sum_channels};
+use super::point::min3;
 use super::{Point, Recurrence, Sample, Total};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -54,13 +57,10 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
-        let (mut up, mut left) = (self.zero, self.zero);
-        for k in 0..if P::UNIVARIATE { 1 } else { x.point.channels() } {
-            let (here, there) = (x.point.get(k), y.point.get(k));
-            up = up + self.split(here, x.previous.get(k), there);
-            left = left + self.split(there, y.previous.get(k), here);
-        }
-        [sum_channels(x.point, y.point, |a, b| (a - b).abs()), up, left]
+        let (here, there) = (x.point.get(0), y.point.get(0));
+        let up = self.split(here, x.previous.get(0), there);
+        let left = self.split(there, y.previous.get(0), here);
+        [(here - there).abs(), up, left]
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> [V; 3] {
