@@ -1,8 +1,6 @@
 //! Finding queries in long references: subsequence DTW, and z-normalised windows.
 
-use dtw_core::{
-    Error, Match, Path, Result, Scalar, SearchOptions, Series, SeriesBatch, bail_invalid, normalize,
-};
+use dtw_core::{Match, Result, Scalar, SearchOptions, Series, SeriesBatch, bail_invalid, normalize};
 use rayon::prelude::*;
 
 use crate::lanes::Register;

@@ -2,7 +2,7 @@
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::recurrence::{One, dispatch};
-use dtw_core::{Anchor, Error, Path, Result, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
+use dtw_core::{Anchor, Error, Path, Result, Scalar, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
 use rayon::prelude::*;
 
 use crate::lanes::Register;
