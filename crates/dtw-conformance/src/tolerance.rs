@@ -22,9 +22,13 @@ pub const F32_FACTOR: f64 = 2.0;
 /// The largest number of ways a cell can be reached: a soft minimum is at most γ·log of it below the minimum.
 const ARRIVALS: f64 = 3.0;
 
-/// Roundings of `n + m` additions, each up to one unit in the last place of the scale, adding up as a random walk.
+/// Roundings in one step of a path: a difference, its power, a weight or a sum over channels, the addition.
+const ROUNDINGS_PER_STEP: f64 = 4.0;
+
+/// The roundings along a path of `n + m` steps, each up to one unit in the last place of the scale, adding up as a
+/// random walk.
 pub fn f32_floor(steps: f64) -> f64 {
-    f64::from(f32::EPSILON) * steps.sqrt()
+    f64::from(f32::EPSILON) * (ROUNDINGS_PER_STEP * steps).sqrt()
 }
 
 /// The size of what `measure` adds up to reach `truth` on this pair.
@@ -79,14 +83,17 @@ pub fn within(what: &str, got: f64, truth: f64, allowed: f64) -> Result<(), Stri
 
 /// How uncertain the weights of a Soft-DTW alignment are, relatively, in the precision of `T`.
 ///
-/// A weight is `exp` of differences of accumulated values divided by γ, so the roundings of values up to
-/// `largest` reach it multiplied by `1/γ`. No algorithm that forms the values can do better, the oracle included.
+/// A weight is `exp` of differences of accumulated values divided by γ, so the roundings of values up to `largest`
+/// reach its exponent multiplied by `1/γ`. No algorithm that forms the values can do better, the oracle included.
 pub fn alignment_condition<T: Element>(largest: f64, gamma: f64, steps: f64) -> f64 {
-    let epsilon = match T::DTYPE {
-        Dtype::F64 => f64::EPSILON,
-        Dtype::F32 => f64::from(f32::EPSILON),
-    };
-    epsilon * steps.sqrt() * (largest / gamma + ARRIVALS)
+    let exponent = T::epsilon().wide() * (ROUNDINGS_PER_STEP * steps).sqrt() * (largest / gamma + ARRIVALS);
+    exponent.exp_m1()
+}
+
+/// The share of an alignment that cannot be told from none, in the precision of `T`: a weight is a product of many
+/// exponentials, which implementations cut off at different depths.
+pub fn negligible_weight<T: Element>() -> f64 {
+    T::epsilon().wide() * T::epsilon().wide()
 }
 
 #[cfg(test)]
@@ -108,7 +115,7 @@ mod tests {
         let plain = 1.0f32 + 8.0 * f32::EPSILON;
         let limit = allowed::<f32>(truth, plain, truth, 4.0);
         let epsilon = f64::from(f32::EPSILON);
-        assert!((limit - (16.0 + 2.0) * epsilon).abs() < 0.01 * epsilon);
+        assert!((limit - (16.0 + 4.0) * epsilon).abs() < 0.01 * epsilon);
         assert_eq!(allowed::<f64>(truth, 0.5, truth, 4.0), F64_RELATIVE);
     }
 }

@@ -133,12 +133,15 @@ pub fn paths() -> Vec<(Case, Identity)> {
                 }
             }
         }
-        // Large enough that a small memory limit rules out a table of the whole grid.
         add("long ties", Kind::Ternary, &Band::Full, 400, 380, exact_identity);
         add("long ties", Kind::Ternary, &Band::Slanted(Radius::Points(40)), 600, 400, exact_identity);
         add("long constant", Kind::Constant(1.0), &Band::Full, 370, 400, exact_identity);
         if !measure.has_threshold() {
             add("long noise", Kind::Noise, &Band::Full, 700, 300, random_identity);
+        }
+        // Large enough that the small memory limit rules out a table of the whole grid.
+        if measure == variants(measure.key())[0] {
+            add("very long ties", Kind::Ternary, &Band::Full, 2300, 2200, exact_identity);
         }
     }
     for count in [3, 8, 17] {

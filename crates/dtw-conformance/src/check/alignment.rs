@@ -36,8 +36,9 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let plain = case.measure.alignment(&pair.cast::<T>(), &case.band)?;
     for i in 0..n {
         for j in 0..m {
-            // A weight is at most 1; its uncertainty is that of the weights it is a share of.
-            let allowed = tolerance::allowed(truth[i][j], plain[i][j], 1.0, steps) + condition;
+            // A weight is a share of 1, whatever the uncertainty of its exponent.
+            let uncertain = (condition * truth[i][j]).min(1.0);
+            let allowed = tolerance::allowed(truth[i][j], plain[i][j], 1.0, steps) + uncertain;
             let what = format!("E({i}, {j})");
             tolerance::within(&what, got[i * m + j].wide(), truth[i][j], allowed)?;
         }

@@ -8,7 +8,7 @@ use crate::batch::{Batch, Element, Flat};
 use crate::cases::Case;
 use crate::guard::Guarded;
 use crate::oracle::{Band, LocalCost, Measure, Pair};
-use crate::tolerance::{self, alignment_condition, within};
+use crate::tolerance::{self, alignment_condition, negligible_weight, within};
 use crate::translate;
 
 /// Values and both gradients, as flat buffers.
@@ -99,18 +99,19 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
 
         let (truth_x, truth_y) = case.measure.gradients(&pair, &case.band)?;
         let (plain_x, plain_y) = case.measure.gradients(&narrow, &case.band)?;
-        let (size_x, size_y) = magnitudes(&case.measure, &pair, &case.band)?;
+        let sizes = magnitudes(&case.measure, &pair, &case.band)?;
         let condition = alignment_condition::<T>(scale, gamma(&case.measure), steps);
         for (what, got, truth, plain, size) in [
-            ("grad_x", &got.grad_x[x.range(s)], truth_x, plain_x, size_x),
-            ("grad_y", &got.grad_y[y.range(s)], truth_y, plain_y, size_y),
+            ("grad_x", &got.grad_x[x.range(s)], truth_x, plain_x, sizes.x),
+            ("grad_y", &got.grad_y[y.range(s)], truth_y, plain_y, sizes.y),
         ] {
             let truth: Vec<f64> = truth.into_iter().flatten().map(|value| factor * value).collect();
             let plain: Vec<T> = plain.into_iter().flatten().map(|value| T::of(factor) * value).collect();
-            let size: Vec<f64> = size.into_iter().flatten().map(|value| factor.abs() * value).collect();
-            for at in 0..truth.len() {
-                let allowed =
-                    tolerance::allowed(truth[at], plain[at], size[at], steps) + condition * size[at];
+            for (at, size) in size.into_iter().flatten().enumerate() {
+                let (size, reach) = (factor.abs() * size.weighted, factor.abs() * size.reach);
+                // However uncertain the weights are, each is a share of 1.
+                let uncertain = (condition * size).min(reach) + negligible_weight::<T>() * reach;
+                let allowed = tolerance::allowed(truth[at], plain[at], size, steps) + uncertain;
                 within(&format!("{what}[{s}][{at}]"), got[at].wide(), truth[at], allowed)?;
             }
         }
@@ -125,38 +126,59 @@ fn gamma(measure: &Measure) -> f64 {
     }
 }
 
-/// `Σⱼ E(i,j)·2|xᵢ−yⱼ|` and the same for `y`: what the gradients add up before it cancels.
-#[expect(clippy::type_complexity, reason = "two series, spelt as series are everywhere here")]
-fn magnitudes(measure: &Measure, pair: &Pair<f64>, band: &Band) -> Checked<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+/// What one component of a gradient adds up before it cancels.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    /// `Σⱼ E(i,j)·2|xᵢ−yⱼ|`.
+    weighted: f64,
+    /// `Σⱼ 2|xᵢ−yⱼ|`: the same if every weight were 1.
+    reach: f64,
+}
+
+impl Size {
+    fn add(&mut self, other: Size, factor: f64) {
+        self.weighted += factor * other.weighted;
+        self.reach += factor * other.reach;
+    }
+}
+
+/// Sizes of all components, shaped as `x` and `y`.
+struct Sizes {
+    x: Vec<Vec<Size>>,
+    y: Vec<Vec<Size>>,
+}
+
+fn magnitudes(measure: &Measure, pair: &Pair<f64>, band: &Band) -> Checked<Sizes> {
     let gamma = gamma(measure);
-    let one = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Checked<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
-        let pair = Pair::new(a.to_vec(), b.to_vec());
-        let alignment = Measure::SoftDtw { gamma }.alignment(&pair, band)?;
-        let (mut size_a, mut size_b) =
-            (vec![vec![0.0; a[0].len()]; a.len()], vec![vec![0.0; b[0].len()]; b.len()]);
+    let one = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Checked<Sizes> {
+        let alignment = Measure::SoftDtw { gamma }.alignment(&Pair::new(a.to_vec(), b.to_vec()), band)?;
+        let zeros = |series: &[Vec<f64>]| vec![vec![Size::default(); series[0].len()]; series.len()];
+        let mut sizes = Sizes { x: zeros(a), y: zeros(b) };
         for i in 0..a.len() {
             for j in 0..b.len() {
                 for k in 0..a[0].len() {
-                    let term = alignment[i][j] * 2.0 * (a[i][k] - b[j][k]).abs();
-                    size_a[i][k] += term;
-                    size_b[j][k] += term;
+                    let reach = 2.0 * (a[i][k] - b[j][k]).abs();
+                    let size = Size { weighted: alignment[i][j] * reach, reach };
+                    sizes.x[i][k].add(size, 1.0);
+                    sizes.y[j][k].add(size, 1.0);
                 }
             }
         }
-        Ok((size_a, size_b))
+        Ok(sizes)
     };
-    let (mut size_x, mut size_y) = one(&pair.x, &pair.y)?;
+    let mut sizes = one(&pair.x, &pair.y)?;
     if let Measure::SoftDtwDivergence { .. } = measure {
-        for (size, series) in [(&mut size_x, &pair.x), (&mut size_y, &pair.y)] {
-            let (first, second) = one(series, series)?;
-            for (i, point) in size.iter_mut().enumerate() {
-                for (k, value) in point.iter_mut().enumerate() {
-                    *value += 0.5 * (first[i][k] + second[i][k]);
+        for (side, series) in [(&mut sizes.x, &pair.x), (&mut sizes.y, &pair.y)] {
+            let itself = one(series, series)?;
+            for (i, point) in side.iter_mut().enumerate() {
+                for (k, size) in point.iter_mut().enumerate() {
+                    size.add(itself.x[i][k], 0.5);
+                    size.add(itself.y[i][k], 0.5);
                 }
             }
         }
     }
-    Ok((size_x, size_y))
+    Ok(sizes)
 }
 
 /// Largest batch that is nudged value by value.
@@ -207,8 +229,8 @@ fn central_differences<T: Element>(
 
     let truth = case.measure.distance(&pair, &case.band)?;
     let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
-    let (size_x, size_y) = magnitudes(&case.measure, &pair, &case.band)?;
-    let sizes = size_x.into_iter().flatten().chain(size_y.into_iter().flatten());
+    let sizes = magnitudes(&case.measure, &pair, &case.band)?;
+    let sizes = sizes.x.into_iter().chain(sizes.y).flatten().map(|size| size.weighted);
     let slopes = got.grad_x[x.range(0)].iter().chain(&got.grad_y[y.range(0)]);
     // Rounding of the two values divided by the step, and the third-order term of the difference.
     let rounding = 16.0 * f64::EPSILON * scale / step;

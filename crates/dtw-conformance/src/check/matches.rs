@@ -2,7 +2,7 @@
 
 use dtw_core::{Backend, Dtype, Match, Problem, SearchOptions, Spec, Task};
 
-use super::{Checked, Stop, prepared};
+use super::{Checked, Stop, prepared, refused};
 use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::oracle::{Band, LocalCost, Measure, Pair, Real, subsequence_dtw};
@@ -44,6 +44,11 @@ pub fn check<T: Element>(search: &Search, backend: &dyn Backend<T>) -> Checked {
     }
     let problem = Problem::of(spec, case.pairing, &x.batch()?, &y.batch()?)?;
     let mut plan = prepared(backend, &problem, Task::Matches)?;
+    let shortest = case.y.series.iter().map(Vec::len).min();
+    if options.normalized_window.is_some_and(|length| shortest.is_some_and(|shortest| shortest < length)) {
+        let got = plan.matches(x.batch()?, y.batch()?, options);
+        return refused(got, "a window longer than the reference", &["window"]);
+    }
     let got = plan.matches(x.batch()?, y.batch()?, options)?;
     let pairs = pairs(case.pairing, case.x.series.len(), case.y.series.len());
     if got.len() != pairs.len() {

@@ -10,11 +10,11 @@ use crate::oracle::{Band, Measure, Pair, path};
 use crate::tolerance;
 use crate::translate;
 
-/// A memory limit in which no table of a case's largest grid fits, so that the linear-memory method must run.
-const LITTLE_MEMORY_BYTES: u64 = 16 << 10;
+/// A memory limit that no table of [`MANY_CELLS`] fits, so that the linear-memory method must run.
+const LITTLE_MEMORY_BYTES: u64 = 1 << 20;
 
-/// Cells of the largest pair from which [`LITTLE_MEMORY_BYTES`] is too little for two bits each.
-const MANY_CELLS: usize = 8 * LITTLE_MEMORY_BYTES as usize;
+/// Cells from which [`LITTLE_MEMORY_BYTES`] is too little for two bits each.
+const MANY_CELLS: usize = 4 * LITTLE_MEMORY_BYTES as usize;
 
 /// When a path must equal the oracle's, cell for cell.
 #[derive(Clone, Copy, Debug, PartialEq)]

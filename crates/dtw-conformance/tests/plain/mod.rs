@@ -59,7 +59,7 @@ impl<T: Element> Backend<T> for Plain {
         }
         match task {
             Task::Gradients if !measure.has_gradient() => unsupported("gradients of this measure"),
-            Task::Paths if !measure.has_path() => unsupported("paths of this measure"),
+            Task::Paths if !measure.has_path(problem.shape().channels) => unsupported("paths of this measure"),
             Task::Matches if !matches!(measure, Measure::Dtw { .. }) => {
                 unsupported("matches of this measure")
             }
@@ -297,6 +297,10 @@ impl<T: Element> Plan<T> for PlainPlan {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         self.problem.check_input(&queries, &references)?;
+        let shortest = (0..references.len()).map(|t| references.length(t)).min().unwrap_or(0);
+        if options.normalized_window.is_some_and(|length| length > shortest) {
+            return Err(Error::invalid("a reference is shorter than a window"));
+        }
         let (measure, band) = (measure(self.problem.spec()), self.band());
         let exclusion = if self.fault == Fault::MatchIgnoresExclusion { 0 } else { options.exclusion };
         pairs(self.problem.pairing(), queries.len(), references.len())
