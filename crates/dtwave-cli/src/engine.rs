@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
+use dtwave::learn::Context;
 use dtwave::{
     Device, Float, Observer, OwnedBatch, Pairing, Problem, SeriesBatch, Session, Spec, Tile, TilePlan,
     normalize,
@@ -130,6 +131,13 @@ impl Job {
             .on(self.device.clone())
             .memory_limit(self.memory_limit_bytes)
             .observer(self.observer(progress))
+    }
+
+    /// The same for averages, neighbours and clusters.
+    pub(crate) fn context<T: Element>(&self, progress: &Arc<Progress>) -> Context<'_, T> {
+        Context::new(self.device.backend::<T>())
+            .with_memory_limit(self.memory_limit_bytes)
+            .with_observer(self.observer(progress))
     }
 
     /// The cells of all pairs; an error where a pair has no path or the series do not suit the measure.

@@ -36,14 +36,27 @@ impl Progress {
         Progress { bar }
     }
 
+    /// A spinner with the rate, for work whose end is not known.
+    pub(crate) fn open_ended(what: &str) -> Self {
+        let progress = Progress::new(what, 0);
+        progress.bar.unset_length();
+        let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {rate} {elapsed:.dim}")
+            .expect("the template is valid")
+            .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _ = write!(out, "{}", rate(state.per_sec()));
+            });
+        progress.bar.set_style(style);
+        progress
+    }
+
+    /// Cells finished so far.
+    pub(crate) fn cells(&self) -> u64 {
+        self.bar.position()
+    }
+
     /// Adds finished cells.
     pub(crate) fn advance(&self, cells: u64) {
         self.bar.inc(cells);
-    }
-
-    /// Sets the number of finished cells.
-    pub(crate) fn set(&self, cells: u64) {
-        self.bar.set_position(cells);
     }
 
     /// Leaves work already done by an earlier run out of the rate.
@@ -103,11 +116,6 @@ impl Cancel {
     pub(crate) fn is_raised(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
-
-    /// The flag itself, for calls that poll it.
-    pub(crate) fn flag(&self) -> &AtomicBool {
-        &self.0
-    }
 }
 
 #[cfg(test)]
@@ -135,8 +143,8 @@ mod tests {
     fn a_hidden_bar_counts_silently() {
         let progress = Progress::new("x", 10);
         progress.advance(3);
-        progress.set(5);
         progress.skip(1);
-        assert_eq!(progress.bar.position(), 6);
+        assert_eq!(progress.cells(), 4);
+        assert_eq!(Progress::open_ended("x").cells(), 0);
     }
 }

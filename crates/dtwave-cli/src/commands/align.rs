@@ -154,9 +154,15 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
 /// The best path in the series' own indices; also the number of grid cells.
 pub(super) fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset) -> Result<(Path<T>, u64)> {
     ensure!(
-        spec.measure.has_path() && spec.anchor == Anchor::Global,
+        spec.measure.has_path(1) && spec.anchor == Anchor::Global,
         "{} has no warping path; align with dtw, ddtw, wdtw, wddtw, adtw, erp, edr, lcss, msm or twed",
         spec.key()
+    );
+    ensure!(
+        spec.measure.has_path(x.channels),
+        "{} of {} channels warps each channel by itself and has no common path",
+        spec.key(),
+        x.channels
     );
     let (a, b) = (engine::batch::<T>(x)?, engine::batch::<T>(y)?);
     let (a, b) = (a.batch(), b.batch());

@@ -1,17 +1,16 @@
 //! `dtwave classify`: k-nearest-neighbour classification.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use dtwave::{Pairing, Spec};
+use dtwave::{Pairing, Spec, learn};
 use serde_json::json;
 
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
-use crate::engine::{self, Element, Job, Matrix};
+use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, RunArgs};
 use crate::progress::{Cancel, Progress};
 use crate::{output, report};
@@ -159,60 +158,17 @@ pub(super) fn classify<T: Element>(
     what: &str,
 ) -> Result<(Vec<Prediction>, u64)> {
     let (x, y) = (engine::batch::<T>(test)?, engine::batch::<T>(train)?);
-    let matrix = Matrix { spec, pairing: Pairing::Cross, x: x.batch(), y: y.batch() };
-    let cells = job.cells(spec, matrix.pairing, &matrix.x, &matrix.y)?;
+    let (x, y) = (x.batch(), y.batch());
+    let cells = job.cells(spec, Pairing::Cross, &x, &y)?;
     let progress = Arc::new(Progress::new(what, cells));
-    let mut nearest: Vec<Nearest> = vec![Nearest::new(k); test.len()];
-    // Larger similarities are nearer.
-    let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
-    job.tiles(&matrix, &progress, &HashSet::new(), |tile, values| {
-        for (i, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
-            for (j, value) in tile.columns.clone().zip(row) {
-                nearest[i].offer(sign * value.to_f64(), j);
-            }
-        }
-        Ok(())
-    })?;
-    let labels = train.labels.as_deref().unwrap_or(&[]);
-    let predictions = nearest.iter().map(|nearest| {
-        let (distance, index) = nearest.found[0];
-        Prediction { class: nearest.vote(labels).to_owned(), nearest: index, distance: sign * distance }
+    let neighbors = learn::nearest(&job.context(&progress), spec, y, x, k)?;
+    let classes = learn::vote(&neighbors, train.labels.as_deref().unwrap_or(&[]))?;
+    let predictions = classes.into_iter().enumerate().map(|(index, class)| Prediction {
+        class,
+        nearest: neighbors.indices(index)[0],
+        distance: neighbors.distances(index)[0].to_f64(),
     });
     Ok((predictions.collect(), cells))
-}
-
-/// The k nearest seen so far, nearest first; of equally near ones the one with the smaller index.
-#[derive(Clone)]
-struct Nearest {
-    k: usize,
-    found: Vec<(f64, usize)>,
-}
-
-impl Nearest {
-    fn new(k: usize) -> Self {
-        Nearest { k, found: Vec::with_capacity(k + 1) }
-    }
-
-    fn offer(&mut self, distance: f64, index: usize) {
-        let at = self.found.partition_point(|(d, i)| (*d, *i) < (distance, index));
-        if at < self.k {
-            self.found.insert(at, (distance, index));
-            self.found.truncate(self.k);
-        }
-    }
-
-    /// The most frequent class; of equally frequent ones the one met first.
-    fn vote<'a>(&self, labels: &'a [String]) -> &'a str {
-        let classes = || self.found.iter().map(|(_, index)| labels[*index].as_str());
-        let mut best = ("", 0);
-        for class in classes() {
-            let count = classes().filter(|c| *c == class).count();
-            if count > best.1 {
-                best = (class, count);
-            }
-        }
-        best.0
-    }
 }
 
 /// How well predictions fit the labels.
@@ -265,30 +221,6 @@ impl Score {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn nearest(k: usize, offers: &[(f64, usize)]) -> Nearest {
-        let mut nearest = Nearest::new(k);
-        offers.iter().for_each(|(d, i)| nearest.offer(*d, *i));
-        nearest
-    }
-
-    #[test]
-    fn the_nearest_are_kept_in_order_whatever_the_order_of_offers() {
-        let offers = [(3.0, 0), (1.0, 4), (2.0, 2), (1.0, 1), (-0.5, 3)];
-        let expected = [(-0.5, 3), (1.0, 1), (1.0, 4)];
-        assert_eq!(nearest(3, &offers).found, expected);
-        let mut reversed = offers;
-        reversed.reverse();
-        assert_eq!(nearest(3, &reversed).found, expected);
-    }
-
-    #[test]
-    fn votes_count_and_ties_go_to_the_nearest() {
-        let labels = ["a", "b", "b", "a"].map(String::from);
-        assert_eq!(nearest(3, &[(0.0, 0), (1.0, 1), (2.0, 2)]).vote(&labels), "b");
-        assert_eq!(nearest(2, &[(0.0, 1), (1.0, 0)]).vote(&labels), "b");
-        assert_eq!(nearest(4, &[(0.0, 0), (1.0, 1), (2.0, 2), (3.0, 3)]).vote(&labels), "a");
-    }
 
     #[test]
     fn scores_count_by_class() {

@@ -1,8 +1,12 @@
 //! The commands: one file each, from files and options to results.
 
 mod align;
+mod barycenter;
 mod classify;
+mod cluster;
 mod common;
+mod demo;
+mod devices;
 mod pairwise;
 mod search;
 
@@ -40,10 +44,14 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::DemoArgs),
     Pairwise(pairwise::PairwiseArgs),
     Classify(classify::ClassifyArgs),
     Search(search::SearchArgs),
     Align(align::AlignArgs),
+    Barycenter(barycenter::BarycenterArgs),
+    Cluster(cluster::ClusterArgs),
+    Devices(devices::DevicesArgs),
 }
 
 impl Cli {
@@ -51,6 +59,10 @@ impl Cli {
     pub(crate) fn run(self) -> Result<()> {
         let cancel = Cancel::on_ctrl_c()?;
         match self.command {
+            Command::Demo(args) => demo::run(&args, &cancel),
+            Command::Devices(args) => devices::run(&args),
+            Command::Barycenter(args) => by_dtype!(args.run.dtype, barycenter::run(&args, &cancel)),
+            Command::Cluster(args) => by_dtype!(args.run.dtype, cluster::run(&args, &cancel)),
             Command::Pairwise(args) => by_dtype!(args.run.dtype, pairwise::run(&args, &cancel)),
             Command::Classify(args) => by_dtype!(args.run.dtype, classify::run(&args, &cancel)),
             Command::Search(args) => by_dtype!(args.run.dtype, search::run(&args, &cancel)),

@@ -252,7 +252,7 @@ fn stream<T: Element>(
 }
 
 /// Computes the whole matrix in memory, if it may be that large.
-fn in_memory<T: Element>(
+pub(super) fn in_memory<T: Element>(
     job: &Job,
     matrix: &Matrix<'_, T>,
     progress: &Arc<Progress>,

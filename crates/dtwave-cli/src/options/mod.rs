@@ -9,7 +9,7 @@ use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::{Anchor, Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 
-pub(crate) use parse::{Bytes, PointRange, byte_size};
+pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
 
 use crate::data::CsvLayout;
 

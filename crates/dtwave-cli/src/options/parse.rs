@@ -53,7 +53,7 @@ pub(super) fn dtype(text: &str) -> Result<Dtype, String> {
 }
 
 /// A positive number of threads.
-pub(super) fn threads(text: &str) -> Result<usize, String> {
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
     const MOST: usize = 4096;
     match text.parse::<usize>() {
         Ok(n) if (1..=MOST).contains(&n) => Ok(n),

@@ -116,12 +116,18 @@ impl SearchFigure<'_> {
         };
         let length = found.len().max(query.len()).max(2);
         let y = padded(found.iter().chain(&query).copied(), 0.18);
-        let axes =
-            Axes { x: 0.0..(length - 1) as f64, y: y.clone(), x_label: "", y_label: "", y_ticks: true };
+        let axes = Axes {
+            x: 0.0..(length - 1) as f64,
+            y: y.clone(),
+            x_label: "time (points)",
+            y_label: "",
+            y_ticks: true,
+        };
         let mut chart = chart(area, &axes)?;
         let columns = chart.plotting_area().dim_in_pixel().0 as usize / 4;
-        line(&mut chart, reduced(&query, 0.0, columns), BLUE, 1.2)?;
-        line(&mut chart, reduced(&found, 0.0, columns), self.color(rank), 1.8)?;
+        // A broad band under the match, so that both are seen where they agree.
+        line(&mut chart, reduced(&query, 0.0, columns), BLUE.mix(0.35), 5.0)?;
+        line(&mut chart, reduced(&found, 0.0, columns), self.color(rank), 1.5)?;
         let plot = chart.plotting_area();
         let title = format!("{} · at {}", rank + 1, self.place(hit.start));
         let left = anchored(bold(11.0, self.color(rank)), HPos::Left, VPos::Top);

@@ -1,0 +1,389 @@
+//! `dtwave barycenter`: averages of series under DTW or Soft-DTW.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use dtwave::learn::{self, Barycenter, BarycenterOptions, Optimizer};
+use dtwave::{Measure, OwnedBatch, Series, Spec};
+use serde_json::json;
+
+use super::common::{self, Stopwatch};
+use crate::data::Dataset;
+use crate::engine::{self, Element, Job};
+use crate::options::{MeasureArgs, RunArgs};
+use crate::output;
+use crate::plot::{self, BarycenterFigure, Group};
+use crate::progress::{Cancel, Progress};
+use crate::report;
+
+/// Average series: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dtwave barycenter series.npy -o average.npy
+  dtwave barycenter A.ts --class 2 --measure soft_dtw --gamma 0.1 --plot average.svg
+  dtwave barycenter A.ts --by-class --measure soft_dtw --plot averages.png --json")]
+pub(crate) struct BarycenterArgs {
+    /// Series to average
+    #[arg(value_name = "FILE")]
+    series: PathBuf,
+
+    /// Only the series of this class
+    #[arg(long, value_name = "LABEL", conflicts_with = "by_class")]
+    class: Option<String>,
+
+    /// One average per class
+    #[arg(long)]
+    by_class: bool,
+
+    /// Where to start: medoid, mean (equal lengths only), or a file with one series
+    #[arg(long, default_value = "medoid", value_name = "START")]
+    start: String,
+
+    /// One weight per series of FILE: .csv or .npy
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+
+    #[command(flatten)]
+    optimizer: OptimizerArgs,
+
+    /// Most iterations
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    max_iterations: usize,
+
+    /// Stop when the cost falls by less than this share
+    #[arg(long, default_value_t = 1e-6, value_name = "SHARE")]
+    tolerance: f64,
+
+    /// The average(s): .npy, .csv (one channel) or .json
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// The average(s) over the series: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Channel to plot
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    plot_channel: usize,
+
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    measure: MeasureArgs,
+
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+}
+
+/// The optimiser of Soft-DTW barycenters.
+#[derive(Debug, Args)]
+pub(super) struct OptimizerArgs {
+    /// Optimiser of Soft-DTW averages
+    #[arg(long, value_enum, default_value = "lbfgs")]
+    optimizer: OptimizerKind,
+
+    /// Step size of adam
+    #[arg(long, default_value_t = 0.05, value_name = "RATE")]
+    learning_rate: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OptimizerKind {
+    /// Limited-memory BFGS.
+    Lbfgs,
+    /// Adam.
+    Adam,
+}
+
+impl OptimizerArgs {
+    /// The library's description.
+    pub(super) fn optimizer(&self) -> Result<Optimizer> {
+        let rate = self.learning_rate;
+        ensure!(rate.is_finite() && rate > 0.0, "--learning-rate must be positive, got {rate}");
+        Ok(match self.optimizer {
+            OptimizerKind::Lbfgs => Optimizer::default(),
+            OptimizerKind::Adam => Optimizer::Adam { learning_rate: rate },
+        })
+    }
+}
+
+/// An average and what it is of.
+pub(super) struct Average<T> {
+    pub(super) name: String,
+    /// Indices of its series.
+    pub(super) members: Vec<usize>,
+    pub(super) found: Barycenter<T>,
+}
+
+/// Runs the command.
+pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<()> {
+    let format = args.out.as_deref().map(format_of).transpose()?;
+    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    ensure!(args.max_iterations > 0, "--max-iterations must be at least 1");
+    ensure!(args.tolerance >= 0.0, "--tolerance must not be negative, got {}", args.tolerance);
+    ensure!(!args.measure.sqrt, "--sqrt has no meaning for an average");
+    let spec = args.measure.spec()?;
+    check_measure(&spec)?;
+    let optimizer = args.optimizer.optimizer()?;
+    let job = Job::new(&args.run, cancel)?;
+    let dataset = engine::load(&args.series, &args.run)?;
+    ensure!(
+        args.plot_channel < dataset.channels,
+        "--plot-channel {} is out of range: {} channel(s)",
+        args.plot_channel,
+        dataset.channels
+    );
+    let weights = args.weights.as_deref().map(|path| read_weights(path, &dataset, &args.run)).transpose()?;
+    let start = read_start::<T>(args, &dataset)?;
+    if let Some(out) = &args.out {
+        ensure!(
+            format != Some(Format::Csv) || dataset.channels == 1,
+            "cannot write {}: {} channels do not fit a .csv; use .npy",
+            out.display(),
+            dataset.channels
+        );
+    }
+
+    let watch = Stopwatch::start();
+    let progress = Arc::new(Progress::open_ended("barycenter"));
+    let mut averages = Vec::new();
+    for (name, members) in groups(&dataset, args)? {
+        let batch = engine::batch_of::<T>(&dataset, members.iter().copied())?;
+        let own: Option<Vec<f64>> = weights.as_ref().map(|all| members.iter().map(|i| all[*i]).collect());
+        let options = BarycenterOptions {
+            weights: own.as_deref(),
+            start: start.library(),
+            optimizer,
+            max_iterations: args.max_iterations,
+            tolerance: args.tolerance,
+        };
+        let found = learn::barycenter(&job.context(&progress), &spec, batch.batch(), &options)?;
+        averages.push(Average { name, members, found });
+    }
+    let summary = watch.summary(progress.cells());
+    drop(progress);
+
+    if let (Some(out), Some(format)) = (&args.out, format) {
+        write(out, format, &averages, dataset.channels)?;
+    }
+    if let Some(file) = &args.plot {
+        let title = format!("Averages: {}", common::described(&spec, &args.run));
+        plot_averages(file, title, &dataset, &averages, args.plot_channel)?;
+    }
+    if args.json {
+        let list: Vec<_> = averages.iter().map(|a| as_json(a, dataset.channels)).collect();
+        let mut answer = common::computation(&spec, &args.run, job.device.name());
+        answer.insert("averages".into(), list.into());
+        answer.insert("seconds".into(), json!(watch.secs()));
+        return report::print_json(&answer.into());
+    }
+    report::print(|out| {
+        writeln!(out, "series  {}: {}", args.series.display(), common::summary(&dataset))?;
+        writeln!(out, "by      {}", common::described(&spec, &args.run))?;
+        writeln!(out, "took    {summary}\n")?;
+        for average in &averages {
+            let Barycenter { costs, converged, .. } = &average.found;
+            writeln!(
+                out,
+                "{}: {} series, {} points, cost {} after {} steps (from {}){}",
+                average.name,
+                average.members.len(),
+                average.found.len(),
+                plot::short(average.found.cost()),
+                costs.len() - 1,
+                plot::short(costs[0]),
+                if *converged { "" } else { ", not converged" }
+            )?;
+        }
+        Ok(())
+    })
+}
+
+fn check_measure(spec: &Spec) -> Result<()> {
+    let known = matches!(
+        spec.measure,
+        Measure::Dtw { .. } | Measure::SoftDtw { .. } | Measure::SoftDtwDivergence { .. }
+    );
+    ensure!(
+        known && spec.anchor == dtwave::Anchor::Global,
+        "an average is defined under dtw, soft_dtw and soft_dtw_divergence, got {}",
+        spec.key()
+    );
+    Ok(())
+}
+
+/// The groups to average: all series, one class, or every class.
+fn groups(dataset: &Dataset, args: &BarycenterArgs) -> Result<Vec<(String, Vec<usize>)>> {
+    if args.class.is_none() && !args.by_class {
+        return Ok(vec![(dataset.name.clone(), (0..dataset.len()).collect())]);
+    }
+    let Some(labels) = &dataset.labels else {
+        bail!("{} has no class labels; leave out --class and --by-class", args.series.display())
+    };
+    let of = |class: &str| (0..dataset.len()).filter(|i| labels[*i] == class).collect::<Vec<_>>();
+    match &args.class {
+        Some(class) => {
+            let members = of(class);
+            ensure!(
+                !members.is_empty(),
+                "{} has no series of class '{class}'; it has {}",
+                args.series.display(),
+                dataset.classes.join(", ")
+            );
+            Ok(vec![(class.clone(), members)])
+        }
+        None => {
+            let all = dataset.classes.iter().map(|class| (class.clone(), of(class)));
+            Ok(all.filter(|(_, members)| !members.is_empty()).collect())
+        }
+    }
+}
+
+/// One finite, non-negative weight per series.
+fn read_weights(path: &Path, dataset: &Dataset, run: &RunArgs) -> Result<Vec<f64>> {
+    let weights = Dataset::read(path, run.csv_layout)?;
+    ensure!(
+        weights.channels == 1 && weights.len() == 1 && weights.length(0) == dataset.len(),
+        "{}: expected one column of {} weights, got {}",
+        path.display(),
+        dataset.len(),
+        common::summary(&weights)
+    );
+    let values = weights.series.into_iter().next().unwrap_or_default();
+    if let Some(at) = values.iter().position(|w| *w < 0.0) {
+        bail!("{}: weight {at} is negative ({})", path.display(), values[at]);
+    }
+    ensure!(values.iter().any(|w| *w > 0.0), "{}: all weights are zero", path.display());
+    Ok(values)
+}
+
+/// Where an average starts, owning what it starts from.
+enum Start<T> {
+    Medoid,
+    Mean,
+    From(OwnedBatch<T>),
+}
+
+impl<T: Element> Start<T> {
+    fn library(&self) -> learn::Start<'_, T> {
+        match self {
+            Start::Medoid => learn::Start::Medoid,
+            Start::Mean => learn::Start::Mean,
+            Start::From(batch) => {
+                let series: Series<'_, T> = batch.batch().get(0);
+                learn::Start::Series(series)
+            }
+        }
+    }
+}
+
+fn read_start<T: Element>(args: &BarycenterArgs, dataset: &Dataset) -> Result<Start<T>> {
+    match args.start.as_str() {
+        "medoid" => Ok(Start::Medoid),
+        "mean" => Ok(Start::Mean),
+        file => {
+            let path = Path::new(file);
+            ensure!(
+                path.extension().is_some(),
+                "--start {file}: expected medoid, mean or a file with one series"
+            );
+            let start = engine::load(path, &args.run)?;
+            engine::same_channels((path, &start), (&args.series, dataset))?;
+            let start = common::pick(path, &start, None, None, "start")?;
+            Ok(Start::From(engine::batch(&start)?))
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Npy,
+    Csv,
+    Json,
+}
+
+fn format_of(out: &Path) -> Result<Format> {
+    let format = match out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("npy") => Format::Npy,
+        Some("csv") => Format::Csv,
+        Some("json") => Format::Json,
+        _ => bail!("cannot write {}: unknown extension; expected .npy, .csv or .json", out.display()),
+    };
+    output::check_writable(out)?;
+    Ok(format)
+}
+
+/// Writes averages so that the program reads them back as series.
+fn write<T: Element>(out: &Path, format: Format, averages: &[Average<T>], channels: usize) -> Result<()> {
+    let centers: Vec<&[T]> = averages.iter().map(|a| &a.found.center[..]).collect();
+    match format {
+        Format::Json => output::write_file(out, |file| {
+            let list: Vec<_> = averages.iter().map(|a| as_json(a, channels)).collect();
+            serde_json::to_writer(file, &list).map_err(Into::into)
+        }),
+        Format::Csv if centers.len() == 1 => output::write_csv_rows(out, centers[0].iter().map(|v| [*v])),
+        Format::Csv => output::write_csv_rows(out, centers.iter().map(|c| c.iter().copied())),
+        Format::Npy => {
+            let length = averages[0].found.len();
+            ensure!(
+                averages.iter().all(|a| a.found.len() == length),
+                "cannot write {}: the averages differ in length; use .csv or .json",
+                out.display()
+            );
+            let shape = match (averages.len(), channels) {
+                (1, 1) => vec![length],
+                (n, 1) => vec![n, length],
+                (n, channels) => vec![n, length, channels],
+            };
+            output::write_npy(out, &shape, &centers.concat())
+        }
+    }
+}
+
+fn as_json<T: Element>(average: &Average<T>, channels: usize) -> serde_json::Value {
+    let Barycenter { center, costs, converged, .. } = &average.found;
+    let points: Vec<&[T]> = center.chunks_exact(channels).collect();
+    json!({
+        "name": average.name,
+        "series": average.members.len(),
+        "cost": average.found.cost(),
+        "costs": costs,
+        "converged": converged,
+        "center": points,
+    })
+}
+
+/// Draws averages over their series.
+pub(super) fn plot_averages<T: Element>(
+    file: &Path,
+    title: String,
+    dataset: &Dataset,
+    averages: &[Average<T>],
+    channel: usize,
+) -> Result<()> {
+    let channels = dataset.channels;
+    let of_channel = if channels > 1 { format!(", channel {channel}") } else { String::new() };
+    let members: Vec<Vec<Vec<f64>>> = averages
+        .iter()
+        .map(|a| a.members.iter().map(|i| common::channel(&dataset.series[*i], channels, channel)).collect())
+        .collect();
+    let groups = averages
+        .iter()
+        .zip(&members)
+        .map(|(average, members)| {
+            let center: Vec<f64> = average.found.center.iter().map(|v| v.to_f64()).collect();
+            Group {
+                name: average.name.clone(),
+                members: members.iter().map(Vec::as_slice).collect(),
+                center: common::channel(&center, channels, channel),
+            }
+        })
+        .collect();
+    let subtitle = format!("{}: {}{of_channel}", dataset.name, common::summary(dataset));
+    plot::save(&BarycenterFigure { title, subtitle, groups }, file)
+}
