@@ -3,7 +3,7 @@
 //!
 //! A backend joins everything with one line in its tests:
 //!
-//! ```ignore
+//! ```text
 //! dtw_conformance::suite!(MyBackend::new());
 //! ```
 //!

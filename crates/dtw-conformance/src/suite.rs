@@ -225,7 +225,7 @@ fn property<S: Strategy>(section: &str, strategy: &S, check: impl Fn(&S::Value) 
     let config = Config {
         cases: asked.max(RANDOM_CASES),
         failure_persistence: None,
-        max_shrink_iters: 2000,
+        max_shrink_iters: 1000,
         ..Config::default()
     };
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
@@ -246,7 +246,8 @@ fn property<S: Strategy>(section: &str, strategy: &S, check: impl Fn(&S::Value) 
     match result {
         Ok(()) => {}
         Err(TestError::Fail(reason, case)) => {
-            report.record(format!("{section}: {case:?}"), Outcome::Failed(reason.to_string()));
+            let message = format!("{reason}; smallest case found: {case:?}");
+            report.record(section, Outcome::Failed(message));
         }
         Err(error) => report.record(section, Outcome::Failed(error.to_string())),
     }

@@ -33,7 +33,6 @@ fn every_fault_is_noticed() {
         ("random_gradients", Fault::GradientOfTheOther),
         ("alignment", Fault::IgnoresTheBand),
         ("paths", Fault::PathPrefersLeft),
-        ("paths", Fault::PathSkipsACell),
         ("random_paths", Fault::PathSkipsACell),
         ("matches", Fault::MatchStartsLate),
         ("matches", Fault::MatchIgnoresExclusion),

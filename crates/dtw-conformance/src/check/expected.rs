@@ -122,7 +122,8 @@ impl<T: Element> Checking<'_, T> {
             return Err(Stop::Failed(format!("path: got {:?}, expected {points:?}", found.points)));
         }
         // Rounding the input to single precision may tip the balance between two near-equal paths.
-        paths::judge(measure, band, pair, paths::Identity::NotRequired, found).map_err(Stop::Failed)
+        let truth = paths::Truth::of(measure, band, pair.clone())?;
+        Ok(truth.judge(paths::Identity::NotRequired, found)?)
     }
 
     fn occurrence(&self) -> Checked {

@@ -6,7 +6,7 @@ use super::{Checked, Stop, prepared};
 use crate::batch::{Batch, Element};
 use crate::cases::Case;
 use crate::oracle::band::Ends;
-use crate::oracle::{Band, Measure, Pair, path};
+use crate::oracle::{Band, Measure, OracleError, Pair, path};
 use crate::tolerance;
 use crate::translate;
 
@@ -41,10 +41,11 @@ pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<
     if got.len() != case.x.series.len() {
         return Err(Stop::Failed(format!("expected {} paths, got {}", case.x.series.len(), got.len())));
     }
-    for (s, got) in got.iter().enumerate() {
-        let pair = Batch::pair(&case.x, s, &case.y, s);
-        judge(&case.measure, &case.band, &pair, identity, got)
-            .map_err(|message| Stop::Failed(format!("pair {s}: {message}")))?;
+    let truths = (0..got.len())
+        .map(|s| Truth::of(&case.measure, &case.band, Batch::pair(&case.x, s, &case.y, s)))
+        .collect::<Result<Vec<Truth<'_, T>>, OracleError>>()?;
+    for (s, (got, truth)) in got.iter().zip(&truths).enumerate() {
+        truth.judge(identity, got).map_err(|message| Stop::Failed(format!("pair {s}: {message}")))?;
     }
     if run(plan.as_mut())? != got {
         return Err(Stop::Failed("a second call of the same plan gives another path".to_owned()));
@@ -52,11 +53,11 @@ pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<
     let largest = (0..got.len()).map(|s| case.x.series[s].len() * case.y.series[s].len()).max();
     if largest.is_some_and(|cells| cells > MANY_CELLS) {
         let mut plan = prepared(backend, &problem.with_memory_limit(LITTLE_MEMORY_BYTES), Task::Paths)?;
-        for (s, (little, much)) in run(plan.as_mut())?.iter().zip(&got).enumerate() {
-            let pair = Batch::pair(&case.x, s, &case.y, s);
-            judge(&case.measure, &case.band, &pair, identity, little)
+        for (s, ((little, much), truth)) in run(plan.as_mut())?.iter().zip(&got).zip(&truths).enumerate() {
+            truth
+                .judge(identity, little)
                 .map_err(|message| Stop::Failed(format!("pair {s}, little memory: {message}")))?;
-            let close = tolerance::f32_floor((pair.x.len() + pair.y.len()) as f64);
+            let close = tolerance::f32_floor((truth.pair.x.len() + truth.pair.y.len()) as f64);
             if (little.distance.wide() - much.distance.wide()).abs() > close * much.distance.wide().abs() {
                 return Err(Stop::Failed(format!(
                     "pair {s}: distance {} in little memory, {} in much",
@@ -68,58 +69,74 @@ pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<
     Ok(())
 }
 
-/// Judges one path.
-///
-/// # Errors
-/// A message that says what is wrong with it.
-pub fn judge<T: Element>(
-    measure: &Measure,
-    band: &Band,
-    pair: &Pair<f64>,
-    identity: Identity,
-    got: &Path<T>,
-) -> Result<(), String> {
-    let oracle = |error: crate::oracle::OracleError| error.to_string();
-    let expected = measure.path(pair, band).map_err(oracle)?;
-    let must_equal = match identity {
-        Identity::Exact => true,
-        Identity::Double => T::DTYPE == Dtype::F64,
-        Identity::NotRequired => false,
-    };
-    if must_equal && got.points != expected {
-        let at = got.points.iter().zip(&expected).position(|(a, b)| a != b);
-        let at = at.unwrap_or(got.points.len().min(expected.len()));
-        return Err(format!(
-            "paths part at position {at}: got {:?} of {}, expected {:?} of {}",
-            got.points.get(at),
-            got.points.len(),
-            expected.get(at),
-            expected.len()
-        ));
-    }
-    let dropped = measure.min_length() - 1;
-    let (n, m) = (pair.x.len() - dropped, pair.y.len() - dropped);
-    let is_edit = path::price(measure, pair, &[]).is_none();
-    path::check(&got.points, n, m, is_edit)?;
-    let rows = band.rows(n, m, Ends::Global).map_err(|error| error.to_string())?;
-    if let Some((i, j)) = got.points.iter().find(|(i, j)| !rows[*i].contains(j)) {
-        return Err(format!("the path leaves the band in ({i}, {j})"));
+/// What the oracle knows of one pair.
+pub struct Truth<'a, T> {
+    measure: &'a Measure,
+    band: &'a Band,
+    pair: Pair<f64>,
+    path: Vec<(usize, usize)>,
+    distance: f64,
+    plain: T,
+}
+
+impl<'a, T: Element> Truth<'a, T> {
+    /// Asks the oracle.
+    ///
+    /// # Errors
+    /// As the oracle's.
+    pub fn of(measure: &'a Measure, band: &'a Band, pair: Pair<f64>) -> Result<Self, OracleError> {
+        let path = measure.path(&pair, band)?;
+        let distance = measure.distance(&pair, band)?;
+        let plain = measure.distance(&pair.cast::<T>(), band)?;
+        Ok(Truth { measure, band, pair, path, distance, plain })
     }
 
-    let truth = measure.distance(pair, band).map_err(oracle)?;
-    let plain = measure.distance(&pair.cast::<T>(), band).map_err(oracle)?;
-    let steps = (n + m) as f64;
-    let scale =
-        if let Measure::Lcss { .. } | Measure::LcssLength { .. } = measure { 1.0 } else { truth.abs() };
-    let allowed = tolerance::allowed(truth, plain, scale, steps);
-    tolerance::within("distance of the path", got.distance.wide(), truth, allowed)?;
-    // What the path really costs, in double precision: at most as much worse as values may be wrong.
-    let cost = match path::price(measure, pair, &got.points) {
-        Some(cost) => cost,
-        None => measure.distance(pair, &corridor(&got.points, n)).map_err(oracle)?,
-    };
-    // Choices made on values that are wrong by `allowed` cost at most twice that.
-    tolerance::within("what the path costs", cost, truth, 2.0 * allowed)
+    /// Judges one path.
+    ///
+    /// # Errors
+    /// A message that says what is wrong with it.
+    pub fn judge(&self, identity: Identity, got: &Path<T>) -> Result<(), String> {
+        let Truth { measure, band, pair, path: expected, .. } = self;
+        let oracle = |error: OracleError| error.to_string();
+        let must_equal = match identity {
+            Identity::Exact => true,
+            Identity::Double => T::DTYPE == Dtype::F64,
+            Identity::NotRequired => false,
+        };
+        if must_equal && got.points != *expected {
+            let at = got.points.iter().zip(expected).position(|(a, b)| a != b);
+            let at = at.unwrap_or(got.points.len().min(expected.len()));
+            return Err(format!(
+                "paths part at position {at}: got {:?} of {}, expected {:?} of {}",
+                got.points.get(at),
+                got.points.len(),
+                expected.get(at),
+                expected.len()
+            ));
+        }
+        let dropped = measure.min_length() - 1;
+        let (n, m) = (pair.x.len() - dropped, pair.y.len() - dropped);
+        let is_edit = path::price(measure, pair, &[]).is_none();
+        path::check(&got.points, n, m, is_edit)?;
+        let rows = band.rows(n, m, Ends::Global).map_err(|error| error.to_string())?;
+        if let Some((i, j)) = got.points.iter().find(|(i, j)| !rows[*i].contains(j)) {
+            return Err(format!("the path leaves the band in ({i}, {j})"));
+        }
+
+        let (truth, plain) = (self.distance, self.plain);
+        let steps = (n + m) as f64;
+        let scale =
+            if let Measure::Lcss { .. } | Measure::LcssLength { .. } = measure { 1.0 } else { truth.abs() };
+        let allowed = tolerance::allowed(truth, plain, scale, steps);
+        tolerance::within("distance of the path", got.distance.wide(), truth, allowed)?;
+        // What the path really costs, in double precision: at most as much worse as values may be wrong.
+        let cost = match path::price(measure, pair, &got.points) {
+            Some(cost) => cost,
+            None => measure.distance(pair, &corridor(&got.points, n)).map_err(oracle)?,
+        };
+        // Choices made on values that are wrong by `allowed` cost at most twice that.
+        tolerance::within("what the path costs", cost, truth, 2.0 * allowed)
+    }
 }
 
 /// The narrowest band that holds a path and what leads to it along the border.

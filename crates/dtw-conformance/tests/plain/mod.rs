@@ -59,7 +59,9 @@ impl<T: Element> Backend<T> for Plain {
         }
         match task {
             Task::Gradients if !measure.has_gradient() => unsupported("gradients of this measure"),
-            Task::Paths if !measure.has_path(problem.shape().channels) => unsupported("paths of this measure"),
+            Task::Paths if !measure.has_path(problem.shape().channels) => {
+                unsupported("paths of this measure")
+            }
             Task::Matches if !matches!(measure, Measure::Dtw { .. }) => {
                 unsupported("matches of this measure")
             }

@@ -1,0 +1,66 @@
+//! The `conformance` command: its last line, its exit status, and what it says about files it cannot use.
+
+use std::process::{Command, Output};
+
+fn conformance(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().expect("the command starts")
+}
+
+fn last_line(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned()
+}
+
+fn with_file(json: &str, dtype: &str) -> Output {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), json).expect("it can be written");
+    let path = file.path().to_str().expect("its path is text");
+    conformance(&["--backend", "cpu", "--section", "none", "--cases", path, "--dtype", dtype])
+}
+
+/// One DTW case: |0 − 3|² at a point.
+fn case(measure: &str, distance: f64) -> String {
+    format!(r#"{{"measure": "{measure}", "x": [[0]], "y": [[3]], "expected": {{"distance": {distance}}}}}"#)
+}
+
+#[test]
+fn the_last_line_counts_and_the_status_follows_it() {
+    for dtype in ["f32", "f64"] {
+        let good = with_file(&format!(r#"{{"cases": [{}]}}"#, case("dtw", 9.0)), dtype);
+        assert_eq!(last_line(&good), "1 passed, 0 failed, 0 skipped");
+        assert!(good.status.success());
+
+        let wrong =
+            with_file(&format!(r#"{{"cases": [{}, {}]}}"#, case("dtw", 9.0), case("dtw", 9.01)), dtype);
+        assert_eq!(last_line(&wrong), "1 passed, 1 failed, 0 skipped");
+        assert!(!wrong.status.success());
+    }
+}
+
+#[test]
+fn an_unknown_measure_is_a_failure_that_names_it() {
+    let output =
+        with_file(&format!(r#"{{"cases": [{}, {}]}}"#, case("dtw", 9.0), case("frechet", 3.0)), "f64");
+    assert_eq!(last_line(&output), "1 passed, 1 failed, 0 skipped");
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("unknown measure `frechet`"));
+}
+
+#[test]
+fn unusable_arguments_are_errors() {
+    for (arguments, named) in [
+        (&["--section", "none", "--cases", "/nowhere/cases.json"][..], "/nowhere/cases.json"),
+        (&["--backend", "abacus"], "abacus"),
+        (&["--section", "frechet"], "frechet"),
+        (&["--dtype", "f16"], "f16"),
+    ] {
+        let output = conformance(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(named), "{arguments:?}");
+    }
+    let output = with_file("{\"cases\": [", "f64");
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot run"));
+    let nothing = conformance(&["--section", "none"]);
+    assert_eq!(last_line(&nothing), "0 passed, 0 failed, 0 skipped");
+    assert!(!nothing.status.success(), "a run that tested nothing has shown nothing");
+}
