@@ -1,0 +1,241 @@
+//! What is timed, as data: `benchmarks/definitions/*.toml`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use dtw_core::{Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Spec};
+use serde::Deserialize;
+
+/// A file of definitions.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    work: Vec<Definition>,
+}
+
+/// One piece of work on generated series, and what comes out.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Definition {
+    /// Unique over all files.
+    pub(crate) name: String,
+    /// A key of docs/measures.md; parameters have their defaults unless given below.
+    pub(crate) measure: String,
+    /// Smoothing of soft_dtw and soft_dtw_divergence.
+    pub(crate) gamma: Option<f64>,
+    /// Threshold of edr and lcss.
+    pub(crate) epsilon: Option<f64>,
+    /// Bandwidth of log_gak.
+    pub(crate) sigma: Option<f64>,
+    /// Sakoe–Chiba radius in points; the full grid unless given.
+    pub(crate) radius: Option<usize>,
+    /// What is asked for.
+    #[serde(default)]
+    pub(crate) task: Task,
+    /// Which pairs.
+    pub(crate) pairs: Pairs,
+    /// Series on each side.
+    pub(crate) count: usize,
+    /// Points of each series of x.
+    pub(crate) length: usize,
+    /// Points of each series of y; as x unless given.
+    pub(crate) length_y: Option<usize>,
+    /// Values per point.
+    #[serde(default = "one")]
+    pub(crate) channels: usize,
+    /// Seed of the values; y has the next one.
+    #[serde(default)]
+    pub(crate) seed: u64,
+    /// Which precisions are timed.
+    #[serde(default = "both")]
+    pub(crate) dtypes: Vec<String>,
+    /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it.
+    pub(crate) expected_mean: f64,
+    /// Allowed relative error of the mean in f64.
+    #[serde(default = "tolerance_f64")]
+    pub(crate) tolerance_f64: f64,
+    /// Allowed relative error of the mean in f32.
+    #[serde(default = "tolerance_f32")]
+    pub(crate) tolerance_f32: f64,
+}
+
+/// Which pairs are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Pairs {
+    /// The symmetric matrix of x with itself.
+    SelfSymmetric,
+    /// Every x with every y.
+    Cross,
+    /// The k-th x with the k-th y.
+    Zipped,
+}
+
+/// What is asked of the plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Task {
+    /// Values.
+    #[default]
+    Distances,
+    /// Values and gradients of zipped pairs.
+    Gradients,
+    /// Values and warping paths of zipped pairs.
+    Paths,
+}
+
+impl Task {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Distances => "distances",
+            Self::Gradients => "gradients",
+            Self::Paths => "paths",
+        }
+    }
+}
+
+const fn one() -> usize {
+    1
+}
+fn both() -> Vec<String> {
+    vec!["f64".into(), "f32".into()]
+}
+const fn tolerance_f64() -> f64 {
+    1e-11
+}
+const fn tolerance_f32() -> f64 {
+    1e-5
+}
+
+impl Definition {
+    /// What to compute.
+    ///
+    /// # Errors
+    /// For an unknown measure or a missing parameter.
+    pub(crate) fn spec(&self) -> Result<Spec> {
+        let needs = |value: Option<f64>, name: &str| {
+            value.with_context(|| format!("{}: {} needs {name}", self.name, self.measure))
+        };
+        let gamma = self.gamma.unwrap_or(Measure::DEFAULT_GAMMA);
+        let cost = LocalCost::SquaredEuclidean;
+        let measure = match self.measure.as_str() {
+            "dtw" => Measure::Dtw { cost },
+            "ddtw" => Measure::Ddtw { cost },
+            "wdtw" => Measure::Wdtw { g: Measure::DEFAULT_G },
+            "wddtw" => Measure::Wddtw { g: Measure::DEFAULT_G },
+            "adtw" => Measure::Adtw { penalty: Measure::DEFAULT_PENALTY },
+            "erp" => Measure::Erp { gap: Measure::DEFAULT_GAP },
+            "edr" => Measure::Edr { epsilon: needs(self.epsilon, "epsilon")?, output: EdrOutput::Count },
+            "lcss" => Measure::Lcss {
+                epsilon: self.epsilon.unwrap_or(Measure::DEFAULT_EPSILON),
+                output: LcssOutput::Distance,
+            },
+            "msm" => Measure::Msm { c: Measure::DEFAULT_C },
+            "twed" => Measure::Twed {
+                nu: Measure::DEFAULT_NU,
+                lambda: Measure::DEFAULT_LAMBDA,
+                degree: Measure::DEFAULT_DEGREE,
+            },
+            "soft_dtw" => Measure::SoftDtw { gamma },
+            "soft_dtw_divergence" => Measure::SoftDtwDivergence { gamma },
+            "log_gak" => Measure::LogGak { sigma: needs(self.sigma, "sigma")? },
+            "subsequence_dtw" => return Ok(Spec::subsequence_dtw(cost)),
+            other => bail!("{}: no measure is called {other:?}", self.name),
+        };
+        Ok(Spec::new(measure).with_band(self.radius.map_or(Band::Full, Band::sakoe_chiba)))
+    }
+
+    /// Which pairs, in dtw-core's words.
+    pub(crate) const fn pairing(&self) -> Pairing {
+        match self.pairs {
+            Pairs::SelfSymmetric => Pairing::SelfSymmetric,
+            Pairs::Cross => Pairing::Cross,
+            Pairs::Zipped => Pairing::Zipped,
+        }
+    }
+
+    /// Points of each series of y.
+    pub(crate) fn length_y(&self) -> usize {
+        self.length_y.unwrap_or(self.length)
+    }
+
+    /// Whether this precision is timed.
+    pub(crate) fn has(&self, dtype: Dtype) -> bool {
+        self.dtypes.iter().any(|name| *name == dtype.to_string())
+    }
+
+    /// Allowed relative error of the mean.
+    pub(crate) const fn tolerance(&self, dtype: Dtype) -> f64 {
+        match dtype {
+            Dtype::F64 => self.tolerance_f64,
+            Dtype::F32 => self.tolerance_f32,
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(wrong) = self.dtypes.iter().find(|name| *name != "f32" && *name != "f64") {
+            bail!("{}: dtypes are f32 and f64, not {wrong:?}", self.name);
+        }
+        if self.task != Task::Distances && self.pairs != Pairs::Zipped {
+            bail!("{}: {} are computed of zipped pairs", self.name, self.task.name());
+        }
+        self.spec().map(drop)
+    }
+}
+
+/// All definitions of a folder, by file and place.
+///
+/// # Errors
+/// When a file cannot be read or says something unknown, or two have one name.
+pub(crate) fn read(folder: &Path) -> Result<Vec<Definition>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    let mut all: Vec<Definition> = Vec::new();
+    for path in paths {
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file: File = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+        for definition in file.work {
+            definition.check().with_context(|| format!("in {}", path.display()))?;
+            if all.iter().any(|other| other.name == definition.name) {
+                bail!("in {}: a second definition is called {}", path.display(), definition.name);
+            }
+            all.push(definition);
+        }
+    }
+    if all.is_empty() {
+        bail!("no definitions in {}", folder.display());
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Definition> {
+        let file: File = toml::from_str(text)?;
+        file.work[0].check()?;
+        Ok(file.work[0].clone())
+    }
+
+    #[test]
+    fn the_projects_definitions_are_well_formed() {
+        let all = read(&crate::benchmarks().join("definitions")).unwrap();
+        assert!(all.iter().all(|d| d.expected_mean.is_finite() && d.count > 0 && d.length > 0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let base = "[[work]]\nname = \"a\"\ncount = 2\nlength = 4\nexpected_mean = 1.0\n";
+        let with = |rest: &str| parse(&format!("{base}{rest}"));
+        assert!(with("measure = \"dtw\"\npairs = \"cross\"\n").is_ok());
+        let unknown = with("measure = \"dwt\"\npairs = \"cross\"\n").unwrap_err();
+        assert!(unknown.to_string().contains("no measure is called \"dwt\""));
+        assert!(with("measure = \"edr\"\npairs = \"cross\"\n").unwrap_err().to_string().contains("epsilon"));
+        assert!(with("measure = \"dtw\"\npairs = \"cross\"\ntask = \"paths\"\n").is_err());
+        assert!(with("measure = \"dtw\"\npairs = \"cross\"\nlenght = 3\n").is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! `dtw-bench run | peers | expect`: how fast, and whether still right.
+//!
+//! A definition (`benchmarks/definitions/*.toml`) says what is computed on which generated series, and what comes out;
+//! a wrong value fails the run and is never timed. Records (`benchmarks/record/<cpu>/<date>.csv`) name the day, the
+//! CPU, the instruction set, the threads and the commit, so that a number can be traced to what made it.
+
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a command talks to its user")]
+
+mod definition;
+#[cfg(feature = "oracle")]
+mod expect;
+mod input;
+mod machine;
+mod peers;
+mod record;
+mod run;
+mod timing;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Times dtwave: on its own definitions, or in turn with other libraries.
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 110)]
+struct Options {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: run::Options,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Time the definitions of benchmarks/definitions (what happens without a command).
+    Run(run::Options),
+    /// Time dtwave in turn with tsdistances and tslearn on one core, and two threads against one.
+    ///
+    /// Installs the pinned libraries with pip into a virtual environment under the target folder, which needs python3
+    /// and the network once. Every value is compared; a difference fails the run.
+    Peers(peers::Options),
+    /// Print what the oracles say the definitions' expected values are.
+    #[cfg(feature = "oracle")]
+    Expect,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let done = match options.command {
+        None => run::run(&options.run),
+        Some(Command::Run(options)) => run::run(&options),
+        Some(Command::Peers(options)) => peers::run(&options),
+        #[cfg(feature = "oracle")]
+        Some(Command::Expect) => expect::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder `benchmarks/` of the workspace.
+fn benchmarks() -> PathBuf {
+    workspace().join("benchmarks")
+}
+
+/// The folder of the workspace.
+fn workspace() -> PathBuf {
+    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).expect("the crate lies two folders deep").to_path_buf()
+}
