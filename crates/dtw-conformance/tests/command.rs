@@ -37,6 +37,45 @@ fn the_last_line_counts_and_the_status_follows_it() {
 }
 
 #[test]
+fn every_wrong_expectation_is_noticed_in_both_precisions() {
+    let subsequence = |expected: &str| {
+        format!(
+            r#"{{"cases": [{{"measure": "subsequence_dtw", "x": [[1], [2]], "y": [[5], [1], [2], [7]],
+                            "expected": {{"distance": 0, {expected}}}}}]}}"#
+        )
+    };
+    let soft = |expected: &str| {
+        format!(
+            r#"{{"cases": [{{"measure": "soft_dtw", "x": [[1]], "y": [[3]], "expected": {{"distance": 4, {expected}}}}}]}}"#
+        )
+    };
+    let path = |expected: &str| {
+        format!(
+            r#"{{"cases": [{{"measure": "dtw", "x": [[1], [1]], "y": [[1], [1]], "expected": {{"path": {expected}}}}}]}}"#
+        )
+    };
+    for dtype in ["f32", "f64"] {
+        for (right, wrong) in [
+            (subsequence(r#""start": 1, "end": 2"#), subsequence(r#""start": 0, "end": 2"#)),
+            (soft(r#""grad_x": [[-4]]"#), soft(r#""grad_x": [[4]]"#)),
+            (soft(r#""grad_y": [[4]]"#), soft(r#""grad_y": [[4.1]]"#)),
+            (path("[[0, 0], [1, 1]]"), path("[[0, 0], [1, 0], [1, 1]]")),
+        ] {
+            assert_eq!(
+                last_line(&with_file(&right, dtype)),
+                "1 passed, 0 failed, 0 skipped",
+                "{dtype} {right}"
+            );
+            assert_eq!(
+                last_line(&with_file(&wrong, dtype)),
+                "0 passed, 1 failed, 0 skipped",
+                "{dtype} {wrong}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_unknown_measure_is_a_failure_that_names_it() {
     let output =
         with_file(&format!(r#"{{"cases": [{}, {}]}}"#, case("dtw", 9.0), case("frechet", 3.0)), "f64");

@@ -7,12 +7,13 @@ use crate::batch::{Batch, Element};
 use crate::golden::Case;
 use crate::guard::Guarded;
 use crate::oracle::{Measure, Pair};
-use crate::tolerance::{self, alignment_condition};
+use crate::tolerance::{self, F64_RELATIVE, alignment_condition, within};
 use crate::translate;
 
 /// Checks everything one golden case expects.
 ///
-/// In `f32` the file's numbers are still the truth: rounding the input is part of the plain loop's error.
+/// In `f32` the file's numbers are still the truth: rounding the input is part of the plain loop's error. They must
+/// then agree with the oracle, because a wrong number would count as an error of the plain loop and excuse anything.
 ///
 /// # Errors
 /// [`Stop`] unless everything holds.
@@ -57,6 +58,7 @@ impl<T: Element> Checking<'_, T> {
         let Some(truth) = expected.distance else { return Ok(()) };
         let plain = measure.distance(&self.narrow, band)?;
         let scale = tolerance::scale(measure, pair, band, truth)?;
+        within("the oracle, by this file", measure.distance(pair, band)?, truth, F64_RELATIVE * scale)?;
         let mut out = Guarded::<T>::new(1);
         prepared(self.backend, &self.problem, Task::Distances)?.distances(self.x, self.y, out.output())?;
         self.within("distance", out.checked("out")?[0], truth, plain, scale, 0.0)
@@ -77,18 +79,21 @@ impl<T: Element> Checking<'_, T> {
             grad_y: grad_y.output(),
         };
         prepared(self.backend, &self.problem, Task::Gradients)?.gradients(self.x, self.y, out)?;
+        let (oracle_x, oracle_y) = measure.gradients(pair, band)?;
         let (plain_x, plain_y) = measure.gradients(&self.narrow, band)?;
         let value = measure.distance(pair, band)?;
-        let condition = match *measure {
+        // Weights are shares of 1, so however uncertain they are, a gradient stays of its own order.
+        let conditions = match *measure {
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
                 let largest = tolerance::scale(measure, pair, band, value)?;
-                alignment_condition::<T>(largest, gamma, self.steps())
+                let double = alignment_condition::<f64>(largest, gamma, self.steps());
+                (double.min(1.0), alignment_condition::<T>(largest, gamma, self.steps()).min(1.0))
             }
-            _ => 0.0,
+            _ => (0.0, 0.0),
         };
-        for (what, truth, got, plain) in [
-            ("grad_x", &expected.grad_x, grad_x.checked("grad_x")?, plain_x),
-            ("grad_y", &expected.grad_y, grad_y.checked("grad_y")?, plain_y),
+        for (what, truth, got, plain, oracle) in [
+            ("grad_x", &expected.grad_x, grad_x.checked("grad_x")?, plain_x, oracle_x),
+            ("grad_y", &expected.grad_y, grad_y.checked("grad_y")?, plain_y, oracle_y),
         ] {
             let Some(truth) = truth else { continue };
             let truth: Vec<f64> = truth.iter().flatten().copied().collect();
@@ -101,8 +106,19 @@ impl<T: Element> Checking<'_, T> {
             }
             // Terms that cancel within one component are no larger than the largest component.
             let scale = truth.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            for (at, oracle) in oracle.into_iter().flatten().enumerate() {
+                let what = format!("the oracle, by this file, {what}[{at}]");
+                within(&what, oracle, truth[at], (F64_RELATIVE + conditions.0) * scale)?;
+            }
             for (at, plain) in plain.into_iter().flatten().enumerate() {
-                self.within(&format!("{what}[{at}]"), got[at], truth[at], plain, scale, condition * scale)?;
+                self.within(
+                    &format!("{what}[{at}]"),
+                    got[at],
+                    truth[at],
+                    plain,
+                    scale,
+                    conditions.1 * scale,
+                )?;
             }
         }
         Ok(())
@@ -111,6 +127,10 @@ impl<T: Element> Checking<'_, T> {
     fn path(&self) -> Checked {
         let Case { measure, band, pair, expected, .. } = self.case;
         let Some(points) = &expected.path else { return Ok(()) };
+        let oracle = measure.path(pair, band)?;
+        if &oracle != points {
+            return Err(Stop::Failed(format!("path: the file expects {points:?}, the oracle {oracle:?}")));
+        }
         let found = prepared(self.backend, &self.problem, Task::Paths)?.paths(self.x, self.y)?;
         let [found] = &found[..] else {
             return Err(Stop::Failed(format!("expected one path, got {}", found.len())));
@@ -131,12 +151,19 @@ impl<T: Element> Checking<'_, T> {
         if expected.start.is_none() && expected.end.is_none() {
             return Ok(());
         }
+        let right = |got: usize, wanted: Option<usize>| wanted.is_none_or(|wanted| wanted == got);
+        let oracle = measure.matches(pair, band, 1, 0)?[0];
+        if !(right(oracle.start, expected.start) && right(oracle.end, expected.end)) {
+            return Err(Stop::Failed(format!(
+                "the file expects {:?}..={:?}, the oracle {}..={}",
+                expected.start, expected.end, oracle.start, oracle.end
+            )));
+        }
         let mut plan = prepared(self.backend, &self.problem, Task::Matches)?;
         let found = plan.matches(self.x, self.y, &SearchOptions::default())?;
         let Some(hit) = found.first().and_then(|hits| hits.first()) else {
             return Err(Stop::Failed("no match was found".to_owned()));
         };
-        let right = |got: usize, wanted: Option<usize>| wanted.is_none_or(|wanted| wanted == got);
         if right(hit.start, expected.start) && right(hit.end, expected.end) {
             return Ok(());
         }
