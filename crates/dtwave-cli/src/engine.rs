@@ -69,7 +69,7 @@ pub(crate) fn batch_of<T: Element>(
             let number = T::from_f64(*value);
             if !number.finite() {
                 bail!(
-                    "{}: series {index}, position {}: {value} is too large for {}",
+                    "{}: series {index}, position {}: {value:?} is too large for {}",
                     dataset.name,
                     at / dataset.channels,
                     T::DTYPE

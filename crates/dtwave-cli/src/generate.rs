@@ -24,7 +24,7 @@ pub(crate) const CLASSES: [&str; 3] = ["cylinder", "bell", "funnel"];
 /// The length of the original problem.
 pub(crate) const LENGTH: usize = 128;
 
-/// `per_class` series of each class, interleaved: cylinder, bell, funnel, cylinder, …
+/// `per_class` series of each class, class by class.
 ///
 /// # Panics
 /// If `length` is below 8, where the shapes have no room.
@@ -33,8 +33,8 @@ pub(crate) fn cylinder_bell_funnel(name: &str, per_class: usize, length: usize, 
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut series = Vec::with_capacity(per_class * CLASSES.len());
     let mut labels = Vec::with_capacity(per_class * CLASSES.len());
-    for _ in 0..per_class {
-        for class in CLASSES {
+    for class in CLASSES {
+        for _ in 0..per_class {
             series.push(one(class, length, &mut rng));
             labels.push(class.to_owned());
         }
@@ -76,7 +76,7 @@ mod tests {
         assert_ne!(a.series, cylinder_bell_funnel("cbf", 2, LENGTH, 8).series);
         assert_eq!(a.len(), 6);
         assert_eq!(a.lengths(), (LENGTH, LENGTH));
-        assert_eq!(a.labels.unwrap()[..3], CLASSES);
+        assert_eq!(a.labels.unwrap(), ["cylinder", "cylinder", "bell", "bell", "funnel", "funnel"]);
     }
 
     #[test]
@@ -85,8 +85,8 @@ mod tests {
         let mut sums = [[0.0; 2]; 3];
         for (index, values) in dataset.series.iter().enumerate() {
             // a ≤ 32 and b ≥ 48 for every series: the first points inside and the first after 16 + 32.
-            sums[index % 3][0] += values[32..40].iter().sum::<f64>() / (8.0 * 200.0);
-            sums[index % 3][1] += values[0..16].iter().sum::<f64>() / (16.0 * 200.0);
+            sums[index / 200][0] += values[32..40].iter().sum::<f64>() / (8.0 * 200.0);
+            sums[index / 200][1] += values[0..16].iter().sum::<f64>() / (16.0 * 200.0);
         }
         let [cylinder, bell, funnel] = sums.map(|s| s[0]);
         assert!(bell < funnel && funnel < cylinder, "{sums:?}");

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::data::Dataset;
 use crate::options::{PointRange, RunArgs};
-use crate::progress;
+use crate::{plot, progress};
 
 /// The parameters of a measure by the names of their options.
 pub(super) fn parameters(measure: &Measure) -> Vec<(&'static str, Value)> {
@@ -64,7 +64,7 @@ pub(super) fn described(spec: &Spec, run: &RunArgs) -> String {
     });
     words.extend(shown.map(|(name, value)| match value.as_str() {
         Some(text) => format!("{name} {text}"),
-        None => format!("{name} {value}"),
+        None => format!("{name} {}", value.as_f64().map_or_else(|| value.to_string(), plot::short)),
     }));
     if spec.band != Band::Full {
         words.push(format!("band {}", band_text(&spec.band)));

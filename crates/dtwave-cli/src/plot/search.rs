@@ -102,8 +102,8 @@ impl SearchFigure<'_> {
     }
 
     fn color(&self, rank: usize) -> plotters::style::RGBColor {
-        // Blue is the query's.
-        PALETTE[rank % (PALETTE.len() - 1)]
+        // The blues after these are the query's.
+        PALETTE[rank % 4]
     }
 
     /// The hit and the query drawn from its start, over the time of the hit.

@@ -174,8 +174,8 @@ pub(crate) fn short(value: f64) -> String {
     if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-3) {
         return format!("{value:.3e}");
     }
-    let whole_digits = value.abs().max(1.0).log10().floor() as usize + 1;
-    let decimals = 4_usize.saturating_sub(whole_digits);
+    let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    let decimals = (3 - magnitude).max(0) as usize;
     trimmed(&format!("{value:.decimals$}"))
 }
 
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases = [(0.0, "0"), (1.5, "1.5"), (1234.56, "1235"), (0.12345, "0.123"), (12.3456, "12.35")];
+        let cases = [(0.0, "0"), (1.5, "1.5"), (1234.56, "1235"), (0.0123456, "0.01235"), (12.3456, "12.35")];
         for (value, expected) in cases {
             assert_eq!(short(value), expected);
         }

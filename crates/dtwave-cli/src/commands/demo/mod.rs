@@ -65,7 +65,6 @@ const HITS: usize = 8;
 struct Demo<'a> {
     out: &'a Path,
     job: Job,
-    run: RunArgs,
     train: Dataset,
     test: Dataset,
     recording: Dataset,
@@ -87,7 +86,6 @@ pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
     let demo = Demo {
         out: &args.out,
         job: Job::new(&run, cancel)?,
-        run,
         train: generate::cylinder_bell_funnel("cbf_train", TRAIN_PER_CLASS, generate::LENGTH, args.seed),
         test: generate::cylinder_bell_funnel("cbf_test", TEST_PER_CLASS, generate::LENGTH, args.seed + 1),
         recording: ecg::recording(),
@@ -187,8 +185,7 @@ impl Demo<'_> {
             ]);
         }
 
-        let sorted = self.sorted_by_class();
-        let batch = engine::batch::<f64>(&sorted)?;
+        let batch = engine::batch::<f64>(&self.train)?;
         let spec = Spec::dtw();
         let matrix = Matrix {
             spec: &spec,
@@ -197,19 +194,19 @@ impl Demo<'_> {
             y: batch.batch(),
         };
         let values = pairwise::in_memory(&self.job, &matrix, &self.progress("pairwise"), |v| v)?;
-        let side = sorted.len();
+        let side = self.train.len();
         let svg = self.figure(
             "distances.svg",
             &HeatMapFigure {
                 title: "DTW distances between the training series".into(),
-                subtitle: format!("{side} series of {} points, sorted by class", generate::LENGTH),
+                subtitle: format!("{side} series of {} points", generate::LENGTH),
                 values: &values,
                 columns: side,
                 shape: [side, side],
                 row_label: "series".into(),
                 column_label: "series".into(),
                 value_label: "distance".into(),
-                groups: pairwise::groups(&sorted),
+                groups: pairwise::groups(&self.train),
             },
         )?;
         let section = Section::new("Classification")
@@ -225,22 +222,6 @@ impl Demo<'_> {
             .command("dtwave pairwise cbf_train.tsv -o distances.npy --plot distances.svg");
         let line = format!("{:.4} by {} ({} series)", best.0, best.1, self.test.len());
         Ok((vec![section], "classification", accuracies.into(), line))
-    }
-
-    /// The training series class by class.
-    fn sorted_by_class(&self) -> Dataset {
-        let labels = self.train.labels.as_deref().unwrap_or(&[]);
-        let order: Vec<usize> = self
-            .train
-            .classes
-            .iter()
-            .flat_map(|class| (0..self.train.len()).filter(move |i| labels[*i] == *class))
-            .collect();
-        Dataset {
-            series: order.iter().map(|i| self.train.series[*i].clone()).collect(),
-            labels: Some(order.iter().map(|i| labels[*i].clone()).collect()),
-            ..self.train.clone()
-        }
     }
 
     /// One beat of the recording found again, and two beats aligned.

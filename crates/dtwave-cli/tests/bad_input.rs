@@ -1,0 +1,179 @@
+//! Every bad input gets one clear line on stderr and a non-zero exit, and leaves nothing behind.
+
+mod common;
+
+use common::{Bench, npy, raw_npy};
+
+/// A good file of each kind that bad calls are made with.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench
+        .write("good.csv", "1,2,3,4\n2,3,4,5\n4,3,2,1\n")
+        .write("one.csv", "1\n2\n3\n4\n5\n")
+        .write("ragged.csv", "1,2,3,4\n1,2,3\n")
+        .write("good.tsv", "a\t1\t2\t3\nb\t3\t2\t1\n")
+        .write("good.npy", npy(&[2, 3], &[1., 2., 3., 3., 2., 1.]));
+    bench
+}
+
+#[test]
+fn files() {
+    let bench = bench();
+    for name in ["e.csv", "e.ts", "e.tsv", "e.txt", "e.npy", "e.npz"] {
+        bench.write(name, "");
+        bench.refuses(&["pairwise", name, "-o", "d.npy"], &[name, "the file is empty"]);
+    }
+    bench.refuses(&["pairwise", "missing.csv"], &["cannot read missing.csv"]);
+    bench.refuses(&["pairwise", "good.wav"], &["good.wav", "unknown extension", ".npz"]);
+    let truncated = npy(&[2, 3], &[1.0; 6]);
+    bench.write("cut.npy", &truncated[..truncated.len() - 3]);
+    bench.refuses(&["pairwise", "cut.npy"], &["cut.npy", "truncated", "48 bytes"]);
+    bench.write("cut.npz", b"PK\x03\x04 not whole");
+    bench.refuses(&["pairwise", "cut.npz"], &["cut.npz", ".npz archive"]);
+    bench.write("rank.npy", npy(&[1, 1, 1, 2], &[1., 2.]));
+    bench.refuses(&["pairwise", "rank.npy"], &["rank.npy", "rank 4", "[n, length, channels]"]);
+    bench.write("dtype.npy", raw_npy("<c16", "(1,)", &[0; 16]));
+    bench.refuses(&["pairwise", "dtype.npy"], &["dtype.npy", "<c16", "float64"]);
+}
+
+#[test]
+fn series() {
+    let bench = bench();
+    bench.write("empty.tsv", "a\t1\t2\nb\n");
+    bench.refuses(&["pairwise", "empty.tsv"], &["empty.tsv", "line 2", "series 1 is empty"]);
+    bench.write("empty.npy", npy(&[2, 0], &[]));
+    bench.refuses(&["pairwise", "empty.npy"], &["empty.npy", "series 0 is empty"]);
+    bench.write("nan.csv", "1,2\n3,NaN\n");
+    bench.refuses(&["pairwise", "nan.csv"], &["nan.csv", "line 2, column 2", "series 1, position 1", "NaN"]);
+    for (text, shown) in [("inf", "inf"), ("-Infinity", "-inf")] {
+        bench.write("inf.csv", format!("1,2\n{text},3\n"));
+        bench.refuses(&["pairwise", "inf.csv"], &["inf.csv", "series 1, position 0", shown]);
+    }
+    bench.write("inf.npy", npy(&[1, 2], &[f64::NEG_INFINITY, 0.0]));
+    bench.refuses(&["pairwise", "inf.npy"], &["inf.npy", "series 0, position 0", "-inf"]);
+    bench.write("cell.csv", "1,2\n3,four\n");
+    bench.refuses(&["pairwise", "cell.csv"], &["cell.csv", "line 2, column 2", "'four' is not a number"]);
+    bench.write("huge.csv", "1,1e300\n");
+    bench.refuses(&["pairwise", "huge.csv", "--dtype", "f32"], &["position 1", "1e300", "too large for f32"]);
+}
+
+#[test]
+fn lengths_channels_and_labels() {
+    let bench = bench();
+    bench.write("point.csv", "1,2,3\n7\n");
+    bench.refuses(&["pairwise", "point.csv", "-m", "ddtw"], &["ddtw", "at least 3 points", "series 1"]);
+    bench.write("mixed.ts", "@classLabel false\n@data\n1,2:3,4\n1,2\n");
+    bench.refuses(&["pairwise", "mixed.ts"], &["mixed.ts", "line 4", "1 channels where 2"]);
+    bench.write("two.npy", npy(&[1, 2, 2], &[1., 2., 3., 4.]));
+    bench.refuses(&["pairwise", "good.csv", "two.npy"], &["good.csv has 1", "two.npy has 2"]);
+    bench.refuses(&["align", "one.csv", "two.npy"], &["1 channel", "has 2"]);
+    bench.write("unlabelled.ts", "@univariate true\n@classLabel true a b\n@data\n1,2,3:a\n1,2,3\n");
+    let classify = ["classify", "--train", "unlabelled.ts", "--test", "good.tsv"];
+    bench.refuses(&classify, &["unlabelled.ts", "line 5", "no class label"]);
+    bench.refuses(
+        &["classify", "--train", "good.csv", "--test", "good.tsv"],
+        &["good.csv", "no class labels"],
+    );
+    bench.refuses(
+        &["classify", "--train", "good.tsv", "--test", "good.npy"],
+        &["good.npy", "no class labels"],
+    );
+    bench.refuses(&["barycenter", "ragged.csv", "--start", "mean"], &["length"]);
+    bench.refuses(&["barycenter", "good.csv", "--by-class"], &["good.csv", "no class labels"]);
+    bench.refuses(&["barycenter", "good.tsv", "--class", "z"], &["no series of class 'z'", "a, b"]);
+    bench.refuses(&["align", "good.csv", "one.csv"], &["good.csv has 3 series", "--x-index"]);
+    bench.refuses(
+        &["search", "--reference", "one.csv", "--query", "one.csv", "--query-range", "2:9"],
+        &["5 points", "2:9 is out of range"],
+    );
+}
+
+#[test]
+fn parameters() {
+    let bench = bench();
+    let refuses = |options: &[&str], parts: &[&str]| {
+        bench.refuses(&[&["pairwise", "good.csv", "-o", "d.npy"], options].concat(), parts);
+    };
+    refuses(&["-m", "nope"], &["unknown measure 'nope'", "dtw", "log_gak"]);
+    refuses(&["--nope"], &["--nope"]);
+    refuses(&["--band", "-1"], &["band", "negative"]);
+    refuses(&["--band", "1.5"], &["'1.5' is no band radius"]);
+    refuses(&["--band", "itakura:0.5"], &["max_slope >= 1", "0.5"]);
+    refuses(&["-m", "soft_dtw", "--gamma", "0"], &["gamma > 0", "got 0"]);
+    refuses(&["-m", "soft_dtw", "--gamma", "nan"], &["gamma > 0", "NaN"]);
+    refuses(&["-m", "twed", "--nu", "-0.1"], &["nu >= 0", "-0.1"]);
+    refuses(&["-m", "edr"], &["edr needs --epsilon"]);
+    refuses(&["--gamma", "1"], &["--gamma is no option of dtw"]);
+    refuses(&["--dtype", "f16"], &["f16", "f32 or f64"]);
+    refuses(&["--backend", "abacus"], &["abacus", "cpu"]);
+    refuses(&["--backend", "cuda"], &["cuda"]);
+    refuses(&["--threads", "0"], &["threads", "'0'"]);
+    refuses(&["--memory-limit", "lots"], &["'lots' is no memory size"]);
+    refuses(&["--memory-limit", "8B"], &["memory"]);
+    // Rows and columns of different length leave a diagonal of slope 1 no path.
+    let band = ["pairwise", "ragged.csv", "-o", "d.npy", "--band", "itakura:1"];
+    bench.refuses(&band, &["path"]);
+    bench.refuses(&["frobnicate"], &["frobnicate"]);
+    bench.refuses(&["classify", "--train", "good.tsv"], &["--test"]);
+    bench.refuses(
+        &["classify", "--train", "good.tsv", "--test", "good.tsv", "-k", "9"],
+        &["--k 9", "2 series"],
+    );
+    bench.refuses(&["align", "one.csv", "one.csv", "-m", "soft_dtw"], &["soft_dtw has no warping path"]);
+    bench.refuses(&["barycenter", "good.csv", "-m", "msm"], &["soft_dtw", "msm"]);
+    bench.refuses(&["cluster", "good.csv", "-k", "9"], &["--clusters 9", "3 series"]);
+    bench.refuses(&["cluster", "good.csv", "-k", "2", "-m", "msm"], &["--method kmedoids"]);
+    bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "-m", "msm"], &["dtw only"]);
+    bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "--top-k", "0"], &["--top-k"]);
+}
+
+#[test]
+fn outputs() {
+    let bench = bench();
+    for out in ["d.npy", "d.csv", "d.json"] {
+        let out = format!("no/such/{out}");
+        bench.refuses(&["pairwise", "good.csv", "-o", &out], &["no/such", "does not exist"]);
+    }
+    bench.refuses(&["pairwise", "good.csv", "-o", "d.xls"], &["d.xls", ".npy, .csv or .json"]);
+    bench.refuses(&["pairwise", "good.csv", "--plot", "d.jpg"], &["d.jpg", ".svg or .png"]);
+    bench.refuses(&["pairwise", "good.csv", "--plot", "no/d.svg"], &["no", "does not exist"]);
+    bench.refuses(&["pairwise", "good.csv", "-o", "good.csv/d.npy"], &["good.csv is not a folder"]);
+    bench.refuses(&["demo", "--out", "good.csv"], &["good.csv"]);
+    bench.refuses(&["pairwise", "good.csv", "-o", "d.csv", "--resume"], &["--resume", ".npy"]);
+}
+
+/// A folder that even root cannot write to, and a device that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn read_only_folders_and_full_disks() {
+    let bench = bench();
+    for out in ["d.npy", "d.csv"] {
+        bench.refuses(&["pairwise", "good.csv", "-o", &format!("/sys/{out}")], &["cannot write /sys/", "d."]);
+    }
+    for name in ["full.csv", "full.json", "full.svg", "full.png"] {
+        std::os::unix::fs::symlink("/dev/full", bench.file(name)).unwrap();
+    }
+    let full = |args: &[&str], name: &str| {
+        bench.refuses(args, &[name, "the disk is full"]);
+        assert!(bench.file(name).is_symlink(), "{name} was replaced");
+    };
+    full(&["pairwise", "good.csv", "-o", "full.csv"], "full.csv");
+    full(&["pairwise", "good.csv", "-o", "full.json"], "full.json");
+    full(&["pairwise", "good.csv", "--plot", "full.svg"], "full.svg");
+    full(&["pairwise", "good.csv", "--plot", "full.png"], "full.png");
+    full(&["classify", "--train", "good.tsv", "--test", "good.tsv", "-o", "full.csv"], "full.csv");
+    full(&["align", "one.csv", "one.csv", "-o", "full.csv"], "full.csv");
+    full(&["barycenter", "good.csv", "-o", "full.csv"], "full.csv");
+    full(&["cluster", "good.csv", "-k", "2", "-o", "full.csv"], "full.csv");
+}
+
+/// The memory limit counts results and scratch; a .npy result needs room for one tile only.
+#[test]
+fn memory_limits() {
+    let bench = Bench::new();
+    bench.write("many.npy", npy(&[200, 3], &common::waves(200, 3)));
+    let limited = ["pairwise", "many.npy", "--memory-limit", "100KiB"];
+    bench.refuses(&limited, &["200 × 200", "312.5 KiB", "100 KiB", "-o FILE.npy"]);
+    bench.refuses(&[&limited[..], &["-o", "d.csv"]].concat(), &["-o FILE.npy"]);
+    bench.refuses(&["pairwise", "many.npy", "-o", "d.npy", "--memory-limit", "4B"], &["memory"]);
+}

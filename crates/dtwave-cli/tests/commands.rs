@@ -1,0 +1,204 @@
+//! Each command does its job on small inputs with known answers.
+
+mod common;
+
+use common::{Bench, npy, npy_values};
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
+}
+
+#[test]
+fn pairwise_gives_the_same_matrix_in_every_form() {
+    let bench = Bench::new();
+    bench.write("a.csv", "0,1,2\n2,1,0\n");
+    let expected = dtw(&[0., 1., 2.], &[2., 1., 0.]);
+    let text = bench.ok(&["pairwise", "a.csv"]);
+    assert_eq!(text, format!("0,{expected}\n{expected},0\n"));
+
+    let answer = bench.json(&["pairwise", "a.csv", "--json"]);
+    close(answer["distances"][0][1].as_f64().unwrap(), expected);
+    assert_eq!(answer["shape"], serde_json::json!([2, 2]));
+    bench.ok(&["pairwise", "a.csv", "-o", "d.npy"]);
+    let values = npy_values(&bench.read("d.npy"));
+    assert_eq!(values[1], answer["distances"][0][1].as_f64().unwrap());
+    bench.ok(&["pairwise", "a.csv", "-o", "d.csv"]);
+    assert_eq!(bench.text("d.csv"), text);
+    bench.ok(&["pairwise", "a.csv", "-o", "d.json"]);
+    let rows: Vec<Vec<f64>> = serde_json::from_slice(&bench.read("d.json")).unwrap();
+    assert_eq!(rows.concat(), values);
+    bench.ok(&["pairwise", "a.csv", "a.csv", "-o", "cross.npy"]);
+    assert_eq!(npy_values(&bench.read("cross.npy")), values);
+    bench.ok(&["pairwise", "a.csv", "--sqrt", "-o", "root.npy", "--plot", "d.svg"]);
+    close(npy_values(&bench.read("root.npy"))[1], values[1].sqrt());
+    assert!(bench.text("d.svg").contains("root of the distance"));
+}
+
+/// DTW from its definition, on the full matrix.
+fn dtw(x: &[f64], y: &[f64]) -> f64 {
+    let mut d = vec![vec![f64::INFINITY; y.len() + 1]; x.len() + 1];
+    d[0][0] = 0.0;
+    for i in 1..=x.len() {
+        for j in 1..=y.len() {
+            let best = d[i - 1][j - 1].min(d[i - 1][j]).min(d[i][j - 1]);
+            d[i][j] = (x[i - 1] - y[j - 1]).powi(2) + best;
+        }
+    }
+    d[x.len()][y.len()]
+}
+
+#[test]
+fn ragged_and_multichannel_series_are_compared() {
+    let bench = Bench::new();
+    bench.write("a.ts", "@classLabel true p q\n@data\n1,2,3:0,0,0:p\n1,2:0,1:q\n");
+    let answer = bench.json(&["pairwise", "a.ts", "--json"]);
+    // Points (1,0) (2,0) (3,0) against (1,0) (2,1): 0 + 1 + (1 + 1).
+    close(answer["distances"][0][1].as_f64().unwrap(), 3.0);
+    let normalized = bench.json(&["pairwise", "a.ts", "--json", "--normalize", "z"]);
+    assert_ne!(normalized["distances"][0][1], answer["distances"][0][1]);
+}
+
+#[test]
+fn classify_scores_and_predicts() {
+    let bench = Bench::new();
+    bench.write("train.tsv", "up\t0\t1\t2\t3\ndown\t3\t2\t1\t0\n");
+    bench.write("test.tsv", "up\t0\t0\t1\t2\ndown\t3\t3\t1\t0\nup\t4\t2\t0\t0\n");
+    let args = ["classify", "--train", "train.tsv", "--test", "test.tsv"];
+    let answer = bench.json(&[&args[..], &["--json", "-o", "p.csv"]].concat());
+    close(answer["accuracy"].as_f64().unwrap(), 2.0 / 3.0);
+    assert_eq!(answer["predictions"], serde_json::json!(["up", "down", "down"]));
+    assert_eq!(answer["classes"], serde_json::json!(["down", "up"]));
+    assert_eq!(answer["confusion"], serde_json::json!([[1, 0], [1, 1]]));
+    let predictions = bench.text("p.csv");
+    assert!(predictions.starts_with("series,actual,predicted,nearest,distance\n0,up,up,0,"), "{predictions}");
+    let text = bench.ok(&args);
+    assert!(text.contains("accuracy 0.6667 (2 of 3)"), "{text}");
+
+    // A file without labels can be classified, not scored.
+    bench.write("new.csv", "0,1,1,3\n");
+    let args = ["classify", "--train", "train.tsv", "--test", "new.csv", "-o", "p.csv", "--json"];
+    let answer = bench.json(&args);
+    assert_eq!((&answer["accuracy"], &answer["predictions"][0]), (&serde_json::Value::Null, &"up".into()));
+}
+
+#[test]
+fn search_finds_a_planted_query() {
+    let bench = Bench::new();
+    let mut reference = common::waves(1, 400);
+    let query = [0.0, 5.0, 9.0, 5.0, 0.0, -5.0];
+    reference[100..106].copy_from_slice(&query);
+    let scaled: Vec<f64> = query.iter().map(|v| 3.0 * v + 40.0).collect();
+    reference[300..306].copy_from_slice(&scaled);
+    bench.write("r.npy", npy(&[400], &reference)).write("q.npy", npy(&[6], &query));
+    let args = ["search", "--reference", "r.npy", "--query", "q.npy", "--json"];
+    let answer = bench.json(&[&args[..], &["-k", "2", "-o", "h.csv", "--plot", "h.svg"]].concat());
+    let hit = &answer["hits"][0];
+    assert_eq!((hit["start"].as_u64(), hit["end"].as_u64()), (Some(100), Some(105)));
+    close(hit["distance"].as_f64().unwrap(), 0.0);
+    assert!(bench.text("h.csv").starts_with("rank,start,end,distance\n1,100,105,0"));
+    assert!(bench.text("h.svg").contains("at point 100"));
+    // Normalised, the scaled copy is as good.
+    let answer = bench.json(&[&args[..], &["-k", "2", "--normalize", "z"]].concat());
+    let mut starts: Vec<_> = (0..2).map(|k| answer["hits"][k]["start"].as_u64().unwrap()).collect();
+    starts.sort_unstable();
+    assert_eq!(starts, [100, 300]);
+}
+
+#[test]
+fn align_gives_distance_and_path() {
+    let bench = Bench::new();
+    bench.write("x.csv", "0\n1\n5\n").write("y.csv", "0\n5\n5\n");
+    let args = ["align", "x.csv", "y.csv", "--band", "1", "--json", "-o", "p.csv", "--plot", "a.png"];
+    let answer = bench.json(&args);
+    close(answer["distance"].as_f64().unwrap(), 1.0);
+    assert_eq!(answer["path"], serde_json::json!([[0, 0], [1, 0], [2, 1], [2, 2]]));
+    assert_eq!(bench.text("p.csv"), "i,j\n0,0\n1,0\n2,1\n2,2\n");
+    assert!(bench.read("a.png").starts_with(b"\x89PNG"));
+    // Indices under a derivative measure are those of the series' inner points.
+    bench.write("z.csv", "0\n1\n3\n2\n1\n");
+    let answer = bench.json(&["align", "z.csv", "z.csv", "-m", "ddtw", "--json"]);
+    assert_eq!(answer["path"], serde_json::json!([[1, 1], [2, 2], [3, 3]]));
+}
+
+#[test]
+fn barycenters_come_in_readable_files() {
+    let bench = Bench::new();
+    bench.write("a.tsv", "u\t0\t1\t2\nu\t0\t1\t4\nv\t5\t5\t5\nv\t5\t5\t5\n");
+    let args = ["barycenter", "a.tsv", "--by-class", "--json", "-o", "c.npy", "--plot", "c.svg"];
+    let answer = bench.json(&args);
+    let averages = answer["averages"].as_array().unwrap();
+    assert_eq!(averages.len(), 2);
+    assert_eq!(averages[1]["center"], serde_json::json!([[5.0], [5.0], [5.0]]));
+    close(averages[1]["cost"].as_f64().unwrap(), 0.0);
+    // The average of 2 and 4 at the last point.
+    close(averages[0]["center"][2][0].as_f64().unwrap(), 3.0);
+    assert_eq!(npy_values(&bench.read("c.npy")).len(), 6);
+    bench.ok(&["pairwise", "c.npy"]);
+    let soft = ["barycenter", "a.tsv", "--class", "u", "-m", "soft_dtw", "--gamma", "0.01", "--json"];
+    let soft = bench.json(&[&soft[..], &["-o", "c.csv"]].concat());
+    assert_eq!(soft["averages"][0]["converged"], serde_json::json!(true));
+    assert_eq!(bench.text("c.csv").lines().count(), 3);
+    bench.write("w.csv", "1\n0\n1\n1\n");
+    let weighted = bench.json(&["barycenter", "a.tsv", "--class", "u", "--weights", "w.csv", "--json"]);
+    close(weighted["averages"][0]["center"][2][0].as_f64().unwrap(), 2.0);
+}
+
+#[test]
+fn clusters_are_found_by_both_methods() {
+    let bench = Bench::new();
+    let rows: String =
+        (0..8)
+            .map(|i| {
+                if i % 2 == 0 { format!("a\t0\t{i}\t0\t0\n") } else { format!("b\t50\t{}\t50\t60\n", 50 + i) }
+            })
+            .collect();
+    bench.write("a.tsv", rows);
+    for options in [&["--method", "kmeans"][..], &["--method", "kmedoids", "-m", "twed"]] {
+        let args =
+            [&["cluster", "a.tsv", "-k", "2", "--json", "-o", "l.csv", "--plot", "k.svg"], options].concat();
+        let answer = bench.json(&args);
+        close(answer["adjusted_rand_index"].as_f64().unwrap(), 1.0);
+        assert_eq!(bench.text("l.csv").lines().count(), 9);
+    }
+    bench.ok(&["cluster", "a.tsv", "-k", "2", "--centers", "c.npy"]);
+    assert_eq!(npy_values(&bench.read("c.npy")).len(), 8);
+}
+
+#[test]
+fn devices_are_listed() {
+    let bench = Bench::new();
+    assert!(bench.ok(&["devices"]).starts_with("cpu   yes"));
+    let list = bench.json(&["devices", "--json"]);
+    assert_eq!(
+        (&list["devices"][0]["backend"], &list["devices"][0]["available"]),
+        (&"cpu".into(), &true.into())
+    );
+}
+
+#[test]
+fn help_has_examples_and_goes_to_stdout() {
+    let bench = Bench::new();
+    for command in ["demo", "pairwise", "classify", "search", "align", "barycenter", "cluster"] {
+        let help = bench.ok(&[command, "--help"]);
+        assert!(help.contains("Example") && help.contains(&format!("dtwave {command}")), "{command}");
+    }
+    assert!(bench.ok(&["--version"]).starts_with("dtwave "));
+}
+
+#[test]
+fn the_demo_writes_a_whole_report() {
+    let bench = Bench::new();
+    let answer = bench.json(&["demo", "--out", "demo", "--json"]);
+    let accuracy = |name: &str| answer["classification"][name].as_f64().unwrap();
+    assert!(accuracy("DTW") > accuracy("Euclidean"), "{answer}");
+    assert_eq!(answer["search"]["hits"].as_array().unwrap().len(), 8);
+    let report = bench.text("demo/report.html");
+    assert!(report.ends_with("</html>\n"));
+    assert_eq!(report.matches("<svg").count(), 5);
+    for name in ["distances", "search", "alignment", "barycenters", "clusters"] {
+        assert!(bench.text(&format!("demo/{name}.svg")).trim_end().ends_with("</svg>"));
+    }
+    // The inputs beside the report are what its commands need.
+    let again = ["classify", "--train", "demo/cbf_train.tsv", "--test", "demo/cbf_test.tsv", "--json"];
+    close(bench.json(&again)["accuracy"].as_f64().unwrap(), accuracy("DTW"));
+}

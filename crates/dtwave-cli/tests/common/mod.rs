@@ -1,0 +1,135 @@
+//! Runs the built command in a folder of its own.
+#![expect(dead_code, reason = "each test file uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+
+/// A temporary folder in which the command runs.
+pub(crate) struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// What a run said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Bench { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
+        std::fs::write(self.file(name), bytes).unwrap();
+        self
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.file(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    /// Names of the files in the folder, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("dtwave"));
+        command.current_dir(self.path()).args(args);
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Said {
+        let output: Output = Command::from_std(self.command(args)).output().unwrap();
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// A run that must succeed without a word on stderr; gives its stdout.
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{args:?}: {said:?}");
+        said.stdout
+    }
+
+    /// The same, as JSON.
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.ok(args)).unwrap()
+    }
+
+    /// A run that must fail: one line on stderr that holds `parts`, nothing on stdout, no file added or changed.
+    pub(crate) fn refuses(&self, args: &[&str], parts: &[&str]) {
+        let before = self.contents();
+        let said = self.run(args);
+        assert!(said.code > 0, "{args:?} was not refused: {said:?}");
+        assert_eq!(said.stdout, "", "{args:?} printed a result");
+        assert!(said.stderr.starts_with("error: "), "{args:?}: {said:?}");
+        assert_eq!(said.stderr.lines().count(), 1, "{args:?}: {said:?}");
+        for part in parts {
+            assert!(said.stderr.contains(part), "{args:?}: {:?} lacks {part:?}", said.stderr);
+        }
+        assert_eq!(self.contents(), before, "{args:?} left something behind");
+    }
+
+    fn contents(&self) -> Vec<(String, Vec<u8>)> {
+        let names = self.names().into_iter().filter(|name| self.file(name).is_file());
+        names.map(|name| (name.clone(), self.read(&name))).collect()
+    }
+}
+
+/// A `.npy` array of float64.
+pub(crate) fn npy(shape: &[usize], values: &[f64]) -> Vec<u8> {
+    let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    raw_npy("<f8", &format!("({shape})"), &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())
+}
+
+/// A `.npy` array of any type.
+pub(crate) fn raw_npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let padded = format!("{dict:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((padded.len() as u16).to_le_bytes());
+    bytes.extend(padded.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+/// The float64 values of a `.npy` file this program wrote.
+pub(crate) fn npy_values(bytes: &[u8]) -> Vec<f64> {
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    bytes[header..].chunks_exact(8).map(|c| f64::from_le_bytes(c.try_into().unwrap())).collect()
+}
+
+/// `n` wavy series of `length` points.
+pub(crate) fn waves(n: usize, length: usize) -> Vec<f64> {
+    (0..n * length)
+        .map(|k| {
+            let (i, t) = ((k / length) as f64, (k % length) as f64);
+            (t * (0.05 + 0.001 * i)).sin() + 0.3 * (t * 0.21 + i).cos()
+        })
+        .collect()
+}
