@@ -1,1 +1,34 @@
-//! See ARCHITECTURE.md.
+//! Learning from elastic distances: nearest neighbours, classification, averages, clusters.
+//!
+//! Every algorithm is written against [`dtw_core::Backend`] and runs on any device that implements it; this crate
+//! knows none. What to compute is a [`dtw_core::Spec`], between which series a [`dtw_core::SeriesBatch`] (ragged and
+//! multichannel where the measure allows), and where a [`Context`]: backend, memory limit, observer.
+//!
+//! | module | answers |
+//! | --- | --- |
+//! | [`tiled`] | the distance matrix, tile by tile under a memory limit |
+//! | [`mod@nearest`] | which series of x are nearest to each of y |
+//! | [`mod@classify`] | which label the nearest neighbours vote for; accuracy, confusion |
+//! | [`mod@barycenter`] | the average under DTW (DBA), Soft-DTW and its divergence; the medoid |
+//! | [`cluster`] | k-means on such averages, k-medoids on any measure |
+
+#![forbid(unsafe_code)]
+
+pub mod barycenter;
+pub mod classify;
+pub mod cluster;
+mod context;
+pub mod nearest;
+pub mod tiled;
+
+pub use barycenter::{
+    Barycenter, BarycenterOptions, Optimizer, Start, barycenter, dba, medoid, soft_barycenter,
+};
+pub use classify::{ConfusionMatrix, accuracy, classify, vote};
+pub use cluster::{
+    KMeans, KMeansOptions, KMedoids, KMedoidsOptions, MedoidStart, assign, kmeans, kmedoids,
+    kmedoids_of_matrix,
+};
+pub use context::Context;
+pub use nearest::{Neighbors, nearest};
+pub use tiled::{for_each_tile, pairwise};

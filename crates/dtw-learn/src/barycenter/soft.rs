@@ -1,0 +1,175 @@
+//! The average under Soft-DTW or its divergence, by its gradient.
+//!
+//! ```text
+//! soft_dtw             f(c) = Σ_s w_s · s(c, x_s)
+//! soft_dtw_divergence  f(c) = Σ_s w_s · s(c, x_s)  −  ½ W · s(c, c)  −  ½ Σ_s w_s · s(x_s, x_s),      W = Σ_s w_s
+//! ```
+//!
+//! Cuturi & Blondel 2017, arXiv 1703.01541, section 3; Blondel, Mensch & Vert 2021, arXiv 2010.08354. Under Soft-DTW
+//! the average of equal series is smoother than they are; under the divergence it is that series. The divergence is
+//! put together here so that s(c, c) is swept once per iteration and s(x, x) once.
+
+use dtw_core::{
+    Gradients, Measure, Pairing, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid,
+};
+
+use super::descent::{Descent, Objective, minimize};
+use super::members::{Members, Pairs};
+use super::{
+    Barycenter, BarycenterOptions, check_averageable, check_tolerance, check_untimed, cost_floor, start,
+};
+use crate::Context;
+
+/// The average of series under Soft-DTW or the Soft-DTW divergence.
+///
+/// `x`: series of any lengths with the same channels. The centre has the length of the start. Time per iteration: one
+/// value and gradient per series and trial step, mostly one trial. Memory: copies of the centre and gradients for as
+/// many series as a quarter of the limit holds, and the backend's scratch for gradients. The optimiser works in `f64`
+/// whatever `T` is.
+///
+/// # Errors
+/// [`dtw_core::Error::Invalid`] for no series, bad series or timestamps, another measure, bad weights (wrong number,
+/// negative, not finite, all 0), a bad start, bad optimiser parameters, a band without a path, or a cost that
+/// overflows; [`dtw_core::Error::Cancelled`]; what the backend returns.
+pub fn soft_barycenter<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    x: SeriesBatch<'_, T>,
+    options: &BarycenterOptions<'_, T>,
+) -> Result<Barycenter<T>> {
+    let gamma = match spec.measure {
+        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => gamma,
+        _ => bail_invalid!(
+            "a Soft-DTW average is under soft_dtw or soft_dtw_divergence, got {}",
+            spec.measure.key()
+        ),
+    };
+    check_averageable(spec)?;
+    check_untimed(&x)?;
+    check_tolerance(options.tolerance)?;
+    let members = Members::new(&x, options.weights)?;
+    let start = start::values(options.start, context, spec, &members, x)?;
+
+    let batch = members.batch(x);
+    let length = start.len() / x.channels();
+    let shape = Shape {
+        n_x: batch.len(),
+        n_y: batch.len(),
+        max_length_x: length,
+        max_length_y: batch.max_length(),
+        channels: x.channels(),
+    };
+    Problem::new(spec.clone(), Pairing::Zipped, shape)?;
+    let soft = Spec { measure: Measure::SoftDtw { gamma }, ..spec.clone() };
+    let values = (length + batch.max_length()) * x.channels() + 1;
+    let pairs = Pairs::new(context, soft.clone(), batch, length, (values * T::DTYPE.bytes()) as u64)?;
+    let divergence = match spec.measure {
+        Measure::SoftDtwDivergence { .. } => {
+            Some(OwnTerms::new(context, soft, &members.weights, batch, length)?)
+        }
+        _ => None,
+    };
+    let total_weight = members.total_weight();
+    let cost = Cost { pairs, divergence, weights: &members.weights, total_weight };
+    let descent = Descent {
+        optimizer: options.optimizer,
+        max_iterations: options.max_iterations,
+        tolerance: options.tolerance,
+        cost_floor: cost_floor(spec),
+    };
+    let found = minimize(cost, &start, &descent, || context.check_cancelled())?;
+    Ok(Barycenter {
+        center: found.position,
+        channels: x.channels(),
+        costs: found.values.into_iter().map(|value| value * total_weight).collect(),
+        converged: found.converged,
+    })
+}
+
+/// The terms of the divergence that compare a series with itself.
+struct OwnTerms<'c, 'b, T: Scalar> {
+    context: &'c Context<'b, T>,
+    soft: Spec,
+    /// Σ w·s(x, x) / Σ w.
+    members: f64,
+    channels: usize,
+}
+
+impl<'c, 'b, T: Scalar> OwnTerms<'c, 'b, T> {
+    fn new(
+        context: &'c Context<'b, T>,
+        soft: Spec,
+        weights: &[f64],
+        batch: SeriesBatch<'_, T>,
+        length: usize,
+    ) -> Result<Self> {
+        let problem = Problem::of(soft.clone(), Pairing::Zipped, &batch, &batch)?;
+        let mut values = vec![T::ZERO; batch.len()];
+        context.plan(problem, 0)?.distances(batch, batch, &mut values)?;
+        // The band must leave the centre a path to itself too: told now rather than in the first iteration.
+        soft.band.ranges(length, length, soft.anchor)?;
+        let members = weights.iter().zip(&values).map(|(w, value)| w * value.to_f64()).sum::<f64>()
+            / weights.iter().sum::<f64>();
+        Ok(Self { context, soft, members, channels: batch.channels() })
+    }
+
+    /// −½ (s(c, c) + mean s(x, x)); its gradient is added to `gradient`.
+    fn add(&self, center: &[T], gradient: &mut [f64]) -> Result<f64> {
+        let batch = SeriesBatch::equal(center, 1, center.len() / self.channels, self.channels)?;
+        let mut value = [T::ZERO];
+        let mut left = vec![T::ZERO; center.len()];
+        let mut right = left.clone();
+        let problem = Problem::of(self.soft.clone(), Pairing::Zipped, &batch, &batch)?;
+        self.context.plan(problem, 0)?.gradients(
+            batch,
+            batch,
+            Gradients { upstream: None, distances: &mut value, grad_x: &mut left, grad_y: &mut right },
+        )?;
+        for ((sum, left), right) in gradient.iter_mut().zip(&left).zip(&right) {
+            *sum -= 0.5 * (left.to_f64() + right.to_f64());
+        }
+        Ok(-0.5 * (value[0].to_f64() + self.members))
+    }
+}
+
+/// The mean cost per unit of weight, f(c) / W, so that step lengths do not depend on the number of series.
+struct Cost<'c, 'b, 'm, T: Scalar> {
+    pairs: Pairs<'c, 'b, 'm, T>,
+    divergence: Option<OwnTerms<'c, 'b, T>>,
+    weights: &'m [f64],
+    total_weight: f64,
+}
+
+impl<T: Scalar> Objective<T> for Cost<'_, '_, '_, T> {
+    fn value_and_gradient(&mut self, center: &[T]) -> Result<(f64, Vec<f64>)> {
+        let mut gradient = vec![0.0; center.len()];
+        let mut value = 0.0;
+        let (weights, total) = (self.weights, self.total_weight);
+        self.pairs.for_each_chunk(center, |range, plan, copies, chunk| {
+            let mut distances = vec![T::ZERO; range.len()];
+            let mut grad_x = vec![T::ZERO; copies.values().len()];
+            let mut grad_y = vec![T::ZERO; chunk.values().len()];
+            let out = Gradients {
+                upstream: None,
+                distances: &mut distances,
+                grad_x: &mut grad_x,
+                grad_y: &mut grad_y,
+            };
+            plan.gradients(copies, chunk, out)?;
+            for ((weight, distance), own) in
+                weights[range].iter().zip(&distances).zip(grad_x.chunks_exact(gradient.len()))
+            {
+                let weight = weight / total;
+                value += weight * distance.to_f64();
+                for (sum, own) in gradient.iter_mut().zip(own) {
+                    *sum += weight * own.to_f64();
+                }
+            }
+            Ok(())
+        })?;
+        if let Some(own) = &self.divergence {
+            value += own.add(center, &mut gradient)?;
+        }
+        Ok((value, gradient))
+    }
+}

@@ -1,0 +1,116 @@
+//! Where the search for an average starts: the medoid, the mean, or a given series.
+
+use dtw_core::{Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
+
+use super::Start;
+use super::members::Members;
+use crate::Context;
+use crate::tiled::for_each_tile;
+
+/// The series of least weighted total distance to all others, itself included.
+///
+/// ```text
+/// medoid  =  argmin_i  Σ_j w_j · d(x_i, x_j)         of equal ones the smaller i; argmax for similarities
+/// ```
+///
+/// `weights` as in [`super::BarycenterOptions::weights`]; series of weight 0 are not candidates. Any measure with a
+/// global anchor. Time: n(n + 1)/2 sweeps. Memory: one tile.
+///
+/// # Errors
+/// [`dtw_core::Error::Invalid`] for no series, bad series or parameters, or weights that are too few, too many,
+/// negative, not finite or all 0; otherwise as [`for_each_tile`].
+pub fn medoid<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    x: SeriesBatch<'_, T>,
+    weights: Option<&[f64]>,
+) -> Result<usize> {
+    let members = Members::new(&x, weights)?;
+    Ok(members.indices[medoid_of(context, spec, &members, x)?])
+}
+
+/// The position of the medoid among the members.
+fn medoid_of<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    members: &Members<T>,
+    x: SeriesBatch<'_, T>,
+) -> Result<usize> {
+    let batch = members.batch(x);
+    let weights = &members.weights;
+    let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
+    let mut totals = vec![0.0; batch.len()];
+    for_each_tile(context, spec, Pairing::SelfSymmetric, batch, batch, |tile, values| {
+        let mirrored = tile.is_mirrored(Pairing::SelfSymmetric);
+        for (i, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
+            for (j, value) in tile.columns.clone().zip(row) {
+                let value = sign * value.to_f64();
+                totals[i] += weights[j] * value;
+                if mirrored {
+                    totals[j] += weights[i] * value;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let mut best = 0;
+    for (i, total) in totals.iter().enumerate() {
+        if *total < totals[best] {
+            best = i;
+        }
+    }
+    Ok(best)
+}
+
+/// The values of the starting centre, `[length, channels]`.
+pub(super) fn values<T: Scalar>(
+    start: Start<'_, T>,
+    context: &Context<'_, T>,
+    spec: &Spec,
+    members: &Members<T>,
+    x: SeriesBatch<'_, T>,
+) -> Result<Vec<T>> {
+    let batch = members.batch(x);
+    match start {
+        Start::Medoid => Ok(batch.get(medoid_of(context, spec, members, x)?).values.to_vec()),
+        Start::Mean => mean(members, &batch),
+        Start::Series(series) => {
+            if series.channels != x.channels() {
+                bail_invalid!(
+                    "the starting centre has {} channels, the series have {}",
+                    series.channels,
+                    x.channels()
+                );
+            }
+            if series.values.len() != series.len() * series.channels {
+                bail_invalid!(
+                    "the starting centre's {} values are not whole points of {} channels",
+                    series.values.len(),
+                    series.channels
+                );
+            }
+            SeriesBatch::single(series).check("start")?;
+            Ok(series.values.to_vec())
+        }
+    }
+}
+
+fn mean<T: Scalar>(members: &Members<T>, batch: &SeriesBatch<'_, T>) -> Result<Vec<T>> {
+    let length = batch.length(0);
+    if let Some(s) = (0..batch.len()).find(|s| batch.length(*s) != length) {
+        bail_invalid!(
+            "a mean needs series of equal length, but series {} has {length} points and series {} has {}: start from the medoid",
+            members.indices[0],
+            members.indices[s],
+            batch.length(s)
+        );
+    }
+    let total = members.total_weight();
+    let mut sums = vec![0.0; length * batch.channels()];
+    for (series, weight) in batch.iter().zip(&members.weights) {
+        for (sum, value) in sums.iter_mut().zip(series.values) {
+            *sum += weight / total * value.to_f64();
+        }
+    }
+    Ok(sums.into_iter().map(T::from_f64).collect())
+}

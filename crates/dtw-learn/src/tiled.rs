@@ -1,0 +1,124 @@
+//! Distance matrices, tile by tile.
+//!
+//! ```text
+//! D[i, j] = d(x_i, y_j)        [n_x, n_y], visited as rectangles that fit the memory limit
+//! ```
+//!
+//! Knows no measure: it cuts ([`dtw_core::TilePlan`]), plans once per tile shape, and hands each tile to a visitor.
+//!
+//! ```
+//! use dtw_core::{Pairing, SeriesBatch, Spec};
+//! use dtw_learn::{Context, pairwise};
+//!
+//! let backend = dtw_cpu::CpuBackend::with_threads(1);
+//! let values = [0.0_f64, 0.0, 1.0, 1.0, 3.0, 3.0];
+//! let x = SeriesBatch::equal(&values, 3, 2, 1)?;
+//! let matrix = pairwise(&Context::new(&backend), &Spec::dtw(), Pairing::SelfSymmetric, x, x)?;
+//! assert_eq!(matrix, [0.0, 2.0, 18.0, 2.0, 0.0, 8.0, 18.0, 8.0, 0.0]);
+//! # Ok::<(), dtw_core::Error>(())
+//! ```
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use dtw_core::{
+    Anchor, Error, Pairing, Problem, Result, Scalar, SeriesBatch, Shape, Spec, Tile, TilePlan, bail_invalid,
+};
+
+use crate::Context;
+
+/// Tiles are no larger than this even where memory allows more, so that cancelling and progress stay prompt.
+const MAX_SIDE: usize = 2048;
+
+/// Calls `visit` with every tile of the distance matrix and its values, `[tile.rows, tile.columns]` row-major.
+///
+/// `pairing` is [`Pairing::Cross`], or [`Pairing::SelfSymmetric`] (`y` is then ignored): only the upper triangle of
+/// tiles is visited, and the visitor mirrors those for which [`Tile::is_mirrored`] says so. Tiles come row by row.
+/// A quarter of the context's memory limit goes to the tile, the rest to the backend's scratch.
+///
+/// Time: one sweep per pair. Memory: one tile.
+///
+/// # Errors
+/// [`Error::Invalid`] for bad series or parameters, for [`Pairing::Zipped`], and for a symmetric matrix of subsequence
+/// distances, which are not symmetric; [`Error::OutOfMemory`] when not one value fits; [`Error::Cancelled`]; what the
+/// backend or the visitor returns.
+pub fn for_each_tile<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    pairing: Pairing,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+    mut visit: impl FnMut(&Tile, &[T]) -> Result<()>,
+) -> Result<()> {
+    let y = if pairing == Pairing::SelfSymmetric { x } else { y };
+    if pairing == Pairing::SelfSymmetric && spec.anchor == Anchor::Subsequence {
+        bail_invalid!("subsequence distances are not symmetric: ask for the cross matrix of x with x");
+    }
+    // Checked here as a whole, so that errors name the series of the batch and not of a tile.
+    Problem::of(spec.clone(), pairing, &x, &y)?.check_input(&x, &y)?;
+    let value_bytes = T::DTYPE.bytes();
+    let tiles = TilePlan::new(pairing, x.len(), y.len(), value_bytes, context.memory_limit_bytes() / 4)?
+        .with_max_side(MAX_SIDE);
+    let tile_bytes = (tiles.side() * tiles.side() * value_bytes) as u64;
+    let mut values = Vec::new();
+    let mut plans = HashMap::new();
+    for tile in tiles.tiles() {
+        context.check_cancelled()?;
+        let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
+        let plan = match plans.entry((tile.rows.len(), tile.columns.len(), tile.pairing)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                let shape = Shape {
+                    n_x: tile.rows.len(),
+                    n_y: tile.columns.len(),
+                    max_length_x: x.max_length(),
+                    max_length_y: y.max_length(),
+                    channels: x.channels(),
+                };
+                free.insert(context.plan(Problem::new(spec.clone(), tile.pairing, shape)?, tile_bytes)?)
+            }
+        };
+        values.clear();
+        values.resize(tile.len(), T::ZERO);
+        plan.distances(rows.batch(), columns.batch(), &mut values)?;
+        visit(&tile, &values)?;
+    }
+    Ok(())
+}
+
+/// The whole distance matrix, `[n_x, n_y]` row-major (`[n_x, n_x]` for [`Pairing::SelfSymmetric`]).
+///
+/// Time: one sweep per pair. Memory: the matrix and one tile.
+///
+/// # Errors
+/// As [`for_each_tile`]; [`Error::OutOfMemory`] when the matrix does not fit the context's memory limit.
+pub fn pairwise<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    pairing: Pairing,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+) -> Result<Vec<T>> {
+    let columns = if pairing == Pairing::SelfSymmetric { x.len() } else { y.len() };
+    let bytes = (x.len() as u64).saturating_mul(columns as u64).saturating_mul(T::DTYPE.bytes() as u64);
+    if bytes > context.memory_limit_bytes() {
+        return Err(Error::OutOfMemory {
+            what: format!("the {} x {columns} distance matrix", x.len()),
+            requested_bytes: bytes,
+            available_bytes: context.memory_limit_bytes(),
+        });
+    }
+    let mut matrix = vec![T::ZERO; x.len() * columns];
+    for_each_tile(context, spec, pairing, x, y, |tile, values| {
+        for (i, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
+            for (j, value) in tile.columns.clone().zip(row) {
+                matrix[i * columns + j] = *value;
+                if tile.is_mirrored(pairing) {
+                    matrix[j * columns + i] = *value;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(matrix)
+}

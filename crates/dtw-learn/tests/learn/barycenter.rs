@@ -1,0 +1,153 @@
+//! What holds of every average: its start, its dispatch, its result for series that are all the same.
+
+use dtw_core::{Measure, OwnedBatch, Series, SeriesBatch, Spec};
+use dtw_learn::{BarycenterOptions, Context, Optimizer, Start, barycenter, dba, medoid, soft_barycenter};
+
+use crate::plain;
+
+fn specs() -> [Spec; 3] {
+    [Spec::dtw(), Spec::soft_dtw(0.5), Spec::new(Measure::SoftDtwDivergence { gamma: 0.5 })]
+}
+
+#[test]
+fn the_medoid_has_the_least_total_distance() {
+    let x = plain::ragged(11, &[5, 8, 6, 6, 7, 4], 2);
+    let backend = plain::backend();
+    for weights in [[1.0; 6], [0.0, 2.0, 1.0, 0.5, 0.0, 3.0]] {
+        for limit in [4 * 8 * 4, 1 << 20] {
+            let context = Context::new(&backend).with_memory_limit(limit);
+            for (spec, gamma) in [(Spec::dtw(), None), (Spec::soft_dtw(0.7), Some(0.7))] {
+                let cost = |i: usize| {
+                    plain::total(x.batch().get(i).values, x.batch(), &weights, |c, x| match gamma {
+                        None => plain::dtw(c, x, 2, None).0,
+                        Some(gamma) => plain::soft_dtw(c, x, 2, gamma),
+                    })
+                };
+                let brute = (0..6)
+                    .filter(|i| weights[*i] > 0.0)
+                    .min_by(|a, b| cost(*a).partial_cmp(&cost(*b)).unwrap())
+                    .unwrap();
+                assert_eq!(medoid(&context, &spec, x.batch(), Some(&weights)).unwrap(), brute);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_start_is_returned_with_its_cost_when_nothing_may_be_done() {
+    let x = plain::ragged(12, &[6; 4], 1);
+    let given = [0.3, -0.2, 0.1];
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let weights = [1.0, 2.0, 0.0, 1.0];
+    let mean: Vec<f64> = (0..6)
+        .map(|i| x.batch().iter().zip(weights).map(|(s, w)| w * s.values[i]).sum::<f64>() / 4.0)
+        .collect();
+    for spec in specs() {
+        let at = |start| {
+            let options = BarycenterOptions {
+                weights: Some(&weights),
+                start,
+                max_iterations: 0,
+                ..BarycenterOptions::default()
+            };
+            barycenter(&context, &spec, x.batch(), &options).unwrap()
+        };
+        let member = medoid(&context, &spec, x.batch(), Some(&weights)).unwrap();
+        let series = Series::univariate(&given);
+        let starts = [
+            (at(Start::Medoid), x.batch().get(member).values.to_vec()),
+            (at(Start::Mean), mean.clone()),
+            (at(Start::Series(series)), given.to_vec()),
+        ];
+        for (found, start) in starts {
+            assert!(found.center.iter().zip(&start).all(|(a, b)| (a - b).abs() < 1e-15));
+            let cost = plain::total(&start, x.batch(), &weights, |c, x| match spec.measure {
+                Measure::SoftDtw { gamma } => plain::soft_dtw(c, x, 1, gamma),
+                Measure::SoftDtwDivergence { gamma } => plain::divergence(c, x, 1, gamma),
+                _ => plain::dtw(c, x, 1, None).0,
+            });
+            assert_eq!((found.costs.len(), found.iterations(), found.converged), (1, 0, false));
+            plain::assert_close(found.cost(), cost, 1e-10);
+        }
+    }
+}
+
+#[test]
+fn the_average_of_equal_series_is_that_series() {
+    let series = plain::series(&mut plain::rng(13), 12, 2);
+    let mut x = OwnedBatch::new(2).unwrap();
+    for _ in 0..5 {
+        x.push(&series).unwrap();
+    }
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let options = BarycenterOptions::default();
+    // Exactly so for DTW; the divergence is 0 there and nowhere less; Soft-DTW approaches DTW as γ falls.
+    let exact = dba(&context, &Spec::dtw(), x.batch(), &options).unwrap();
+    assert!(exact.converged);
+    assert_eq!((exact.center, exact.costs), (series.clone(), vec![0.0]));
+    let divergence = Spec::new(Measure::SoftDtwDivergence { gamma: 0.1 });
+    let noisy: Vec<f64> = series.iter().enumerate().map(|(k, v)| v + 0.05 * (k as f64).sin()).collect();
+    for start in [Start::Medoid, Start::Series(Series { values: &noisy, channels: 2, times: None })] {
+        let options = BarycenterOptions { start, tolerance: 1e-12, ..options };
+        let found = soft_barycenter(&context, &divergence, x.batch(), &options).unwrap();
+        assert!(found.converged && found.cost().abs() < 1e-6, "{:?}", found.costs);
+        assert!(found.center.iter().zip(&series).all(|(a, b)| (a - b).abs() < 1e-3));
+    }
+    let soft = soft_barycenter(&context, &Spec::soft_dtw(1e-4), x.batch(), &options).unwrap();
+    assert!(soft.center.iter().zip(&series).all(|(a, b)| (a - b).abs() < 1e-3), "{:?}", soft.costs);
+}
+
+#[test]
+fn each_measure_gets_its_method() {
+    let x = plain::ragged(14, &[7, 5, 8], 1);
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let options = BarycenterOptions { optimizer: Optimizer::Lbfgs { history: 5 }, ..Default::default() };
+    for spec in specs() {
+        let direct = match spec.measure {
+            Measure::Dtw { .. } => dba(&context, &spec, x.batch(), &options),
+            _ => soft_barycenter(&context, &spec, x.batch(), &options),
+        };
+        assert_eq!(barycenter(&context, &spec, x.batch(), &options).unwrap(), direct.unwrap());
+    }
+}
+
+#[test]
+fn a_zero_weight_is_as_good_as_absence() {
+    let x = plain::ragged(15, &[7, 5, 8, 6], 1);
+    let mut without = OwnedBatch::new(1).unwrap();
+    [0, 1, 3].iter().for_each(|s| without.push(x.batch().get(*s).values).unwrap());
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    for spec in specs() {
+        let with = |x: SeriesBatch<'_, f64>, weights: &[f64]| {
+            let options = BarycenterOptions { weights: Some(weights), ..BarycenterOptions::default() };
+            barycenter(&context, &spec, x, &options).unwrap()
+        };
+        assert_eq!(with(x.batch(), &[1.0, 2.0, 0.0, 1.0]), with(without.batch(), &[1.0, 2.0, 1.0]));
+    }
+}
+
+#[test]
+fn a_small_memory_limit_changes_the_chunks_and_nothing_else() {
+    let x = plain::ragged(16, &[9, 7, 8, 9, 6, 9, 10], 2);
+    let backend = plain::backend();
+    let start = plain::series(&mut plain::rng(17), 8, 2);
+    let options = BarycenterOptions {
+        start: Start::Series(Series { values: &start, channels: 2, times: None }),
+        max_iterations: 5,
+        ..BarycenterOptions::default()
+    };
+    for spec in specs() {
+        let run = |limit| {
+            barycenter(&Context::new(&backend).with_memory_limit(limit), &spec, x.batch(), &options).unwrap()
+        };
+        // Large enough for the gradient's scratch, small enough for two or three series at a time.
+        let (small, large) = (run(120_000), run(1 << 30));
+        for (a, b) in small.center.iter().zip(&large.center) {
+            assert!((a - b).abs() < 1e-9, "{}: {a} {b}", spec.key());
+        }
+    }
+}

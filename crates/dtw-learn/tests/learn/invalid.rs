@@ -1,0 +1,134 @@
+//! Bad input: one clear line each, naming what was expected and where.
+
+use dtw_core::{Anchor, Error, LocalCost, Measure, OwnedBatch, Pairing, Result, Series, SeriesBatch, Spec};
+use dtw_learn::*;
+
+use crate::plain;
+
+#[track_caller]
+fn invalid<R: std::fmt::Debug>(result: Result<R>, text: &str) {
+    match result {
+        Err(Error::Invalid(said)) => assert!(said.contains(text) && !said.contains('\n'), "said: {said}"),
+        other => panic!("expected an error with {text:?}, got {other:?}"),
+    }
+}
+
+#[test]
+fn neighbours_and_labels() {
+    let (x, y) = (plain::ragged(1, &[4, 5, 6], 1), plain::ragged(2, &[3, 4], 1));
+    let none = OwnedBatch::<f64>::new(1).unwrap();
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let dtw = Spec::dtw();
+    let ask = |x: &OwnedBatch<f64>, k| nearest(&context, &dtw, x.batch(), y.batch(), k);
+    invalid(ask(&x, 0), "k >= 1, got 0");
+    invalid(ask(&x, 4), "4 nearest neighbours were asked for, but x has only 3 series");
+    invalid(ask(&none, 1), "x has only 0 series");
+    invalid(ask(&plain::ragged(1, &[4, 0, 6], 1), 1), "series 1 of x is empty");
+    invalid(ask(&plain::ragged(1, &[4], 2), 1), "x has 2 channels, y has 1");
+    invalid(nearest(&context, &Spec::soft_dtw(0.0), x.batch(), y.batch(), 1), "gamma > 0");
+    invalid(
+        for_each_tile(&context, &dtw, Pairing::Zipped, x.batch(), x.batch(), |_, _| Ok(())),
+        "nothing to tile",
+    );
+    let search = Spec { anchor: Anchor::Subsequence, ..Spec::dtw() };
+    invalid(pairwise(&context, &search, Pairing::SelfSymmetric, x.batch(), x.batch()), "not symmetric");
+    // No series to ask about is no error, and no answer.
+    assert_eq!(nearest(&context, &dtw, x.batch(), none.batch(), 2).unwrap().len(), 0);
+
+    let label = |labels: &[&str]| classify(&context, &dtw, x.batch(), labels, y.batch(), 1);
+    invalid(label(&["a", "b"]), "one label per training series (3), got 2");
+    invalid(accuracy(&["a"], &["a", "b"]), "as many predicted labels as true ones (1), got 2");
+    invalid(accuracy::<&str, &str>(&[], &[]), "no labels to compare");
+    invalid(ConfusionMatrix::new(&["a", "b"], &["a"]), "(2), got 1");
+    let found = ask(&x, 3).unwrap();
+    invalid(vote(&found, &["a"]), "there are only 1 labels");
+}
+
+#[test]
+fn averages() {
+    let x = plain::ragged(1, &[4, 5, 6], 1);
+    let none = OwnedBatch::<f64>::new(1).unwrap();
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let options = BarycenterOptions::default();
+    let specs = [Spec::dtw(), Spec::soft_dtw(1.0), Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 })];
+    for spec in &specs {
+        let ask = |options: BarycenterOptions<'_, f64>| barycenter(&context, spec, x.batch(), &options);
+        let weigh = |weights: &[f64]| ask(BarycenterOptions { weights: Some(weights), ..options });
+        invalid(weigh(&[1.0, 1.0]), "one weight per series (3), got 2");
+        invalid(weigh(&[1.0, -0.5, 1.0]), "the weight of series 1 is -0.5");
+        invalid(weigh(&[1.0, 1.0, f64::NAN]), "the weight of series 2 is NaN");
+        invalid(weigh(&[0.0; 3]), "all 3 weights are 0");
+        invalid(
+            ask(BarycenterOptions { start: Start::Mean, ..options }),
+            "series 0 has 4 points and series 1 has 5",
+        );
+        invalid(
+            ask(BarycenterOptions { tolerance: -1.0, ..options }),
+            "tolerance must be a finite number >= 0",
+        );
+        let from = |values: &'static [f64], channels| {
+            ask(BarycenterOptions {
+                start: Start::Series(Series { values, channels, times: None }),
+                ..options
+            })
+        };
+        invalid(from(&[1.0, 2.0], 2), "the starting centre has 2 channels, the series have 1");
+        invalid(from(&[], 1), "series 0 of start is empty");
+        invalid(from(&[1.0, f64::INFINITY], 1), "series 0 of start has inf at point 1");
+        invalid(barycenter(&context, spec, none.batch(), &options), "at least one series");
+        let mut broken = plain::ragged(1, &[4, 5, 6], 1);
+        broken.series_mut(2)[3] = f64::NAN;
+        invalid(barycenter(&context, spec, broken.batch(), &options), "series 2 of x has NaN at point 3");
+        let times: Vec<f64> = (0..15).map(f64::from).collect();
+        let timed = x.batch().with_times(&times).unwrap();
+        invalid(barycenter(&context, spec, timed, &options), "timestamps");
+    }
+    let under = |spec: &Spec| barycenter(&context, spec, x.batch(), &options);
+    invalid(under(&Spec::new(Measure::Msm { c: 1.0 })), "got msm");
+    invalid(under(&Spec::new(Measure::Dtw { cost: LocalCost::Manhattan })), "got Manhattan");
+    invalid(under(&Spec::subsequence_dtw(LocalCost::SquaredEuclidean)), "global anchor");
+    invalid(under(&Spec::soft_dtw(-1.0)), "gamma > 0");
+    invalid(dba(&context, &specs[1], x.batch(), &options), "got soft_dtw");
+    invalid(soft_barycenter(&context, &specs[0], x.batch(), &options), "got dtw");
+    let by =
+        |optimizer| barycenter(&context, &specs[1], x.batch(), &BarycenterOptions { optimizer, ..options });
+    invalid(by(Optimizer::Lbfgs { history: 0 }), "at least 1 correction");
+    invalid(by(Optimizer::Adam { learning_rate: 0.0 }), "learning rate > 0, got 0");
+    invalid(by(Optimizer::Adam { learning_rate: f64::NAN }), "got NaN");
+    invalid(by(Optimizer::Adam { learning_rate: 1e200 }), "lower the learning rate");
+    let huge = [1e200, -1e200, 1e200, 1e200];
+    let huge = SeriesBatch::equal(&huge, 2, 2, 1).unwrap();
+    invalid(barycenter(&context, &specs[1], huge, &options), "overflows f64");
+    invalid(medoid(&context, &Spec::dtw(), none.batch(), None), "at least one series");
+}
+
+#[test]
+fn clusters() {
+    let x = plain::ragged(1, &[4, 5, 6], 1);
+    let none = OwnedBatch::<f64>::new(1).unwrap();
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let dtw = Spec::dtw();
+    let means = |options: KMeansOptions| kmeans(&context, &dtw, x.batch(), &options);
+    invalid(means(KMeansOptions::new(0)), "at least 1 cluster, got 0");
+    invalid(means(KMeansOptions::new(4)), "4 clusters were asked for, but there are only 3 series");
+    invalid(means(KMeansOptions { restarts: 0, ..KMeansOptions::new(2) }), "0 restarts");
+    invalid(means(KMeansOptions { max_iterations: 0, ..KMeansOptions::new(2) }), "at least 1 iteration");
+    invalid(means(KMeansOptions { tolerance: f64::NAN, ..KMeansOptions::new(2) }), "tolerance");
+    invalid(kmeans(&context, &dtw, none.batch(), &KMeansOptions::new(1)), "got none");
+    let twed = Spec::new(Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 });
+    invalid(kmeans(&context, &twed, x.batch(), &KMeansOptions::new(2)), "got twed");
+
+    let medoids = |options: KMedoidsOptions| kmedoids(&context, &dtw, x.batch(), &options);
+    invalid(medoids(KMedoidsOptions::new(0)), "at least 1 cluster, got 0");
+    invalid(medoids(KMedoidsOptions::new(4)), "only 3 series");
+    let start = MedoidStart::Random { restarts: 0, seed: 1 };
+    invalid(medoids(KMedoidsOptions { start, ..KMedoidsOptions::new(2) }), "0 restarts");
+    invalid(kmedoids(&context, &dtw, none.batch(), &KMedoidsOptions::new(1)), "got none");
+    let of = |matrix: &[f64], n| kmedoids_of_matrix(matrix, n, &KMedoidsOptions::new(1));
+    invalid(of(&[0.0; 5], 2), "2 x 2 dissimilarities was expected, got 5 values");
+    invalid(of(&[0.0, f64::NAN, 1.0, 0.0], 2), "the dissimilarity of series 1 to series 0 is NaN");
+    invalid(of(&[], 0), "got none");
+}

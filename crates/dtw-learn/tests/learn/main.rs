@@ -1,0 +1,13 @@
+//! The algorithms against brute force and against what their definitions promise, on the CPU backend.
+
+mod barycenter;
+mod classify;
+mod dba;
+mod invalid;
+mod kmeans;
+mod kmedoids;
+mod nearest;
+mod plain;
+mod soft;
+mod tiled;
+mod watched;

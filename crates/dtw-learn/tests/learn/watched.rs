@@ -1,0 +1,79 @@
+//! The observer hears of the work and can end it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dtw_core::{Error, Measure, Observer, Pairing, Problem, Spec};
+use dtw_learn::*;
+
+use crate::plain;
+
+/// Counts cells; asks to stop once it has heard of `limit`.
+struct Watch {
+    cells: AtomicU64,
+    limit: u64,
+}
+
+impl Watch {
+    fn new(limit: u64) -> Arc<Self> {
+        Arc::new(Self { cells: AtomicU64::new(0), limit })
+    }
+}
+
+impl Observer for Watch {
+    fn advance(&self, cells: u64) {
+        self.cells.fetch_add(cells, Ordering::Relaxed);
+    }
+    fn cancelled(&self) -> bool {
+        self.cells.load(Ordering::Relaxed) >= self.limit
+    }
+}
+
+#[test]
+fn every_algorithm_reports_and_stops() {
+    let x = plain::ragged(81, &[20, 25, 18, 22, 30, 21, 26, 19], 1);
+    let x = x.batch();
+    let backend = plain::backend();
+    let dtw = Spec::dtw();
+    let soft = Spec::soft_dtw(1.0);
+    let divergence = Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 });
+    let options = BarycenterOptions::default();
+    type Run<'a> = Box<dyn Fn(&Context<'_, f64>) -> Result<(), Error> + 'a>;
+    let runs: [(&str, Run<'_>); 7] = [
+        ("nearest", Box::new(|c| nearest(c, &dtw, x, x, 2).map(drop))),
+        ("pairwise", Box::new(|c| pairwise(c, &dtw, Pairing::SelfSymmetric, x, x).map(drop))),
+        ("dba", Box::new(|c| barycenter(c, &dtw, x, &options).map(drop))),
+        ("soft", Box::new(|c| barycenter(c, &soft, x, &options).map(drop))),
+        ("divergence", Box::new(|c| barycenter(c, &divergence, x, &options).map(drop))),
+        ("kmeans", Box::new(|c| kmeans(c, &dtw, x, &KMeansOptions::new(2)).map(drop))),
+        ("kmedoids", Box::new(|c| kmedoids(c, &dtw, x, &KMedoidsOptions::new(2)).map(drop))),
+    ];
+    for (name, run) in runs {
+        let watch = Watch::new(u64::MAX);
+        run(&Context::new(&backend).with_observer(watch.clone())).unwrap();
+        let all = watch.cells.load(Ordering::Relaxed);
+        assert!(all > 8 * 20 * 20, "{name} reports its cells, got {all}");
+        for limit in [0, all / 2] {
+            let watch = Watch::new(limit);
+            // Small tiles and chunks, so that there is something between which to stop.
+            let context = Context::new(&backend).with_observer(watch.clone()).with_memory_limit(1 << 20);
+            let result = run(&context);
+            assert!(matches!(result, Err(Error::Cancelled)), "{name} at {limit} of {all}: {result:?}");
+            assert!(watch.cells.load(Ordering::Relaxed) < all, "{name} stops early");
+        }
+    }
+}
+
+#[test]
+fn a_matrix_reports_the_cells_that_its_problem_announces() {
+    let x = plain::ragged(82, &[20, 25, 18, 22, 30], 1);
+    let backend = plain::backend();
+    let watch = Watch::new(u64::MAX);
+    let context = Context::new(&backend).with_observer(watch.clone()).with_memory_limit(4 * 4 * 8);
+    nearest(&context, &Spec::dtw(), x.batch(), x.batch(), 1).unwrap();
+    let announced = Problem::of(Spec::dtw(), Pairing::Cross, &x.batch(), &x.batch())
+        .unwrap()
+        .cells(&x.batch(), &x.batch())
+        .unwrap();
+    assert_eq!(watch.cells.load(Ordering::Relaxed), announced);
+}
