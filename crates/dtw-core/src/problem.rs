@@ -204,7 +204,8 @@ impl Problem {
         }
     }
 
-    /// Cells of the dynamic program that a distances call sweeps: the total of a progress bar.
+    /// Cells of the dynamic program that a distances call sweeps: the total of a progress bar. The divergence also
+    /// sweeps every series against itself.
     ///
     /// Cost: O(number of distinct length pairs × length) plus O(pairs).
     ///
@@ -225,6 +226,16 @@ impl Problem {
             Ok(cells)
         };
         let mut total = 0;
+        if matches!(self.spec.measure, Measure::SoftDtwDivergence { .. }) {
+            for s in 0..x.len() {
+                total += cells(x.length(s), x.length(s))?;
+            }
+            if self.pairing != Pairing::SelfSymmetric {
+                for s in 0..y.len() {
+                    total += cells(y.length(s), y.length(s))?;
+                }
+            }
+        }
         match self.pairing {
             Pairing::Zipped => {
                 for s in 0..x.len() {
@@ -250,6 +261,9 @@ impl Problem {
                     }
                 }
             }
+        }
+        if self.spec.measure.sums_channels() {
+            total *= x.channels() as u64;
         }
         Ok(total)
     }

@@ -94,6 +94,10 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     const TIMES: bool = false;
     /// Whether [`Recurrence::price`] uses its `weight`.
     const WEIGHTS: bool = false;
+    /// Whether the state tells where a free path starts, so that the whole last row is the result.
+    const LOCATES: bool = false;
+    /// Whether one best path makes the value, so that [`Recurrence::arrivals`] decides a warping path.
+    const TRACES: bool = true;
     /// Whether [`Recurrence::settle`] must be called: at least once in [`SETTLE_EVERY`] steps along any path.
     const SETTLES: bool = false;
 

@@ -11,11 +11,11 @@ use dtw_core::recurrence::{Recurrence, State};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
-/// Rows of a strip whose states are one register each. DTW f32, 200 × 96, one core of an AVX-512 Xeon: see
+/// Rows of a strip whose states are one register each, and most rows of any strip. DTW f32, 200 × 96, one core of an AVX-512 Xeon: see
 /// benchmarks/record.
 pub(crate) const ROWS: usize = 8;
-/// Rows of a strip whose states are two registers each.
-const ROWS_OF_TWO: usize = 4;
+/// Rows of a strip whose states are two registers each, or whose points are not held in registers.
+const FEWER_ROWS: usize = 4;
 /// Columns between two calls of [`Recurrence::settle`]; with [`ROWS`] within `SETTLE_EVERY`.
 const SETTLE_COLUMNS: usize = dtw_core::recurrence::SETTLE_EVERY - ROWS;
 
@@ -46,10 +46,10 @@ pub(crate) fn sweep<'a, V, P, R>(
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
 {
-    if R::State::PARTS == 1 {
+    if R::State::PARTS == 1 && P::UNIVARIATE {
         strips::<V, P, R, ROWS>(recurrence, grid, ends, edge, result);
     } else {
-        strips::<V, P, R, ROWS_OF_TWO>(recurrence, grid, ends, edge, result);
+        strips::<V, P, R, FEWER_ROWS>(recurrence, grid, ends, edge, result);
     }
 }
 

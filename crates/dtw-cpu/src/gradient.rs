@@ -1,13 +1,14 @@
 //! Soft-DTW gradients, one pair per lane, in O(√n · m) memory per pair.
 //!
-//! With `Z(i,j) = κ(i,j)·(Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1))`, `κ = e^(−c/γ)`, and the same sum `W` run from the other
-//! end, `W(i,j) = κ(i,j)·S(i,j)`, `S(i,j) = W(i+1,j+1) + W(i+1,j) + W(i,j+1)` (1 at the last cell), the expected alignment
-//! is `E(i,j) = ∂value/∂c(i,j) = Z(i,j)·S(i,j) / Z(n,m)`, and `∂value/∂xᵢ = Σⱼ E(i,j)·2(xᵢ − yⱼ)`.
-//! Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2, here in scaled linear space.
+//! Forward, `Z(i,j) = κ(i,j)·(Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1))`, `κ = e^(−c/γ)`. The expected alignment
+//! `E(i,j) = ∂value/∂c(i,j)` is the share of all paths' weight that passes through a cell: 1 at the last cell, and each
+//! cell hands its share on to its three predecessors in proportion to their Z. No logarithm, no exponential and no
+//! difference of large numbers is met on the way back, and a share never leaves `[0, 1]`.
+//! `∂value/∂xᵢ = Σⱼ E(i,j)·2(xᵢ − yⱼ)`. Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2.
 //!
-//! Forward, one row of Z in every `block` is kept; backward, each block's rows are computed again from it. E is used as it
-//! is made and never stored. Lanes of different length and bands are one thing: a column range per row and lane, outside
-//! of which κ is 0.
+//! Forward, one row of Z in every block of rows is kept; backward, each block's rows are computed again from it. E is
+//! used as it is made and never stored. Lanes of different length and bands are one thing: a column range per row and
+//! lane, outside of which κ is 0.
 
 use dtw_core::Scalar;
 use dtw_core::recurrence::{Recurrence, Scaled, SoftDtw, log_of};
@@ -23,7 +24,7 @@ pub(crate) struct GradientScratch<V> {
     kept: Vec<V>,
     /// The Z rows of one block, the row before it first.
     block: Vec<V>,
-    /// Two rows of W.
+    /// Two rows of shares.
     backward: Vec<V>,
     /// First and end column of each row, per lane.
     bounds: Vec<(V, V)>,
@@ -99,7 +100,7 @@ pub(crate) fn gradients<'a, V, P>(
     };
     fresh(&mut scratch.kept, n.div_ceil(height) * width);
     fresh(&mut scratch.block, (height + 1) * width);
-    fresh(&mut scratch.backward, 2 * width);
+    fresh(&mut scratch.backward, 2 * (m + 1));
     fresh(&mut scratch.grad_x, (n + 1) * channels);
     fresh(&mut scratch.grad_y, (m + 1) * channels);
     scratch.bounds.clear();
@@ -130,7 +131,7 @@ pub(crate) fn gradients<'a, V, P>(
         for j in unions[row].clone() {
             let y = batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
             let mut price = Recurrence::<V, P>::price(soft, &x, &y, zero);
-            price.mantissa = within(price.mantissa, bounds[row], j);
+            price = within(price, bounds[row], j);
             let state = Scaled::weighted_sum(read(above, j), read(above, j + 1), left, price).settle();
             write(here, j + 1, state);
             left = state;
@@ -165,14 +166,10 @@ pub(crate) fn gradients<'a, V, P>(
         value(lane, -soft.gamma() * log_of(total.mantissa.lanes()[lane], total.exponent.lanes()[lane]));
     }
 
-    // Backward, block by block from the last.
+    // Backward, block by block from the last. `shares` is what the row below has handed up.
     let one = zero.constant(1.0);
     let two = zero.constant(2.0);
-    let inverse = one / V::select(zero.less(total.mantissa), total.mantissa, one);
-    let (mut below, mut here) = backward.split_at_mut(width);
-    for slot in 0..m + 2 {
-        write(below, slot, nothing);
-    }
+    let (mut shares, mut above_shares) = backward.split_at_mut(m + 1);
     for first in (0..n).step_by(height).rev() {
         let rows = first..(first + height).min(n);
         block[..width].copy_from_slice(&kept[first / height * width..][..width]);
@@ -181,35 +178,33 @@ pub(crate) fn gradients<'a, V, P>(
             forward(row, above, &mut rest[..width]);
         }
         for row in rows.rev() {
-            let z_row = &block[(row - first + 1) * width..][..width];
+            let (above, here) = block[(row - first) * width..][..2 * width].split_at(width);
             let x = batch.x.sample::<P, SoftDtw<V>>(&[], row + 1);
-            for slot in 0..m + 2 {
-                write(here, slot, nothing);
-            }
-            let mut right = nothing;
+            above_shares.fill(zero);
+            let mut from_right = zero;
             let ends_here = batch.ends.iter().any(|e| e.0 == row + 1);
             for j in unions[row].clone().rev() {
-                let y = batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
-                let mut price = Recurrence::<V, P>::price(soft, &x, &y, zero);
-                price.mantissa = within(price.mantissa, bounds[row], j);
-                let unit = Scaled::one(zero);
-                let mut sum = Scaled::weighted_sum(read(below, j + 2), read(below, j + 1), right, unit);
+                let mut e = shares[j + 1] + from_right;
                 if ends_here {
-                    let mut last = nothing;
                     for (lane, _) in batch.ends.iter().enumerate().filter(|(_, e)| **e == (row + 1, j + 1)) {
-                        last.mantissa.lanes_mut()[lane] = unit.mantissa.lanes()[lane];
-                        last.exponent.lanes_mut()[lane] = unit.exponent.lanes()[lane];
+                        e.lanes_mut()[lane] = V::Scalar::from_f64(1.0);
                     }
-                    sum = Scaled::weighted_sum(sum, last, nothing, unit);
                 }
-                let state = sum.times(price).settle();
-                write(here, j + 1, state);
-                right = state;
+                let diagonal: Scaled<V> = read(above, j);
+                let up: Scaled<V> = read(above, j + 1);
+                let left: Scaled<V> = read(here, j);
+                let exponent = diagonal.exponent.max(up.exponent).max(left.exponent);
+                let by_diagonal = diagonal.mantissa.scale_down(diagonal.exponent - exponent);
+                let by_up = up.mantissa.scale_down(up.exponent - exponent);
+                let by_left = left.mantissa.scale_down(left.exponent - exponent);
+                let sum = by_diagonal + by_up + by_left;
+                let each = e / V::select(zero.less(sum), sum, one);
+                above_shares[j] = above_shares[j] + each * by_diagonal;
+                above_shares[j + 1] = above_shares[j + 1] + each * by_up;
+                from_right = each * by_left;
 
-                let z: Scaled<V> = read(z_row, j + 1);
-                let share = z.mantissa * sum.mantissa * inverse;
-                let e = share.scale_down(z.exponent + sum.exponent - total.exponent);
                 expected(row, j, e);
+                let y = batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
                 for k in 0..channels {
                     let pull = e * two * (x.point.get(k) - y.point.get(k));
                     let (at_x, at_y) = ((row + 1) * channels + k, (j + 1) * channels + k);
@@ -217,15 +212,20 @@ pub(crate) fn gradients<'a, V, P>(
                     grad_y[at_y] = grad_y[at_y] - pull;
                 }
             }
-            std::mem::swap(&mut below, &mut here);
+            std::mem::swap(&mut shares, &mut above_shares);
         }
     }
 }
 
-/// `mantissa` where the lane's band holds column `j`, else 0.
+/// `price` where the lane's band holds column `j`, else 0.
 #[inline(always)]
-fn within<V: Register>(mantissa: V, (first, end): (V, V), j: usize) -> V {
-    let zero = mantissa.like(V::Scalar::ZERO);
-    let j = mantissa.constant(j as f64);
-    V::select(first.less_equal(j), V::select(j.less(end), mantissa, zero), zero)
+fn within<V: Register>(price: Scaled<V>, (first, end): (V, V), j: usize) -> Scaled<V> {
+    let nothing = Scaled::zero(price.mantissa);
+    let j = price.mantissa.constant(j as f64);
+    let (from, to) = (first.less_equal(j), j.less(end));
+    let select = |yes: V, no: V| V::select(from, V::select(to, yes, no), no);
+    Scaled {
+        mantissa: select(price.mantissa, nothing.mantissa),
+        exponent: select(price.exponent, nothing.exponent),
+    }
 }

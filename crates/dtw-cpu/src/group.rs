@@ -103,6 +103,7 @@ impl<V: Register> Scratch<V> {
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
         let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
+        crate::diagonal::check_band::<V>(&ranges)?;
         self.pair.x.fill(x, false);
         self.pair.y.fill(y, true);
         let sweep =
@@ -180,6 +181,9 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>> Visitor<V, P> for SweepBatch<'a, '_
 
     #[inline(always)]
     fn visit<R: Recurrence<V, P>>(self, recurrence: R) {
+        if R::LOCATES {
+            unreachable!("a subsequence search needs the last row, which the batched sweep does not keep");
+        }
         V::compiled(
             self.token,
             #[inline(always)]

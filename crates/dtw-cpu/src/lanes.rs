@@ -54,6 +54,8 @@ pub(crate) trait Register: Vector {
     fn lanes(&self) -> &[Self::Scalar];
     /// The lanes in memory, to be changed one by one.
     fn lanes_mut(&mut self) -> &mut [Self::Scalar];
+    /// All lanes one up; the last lane of `below` enters at lane 0.
+    fn shift_up(self, below: Self) -> Self;
     /// Lane `k` of the mask in bit `k`.
     fn bits(mask: Self::Mask) -> u64;
     /// Runs `work` compiled for the instruction set. `work` and all it calls must be `#[inline(always)]`.
@@ -197,6 +199,16 @@ impl<S: Simd, T: Element> Register for Lanes<S, T> {
     #[inline(always)]
     fn lanes_mut(&mut self) -> &mut [T] {
         self.0.as_mut_slice()
+    }
+    #[inline(always)]
+    fn shift_up(self, below: Self) -> Self {
+        Self(match Self::LANES {
+            2 => below.0.slide::<1>(self.0),
+            4 => below.0.slide::<3>(self.0),
+            8 => below.0.slide::<7>(self.0),
+            16 => below.0.slide::<15>(self.0),
+            lanes => unreachable!("no instruction set here has registers of {lanes} floats"),
+        })
     }
     #[inline(always)]
     fn bits(mask: Self::Mask) -> u64 {

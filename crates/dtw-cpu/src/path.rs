@@ -10,7 +10,7 @@ use std::ops::Range;
 use dtw_core::recurrence::{Recurrence, State, Visitor};
 use dtw_core::{ColumnRanges, Error, Observer, Path, Result, Scalar};
 
-use crate::diagonal::{Diagonal3, Lines, Recorder, Tables, Unrecorded, border_column, border_row, strip};
+use crate::diagonal::{Lines, Recorder, Tables, Unrecorded, border_column, border_row, strip, strip_rows};
 use crate::lanes::Register;
 use crate::line::Read;
 use crate::single::Pair;
@@ -24,24 +24,26 @@ struct Choices {
     up: Vec<u8>,
     bytes_per_diagonal: usize,
     first: usize,
+    /// Rows above the strip being swept.
+    above: usize,
     t: usize,
 }
 
 impl Choices {
     fn bytes(rows: usize, columns: usize) -> u64 {
-        2 * (rows.div_ceil(8) as u64 + 8) * (rows + columns + 2) as u64
+        2 * (rows.div_ceil(8) as u64 + 8) * (rows + columns + 4) as u64
     }
 
     fn new(rows: usize, columns: usize, first: usize) -> Self {
         let bytes_per_diagonal = rows.div_ceil(8) + 8;
-        let len = bytes_per_diagonal * (rows + columns + 2);
-        Self { diagonal: vec![0; len], up: vec![0; len], bytes_per_diagonal, first, t: 0 }
+        let len = bytes_per_diagonal * (rows + columns + 4);
+        Self { diagonal: vec![0; len], up: vec![0; len], bytes_per_diagonal, first, above: 0, t: 0 }
     }
 
-    /// Whether cell `(k, t)` came by the diagonal, else whether from above.
+    /// Whether the cell in row `k` (0-based) on diagonal `t` came by the diagonal, else whether from above.
     fn at(&self, k: usize, t: usize) -> (bool, bool) {
-        let byte = (t - self.first) * self.bytes_per_diagonal + (k - 1) / 8;
-        let bit = 1 << ((k - 1) % 8);
+        let byte = (t - self.first) * self.bytes_per_diagonal + k / 8;
+        let bit = 1 << (k % 8);
         (self.diagonal[byte] & bit != 0, self.up[byte] & bit != 0)
     }
 }
@@ -54,8 +56,9 @@ impl Recorder for Choices {
     }
     #[inline(always)]
     fn chosen(&mut self, k: usize, lanes: usize, diagonal: u64, up: u64) {
-        let at = (self.t - self.first) * self.bytes_per_diagonal + (k - 1) / 8;
-        let shift = (k - 1) % 8;
+        let k = self.above + k;
+        let at = (self.t - self.first) * self.bytes_per_diagonal + k / 8;
+        let shift = k % 8;
         for b in 0..lanes.div_ceil(8) {
             self.diagonal[at + b] |= ((diagonal >> (8 * b)) << shift) as u8;
             self.up[at + b] |= ((up >> (8 * b)) << shift) as u8;
@@ -79,6 +82,9 @@ impl<'a, V: Register + 'a, P: Read<'a, V>> Visitor<V, P> for TracePair<'a, '_, V
 
     #[inline(always)]
     fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output {
+        if !R::TRACES {
+            unreachable!("callers ask Measure::has_path first");
+        }
         V::compiled(
             self.token,
             #[inline(always)]
@@ -125,7 +131,7 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
         let edge_bytes = ((m + 1) * parts * size_of::<V::Scalar>()) as u64;
         let strips = n.div_ceil(ROWS);
         // One strip of choices, plus the border column and the path itself.
-        let fixed = Choices::bytes(ROWS.min(n), m) + (n as u64) * 8 + (n + m) as u64 * 16;
+        let fixed = Choices::bytes(ROWS.min(n), m) + (n as u64 + 64) * 8 * parts as u64 + (n + m) as u64 * 16;
         let (fan, levels) = plan_levels(strips, edge_bytes, fixed, memory_limit_bytes)?;
 
         let mut column = Vec::new();
@@ -133,7 +139,6 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
         let mut top = Vec::new();
         border_row::<V, P, R>(recurrence, token, lines, &tables, m, &mut top);
 
-        let mut diagonals = Diagonal3::default();
         let mut points = Vec::with_capacity(n + m);
         // 1-based cell under the walk; `distance` is known once the last row has been swept.
         let (mut i, mut j) = (n, end + 1);
@@ -154,38 +159,35 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
             };
             let width = j + 1;
             let edge = narrow(edge, parts, width);
-            let mut sweep = |rows: Range<usize>, above: &[V::Scalar], record: Option<&mut Choices>| {
+            let sweep = |rows: Range<usize>, above: &[V::Scalar], mut record: Option<&mut Choices>| {
+                let mut edge = above.to_vec();
                 let mut below = vec![V::Scalar::ZERO; width * parts];
-                let edges = (above, below.as_mut_slice());
-                let finished = match record {
-                    Some(choices) => strip::<V, P, R, _>(
-                        recurrence,
-                        token,
-                        lines,
-                        &tables,
-                        ranges,
-                        rows.clone(),
-                        &mut diagonals,
-                        &column,
-                        edges,
-                        choices,
-                        observer,
-                    ),
-                    None => strip::<V, P, R, _>(
-                        recurrence,
-                        token,
-                        lines,
-                        &tables,
-                        ranges,
-                        rows.clone(),
-                        &mut diagonals,
-                        &column,
-                        edges,
-                        &mut Unrecorded,
-                        observer,
-                    ),
+                let height = match record {
+                    Some(_) => strip_rows::<V, P, R::State, Choices>(),
+                    None => strip_rows::<V, P, R::State, Unrecorded>(),
                 };
-                if finished { Ok(below) } else { Err(Error::Cancelled) }
+                for first in rows.clone().step_by(height) {
+                    let part = first..(first + height).min(rows.end);
+                    let edges = (edge.as_slice(), below.as_mut_slice());
+                    let finished = if let Some(choices) = &mut record {
+                        choices.above = first - rows.start;
+                        strip::<V, P, R, _>(
+                            recurrence, token, lines, &tables, ranges, part, &column, edges, *choices,
+                            observer,
+                        )
+                    } else {
+                        let unrecorded = &mut Unrecorded;
+                        strip::<V, P, R, _>(
+                            recurrence, token, lines, &tables, ranges, part, &column, edges, unrecorded,
+                            observer,
+                        )
+                    };
+                    if !finished {
+                        return Err(Error::Cancelled);
+                    }
+                    std::mem::swap(&mut edge, &mut below);
+                }
+                Ok(edge)
             };
             if stretch.len() > 1 {
                 // Sweep the stretch but for its last piece, keeping the edge above every piece.
@@ -210,7 +212,7 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
             }
             let rows = rows_of(stretch.start);
             let rows = rows.start..rows.end.min(i);
-            let first = ranges.row(rows.start).start + rows.start + 2;
+            let first = ranges.row(rows.start).start + rows.start + 1;
             let mut choices = Choices::new(rows.len(), j, first);
             let below = sweep(rows.clone(), &edge, Some(&mut choices))?;
             if distance.is_none() {
@@ -223,7 +225,7 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
             }
             while i > rows.start && j > 0 {
                 points.push((i - 1, j - 1));
-                let (diagonal, up) = choices.at(i - rows.start, i + j);
+                let (diagonal, up) = choices.at(i - 1 - rows.start, i + j);
                 i -= usize::from(diagonal || up);
                 j -= usize::from(diagonal || !up);
             }

@@ -3,7 +3,7 @@
 use dtw_core::recurrence::{Recurrence, State, Visitor};
 use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar};
 
-use crate::diagonal::{Diagonal3, Lines, STRIP, Tables, Unrecorded, border_column, border_row, strip};
+use crate::diagonal::{Lines, Tables, Unrecorded, border_column, border_row, strip, strip_rows};
 use crate::lanes::Register;
 use crate::line::{Line, Read};
 
@@ -17,7 +17,6 @@ pub(crate) struct Pair<T> {
 /// Memory of a single-pair sweep: O(n + m), reused from pair to pair.
 #[derive(Debug, Default)]
 pub(crate) struct Strips<T> {
-    pub(crate) diagonals: Diagonal3<T>,
     /// Border column, part by part.
     pub(crate) column: Vec<T>,
     /// The edge above the next strip, part by part, `m + 1` values each; after the last strip, the last row.
@@ -29,8 +28,7 @@ pub(crate) struct Strips<T> {
 impl<T: Scalar> Strips<T> {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let vectors = self.column.capacity() + self.edge.capacity() + self.below.capacity();
-        self.diagonals.bytes() + vectors * size_of::<T>()
+        (self.column.capacity() + self.edge.capacity() + self.below.capacity()) * size_of::<T>()
     }
 }
 
@@ -68,8 +66,9 @@ impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
         border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut strips.column);
         strips.below.clear();
         strips.below.resize(strips.edge.len(), V::Scalar::ZERO);
-        for first in (0..n).step_by(STRIP) {
-            let rows = first..(first + STRIP).min(n);
+        let height = strip_rows::<V, P, R::State, Unrecorded>();
+        for first in (0..n).step_by(height) {
+            let rows = first..(first + height).min(n);
             let cells = (rows.clone()).map(|i| ranges.row(i).len() as u64).sum();
             let finished = strip::<V, P, R, _>(
                 recurrence,
@@ -78,7 +77,6 @@ impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
                 &tables,
                 ranges,
                 rows,
-                &mut strips.diagonals,
                 &strips.column,
                 (&strips.edge, &mut strips.below),
                 &mut Unrecorded,

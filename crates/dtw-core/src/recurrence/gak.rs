@@ -30,6 +30,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
     /// κ.
     type Price = Scaled<V>;
     const SETTLES: bool = true;
+    const TRACES: bool = false;
 
     #[inline(always)]
     fn origin(&self) -> Scaled<V> {

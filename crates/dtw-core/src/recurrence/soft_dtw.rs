@@ -35,6 +35,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
     /// `e^(−c/γ)`.
     type Price = Scaled<V>;
     const SETTLES: bool = true;
+    const TRACES: bool = false;
 
     #[inline(always)]
     fn origin(&self) -> Scaled<V> {

@@ -45,6 +45,7 @@ impl<V: Vector, C> Subsequence<V, C> {
 impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, C> {
     type State = Located<V>;
     type Price = V;
+    const LOCATES: bool = true;
 
     #[inline(always)]
     fn origin(&self) -> Located<V> {
