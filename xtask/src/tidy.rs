@@ -28,12 +28,14 @@ impl File {
 /// The project's text files, as git sees them: committed or about to be.
 pub(crate) struct Project {
     files: Vec<File>,
+    /// Every file that is no text.
+    binaries: Vec<String>,
 }
 
 impl Project {
     fn read() -> Result<Self> {
         let list = git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
-        let mut files = Vec::new();
+        let (mut files, mut binaries) = (Vec::new(), Vec::new());
         for path in list.split_terminator('\0') {
             let full = root().join(path);
             // A file that was deleted but not yet committed is still listed.
@@ -42,17 +44,26 @@ impl Project {
             }
             let bytes = std::fs::read(&full).with_context(|| format!("cannot read {path}"))?;
             // What is not UTF-8 is not text: pictures, archives.
-            if let Ok(text) = String::from_utf8(bytes) {
-                files.push(File { path: path.to_owned(), text });
+            match String::from_utf8(bytes) {
+                Ok(text) => files.push(File { path: path.to_owned(), text }),
+                Err(_) => binaries.push(path.to_owned()),
             }
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
-        Ok(Self { files })
+        Ok(Self { files, binaries })
     }
 
     fn get(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
+    }
+
+    /// Whether there is such a file, or a folder with files in it.
+    fn has(&self, path: &str) -> bool {
+        let is = |known: &str| {
+            known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.files.iter().any(|file| is(&file.path)) || self.binaries.iter().any(|known| is(known))
     }
 
     fn with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a File> {
@@ -72,7 +83,7 @@ pub(crate) fn tidy() -> Result<()> {
     let project = Project::read()?;
     let metadata = cargo(&["metadata", "--format-version", "1"], &[]).output()?;
     let packages = packages::Packages::parse(&metadata)?;
-    let rules: [(&str, Complaints); 13] = [
+    let rules: [(&str, Complaints); 14] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
         ("backends know no other backend", packages.backends_know_no_other()),
         ("vendor crates in their own crate only", packages.vendors_at_home()),
@@ -83,6 +94,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("unsafe has a reason", sources::unsafe_reasons(&project)),
         ("no machine's paths", sources::machine_paths(&project)),
         ("every measure is documented and has an oracle", documents::measures(&project)),
+        ("links lead somewhere", documents::links(&project)),
         ("records say where they come from", documents::records(&project)),
         ("a changelog", documents::changelog(&project)),
         ("licences", documents::licences(&project)),
@@ -108,5 +120,5 @@ pub(crate) fn tidy() -> Result<()> {
 pub(crate) fn project(files: &[(&str, &str)]) -> Project {
     let files =
         files.iter().map(|(path, text)| File { path: (*path).into(), text: (*text).into() }).collect();
-    Project { files }
+    Project { files, binaries: Vec::new() }
 }

@@ -58,6 +58,43 @@ pub(super) fn measures(project: &Project) -> Complaints {
     complaints
 }
 
+/// Relative links of documents point at files of the project.
+pub(super) fn links(project: &Project) -> Complaints {
+    let mut complaints = Complaints::new();
+    for file in project.with_extension("md") {
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for (number, line) in file.text.lines().enumerate() {
+            for rest in line.split("](").skip(1) {
+                let link = rest.split([')', '#', ' ']).next().unwrap_or_default();
+                if link.is_empty() || link.contains("://") || link.starts_with("mailto:") {
+                    continue;
+                }
+                if !project.has(&resolve(folder, link)) {
+                    complaints.push(format!(
+                        "{}:{}: links to {link}, which is not there",
+                        file.path,
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+/// The path from the root of a link in a document of `folder`.
+fn resolve(folder: &str, link: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in link.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            other => parts.push(other),
+        }
+    }
+    parts.join("/")
+}
+
 /// Columns without which a timing is only a number.
 const ORIGIN: [&str; 3] = ["date", "cpu", "commit"];
 
@@ -138,6 +175,21 @@ mod tests {
             assert!(!measures(&project(&rest)).is_empty(), "{}", whole[missing].0);
         }
         assert_eq!(measures(&project(&[])).len(), 1);
+    }
+
+    #[test]
+    fn links_are_followed() {
+        let text = "[a](b.md#c) [d](../e/) [f](https://g.h/i) [j](#k)\n![l](m.svg)\n";
+        let there = [("docs/a.md", text), ("docs/b.md", ""), ("e/x.rs", ""), ("docs/m.svg", "")];
+        assert!(links(&project(&there)).is_empty());
+        let missing = links(&project(&[("docs/a.md", text), ("docs/b.md", ""), ("eee", "")]));
+        assert_eq!(
+            missing,
+            [
+                "docs/a.md:1: links to ../e/, which is not there",
+                "docs/a.md:2: links to m.svg, which is not there"
+            ]
+        );
     }
 
     #[test]
