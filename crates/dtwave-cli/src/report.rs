@@ -61,17 +61,19 @@ pub(crate) fn fail(error: &Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Prints help and version as they are, and a usage error as one line.
+/// Prints help and version on stdout, and a usage error as one line.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    if matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    ) {
-        let _ = error.print();
-        let asked = error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-        return if asked { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
+    let help = [
+        ErrorKind::DisplayHelp,
+        ErrorKind::DisplayVersion,
+        // No command at all: a first look, not a mistake.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+    ];
+    if help.contains(&error.kind()) {
+        return match print(|out| write!(out, "{}", error.render())) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&error),
+        };
     }
     let text = error.render().to_string();
     let said = text.split("\nUsage:").next().unwrap_or(&text);

@@ -183,6 +183,7 @@ fn help_has_examples_and_goes_to_stdout() {
         assert!(help.contains("Example") && help.contains(&format!("dtwave {command}")), "{command}");
     }
     assert!(bench.ok(&["--version"]).starts_with("dtwave "));
+    assert!(bench.ok(&[]).contains("dtwave demo"));
 }
 
 #[test]

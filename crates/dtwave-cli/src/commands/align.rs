@@ -20,7 +20,7 @@ use crate::report;
 /// Align two series: the distance and the warping path
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The path is a list of index pairs (i, j), both from 0. For ddtw and wddtw, whose derivative drops both ends, the
+The path is a list of index pairs (i, j), both from 0. For ddtw and wddtw, whose derivative drops both ends, the \
 indices are those of the series' own points.
 
 Examples:

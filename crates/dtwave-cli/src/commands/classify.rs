@@ -18,7 +18,7 @@ use crate::{output, report};
 /// Classify the series of B by their nearest neighbours in A
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Labels come from the files: .ts, .tsv and .txt, or the array y of an .npz. With --k above 1 the most frequent class
+Labels come from the files: .ts, .tsv and .txt, or the array y of an .npz. With --k above 1 the most frequent class \
 among the k nearest wins, of equally frequent ones the one with the nearest series.
 
 Examples:

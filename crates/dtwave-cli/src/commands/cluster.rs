@@ -22,8 +22,8 @@ use crate::report;
 /// Group series into clusters
 #[derive(Debug, Args)]
 #[command(after_help = "\
-kmeans averages the series of a cluster: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence.
-kmedoids takes one of the series as the centre and works with every measure. Class labels, where the file has them, are
+kmeans averages the series of a cluster: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence. \
+kmedoids takes one of the series as the centre and works with every measure. Class labels, where the file has them, are \
 not used; they only give the adjusted Rand index.
 
 Examples:

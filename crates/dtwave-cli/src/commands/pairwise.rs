@@ -22,7 +22,7 @@ use crate::{data, output};
 /// Distances between all series of A, or between A and B
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without -o the matrix goes to stdout as CSV (or JSON with --json). A .npy result is written to the disk tile by tile
+Without -o the matrix goes to stdout as CSV (or JSON with --json). A .npy result is written to the disk tile by tile \
 and may be larger than memory; if the run is interrupted, the same command with --resume continues it.
 
 Examples:

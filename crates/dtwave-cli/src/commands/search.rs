@@ -20,7 +20,7 @@ use crate::report;
 /// Find where a query occurs in a longer reference (top-k, subsequence DTW)
 #[derive(Debug, Args)]
 #[command(after_help = "\
-By default a match may start and end anywhere (subsequence DTW). With --normalize z every window of --window points is
+By default a match may start and end anywhere (subsequence DTW). With --normalize z every window of --window points is \
 z-normalised and compared with the z-normalised query: matches are then found whatever their offset and amplitude.
 
 Examples:
