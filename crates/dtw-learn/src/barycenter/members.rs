@@ -40,6 +40,9 @@ impl<T: Scalar> Members<T> {
         if indices.is_empty() {
             bail_invalid!("all {} weights are 0: at least one series must count", weights.len());
         }
+        if !weights.iter().sum::<f64>().is_finite() {
+            bail_invalid!("the weights' sum overflows f64: scale them down");
+        }
         let gathered = if indices.len() == x.len() { None } else { Some(gather(x, &indices)?) };
         Ok(Self { gathered, weights: indices.iter().map(|s| weights[*s]).collect(), indices })
     }

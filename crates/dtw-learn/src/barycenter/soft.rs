@@ -10,7 +10,7 @@
 //! put together here so that s(c, c) is swept once per iteration and s(x, x) once.
 
 use dtw_core::{
-    Gradients, Measure, Pairing, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid,
+    Gradients, Measure, Pairing, Plan, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid,
 };
 
 use super::descent::{Descent, Objective, minimize};
@@ -87,44 +87,43 @@ pub fn soft_barycenter<T: Scalar>(
 }
 
 /// The terms of the divergence that compare a series with itself.
-struct OwnTerms<'c, 'b, T: Scalar> {
-    context: &'c Context<'b, T>,
-    soft: Spec,
+struct OwnTerms<T> {
+    /// Of the centre zipped with itself.
+    plan: Box<dyn Plan<T>>,
     /// Σ w·s(x, x) / Σ w.
     members: f64,
     channels: usize,
 }
 
-impl<'c, 'b, T: Scalar> OwnTerms<'c, 'b, T> {
+impl<T: Scalar> OwnTerms<T> {
     fn new(
-        context: &'c Context<'b, T>,
+        context: &Context<'_, T>,
         soft: Spec,
         weights: &[f64],
         batch: SeriesBatch<'_, T>,
         length: usize,
     ) -> Result<Self> {
+        // The band must leave the centre a path to itself too: told now rather than in the first iteration.
+        soft.band.ranges(length, length, soft.anchor)?;
         let problem = Problem::of(soft.clone(), Pairing::Zipped, &batch, &batch)?;
         let mut values = vec![T::ZERO; batch.len()];
         context.plan(problem, 0)?.distances(batch, batch, &mut values)?;
-        // The band must leave the centre a path to itself too: told now rather than in the first iteration.
-        soft.band.ranges(length, length, soft.anchor)?;
         let members = weights.iter().zip(&values).map(|(w, value)| w * value.to_f64()).sum::<f64>()
             / weights.iter().sum::<f64>();
-        Ok(Self { context, soft, members, channels: batch.channels() })
+        let channels = batch.channels();
+        let shape = Shape { n_x: 1, n_y: 1, max_length_x: length, max_length_y: length, channels };
+        let plan = context.plan(Problem::new(soft, Pairing::Zipped, shape)?, 0)?;
+        Ok(Self { plan, members, channels })
     }
 
     /// −½ (s(c, c) + mean s(x, x)); its gradient is added to `gradient`.
-    fn add(&self, center: &[T], gradient: &mut [f64]) -> Result<f64> {
+    fn add(&mut self, center: &[T], gradient: &mut [f64]) -> Result<f64> {
         let batch = SeriesBatch::equal(center, 1, center.len() / self.channels, self.channels)?;
         let mut value = [T::ZERO];
         let mut left = vec![T::ZERO; center.len()];
         let mut right = left.clone();
-        let problem = Problem::of(self.soft.clone(), Pairing::Zipped, &batch, &batch)?;
-        self.context.plan(problem, 0)?.gradients(
-            batch,
-            batch,
-            Gradients { upstream: None, distances: &mut value, grad_x: &mut left, grad_y: &mut right },
-        )?;
+        let out = Gradients { upstream: None, distances: &mut value, grad_x: &mut left, grad_y: &mut right };
+        self.plan.gradients(batch, batch, out)?;
         for ((sum, left), right) in gradient.iter_mut().zip(&left).zip(&right) {
             *sum -= 0.5 * (left.to_f64() + right.to_f64());
         }
@@ -135,7 +134,7 @@ impl<'c, 'b, T: Scalar> OwnTerms<'c, 'b, T> {
 /// The mean cost per unit of weight, f(c) / W, so that step lengths do not depend on the number of series.
 struct Cost<'c, 'b, 'm, T: Scalar> {
     pairs: Pairs<'c, 'b, 'm, T>,
-    divergence: Option<OwnTerms<'c, 'b, T>>,
+    divergence: Option<OwnTerms<T>>,
     weights: &'m [f64],
     total_weight: f64,
 }
@@ -167,7 +166,7 @@ impl<T: Scalar> Objective<T> for Cost<'_, '_, '_, T> {
             }
             Ok(())
         })?;
-        if let Some(own) = &self.divergence {
+        if let Some(own) = &mut self.divergence {
             value += own.add(center, &mut gradient)?;
         }
         Ok((value, gradient))

@@ -60,6 +60,7 @@ fn averages() {
         invalid(weigh(&[1.0, -0.5, 1.0]), "the weight of series 1 is -0.5");
         invalid(weigh(&[1.0, 1.0, f64::NAN]), "the weight of series 2 is NaN");
         invalid(weigh(&[0.0; 3]), "all 3 weights are 0");
+        invalid(weigh(&[1e308; 3]), "the weights' sum overflows");
         invalid(
             ask(BarycenterOptions { start: Start::Mean, ..options }),
             "series 0 has 4 points and series 1 has 5",
