@@ -6,8 +6,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{Color, RGBColor};
 
 use super::style::{
-    AXIS, Axes, BLUE, GRID, INK, MUTED, VERMILLION, anchored, bold, chart, line, padded, px, spread, stroke,
-    text, titled,
+    AXIS, Axes, BLUE, GRID, INK, MUTED, VERMILLION, anchored, bold, chart, line, padded, px, reduced, spread,
+    stroke, text, titled,
 };
 use super::{Figure, Sheet};
 
@@ -27,6 +27,8 @@ const WIDTH: u32 = 980;
 const HEIGHT: u32 = 420;
 /// More connecting lines than this hide each other.
 const MAX_LINKS: usize = 130;
+/// Finer than the picture can show.
+const MAX_PATH_POINTS: usize = 6000;
 
 impl Figure for AlignmentFigure<'_> {
     fn size(&self) -> (u32, u32) {
@@ -66,8 +68,9 @@ impl AlignmentFigure<'_> {
             PathElement::new(ends, stroke(MUTED.mix(0.42), 0.6))
         });
         chart.draw_series(links)?;
+        let columns = chart.plotting_area().dim_in_pixel().0 as usize / 4;
         let points = |values: &[f64], up: f64| -> Vec<(f64, f64)> {
-            values.iter().enumerate().map(|(i, v)| (i as f64, v + up)).collect()
+            reduced(values, 0.0, columns).into_iter().map(|(t, v)| (t, v + up)).collect()
         };
         line(&mut chart, points(self.x, lift), BLUE, 2.0)?;
         line(&mut chart, points(self.y, 0.0), VERMILLION, 2.0)?;
@@ -91,7 +94,8 @@ impl AlignmentFigure<'_> {
         let mut chart = chart(area, &axes)?;
         chart.draw_series([Rectangle::new([(0.0, 0.0), (m, n)], stroke(AXIS, 1.0))])?;
         line(&mut chart, [(0.0, 0.0), (m, n)], GRID, 1.0)?;
-        line(&mut chart, self.path.iter().map(|(i, j)| (*j as f64, *i as f64)), INK, 1.6)?;
+        let path = spread(self.path.len(), MAX_PATH_POINTS).map(|k| self.path[k]);
+        line(&mut chart, path.map(|(i, j)| (j as f64, i as f64)), INK, 1.6)?;
         let label = anchored(text(11.0, MUTED), HPos::Right, VPos::Bottom);
         chart.plotting_area().draw(&Text::new("warping path", (m, n * 0.03), label))?;
         Ok(())
