@@ -218,4 +218,58 @@ mod tests {
         dataset.channels = 2;
         assert_eq!(dataset.lengths(), (2, 3));
     }
+
+    /// A small valid file of each format.
+    fn valid() -> Vec<(&'static str, Vec<u8>)> {
+        let mut npy = Vec::new();
+        let header = crate::output::npy_header::<f64>(&[2, 3]).unwrap();
+        npy.extend(&header);
+        (0..6).for_each(|v| npy.extend(f64::from(v).to_le_bytes()));
+        let mut npz = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        npz.start_file("X.npy", zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut npz, &npy).unwrap();
+        let npz = npz.finish().unwrap().into_inner();
+        let ts = b"@univariate false\n@classLabel true a b\n@data\n1,2:3,4:a\n5,6:7,8:b\n".to_vec();
+        vec![
+            ("f.csv", b"1,2.5,-3\n4,5e1,6\n".to_vec()),
+            ("f.tsv", b"1\t0.5\t2\n2\t3\tNaN\n".to_vec()),
+            ("f.txt", b"1 0.5 2\n2 3 4\n".to_vec()),
+            ("f.ts", ts),
+            ("f.npy", npy),
+            ("f.npz", npz),
+        ]
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(512))]
+
+        /// However a file is damaged, reading it gives finite series or one line that names it.
+        #[test]
+        fn damaged_files_never_pass_for_whole_series(
+            which in 0_usize..6, at in proptest::prelude::any::<proptest::sample::Index>(),
+            bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..4), cut: bool,
+        ) {
+            let (name, mut file) = valid().swap_remove(which);
+            let at = at.index(file.len());
+            let end = if cut { file.len() } else { (at + bytes.len()).min(file.len()) };
+            file.splice(at..end, bytes);
+            match read(name, file) {
+                Ok(dataset) => {
+                    proptest::prop_assert!(dataset.len() > 0 && dataset.channels > 0);
+                    for values in &dataset.series {
+                        proptest::prop_assert!(!values.is_empty() && values.len() % dataset.channels == 0);
+                        proptest::prop_assert!(values.iter().all(|v| v.is_finite()));
+                    }
+                    if let Some(labels) = &dataset.labels {
+                        proptest::prop_assert_eq!(labels.len(), dataset.len());
+                    }
+                }
+                Err(error) => {
+                    let message = format!("{error:#}");
+                    proptest::prop_assert!(message.contains(name), "{}", message);
+                    proptest::prop_assert_eq!(message.lines().count(), 1, "{}", message);
+                }
+            }
+        }
+    }
 }
