@@ -56,6 +56,20 @@ pub(crate) fn same_channels(a: (&Path, &Dataset), b: (&Path, &Dataset)) -> Resul
     Ok(())
 }
 
+/// Refuses series that are too short for the measure.
+pub(crate) fn long_enough(path: &Path, dataset: &Dataset, spec: &Spec) -> Result<()> {
+    let least = spec.measure.min_length();
+    if let Some(short) = (0..dataset.len()).find(|index| dataset.length(*index) < least) {
+        bail!(
+            "{}: series {short} has {} point(s); {} needs at least {least} points",
+            path.display(),
+            dataset.length(short),
+            spec.key()
+        );
+    }
+    Ok(())
+}
+
 /// The series of `dataset` at `indices` as a device takes them; a value that `T` cannot hold is refused.
 pub(crate) fn batch_of<T: Element>(
     dataset: &Dataset,

@@ -61,7 +61,15 @@ fn series() {
 fn lengths_channels_and_labels() {
     let bench = bench();
     bench.write("point.csv", "1,2,3\n7\n");
-    bench.refuses(&["pairwise", "point.csv", "-m", "ddtw"], &["ddtw", "at least 3 points", "series 1"]);
+    for call in [
+        &["pairwise", "point.csv"][..],
+        &["pairwise", "good.csv", "point.csv"],
+        &["align", "point.csv", "one.csv", "--x-index", "1"],
+        &["cluster", "point.csv", "-k", "1", "--method", "kmedoids"],
+    ] {
+        let call = [call, &["-m", "ddtw"]].concat();
+        bench.refuses(&call, &["point.csv: series", "has 1 point(s)", "ddtw needs at least 3 points"]);
+    }
     bench.write("mixed.ts", "@classLabel false\n@data\n1,2:3,4\n1,2\n");
     bench.refuses(&["pairwise", "mixed.ts"], &["mixed.ts", "line 4", "1 channels where 2"]);
     bench.write("two.npy", npy(&[1, 2, 2], &[1., 2., 3., 4.]));

@@ -59,6 +59,17 @@ fn ragged_and_multichannel_series_are_compared() {
 }
 
 #[test]
+fn one_point_and_constant_series_are_series() {
+    let bench = Bench::new();
+    bench.write("a.csv", "2,2,2\n5\n");
+    assert_eq!(bench.ok(&["pairwise", "a.csv"]), "0,27\n27,0\n");
+    // Normalised, both are zeros.
+    assert_eq!(bench.ok(&["pairwise", "a.csv", "--normalize", "z"]), "0,0\n0,0\n");
+    let align = ["align", "a.csv", "a.csv", "--x-index", "1", "--y-index", "1", "--json", "--plot", "a.svg"];
+    assert_eq!(bench.json(&align)["path"], serde_json::json!([[0, 0]]));
+}
+
+#[test]
 fn classify_scores_and_predicts() {
     let bench = Bench::new();
     bench.write("train.tsv", "up\t0\t1\t2\t3\ndown\t3\t2\t1\t0\n");

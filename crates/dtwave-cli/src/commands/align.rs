@@ -96,6 +96,8 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     let x = read(&args.x, args.x_index, args.x_range, "x")?;
     let y = read(&args.y, args.y_index, args.y_range, "y")?;
     engine::same_channels((&args.x, &x), (&args.y, &y))?;
+    engine::long_enough(&args.x, &x, &spec)?;
+    engine::long_enough(&args.y, &y, &spec)?;
     ensure!(
         args.plot_channel < x.channels,
         "--plot-channel {} is out of range: {} channel(s)",

@@ -72,6 +72,8 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         labelled(&args.test, &test)?;
     }
     engine::same_channels((&args.train, &train), (&args.test, &test))?;
+    engine::long_enough(&args.train, &train, &spec)?;
+    engine::long_enough(&args.test, &test, &spec)?;
     ensure!(
         (1..=train.len()).contains(&args.k),
         "--k {} is out of range: {} has {} series",

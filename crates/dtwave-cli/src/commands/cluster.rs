@@ -138,6 +138,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     );
     let job = Job::new(&args.run, cancel)?;
     let dataset = engine::load(&args.series, &args.run)?;
+    engine::long_enough(&args.series, &dataset, &spec)?;
     ensure!(
         (1..=dataset.len()).contains(&args.clusters),
         "--clusters {} is out of range: {} has {} series",

@@ -93,7 +93,9 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let b = args.b.as_ref().map(|b| engine::load(b, &args.run)).transpose()?;
     if let (Some(path), Some(b)) = (&args.b, &b) {
         engine::same_channels((&args.a, &a), (path, b))?;
+        engine::long_enough(path, b, &spec)?;
     }
+    engine::long_enough(&args.a, &a, &spec)?;
     // A subsequence distance is not symmetric.
     let pairing = match (&b, spec.anchor) {
         (None, Anchor::Global) => Pairing::SelfSymmetric,
