@@ -55,7 +55,10 @@ pub(crate) fn sweep<'a, V, P, R>(
 
 #[inline(always)]
 pub(crate) fn read<V: Register, S: State<V>>(from: &[V], at: usize) -> S {
-    S::from_parts(|k| from[at * S::PARTS + k])
+    S::from_parts(
+        #[inline(always)]
+        |k| from[at * S::PARTS + k],
+    )
 }
 
 #[inline(always)]
@@ -185,8 +188,14 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
     R: Recurrence<V, P>,
 {
     let n = grid.ranges.n();
-    let rows: [_; ROWS] = std::array::from_fn(|r| grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
-    let bands: [_; ROWS] = std::array::from_fn(|r| grid.ranges.row((first + r).min(n - 1)));
+    let rows: [_; ROWS] = std::array::from_fn(
+        #[inline(always)]
+        |r| grid.x.sample::<P, R>(grid.x_gaps, first + r + 1),
+    );
+    let bands: [_; ROWS] = std::array::from_fn(
+        #[inline(always)]
+        |r| grid.ranges.row((first + r).min(n - 1)),
+    );
     let mut states = *left;
     let mut above = *corner;
     let mut chunk = range.start;

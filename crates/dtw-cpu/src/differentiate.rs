@@ -125,7 +125,15 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 let lanes_x: Vec<_> = group.iter().map(|o| x.get(o.pair)).collect();
                 let lanes_y: Vec<_> = group.iter().map(|o| y.get(o.pair)).collect();
                 let mut scratch = own(&self.scratch);
-                let values = differentiate(&mut scratch, self.token, spec, &lanes_x, &lanes_y, |_, _, _| {})?;
+                let values = differentiate(
+                    &mut scratch,
+                    self.token,
+                    spec,
+                    &lanes_x,
+                    &lanes_y,
+                    #[inline(always)]
+                    |_, _, _| {},
+                )?;
                 let channels = x.channels();
                 for (lane, outlet) in group.iter_mut().enumerate() {
                     outlet.value = V::Scalar::from_f64(values[lane]);

@@ -121,22 +121,7 @@ pub(crate) fn gradients<'a, V, P>(
     }
     let GradientScratch { kept, block, backward, bounds, grad_x, grad_y } = scratch;
 
-    // One row of Z from the one above it. `row` is 0-based; slot j + 1 holds column j.
-    let forward = |row: usize, above: &[V], here: &mut [V]| {
-        let x = batch.x.sample::<P, SoftDtw<V>>(&[], row + 1);
-        for slot in 0..m + 2 {
-            write(here, slot, nothing);
-        }
-        let mut left = nothing;
-        for j in unions[row].clone() {
-            let y = batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
-            let mut price = Recurrence::<V, P>::price(soft, &x, &y, zero);
-            price = within(price, bounds[row], j);
-            let state = Scaled::weighted_sum(read(above, j), read(above, j + 1), left, price).settle();
-            write(here, j + 1, state);
-            left = state;
-        }
-    };
+    let row_of = Rows { soft, batch, bounds, unions: &unions, slots: m + 2 };
 
     // Forward: keep the row above each block.
     let mut total = nothing;
@@ -151,7 +136,7 @@ pub(crate) fn gradients<'a, V, P>(
             if row % height == 0 {
                 kept[row / height * width..][..width].copy_from_slice(above);
             }
-            forward(row, above, here);
+            row_of.forward::<P>(row, above, here);
             for (lane, &(end_x, end_y)) in batch.ends.iter().enumerate() {
                 if end_x == row + 1 {
                     let state: Scaled<V> = read(here, end_y);
@@ -175,7 +160,7 @@ pub(crate) fn gradients<'a, V, P>(
         block[..width].copy_from_slice(&kept[first / height * width..][..width]);
         for (k, row) in rows.clone().enumerate() {
             let (above, rest) = block[k * width..].split_at_mut(width);
-            forward(row, above, &mut rest[..width]);
+            row_of.forward::<P>(row, above, &mut rest[..width]);
         }
         for row in rows.rev() {
             let (above, here) = block[(row - first) * width..][..2 * width].split_at(width);
@@ -217,15 +202,45 @@ pub(crate) fn gradients<'a, V, P>(
     }
 }
 
+/// What a row of Z is computed from.
+struct Rows<'a, 'g, V> {
+    soft: &'g SoftDtw<V>,
+    batch: &'g Batch<'a, V>,
+    bounds: &'g [(V, V)],
+    /// Columns of each row that any lane needs.
+    unions: &'g [std::ops::Range<usize>],
+    slots: usize,
+}
+
+impl<'a, V: Register + 'a> Rows<'a, '_, V> {
+    /// Row `row` (0-based) of Z from the one above it. Slot `j + 1` holds column `j`.
+    #[inline(always)]
+    fn forward<P: Stored<'a, V>>(&self, row: usize, above: &[V], here: &mut [V]) {
+        let x = self.batch.x.sample::<P, SoftDtw<V>>(&[], row + 1);
+        let zero = x.time;
+        let nothing = Scaled::zero(zero);
+        for slot in 0..self.slots {
+            write(here, slot, nothing);
+        }
+        let mut left = nothing;
+        for j in self.unions[row].clone() {
+            let y = self.batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
+            let price = within(Recurrence::<V, P>::price(self.soft, &x, &y, zero), self.bounds[row], j);
+            let state = Scaled::weighted_sum(read(above, j), read(above, j + 1), left, price).settle();
+            write(here, j + 1, state);
+            left = state;
+        }
+    }
+}
+
 /// `price` where the lane's band holds column `j`, else 0.
 #[inline(always)]
 fn within<V: Register>(price: Scaled<V>, (first, end): (V, V), j: usize) -> Scaled<V> {
     let nothing = Scaled::zero(price.mantissa);
     let j = price.mantissa.constant(j as f64);
     let (from, to) = (first.less_equal(j), j.less(end));
-    let select = |yes: V, no: V| V::select(from, V::select(to, yes, no), no);
     Scaled {
-        mantissa: select(price.mantissa, nothing.mantissa),
-        exponent: select(price.exponent, nothing.exponent),
+        mantissa: V::select(from, V::select(to, price.mantissa, nothing.mantissa), nothing.mantissa),
+        exponent: V::select(from, V::select(to, price.exponent, nothing.exponent), nothing.exponent),
     }
 }

@@ -103,7 +103,7 @@ impl<V: Register> Scratch<V> {
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
         let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
-        crate::diagonal::check_band::<V>(&ranges)?;
+        crate::span::check_band::<V>(&ranges)?;
         self.pair.x.fill(x, false);
         self.pair.y.fill(y, true);
         let sweep =

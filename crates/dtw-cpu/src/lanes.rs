@@ -1,12 +1,16 @@
 //! SIMD registers as [`Vector`]s: one newtype over whatever width the instruction set has.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::sync::Arc;
 
-use dtw_core::Scalar;
 use dtw_core::vector::Vector;
+use dtw_core::{Plan, Problem, Scalar};
 use fearless_simd::{
     ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
 };
+use rayon::ThreadPool;
+
+use crate::Isa;
 
 /// A float that the instruction sets have registers for.
 pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
@@ -18,6 +22,9 @@ pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
     const FROM_BIASED: (Self::Bits, Self);
     /// `index` as a bit pattern.
     fn pattern(index: usize) -> Self;
+    /// A plan on values of this type. Not generic, so that the kernels are compiled in this crate and nowhere else.
+    #[doc(hidden)]
+    fn plan(isa: Isa, problem: &Problem, pool: Arc<ThreadPool>) -> Box<dyn Plan<Self>>;
 }
 
 impl Element for f32 {
@@ -27,6 +34,9 @@ impl Element for f32 {
     fn pattern(index: usize) -> Self {
         f32::from_bits(index as u32)
     }
+    fn plan(isa: Isa, problem: &Problem, pool: Arc<ThreadPool>) -> Box<dyn Plan<Self>> {
+        isa.plan::<Self>(problem, pool)
+    }
 }
 
 impl Element for f64 {
@@ -35,6 +45,9 @@ impl Element for f64 {
     const FROM_BIASED: (u64, Self) = (0x4330_0000_0000_0000, 4_503_599_627_370_496.0 + 1023.0);
     fn pattern(index: usize) -> Self {
         f64::from_bits(index as u64)
+    }
+    fn plan(isa: Isa, problem: &Problem, pool: Arc<ThreadPool>) -> Box<dyn Plan<Self>> {
+        isa.plan::<Self>(problem, pool)
     }
 }
 

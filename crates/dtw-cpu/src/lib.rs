@@ -36,6 +36,8 @@ mod schedule;
 mod search;
 mod side;
 mod single;
+mod span;
+mod tables;
 mod trace;
 
 use std::sync::Arc;
@@ -124,7 +126,7 @@ impl<T: Element> Backend<T> for CpuBackend {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        Ok(self.isa.plan(problem, Arc::clone(&self.pool)))
+        Ok(T::plan(self.isa, problem, Arc::clone(&self.pool)))
     }
 }
 

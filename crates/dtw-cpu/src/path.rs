@@ -10,10 +10,11 @@ use std::ops::Range;
 use dtw_core::recurrence::{Recurrence, State, Visitor};
 use dtw_core::{ColumnRanges, Error, Observer, Path, Result, Scalar};
 
-use crate::diagonal::{Lines, Recorder, Tables, Unrecorded, border_column, border_row, strip, strip_rows};
+use crate::diagonal::{Grid, Recorder, Unrecorded, strip, strip_rows};
 use crate::lanes::Register;
 use crate::line::Read;
 use crate::single::Pair;
+use crate::tables::{Lines, Tables, border_column, border_row};
 
 /// Rows whose choices are kept at once; a multiple of every lane count.
 const ROWS: usize = 512;
@@ -159,6 +160,7 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
             };
             let width = j + 1;
             let edge = narrow(edge, parts, width);
+            let grid = Grid { token, recurrence, lines, tables: &tables, ranges, column: &column, observer };
             let sweep = |rows: Range<usize>, above: &[V::Scalar], mut record: Option<&mut Choices>| {
                 let mut edge = above.to_vec();
                 let mut below = vec![V::Scalar::ZERO; width * parts];
@@ -168,19 +170,11 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
                 };
                 for first in rows.clone().step_by(height) {
                     let part = first..(first + height).min(rows.end);
-                    let edges = (edge.as_slice(), below.as_mut_slice());
                     let finished = if let Some(choices) = &mut record {
                         choices.above = first - rows.start;
-                        strip::<V, P, R, _>(
-                            recurrence, token, lines, &tables, ranges, part, &column, edges, *choices,
-                            observer,
-                        )
+                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, *choices)
                     } else {
-                        let unrecorded = &mut Unrecorded;
-                        strip::<V, P, R, _>(
-                            recurrence, token, lines, &tables, ranges, part, &column, edges, unrecorded,
-                            observer,
-                        )
+                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, &mut Unrecorded)
                     };
                     if !finished {
                         return Err(Error::Cancelled);

@@ -3,9 +3,10 @@
 use dtw_core::recurrence::{Recurrence, State, Visitor};
 use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar};
 
-use crate::diagonal::{Lines, Tables, Unrecorded, border_column, border_row, strip, strip_rows};
+use crate::diagonal::{Grid, Unrecorded, strip, strip_rows};
 use crate::lanes::Register;
 use crate::line::{Line, Read};
+use crate::tables::{Lines, Tables, border_column, border_row};
 
 /// The two series of a single-pair sweep.
 #[derive(Debug, Default)]
@@ -66,22 +67,13 @@ impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
         border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut strips.column);
         strips.below.clear();
         strips.below.resize(strips.edge.len(), V::Scalar::ZERO);
+        let column = &strips.column;
+        let grid = Grid { token, recurrence, lines, tables: &tables, ranges, column, observer };
         let height = strip_rows::<V, P, R::State, Unrecorded>();
         for first in (0..n).step_by(height) {
             let rows = first..(first + height).min(n);
             let cells = (rows.clone()).map(|i| ranges.row(i).len() as u64).sum();
-            let finished = strip::<V, P, R, _>(
-                recurrence,
-                token,
-                lines,
-                &tables,
-                ranges,
-                rows,
-                &strips.column,
-                (&strips.edge, &mut strips.below),
-                &mut Unrecorded,
-                observer,
-            );
+            let finished = strip::<V, P, R, _>(&grid, rows, &strips.edge, &mut strips.below, &mut Unrecorded);
             if !finished {
                 return Err(Error::Cancelled);
             }

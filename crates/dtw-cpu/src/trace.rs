@@ -43,7 +43,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                     let (x, y) = (x.get(s), y.get(s));
                     let mut scratch = own(scratch);
                     let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
-                    crate::diagonal::check_band::<V>(&ranges)?;
+                    crate::span::check_band::<V>(&ranges)?;
                     let mut end = y.len() - 1;
                     if spec.anchor == Anchor::Subsequence {
                         scratch.single(token, spec, x, y, &Unobserved)?;
