@@ -179,21 +179,25 @@ impl Job {
         Ok(plan.with_max_side((TILE_CELLS / pair).isqrt().clamp(32, 2048)))
     }
 
-    /// Computes the tiles that are not in `done`, in order, and hands each to `sink`, row-major.
+    /// Computes the tiles that are not in `done`, in order, and hands each to `sink`, row-major. Returns the number of
+    /// grid cells that `done` spared.
     pub(crate) fn tiles<T: Element>(
         &self,
         matrix: &Matrix<'_, T>,
         progress: &Arc<Progress>,
         done: &HashSet<usize>,
         mut sink: impl FnMut(&Tile, &[T]) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let Matrix { spec, x, y, .. } = matrix;
+        let mut spared = 0;
         let plan = self.cut(matrix)?;
         for tile in plan.tiles().filter(|tile| done.contains(&tile.index)) {
             let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
             let (rows, columns) = (rows.batch(), columns.batch());
             let problem = Problem::of((*spec).clone(), tile.pairing, &rows, &columns)?;
-            progress.skip(problem.cells(&rows, &columns)?);
+            let cells = problem.cells(&rows, &columns)?;
+            progress.skip(cells);
+            spared += cells;
         }
         // The session's errors are not ours: what the sink says is kept beside.
         let mut failed = None;
@@ -211,7 +215,7 @@ impl Job {
         );
         match failed {
             Some(error) => Err(error),
-            None => Ok(result?),
+            None => Ok(result.map(|()| spared)?),
         }
     }
 }

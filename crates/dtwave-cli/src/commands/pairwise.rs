@@ -111,14 +111,13 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let progress = Arc::new(Progress::new("pairwise", cells));
     let finish =
         |value: T| if args.measure.sqrt { T::from_f64(value.to_f64().max(0.0).sqrt()) } else { value };
-    let values = match (format, &args.out) {
+    let (values, spared) = match (format, &args.out) {
         (Format::Npy, Some(out)) => {
             let inputs = [&a, b.as_ref().unwrap_or(&a)];
             let identity = identity::<T>(&spec, args, shape, pairing, inputs, job.device.name());
-            stream(&job, &matrix, &identity, out, args.resume, &progress, finish)?;
-            None
+            (None, stream(&job, &matrix, &identity, out, args.resume, &progress, finish)?)
         }
-        _ => Some(in_memory(&job, &matrix, &progress, finish)?),
+        _ => (Some(in_memory(&job, &matrix, &progress, finish)?), 0),
     };
     drop(progress);
     let secs = watch.secs();
@@ -159,7 +158,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     }
     match (&args.out, &values) {
         (Some(out), _) => {
-            let speed = watch.summary(cells);
+            let speed = watch.summary(cells - spared);
             report::print_line(&format!(
                 "{} × {} distances in {}: {speed}",
                 shape[0],
@@ -208,7 +207,7 @@ fn identity<T: Element>(
     Identity { shape, element_bytes: T::BYTES, symmetric, parameters }
 }
 
-/// Writes the matrix to the disk tile by tile.
+/// Writes the matrix to the disk tile by tile; returns the number of grid cells that an earlier run spared.
 fn stream<T: Element>(
     job: &Job,
     matrix: &Matrix<'_, T>,
@@ -217,12 +216,12 @@ fn stream<T: Element>(
     resume: bool,
     progress: &Arc<Progress>,
     finish: impl Fn(T) -> T,
-) -> Result<()> {
+) -> Result<u64> {
     let start = if resume { Start::Resume } else { Start::Fresh };
     let tiles = job.cut(matrix)?;
     let mut writer = match MatrixWriter::<T>::open(out, identity, start)? {
         Opened::Unfinished(writer) => writer,
-        Opened::Finished => return Ok(()),
+        Opened::Finished => return job.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y),
     };
     let done: HashSet<usize> = tiles
         .tiles()
@@ -242,7 +241,7 @@ fn stream<T: Element>(
         Ok(())
     });
     match result {
-        Ok(()) => writer.finish(),
+        Ok(spared) => writer.finish().map(|()| spared),
         Err(_) if job.cancel.is_raised() => Err(Interrupted(format!(
             "; {written} of {} tiles are in {}.partial, the same command with --resume continues",
             tiles.len(),
