@@ -17,6 +17,9 @@ use crate::batched::{read, write};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
+/// Columns between two settled states of a row.
+const SETTLE_COLUMNS: usize = 8;
+
 /// Memory of a batched gradient; grows to what it needs and is reused.
 #[derive(Debug)]
 pub(crate) struct GradientScratch<V> {
@@ -183,7 +186,7 @@ pub(crate) fn gradients<'a, V, P>(
                 let by_up = up.mantissa.scale_down(up.exponent - exponent);
                 let by_left = left.mantissa.scale_down(left.exponent - exponent);
                 let sum = by_diagonal + by_up + by_left;
-                let each = e / V::select(zero.less(sum), sum, one);
+                let each = e * (one / V::select(zero.less(sum), sum, one));
                 above_shares[j] = above_shares[j] + each * by_diagonal;
                 above_shares[j + 1] = above_shares[j + 1] + each * by_up;
                 from_right = each * by_left;
@@ -226,9 +229,11 @@ impl<'a, V: Register + 'a> Rows<'a, '_, V> {
         for j in self.unions[row].clone() {
             let y = self.batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
             let price = within(Recurrence::<V, P>::price(self.soft, &x, &y, zero), self.bounds[row], j);
-            let state = Scaled::weighted_sum(read(above, j), read(above, j + 1), left, price).settle();
-            write(here, j + 1, state);
-            left = state;
+            let state = Scaled::weighted_sum(read(above, j), read(above, j + 1), left, price);
+            let settled = state.settle();
+            write(here, j + 1, settled);
+            // What is handed on to the right is the chain that binds: settled now and then only.
+            left = if j % SETTLE_COLUMNS == 0 { settled } else { state };
         }
     }
 }
