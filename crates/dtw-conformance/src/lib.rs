@@ -14,7 +14,7 @@
 //! | [`cases`] | the cases of the suite: chosen by hand, and strategies for random ones |
 //! | [`check`] | one function per promise of a backend |
 //! | [`guard`], [`tolerance`] | sentinels round outputs; how wrong a value may be, and why |
-//! | [`suite`], [`report`] | the sections, and what a run found |
+//! | [`mod@suite`], [`report`] | the sections, and what a run found |
 //! | [`translate`] | the one place where the oracles' words become `dtw-core`'s |
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The whole suite, cut into named sections; [`suite!`](crate::suite) makes one test of each.
+//! The whole suite, cut into named sections; [`suite!`](crate::suite!) makes one test of each.
 //!
 //! A section that finds every one of its cases unsupported has shown nothing and fails.
 

@@ -149,7 +149,7 @@ pub fn progress_and_cancellation<T: Element>(
 ) -> Checked {
     let mut random = SplitMix::new(99);
     let mut batch =
-        || Batch::new((0..9).map(|s| series(Kind::Eighths, 30 + 7 * s, 1, &mut random)).collect());
+        || Batch::new((0..9).map(|s| series(Kind::Eighths, 30 + 7 * s, 2, &mut random)).collect());
     let case = Case {
         name: "progress".to_owned(),
         measure: measure.clone(),

@@ -1,4 +1,4 @@
-//! DTW of a whole query `x` against any stretch of a reference `y`: the recurrence of [`dtw`](super::dtw) with
+//! DTW of a whole query `x` against any stretch of a reference `y`: the recurrence of [`dtw`] with
 //! `D(0,j) = 0` for every `j` (free start), `D(i,0) = +∞` for `i > 0`, and the minimum over the last row (free end).
 //!
 //! The best end is the first least one; its start is the column in which the path, walked back with ties going
@@ -70,7 +70,7 @@ pub fn window_costs<F: Real>(
     Ok(costs)
 }
 
-/// Up to `k` windows of `length` points, chosen by their ends as [`matches`] are.
+/// Up to `k` windows of `length` points, chosen by their ends as [`matches()`] are.
 pub fn window_matches<F: Real>(costs: &[F], length: usize, k: usize, exclusion: usize) -> Vec<Match<F>> {
     let ends = best_ends(costs, k, exclusion).into_iter();
     ends.map(|end| Match { cost: costs[end], start: end + 1 - length, end }).collect()

@@ -158,7 +158,9 @@ impl PlainPlan {
     fn cells(&self, n: usize, m: usize) -> Result<u64> {
         let spec = self.problem.spec();
         let (n, m) = (spec.measure.swept_length(n), spec.measure.swept_length(m));
-        Ok(spec.band.ranges(n, m, spec.anchor)?.cells())
+        let matrices =
+            if matches!(spec.measure, Measure::Msm { .. }) { self.problem.shape().channels } else { 1 };
+        Ok(spec.band.ranges(n, m, spec.anchor)?.cells() * matrices as u64)
     }
 }
 
@@ -187,6 +189,14 @@ impl<T: Element> Plan<T> for PlainPlan {
         }
         let y = if pairing == Pairing::SelfSymmetric { x } else { y };
         let (measure, band) = (measure(self.problem.spec()), self.band());
+        if matches!(measure, oracle::Measure::SoftDtwDivergence { .. }) {
+            let sides = if pairing == Pairing::SelfSymmetric { &[x][..] } else { &[x, y][..] };
+            for side in sides {
+                for s in 0..side.len() {
+                    self.observer.advance(self.cells(side.length(s), side.length(s))?);
+                }
+            }
+        }
         let mut done: Vec<T> = Vec::new();
         for (s, t) in pairs(pairing, x.len(), y.len()) {
             if self.observer.cancelled() && self.fault != Fault::IgnoresCancellation {
