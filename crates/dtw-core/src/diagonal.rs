@@ -74,13 +74,10 @@ mod tests {
                                 previous = run;
                             }
                         }
-                        for i in 0..n {
-                            for j in 0..m {
-                                assert_eq!(
-                                    seen[i][j],
-                                    usize::from(ranges.row(i).contains(&j)),
-                                    "{band:?} {n}x{m} ({i}, {j})"
-                                );
+                        for (i, row) in seen.iter().enumerate() {
+                            for (j, times) in row.iter().enumerate() {
+                                let expected = usize::from(ranges.row(i).contains(&j));
+                                assert_eq!(*times, expected, "{band:?} {n}x{m} ({i}, {j})");
                             }
                         }
                     }

@@ -21,7 +21,7 @@ pub enum Error {
     },
     /// The call needs more memory than it may use.
     #[error(
-        "out of memory: {what} needs {requested_bytes} bytes, {available_bytes} bytes are allowed; raise the memory limit or use smaller tiles"
+        "out of memory: {what} needs {requested_bytes} bytes, {available_bytes} bytes are allowed; raise the memory limit"
     )]
     OutOfMemory {
         /// What the memory is for.

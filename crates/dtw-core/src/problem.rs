@@ -183,10 +183,28 @@ impl Problem {
                 );
             }
         }
+        self.check_precision::<T>()?;
         if x.has_times() != y.has_times() {
             bail_invalid!("either both x and y have timestamps or neither");
         }
         Ok(())
+    }
+
+    /// Checks that parameters which divide are neither 0 nor infinite in the precision of the values.
+    fn check_precision<T: Scalar>(&self) -> Result<()> {
+        let (name, value, rate) = match self.spec.measure {
+            Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
+                ("gamma", gamma, 1.0 / gamma)
+            }
+            Measure::LogGak { sigma } => ("sigma", sigma, 1.0 / (2.0 * sigma * sigma)),
+            _ => return Ok(()),
+        };
+        let rate = T::from_f64(rate * std::f64::consts::LOG2_E);
+        if rate.finite() && rate > T::ZERO {
+            return Ok(());
+        }
+        let extreme = if rate.finite() { "large" } else { "small" };
+        bail_invalid!("{name} = {value:e} is too {extreme} for {} values", T::DTYPE)
     }
 
     /// Checks the length of an output slice.
