@@ -50,10 +50,10 @@ mod tests {
         z_normalize(&mut values, 2);
         assert_eq!(values, [-1.0, 0.0, 1.0, 0.0]);
         for scale in [1e-300, 1e-200, 1e200, 1e307] {
-            let mut extreme = [scale, 7.0, 3.0 * scale, 7.0];
+            let mut extreme = [scale, 7.0_f64, 3.0 * scale, 7.0];
             z_normalize(&mut extreme, 2);
-            for (value, expected) in extreme.iter().zip([-1.0, 0.0, 1.0, 0.0]) {
-                assert!((value - expected).abs() < 1e-15, "{scale}: {extreme:?}");
+            for (value, expected) in extreme.iter().zip([-1.0_f64, 0.0, 1.0, 0.0]) {
+                assert!((*value - expected).abs() < 1e-15, "{scale}: {extreme:?}");
             }
         }
         let mut constant = [0.1_f64; 7];
