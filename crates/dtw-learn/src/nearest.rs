@@ -25,7 +25,7 @@ use std::collections::BinaryHeap;
 use dtw_core::{Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 
 use crate::Context;
-use crate::tiled::for_each_tile;
+use crate::tiled::for_each_finite_tile;
 
 /// The nearest series of x to each series of y, nearest first.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,14 +103,26 @@ impl<T> Eq for Candidate<T> {}
 /// explicit band ranges alone. Time: `n_x · n_y` sweeps and O(log k) per pair. Memory: one tile, and `n_y · k` entries.
 ///
 /// # Errors
-/// [`dtw_core::Error::Invalid`] when `k` is 0 or more than x has series, or for bad series or parameters; otherwise as
-/// [`for_each_tile`].
+/// [`dtw_core::Error::Invalid`] when `k` is 0 or more than x has series, for bad series or parameters, or for a distance
+/// that is not finite; otherwise as [`crate::for_each_tile`].
 pub fn nearest<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
     x: SeriesBatch<'_, T>,
     y: SeriesBatch<'_, T>,
     k: usize,
+) -> Result<Neighbors<T>> {
+    nearest_of(context, spec, x, y, k, |i, j| format!("series {i} of x and series {j} of y"))
+}
+
+/// [`nearest`], where `pair(i, j)` says in an error which two series these are.
+pub(crate) fn nearest_of<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+    k: usize,
+    pair: impl Fn(usize, usize) -> String,
 ) -> Result<Neighbors<T>> {
     if k == 0 {
         bail_invalid!("k nearest neighbours need k >= 1, got 0");
@@ -121,7 +133,7 @@ pub fn nearest<T: Scalar>(
     let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
     let mut best: Vec<BinaryHeap<Candidate<T>>> =
         (0..y.len()).map(|_| BinaryHeap::with_capacity(k)).collect();
-    for_each_tile(context, spec, Pairing::Cross, x, y, |tile, values| {
+    for_each_finite_tile(context, spec, Pairing::Cross, x, y, pair, |tile, values| {
         for (index, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
             for (heap, distance) in best[tile.columns.clone()].iter_mut().zip(row) {
                 let candidate =

@@ -86,6 +86,27 @@ pub fn for_each_tile<T: Scalar>(
     Ok(())
 }
 
+/// As [`for_each_tile`], but a distance that is not finite ends it, since such distances cannot be ranked or summed:
+/// `pair(i, j)` says in the error which two series they are.
+pub(crate) fn for_each_finite_tile<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    pairing: Pairing,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+    pair: impl Fn(usize, usize) -> String,
+    mut visit: impl FnMut(&Tile, &[T]) -> Result<()>,
+) -> Result<()> {
+    for_each_tile(context, spec, pairing, x, y, |tile, values| {
+        if let Some(at) = values.iter().position(|value| !value.finite()) {
+            let width = tile.columns.len();
+            let (i, j) = (tile.rows.start + at / width, tile.columns.start + at % width);
+            bail_invalid!("the distance of {} is {}: scale or normalise the data", pair(i, j), values[at]);
+        }
+        visit(tile, values)
+    })
+}
+
 /// The whole distance matrix, `[n_x, n_y]` row-major (`[n_x, n_x]` for [`Pairing::SelfSymmetric`]).
 ///
 /// Time: one sweep per pair. Memory: the matrix and one tile.

@@ -12,7 +12,9 @@
 use dtw_core::{Measure, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 
 use super::members::{Members, Pairs};
-use super::{Barycenter, BarycenterOptions, check_averageable, check_tolerance, check_untimed, start};
+use super::{
+    Barycenter, BarycenterOptions, check_averageable, check_cost, check_tolerance, check_untimed, start,
+};
 use crate::Context;
 
 /// The average of series under DTW by DBA.
@@ -23,8 +25,8 @@ use crate::Context;
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] for no series, bad series or timestamps, a measure other than DTW with squared
-/// Euclidean cost, bad weights (wrong number, negative, not finite, all 0), a bad start, or a band without a path;
-/// [`dtw_core::Error::Cancelled`]; what the backend returns.
+/// Euclidean cost, bad weights (wrong number, negative, not finite, all 0), a bad start, a band without a path,
+/// or a distance, cost or average that is not finite; [`dtw_core::Error::Cancelled`]; what the backend returns.
 pub fn dba<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
@@ -44,11 +46,14 @@ pub fn dba<T: Scalar>(
     let length = center.len() / x.channels();
     let path_bytes = (length + batch.max_length()) * size_of::<(usize, usize)>();
     let mut pairs = Pairs::new(context, spec.clone(), batch, length, path_bytes as u64)?;
-    let (mut cost, mut next) = align(&mut pairs, &members.weights, batch, &center)?;
+    let (mut cost, mut next) = align(&mut pairs, &members, batch, &center)?;
     let mut costs = vec![cost];
     let mut converged = false;
     for _ in 0..options.max_iterations {
-        let (next_cost, after) = align(&mut pairs, &members.weights, batch, &next)?;
+        if let Some(value) = next.iter().find(|value| !value.finite()) {
+            bail_invalid!("the average has a value of {value}: scale or normalise the data");
+        }
+        let (next_cost, after) = align(&mut pairs, &members, batch, &next)?;
         // At the fixed point rounding may raise the cost by an ulp: the centre before it is the result.
         if next_cost >= cost {
             converged = true;
@@ -68,18 +73,24 @@ pub fn dba<T: Scalar>(
 /// The cost of a centre, and the mean of what its points are matched with.
 fn align<T: Scalar>(
     pairs: &mut Pairs<'_, '_, '_, T>,
-    weights: &[f64],
-    members: SeriesBatch<'_, T>,
+    members: &Members<T>,
+    batch: SeriesBatch<'_, T>,
     center: &[T],
 ) -> Result<(f64, Vec<T>)> {
-    let channels = members.channels();
+    let channels = batch.channels();
     let mut sums = vec![0.0; center.len()];
     let mut matched = vec![0.0; center.len() / channels];
     let mut cost = 0.0;
     pairs.for_each_chunk(center, |range, plan, copies, chunk| {
-        for ((path, series), weight) in
-            plan.paths(copies, chunk)?.iter().zip(chunk.iter()).zip(&weights[range])
-        {
+        for ((path, series), s) in plan.paths(copies, chunk)?.iter().zip(chunk.iter()).zip(range) {
+            let weight = members.weights[s];
+            if !path.distance.finite() {
+                bail_invalid!(
+                    "the distance of the centre and series {} is {}: scale or normalise the data",
+                    members.indices[s],
+                    path.distance
+                );
+            }
             cost += weight * path.distance.to_f64();
             for &(i, j) in &path.points {
                 matched[i] += weight;
@@ -90,6 +101,7 @@ fn align<T: Scalar>(
         }
         Ok(())
     })?;
+    check_cost("the average's cost", cost)?;
     let means = sums.chunks_exact(channels).zip(&matched);
     Ok((cost, means.flat_map(|(sum, matched)| sum.iter().map(move |s| T::from_f64(s / matched))).collect()))
 }

@@ -16,7 +16,8 @@ use dtw_core::{
 use super::descent::{Descent, Objective, minimize};
 use super::members::{Members, Pairs};
 use super::{
-    Barycenter, BarycenterOptions, check_averageable, check_tolerance, check_untimed, cost_floor, start,
+    Barycenter, BarycenterOptions, check_averageable, check_cost, check_tolerance, check_untimed, cost_floor,
+    start,
 };
 use crate::Context;
 
@@ -78,12 +79,9 @@ pub fn soft_barycenter<T: Scalar>(
         cost_floor: cost_floor(spec),
     };
     let found = minimize(cost, &start, &descent, || context.check_cancelled())?;
-    Ok(Barycenter {
-        center: found.position,
-        channels: x.channels(),
-        costs: found.values.into_iter().map(|value| value * total_weight).collect(),
-        converged: found.converged,
-    })
+    let costs: Vec<f64> = found.values.into_iter().map(|value| value * total_weight).collect();
+    costs.iter().try_for_each(|cost| check_cost("the average's cost", *cost))?;
+    Ok(Barycenter { center: found.position, channels: x.channels(), costs, converged: found.converged })
 }
 
 /// The terms of the divergence that compare a series with itself.

@@ -2,10 +2,10 @@
 
 use dtw_core::{Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 
-use super::Start;
 use super::members::Members;
+use super::{Start, check_cost};
 use crate::Context;
-use crate::tiled::for_each_tile;
+use crate::tiled::for_each_finite_tile;
 
 /// The series of least weighted total distance to all others, itself included.
 ///
@@ -18,7 +18,8 @@ use crate::tiled::for_each_tile;
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] for no series, bad series or parameters, or weights that are too few, too many,
-/// negative, not finite or all 0; otherwise as [`for_each_tile`].
+/// negative, not finite or all 0, or for a distance or total that is not finite; otherwise as
+/// [`crate::for_each_tile`].
 pub fn medoid<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
@@ -40,7 +41,8 @@ fn medoid_of<T: Scalar>(
     let weights = &members.weights;
     let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
     let mut totals = vec![0.0; batch.len()];
-    for_each_tile(context, spec, Pairing::SelfSymmetric, batch, batch, |tile, values| {
+    let pair = |i: usize, j: usize| format!("series {} and {}", members.indices[i], members.indices[j]);
+    for_each_finite_tile(context, spec, Pairing::SelfSymmetric, batch, batch, pair, |tile, values| {
         let mirrored = tile.is_mirrored(Pairing::SelfSymmetric);
         for (i, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
             for (j, value) in tile.columns.clone().zip(row) {
@@ -59,6 +61,7 @@ fn medoid_of<T: Scalar>(
             best = i;
         }
     }
+    check_cost("the medoid's total distance", totals[best])?;
     Ok(best)
 }
 

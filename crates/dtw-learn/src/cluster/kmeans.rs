@@ -17,10 +17,10 @@ use super::seeding::kmeans_plus_plus;
 use super::{check_clusters, check_restarts};
 use crate::Context;
 use crate::barycenter::{
-    BarycenterOptions, Optimizer, Start, barycenter, check_averageable, check_tolerance, check_untimed,
-    cost_floor, gather,
+    BarycenterOptions, Optimizer, Start, barycenter, check_averageable, check_cost, check_tolerance,
+    check_untimed, cost_floor, gather,
 };
-use crate::nearest::{Neighbors, nearest};
+use crate::nearest::{Neighbors, nearest, nearest_of};
 
 /// How [`kmeans`] searches.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,8 +94,8 @@ pub fn assign<T: Scalar>(
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] for no series, 0 clusters or more than series, 0 restarts or iterations, a bad
-/// tolerance, a measure without an average, bad series or timestamps; [`dtw_core::Error::Cancelled`]; what the backend
-/// returns.
+/// tolerance, a measure without an average, bad series or timestamps, or a distance, average or inertia that is not
+/// finite; [`dtw_core::Error::Cancelled`]; what the backend returns.
 pub fn kmeans<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
@@ -159,7 +159,8 @@ fn label<T: Scalar>(
     x: SeriesBatch<'_, T>,
     mut centers: OwnedBatch<T>,
 ) -> Result<KMeans<T>> {
-    let found = assign(context, spec, centers.batch(), x)?;
+    let pair = |k, s| format!("the centre of cluster {k} and series {s}");
+    let found = nearest_of(context, spec, centers.batch(), x, 1, pair)?;
     let mut labels = found.all_indices().to_vec();
     let mut distances = found.all_distances().to_vec();
     let mut sizes = vec![0_usize; centers.len()];
@@ -183,7 +184,8 @@ fn label<T: Scalar>(
         context.plan(problem, 0)?.distances(moved.batch(), moved.batch(), &mut distances[s..=s])?;
         centers = with_series(&centers, empty, x.get(s).values)?;
     }
-    let inertia = distances.iter().map(|d| d.to_f64()).sum();
+    let inertia: f64 = distances.iter().map(|d| d.to_f64()).sum();
+    check_cost("the inertia", inertia)?;
     Ok(KMeans { centers, labels, distances, inertia, iterations: 0, converged: false })
 }
 

@@ -7,13 +7,13 @@
 //! Arthur & Vassilvitskii 2007 (SODA '07, p. 1027): squared distances, which DTW of squared Euclidean cost is.
 //! Soft-DTW values can be negative and are no weights, so DTW, its limit for γ → 0, seeds them too.
 
-use dtw_core::{Error, Measure, Pairing, Result, Scalar, SeriesBatch, Spec};
+use dtw_core::{Error, Measure, Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 use rand::Rng;
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
 
 use crate::Context;
-use crate::tiled::for_each_tile;
+use crate::tiled::for_each_finite_tile;
 
 /// Indices of `clusters` different series to start from. The spec gives the band. Time: `clusters · n` sweeps.
 pub(super) fn kmeans_plus_plus<T: Scalar>(
@@ -29,7 +29,8 @@ pub(super) fn kmeans_plus_plus<T: Scalar>(
     while chosen.len() < clusters {
         let latest = chosen[chosen.len() - 1];
         let center = x.slice(latest..latest + 1);
-        for_each_tile(context, &seeding, Pairing::Cross, center.batch(), x, |tile, values| {
+        let pair = |_, s| format!("series {latest} and {s}");
+        for_each_finite_tile(context, &seeding, Pairing::Cross, center.batch(), x, pair, |tile, values| {
             for (nearest, value) in nearest[tile.columns.clone()].iter_mut().zip(values) {
                 *nearest = nearest.min(value.to_f64());
             }
@@ -37,6 +38,11 @@ pub(super) fn kmeans_plus_plus<T: Scalar>(
         })?;
         // Exactly: under a band, or where a difference underflows, zero is not certain.
         nearest[latest] = 0.0;
+        if !nearest.iter().sum::<f64>().is_finite() {
+            bail_invalid!(
+                "the sum of the distances from the first centres overflows f64: scale or normalise the data"
+            );
+        }
         let next = if nearest.iter().any(|d| *d > 0.0) {
             WeightedIndex::new(&nearest)
                 .map_err(|error| Error::invalid(format!("the series' distances are no weights: {error}")))?

@@ -101,7 +101,8 @@ fn averages() {
     invalid(by(Optimizer::Adam { learning_rate: 1e200 }), "lower the learning rate");
     let huge = [1e200, -1e200, 1e200, 1e200];
     let huge = SeriesBatch::equal(&huge, 2, 2, 1).unwrap();
-    invalid(barycenter(&context, &specs[1], huge, &options), "overflows f64");
+    let start = Start::Series(huge.get(0));
+    invalid(barycenter(&context, &specs[1], huge, &BarycenterOptions { start, ..options }), "overflows f64");
     invalid(medoid(&context, &Spec::dtw(), none.batch(), None), "at least one series");
 }
 

@@ -7,6 +7,7 @@ mod invalid;
 mod kmeans;
 mod kmedoids;
 mod nearest;
+mod overflow;
 mod plain;
 mod soft;
 mod tiled;
