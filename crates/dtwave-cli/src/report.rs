@@ -50,6 +50,11 @@ pub(crate) fn note(text: &str) {
     eprintln!("note: {}", one_line(text));
 }
 
+/// Tells the user of a result that is probably not what they want.
+pub(crate) fn warn(text: &str) {
+    eprintln!("warning: {}", one_line(text));
+}
+
 /// Prints the error and gives the exit status.
 pub(crate) fn fail(error: &Error) -> ExitCode {
     let text = one_line(&format!("{error:#}"));

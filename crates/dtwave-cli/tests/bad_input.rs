@@ -82,10 +82,6 @@ fn lengths_channels_and_labels() {
         &["classify", "--train", "good.csv", "--test", "good.tsv"],
         &["good.csv", "no class labels"],
     );
-    bench.refuses(
-        &["classify", "--train", "good.tsv", "--test", "good.npy"],
-        &["good.npy", "no class labels"],
-    );
     bench.refuses(&["barycenter", "ragged.csv", "--start", "mean"], &["length"]);
     bench.refuses(&["barycenter", "good.csv", "--by-class"], &["good.csv", "no class labels"]);
     bench.refuses(&["barycenter", "good.tsv", "--class", "z"], &["no series of class 'z'", "a, b"]);
@@ -133,6 +129,53 @@ fn parameters() {
     bench.refuses(&["cluster", "good.csv", "-k", "2", "-m", "msm"], &["--method kmedoids"]);
     bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "-m", "msm"], &["dtw only"]);
     bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "--top-k", "0"], &["--top-k"]);
+}
+
+/// Options that would change nothing, or whose meaning is open, are refused.
+#[test]
+fn options_without_a_meaning() {
+    let bench = bench();
+    let search = ["search", "--reference", "one.csv", "--query", "one.csv", "--band", "1"];
+    bench.refuses(&search, &["--band needs --normalize z"]);
+    assert_eq!(bench.run(&[&search[..], &["--normalize", "z"]].concat()).code, 0);
+    let subsequence = ["pairwise", "good.csv", "-m", "subsequence_dtw", "--band", "1"];
+    bench.refuses(&subsequence, &["--band has no meaning for subsequence_dtw"]);
+    let classify = ["classify", "--train", "good.tsv", "--test", "good.tsv", "-m", "subsequence_dtw"];
+    bench.refuses(&classify, &["symmetric", "subsequence_dtw"]);
+    bench.refuses(&["pairwise", "good.npy", "--csv-layout", "rows"], &["--csv-layout", "no input is one"]);
+    bench.ok(&["pairwise", "good.npy", "good.csv", "--csv-layout", "rows"]);
+    for command in [&["cluster", "good.csv", "-k", "2"][..], &["barycenter", "good.csv"]] {
+        let rate = [command, &["-m", "soft_dtw", "--learning-rate", "0.1"]].concat();
+        bench.refuses(&rate, &["--learning-rate", "--optimizer adam"]);
+        bench.ok(&[&rate[..], &["--optimizer", "adam"]].concat());
+    }
+}
+
+/// No command replaces a file that it reads, by whatever name.
+#[test]
+fn inputs_are_never_replaced() {
+    let bench = bench();
+    let same = "it is the input";
+    bench.refuses(&["pairwise", "good.npy", "-o", "good.npy"], &["good.npy", same]);
+    bench.refuses(&["pairwise", "good.csv", "good.npy", "-o", "./good.npy"], &["./good.npy", same]);
+    bench.refuses(&["align", "one.csv", "one.csv", "-o", "one.csv"], &["one.csv", same]);
+    bench.refuses(&["cluster", "good.csv", "-k", "2", "-o", "good.csv"], &["good.csv", same]);
+    bench.refuses(&["cluster", "good.npy", "-k", "2", "--centers", "good.npy"], &["good.npy", same]);
+    bench.refuses(&["barycenter", "good.csv", "-o", "good.csv"], &["good.csv", same]);
+    bench.refuses(&["barycenter", "good.npy", "--start", "one.csv", "-o", "one.csv"], &["one.csv", same]);
+    bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "-o", "one.csv"], &[same]);
+    #[cfg(unix)]
+    {
+        for link in ["link.npy", "link.csv", "link.svg"] {
+            std::os::unix::fs::symlink(bench.file("good.csv"), bench.file(link)).unwrap();
+        }
+        bench.refuses(&["pairwise", "good.csv", "-o", "link.npy"], &["link.npy", same, "good.csv"]);
+        bench.refuses(&["pairwise", "link.csv", "-o", "good.csv"], &["link.csv", same, "good.csv"]);
+        bench.refuses(&["pairwise", "good.csv", "--plot", "link.svg"], &["link.svg", same, "good.csv"]);
+    }
+    // Another file of the same content is another file.
+    bench.write("copy.csv", bench.read("good.csv"));
+    bench.ok(&["pairwise", "good.csv", "-o", "copy.csv"]);
 }
 
 #[test]

@@ -29,7 +29,8 @@ fn pairwise_gives_the_same_matrix_in_every_form() {
     assert_eq!(rows.concat(), values);
     bench.ok(&["pairwise", "a.csv", "a.csv", "-o", "cross.npy"]);
     assert_eq!(npy_values(&bench.read("cross.npy")), values);
-    bench.ok(&["pairwise", "a.csv", "--sqrt", "-o", "root.npy", "--plot", "d.svg"]);
+    let rooted = bench.json(&["pairwise", "a.csv", "--sqrt", "-o", "root.npy", "--plot", "d.svg", "--json"]);
+    assert_eq!(rooted["parameters"]["sqrt"], serde_json::json!(true));
     close(npy_values(&bench.read("root.npy"))[1], values[1].sqrt());
     assert!(bench.text("d.svg").contains("root of the distance"));
 }
@@ -89,7 +90,48 @@ fn classify_scores_and_predicts() {
     bench.write("new.csv", "0,1,1,3\n");
     let args = ["classify", "--train", "train.tsv", "--test", "new.csv", "-o", "p.csv", "--json"];
     let answer = bench.json(&args);
-    assert_eq!((&answer["accuracy"], &answer["predictions"][0]), (&serde_json::Value::Null, &"up".into()));
+    assert_eq!(answer["predictions"], serde_json::json!(["up"]));
+    assert!(answer.get("accuracy").is_none() && answer.get("confusion").is_none(), "{answer}");
+    let text = bench.ok(&["classify", "--train", "train.tsv", "--test", "new.csv"]);
+    assert!(text.trim_end().ends_with("  up") && !text.contains("accuracy"), "{text}");
+}
+
+#[test]
+fn classify_takes_the_root() {
+    let bench = Bench::new();
+    bench.write("train.tsv", "up\t0\t1\t2\t3\n").write("new.csv", "0,1,1,9\n");
+    let args = ["classify", "--train", "train.tsv", "--test", "new.csv", "--json", "-o", "p.csv"];
+    let nearest = |options: &[&str]| {
+        let answer = bench.json(&[&args[..], options].concat());
+        let distance = bench.text("p.csv").trim_end().rsplit(',').next().unwrap().parse::<f64>().unwrap();
+        (distance, answer["parameters"]["sqrt"].as_bool())
+    };
+    let expected = dtw(&[0., 1., 1., 9.], &[0., 1., 2., 3.]);
+    assert_eq!(nearest(&[]), (expected, Some(false)));
+    assert_eq!(nearest(&["--sqrt"]), (expected.sqrt(), Some(true)));
+    // A measure without the option does not record it.
+    assert_eq!(nearest(&["-m", "msm"]).1, None);
+}
+
+/// Results that leave the range of the number type are told, and null in JSON.
+#[test]
+fn overflow_is_told() {
+    let bench = Bench::new();
+    bench.write("big.csv", "1e200,2e200,0\n0,0,1\n").write("x.csv", "1e200,0\n").write("y.csv", "0,0\n");
+    let said = bench.run(&["pairwise", "big.csv", "--json"]);
+    assert_eq!(said.stderr, "warning: 2 of 4 distances overflowed to infinity in f64\n");
+    let answer: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(answer["distances"], serde_json::json!([[0.0, null], [null, 0.0]]));
+    let streamed = bench.run(&["pairwise", "big.csv", "big.csv", "-o", "d.npy"]);
+    assert_eq!((streamed.code, streamed.stderr), (0, said.stderr));
+    // Tiles off the diagonal stand twice in the matrix.
+    let mut many = vec![0.0; 80];
+    many[0] = 1e200;
+    bench.write("many.npy", npy(&[80, 1], &many));
+    let tiled = bench.run(&["pairwise", "many.npy", "-o", "d.npy", "--memory-limit", "32KiB"]);
+    assert_eq!(tiled.stderr, "warning: 158 of 6400 distances overflowed to infinity in f64\n");
+    let said = bench.run(&["align", "x.csv", "y.csv"]);
+    assert!(said.stderr.contains("overflowed"), "{said:?}");
 }
 
 #[test]

@@ -83,6 +83,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
         output::check_writable(out)?;
     }
     args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    common::check_files(&[&args.x, &args.y], &[&args.out, &args.plot], &args.run)?;
     let spec = args.measure.spec()?;
     let job = Job::new(&args.run, cancel)?;
     let not_prepared = RunArgs { normalize: crate::options::Normalize::None, ..args.run.clone() };
@@ -108,8 +109,8 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     let watch = Stopwatch::start();
     let (path, cells) = align::<T>(&job, &spec, &x, &y)?;
     let secs = watch.secs();
-    let distance =
-        if args.measure.sqrt { T::from_f64(path.distance.to_f64().max(0.0).sqrt()) } else { path.distance };
+    let distance = args.measure.finish(path.distance);
+    common::warn_of_overflow(u64::from(!distance.finite()), 1, &args.run);
 
     if let Some(out) = &args.out {
         let rows: Vec<Vec<String>> =
@@ -139,7 +140,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
         let mut answer = serde_json::Map::new();
         answer.insert("distance".into(), json!(distance));
         answer.insert("path".into(), json!(path.points));
-        answer.extend(common::computation(&spec, &args.run, job.device.name()));
+        answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
         answer.insert("seconds".into(), json!(secs));
         return report::print_json(&answer.into());
     }

@@ -87,9 +87,9 @@ pub(super) struct OptimizerArgs {
     #[arg(long, value_enum, default_value = "lbfgs")]
     optimizer: OptimizerKind,
 
-    /// Step size of adam
-    #[arg(long, default_value_t = 0.05, value_name = "RATE")]
-    learning_rate: f64,
+    /// Step size of adam [default: 0.05]
+    #[arg(long, value_name = "RATE")]
+    learning_rate: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -103,7 +103,11 @@ enum OptimizerKind {
 impl OptimizerArgs {
     /// The library's description.
     pub(super) fn optimizer(&self) -> Result<Optimizer> {
-        let rate = self.learning_rate;
+        ensure!(
+            self.learning_rate.is_none() || self.optimizer == OptimizerKind::Adam,
+            "--learning-rate belongs to --optimizer adam"
+        );
+        let rate = self.learning_rate.unwrap_or(0.05);
         ensure!(rate.is_finite() && rate > 0.0, "--learning-rate must be positive, got {rate}");
         Ok(match self.optimizer {
             OptimizerKind::Lbfgs => Optimizer::default(),
@@ -124,6 +128,12 @@ pub(super) struct Average<T> {
 pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<()> {
     let format = args.out.as_deref().map(format_of).transpose()?;
     args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let mut inputs = vec![&*args.series];
+    inputs.extend(args.weights.as_deref());
+    if !matches!(args.start.as_str(), "medoid" | "mean") {
+        inputs.push(Path::new(&args.start));
+    }
+    common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
     ensure!(args.max_iterations > 0, "--max-iterations must be at least 1");
     ensure!(args.tolerance >= 0.0, "--tolerance must not be negative, got {}", args.tolerance);
     ensure!(!args.measure.sqrt, "--sqrt has no meaning for an average");
@@ -177,7 +187,7 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
     }
     if args.json {
         let list: Vec<_> = averages.iter().map(|a| as_json(a, dataset.channels)).collect();
-        let mut answer = common::computation(&spec, &args.run, job.device.name());
+        let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
         answer.insert("averages".into(), list.into());
         answer.insert("seconds".into(), json!(watch.secs()));
         return report::print_json(&answer.into());

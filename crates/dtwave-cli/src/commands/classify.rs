@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use dtwave::{Pairing, Spec, learn};
+use dtwave::{Anchor, Pairing, Spec, learn};
 use serde_json::json;
 
 use super::common::{self, Stopwatch};
@@ -63,14 +63,13 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         );
         output::check_writable(out)?;
     }
+    common::check_files(&[&args.train, &args.test], &[&args.out], &args.run)?;
     let spec = args.measure.spec()?;
+    ensure!(spec.anchor == Anchor::Global, "neighbours need a symmetric distance; {} has none", spec.key());
     let job = Job::new(&args.run, cancel)?;
     let train = engine::load(&args.train, &args.run)?;
     let test = engine::load(&args.test, &args.run)?;
     labelled(&args.train, &train)?;
-    if args.out.is_none() {
-        labelled(&args.test, &test)?;
-    }
     engine::same_channels((&args.train, &train), (&args.test, &test))?;
     engine::long_enough(&args.train, &train, &spec)?;
     engine::long_enough(&args.test, &test, &spec)?;
@@ -83,8 +82,11 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
     );
 
     let watch = Stopwatch::start();
-    let (predictions, cells) = classify::<T>(&job, &spec, &train, &test, args.k, "classify")?;
+    let (mut predictions, cells) = classify::<T>(&job, &spec, &train, &test, args.k, "classify")?;
     let secs = watch.secs();
+    predictions.iter_mut().for_each(|p| p.distance = args.measure.finish(p.distance));
+    let overflowed = predictions.iter().filter(|p| !p.distance.is_finite()).count();
+    common::warn_of_overflow(overflowed as u64, predictions.len() as u64, &args.run);
     let score = Score::of(&train, &test, &predictions);
 
     if let Some(out) = &args.out {
@@ -106,13 +108,15 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
     }
     if args.json {
         let mut answer = serde_json::Map::new();
-        answer.insert("accuracy".into(), json!(score.accuracy()));
-        answer.insert("correct".into(), json!(score.correct()));
+        if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
+            answer.insert("accuracy".into(), json!(accuracy));
+            answer.insert("correct".into(), json!(correct));
+            answer.insert("confusion".into(), json!(score.confusion));
+        }
         answer.insert("total".into(), json!(test.len()));
         answer.insert("k".into(), json!(args.k));
-        answer.extend(common::computation(&spec, &args.run, job.device.name()));
+        answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
         answer.insert("classes".into(), json!(score.classes));
-        answer.insert("confusion".into(), json!(score.confusion));
         answer.insert("predictions".into(), predictions.iter().map(|p| p.class.as_str()).collect());
         answer.insert("seconds".into(), json!(secs));
         return report::print_json(&answer.into());
@@ -125,6 +129,11 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
             writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
             write!(out, "{}", score.table())?;
+        } else if args.out.is_none() {
+            writeln!(out, "\n{:>6}  {:>7}  {:>14}  predicted", "series", "nearest", "distance")?;
+            for (index, p) in predictions.iter().enumerate() {
+                writeln!(out, "{index:>6}  {:>7}  {:>14.6}  {}", p.nearest, p.distance, p.class)?;
+            }
         }
         if let Some(file) = &args.out {
             writeln!(out, "predictions in {}", file.display())?;

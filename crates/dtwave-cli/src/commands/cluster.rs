@@ -120,6 +120,8 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         output::check_writable(file)?;
     }
     args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    common::check_files(&[&args.series], &[&args.out, &args.centers, &args.plot], &args.run)?;
+    args.optimizer.optimizer()?;
     ensure!(!args.measure.sqrt, "--sqrt has no meaning for clusters");
     let spec = args.measure.spec()?;
     let averages = matches!(
@@ -190,7 +192,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         draw(file, title, &dataset, &found, args.plot_channel)?;
     }
     if args.json {
-        let mut answer = common::computation(&spec, &args.run, job.device.name());
+        let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
         answer.insert("labels".into(), json!(found.labels));
         answer.insert("cost".into(), json!(found.cost));
         answer.insert("iterations".into(), json!(found.iterations));

@@ -1,15 +1,15 @@
 //! What several commands share: picking series, describing a computation.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use dtwave::{Band, Measure, Radius, Spec};
 use serde_json::{Map, Value, json};
 
-use crate::data::Dataset;
-use crate::options::{PointRange, RunArgs};
-use crate::{plot, progress};
+use crate::data::{CsvLayout, Dataset};
+use crate::options::{MeasureArgs, PointRange, RunArgs};
+use crate::{output, plot, progress, report};
 
 /// The parameters of a measure by the names of their options.
 pub(super) fn parameters(measure: &Measure) -> Vec<(&'static str, Value)> {
@@ -76,17 +76,48 @@ pub(super) fn described(spec: &Spec, run: &RunArgs) -> String {
 }
 
 /// The part of every JSON answer that says what was computed.
-pub(super) fn computation(spec: &Spec, run: &RunArgs, backend: &str) -> Map<String, Value> {
+pub(super) fn computation(
+    spec: &Spec,
+    measure: &MeasureArgs,
+    run: &RunArgs,
+    backend: &str,
+) -> Map<String, Value> {
     let mut answer = Map::new();
     answer.insert("measure".into(), json!(spec.key()));
-    let all: Map<String, Value> =
+    let mut all: Map<String, Value> =
         parameters(&spec.measure).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    if measure.may_be_rooted() {
+        all.insert("sqrt".into(), json!(measure.sqrt));
+    }
     answer.insert("parameters".into(), Value::Object(all));
     answer.insert("band".into(), json!(band_text(&spec.band)));
     answer.insert("normalize".into(), json!(run.normalize == crate::options::Normalize::Z));
     answer.insert("dtype".into(), json!(run.dtype.name()));
     answer.insert("backend".into(), json!(backend));
     answer
+}
+
+/// Refuses outputs that would replace an input, and `--csv-layout` where no input is a .csv.
+pub(super) fn check_files(inputs: &[&Path], outputs: &[&Option<PathBuf>], run: &RunArgs) -> Result<()> {
+    for out in outputs.iter().copied().flatten() {
+        if let Some(input) = inputs.iter().find(|input| output::is_same_file(input, out)) {
+            bail!("cannot write {}: it is the input {}; choose another name", out.display(), input.display());
+        }
+    }
+    let is_csv = |path: &&Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+    ensure!(
+        run.csv_layout == CsvLayout::Auto || inputs.iter().any(is_csv),
+        "--csv-layout belongs to .csv files; no input is one"
+    );
+    Ok(())
+}
+
+/// Says so on stderr if results left the range of the number type.
+pub(super) fn warn_of_overflow(overflowed: u64, total: u64, run: &RunArgs) {
+    if overflowed > 0 {
+        let dtype = run.dtype.name();
+        report::warn(&format!("{overflowed} of {total} distances overflowed to infinity in {dtype}"));
+    }
 }
 
 /// Time and speed of a run.

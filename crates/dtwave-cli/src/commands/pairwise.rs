@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use dtwave::{Anchor, Pairing, Spec};
+use dtwave::{Anchor, Band, Pairing, Spec};
 use serde_json::json;
 
 use super::common::{self, Stopwatch};
@@ -87,7 +87,14 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let format = format_of(args.out.as_deref())?;
     ensure!(!args.resume || format == Format::Npy, "--resume continues a .npy result; pass -o FILE.npy");
     args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let inputs: Vec<&Path> = [Some(&args.a), args.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
+    common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
     let spec = args.measure.spec()?;
+    ensure!(
+        spec.anchor == Anchor::Global || spec.band == Band::Full,
+        "--band has no meaning for {}: a match may start anywhere",
+        spec.key()
+    );
     let job = Job::new(&args.run, cancel)?;
     let a = engine::load(&args.a, &args.run)?;
     let b = args.b.as_ref().map(|b| engine::load(b, &args.run)).transpose()?;
@@ -109,18 +116,23 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let watch = Stopwatch::start();
     let cells = job.cells(&spec, pairing, &matrix.x, &matrix.y)?;
     let progress = Arc::new(Progress::new("pairwise", cells));
-    let finish =
-        |value: T| if args.measure.sqrt { T::from_f64(value.to_f64().max(0.0).sqrt()) } else { value };
-    let (values, spared) = match (format, &args.out) {
+    let finish = |value: T| args.measure.finish(value);
+    let (values, Streamed { spared, overflow }) = match (format, &args.out) {
         (Format::Npy, Some(out)) => {
             let inputs = [&a, b.as_ref().unwrap_or(&a)];
             let identity = identity::<T>(&spec, args, shape, pairing, inputs, job.device.name());
             (None, stream(&job, &matrix, &identity, out, args.resume, &progress, finish)?)
         }
-        _ => (Some(in_memory(&job, &matrix, &progress, finish)?), 0),
+        _ => {
+            let values = in_memory(&job, &matrix, &progress, finish)?;
+            let mut overflow = Overflow::default();
+            overflow.count(&values, 1);
+            (Some(values), Streamed { spared: 0, overflow })
+        }
     };
     drop(progress);
     let secs = watch.secs();
+    common::warn_of_overflow(overflow.overflowed, overflow.total, &args.run);
 
     if let (Some(values), Some(out)) = (&values, &args.out) {
         let rows = || values.chunks_exact(shape[1]);
@@ -143,7 +155,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
         draw(file, &coarse, shape, args, &spec, &a, b.as_ref())?;
     }
     if args.json {
-        let mut answer = common::computation(&spec, &args.run, job.device.name());
+        let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
         answer.insert("shape".into(), json!(shape));
         answer.insert("seconds".into(), json!(secs));
         match (&args.out, &values) {
@@ -177,6 +189,28 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     }
 }
 
+/// How many results of this run there are, and how many left the range of the number type.
+#[derive(Default)]
+struct Overflow {
+    total: u64,
+    overflowed: u64,
+}
+
+impl Overflow {
+    /// Counts values of which each stands `times` times in the matrix.
+    fn count<T: Element>(&mut self, values: &[T], times: u64) {
+        self.total += times * values.len() as u64;
+        self.overflowed += times * values.iter().filter(|v| !v.finite()).count() as u64;
+    }
+}
+
+/// What a run has to tell besides the values.
+struct Streamed {
+    /// Grid cells that an earlier run spared.
+    spared: u64,
+    overflow: Overflow,
+}
+
 /// What must agree for `--resume`.
 fn identity<T: Element>(
     spec: &Spec,
@@ -207,7 +241,7 @@ fn identity<T: Element>(
     Identity { shape, element_bytes: T::BYTES, symmetric, parameters }
 }
 
-/// Writes the matrix to the disk tile by tile; returns the number of grid cells that an earlier run spared.
+/// Writes the matrix to the disk tile by tile.
 fn stream<T: Element>(
     job: &Job,
     matrix: &Matrix<'_, T>,
@@ -216,12 +250,15 @@ fn stream<T: Element>(
     resume: bool,
     progress: &Arc<Progress>,
     finish: impl Fn(T) -> T,
-) -> Result<u64> {
+) -> Result<Streamed> {
     let start = if resume { Start::Resume } else { Start::Fresh };
     let tiles = job.cut(matrix)?;
     let mut writer = match MatrixWriter::<T>::open(out, identity, start)? {
         Opened::Unfinished(writer) => writer,
-        Opened::Finished => return job.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y),
+        Opened::Finished => {
+            let spared = job.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y)?;
+            return Ok(Streamed { spared, overflow: Overflow::default() });
+        }
     };
     let done: HashSet<usize> = tiles
         .tiles()
@@ -233,15 +270,17 @@ fn stream<T: Element>(
     }
     let mut written = done.len();
     let mut finished = Vec::new();
+    let mut overflow = Overflow::default();
     let result = job.tiles(matrix, progress, &done, |tile, values| {
         finished.clear();
         finished.extend(values.iter().map(|v| finish(*v)));
+        overflow.count(&finished, if tile.is_mirrored(matrix.pairing) { 2 } else { 1 });
         writer.write(&matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }, &finished)?;
         written += 1;
         Ok(())
     });
     match result {
-        Ok(spared) => writer.finish().map(|()| spared),
+        Ok(spared) => writer.finish().map(|()| Streamed { spared, overflow }),
         Err(_) if job.cancel.is_raised() => Err(Interrupted(format!(
             "; {written} of {} tiles are in {}.partial, the same command with --resume continues",
             tiles.len(),

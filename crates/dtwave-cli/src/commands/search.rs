@@ -52,7 +52,7 @@ pub(crate) struct SearchArgs {
     #[arg(short = 'k', long, default_value_t = 5, value_name = "K")]
     top_k: usize,
 
-    /// Matches end at least this many points apart [default: half the query]
+    /// Matches end more than this many points apart [default: half the query]
     #[arg(long, value_name = "POINTS")]
     exclusion: Option<usize>,
 
@@ -98,6 +98,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     ensure!(args.top_k > 0, "--top-k must be at least 1");
     ensure!(args.sample_rate.is_none_or(|hz| hz.is_finite() && hz > 0.0), "--sample-rate must be positive");
     let normalized = args.run.normalize == Normalize::Z;
+    common::check_files(&[&args.reference, &args.query], &[&args.out, &args.plot], &args.run)?;
     let spec = search_spec(&args.measure, normalized)?;
     let job = Job::new(&args.run, cancel)?;
     // Windows are normalised one by one, inside the search; the files stay as they are.
@@ -132,8 +133,8 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     let watch = Stopwatch::start();
     let (hits, cells) = search::<T>(&job, &spec, &query, &reference, &options)?;
     let secs = watch.secs();
-    let finish = |d: T| if args.measure.sqrt { T::from_f64(d.to_f64().max(0.0).sqrt()) } else { d };
-    let hits: Vec<Match<T>> = hits.into_iter().map(|m| Match { distance: finish(m.distance), ..m }).collect();
+    let hits: Vec<Match<T>> =
+        hits.into_iter().map(|m| Match { distance: args.measure.finish(m.distance), ..m }).collect();
 
     if let Some(out) = &args.out {
         let rows: Vec<Vec<String>> = hits
@@ -155,7 +156,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         answer.insert("hits".into(), hits.into());
         answer.insert("exclusion".into(), json!(options.exclusion));
         answer.insert("window".into(), json!(options.normalized_window));
-        answer.extend(common::computation(&spec, &args.run, job.device.name()));
+        answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
         answer.insert("seconds".into(), json!(secs));
         return report::print_json(&answer.into());
     }
@@ -178,6 +179,10 @@ fn search_spec(measure: &MeasureArgs, normalized: bool) -> Result<Spec> {
         matches!(spec.measure, Measure::Dtw { .. }),
         "a search is defined for dtw only, got {}",
         spec.key()
+    );
+    ensure!(
+        normalized || spec.band == Band::Full,
+        "--band needs --normalize z: a band has no meaning for a match that may start anywhere"
     );
     let anchor = if normalized { Anchor::Global } else { Anchor::Subsequence };
     Ok(Spec { anchor, ..spec })

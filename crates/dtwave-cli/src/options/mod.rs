@@ -7,7 +7,7 @@ mod parse;
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use dtwave::{Anchor, Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
+use dtwave::{Anchor, Band, Dtype, EdrOutput, Float, LcssOutput, LocalCost, Measure, Spec};
 
 pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
 
@@ -30,6 +30,9 @@ pub(crate) const MEASURES: [&str; 14] = [
     "log_gak",
     "subsequence_dtw",
 ];
+
+/// Measures that accumulate a cost of which a root can be taken.
+const ROOTED: &[&str] = &["dtw", "ddtw", "wdtw", "wddtw", "adtw", "subsequence_dtw"];
 
 /// Cost of matching two points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -174,9 +177,18 @@ impl MeasureArgs {
         Ok(spec)
     }
 
+    /// The accumulated cost, or its root with `--sqrt`.
+    pub(crate) fn finish<T: Float>(&self, distance: T) -> T {
+        if self.sqrt { T::from_f64(distance.to_f64().max(0.0).sqrt()) } else { distance }
+    }
+
+    /// Whether the measure has `--sqrt` at all.
+    pub(crate) fn may_be_rooted(&self) -> bool {
+        ROOTED.contains(&self.measure)
+    }
+
     /// Parameters that are not the measure's are mistakes worth telling.
     fn refuse_foreign_options(&self) -> Result<()> {
-        const ROOTED: &[&str] = &["dtw", "ddtw", "wdtw", "wddtw", "adtw", "subsequence_dtw"];
         let given: [(&str, bool, &[&str]); 14] = [
             ("--cost", self.cost.is_some(), &["dtw", "ddtw", "subsequence_dtw"]),
             ("--gamma", self.gamma.is_some(), &["soft_dtw", "soft_dtw_divergence"]),

@@ -74,6 +74,20 @@ fn existing_folder(path: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Whether two names, both of which exist, lead to one file: through a link, another spelling, or letter case.
+#[cfg(unix)]
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| std::fs::metadata(path).map(|m| (m.dev(), m.ino()));
+    matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Whether two names, both of which exist, lead to one file: through a link, another spelling, or letter case.
+#[cfg(not(unix))]
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
 /// Whether `path` is a device, pipe or socket.
 pub(crate) fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
