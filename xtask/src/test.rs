@@ -8,10 +8,10 @@ use crate::command::cargo;
 pub(crate) fn test() -> Result<()> {
     if cargo(&["nextest", "--version"], &[]).succeeds() {
         println!("cargo-nextest is installed: tests run with it, documentation tests with cargo test");
-        cargo(&["nextest", "run", "--workspace"], &[]).run()?;
-        cargo(&["test", "--doc", "--workspace"], &[]).run()
+        cargo(&["nextest", "run", "--workspace", "--all-features"], &[]).run()?;
+        cargo(&["test", "--doc", "--workspace", "--all-features"], &[]).run()
     } else {
         println!("cargo-nextest is not installed: all tests run with cargo test");
-        cargo(&["test", "--workspace"], &[]).run()
+        cargo(&["test", "--workspace", "--all-features"], &[]).run()
     }
 }

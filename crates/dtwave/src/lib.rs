@@ -92,3 +92,8 @@ pub fn search<T: Float>(
 ) -> Result<Vec<Match<T>>> {
     Session::new(Spec::subsequence_dtw(cost)).search(query, reference, options)
 }
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
