@@ -1,7 +1,7 @@
 //! Comma-separated values: one number per cell, one channel.
 //!
 //! Layout: see [`CsvLayout`]. The separator is a comma, or a semicolon or tab where the first line has no comma.
-//! A first line in which no cell is a number is a header. Empty cells at the end of a row (or of a column) end
+//! A first line in which no cell is a number is a header; over several columns it needs an explicit layout. Empty cells at the end of a row (or of a column) end
 //! that series; anywhere else they are errors.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -20,11 +20,17 @@ pub(super) fn parse(name: String, bytes: &[u8], layout: CsvLayout) -> Result<Dat
     let is_header = |row: &Row| {
         row.cells.iter().any(|c| !c.is_empty()) && row.cells.iter().all(|c| c.parse::<f64>().is_err())
     };
-    if rows.first().is_some_and(is_header) {
+    let named = rows.first().is_some_and(is_header);
+    if named {
         rows.remove(0);
         ensure!(!rows.is_empty(), "only a header line; expected numbers below it");
     }
     let one_column = rows.iter().all(|row| row.cells.len() == 1);
+    // Names over several columns suggest that the columns are the series, rows of numbers that the rows are.
+    ensure!(
+        !named || one_column || layout != CsvLayout::Auto,
+        "line 1 names the columns, and there are several: say --csv-layout columns if each column is a series, or --csv-layout rows if each row is one"
+    );
     let by_columns = layout == CsvLayout::Columns || (layout == CsvLayout::Auto && one_column);
     let series = if by_columns { columns(&rows)? } else { rows_as_series(&rows)? };
     Ok(Dataset::univariate(name, series))
@@ -128,8 +134,17 @@ mod tests {
             read("a.csv", "1,2,3\n4,5,\n6\n").unwrap().series,
             [vec![1., 2., 3.], vec![4., 5.], vec![6.]]
         );
-        assert_eq!(read("a.csv", "t0;t1\n1;2\n").unwrap().series, [vec![1., 2.]]);
+        assert_eq!(read("a.csv", "1;2\n3;4\n").unwrap().series, [vec![1., 2.], vec![3., 4.]]);
         assert_eq!(read("a.csv", "1\t2\n3\t4\n").unwrap().series, [vec![1., 2.], vec![3., 4.]]);
+    }
+
+    #[test]
+    fn named_columns_need_a_layout() {
+        let text = "time,value\n0,1\n1,2\n2,1\n";
+        refuses("a.csv", text, &["line 1 names the columns", "--csv-layout"]);
+        let by_columns = read_with("a.csv", text, CsvLayout::Columns).unwrap().series;
+        assert_eq!(by_columns, [vec![0., 1., 2.], vec![1., 2., 1.]]);
+        assert_eq!(read_with("a.csv", text, CsvLayout::Rows).unwrap().series.len(), 3);
     }
 
     #[test]
