@@ -21,7 +21,6 @@ mod narrowest {
 fn golden_numbers_on_every_instruction_set() {
     for isa in Isa::available() {
         let backend = CpuBackend::with_threads(1).with_isa(isa);
-        println!("{}", isa.name());
         dtw_conformance::suite::run_section::<f64>("golden", &backend).assert();
         dtw_conformance::suite::run_section::<f32>("golden", &backend).assert();
     }
