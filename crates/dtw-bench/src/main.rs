@@ -1,7 +1,7 @@
 //! `dtw-bench run | peers | expect`: how fast, and whether still right.
 //!
 //! A definition (`benchmarks/definitions/*.toml`) says what is computed on which generated series, and what comes out;
-//! a wrong value fails the run and is never timed. Records (`benchmarks/record/<cpu>/<date>.csv`) name the day, the
+//! a wrong value fails the run and is never timed. Records (`benchmarks/record/CPU/DATE.csv`) name the day, the
 //! CPU, the instruction set, the threads and the commit, so that a number can be traced to what made it.
 
 #![forbid(unsafe_code)]

@@ -29,7 +29,7 @@ pub(crate) struct Options {
     /// A Python that has the other libraries, instead of a new virtual environment.
     #[arg(long)]
     python: Option<PathBuf>,
-    /// Write benchmarks/record/<cpu>/<date>-peers.csv.
+    /// Write benchmarks/record/CPU/DATE-peers.csv.
     #[arg(long)]
     record: bool,
     /// Only comparisons whose name contains one of these.

@@ -21,7 +21,7 @@ pub(crate) struct Options {
     /// Timed runs of each, after one to warm up.
     #[arg(long, default_value_t = 9)]
     rounds: usize,
-    /// Write benchmarks/record/<cpu>/<date>.csv.
+    /// Write benchmarks/record/CPU/DATE.csv.
     #[arg(long)]
     record: bool,
 }
