@@ -1,8 +1,8 @@
 //! What a device implements.
 //!
 //! **The contract.** A [`Backend`] is cheap to hold and shared between threads. [`Backend::plan`] does everything that
-//! depends on the problem and not on the values: it chooses the sweep, allocates, compiles. A [`Plan`] is then called
-//! any number of times. Each call first passes its input through [`Problem::check_input`] (and its output through
+//! depends on the problem and not on the values: it chooses and compiles. A [`Plan`] is then called any number of times;
+//! its scratch memory is made in `plan` or in the first call and kept. Each call first passes its input through [`Problem::check_input`] (and its output through
 //! [`Problem::check_output`]), so that bad input is the same [`crate::Error::Invalid`] on every backend; after that it
 //! may assume what the problem promises. A call either writes every output value or returns an error; nothing falls
 //! back, is truncated or is left empty silently. The same input, device and version give the same bits.
@@ -23,7 +23,7 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
     /// [`crate::Error::Unsupported`] naming what it cannot do and which backend can.
     fn supports(&self, problem: &Problem, task: Task) -> Result<()>;
 
-    /// Prepares to solve problems of this shape; allocates the scratch memory of [`Plan::distances`].
+    /// Prepares to solve problems of this shape.
     ///
     /// # Errors
     /// [`crate::Error::Unsupported`], or [`crate::Error::OutOfMemory`] when the problem's memory limit is too small.
@@ -61,7 +61,7 @@ pub trait Plan<T: Scalar>: Send {
     /// [`crate::Error::Invalid`] for bad input, [`crate::Error::Cancelled`] when the observer said so.
     fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()>;
 
-    /// Values and gradients of zipped pairs. O(n·√m) scratch memory per pair in flight.
+    /// Values and gradients of zipped pairs. O(√n·m) scratch memory per pair in flight.
     ///
     /// # Errors
     /// As [`Plan::distances`]; [`crate::Error::Unsupported`] for measures without a gradient.
