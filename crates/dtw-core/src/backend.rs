@@ -1,11 +1,12 @@
 //! What a device implements.
 //!
 //! **The contract.** A [`Backend`] is cheap to hold and shared between threads. [`Backend::plan`] does everything that
-//! depends on the problem and not on the values: it chooses and compiles. A [`Plan`] is then called any number of times;
-//! its scratch memory is made in `plan` or in the first call and kept. Each call first passes its input through [`Problem::check_input`] (and its output through
-//! [`Problem::check_output`]), so that bad input is the same [`crate::Error::Invalid`] on every backend; after that it
-//! may assume what the problem promises. A call either writes every output value or returns an error; nothing falls
-//! back, is truncated or is left empty silently. The same input, device and version give the same bits.
+//! depends on the problem and not on the values: it chooses and compiles. A [`Plan`] is then called any number of
+//! times; its scratch memory is made in `plan` or in the first call and kept. Each call first passes its input through
+//! [`Problem::check_input`] (and its output through [`Problem::check_output`]), so that bad input is the same
+//! [`crate::Error::Invalid`] on every backend; after that it may assume what the problem promises. A call either writes
+//! every output value or returns an error; nothing falls back, is truncated or is left empty silently. The same input,
+//! device and version give the same bits.
 //! `dtw-conformance` checks all of this.
 
 use std::sync::Arc;
