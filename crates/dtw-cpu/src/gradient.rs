@@ -55,6 +55,13 @@ fn block_rows(n: usize) -> usize {
 }
 
 impl<V: Register> GradientScratch<V> {
+    /// Bytes held.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let rows = self.kept.capacity() + self.block.capacity() + self.backward.capacity();
+        let points = 2 * self.bounds.capacity() + self.grad_x.capacity() + self.grad_y.capacity();
+        (rows + points) * size_of::<V>()
+    }
+
     /// Bytes needed for lengths `n`, `m`.
     pub(crate) fn bytes(n: usize, m: usize, channels: usize) -> u64 {
         let block = block_rows(n);

@@ -51,7 +51,8 @@ impl<V: Register> Scratch<V> {
         let tables = &self.tables;
         let vectors = tables.x_gaps.len() + tables.y_gaps.len() + tables.weights.len() + tables.edge.len();
         let batched = self.x.bytes() + self.y.bytes() + vectors * size_of::<V>();
-        (batched + self.pair.x.bytes() + self.pair.y.bytes() + self.strips.bytes()) as u64
+        let single = self.pair.x.bytes() + self.pair.y.bytes() + self.strips.bytes();
+        (batched + single + self.gradient.held_bytes()) as u64
     }
 
     /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`.
