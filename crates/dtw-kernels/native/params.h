@@ -1,0 +1,141 @@
+// What a kernel is told: plain structures shared with the Rust side (dtw-kernels/src/params.rs repeats them field by field).
+//
+// Lengths and indices are in points. "Prepared" series are what `prepare` writes: each series with kPad points of +infinity
+// before it, so that a lane that has not started yet reads numbers that make every cell forbidden.
+#pragma once
+
+#include <stdint.h>
+
+namespace dtw {
+
+// Points of padding before each prepared series, and after the last.
+constexpr int kPad = 64;
+
+// How tasks are numbered.
+enum Pairing : uint32_t {
+    kCross = 0,      // task = i * y.count + j        -> out[i * out_stride + j]
+    kSymmetric = 1,  // task in the upper triangle    -> out[i * out_stride + j] and out[j * out_stride + i]
+    kZipped = 2,     // task = i = j                  -> out[i]
+    kListed = 3,     // (i, j) = pairs[2 task ..]     -> out[task]
+};
+
+enum BandKind : uint32_t {
+    kBandFull = 0,
+    kBandSakoe = 1,  // start = i - below, end = i + above + 1 from radius, n and m
+    kBandTable = 2,  // ranges[range_offset(task) + i]
+};
+
+// Columns start <= j < end of a row.
+struct Range {
+    uint32_t start, end;
+};
+
+// One side of the pairs, prepared. Pointers to numbers are to the kernel's number type.
+struct Side {
+    const void* values;       // [point][channel]
+    const void* gaps;         // per point: cost of deleting it; null unless the measure has gaps
+    const void* sums;         // per point: running sum of gaps within the series; null unless the borders need it
+    const void* times;        // per point; null: 1, 2, ...
+    const uint64_t* offsets;  // first point of each series in `values`; null: series s starts at kPad + s * stride
+    const uint32_t* lengths;  // null: all `length`
+    uint64_t stride;          // points from series to series
+    uint32_t length;          // points of every series, or of the longest
+    uint32_t count;           // series
+};
+
+// One launch of a sweep.
+struct Sweep {
+    Side x, y;                  // rows, columns
+    void* out;                  // one number per task, placed as `pairing` says; null: none wanted
+    const uint32_t* pairs;      // kListed
+    uint64_t out_stride;
+    uint64_t first_task;        // tasks first_task .. first_task + tasks are done
+    uint64_t tasks;
+    uint32_t pairing;
+    uint32_t channels;
+    uint32_t band;
+    uint32_t radius;            // kBandSakoe: points, or millionths of the longer length if radius_is_fraction
+    uint32_t radius_is_fraction;
+    uint32_t spread;            // 1: one ticket per strip ("grid sweep"); 0: one ticket per task
+    const Range* ranges;        // kBandTable
+    const uint64_t* range_offsets;  // per task (counted from first_task); null: all 0
+    const void* weights;        // kWeights: weight of h = 2|i-j| - max(n,m), at weights[h + weight_center]
+    int64_t weight_center;
+    void* edges;                // states: slot * edge_stride + i, part by part: part p at p * edge_parts_stride
+    uint64_t edge_stride;       // rows per slot
+    uint64_t edge_part_stride;  // numbers from part to part
+    uint32_t* progress;         // spread: rows done, task * strips + strip; zeroed before the launch
+    uint64_t* ticket;           // zeroed before the launch; used by kernels with edges
+    uint32_t* choices;          // tracing kernels: see trace.cuh
+    uint32_t strips;            // most strips of any task
+    uint32_t only_strip;        // tracing: the one strip to sweep, else all (0xffffffff)
+    uint32_t keep_edges;        // tracing: 1: only keep edges (first pass); 0: record choices of only_strip
+    uint32_t keep_last;         // 1: the last strip writes its right edge too: the last column of the grid
+    uint32_t option;            // measure's option (edr: 1 normalized; lcss: 1 length)
+    uint32_t reserved;
+    uint64_t choice_stride;     // tracing: words of choices per task
+    double parameters[4];       // measure's parameters in the order of docs/measures.md
+};
+
+// One launch of `prepare`: raw series to prepared ones.
+struct Prepare {
+    const void* raw;              // [point][channel], series one after the other
+    const void* raw_times;        // per raw point, or null
+    const uint64_t* raw_offsets;  // first raw point of each series; null: series s starts at s * raw_stride
+    const uint64_t* offsets;      // first prepared point of each series; null: kPad + s * stride
+    const uint32_t* lengths;      // raw length of each series; null: all `length`
+    void* values;
+    void* gaps;                   // null: none wanted
+    void* sums;                   // null: none wanted
+    void* times;                  // null: none wanted
+    uint64_t raw_stride, stride;
+    uint64_t count;
+    uint32_t length;
+    uint32_t channels;
+    uint32_t channel;             // with `one_channel`: which channel to take
+    uint32_t one_channel;         // 1: write one channel of several
+    uint32_t derivative;          // 1: Keogh-Pazzani derivative, two points fewer
+    uint32_t normalize;           // 1: zero mean, unit population deviation per channel; constant series become zero
+    uint32_t gap_kind;            // 0 none, 1 erp: |x - gap|, 2 twed: |x - previous| + nu (t - previous t) + lambda
+    uint32_t reserved;
+    double scale;                 // values are multiplied by this (1: left as they are)
+    double parameters[4];         // erp: gap; twed: nu, lambda, degree
+};
+
+// One launch of `best`: the best ends of subsequence sweeps, from their last columns (edges).
+struct Best {
+    const void* totals;       // task * stride + j
+    const uint32_t* starts;   // likewise, or null
+    const uint32_t* lengths;  // reference length of each task; null: `length`
+    void* costs;              // task * top_k + hit
+    uint32_t* found;          // (start, end) at 2 * (task * top_k + hit); null: none wanted
+    uint32_t* counts;         // hits per task; null: none wanted
+    uint32_t* excluded;       // bit per end, task * ((stride + 31) / 32): zeroed before; null if top_k is 1
+    uint64_t stride;
+    uint64_t tasks;
+    uint32_t length;
+    uint32_t top_k;
+    uint64_t exclusion;
+};
+
+// One launch of `normalize`: z-normalisation of equal-length univariate series in place or from `in` to `out`.
+struct Normalize {
+    const void* in;
+    void* out;
+    uint64_t count;
+    uint64_t length;
+};
+
+// One launch of `walk`: the way back through recorded choices; see trace.cuh.
+struct Walk {
+    const uint32_t* choices;
+    uint32_t* points;      // (i, j) from the last to the first: 2 * (task * path_stride + step)
+    uint32_t* state;       // per task: i, j, steps, done; starts at the end cell (1-based), 0 steps
+    uint64_t path_stride;  // points per task
+    uint64_t choice_stride;  // words per task
+    uint64_t tasks;
+    uint32_t strip;        // walk inside this strip of kTraceColumns columns
+    uint32_t open_start;   // 1: stop in the first row (subsequence)
+};
+
+}  // namespace dtw

@@ -1,0 +1,31 @@
+// What a sweep records on its way: nothing, or the arrival that every cell chose.
+#pragma once
+
+#include "vendor/vendor.cuh"
+
+namespace dtw {
+
+// Records nothing.
+struct Unrecorded {
+    DTW_DEVICE void begin(uint32_t, uint32_t) {}
+    template <class R, class S, class P>
+    DTW_DEVICE void record(int, const R&, const S&, const S&, const S&, const P&) {}
+    DTW_DEVICE void row(uint32_t) {}
+};
+
+// Two bits a cell: one word per row and lane of up to 16 columns.
+struct Choices {
+    uint32_t* words;  // of this task and strip: row * 32 + lane
+    uint32_t word;
+    DTW_DEVICE void begin(uint32_t, uint32_t) { word = 0; }
+    template <class R, class S, class P>
+    DTW_DEVICE void record(int k, const R& r, const S& diagonal, const S& up, const S& left, const P& price) {
+        word |= r.choice(diagonal, up, left, price) << (2 * k);
+    }
+    DTW_DEVICE void row(uint32_t i) {
+        words[static_cast<uint64_t>(i) * 32 + static_cast<uint32_t>(lane())] = word;
+        word = 0;
+    }
+};
+
+}  // namespace dtw

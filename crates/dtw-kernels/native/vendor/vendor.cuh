@@ -1,0 +1,30 @@
+// Chooses the vendor: the one place that asks which compiler this is.
+//
+// Each vendor header defines, in namespace dtw:
+//   DTW_DEVICE                                     marks a function that kernels call
+//   DTW_UNROLL                                     unrolls the loop that follows
+//   DTW_KERNEL(symbol, Params, body)               the kernel `symbol` taking one `Params p`; `body` is a statement
+//   lane()                                         0..31 within a group of 32 lanes
+//   warp(), warps()                                index and number of such groups in the launch
+//   shift_up<G>(v)                                 v of the lane below in each group of G lanes; the lowest keeps its own
+//   broadcast(v, l)                                v of lane l of the 32
+//   exchange(v, mask)                              v of lane (lane() ^ mask)
+//   any(condition)                                 whether true in any of the 32 lanes
+//   sync()                                         orders memory between the 32 lanes
+//   load_acquire(p), store_release(p, v)           of a uint32_t, device-wide
+//   take(p)                                        *p++ on a uint64_t, device-wide, by the calling lane alone
+//   set_bits(p, v)                                 *p |= v on a uint32_t, device-wide
+//   pause()                                        between two looks at a flag
+//   load_fresh(p)                                  a load that sees what other lanes wrote (no read-only cache)
+//   min3_bits(a, b, c)                             least of three int32_t
+//   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
+//   bits_of / from_bits                            float <-> int32_t, double <-> int64_t
+#pragma once
+
+#if defined(DTW_HOST)
+#include "host.cuh"
+#elif defined(__HIP__)
+#include "hip.cuh"
+#else
+#include "cuda.cuh"
+#endif
