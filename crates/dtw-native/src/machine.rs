@@ -1,0 +1,124 @@
+//! What a device must be able to do: memory, copies, launches, in the order they are asked for.
+//!
+//! A machine is a handle on a device and on one queue of it. Everything asked of one handle happens in order: a launch
+//! sees what was uploaded or zeroed before it, a download sees what was launched before it. A handle is cheap to clone;
+//! clones share the queue.
+
+use dtw_core::Result;
+use dtw_kernels::Kernel;
+
+/// Threads of a block, of every kernel.
+pub const BLOCK_THREADS: u32 = 128;
+
+/// Transfers that may be under way at once: see [`Machine::download_begin`].
+pub const TRANSFER_SLOTS: usize = 2;
+
+/// Device memory, freed when dropped (after what was launched before has ended).
+pub trait Buffer: Send + Sync + std::fmt::Debug + 'static {
+    /// Where it is on the device, a multiple of 256; 0 only if it has no bytes.
+    fn address(&self) -> u64;
+    /// Its size.
+    fn bytes(&self) -> usize;
+}
+
+/// What the device is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// Its name, as people know it.
+    pub description: String,
+    /// Multiprocessors: units that run blocks.
+    pub multiprocessors: u32,
+    /// Lanes of its warps in the kernels: 32 or 64.
+    pub lanes: u32,
+    /// Memory in all.
+    pub total_bytes: u64,
+    /// Memory that is free now.
+    pub free_bytes: u64,
+}
+
+/// A device and a queue of it.
+///
+/// # Errors
+/// All calls: [`dtw_core::Error::Backend`] when the device or its driver fails.
+pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
+    /// Its memory.
+    type Buffer: Buffer;
+
+    /// The backend's name: `"cuda"` …
+    fn name(&self) -> &'static str;
+
+    /// What the device is.
+    fn properties(&self) -> Properties;
+
+    /// A handle with a queue of its own, for one plan. A machine that can lose its device makes it anew here.
+    ///
+    /// # Errors
+    /// When the device has no more to give.
+    fn own_queue(&self) -> Result<Self> {
+        Ok(self.clone())
+    }
+
+    /// Memory for `bytes` bytes, holding anything.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::OutOfMemory`] with the bytes requested and available.
+    fn allocate(&self, bytes: usize) -> Result<Self::Buffer>;
+
+    /// Copies `bytes` to `to`, from byte `offset` on. `bytes` may be changed as soon as this returns.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn upload(&self, to: &Self::Buffer, offset: usize, bytes: &[u8]) -> Result<()>;
+
+    /// Copies from byte `offset` of `from` on, after all that was launched before.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn download(&self, from: &Self::Buffer, offset: usize, bytes: &mut [u8]) -> Result<()>;
+
+    /// Sets bytes to zero.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn zero(&self, buffer: &Self::Buffer, offset: usize, bytes: usize) -> Result<()>;
+
+    /// Launches a kernel in `blocks` blocks of [`BLOCK_THREADS`] threads.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn launch(&self, kernel: &Kernel, params: &[u8], blocks: u32) -> Result<()>;
+
+    /// Blocks of this kernel that the whole device runs at once, at least 1.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn resident_blocks(&self, kernel: &Kernel) -> Result<u32>;
+
+    /// Waits for everything asked of this handle.
+    ///
+    /// # Errors
+    /// See [`Machine`], of anything launched before.
+    fn synchronize(&self) -> Result<()>;
+
+    /// Begins to copy `bytes` bytes from byte `offset` of `from` on, after all that was launched before, while later
+    /// launches run. `slot` (less than [`TRANSFER_SLOTS`]) names the transfer; it is free again after
+    /// [`Machine::download_end`] of the same slot, or after an error. Until then nothing launched may write there.
+    ///
+    /// The default does nothing: [`Machine::download_end`] then copies.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn download_begin(&self, slot: usize, from: &Self::Buffer, offset: usize, bytes: usize) -> Result<()> {
+        let _ = (slot, from, offset, bytes);
+        Ok(())
+    }
+
+    /// Waits for the transfer `slot` alone and hands over its bytes; the arguments are those of its beginning.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn download_end(&self, slot: usize, from: &Self::Buffer, offset: usize, bytes: &mut [u8]) -> Result<()> {
+        let _ = slot;
+        self.download(from, offset, bytes)
+    }
+}
