@@ -40,7 +40,8 @@ DTW_DEVICE T min3(T a, T b, T c) { return min_(min_(a, b), c); }
 DTW_DEVICE float min3_nonnegative(float a, float b, float c) {
     return from_bits(min3_bits(bits_of(a), bits_of(b), bits_of(c)));
 }
-DTW_DEVICE double min3_nonnegative(double a, double b, double c) { return min3(a, b, c); }
+DTW_DEVICE double min_nonnegative(double a, double b) { return bits_of(a) < bits_of(b) ? a : b; }
+DTW_DEVICE double min3_nonnegative(double a, double b, double c) { return min_nonnegative(min_nonnegative(a, b), c); }
 
 // 2^e for integral e within [kPow2Min, -kPow2Min].
 template <class T>

@@ -52,6 +52,48 @@ struct Points {
     }
 };
 
+// The rows of a lane, one after the other. The next row is read while the present one is swept.
+template <class R, bool kMany>
+struct Rows {
+    using T = typename R::Number;
+    Sample<T> here;
+    const Points<T>& x;
+    T next_point, next_gap, next_time;
+    uint32_t i;
+
+    DTW_DEVICE Rows(const Points<T>& x_, uint32_t first) : x(x_), i(first) {
+        here = x.template sample<R, kMany>(first);
+        fetch();
+    }
+    DTW_DEVICE void fetch() {
+        const uint32_t next = x.clamped(i + 1);
+        if (!kMany) {
+            next_point = x.values[next];
+        }
+        if (R::kGaps) {
+            next_gap = x.gaps[next];
+        }
+        if (R::kTimes && x.times) {
+            next_time = x.times[next];
+        }
+    }
+    DTW_DEVICE void advance() {
+        ++i;
+        if (!kMany) {
+            here.previous = here.point;
+            here.point = next_point;
+        }
+        if (R::kGaps) {
+            here.gap = next_gap;
+        }
+        if (R::kTimes) {
+            here.previous_time = here.time;
+            here.time = x.times ? next_time : here.time + T(1);
+        }
+        fetch();
+    }
+};
+
 // The K columns of a lane, from column `first`. Columns beyond the series repeat its last point.
 template <class R, bool kMany, int K>
 struct Columns {

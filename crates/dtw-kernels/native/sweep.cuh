@@ -12,11 +12,10 @@
 #include "band.cuh"
 #include "columns.cuh"
 #include "recorder.cuh"
+#include "wide.cuh"
 
 namespace dtw {
 
-constexpr uint32_t kAllStrips = 0xffffffffu;
-constexpr int kChunk = 32;  // steps between two looks at the neighbours' progress
 
 // One lane's share of a strip.
 template <class R, int K, bool kBand, bool kMany>
@@ -43,8 +42,7 @@ struct Lane {
     // Row i, with `left` the cell to the left of the first column.
     template <class Recorder>
     DTW_DEVICE void step(const R& r, const Sweep& p, const Band& band, const Points<T>& x, const Points<T>& y, uint32_t i,
-                         State left, Recorder& recorder) {
-        const Sample<T> row = x.template sample<R, kMany>(i);
+                         const Sample<T>& row, State left, Recorder& recorder) {
         T distance[kMany ? K : 1], previous[kMany && R::kPrevious ? K : 1];
         if constexpr (kMany) {
             distances_of<R, K>(r, x, i, y, first, distance);
@@ -145,12 +143,14 @@ DTW_DEVICE void sweep_narrow(const Sweep& p) {
         // Row of this lane at step t: t - delay.
         const uint32_t delay = most - steps + inside;
         Unrecorded none;
+        Rows<R, kMany> rows(x, 0);
         for (uint32_t t = 0; t < most; ++t) {
             const uint32_t i = t - delay;  // wraps round before the first row
             const State received = shift_state<G>(own.cell[K - 1]);
             const State left = inside == 0 && i < task.n ? r.column(i + 1, x.sum(i)) : received;
             if (i < task.n) {
-                own.step(r, p, band, x, y, i, left, none);
+                own.step(r, p, band, x, y, i, rows.here, left, none);
+                rows.advance();
                 own.corner = left;
             } else if (inside > 0) {
                 own.corner = received;
@@ -202,6 +202,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     sync();
     const uint32_t rows = bottom - top, steps = rows + last_lane;
     recorder.begin(strip, top);
+    Rows<R, kMany> row(x, top);
     for (uint32_t t0 = 0; t0 < steps; t0 += kChunk) {
         // The left edge of the next rows, one in each lane.
         State edge = r.forbidden();
@@ -213,13 +214,13 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
                 }
             }
             sync();
-            const uint32_t row = top + t0 + inside;
-            if (row < bottom && row >= left_top && row < left_bottom) {
-                edge = load_state(left_edge, p.edge_part_stride, row, edge);
+            const uint32_t i = top + t0 + inside;
+            if (i < bottom && i < left_bottom && (!kBand || i >= left_top)) {
+                edge = load_state(left_edge, p.edge_part_stride, i, edge);
             }
         } else if (top + t0 + inside < bottom) {
-            const uint32_t row = top + t0 + inside;
-            edge = r.column(row + 1, x.sum(row));
+            const uint32_t i = top + t0 + inside;
+            edge = r.column(i + 1, x.sum(i));
         }
         const uint32_t count = steps - t0 < kChunk ? steps - t0 : kChunk;
         for (uint32_t s = 0; s < count; ++s) {
@@ -228,10 +229,11 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
             const uint32_t q = t0 + s - inside, i = top + q;  // wraps round before the first row
             const State left = inside == 0 ? from_edge : received;
             if (q < rows) {
-                own.step(r, p, band, x, y, i, left, recorder);
+                own.step(r, p, band, x, y, i, row.here, left, recorder);
+                row.advance();
                 recorder.row(i);
                 if (inside == last_lane && (!is_last || p.keep_last)) {
-                    store_state(right_edge, p.edge_part_stride, i, is_last ? own.at(last_k) : own.cell[K - 1]);
+                    store_state(right_edge, p.edge_part_stride, i, last_k == K - 1 ? own.cell[K - 1] : own.at(last_k));
                 }
             }
             own.corner = q < rows || inside > 0 ? left : own.corner;
@@ -279,12 +281,20 @@ DTW_DEVICE void sweep_wide(const Sweep& p) {
         if (p.spread) {
             if (strip < strips) {
                 uint32_t* done = p.progress + k * p.strips + strip;
-                sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
-                                                done, none);
+                const uint32_t* before = strip > 0 ? done - 1 : nullptr;
+                if constexpr (R::kAbsorbs && !kBand && !kMany) {
+                    absorb_strip<R, K>(r, p, k, task, strip, edge, before, done);
+                } else {
+                    sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, strip, edge, edge, before, done, none);
+                }
             }
         } else {
             for (uint32_t s = 0; s < strips; ++s) {
-                sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, s, edge, edge, nullptr, nullptr, none);
+                if constexpr (R::kAbsorbs && !kBand && !kMany) {
+                    absorb_strip<R, K>(r, p, k, task, s, edge, nullptr, nullptr);
+                } else {
+                    sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, s, edge, edge, nullptr, nullptr, none);
+                }
             }
         }
     }

@@ -41,4 +41,12 @@ struct Dtw : TotalBase<T> {
     DTW_DEVICE uint32_t choice(T diagonal, T up, T left, T) const { return first_least(diagonal, up, left); }
 };
 
+// DTW whose path may start in any row: the border column is 0. With the last column kept, the costs of subsequence DTW
+// without the starts (rows: the reference, columns: the query).
+template <class T, class Cost, bool kMany>
+struct OpenDtw : Dtw<T, Cost, kMany> {
+    explicit DTW_DEVICE OpenDtw(const Sweep& p) : Dtw<T, Cost, kMany>(p) {}
+    DTW_DEVICE T column(uint32_t, T) const { return T(0); }
+};
+
 }  // namespace dtw

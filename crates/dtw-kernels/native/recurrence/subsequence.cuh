@@ -34,10 +34,12 @@ struct Subsequence {
     DTW_DEVICE State settle(State state) const { return state; }
     DTW_DEVICE T price(T between, T, const Sample<T>&, const Sample<T>&, T) const { return between; }
     DTW_DEVICE State combine(State diagonal, State up, State left, T price) const {
-        // A start directly to the left of row i is (i, 0): its first matched point is row i itself.
-        const State& step = left.total <= up.total ? left : up;
-        const State& best = diagonal.total <= step.total ? diagonal : step;
-        return {Cost::template add<kMany>(best.total, price), best.start};
+        const bool left_first = left.total <= up.total;
+        const T step = left_first ? left.total : up.total;
+        const uint32_t step_start = left_first ? left.start : up.start;
+        const bool diagonal_first = diagonal.total <= step;
+        return {Cost::template add<kMany>(diagonal_first ? diagonal.total : step, price),
+                diagonal_first ? diagonal.start : step_start};
     }
     DTW_DEVICE uint32_t choice(State diagonal, State up, State left, T) const {
         const bool not_diagonal = left.total < diagonal.total || up.total < diagonal.total;

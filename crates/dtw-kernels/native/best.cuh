@@ -1,0 +1,63 @@
+// The best ends of subsequence sweeps: repeated argmin over the last column, with a zone round each hit left out. A warp
+// per task. Equal costs: the smaller end.
+#pragma once
+
+#include "arithmetic.cuh"
+#include "params.h"
+
+namespace dtw {
+
+template <class T>
+DTW_DEVICE void best(const Best& p) {
+    for (uint64_t k = warp(); k < p.tasks; k += warps()) {
+        const T* totals = static_cast<const T*>(p.totals) + k * p.stride;
+        const uint32_t length = p.lengths ? p.lengths[k] : p.length;
+        uint32_t* excluded = p.excluded ? p.excluded + k * ((p.stride + 31) / 32) : nullptr;
+        uint32_t hits = 0;
+        for (; hits < p.top_k; ++hits) {
+            T cost = Limits<T>::infinity();
+            uint32_t end = 0xffffffffu;
+            for (uint32_t j = static_cast<uint32_t>(lane()); j < length; j += 32) {
+                const T v = totals[j];
+                if (v < cost && !(excluded && (load_fresh(excluded + j / 32) >> (j % 32) & 1u))) {
+                    cost = v;
+                    end = j;
+                }
+            }
+            DTW_UNROLL
+            for (int mask = 16; mask > 0; mask /= 2) {
+                const T other = exchange(cost, mask);
+                const uint32_t other_end = exchange(end, mask);
+                const bool better = other < cost || (other == cost && other_end < end);
+                cost = better ? other : cost;
+                end = better ? other_end : end;
+            }
+            if (end == 0xffffffffu) {
+                break;
+            }
+            if (lane() == 0) {
+                static_cast<T*>(p.costs)[k * p.top_k + hits] = cost;
+                if (p.found) {
+                    p.found[2 * (k * p.top_k + hits)] = p.starts ? p.starts[k * p.stride + end] : 0;
+                    p.found[2 * (k * p.top_k + hits) + 1] = end;
+                }
+            }
+            if (excluded) {
+                const uint64_t from = end > p.exclusion ? end - p.exclusion : 0;
+                const uint64_t beyond = p.exclusion < length - end ? end + p.exclusion + 1 : length;
+                const uint64_t to = beyond < length ? beyond : length;
+                for (uint64_t w = from / 32 + static_cast<uint32_t>(lane()); w * 32 < to; w += 32) {
+                    const uint32_t low = from > w * 32 ? 0xffffffffu << (from - w * 32) : 0xffffffffu;
+                    const uint32_t high = to < w * 32 + 32 ? (1u << (to - w * 32)) - 1u : 0xffffffffu;
+                    set_bits(excluded + w, low & high);
+                }
+                sync();
+            }
+        }
+        if (lane() == 0 && p.counts) {
+            p.counts[k] = hits;
+        }
+    }
+}
+
+}  // namespace dtw

@@ -1,0 +1,174 @@
+// Raw series to prepared ones: padding, derivative, z-normalisation, scale, gap costs, running sums, times.
+// A warp per series; lanes take its points in turn.
+#pragma once
+
+#include "recurrence/norm.cuh"
+#include "params.h"
+
+namespace dtw {
+
+template <class T>
+DTW_DEVICE T sum_of_lanes(T v) {
+    DTW_UNROLL
+    for (int mask = 16; mask > 0; mask /= 2) {
+        v += exchange(v, mask);
+    }
+    return v;
+}
+
+// Running sum over the lanes, own value included.
+template <class T>
+DTW_DEVICE T scan_of_lanes(T v) {
+    DTW_UNROLL
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const T below = broadcast(v, lane() >= distance ? lane() - distance : lane());
+        v += lane() >= distance ? below : T(0);
+    }
+    return v;
+}
+
+template <class T>
+struct RawSeries {
+    const Prepare& p;
+    const T* values;
+    uint32_t length;  // prepared points
+    T mean, inverse;  // of the channel being written
+
+    // Channel c of prepared point i.
+    DTW_DEVICE T at(uint32_t i, uint32_t c) const {
+        const T* v = values + static_cast<uint64_t>(i) * p.channels + c;
+        T value = *v;
+        if (p.derivative) {
+            const T here = v[p.channels], after = v[2 * static_cast<uint64_t>(p.channels)];
+            value = ((here - value) + (after - value) * T(0.5)) * T(0.5);
+        }
+        return value;
+    }
+    // Mean and inverse deviation of channel c. A constant series gets a zero.
+    DTW_DEVICE void measure(uint32_t c) {
+        mean = T(0);
+        inverse = T(1);
+        if (!p.normalize) {
+            return;
+        }
+        // Scaled by the largest value, so that no square overflows or vanishes.
+        T largest = T(0), low = Limits<T>::infinity(), high = -Limits<T>::infinity();
+        for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
+            const T v = at(i, c);
+            largest = max_(largest, abs_(v));
+            low = min_(low, v);
+            high = max_(high, v);
+        }
+        for (int mask = 16; mask > 0; mask /= 2) {
+            largest = max_(largest, exchange(largest, mask));
+            low = min_(low, exchange(low, mask));
+            high = max_(high, exchange(high, mask));
+        }
+        if (low == high) {
+            mean = low;
+            inverse = T(0);
+            return;
+        }
+        T sum = T(0);
+        for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
+            sum += at(i, c) / largest;
+        }
+        const T middle = sum_of_lanes(sum) / static_cast<T>(length);
+        T squares = T(0);
+        for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
+            const T d = at(i, c) / largest - middle;
+            squares = fma_(d, d, squares);
+        }
+        mean = middle * largest;
+        const T deviation = sqrt_(sum_of_lanes(squares) / static_cast<T>(length)) * largest;
+        inverse = deviation > T(0) ? T(1) / deviation : T(0);
+    }
+};
+
+// Cost of deleting point i of a prepared series.
+template <class T>
+DTW_DEVICE T gap_of(const Prepare& p, const T* values, uint32_t channels, const T* times, uint32_t i) {
+    if (p.gap_kind == 1) {
+        const Rooted<T> norm{};
+        const T gap = static_cast<T>(p.parameters[0]);
+        if (channels == 1) {
+            return norm.one(values[i], gap);
+        }
+        T sum = T(0);
+        for (uint32_t c = 0; c < channels; ++c) {
+            sum = norm.add(sum, values[static_cast<uint64_t>(i) * channels + c], gap);
+        }
+        return norm.done(sum);
+    }
+    const Powered<T> norm{static_cast<T>(p.parameters[2])};
+    const T nu = static_cast<T>(p.parameters[0]), lambda = static_cast<T>(p.parameters[1]);
+    T distance = T(0);
+    for (uint32_t c = 0; c < channels; ++c) {
+        const T here = values[static_cast<uint64_t>(i) * channels + c];
+        const T before = i > 0 ? values[(static_cast<uint64_t>(i) - 1) * channels + c] : T(0);
+        distance = channels == 1 ? norm.one(here, before) : norm.add(distance, here, before);
+    }
+    if (channels > 1) {
+        distance = norm.done(distance);
+    }
+    const T elapsed = times ? times[i] - (i > 0 ? times[i - 1] : T(0)) : T(1);
+    return distance + fma_(nu, elapsed, lambda);
+}
+
+template <class T>
+DTW_DEVICE void prepare(const Prepare& p) {
+    for (uint64_t s = warp(); s < p.count; s += warps()) {
+        const uint32_t raw_length = p.lengths ? p.lengths[s] : p.length;
+        const uint64_t raw_first = p.raw_offsets ? p.raw_offsets[s] : s * p.raw_stride;
+        const uint64_t first = p.offsets ? p.offsets[s] : kPad + s * p.stride;
+        const uint32_t channels = p.one_channel ? 1 : p.channels;
+        RawSeries<T> raw{p, static_cast<const T*>(p.raw) + raw_first * p.channels,
+                         p.derivative ? raw_length - 2 : raw_length, T(0), T(1)};
+        const uint32_t length = raw.length;
+        T* values = static_cast<T*>(p.values) + first * channels;
+        const T scale = static_cast<T>(p.scale);
+        for (uint32_t c = 0; c < channels; ++c) {
+            raw.measure(c);
+            for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
+                T v = raw.at(i, p.one_channel ? p.channel : c);
+                v = p.normalize ? (v - raw.mean) * raw.inverse : v;
+                values[static_cast<uint64_t>(i) * channels + c] = p.scale == 1.0 ? v : v * scale;
+            }
+        }
+        // Padding before; the last series also pads behind.
+        for (uint32_t i = static_cast<uint32_t>(lane()); i < kPad * channels; i += 32) {
+            *(values - 1 - static_cast<int64_t>(i)) = Limits<T>::infinity();
+            if (s + 1 == p.count) {
+                values[static_cast<uint64_t>(length) * channels + i] = Limits<T>::infinity();
+            }
+        }
+        sync();
+        T* times = nullptr;
+        if (p.times) {
+            times = static_cast<T*>(p.times) + first;
+            for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
+                times[i] = static_cast<const T*>(p.raw_times)[raw_first + i];
+            }
+            sync();
+        }
+        if (p.gap_kind != 0) {
+            T* gaps = static_cast<T*>(p.gaps) + first;
+            T* sums = p.sums ? static_cast<T*>(p.sums) + first : nullptr;
+            T total = T(0);
+            for (uint32_t i0 = 0; i0 < length; i0 += 32) {
+                const uint32_t i = i0 + static_cast<uint32_t>(lane());
+                const T gap = i < length ? gap_of(p, values, channels, times, i) : T(0);
+                const T running = total + scan_of_lanes(gap);
+                if (i < length) {
+                    gaps[i] = gap;
+                    if (sums) {
+                        sums[i] = running;
+                    }
+                }
+                total = broadcast(running, 31);
+            }
+        }
+    }
+}
+
+}  // namespace dtw
