@@ -1,0 +1,38 @@
+//! Expands permutations.toml into the table of kernels, gathers the images that were built, and compiles the host's kernels.
+
+#![expect(clippy::print_stdout, reason = "a build script talks to cargo on its output")]
+
+mod expand;
+#[cfg(feature = "host")]
+mod host;
+mod images;
+mod permutations;
+mod sources;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
+    let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    for input in ["build", "native", "permutations.toml"] {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    let permutations = permutations::read(&folder.join("permutations.toml"))?;
+    let kernels = expand::kernels(&permutations)?;
+    let units = sources::units(&kernels);
+    let headers = sources::hash_of_headers(&folder.join("native"))?;
+
+    write(&out, "table.rs", &table::table(&units, headers))?;
+    write(&out, "images.rs", &images::table(&folder, &units, headers)?)?;
+    #[cfg(feature = "host")]
+    write(&out, "host.rs", &host::compile(&folder, &out, &units)?)?;
+    Ok(())
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
+}

@@ -1,0 +1,109 @@
+//! Which kernels share a source file, the text of those files, and a number that changes with the sources.
+
+use std::path::Path;
+
+use crate::Result;
+use crate::expand::Kernel;
+
+/// Columns that one source file unrolls, about; more and it is split, so that parallel builds end together.
+const MOST_COLUMNS: u32 = 64;
+
+/// A generated source file.
+pub(crate) struct Unit<'a> {
+    pub(crate) name: String,
+    pub(crate) kernels: Vec<&'a Kernel>,
+}
+
+impl Unit<'_> {
+    /// Its text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::from("#include \"kernels.cuh\"\n\n");
+        for kernel in &self.kernels {
+            text.push_str(&kernel.source);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The units of these kernels, by name.
+pub(crate) fn units(kernels: &[Kernel]) -> Vec<Unit<'_>> {
+    let mut all: Vec<Unit<'_>> = Vec::new();
+    for kernel in kernels {
+        let channels = if kernel.many { "many" } else { "one" };
+        let stem = match kernel.pass {
+            "Sweep" => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
+            "Trace" => format!("trace_{}_{channels}", kernel.dtype),
+            "Walk" => "walk".to_owned(),
+            _ => format!("series_{}", kernel.dtype),
+        };
+        let pieces = all.iter().filter(|unit| is_piece(&unit.name, &stem)).count();
+        let last = all.iter_mut().rev().find(|unit| is_piece(&unit.name, &stem));
+        match last {
+            Some(unit)
+                if unit.kernels.iter().map(|k| k.columns).sum::<u32>() + kernel.columns <= MOST_COLUMNS =>
+            {
+                unit.kernels.push(kernel);
+            }
+            _ => {
+                let name = if pieces == 0 { stem } else { format!("{stem}_{}", pieces + 1) };
+                all.push(Unit { name, kernels: vec![kernel] });
+            }
+        }
+    }
+    all
+}
+
+/// `stem` or `stem_2`, `stem_3`, ...
+fn is_piece(name: &str, stem: &str) -> bool {
+    let number = name.strip_prefix(stem).map(|rest| rest.strip_prefix('_').unwrap_or(rest));
+    number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Of all headers in the folder: their names and texts.
+pub(crate) fn hash_of_headers(folder: &Path) -> Result<u64> {
+    let mut files = Vec::new();
+    gather(folder, &mut files)?;
+    files.sort();
+    let mut hash = Hash::new();
+    for path in files {
+        hash.add(path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/").as_bytes());
+        hash.add(&std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?);
+    }
+    Ok(hash.0)
+}
+
+fn gather(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            gather(&path, files)?;
+        } else if path.extension().is_some_and(|e| e == "cuh" || e == "h") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Of a unit: its text and all headers.
+pub(crate) fn hash_of_unit(unit: &Unit<'_>, headers: u64) -> u64 {
+    let mut hash = Hash(headers);
+    hash.add(unit.text().as_bytes());
+    hash.0
+}
+
+/// FNV-1a: it has to notice edits, not enemies, and must not change with the compiler's version.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        // The length first, so that neighbours cannot trade bytes.
+        for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+}

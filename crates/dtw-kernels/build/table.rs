@@ -1,0 +1,46 @@
+//! The table of kernels as Rust, for src/catalog.rs to include.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::sources::{Unit, hash_of_unit};
+
+pub(crate) fn table(units: &[Unit<'_>], headers: u64) -> String {
+    let mut text = String::from("static KERNELS: &[Kernel] = &[\n");
+    let mut measures = BTreeMap::new();
+    for unit in units {
+        for kernel in &unit.kernels {
+            for measure in &kernel.measures {
+                measures.entry(measure).or_insert_with(Vec::new).push(&kernel.key);
+            }
+            let _ = writeln!(
+                text,
+                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, edges: {}, \
+                 band: {}, hot: {}, symbol: {:?}, unit: {:?} }},",
+                kernel.key,
+                kernel.pass,
+                kernel.dtype,
+                kernel.many,
+                kernel.lanes,
+                kernel.columns,
+                kernel.edges,
+                kernel.band,
+                kernel.hot,
+                kernel.symbol,
+                unit.name
+            );
+        }
+    }
+    text.push_str("];\nstatic UNITS: &[Unit] = &[\n");
+    for unit in units {
+        let (name, source, sources) = (&unit.name, unit.text(), hash_of_unit(unit, headers));
+        let _ = writeln!(text, "Unit {{ name: {name:?}, source: {source:?}, hash: {sources} }},");
+    }
+    text.push_str("];\nstatic MEASURES: &[(&str, &[&str])] = &[\n");
+    for (measure, mut keys) in measures {
+        keys.sort();
+        keys.dedup();
+        let _ = writeln!(text, "({measure:?}, &{keys:?}),");
+    }
+    text + "];\n"
+}

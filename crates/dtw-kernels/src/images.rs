@@ -1,0 +1,53 @@
+//! Compiled kernels, embedded: what `cargo xtask kernels cuda` built before this crate was compiled.
+
+/// What became of the images of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// They are here.
+    Built,
+    /// They had not been built when this crate was compiled, or not all of them.
+    Missing,
+    /// They had been built, but from other sources than this crate's.
+    Stale,
+    /// The cargo feature that embeds them was off.
+    NotAsked,
+}
+
+impl State {
+    /// What to do, for an error message; `None` when all is well.
+    #[must_use]
+    pub fn advice(self) -> Option<&'static str> {
+        match self {
+            State::Built => None,
+            State::Missing => {
+                Some("kernels not built: run `cargo xtask kernels cuda`, then build this program again")
+            }
+            State::Stale => Some(
+                "kernels not built: the compiled kernels are of other sources; run `cargo xtask kernels cuda`, then \
+                 build this program again",
+            ),
+            State::NotAsked => {
+                Some("kernels not built: dtw-kernels was compiled without its cargo feature `cuda`")
+            }
+        }
+    }
+}
+
+/// Drivers read images in words.
+#[cfg(feature = "cuda")]
+#[repr(C, align(16))]
+struct Aligned<const N: usize>([u8; N]);
+
+include!(concat!(env!("OUT_DIR"), "/images.rs"));
+
+/// The images for NVIDIA GPUs: name of the unit and fat binary; `None` unless [`cuda_state`] is [`State::Built`].
+#[must_use]
+pub fn cuda() -> Option<&'static [(&'static str, &'static [u8])]> {
+    matches!(CUDA_STATE, State::Built).then_some(CUDA)
+}
+
+/// Whether there are images for NVIDIA GPUs, and why not.
+#[must_use]
+pub fn cuda_state() -> State {
+    CUDA_STATE
+}

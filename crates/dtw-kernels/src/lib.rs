@@ -1,0 +1,17 @@
+//! The kernels that CUDA devices (and devices like them) run: C++ sources, which of them are instantiated, compiled images.
+//!
+//! - `native/`: the sources. A sweep is written once, a recurrence once; `native/vendor/` holds what differs by vendor.
+//! - `permutations.toml`: what is instantiated. [`catalog`] is what it expands to.
+//! - [`params`]: what a kernel is told.
+//! - [`images`]: what `cargo xtask kernels cuda` has built, if it has.
+//! - `host` (feature `host`): the same kernels compiled for this CPU, to run them where there is no GPU.
+//!
+//! This crate calls no GPU interface: which kernel to launch is dtw-native's business, how is the backend's.
+
+pub mod catalog;
+#[cfg(feature = "host")]
+pub mod host;
+pub mod images;
+pub mod params;
+
+pub use catalog::{Kernel, Pass};

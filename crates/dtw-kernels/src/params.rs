@@ -1,0 +1,282 @@
+//! What a kernel is told: `native/params.h`, field by field.
+//!
+//! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That names, order and
+//! sizes agree with the header is checked by a test, and once more by every compiler that builds the kernels.
+
+use std::mem::{offset_of, size_of};
+
+/// Points of padding before each prepared series, and after the last.
+pub const PAD: u32 = 64;
+
+/// `pairing`: task = i * y.count + j, result at `out[i * out_stride + j]`.
+pub const CROSS: u32 = 0;
+/// `pairing`: task in the upper triangle row by row, result at `(i, j)` and `(j, i)`.
+pub const SYMMETRIC: u32 = 1;
+/// `pairing`: task = i = j, result at `out[i]`.
+pub const ZIPPED: u32 = 2;
+/// `pairing`: `(i, j)` from `pairs`, result at `out[task]`.
+pub const LISTED: u32 = 3;
+
+/// `band`: every cell.
+pub const BAND_FULL: u32 = 0;
+/// `band`: `radius` points (or millionths) around the diagonal, widened by the difference of the lengths.
+pub const BAND_SAKOE: u32 = 1;
+/// `band`: a range of columns for every row, from `ranges`.
+pub const BAND_TABLE: u32 = 2;
+
+/// `only_strip`: all of them.
+pub const ALL_STRIPS: u32 = u32::MAX;
+
+/// A field of a structure: its name, its offset and its size in bytes.
+pub type Field = (&'static str, usize, usize);
+
+/// A structure that a kernel takes.
+///
+/// # Safety
+///
+/// The structure is `repr(C)`, plain numbers, and has no padding bytes.
+pub unsafe trait Params: Copy + Default + Send + Sync + 'static {
+    /// Its name in `params.h`.
+    const NAME: &'static str;
+    /// Its fields in order.
+    const FIELDS: &'static [Field];
+
+    /// The bytes that the kernel sees.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the trait promises initialised bytes throughout; the slice borrows `self`.
+        unsafe { std::slice::from_raw_parts(std::ptr::from_ref(self).cast::<u8>(), size_of::<Self>()) }
+    }
+}
+
+macro_rules! params {
+    ($($(#[$doc:meta])* struct $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[repr(C)]
+            #[derive(Debug, Clone, Copy, Default, PartialEq)]
+            pub struct $name {
+                $($(#[$about])* pub $field: $type,)*
+            }
+
+            // The sizes of the fields add up to the size of the whole: no padding.
+            const _: () = assert!(0 $(+ size_of::<$type>())* == size_of::<$name>());
+
+            // SAFETY: repr(C), made of numbers and of such structures, without padding by the assertion above.
+            unsafe impl Params for $name {
+                const NAME: &'static str = stringify!($name);
+                const FIELDS: &'static [Field] =
+                    &[$((stringify!($field), offset_of!($name, $field), size_of::<$type>()),)*];
+            }
+        )*
+
+        /// Name, size in bytes and fields of every structure.
+        pub const STRUCTURES: &[(&str, usize, &[Field])] =
+            &[$(($name::NAME, size_of::<$name>(), $name::FIELDS),)*];
+    };
+}
+
+params! {
+    /// Columns `start <= j < end` of a row.
+    struct Range {
+        /// First column.
+        start: u32,
+        /// One behind the last.
+        end: u32,
+    }
+
+    /// One side of the pairs, prepared. Addresses of numbers are of the kernel's number type.
+    struct Side {
+        /// `[point][channel]`.
+        values: u64,
+        /// Per point: the cost of deleting it; null unless the measure has gaps.
+        gaps: u64,
+        /// Per point: running sum of the gaps within its series; null unless the borders need it.
+        sums: u64,
+        /// Per point: its time; null: 1, 2, ...
+        times: u64,
+        /// First point (u64) of each series in `values`; null: series s starts at `PAD + s * stride`.
+        offsets: u64,
+        /// Length (u32) of each series; null: all `length`.
+        lengths: u64,
+        /// Points from series to series.
+        stride: u64,
+        /// Points of every series, or of the longest.
+        length: u32,
+        /// Series.
+        count: u32,
+    }
+
+    /// One launch of a sweep or of a tracing kernel.
+    struct Sweep {
+        /// The rows.
+        x: Side,
+        /// The columns.
+        y: Side,
+        /// One number per task, placed as `pairing` says; null: none wanted.
+        out: u64,
+        /// Pairs (u32, u32) of [`LISTED`] tasks.
+        pairs: u64,
+        /// Numbers from row to row of `out`.
+        out_stride: u64,
+        /// Tasks `first_task .. first_task + tasks` are done.
+        first_task: u64,
+        /// How many.
+        tasks: u64,
+        /// How tasks are numbered: [`CROSS`], [`SYMMETRIC`], [`ZIPPED`] or [`LISTED`].
+        pairing: u32,
+        /// Channels of a point.
+        channels: u32,
+        /// [`BAND_FULL`], [`BAND_SAKOE`] or [`BAND_TABLE`].
+        band: u32,
+        /// [`BAND_SAKOE`]: points, or millionths of the longer length.
+        radius: u32,
+        /// 1: `radius` is in millionths.
+        radius_is_fraction: u32,
+        /// 1: one ticket per strip ("grid sweep"); 0: one ticket per task.
+        spread: u32,
+        /// [`BAND_TABLE`]: a [`Range`] per row.
+        ranges: u64,
+        /// Per task, counted from `first_task`: its first range (u64); null: all 0.
+        range_offsets: u64,
+        /// Weight of `h = 2|i - j| - max(n, m)` at `weights[h + weight_center]`.
+        weights: u64,
+        /// Where h = 0 is in `weights`.
+        weight_center: i64,
+        /// States at edges: `slot * edge_stride + i`, part p at `p * edge_part_stride`.
+        edges: u64,
+        /// Rows per slot.
+        edge_stride: u64,
+        /// Numbers from part to part.
+        edge_part_stride: u64,
+        /// `spread`: rows done (u32), at `task * strips + strip`; zeroed before the launch.
+        progress: u64,
+        /// The next ticket (u64); zeroed before the launch; used by kernels with edges.
+        ticket: u64,
+        /// Tracing kernels: recorded choices.
+        choices: u64,
+        /// Most strips of any task.
+        strips: u32,
+        /// Tracing: the one strip to sweep, or [`ALL_STRIPS`].
+        only_strip: u32,
+        /// Tracing: 1: only keep edges (first pass); 0: record choices of `only_strip`.
+        keep_edges: u32,
+        /// 1: the last strip writes its right edge too: the last column of the grid.
+        keep_last: u32,
+        /// The measure's option (edr: 1 normalized; lcss: 1 length).
+        option: u32,
+        /// 0.
+        reserved: u32,
+        /// Tracing: words of choices per task.
+        choice_stride: u64,
+        /// The measure's parameters in the order of docs/measures.md.
+        parameters: [f64; 4],
+    }
+
+    /// One launch of `prepare`: raw series to prepared ones.
+    struct Prepare {
+        /// `[point][channel]`, series one after the other.
+        raw: u64,
+        /// Per raw point: its time; or null.
+        raw_times: u64,
+        /// First raw point (u64) of each series; null: series s starts at `s * raw_stride`.
+        raw_offsets: u64,
+        /// First prepared point (u64) of each series; null: `PAD + s * stride`.
+        offsets: u64,
+        /// Raw length (u32) of each series; null: all `length`.
+        lengths: u64,
+        /// Where prepared values go.
+        values: u64,
+        /// Where gaps go; null: none wanted.
+        gaps: u64,
+        /// Where running sums of gaps go; null: none wanted.
+        sums: u64,
+        /// Where times go; null: none wanted.
+        times: u64,
+        /// Raw points from series to series.
+        raw_stride: u64,
+        /// Prepared points from series to series.
+        stride: u64,
+        /// Series.
+        count: u64,
+        /// Raw points of every series, or of the longest.
+        length: u32,
+        /// Channels of a raw point.
+        channels: u32,
+        /// With `one_channel`: which to take.
+        channel: u32,
+        /// 1: write one channel of several.
+        one_channel: u32,
+        /// 1: Keogh-Pazzani derivative, two points fewer.
+        derivative: u32,
+        /// 1: zero mean and unit population deviation per channel; constant series become zero.
+        normalize: u32,
+        /// 0 none, 1 erp, 2 twed.
+        gap_kind: u32,
+        /// 0.
+        reserved: u32,
+        /// Values are multiplied by this; 1: left as they are.
+        scale: f64,
+        /// erp: gap; twed: nu, lambda, degree.
+        parameters: [f64; 4],
+    }
+
+    /// One launch of `best`: the best ends of subsequence sweeps, from their last columns.
+    struct Best {
+        /// `task * stride + j`.
+        totals: u64,
+        /// Likewise (u32), or null.
+        starts: u64,
+        /// Reference length (u32) of each task; null: `length`.
+        lengths: u64,
+        /// `task * top_k + hit`.
+        costs: u64,
+        /// (start, end) as u32 at `2 * (task * top_k + hit)`; null: none wanted.
+        found: u64,
+        /// Hits (u32) per task; null: none wanted.
+        counts: u64,
+        /// A bit per end, `task * ceil(stride / 32)` words; zeroed before; null if `top_k` is 1.
+        excluded: u64,
+        /// Ends from task to task.
+        stride: u64,
+        /// Tasks.
+        tasks: u64,
+        /// Reference length of every task, or of the longest.
+        length: u32,
+        /// Hits wanted of each task.
+        top_k: u32,
+        /// Ends this close to a better one are left out.
+        exclusion: u64,
+    }
+
+    /// One launch of `normalize`: z-normalisation of univariate series of equal length.
+    struct Normalize {
+        /// The series, one after the other.
+        r#in: u64,
+        /// Where they go; may be `in`.
+        out: u64,
+        /// Series.
+        count: u64,
+        /// Points of each.
+        length: u64,
+    }
+
+    /// One launch of `walk`: the way back through recorded choices.
+    struct Walk {
+        /// As a tracing kernel recorded them.
+        choices: u64,
+        /// (i, j) as u32 from the last to the first, at `2 * (task * path_stride + step)`.
+        points: u64,
+        /// Per task, u32: i, j, steps, done.
+        state: u64,
+        /// Points per task.
+        path_stride: u64,
+        /// Words of choices per task.
+        choice_stride: u64,
+        /// Tasks.
+        tasks: u64,
+        /// Walk inside this strip.
+        strip: u32,
+        /// 1: stop in the first row (subsequence).
+        open_start: u32,
+    }
+}
