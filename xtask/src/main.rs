@@ -1,12 +1,14 @@
-//! Developer commands: `cargo xtask test | ci | tidy | conformance | bench`.
+//! Developer commands: `cargo xtask test | ci | tidy | kernels | conformance | bench`.
 //!
-//! This crate only starts other commands and reads source files. It depends on no crate of the project, so that it is
-//! ready in seconds; what needs the library (conformance, benchmarks) is run as a command of its own.
+//! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-kernels alone
+//! (for the list of kernels), so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
+//! a command of its own.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a command talks to its user")]
 
 mod command;
+mod kernels;
 mod test;
 mod tidy;
 
@@ -38,6 +40,11 @@ enum Task {
     },
     /// Check the invariants of ARCHITECTURE.md: dependencies, file sizes, documents, records.
     Tidy,
+    /// Compile the kernels of a device, for the next build to embed.
+    Kernels {
+        #[command(subcommand)]
+        device: kernels::Device,
+    },
     /// Judge a backend by the conformance suite, and by golden files if given.
     ///
     /// The last line is `N passed, N failed, N skipped`; the exit status is not zero if anything failed.
@@ -62,6 +69,7 @@ fn main() -> ExitCode {
         Task::Test => test::test(),
         Task::Ci { no_test } => ci(no_test),
         Task::Tidy => tidy::tidy(),
+        Task::Kernels { device } => kernels::kernels(&device),
         Task::Conformance { options } => cargo(
             &[
                 "run",
