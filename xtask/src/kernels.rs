@@ -67,10 +67,13 @@ pub(crate) fn kernels(device: &Device) -> Result<()> {
     std::fs::create_dir_all(&folder)?;
     let jobs =
         options.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, Into::into), Into::into);
-    build::build(&build::Plan { compiler: &compiler, flags: &flags, folder: &folder, jobs }, &units)?;
     build::sweep_out(&folder)?;
+    let built =
+        build::build(&build::Plan { compiler: &compiler, flags: &flags, folder: &folder, jobs }, &units);
+    // Also after a failure: the units that were compiled are of interest.
     let chip = options.arch.first().map_or(CHIPS[0], String::as_str);
-    report::report(&folder, chip)
+    let reported = report::report(&folder, chip);
+    built.and(reported)
 }
 
 /// Every flag that changes the code.

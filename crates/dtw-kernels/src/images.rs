@@ -33,11 +33,6 @@ impl State {
     }
 }
 
-/// Drivers read images in words.
-#[cfg(feature = "cuda")]
-#[repr(C, align(16))]
-struct Aligned<const N: usize>([u8; N]);
-
 include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// The images for NVIDIA GPUs: name of the unit and fat binary; `None` unless [`cuda_state`] is [`State::Built`].

@@ -1,0 +1,57 @@
+//! The parameters have the same layout in Rust and in native/params.h: the system's C++ compiler is asked.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dtw_kernels::params::{self, STRUCTURES};
+
+/// A program that compiles only if the header agrees.
+fn program() -> String {
+    let mut text = String::from("#include \"params.h\"\n#include <stddef.h>\nusing namespace dtw;\n");
+    let mut claim = |claim: String| {
+        let _ = writeln!(text, "static_assert({claim}, \"{claim}\");");
+    };
+    for (name, size, fields) in STRUCTURES {
+        claim(format!("sizeof({name}) == {size}"));
+        for (field, offset, size) in *fields {
+            let field = field.trim_start_matches("r#");
+            claim(format!("offsetof({name}, {field}) == {offset}"));
+            claim(format!("sizeof({name}::{field}) == {size}"));
+        }
+        // Nothing in the header that Rust leaves out: a structure without padding is as long as its fields.
+        let sum: usize = fields.iter().map(|(_, _, size)| size).sum();
+        assert_eq!(sum, *size, "{name}");
+    }
+    let constants = [
+        ("kPad", params::PAD),
+        ("kCross", params::CROSS),
+        ("kSymmetric", params::SYMMETRIC),
+        ("kZipped", params::ZIPPED),
+        ("kListed", params::LISTED),
+        ("kBandFull", params::BAND_FULL),
+        ("kBandSakoe", params::BAND_SAKOE),
+        ("kBandTable", params::BAND_TABLE),
+    ];
+    for (name, value) in constants {
+        claim(format!("{name} == {value}"));
+    }
+    text + "int main() {}\n"
+}
+
+#[test]
+fn rust_and_cpp_agree() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let source = folder.join("layout.cpp");
+    std::fs::write(&source, program()).unwrap();
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+    let output = Command::new(&compiler)
+        .args(["-std=c++17", "-fsyntax-only", "-I"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("native"))
+        .arg(&source)
+        .output()
+        .unwrap_or_else(|error| {
+            panic!("this test needs a C++ compiler (set CXX): cannot start {compiler}: {error}")
+        });
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
