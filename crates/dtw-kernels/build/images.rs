@@ -25,13 +25,8 @@ pub(crate) fn table(folder: &Path, units: &[Unit<'_>], headers: u64) -> Result<S
             } else if stamp.lines().next() != Some(wanted.as_str()) {
                 stale += 1;
             } else {
-                println!("cargo::rerun-if-changed={}", image.display());
-                let _ = writeln!(
-                    entries,
-                    "({:?}, include_bytes!({:?})),",
-                    unit.name,
-                    image.display().to_string()
-                );
+                let path = image.display().to_string();
+                let _ = writeln!(entries, "({:?}, &Aligned(*include_bytes!({path:?})).0),", unit.name);
             }
         }
     }
@@ -44,5 +39,12 @@ pub(crate) fn table(folder: &Path, units: &[Unit<'_>], headers: u64) -> Result<S
     if state != "State::Built" {
         entries.clear();
     }
-    Ok(format!("static CUDA: &[(&str, &[u8])] = &[\n{entries}];\nconst CUDA_STATE: State = {state};\n"))
+    // Drivers read images in words.
+    let aligned = match entries.is_empty() {
+        true => "",
+        false => "#[repr(C, align(16))]\nstruct Aligned<const N: usize>([u8; N]);\n",
+    };
+    Ok(format!(
+        "{aligned}static CUDA: &[(&str, &[u8])] = &[\n{entries}];\nconst CUDA_STATE: State = {state};\n"
+    ))
 }
