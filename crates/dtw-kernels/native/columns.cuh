@@ -52,29 +52,38 @@ struct Points {
     }
 };
 
-// The rows of a lane, one after the other. The next row is read while the present one is swept.
-template <class R, bool kMany>
+// The rows of a lane, one after the other. The next row is read while the present one is swept. kFree rows may lie in the
+// padding before and behind the series; others stay within it.
+template <class R, bool kMany, bool kFree>
 struct Rows {
     using T = typename R::Number;
     Sample<T> here;
     const Points<T>& x;
     T next_point, next_gap, next_time;
-    uint32_t i;
+    int32_t i;
 
-    DTW_DEVICE Rows(const Points<T>& x_, uint32_t first) : x(x_), i(first) {
-        here = x.template sample<R, kMany>(first);
+    DTW_DEVICE Rows(const Points<T>& x_, int32_t first) : here{}, x(x_), next_point{}, next_gap{}, next_time{}, i(first - 1) {
+        if (R::kTimes) {
+            next_time = x.times && first > 0 ? x.times[first - 1] : static_cast<T>(first);
+        }
+        if (!kMany && first > 0) {
+            next_point = x.values[first - 1];
+        }
+        here.point = next_point;
+        here.time = next_time;
         fetch();
+        advance();
     }
     DTW_DEVICE void fetch() {
-        const uint32_t next = x.clamped(i + 1);
+        const int32_t next = kFree || i + 1 < static_cast<int32_t>(x.length) ? i + 1 : i;
         if (!kMany) {
             next_point = x.values[next];
         }
         if (R::kGaps) {
             next_gap = x.gaps[next];
         }
-        if (R::kTimes && x.times) {
-            next_time = x.times[next];
+        if (R::kTimes) {
+            next_time = x.times ? x.times[next] : here.time + T(1);
         }
     }
     DTW_DEVICE void advance() {
@@ -88,7 +97,7 @@ struct Rows {
         }
         if (R::kTimes) {
             here.previous_time = here.time;
-            here.time = x.times ? next_time : here.time + T(1);
+            here.time = next_time;
         }
         fetch();
     }

@@ -1,5 +1,6 @@
-// The narrow sweep at full speed: one strip, one channel, no band, and a recurrence that absorbs: rows of padding
-// (+infinity) before a series make all cells forbidden, so lanes that have not started need no test at all.
+// The narrow sweep at full speed: one strip, one channel, no band, and a recurrence that only looks at points and whose
+// cells are numbers (kAbsorbs). In rows of padding before a series all cells stay forbidden, so lanes that have not started
+// need no test at all.
 //
 // A cell costs its own arithmetic and nothing else; a row costs one lane shift, one load and one selection more, which is
 // why few lanes with many columns are best. The loop body takes rows in pairs (kRows), so that two chains of dependent
@@ -10,16 +11,16 @@
 
 namespace dtw {
 
-// kRows rows of a lane, anti-diagonal by anti-diagonal; `left` in, `edge` out.
+// kRows rows of a lane, anti-diagonal by anti-diagonal; `left` and the cells
+// above it in, `edge` out.
 template <class R, int K, int kRows, class T>
-DTW_DEVICE void absorb(const R& r, T (&cell)[K], const T (&y)[K], const T (&x)[kRows], const T (&left)[kRows], T corner,
-                       T (&edge)[kRows]) {
+DTW_DEVICE void absorb(const R& r, T (&cell)[K], const T (&y)[K], const T (&x)[kRows], const T (&left)[kRows],
+                       T (&diagonal)[kRows], T (&edge)[kRows]) {
     const Sample<T> none{};
-    T row[kRows], diagonal[kRows];
+    T row[kRows];
     DTW_UNROLL
     for (int q = 0; q < kRows; ++q) {
         row[q] = left[q];
-        diagonal[q] = q == 0 ? corner : left[q > 0 ? q - 1 : 0];
     }
     DTW_UNROLL
     for (int s = 0; s < K + kRows - 1; ++s) {
@@ -79,21 +80,22 @@ DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
             edge[q] = r.forbidden();
         }
         auto step = [&](const T* rows, bool begins) {
-            T value[kRows], left[kRows];
+            T value[kRows], left[kRows], diagonal[kRows];
             DTW_UNROLL
             for (int q = 0; q < kRows; ++q) {
                 value[q] = rows[q];
                 const T received = shift_up<G>(edge[q]);
                 left[q] = inside == 0 ? r.forbidden() : received;
+                diagonal[q] = q == 0 ? corner : left[q > 0 ? q - 1 : 0];
             }
             if (begins) {
-                corner = early == 0 ? r.origin() : corner;
-                left[0] = early == 1 ? r.origin() : left[0];
+                diagonal[0] = early == 0 ? r.origin() : diagonal[0];
+                diagonal[kRows - 1] = early == 1 ? r.origin() : diagonal[kRows - 1];
             }
-            absorb<R, K, kRows>(r, cell, column, value, left, corner, edge);
+            absorb<R, K, kRows>(r, cell, column, value, left, diagonal, edge);
             corner = left[kRows - 1];
         };
-        static_assert(kRows <= 2, "one row of padding at most stands in for the border");
+        static_assert(kRows <= 2, "the first bundle begins with the first row, or with one of padding");
         uint32_t t = 0;
         for (; t <= most - least && t < most; ++t, at += kRows) {
             const int64_t padding = -static_cast<int64_t>(kRows + early);

@@ -1,7 +1,8 @@
 // What a kernel is told: plain structures shared with the Rust side (dtw-kernels/src/params.rs repeats them field by field).
 //
-// Lengths and indices are in points. "Prepared" series are what `prepare` writes: each series with kPad points of +infinity
-// before it, so that a lane that has not started yet reads numbers that make every cell forbidden.
+// Lengths and indices are in points. "Prepared" series are what `prepare` writes: each series with kPad points of zeros before
+// it, and the last with as many behind, so that lanes that have not begun or have ended have something to read. What they
+// compute from it is never seen: before the first row all cells are forbidden, and nothing that is added to that shows.
 #pragma once
 
 #include <stdint.h>

@@ -135,17 +135,21 @@ DTW_DEVICE void prepare(const Prepare& p) {
                 values[static_cast<uint64_t>(i) * channels + c] = p.scale == 1.0 ? v : v * scale;
             }
         }
-        // Padding before; the last series also pads behind.
-        for (uint32_t i = static_cast<uint32_t>(lane()); i < kPad * channels; i += 32) {
-            *(values - 1 - static_cast<int64_t>(i)) = Limits<T>::infinity();
-            if (s + 1 == p.count) {
-                values[static_cast<uint64_t>(length) * channels + i] = Limits<T>::infinity();
+        // Padding before; the last series also pads behind. Zeros: see params.h.
+        const auto pad = [&](T* base, uint32_t width) {
+            for (uint32_t i = static_cast<uint32_t>(lane()); i < kPad * width; i += 32) {
+                *(base - 1 - static_cast<int64_t>(i)) = T(0);
+                if (s + 1 == p.count) {
+                    base[static_cast<uint64_t>(length) * width + i] = T(0);
+                }
             }
-        }
+        };
+        pad(values, channels);
         sync();
         T* times = nullptr;
         if (p.times) {
             times = static_cast<T*>(p.times) + first;
+            pad(times, 1);
             for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
                 times[i] = static_cast<const T*>(p.raw_times)[raw_first + i];
             }
@@ -153,6 +157,7 @@ DTW_DEVICE void prepare(const Prepare& p) {
         }
         if (p.gap_kind != 0) {
             T* gaps = static_cast<T*>(p.gaps) + first;
+            pad(gaps, 1);
             T* sums = p.sums ? static_cast<T*>(p.sums) + first : nullptr;
             T total = T(0);
             for (uint32_t i0 = 0; i0 < length; i0 += 32) {

@@ -41,7 +41,7 @@ struct Lane {
 
     // Row i, with `left` the cell to the left of the first column.
     template <class Recorder>
-    DTW_DEVICE void step(const R& r, const Sweep& p, const Band& band, const Points<T>& x, const Points<T>& y, uint32_t i,
+    DTW_DEVICE void step(const R& r, const Sweep& p, const Band& band, const Points<T>& x, const Points<T>& y, int32_t i,
                          const Sample<T>& row, State left, Recorder& recorder) {
         T distance[kMany ? K : 1], previous[kMany && R::kPrevious ? K : 1];
         if constexpr (kMany) {
@@ -143,13 +143,13 @@ DTW_DEVICE void sweep_narrow(const Sweep& p) {
         // Row of this lane at step t: t - delay.
         const uint32_t delay = most - steps + inside;
         Unrecorded none;
-        Rows<R, kMany> rows(x, 0);
+        Rows<R, kMany, false> rows(x, 0);
         for (uint32_t t = 0; t < most; ++t) {
             const uint32_t i = t - delay;  // wraps round before the first row
             const State received = shift_state<G>(own.cell[K - 1]);
             const State left = inside == 0 && i < task.n ? r.column(i + 1, x.sum(i)) : received;
             if (i < task.n) {
-                own.step(r, p, band, x, y, i, rows.here, left, none);
+                own.step(r, p, band, x, y, static_cast<int32_t>(i), rows.here, left, none);
                 rows.advance();
                 own.corner = left;
             } else if (inside > 0) {
@@ -202,7 +202,11 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     sync();
     const uint32_t rows = bottom - top, steps = rows + last_lane;
     recorder.begin(strip, top);
-    Rows<R, kMany> row(x, top);
+    // Without borders or a band no number can appear in rows before the first: all there is forbidden, whatever the points.
+    // So lanes that have not begun take rows of padding, and no lane needs to ask whether it has begun.
+    constexpr bool kFree = !R::kBorders && !kBand;
+    Rows<R, kMany, kFree> row(x, kFree ? -static_cast<int32_t>(inside) : static_cast<int32_t>(top));
+    const bool writes = inside == last_lane && (!is_last || p.keep_last);
     for (uint32_t t0 = 0; t0 < steps; t0 += kChunk) {
         // The left edge of the next rows, one in each lane.
         State edge = r.forbidden();
@@ -223,22 +227,40 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
             edge = r.column(i + 1, x.sum(i));
         }
         const uint32_t count = steps - t0 < kChunk ? steps - t0 : kChunk;
-        for (uint32_t s = 0; s < count; ++s) {
+        const auto step = [&](uint32_t s) {
             const State received = shift_state<32>(own.cell[K - 1]);
             const State from_edge = broadcast_state(edge, static_cast<int>(s));
-            const uint32_t q = t0 + s - inside, i = top + q;  // wraps round before the first row
-            const State left = inside == 0 ? from_edge : received;
-            if (q < rows) {
-                own.step(r, p, band, x, y, i, row.here, left, recorder);
+            const uint32_t q = t0 + s - inside;  // wraps round before the first row
+            const State left = choose(inside == 0, from_edge, received);
+            if (kFree || q < rows) {
+                own.step(r, p, band, x, y, static_cast<int32_t>(top + q), row.here, left, recorder);
                 row.advance();
-                recorder.row(i);
-                if (inside == last_lane && (!is_last || p.keep_last)) {
-                    store_state(right_edge, p.edge_part_stride, i, last_k == K - 1 ? own.cell[K - 1] : own.at(last_k));
+            }
+            if (q < rows) {
+                recorder.row(top + q);
+                if (writes) {
+                    store_state(right_edge, p.edge_part_stride, top + q,
+                                last_k == K - 1 ? own.cell[K - 1] : own.at(last_k));
                 }
             }
-            own.corner = q < rows || inside > 0 ? left : own.corner;
-            if (R::kSettles && (s & 7) == 7) {
-                own.settle(r);
+            own.corner = choose(q < rows || inside > 0, left, own.corner);
+        };
+        if (count == kChunk) {
+            for (uint32_t s = 0; s < kChunk; s += 8) {
+                DTW_UNROLL2
+                for (uint32_t u = 0; u < 8; ++u) {
+                    step(s + u);
+                }
+                if (R::kSettles) {
+                    own.settle(r);
+                }
+            }
+        } else {
+            for (uint32_t s = 0; s < count; ++s) {
+                step(s);
+                if (R::kSettles && (s & 7) == 7) {
+                    own.settle(r);
+                }
             }
         }
         if (done != nullptr) {

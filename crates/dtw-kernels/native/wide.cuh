@@ -51,8 +51,8 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
         const T received = shift_up<32>(cell[K - 1]), from_edge = broadcast(edge, static_cast<int>(s));
         const T left[1] = {inside == 0 ? from_edge : received};
         const T value[1] = {point};
-        T right[1];
-        absorb<R, K, 1>(r, cell, column, value, left, corner, right);
+        T right[1], diagonal[1] = {corner};
+        absorb<R, K, 1>(r, cell, column, value, left, diagonal, right);
         corner = left[0];
         if (stores) {
             *out = decltype(plain)::value ? right[0] : last_cell();

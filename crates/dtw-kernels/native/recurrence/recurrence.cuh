@@ -5,7 +5,7 @@
 //   Norm                               how points are compared (norm.cuh)
 //   kGaps, kTimes, kPrevious, kWeights which parts of a sample it reads
 //   kBorders                           false: border cells other than (0, 0) are forbidden
-//   kAbsorbs                           a row of +infinity makes every cell of the row forbidden
+//   kAbsorbs                           a number per cell, prices from the two points alone, no borders: the fast sweeps do
 //   kSettles                           settle() must be called now and then
 //   kTraces                            one best path makes the value: choice() decides it
 //   origin(), forbidden(), row(j, sum), column(i, sum)   the states of (0,0), outside, (0,j), (i,0); 1-based

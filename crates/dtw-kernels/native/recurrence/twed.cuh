@@ -8,18 +8,20 @@
 
 namespace dtw {
 
-template <class T, bool kMany>
-struct Twed : TotalBase<T> {
+// kUnit: no timestamps but 1, 2, ..., for which both lags are the same.
+template <class T, bool kMany, bool kUnit>
+struct TwedTimed : TotalBase<T> {
     using Price = Prices<T>;
     using Norm = Powered<T>;
     static constexpr bool kGaps = true, kTimes = true, kPrevious = true;
     Norm norm;
     T nu;
-    explicit DTW_DEVICE Twed(const Sweep& p)
+    explicit DTW_DEVICE TwedTimed(const Sweep& p)
         : norm{static_cast<T>(p.parameters[2])}, nu(static_cast<T>(p.parameters[0])) {}
     DTW_DEVICE Price price(T distance, T previous, const Sample<T>& x, const Sample<T>& y, T) const {
-        const T lag = abs_(x.time - y.time) + abs_(x.previous_time - y.previous_time);
-        return {fma_(nu, lag, distance + previous), x.gap, y.gap};
+        const T lag = abs_(x.time - y.time);
+        const T lags = kUnit ? lag + lag : lag + abs_(x.previous_time - y.previous_time);
+        return {fma_(nu, lags, distance + previous), x.gap, y.gap};
     }
     DTW_DEVICE T combine(T diagonal, T up, T left, Price price) const {
         return min3_nonnegative(diagonal + price.match, up + price.up, left + price.left);
@@ -27,6 +29,15 @@ struct Twed : TotalBase<T> {
     DTW_DEVICE uint32_t choice(T diagonal, T up, T left, Price price) const {
         return first_least(diagonal + price.match, up + price.up, left + price.left);
     }
+};
+
+template <class T, bool kMany>
+struct Twed : TwedTimed<T, kMany, false> {
+    explicit DTW_DEVICE Twed(const Sweep& p) : TwedTimed<T, kMany, false>(p) {}
+};
+template <class T, bool kMany>
+struct TwedUnit : TwedTimed<T, kMany, true> {
+    explicit DTW_DEVICE TwedUnit(const Sweep& p) : TwedTimed<T, kMany, true>(p) {}
 };
 
 }  // namespace dtw

@@ -5,6 +5,7 @@
 
 #define DTW_DEVICE __device__ __forceinline__
 #define DTW_UNROLL _Pragma("unroll")
+#define DTW_UNROLL2 _Pragma("unroll 2")
 #define DTW_UNROLL4 _Pragma("unroll 4")
 #define DTW_KERNEL(symbol, Params, ...)                                                    \
     extern "C" __global__ void __launch_bounds__(128) symbol(const __grid_constant__ Params p) { \

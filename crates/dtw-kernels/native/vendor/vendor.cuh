@@ -2,7 +2,7 @@
 //
 // Each vendor header defines, in namespace dtw:
 //   DTW_DEVICE                                     marks a function that kernels call
-//   DTW_UNROLL, DTW_UNROLL4                        unrolls the loop that follows, wholly or four times
+//   DTW_UNROLL, DTW_UNROLL2, DTW_UNROLL4           unrolls the loop that follows, wholly or two or four times
 //   DTW_KERNEL(symbol, Params, body)               the kernel `symbol` taking one `Params p`; `body` is a statement
 //   lane()                                         0..31 within a group of 32 lanes
 //   warp(), warps()                                index and number of such groups in the launch
