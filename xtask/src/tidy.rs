@@ -3,6 +3,7 @@
 //! Every rule is a function from what it reads to a list of complaints, so that its tests need no workspace.
 
 mod documents;
+mod kernels;
 mod packages;
 mod rust_code;
 mod sources;
@@ -83,9 +84,11 @@ pub(crate) fn tidy() -> Result<()> {
     let project = Project::read()?;
     let metadata = cargo(&["metadata", "--format-version", "1"], &[]).output()?;
     let packages = packages::Packages::parse(&metadata)?;
-    let rules: [(&str, Complaints); 14] = [
+    let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
+    let rules: [(&str, Complaints); 17] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
         ("backends know no other backend", packages.backends_know_no_other()),
+        ("what backends share knows no backend", packages.shared_knows_no_backend()),
         ("vendor crates in their own crate only", packages.vendors_at_home()),
         ("the workspace's lints everywhere", packages.lints_everywhere(&project)),
         ("files have one idea", sources::sizes(&project)),
@@ -94,6 +97,8 @@ pub(crate) fn tidy() -> Result<()> {
         ("unsafe has a reason", sources::unsafe_reasons(&project)),
         ("no machine's paths", sources::machine_paths(&project)),
         ("every measure is documented and has an oracle", documents::measures(&project)),
+        ("every measure has kernels", kernels::measures(&project, &with_kernels)),
+        ("vendors are asked for in one place", kernels::vendors(&project)),
         ("links lead somewhere", documents::links(&project)),
         ("records say where they come from", documents::records(&project)),
         ("a changelog", documents::changelog(&project)),

@@ -11,6 +11,7 @@ use crate::params::Params;
 /// Lanes of an emulated warp of the hardware. Kernels divide them into groups of at most 32.
 pub const LANES: u32 = if cfg!(feature = "host64") { 64 } else { 32 };
 
+// SAFETY: no code runs here; `launch` says what the caller of such a function promises.
 type Function = unsafe extern "C" fn(*const u8, u32, u32, u32);
 
 include!(concat!(env!("OUT_DIR"), "/host.rs"));

@@ -29,9 +29,14 @@ fn keys(source: &str) -> Vec<String> {
     keys
 }
 
+/// The keys of dtw-core's measures.
+pub(super) fn measure_keys(project: &Project) -> Vec<String> {
+    keys(project.get(MEASURES).unwrap_or_default())
+}
+
 /// Every measure of dtw-core has a section in docs/measures.md, an oracle, and a place in the suite.
 pub(super) fn measures(project: &Project) -> Complaints {
-    let found = keys(project.get(MEASURES).unwrap_or_default());
+    let found = measure_keys(project);
     if found.is_empty() {
         return vec![format!("{MEASURES}: found no measure keys")];
     }

@@ -10,6 +10,9 @@ use super::{Complaints, Project};
 /// Backends. A new one is added here, which puts it under the rules.
 const BACKENDS: &[&str] = &["dtw-cpu", "dtw-cuda", "dtw-hip", "dtw-wgpu"];
 
+/// What several backends are built on.
+const SHARED: &[&str] = &["dtw-kernels", "dtw-native"];
+
 /// A vendor's crates (by the start of their name) and the one crate of ours that may name them.
 const VENDORS: &[(&str, &str)] = &[
     ("cudarc", "dtw-cuda"),
@@ -115,7 +118,18 @@ impl Packages {
         let mut complaints = Complaints::new();
         for (name, package) in backends {
             for other in BACKENDS.iter().filter(|other| **other != name && package.linked.contains(**other)) {
-                complaints.push(format!("{name} must not depend on {other}: backends know dtw-core only"));
+                complaints.push(format!("{name} must not depend on {other}: backends know no other"));
+            }
+        }
+        complaints
+    }
+
+    /// What backends share is linked with none of them.
+    pub(super) fn shared_knows_no_backend(&self) -> Complaints {
+        let mut complaints = Complaints::new();
+        for (name, package) in SHARED.iter().filter_map(|name| self.0.get_key_value(*name)) {
+            for backend in BACKENDS.iter().filter(|backend| package.linked.contains(**backend)) {
+                complaints.push(format!("{name} must not depend on {backend}: backends are built on it"));
             }
         }
         complaints
@@ -209,7 +223,24 @@ mod tests {
         let joined = packages(&[("dtw-hip", &["dtwave"]), ("dtwave", &["dtw-cpu"]), ("dtw-cpu", &[])]);
         assert_eq!(
             joined.backends_know_no_other(),
-            ["dtw-hip must not depend on dtw-cpu: backends know dtw-core only"]
+            ["dtw-hip must not depend on dtw-cpu: backends know no other"]
+        );
+    }
+
+    #[test]
+    fn backends_share_what_knows_none_of_them() {
+        let built = [
+            ("dtw-cuda", &["dtw-native", "dtw-kernels"][..]),
+            ("dtw-native", &["dtw-core", "dtw-kernels"]),
+            ("dtw-kernels", &[]),
+            ("dtw-core", &[]),
+        ];
+        assert!(packages(&built).backends_know_no_other().is_empty());
+        assert!(packages(&built).shared_knows_no_backend().is_empty());
+        let turned = packages(&[("dtw-native", &["dtw-cuda"]), ("dtw-cuda", &[])]);
+        assert_eq!(
+            turned.shared_knows_no_backend(),
+            ["dtw-native must not depend on dtw-cuda: backends are built on it"]
         );
     }
 

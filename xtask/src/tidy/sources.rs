@@ -28,6 +28,9 @@ pub(super) fn sizes(project: &Project) -> Complaints {
     complaints
 }
 
+/// Endings of C++ sources.
+const CPP: &[&str] = &["cuh", "cu", "cpp", "h"];
+
 /// The root file of every crate, and every other file of one, starts with what it is.
 pub(super) fn crate_docs(project: &Project) -> Complaints {
     let sources = project.with_extension("rs").filter(|file| file.path.contains("/src/"));
@@ -37,6 +40,12 @@ pub(super) fn crate_docs(project: &Project) -> Complaints {
         let is_tests = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
         if !is_tests && !first.starts_with("//!") && !first.starts_with("#![doc") {
             complaints.push(format!("{}: starts without a module doc (//!)", file.path));
+        }
+    }
+    for file in project.files.iter().filter(|file| CPP.contains(&file.extension())) {
+        let first = file.text.lines().next().unwrap_or_default();
+        if !first.strip_prefix("// ").is_some_and(|said| said.contains(' ')) {
+            complaints.push(format!("{}: its first line must say what it is (// ...)", file.path));
         }
     }
     complaints
@@ -132,6 +141,8 @@ mod tests {
     fn module_docs_are_asked_for() {
         assert!(crate_docs(&project(&[("crates/a/src/lib.rs", "\n//! A.\n")])).is_empty());
         assert_eq!(crate_docs(&project(&[("crates/a/src/lib.rs", "mod b;\n")])).len(), 1);
+        assert!(crate_docs(&project(&[("a/b.cuh", "// The b.\n#pragma once\n")])).is_empty());
+        assert_eq!(crate_docs(&project(&[("a/b.cuh", "#pragma once\n// The b.\n")])).len(), 1);
     }
 
     #[test]
