@@ -54,6 +54,12 @@ impl Step {
         self
     }
 
+    /// Printed before its output is read.
+    pub(crate) fn said(self) -> Self {
+        println!("$ {}", self.text);
+        self
+    }
+
     /// Runs it; an error if it fails.
     pub(crate) fn run(mut self) -> Result<()> {
         if !self.quiet {

@@ -43,9 +43,9 @@ pub(crate) struct Cuda {
     /// List the kernels and build nothing.
     #[arg(long)]
     list: bool,
-    /// Folder for the compiler if one must be installed.
-    #[arg(long, value_name = "DIR", default_value = "target/cuda-compiler")]
-    compiler: PathBuf,
+    /// Folder for the compiler if one must be installed [default: target/cuda-compiler of the workspace].
+    #[arg(long, value_name = "DIR")]
+    compiler: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -61,9 +61,10 @@ pub(crate) fn kernels(device: &Device) -> Result<()> {
         return Ok(());
     }
     let flags = flags(&options.arch)?;
-    let compiler = Compiler::find_or_install(&options.compiler)?;
+    let venv = options.compiler.clone().unwrap_or_else(|| root().join("target/cuda-compiler"));
+    let compiler = Compiler::find_or_install(&venv)?;
     println!("nvcc {} at {}", compiler.version, compiler.nvcc.display());
-    let folder = root().join("crates/dtw-kernels/built/cuda");
+    let folder = folder();
     std::fs::create_dir_all(&folder)?;
     let jobs =
         options.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, Into::into), Into::into);
@@ -74,6 +75,18 @@ pub(crate) fn kernels(device: &Device) -> Result<()> {
     let chip = options.arch.first().map_or(CHIPS[0], String::as_str);
     let reported = report::report(&folder, chip);
     built.and(reported)
+}
+
+/// Where images go.
+fn folder() -> PathBuf {
+    root().join("crates/dtw-kernels/built/cuda")
+}
+
+/// Units without an image, or with one of other sources: while there are any, nothing is embedded.
+pub(crate) fn not_built() -> Vec<&'static str> {
+    let folder = folder();
+    let is_built = |unit: &&Unit| build::is_of_these_sources(&folder, unit);
+    catalog::source_units().iter().filter(|unit| !is_built(unit)).map(|unit| unit.name).collect()
 }
 
 /// Every flag that changes the code.

@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask test | ci | tidy | kernels | conformance | bench`.
+//! Developer commands: `cargo xtask test | ci | tidy | kernels | conformance | bench | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-kernels alone
 //! (for the list of kernels), so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
@@ -8,6 +8,7 @@
 #![expect(clippy::print_stdout, reason = "a command talks to its user")]
 
 mod command;
+mod dist;
 mod kernels;
 mod test;
 mod tidy;
@@ -62,6 +63,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         options: Vec<String>,
     },
+    /// Gather what a GPU machine without Rust needs: programs, tests, benchmarks and a script, in one folder.
+    ///
+    /// Builds dtwave, dtw-bench and conformance with the CUDA backend, and the test executables of dtw-cuda (with a
+    /// nextest archive where cargo-nextest is installed). `./run.sh` in the folder runs conformance, tests and
+    /// benchmarks; `./run.sh help` says more. Needs `cargo xtask kernels cuda` first.
+    Dist(dist::Options),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +76,7 @@ fn main() -> ExitCode {
         Task::Test => test::test(),
         Task::Ci { no_test } => ci(no_test),
         Task::Tidy => tidy::tidy(),
+        Task::Dist(options) => dist::dist(&options),
         Task::Kernels { device } => kernels::kernels(&device),
         Task::Conformance { options } => cargo(
             &[

@@ -63,6 +63,18 @@ fn weight(unit: &Unit) -> u32 {
     catalog::kernels().iter().filter(|kernel| kernel.unit == unit.name).map(|kernel| 4 + kernel.columns).sum()
 }
 
+/// Whether the unit's image is there and was made of these sources, with whatever flags.
+pub(crate) fn is_of_these_sources(folder: &Path, unit: &Unit) -> bool {
+    let stamp = std::fs::read_to_string(folder.join(format!("{}.stamp", unit.name))).unwrap_or_default();
+    stamp.lines().next() == Some(sources_line(unit).as_str())
+        && folder.join(format!("{}.fatbin", unit.name)).is_file()
+}
+
+/// The first line of a stamp, which dtw-kernels compares when it embeds the image (its build/images.rs).
+fn sources_line(unit: &Unit) -> String {
+    format!("sources {:016x}", unit.hash)
+}
+
 /// Removes images of units that are not listed any more.
 pub(crate) fn sweep_out(folder: &Path) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {

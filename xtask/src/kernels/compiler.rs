@@ -5,8 +5,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::root;
-
 /// What is installed where there is no CUDA toolkit: the compiler and the headers it needs, no more.
 const WHEELS: &[&str] = &[
     "nvidia-cuda-nvcc==13.0.88",
@@ -25,21 +23,20 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// The first of: CUDA_HOME's, PATH's, /usr/local/cuda's, the one installed in `folder` (from the workspace's root).
-    pub(crate) fn find_or_install(folder: &Path) -> Result<Self> {
+    /// The first of: CUDA_HOME's, PATH's, /usr/local/cuda's, the one installed in the virtual environment `venv`.
+    pub(crate) fn find_or_install(venv: &Path) -> Result<Self> {
         if let Some(home) = std::env::var_os("CUDA_HOME") {
             let nvcc = Path::new(&home).join("bin/nvcc");
             // Somebody who names a folder wants that compiler and no other.
             return Self::ask(&nvcc).with_context(|| format!("CUDA_HOME is {}", Path::new(&home).display()));
         }
-        let venv = root().join(folder);
         let known = [PathBuf::from("nvcc"), PathBuf::from("/usr/local/cuda/bin/nvcc")];
         if let Some(found) = known.iter().find_map(|nvcc| Self::ask(nvcc).ok()) {
             return Ok(found);
         }
-        match installed(&venv) {
+        match installed(venv) {
             Some(nvcc) => Self::ask(&nvcc),
-            None => install(&venv),
+            None => install(venv),
         }
     }
 
