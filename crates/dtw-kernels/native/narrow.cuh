@@ -102,7 +102,7 @@ DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
             step(x.values + (at < padding ? padding : at), inside == 0 && t == wait);
         }
         const T* rows = x.values + at;
-        DTW_UNROLL4
+        DTW_UNROLL2
         for (; t < most; ++t, rows += kRows) {
             step(rows, false);
         }

@@ -74,7 +74,7 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
         const uint32_t count = steps - t0 < kChunk ? steps - t0 : kChunk;
         // Lanes of the first chunk have not all begun, those of the last have not all ended: these test their rows.
         if (last_k == K - 1 && t0 >= kChunk && t0 + kChunk <= task.n) {
-            DTW_UNROLL4
+            DTW_UNROLL2
             for (uint32_t s = 0; s < kChunk; ++s) {
                 step(std::true_type{}, s, rows[t0 + s], edge, out + t0 + s, writes);
             }

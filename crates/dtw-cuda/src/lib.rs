@@ -1,0 +1,85 @@
+//! The CUDA backend: every measure on NVIDIA GPUs.
+//!
+//! What to launch is decided by [`dtw_native`]; this crate gives it a device: memory, copies, launches, all through the
+//! driver's own library, which is loaded when first asked for. Nothing of CUDA is needed to build; a missing driver is an
+//! error value.
+//!
+//! ```no_run
+//! use dtw_core::{Backend, Pairing, Problem, SeriesBatch, Spec};
+//!
+//! let backend = dtw_cuda::CudaBackend::new()?;
+//! let values = [0.0_f32, 1.0, 2.0, 2.0, 1.0, 0.0];
+//! let batch = SeriesBatch::equal(&values, 2, 3, 1)?;
+//! let problem = Problem::of(Spec::dtw(), Pairing::SelfSymmetric, &batch, &batch)?;
+//! let mut out = [0.0; 4];
+//! Backend::<f32>::plan(&backend, &problem)?.distances(batch, batch, &mut out)?;
+//! # Ok::<(), dtw_core::Error>(())
+//! ```
+
+mod context;
+mod devices;
+mod driver;
+mod machine;
+mod staging;
+
+pub use devices::{DeviceInfo, devices};
+pub use machine::{CudaBuffer, CudaMachine, Timer};
+
+use dtw_core::backend::Task;
+use dtw_core::{Backend, Plan, Problem, Result};
+use dtw_native::NativeBackend;
+
+/// The backend's name.
+pub const NAME: &str = "cuda";
+
+/// Computes on one NVIDIA GPU.
+#[derive(Debug, Clone)]
+pub struct CudaBackend(NativeBackend<CudaMachine>);
+
+impl CudaBackend {
+    /// The first GPU.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Backend`]: no driver, one that is too old, no GPU, or no compiled kernels in this build; the text
+    /// says which, and what to do.
+    pub fn new() -> Result<Self> {
+        Self::with_device(0)
+    }
+
+    /// The GPU of this number, in the driver's order.
+    ///
+    /// # Errors
+    /// As [`CudaBackend::new`].
+    pub fn with_device(ordinal: usize) -> Result<Self> {
+        Ok(Self(NativeBackend::new(CudaMachine::new(ordinal)?)))
+    }
+
+    /// The device, for callers that manage its memory themselves.
+    pub fn machine(&self) -> &CudaMachine {
+        self.0.machine()
+    }
+}
+
+impl Backend<f32> for CudaBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        Backend::<f32>::supports(&self.0, problem, task)
+    }
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f32>>> {
+        self.0.plan(problem)
+    }
+}
+
+impl Backend<f64> for CudaBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        Backend::<f64>::supports(&self.0, problem, task)
+    }
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f64>>> {
+        self.0.plan(problem)
+    }
+}
