@@ -46,3 +46,28 @@ pub fn cuda() -> Option<&'static [(&'static str, &'static [u8])]> {
 pub fn cuda_state() -> State {
     CUDA_STATE
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn images_are_all_there_or_there_is_advice() {
+        assert_eq!(cuda().is_none(), cuda_state().advice().is_some());
+        let Some(images) = cuda() else { return };
+        let names: Vec<&str> = images.iter().map(|(name, _)| *name).collect();
+        let units: Vec<&str> = catalog::source_units().iter().map(|unit| unit.name).collect();
+        assert_eq!(names, units);
+        for (name, image) in images {
+            assert!(!image.is_empty() && image.as_ptr().addr().is_multiple_of(16), "{name}");
+        }
+    }
+
+    #[test]
+    fn advice_begins_with_what_is_wrong() {
+        for state in [State::Missing, State::Stale, State::NotAsked] {
+            assert!(state.advice().unwrap().starts_with("kernels not built: "), "{state:?}");
+        }
+    }
+}
