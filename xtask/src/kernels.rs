@@ -6,10 +6,10 @@ mod report;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use dtw_kernels::catalog::{self, Unit};
 
-use crate::command::root;
+use crate::command::{cargo, root};
 use compiler::Compiler;
 
 /// Chips that get code of their own, as nvcc writes them.
@@ -27,6 +27,11 @@ pub(crate) enum Device {
     /// Only what changed is compiled again. Images, and a table of registers and spills, go to
     /// crates/dtw-kernels/built/cuda/; whatever is built next with the cargo feature `cuda` embeds them.
     Cuda(Cuda),
+    /// For this CPU, every lane a fiber, and test them: on emulated warps of 32 lanes, then of 64.
+    ///
+    /// Nothing is embedded; the cargo features `host` and `host64` of dtw-kernels compile them with the C++ compiler of
+    /// the machine (or the one that CXX names).
+    Host,
 }
 
 #[derive(clap::Args)]
@@ -46,11 +51,22 @@ pub(crate) struct Cuda {
     /// Folder for the compiler if one must be installed [default: target/cuda-compiler of the workspace].
     #[arg(long, value_name = "DIR")]
     compiler: Option<PathBuf>,
+    /// Write registers and spills of every kernel here too, as CSV.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub(crate) fn kernels(device: &Device) -> Result<()> {
-    let Device::Cuda(options) = device;
+    match device {
+        Device::Cuda(options) => cuda(options),
+        Device::Host => ["host", "host64"]
+            .iter()
+            .try_for_each(|feature| cargo(&["test", "-p", "dtw-kernels", "--features", feature], &[]).run()),
+    }
+}
+
+fn cuda(options: &Cuda) -> Result<()> {
     let selected = |unit: &&Unit| options.only.as_ref().is_none_or(|text| unit.name.contains(text.as_str()));
     let units: Vec<&Unit> = catalog::source_units().iter().filter(selected).collect();
     if units.is_empty() {
@@ -74,6 +90,10 @@ pub(crate) fn kernels(device: &Device) -> Result<()> {
     // Also after a failure: the units that were compiled are of interest.
     let chip = options.arch.first().map_or(CHIPS[0], String::as_str);
     let reported = report::report(&folder, chip);
+    if let Some(copy) = &options.report {
+        std::fs::copy(folder.join("report.csv"), copy)
+            .with_context(|| format!("cannot write {}", copy.display()))?;
+    }
     built.and(reported)
 }
 
