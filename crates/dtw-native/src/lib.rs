@@ -1,8 +1,36 @@
 //! Plans for every device that runs dtwave's native kernels.
 //!
 //! A device is a [`Machine`]: memory, copies and launches. What to launch, in which order and in how much memory is decided
-//! here, once for all of them.
+//! here, once for all of them. A call goes through these modules from top to bottom:
+//!
+//! | module | decides |
+//! | --- | --- |
+//! | `plan` | passes: one for most measures, one per channel or per divergence term |
+//! | `engine` | chunks of series that are on the device together, tiles of results, transfers |
+//! | `search`, `windows` | the same for matches |
+//! | `side` | uploading and preparing series |
+//! | `sweep` | one launch: edges, tickets, band, weights |
+//! | `choose` | which kernel: the one place that knows what is fast |
+//! | `order`, `banding`, `budget`, `scatter`, `functor`, `scratch` | what those need |
 
+mod backend;
+mod banding;
+mod budget;
+mod bytes;
+mod choose;
+mod engine;
+mod functor;
 mod machine;
+mod order;
+mod plan;
+mod scatter;
+mod scratch;
+mod search;
+mod side;
+mod sweep;
+mod windows;
 
+pub use backend::NativeBackend;
+pub use bytes::Number;
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
+pub use plan::NativePlan;

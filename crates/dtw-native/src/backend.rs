@@ -1,0 +1,52 @@
+//! The backend: a machine that runs the native kernels, as dtw-core wants to see it.
+
+use dtw_core::{Backend, Error, Measure, Plan, Problem, Result, Task};
+
+use crate::functor::Functor;
+use crate::plan::{NativePlan, no_gradients, no_kernels};
+use crate::{Machine, Number};
+
+/// A backend on a [`Machine`]. Plans get a queue each.
+#[derive(Debug, Clone)]
+pub struct NativeBackend<M> {
+    machine: M,
+}
+
+impl<M: Machine> NativeBackend<M> {
+    /// The backend of this machine.
+    pub fn new(machine: M) -> Self {
+        Self { machine }
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+}
+
+impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
+    fn name(&self) -> &'static str {
+        self.machine.name()
+    }
+
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        let (spec, backend) = (problem.spec(), self.machine.name());
+        let unsupported = |what: String| Err(Error::Unsupported { backend, what });
+        if Functor::of(spec).is_none() {
+            return Err(no_kernels(backend, spec.key()));
+        }
+        match task {
+            Task::Distances => Ok(()),
+            Task::Gradients => Err(no_gradients(backend, &spec.measure)),
+            Task::Paths => unsupported(format!("a path of {}: the cpu backend can", spec.key())),
+            Task::Matches if !matches!(spec.measure, Measure::Dtw { .. }) => {
+                unsupported(format!("a search with {}: only dtw has one", spec.measure.key()))
+            }
+            Task::Matches => Ok(()),
+        }
+    }
+
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
+        Ok(Box::new(NativePlan::<T, M>::new(&self.machine, problem)?))
+    }
+}

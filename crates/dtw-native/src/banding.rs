@@ -1,0 +1,259 @@
+//! Bands as the device sees them: full, a closed form from a radius, or a table of column ranges.
+//!
+//! That a band leaves every pair a path is checked here, on the host, before anything is launched.
+
+use std::collections::HashMap;
+
+use dtw_core::{Anchor, Band, ColumnRanges, Pairing, Radius, Result};
+use dtw_kernels::params;
+
+use crate::order::{Order, Rect};
+
+/// Which axis of the band the kernel's rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// Rows are points of x.
+    X,
+    /// Rows are points of y (searches: the reference).
+    Y,
+}
+
+/// How the device gets to know the band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Full,
+    Sakoe { radius: u32, is_fraction: bool },
+    Table,
+}
+
+/// Ranges of a rectangle's tasks.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) ranges: Vec<params::Range>,
+    /// First range of each task; empty: 0 for all.
+    pub(crate) offsets: Vec<u64>,
+    /// Where the ranges of a pair of lengths begin.
+    begins: HashMap<(usize, usize), u64>,
+}
+
+impl Table {
+    pub(crate) fn bytes(&self) -> usize {
+        self.ranges.capacity() * size_of::<params::Range>() + self.offsets.capacity() * size_of::<u64>()
+    }
+}
+
+/// A band, and what is known of it for the lengths seen so far.
+#[derive(Debug)]
+pub(crate) struct Banding {
+    band: Band,
+    anchor: Anchor,
+    form: Form,
+    cells: HashMap<(usize, usize), u64>,
+}
+
+impl Banding {
+    /// A band over series of at most `longest` points.
+    pub(crate) fn new(band: &Band, anchor: Anchor, longest: usize) -> Self {
+        let form = match band {
+            Band::Full => Form::Full,
+            Band::SakoeChiba { radius: Radius::Points(radius) } if radius + 1 >= longest => Form::Full,
+            Band::SakoeChiba { radius: Radius::Points(radius) } => {
+                Form::Sakoe { radius: u32::try_from(*radius).unwrap_or(u32::MAX), is_fraction: false }
+            }
+            Band::SakoeChiba { radius: Radius::Fraction(fraction) } => {
+                Form::Sakoe { radius: (fraction * 1e6).round() as u32, is_fraction: true }
+            }
+            _ => Form::Table,
+        };
+        Self { band: band.clone(), anchor, form, cells: HashMap::new() }
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The column ranges of one pair.
+    pub(crate) fn ranges(&self, n: usize, m: usize) -> Result<ColumnRanges> {
+        self.band.ranges(n, m, self.anchor)
+    }
+
+    /// Fails where the band leaves some pair no path.
+    pub(crate) fn check(&mut self, pairing: Pairing, x: &Order, y: &Order, rows: Rows) -> Result<()> {
+        if self.form != Form::Table || x.len() == 0 || y.len() == 0 {
+            return Ok(());
+        }
+        if pairing == Pairing::Zipped {
+            for k in 0..x.len() {
+                self.cells_in(rows, x.length(k), y.length(k))?;
+            }
+            return Ok(());
+        }
+        let columns = y.distinct();
+        for n in x.distinct() {
+            for m in &columns {
+                self.cells_in(rows, n, *m)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cells of one pair.
+    pub(crate) fn cells(&mut self, n: usize, m: usize) -> Result<u64> {
+        match (self.form, &self.band) {
+            (Form::Full, _) => Ok(n as u64 * m as u64),
+            (_, Band::SakoeChiba { radius }) => Ok(sakoe_cells(radius.points(n, m), n, m)),
+            _ => {
+                if let Some(cells) = self.cells.get(&(n, m)) {
+                    return Ok(*cells);
+                }
+                let cells = self.ranges(n, m)?.cells();
+                self.cells.insert((n, m), cells);
+                Ok(cells)
+            }
+        }
+    }
+
+    /// Cells of one pair with `n` kernel rows and `m` kernel columns.
+    pub(crate) fn cells_in(&mut self, rows: Rows, n: usize, m: usize) -> Result<u64> {
+        match rows {
+            Rows::X => self.cells(n, m),
+            Rows::Y => self.cells(m, n),
+        }
+    }
+
+    /// Cells of a rectangle, whose rows are places of `x` and columns places of `y`.
+    pub(crate) fn cells_of(&mut self, rect: &Rect, x: &Order, y: &Order, rows: Rows) -> Result<u64> {
+        if x.is_equal_length() && y.is_equal_length() {
+            let first = (rect.rows.start, rect.columns.start);
+            return Ok(rect.tasks() * self.cells_in(rows, x.length(first.0), y.length(first.1))?);
+        }
+        if self.form == Form::Full && rect.pairing == Pairing::Cross {
+            let points = |order: &Order, places: std::ops::Range<usize>| -> u64 {
+                places.map(|k| order.length(k) as u64).sum()
+            };
+            return Ok(points(x, rect.rows.clone()) * points(y, rect.columns.clone()));
+        }
+        let mut total = 0;
+        for (i, j) in rect.pairs() {
+            total += self.cells_in(rows, x.length(i), y.length(j))?;
+        }
+        Ok(total)
+    }
+
+    /// Most ranges that the tables of one rectangle of these series can come to.
+    pub(crate) fn most_ranges(&self, x: &Order, y: &Order) -> u64 {
+        if self.form != Form::Table {
+            return 0;
+        }
+        let pairs = x.distinct().len() as u64 * y.distinct().len() as u64;
+        pairs.saturating_mul(x.longest(0..x.len()).max(y.longest(0..y.len())) as u64)
+    }
+
+    /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`.
+    pub(crate) fn fill(
+        &mut self,
+        table: &mut Table,
+        rect: &Rect,
+        x: &Order,
+        y: &Order,
+        rows: Rows,
+    ) -> Result<()> {
+        table.ranges.clear();
+        table.offsets.clear();
+        table.begins.clear();
+        if x.is_equal_length() && y.is_equal_length() {
+            let (n, m) = (x.length(rect.rows.start), y.length(rect.columns.start));
+            return self.append(&mut table.ranges, n, m, rows);
+        }
+        for (i, j) in rect.pairs() {
+            let lengths = (x.length(i), y.length(j));
+            let begin = match table.begins.get(&lengths) {
+                Some(begin) => *begin,
+                None => {
+                    let begin = table.ranges.len() as u64;
+                    self.append(&mut table.ranges, lengths.0, lengths.1, rows)?;
+                    table.begins.insert(lengths, begin);
+                    begin
+                }
+            };
+            table.offsets.push(begin);
+        }
+        Ok(())
+    }
+
+    /// Appends the ranges of a pair with `n` kernel rows and `m` kernel columns.
+    fn append(&self, to: &mut Vec<params::Range>, n: usize, m: usize, rows: Rows) -> Result<()> {
+        match rows {
+            Rows::X => {
+                let ranges = self.ranges(n, m)?;
+                to.extend((0..n).map(|i| range(ranges.row(i))));
+            }
+            Rows::Y => transpose(&self.ranges(m, n)?, to),
+        }
+        Ok(())
+    }
+}
+
+fn range(columns: std::ops::Range<usize>) -> params::Range {
+    params::Range { start: columns.start as u32, end: columns.end as u32 }
+}
+
+/// For every column the rows that allow it. Both ends of a band never decrease, so these are ranges as well.
+fn transpose(ranges: &ColumnRanges, to: &mut Vec<params::Range>) {
+    let (mut start, mut end) = (0, 0);
+    for j in 0..ranges.m() {
+        while start < ranges.n() && ranges.row(start).end <= j {
+            start += 1;
+        }
+        while end < ranges.n() && ranges.row(end).start <= j {
+            end += 1;
+        }
+        to.push(range(start..end));
+    }
+}
+
+/// Cells within `radius` of the diagonal, the longer side's limit widened by `|n − m|`.
+fn sakoe_cells(radius: usize, n: usize, m: usize) -> u64 {
+    let radius = radius.min(n + m);
+    let (below, above) = (radius + n.saturating_sub(m), radius + m.saturating_sub(n));
+    let triangle = |side: usize| side as u64 * (side as u64 + 1) / 2;
+    // What is cut off below the band and above it.
+    let corner = |side: usize, limit: usize| side.saturating_sub(limit + 1);
+    n as u64 * m as u64 - triangle(corner(n, below)) - triangle(corner(m, above))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closed_form_counts_what_the_ranges_hold() {
+        for n in 1..14 {
+            for m in 1..14 {
+                for radius in
+                    [Radius::Points(0), Radius::Points(3), Radius::Points(99), Radius::Fraction(0.29)]
+                {
+                    let band = Band::SakoeChiba { radius };
+                    for anchor in [Anchor::Global, Anchor::Subsequence] {
+                        let expected = band.ranges(n, m, anchor).unwrap().cells();
+                        let cells = Banding::new(&band, anchor, n.max(m)).cells(n, m).unwrap();
+                        assert_eq!(cells, expected, "{n} {m} {radius:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_transposed_band_holds_the_same_cells() {
+        let band = Band::Itakura { max_slope: 2.0 };
+        let own = band.ranges(7, 9, Anchor::Global).unwrap();
+        let mut columns = Vec::new();
+        transpose(&own, &mut columns);
+        for (j, rows) in columns.iter().enumerate() {
+            for i in 0..7 {
+                assert_eq!((rows.start as usize..rows.end as usize).contains(&i), own.row(i).contains(&j));
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! How the memory limit of a call is shared out, and how work is cut to fit.
+
+use std::ops::Range;
+
+use dtw_core::{Error, Pairing, Result};
+
+use crate::order::Rect;
+
+/// Largest tile of results: large enough to hide its transfer, small enough to be heard of soon.
+const TILE_BYTES: u64 = 64 << 20;
+
+/// Cells of one launch for every multiprocessor: about a tenth of a second.
+const LAUNCH_CELLS: u64 = 1_500_000_000;
+
+/// Bytes for each purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// All of it.
+    pub(crate) limit: u64,
+    /// Prepared series of both sides.
+    pub(crate) sides: u64,
+    /// Raw series on their way.
+    pub(crate) staging: u64,
+    /// Each of two tiles of results.
+    pub(crate) tile: u64,
+    /// Edges between strips, and their progress.
+    pub(crate) edges: u64,
+    /// Tables of bands.
+    pub(crate) tables: u64,
+}
+
+impl Budget {
+    pub(crate) fn of(limit: u64) -> Self {
+        Self {
+            limit,
+            sides: limit / 2,
+            staging: limit / 8,
+            tile: (limit / 16).min(TILE_BYTES),
+            edges: limit / 8,
+            tables: limit / 8,
+        }
+    }
+
+    /// The error of something that needs `bytes` where `share` are set aside for it.
+    pub(crate) fn exceeded(&self, what: &str, bytes: u64, share: u64) -> Error {
+        let whole = u128::from(bytes) * u128::from(self.limit.max(1)) / u128::from(share.max(1));
+        Error::OutOfMemory {
+            what: what.to_owned(),
+            requested_bytes: u64::try_from(whole).unwrap_or(u64::MAX),
+            available_bytes: self.limit,
+        }
+    }
+}
+
+/// Cuts `count` series into runs of at most `most` bytes.
+pub(crate) fn cut(
+    count: usize,
+    most: u64,
+    budget: &Budget,
+    bytes_of: impl Fn(usize) -> u64,
+) -> Result<Vec<Range<usize>>> {
+    let (mut runs, mut start, mut held) = (Vec::new(), 0, 0);
+    for k in 0..count {
+        let bytes = bytes_of(k);
+        if bytes > most {
+            return Err(budget.exceeded("one series on the device", bytes, most));
+        }
+        if held + bytes > most {
+            runs.push(start..k);
+            (start, held) = (k, 0);
+        }
+        held += bytes;
+    }
+    if start < count {
+        runs.push(start..count);
+    }
+    Ok(runs)
+}
+
+/// Pairs of runs that are on the device together: their rectangles, so ordered that x changes seldom.
+pub(crate) fn chunks(
+    pairing: Pairing,
+    counts: (usize, usize),
+    budget: &Budget,
+    bytes_x: impl Fn(usize) -> u64,
+    bytes_y: impl Fn(usize) -> u64,
+) -> Result<Vec<Rect>> {
+    let (all_x, all_y): (u64, u64) = ((0..counts.0).map(&bytes_x).sum(), (0..counts.1).map(&bytes_y).sum());
+    let half = budget.sides / 2;
+    let rect = |rows: &Range<usize>, columns: &Range<usize>, pairing| Rect {
+        rows: rows.clone(),
+        columns: columns.clone(),
+        pairing,
+    };
+    Ok(match pairing {
+        Pairing::Zipped => cut(counts.0, budget.sides, budget, |k| bytes_x(k) + bytes_y(k))?
+            .iter()
+            .map(|run| rect(run, run, pairing))
+            .collect(),
+        Pairing::SelfSymmetric => {
+            let most = if all_x <= budget.sides { budget.sides } else { half };
+            let runs = cut(counts.0, most, budget, bytes_x)?;
+            let mut chunks = Vec::new();
+            for (a, rows) in runs.iter().enumerate() {
+                chunks.push(rect(rows, rows, pairing));
+                chunks.extend(runs[a + 1..].iter().map(|columns| rect(rows, columns, Pairing::Cross)));
+            }
+            chunks
+        }
+        Pairing::Cross => {
+            // A side that takes less than half leaves the rest to the other.
+            let runs_x = cut(counts.0, budget.sides - all_y.min(half), budget, bytes_x)?;
+            let runs_y = cut(counts.1, budget.sides - all_x.min(half), budget, bytes_y)?;
+            runs_x.iter().flat_map(|rows| runs_y.iter().map(|c| rect(rows, c, pairing))).collect()
+        }
+    })
+}
+
+/// Most tasks of a launch of pairs of at most `cells` cells.
+pub(crate) fn launch_tasks(cells: u64, multiprocessors: u32) -> u64 {
+    (LAUNCH_CELLS * u64::from(multiprocessors.max(1)) / cells.max(1)).max(1)
+}
+
+/// Cuts a rectangle into tiles of at most `outputs` results and about `tasks` tasks.
+pub(crate) fn tiles(rect: &Rect, outputs: u64, tasks: u64) -> Vec<Rect> {
+    let most = |count: u64| usize::try_from(count.max(1)).unwrap_or(usize::MAX);
+    let steps = |range: &Range<usize>, step: usize| -> Vec<Range<usize>> {
+        let end = range.end;
+        range.clone().step_by(step.max(1)).map(|k| k..k.saturating_add(step).min(end)).collect()
+    };
+    match rect.pairing {
+        Pairing::Zipped => steps(&rect.rows, most(outputs.min(tasks)))
+            .into_iter()
+            .map(|run| Rect { rows: run.clone(), columns: run, pairing: Pairing::Zipped })
+            .collect(),
+        Pairing::Cross => {
+            let values = most(outputs.min(tasks));
+            let columns = rect.columns.len().min(values).max(1);
+            let rows = (values / columns).max(1);
+            steps(&rect.rows, rows)
+                .iter()
+                .flat_map(|rows| {
+                    steps(&rect.columns, columns).into_iter().map(|columns| Rect {
+                        rows: rows.clone(),
+                        columns,
+                        pairing: Pairing::Cross,
+                    })
+                })
+                .collect()
+        }
+        Pairing::SelfSymmetric => {
+            // One triangle if it fits, else squares, of which those on the diagonal are triangles.
+            let whole = rect.outputs() as u64 <= outputs && rect.tasks() <= tasks;
+            let side = if whole { rect.rows.len() } else { most(outputs.min(tasks).isqrt()) };
+            let runs = steps(&rect.rows, side);
+            let mut tiles = Vec::new();
+            for (a, rows) in runs.iter().enumerate() {
+                for (b, columns) in runs.iter().enumerate().skip(a) {
+                    let pairing = if a == b { Pairing::SelfSymmetric } else { Pairing::Cross };
+                    tiles.push(Rect { rows: rows.clone(), columns: columns.clone(), pairing });
+                }
+            }
+            tiles
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_every_pair_once() {
+        for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+            for (n_x, n_y) in [(1, 1), (7, 5), (9, 9)] {
+                let n_y = if pairing == Pairing::Cross { n_y } else { n_x };
+                for (limit, tasks) in [(1 << 20, 1000), (4096, 1000), (4096, 3), (2048, 1)] {
+                    let budget = Budget::of(limit);
+                    let bytes = |k: usize| 100 + k as u64;
+                    let chunks = chunks(pairing, (n_x, n_y), &budget, bytes, bytes).unwrap();
+                    let mut seen: Vec<(usize, usize)> = Vec::new();
+                    for chunk in &chunks {
+                        for tile in tiles(chunk, budget.tile / 8, tasks) {
+                            assert!(tile.outputs() as u64 <= budget.tile / 8);
+                            seen.extend(tile.pairs());
+                        }
+                    }
+                    seen.sort_unstable();
+                    let whole = Rect { rows: 0..n_x, columns: 0..n_y, pairing };
+                    assert_eq!(seen, whole.pairs().collect::<Vec<_>>(), "{pairing:?} {limit} {tasks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_numbers() {
+        let budget = Budget::of(1600);
+        let error = chunks(Pairing::Zipped, (1, 1), &budget, |_| 500, |_| 500).unwrap_err();
+        let Error::OutOfMemory { requested_bytes, available_bytes, .. } = error else { panic!("{error}") };
+        assert_eq!((requested_bytes, available_bytes), (2000, 1600));
+    }
+}

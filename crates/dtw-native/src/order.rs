@@ -1,0 +1,196 @@
+//! The order in which series lie on the device: longest first where lengths differ, so that pairs of similar size are
+//! neighbours and a run of columns can go to a kernel of its width.
+
+use std::ops::Range;
+
+use dtw_core::{Pairing, SeriesBatch};
+
+/// One side's series in device order, with their lengths as swept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Order {
+    count: usize,
+    /// Longest, as swept and as given.
+    longest: usize,
+    /// Points that the derivative takes away.
+    dropped: usize,
+    /// Series by place; empty: as given.
+    series: Vec<u32>,
+    /// Lengths by place, as swept; empty: all `longest`.
+    lengths: Vec<u32>,
+}
+
+impl Order {
+    /// The series as they come.
+    pub(crate) fn given<T>(batch: &SeriesBatch<'_, T>, dropped: usize) -> Self {
+        let mut order = Self { count: batch.len(), dropped, ..Self::default() };
+        order.longest = batch.max_length().saturating_sub(dropped);
+        if !batch.is_equal_length() {
+            order.lengths = (0..batch.len()).map(|s| (batch.length(s) - dropped) as u32).collect();
+        }
+        order
+    }
+
+    /// Series of one length.
+    pub(crate) fn equal(count: usize, length: usize) -> Self {
+        Self { count, longest: length, ..Self::default() }
+    }
+
+    /// The orders of both sides of a pairing; of [`Pairing::Zipped`] pairs stay pairs.
+    pub(crate) fn of<T>(
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        dropped: usize,
+    ) -> (Self, Self) {
+        let (given_x, given_y) = (Self::given(x, dropped), Self::given(y, dropped));
+        match pairing {
+            Pairing::Zipped => {
+                if given_x.is_equal_length() && given_y.is_equal_length() {
+                    return (given_x, given_y);
+                }
+                let mut series: Vec<u32> = (0..given_x.count as u32).collect();
+                series.sort_by_key(|s| {
+                    let s = *s as usize;
+                    std::cmp::Reverse((given_y.length(s), given_x.length(s)))
+                });
+                (given_x.reordered(series.clone()), given_y.reordered(series))
+            }
+            Pairing::Cross | Pairing::SelfSymmetric => (given_x.sorted(), given_y.sorted()),
+        }
+    }
+
+    fn sorted(self) -> Self {
+        if self.is_equal_length() {
+            return self;
+        }
+        let mut series: Vec<u32> = (0..self.count as u32).collect();
+        series.sort_by_key(|s| std::cmp::Reverse(self.lengths[*s as usize]));
+        self.reordered(series)
+    }
+
+    fn reordered(mut self, series: Vec<u32>) -> Self {
+        if !self.lengths.is_empty() {
+            self.lengths = series.iter().map(|s| self.lengths[*s as usize]).collect();
+        }
+        self.series = series;
+        self
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+    pub(crate) fn is_equal_length(&self) -> bool {
+        self.lengths.is_empty()
+    }
+    pub(crate) fn is_given(&self) -> bool {
+        self.series.is_empty()
+    }
+    /// The series at place `k`.
+    pub(crate) fn series(&self, k: usize) -> usize {
+        if self.series.is_empty() { k } else { self.series[k] as usize }
+    }
+    /// Points of the series at place `k`, as swept.
+    pub(crate) fn length(&self, k: usize) -> usize {
+        if self.lengths.is_empty() { self.longest } else { self.lengths[k] as usize }
+    }
+    /// The same as given.
+    pub(crate) fn raw_length(&self, k: usize) -> usize {
+        self.length(k) + self.dropped
+    }
+    /// The longest of these places, as swept; 0 for none.
+    pub(crate) fn longest(&self, places: Range<usize>) -> usize {
+        if self.lengths.is_empty() {
+            return if places.is_empty() { 0 } else { self.longest };
+        }
+        self.lengths[places].iter().copied().max().unwrap_or(0) as usize
+    }
+    /// Lengths by place, as swept; empty where all are equal.
+    pub(crate) fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+    /// Every length that occurs, once.
+    pub(crate) fn distinct(&self) -> Vec<usize> {
+        let mut lengths: Vec<usize> = if self.lengths.is_empty() {
+            (0..self.count.min(1)).map(|_| self.longest).collect()
+        } else {
+            self.lengths.iter().map(|length| *length as usize).collect()
+        };
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
+}
+
+/// A rectangle of pairs in places of two orders: what one tile computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rect {
+    pub(crate) rows: Range<usize>,
+    /// Equal to `rows` unless the pairing is [`Pairing::Cross`].
+    pub(crate) columns: Range<usize>,
+    pub(crate) pairing: Pairing,
+}
+
+impl Rect {
+    /// Pairs computed.
+    pub(crate) fn tasks(&self) -> u64 {
+        let (rows, columns) = (self.rows.len() as u64, self.columns.len() as u64);
+        match self.pairing {
+            Pairing::Zipped => rows,
+            Pairing::Cross => rows * columns,
+            Pairing::SelfSymmetric => rows * (rows + 1) / 2,
+        }
+    }
+
+    /// Numbers that the output has room for.
+    pub(crate) fn outputs(&self) -> usize {
+        match self.pairing {
+            Pairing::Zipped => self.rows.len(),
+            _ => self.rows.len() * self.columns.len(),
+        }
+    }
+
+    /// Numbers from row to row of the output.
+    pub(crate) fn stride(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The pairs in the order of their tasks.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.rows.clone().flat_map(move |i| {
+            let columns = match self.pairing {
+                Pairing::Zipped => i..i + 1,
+                Pairing::Cross => self.columns.clone(),
+                Pairing::SelfSymmetric => i..self.rows.end,
+            };
+            columns.map(move |j| (i, j))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn longest_first_and_pairs_stay_pairs() {
+        let values = [0.0_f32; 20];
+        let x = SeriesBatch::ragged(&values[..9], &[0, 2, 6, 9], 1).unwrap();
+        let y = SeriesBatch::ragged(&values[..12], &[0, 3, 6, 12], 1).unwrap();
+        let (a, b) = Order::of(Pairing::Cross, &x, &y, 0);
+        assert_eq!((a.series, a.lengths), (vec![1, 2, 0], vec![4, 3, 2]));
+        assert_eq!((b.series, b.lengths), (vec![2, 0, 1], vec![6, 3, 3]));
+        let (a, b) = Order::of(Pairing::Zipped, &x, &y, 1);
+        assert_eq!((&a.series, &a.lengths), (&vec![2, 1, 0], &vec![2, 3, 1]));
+        assert_eq!((&b.series, &b.lengths), (&vec![2, 1, 0], &vec![5, 2, 2]));
+        assert_eq!((b.distinct(), b.raw_length(0)), (vec![2, 5], 6));
+    }
+
+    #[test]
+    fn pairs_are_as_many_as_tasks() {
+        for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+            let columns = if pairing == Pairing::Cross { 0..4 } else { 2..5 };
+            let rect = Rect { rows: 2..5, columns, pairing };
+            assert_eq!(rect.pairs().count() as u64, rect.tasks());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The plan: what a call becomes, pass by pass.
+
+use std::sync::Arc;
+
+use dtw_core::{
+    Anchor, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
+    Series, SeriesBatch, Unobserved,
+};
+
+use crate::Machine;
+use crate::banding::Banding;
+use crate::bytes::Number;
+use crate::engine::{Engine, Pass};
+use crate::functor::Functor;
+use crate::search::Searcher;
+
+/// A plan on a machine that runs the native kernels.
+///
+/// Device memory is made in the first call and kept; [`Plan::scratch_bytes`] says how much.
+#[derive(Debug)]
+pub struct NativePlan<T: Number, M: Machine> {
+    pub(crate) problem: Problem,
+    pub(crate) functor: Functor,
+    pub(crate) banding: Banding,
+    pub(crate) engine: Engine<T, M>,
+    pub(crate) searcher: Searcher<T, M>,
+    pub(crate) observer: Watch,
+    /// Distances of series with themselves, and of single channels.
+    own: [Vec<T>; 2],
+}
+
+/// An observer that can be printed.
+pub(crate) struct Watch(pub(crate) Arc<dyn Observer>);
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+impl<T: Number, M: Machine> NativePlan<T, M> {
+    /// A plan with a queue of its own.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a measure without kernels; what [`Machine::own_queue`] says.
+    pub fn new(machine: &M, problem: &Problem) -> Result<Self> {
+        let spec = problem.spec();
+        let functor = Functor::of(spec).ok_or_else(|| no_kernels(machine.name(), spec.key()))?;
+        let shape = problem.shape();
+        let longest = spec.measure.swept_length(shape.max_length_x.max(shape.max_length_y));
+        if longest > MOST_POINTS {
+            return Err(Error::Unsupported {
+                backend: machine.name(),
+                what: format!(
+                    "series of {longest} points: its kernels count up to {MOST_POINTS}; the cpu backend can"
+                ),
+            });
+        }
+        Ok(Self {
+            banding: Banding::new(&spec.band, spec.anchor, longest),
+            engine: Engine::new(machine.own_queue()?, problem.memory_limit_bytes()),
+            functor,
+            problem: problem.clone(),
+            searcher: Searcher::default(),
+            observer: Watch(Arc::new(Unobserved)),
+            own: [Vec::new(), Vec::new()],
+        })
+    }
+
+    /// The machine that this plan computes on.
+    pub fn machine(&self) -> &M {
+        &self.engine.machine
+    }
+
+    pub(crate) fn unsupported(&self, what: String) -> Error {
+        Error::Unsupported { backend: self.engine.machine.name(), what }
+    }
+
+    /// One pass over the pairs of `pairing`.
+    fn pass(
+        &mut self,
+        pairing: Pairing,
+        channel: Option<usize>,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let mut pass = Pass {
+            functor: self.functor,
+            channel,
+            pairing,
+            banding: &mut self.banding,
+            observer: &*self.observer.0,
+            adds: channel.is_some_and(|k| k > 0),
+        };
+        self.engine.distances(&mut pass, x, y, out)
+    }
+
+    /// `s(x,y) − ½(s(x,x) + s(y,y))`.
+    fn divergence(&mut self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
+        let pairing = self.problem.pairing();
+        let is_own = pairing == Pairing::SelfSymmetric;
+        self.pass(pairing, None, x, y, out)?;
+        let mut own = std::mem::take(&mut self.own);
+        for (batch, values) in [x, y].into_iter().zip(&mut own).take(if is_own { 1 } else { 2 }) {
+            values.clear();
+            values.resize(batch.len(), T::ZERO);
+            self.pass(Pairing::Zipped, None, batch, batch, values)?;
+        }
+        self.own = own;
+        let half = T::from_f64(0.5);
+        let (own_x, own_y) = (&self.own[0], &self.own[usize::from(!is_own)]);
+        for (k, value) in out.iter_mut().enumerate() {
+            let (i, j) = if pairing == Pairing::Zipped { (k, k) } else { (k / own_y.len(), k % own_y.len()) };
+            *value = *value - half * (own_x[i] + own_y[j]);
+        }
+        Ok(())
+    }
+}
+
+/// Longest series: kernels count rows and columns together in 32 bits.
+pub(crate) const MOST_POINTS: usize = (u32::MAX / 2 - 4096) as usize;
+
+/// The error of a measure without kernels.
+pub(crate) fn no_kernels(backend: &'static str, key: &str) -> Error {
+    Error::Unsupported { backend, what: format!("{key}: there are no kernels for it; the cpu backend can") }
+}
+
+/// The error of gradients and alignments.
+pub(crate) fn no_gradients(backend: &'static str, measure: &Measure) -> Error {
+    let what = if measure.has_gradient() {
+        format!("the gradient of {}: the cpu backend can", measure.key())
+    } else {
+        format!("a gradient of {}: only soft_dtw and soft_dtw_divergence have one", measure.key())
+    };
+    Error::Unsupported { backend, what }
+}
+
+impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn scratch_bytes(&self) -> u64 {
+        let own: usize = self.own.iter().map(|values| values.capacity() * size_of::<T>()).sum();
+        (self.engine.bytes() + self.searcher.bytes() + own) as u64
+    }
+
+    fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.observer = Watch(observer);
+    }
+
+    fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
+        self.problem.check_input(&x, &y)?;
+        self.problem.check_output(out.len())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let pairing = self.problem.pairing();
+        if self.problem.is_subsequence() {
+            return self.subsequence_distances(&x, &y, out);
+        }
+        if self.functor.sums_channels && x.channels() > 1 {
+            for channel in 0..x.channels() {
+                self.pass(pairing, Some(channel), &x, &y, out)?;
+            }
+            return Ok(());
+        }
+        match self.problem.spec().measure {
+            Measure::SoftDtwDivergence { .. } => self.divergence(&x, &y, out),
+            _ => self.pass(pairing, None, &x, &y, out),
+        }
+    }
+
+    fn gradients(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, _: Gradients<'_, T>) -> Result<()> {
+        self.problem.check_input(&x, &y)?;
+        Err(no_gradients(self.engine.machine.name(), &self.problem.spec().measure))
+    }
+
+    fn alignment(&mut self, _: Series<'_, T>, _: Series<'_, T>) -> Result<Vec<T>> {
+        Err(no_gradients(self.engine.machine.name(), &self.problem.spec().measure))
+    }
+
+    fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
+        self.problem.check_input(&x, &y)?;
+        Err(self.unsupported(format!("a path of {}: the cpu backend can", self.problem.spec().key())))
+    }
+
+    fn matches(
+        &mut self,
+        queries: SeriesBatch<'_, T>,
+        references: SeriesBatch<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        self.problem.check_input(&queries, &references)?;
+        match (self.problem.spec().anchor, options.normalized_window) {
+            (Anchor::Subsequence, None) => self.subsequence_matches(&queries, &references, options),
+            (Anchor::Global, Some(length)) => self.window_matches(&queries, &references, options, length),
+            (Anchor::Subsequence, Some(_)) => Err(Error::invalid(
+                "z-normalised windows have both ends fixed: plan them with the global anchor, not the subsequence anchor",
+            )),
+            (Anchor::Global, None) => Err(Error::invalid(
+                "a search needs the subsequence anchor, or z-normalised windows (SearchOptions::normalized_window)",
+            )),
+        }
+    }
+}

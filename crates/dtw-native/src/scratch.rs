@@ -1,0 +1,57 @@
+//! Device memory that is kept between calls and grows only when it must.
+
+use dtw_core::Result;
+
+use crate::bytes::{Plain, bytes};
+use crate::{Buffer, Machine};
+
+/// A piece of device memory of the size that has been asked for so far.
+#[derive(Debug)]
+pub(crate) struct Region<M: Machine> {
+    buffer: Option<M::Buffer>,
+}
+
+impl<M: Machine> Default for Region<M> {
+    fn default() -> Self {
+        Self { buffer: None }
+    }
+}
+
+impl<M: Machine> Region<M> {
+    /// Memory for at least `bytes` bytes, holding anything; the old content is lost when it grows.
+    pub(crate) fn reserve(&mut self, machine: &M, bytes: usize) -> Result<&M::Buffer> {
+        if self.bytes() < bytes.max(1) {
+            // The old memory goes first: both together might not fit.
+            self.buffer = None;
+            self.buffer = Some(machine.allocate(bytes.max(1))?);
+        }
+        Ok(self.buffer.as_ref().expect("reserved above"))
+    }
+
+    /// Memory that holds these numbers.
+    pub(crate) fn hold<V: Plain>(&mut self, machine: &M, values: &[V]) -> Result<u64> {
+        let buffer = self.reserve(machine, size_of_val(values))?;
+        machine.upload(buffer, 0, bytes(values))?;
+        Ok(buffer.address())
+    }
+
+    /// Memory of `bytes` zeros.
+    pub(crate) fn zeros(&mut self, machine: &M, bytes: usize) -> Result<u64> {
+        let buffer = self.reserve(machine, bytes)?;
+        machine.zero(buffer, 0, bytes)?;
+        Ok(buffer.address())
+    }
+
+    /// What has been reserved.
+    pub(crate) fn buffer(&self) -> Option<&M::Buffer> {
+        self.buffer.as_ref()
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.buffer.as_ref().map_or(0, Buffer::address)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.buffer.as_ref().map_or(0, Buffer::bytes)
+    }
+}

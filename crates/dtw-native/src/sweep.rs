@@ -1,0 +1,289 @@
+//! Launching a sweep: kernel, blocks, edges, band and weights for one rectangle of prepared pairs.
+
+use std::collections::HashMap;
+
+use dtw_core::{Error, Pairing, Result};
+use dtw_kernels::params::{self, Params};
+use dtw_kernels::{Kernel, Pass, catalog};
+
+use crate::banding::{Banding, Form, Rows, Table};
+use crate::budget::Budget;
+use crate::bytes::Number;
+use crate::choose::{Choice, Demand, choose};
+use crate::functor::Functor;
+use crate::order::{Order, Rect};
+use crate::scratch::Region;
+use crate::side::blocks_for;
+use crate::{BLOCK_THREADS, Machine};
+
+/// Groups of 32 lanes in a block.
+const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
+
+/// Rows of an edge are a multiple of this.
+const EDGE_ROWS: usize = 32;
+
+/// What a launch is to do, besides the band.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job {
+    pub(crate) functor: Functor,
+    /// Channels of a prepared point.
+    pub(crate) channels: usize,
+    pub(crate) x: params::Side,
+    pub(crate) y: params::Side,
+    pub(crate) pairing: Pairing,
+    pub(crate) tasks: u64,
+    /// Address of the results; 0: none wanted.
+    pub(crate) out: u64,
+    pub(crate) out_stride: usize,
+    /// Cells of the largest pair.
+    pub(crate) cells: u64,
+    /// Whether the last column of every task is wanted: the tasks' edges then stay until the next launch.
+    pub(crate) keeps_edges: bool,
+}
+
+/// A band as a kernel is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LaunchBand {
+    form: Form,
+    ranges: u64,
+    offsets: u64,
+}
+
+impl LaunchBand {
+    /// A form that needs no table.
+    pub(crate) fn plain(form: Form) -> Self {
+        Self { form, ranges: 0, offsets: 0 }
+    }
+}
+
+/// Where the last columns of a search are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edges {
+    pub(crate) address: u64,
+    /// Numbers from task to task.
+    pub(crate) stride: u64,
+    /// Numbers from part to part.
+    pub(crate) part_stride: u64,
+}
+
+/// What launches need besides the series; kept between calls.
+#[derive(Debug)]
+pub(crate) struct Sweeper<M: Machine> {
+    machine: M,
+    pub(crate) multiprocessors: u32,
+    edges: Region<M>,
+    progress: Region<M>,
+    ticket: Region<M>,
+    ranges: Region<M>,
+    range_offsets: Region<M>,
+    table: Table,
+    weights: Region<M>,
+    /// Steepness, longest length and number type of `weights`.
+    weighed: Option<(f64, usize)>,
+    resident: HashMap<&'static str, u32>,
+}
+
+impl<M: Machine> Sweeper<M> {
+    pub(crate) fn new(machine: M) -> Self {
+        let multiprocessors = machine.properties().multiprocessors;
+        Self {
+            machine,
+            multiprocessors,
+            edges: Region::default(),
+            progress: Region::default(),
+            ticket: Region::default(),
+            ranges: Region::default(),
+            range_offsets: Region::default(),
+            table: Table::default(),
+            weights: Region::default(),
+            weighed: None,
+            resident: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        [&self.edges, &self.progress, &self.ticket, &self.ranges, &self.range_offsets, &self.weights]
+            .iter()
+            .map(|region| region.bytes())
+            .sum::<usize>()
+            + self.table.bytes()
+    }
+
+    pub(crate) fn edges(&self) -> &Region<M> {
+        &self.edges
+    }
+
+    /// Makes sure that cells can be weighed for series of up to `longest` points.
+    pub(crate) fn weigh<T: Number>(&mut self, functor: &Functor, longest: usize) -> Result<()> {
+        let Some(g) = functor.weights else { return Ok(()) };
+        if self.weighed.is_some_and(|(known, most)| known == g && most >= longest) {
+            return Ok(());
+        }
+        // h = 2|i - j| - max(n, m), so that an offset beyond the middle of the longer series has h > 0.
+        let weight = |h: i64| T::from_f64(1.0 / (1.0 + (-g * (h as f64 / 2.0)).exp()));
+        let table: Vec<T> = (-(longest as i64)..=longest as i64).map(weight).collect();
+        self.weighed = None;
+        self.weights.hold(&self.machine, &table)?;
+        self.weighed = Some((g, longest));
+        Ok(())
+    }
+
+    /// The band of a rectangle, whose table goes to the device if it has one.
+    pub(crate) fn band(
+        &mut self,
+        banding: &mut Banding,
+        rect: &Rect,
+        x: &Order,
+        y: &Order,
+        rows: Rows,
+    ) -> Result<LaunchBand> {
+        let form = banding.form();
+        if form != Form::Table {
+            return Ok(LaunchBand::plain(form));
+        }
+        banding.fill(&mut self.table, rect, x, y, rows)?;
+        let ranges = self.ranges.hold(&self.machine, &self.table.ranges)?;
+        let offsets = if self.table.offsets.is_empty() {
+            0
+        } else {
+            self.range_offsets.hold(&self.machine, &self.table.offsets)?
+        };
+        Ok(LaunchBand { form, ranges, offsets })
+    }
+
+    fn resident_blocks(&mut self, kernel: &'static Kernel) -> Result<u64> {
+        if let Some(blocks) = self.resident.get(kernel.symbol) {
+            return Ok(u64::from(*blocks));
+        }
+        let blocks = self.machine.resident_blocks(kernel)?.max(1);
+        self.resident.insert(kernel.symbol, blocks);
+        Ok(u64::from(blocks))
+    }
+
+    /// The kernel that a job would get.
+    pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form) -> Result<Choice> {
+        let demand = Demand {
+            key: job.functor.key,
+            dtype: T::DTYPE.name(),
+            many: job.channels > 1,
+            band: form != Form::Full,
+            n: job.x.length as usize,
+            m: job.y.length as usize,
+            row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,
+            tasks: job.tasks,
+            keeps_edges: job.keeps_edges,
+        };
+        choose(&demand, self.multiprocessors).ok_or_else(|| Error::Unsupported {
+            backend: self.machine.name(),
+            what: format!(
+                "{} of {}: no kernel was built for it; the cpu backend can",
+                demand.key, demand.dtype
+            ),
+        })
+    }
+
+    /// Bytes of an edge of a task with `rows` rows.
+    pub(crate) fn edge_bytes<T: Number>(functor: &Functor, rows: usize) -> u64 {
+        (rows.next_multiple_of(EDGE_ROWS) * functor.parts * size_of::<T>()) as u64
+    }
+
+    /// Launches a job; returns where its edges are, for a job that keeps them.
+    pub(crate) fn launch<T: Number>(
+        &mut self,
+        job: &Job,
+        band: LaunchBand,
+        budget: &Budget,
+    ) -> Result<Option<Edges>> {
+        let Choice { kernel, spread } = self.choice::<T>(job, band.form)?;
+        let mut p = self.params(job, band);
+        if !kernel.edges {
+            let groups = u64::from(32 / kernel.lanes.min(32));
+            self.machine.launch(kernel, p.bytes(), blocks_for(job.tasks.div_ceil(groups)))?;
+            return Ok(None);
+        }
+        let resident = self.resident_blocks(kernel)?;
+        let slot_bytes = Self::edge_bytes::<T>(&job.functor, job.x.length as usize);
+        p.strips = job.y.length.div_ceil(kernel.width());
+        p.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
+        let spread = spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot_bytes;
+        if !spread {
+            let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot_bytes));
+            let blocks = blocks.min(job.tasks.div_ceil(BLOCK_WARPS)).max(1);
+            let slots = blocks * BLOCK_WARPS;
+            p.edge_part_stride = slots * p.edge_stride;
+            self.edges.reserve(&self.machine, (slots * slot_bytes) as usize)?;
+            p.edges = self.edges.address();
+            p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+            self.machine.launch(kernel, p.bytes(), blocks as u32)?;
+            return Ok(None);
+        }
+        p.spread = 1;
+        let task_bytes = slot_bytes + u64::from(p.strips) * size_of::<u32>() as u64;
+        if task_bytes > budget.edges {
+            return Err(budget.exceeded("the edge between two strips", task_bytes, budget.edges));
+        }
+        let most = (budget.edges / task_bytes).min(job.tasks).max(1);
+        if job.keeps_edges && most < job.tasks {
+            return Err(budget.exceeded(
+                "the last columns of a search",
+                job.tasks * task_bytes,
+                budget.edges,
+            ));
+        }
+        p.edge_part_stride = most * p.edge_stride;
+        self.edges.reserve(&self.machine, (most * slot_bytes) as usize)?;
+        p.edges = self.edges.address();
+        let mut first = 0;
+        while first < job.tasks {
+            let tasks = most.min(job.tasks - first);
+            (p.first_task, p.tasks) = (first, tasks);
+            p.range_offsets = if band.offsets == 0 { 0 } else { band.offsets + first * 8 };
+            let strips = tasks * u64::from(p.strips);
+            p.progress = self.progress.zeros(&self.machine, strips as usize * size_of::<u32>())?;
+            p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+            self.machine.launch(kernel, p.bytes(), resident.min(strips.div_ceil(BLOCK_WARPS)) as u32)?;
+            first += tasks;
+        }
+        let edges = Edges { address: p.edges, stride: p.edge_stride, part_stride: p.edge_part_stride };
+        Ok(job.keeps_edges.then_some(edges))
+    }
+
+    /// What every kind of sweep is told.
+    pub(crate) fn params(&self, job: &Job, band: LaunchBand) -> params::Sweep {
+        let (kind, radius, is_fraction) = match band.form {
+            Form::Full => (params::BAND_FULL, 0, false),
+            Form::Sakoe { radius, is_fraction } => (params::BAND_SAKOE, radius, is_fraction),
+            Form::Table => (params::BAND_TABLE, 0, false),
+        };
+        params::Sweep {
+            x: job.x,
+            y: job.y,
+            out: job.out,
+            out_stride: job.out_stride as u64,
+            tasks: job.tasks,
+            pairing: match job.pairing {
+                Pairing::Cross => params::CROSS,
+                Pairing::SelfSymmetric => params::SYMMETRIC,
+                Pairing::Zipped => params::ZIPPED,
+            },
+            channels: job.channels as u32,
+            band: kind,
+            radius,
+            radius_is_fraction: u32::from(is_fraction),
+            ranges: band.ranges,
+            range_offsets: band.offsets,
+            weights: self.weights.address(),
+            weight_center: self.weighed.map_or(0, |(_, longest)| longest as i64),
+            only_strip: params::ALL_STRIPS,
+            keep_last: u32::from(job.keeps_edges),
+            option: job.functor.option,
+            parameters: job.functor.parameters,
+            ..params::Sweep::default()
+        }
+    }
+}
+
+/// The kernel that finds the best ends.
+pub(crate) fn best_kernel<T: Number>() -> &'static Kernel {
+    catalog::other(Pass::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
+}

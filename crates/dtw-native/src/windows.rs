@@ -1,0 +1,148 @@
+//! Searching z-normalised windows: every window of a reference, normalised on the device, against normalised queries.
+
+use std::ops::Range;
+
+use dtw_core::{Match, Measure, Pairing, Result, SearchOptions, SeriesBatch, bail_invalid};
+
+use crate::Machine;
+use crate::banding::Rows;
+use crate::budget::{cut, launch_tasks};
+use crate::bytes::Number;
+use crate::engine::stop_if_cancelled;
+use crate::order::{Order, Rect};
+use crate::plan::NativePlan;
+use crate::search::{Candidates, Searcher, Wanted};
+use crate::side::{Bring, Preparation};
+use crate::sweep::Job;
+
+impl<T: Number, M: Machine> NativePlan<T, M> {
+    /// The best windows of `length` points for every query in every reference, in that order.
+    pub(crate) fn window_matches(
+        &mut self,
+        queries: &SeriesBatch<'_, T>,
+        references: &SeriesBatch<'_, T>,
+        options: &SearchOptions,
+        length: usize,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        if !matches!(self.problem.spec().measure, Measure::Dtw { .. }) {
+            return Err(self.unsupported(
+                "a search by normalised windows with a measure other than dtw: only dtw has one".to_owned(),
+            ));
+        }
+        if length == 0 {
+            bail_invalid!("a window needs at least one point, got 0");
+        }
+        for (r, reference) in references.iter().enumerate() {
+            if reference.len() < length {
+                bail_invalid!(
+                    "reference {r} has {} points, fewer than a window of {length}",
+                    reference.len()
+                );
+            }
+        }
+        let mut matches = vec![Vec::new(); queries.len() * references.len()];
+        if options.top_k == 0 || matches.is_empty() {
+            return Ok(matches);
+        }
+        let order = Order::given(queries, 0);
+        for n in order.distinct() {
+            self.banding.cells(n, length)?;
+        }
+        let longest = references.max_length() - length + 1;
+        let wanted = Wanted { top_k: options.top_k.min(longest), exclusion: options.exclusion };
+        let preparation = Preparation {
+            functor: self.functor,
+            channels: queries.channels(),
+            channel: None,
+            normalize: true,
+            times: false,
+        };
+        let budget = self.engine.budget;
+        // A query brings itself, the costs of all windows and its hits.
+        let costs = longest as u64 * size_of::<T>() as u64;
+        let query_bytes = |k: usize| {
+            let hits = Searcher::<T, M>::task_bytes(wanted.top_k, longest);
+            preparation.bytes::<T>(order.length(k)) + costs + hits
+        };
+        for places in cut(queries.len(), budget.sides / 2, &budget, query_bytes)? {
+            stop_if_cancelled(&*self.observer.0)?;
+            let engine = &mut self.engine;
+            let (machine, staging) = (&engine.machine, &mut engine.staging);
+            let series = Bring { batch: queries, order: &order, places: &places };
+            engine.x.load(machine, staging, &budget, &preparation, series)?;
+            for r in 0..references.len() {
+                let values = references.get(r).values;
+                self.windows(&preparation, &order, &places, values, length)?;
+                let windows = references.length(r) - length + 1;
+                let candidates = Candidates {
+                    totals: self.searcher.totals.address(),
+                    starts: 0,
+                    stride: windows as u64,
+                    tasks: places.len(),
+                    longest: windows,
+                    lengths: &[],
+                };
+                self.searcher.find(&self.engine.machine, &candidates, wanted)?;
+                for (k, q) in places.clone().enumerate() {
+                    let hits = self.searcher.hits(k, wanted.top_k);
+                    matches[q * references.len() + r] = hits
+                        .map(|(distance, _, start)| Match { distance, start, end: start + length - 1 })
+                        .collect();
+                }
+            }
+        }
+        Ok(matches)
+    }
+
+    /// Costs of every window of one reference for the queries that are on the device: `totals[query][window]`.
+    fn windows(
+        &mut self,
+        preparation: &Preparation,
+        order: &Order,
+        places: &Range<usize>,
+        reference: &[T],
+        length: usize,
+    ) -> Result<()> {
+        let (engine, channels) = (&mut self.engine, preparation.channels);
+        let windows = reference.len() / channels - length + 1;
+        let budget = engine.budget;
+        let totals = places.len() * windows * size_of::<T>();
+        self.searcher.totals.reserve(&engine.machine, totals)?;
+        let n = order.longest(places.clone());
+        let cells = n as u64 * length as u64;
+        let point = (channels * size_of::<T>()) as u64;
+        let (staged, window) = (length as u64 * point, preparation.bytes::<T>(length));
+        if staged > budget.staging || window > budget.sides / 2 {
+            return Err(budget.exceeded("a window", window.max(staged), budget.staging));
+        }
+        let most = (budget.sides / 2 / window)
+            .min((budget.staging - staged) / point + 1)
+            .min(launch_tasks(cells * places.len() as u64, engine.sweeper.multiprocessors));
+        for first in (0..windows).step_by(most as usize) {
+            stop_if_cancelled(&*self.observer.0)?;
+            let count = windows.min(first + most as usize) - first;
+            let raw = &reference[first * channels..(first + count + length - 1) * channels];
+            let raw = engine.staging.upload(&engine.machine, raw)?;
+            engine.y.load_windows(&engine.machine, preparation, raw, count, length)?;
+            let own = Order::equal(count, length);
+            let rect = Rect { rows: places.clone(), columns: 0..count, pairing: Pairing::Cross };
+            let job = Job {
+                functor: self.functor,
+                channels,
+                x: engine.x.part(order, places),
+                y: engine.y.part(&own, &(0..count)),
+                pairing: Pairing::Cross,
+                tasks: rect.tasks(),
+                out: self.searcher.totals.address() + (first * size_of::<T>()) as u64,
+                out_stride: windows,
+                cells,
+                keeps_edges: false,
+            };
+            let band = engine.sweeper.band(&mut self.banding, &rect, order, &own, Rows::X)?;
+            engine.sweeper.launch::<T>(&job, band, &budget)?;
+            let cells = self.banding.cells_of(&rect, order, &own, Rows::X)?;
+            self.observer.0.advance(cells);
+        }
+        Ok(())
+    }
+}
