@@ -6,9 +6,6 @@ use std::path::Path;
 use crate::Result;
 use crate::sources::Unit;
 
-/// Columns above which a `hot` shape is left out: it is there for a GPU's speed, and narrower ones of the same text are in.
-const MOST_COLUMNS: u32 = 16;
-
 /// Compiles every unit into a static library and returns the table of its functions.
 pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<String> {
     let lanes = if cfg!(feature = "host64") { "64" } else { "32" };
@@ -28,7 +25,7 @@ pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<S
     let (mut declarations, mut table) = (String::new(), String::new());
     for unit in units {
         let mut text = String::from("#include \"kernels.cuh\"\n");
-        for kernel in unit.kernels.iter().filter(|kernel| !kernel.hot || kernel.columns <= MOST_COLUMNS) {
+        for kernel in &unit.kernels {
             let symbol = &kernel.symbol;
             let _ = writeln!(text, "{}", kernel.source);
             let _ = writeln!(

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::params;
+
 /// What a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pass {
@@ -18,6 +20,20 @@ pub enum Pass {
     Trace,
     /// The way back through recorded choices; takes [`Walk`](crate::params::Walk).
     Walk,
+}
+
+impl Pass {
+    /// Bytes of the structure that such a kernel takes.
+    #[must_use]
+    pub const fn params_bytes(self) -> usize {
+        match self {
+            Pass::Sweep | Pass::Trace => size_of::<params::Sweep>(),
+            Pass::Prepare => size_of::<params::Prepare>(),
+            Pass::Best => size_of::<params::Best>(),
+            Pass::Normalize => size_of::<params::Normalize>(),
+            Pass::Walk => size_of::<params::Walk>(),
+        }
+    }
 }
 
 /// A kernel.
