@@ -22,7 +22,7 @@ pub(crate) enum Device {
     /// For NVIDIA GPUs, with nvcc.
     ///
     /// nvcc is taken from PATH, from CUDA_HOME or from /usr/local/cuda. If there is none, a pinned compiler is installed
-    /// with pip into a folder of its own (250 MB; said before it is done). nvcc needs a C++ compiler beside it.
+    /// with pip into a folder of its own (300 MB; said before it is done). nvcc needs a C++ compiler beside it.
     ///
     /// Only what changed is compiled again. Images, and a table of registers and spills, go to
     /// crates/dtw-kernels/built/cuda/; whatever is built next with the cargo feature `cuda` embeds them.

@@ -71,7 +71,7 @@ fn installed(venv: &Path) -> Option<PathBuf> {
 
 fn install(venv: &Path) -> Result<Compiler> {
     println!("no nvcc on PATH, and none of CUDA_HOME and /usr/local/cuda is there.");
-    println!("Installing NVIDIA's compiler (about 250 MB) with pip into {}:", venv.display());
+    println!("Installing NVIDIA's compiler (about 300 MB) with pip into {}:", venv.display());
     for wheel in WHEELS {
         println!("    {wheel}");
     }
