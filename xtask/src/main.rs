@@ -85,7 +85,7 @@ fn main() -> ExitCode {
                 "-p",
                 "dtw-conformance",
                 "--features",
-                "cli,cpu",
+                "cli,cpu,cuda",
                 "--bin",
                 "conformance",
                 "--",

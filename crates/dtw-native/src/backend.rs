@@ -47,6 +47,6 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        Ok(Box::new(NativePlan::<T, M>::new(&self.machine, problem)?))
+        Ok(Box::new(NativePlan::<T, M>::new(self.machine.own_queue()?, problem)?))
     }
 }

@@ -10,6 +10,8 @@ use dtw_kernels::{Kernel, catalog};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demand {
     pub(crate) key: &'static str,
+    /// Another functor that computes the same here, faster.
+    pub(crate) shortcut: Option<&'static str>,
     pub(crate) dtype: &'static str,
     pub(crate) many: bool,
     /// Whether cells are outside of a band.
@@ -64,9 +66,14 @@ const COSTS: Costs = Costs {
 /// Strips have 32 lanes.
 const STRIP_LANES: usize = 32;
 
-/// The fastest kernel for a launch on a device of this many multiprocessors; `None` if there is none.
-pub(crate) fn choose(demand: &Demand, multiprocessors: u32) -> Option<Choice> {
-    catalog::sweeps(demand.key, demand.dtype, demand.many)
+/// The fastest kernel for a launch on a device of this many multiprocessors, of those that it `has`; `None` if there is
+/// none.
+pub(crate) fn choose(demand: &Demand, multiprocessors: u32, has: impl Fn(&Kernel) -> bool) -> Option<Choice> {
+    [Some(demand.key), demand.shortcut]
+        .into_iter()
+        .flatten()
+        .flat_map(|key| catalog::sweeps(key, demand.dtype, demand.many))
+        .filter(|kernel| has(kernel))
         .filter(|kernel| kernel.band || !demand.band)
         .filter(|kernel| kernel.edges || (!demand.keeps_edges && kernel.width() as usize >= demand.m))
         .flat_map(|kernel| {
@@ -79,8 +86,9 @@ pub(crate) fn choose(demand: &Demand, multiprocessors: u32) -> Option<Choice> {
         })
         .min_by(|a, b| {
             let cost = |choice: &Choice| cycles(choice, demand, multiprocessors);
-            // Equal estimates: the narrower, so that the choice never depends on the order of the table.
-            cost(a).total_cmp(&cost(b)).then(a.kernel.columns.cmp(&b.kernel.columns))
+            // Equal estimates: the narrower, then the shortcut, so that the order of the table does not matter.
+            let rank = |choice: &Choice| (choice.kernel.columns, Some(choice.kernel.key) != demand.shortcut);
+            cost(a).total_cmp(&cost(b)).then_with(|| rank(a).cmp(&rank(b)))
         })
 }
 
@@ -149,6 +157,7 @@ mod tests {
     fn demand(n: usize, m: usize, tasks: u64) -> Demand {
         Demand {
             key: "dtw",
+            shortcut: None,
             dtype: "f32",
             many: false,
             band: false,
@@ -163,7 +172,7 @@ mod tests {
     #[test]
     fn many_short_pairs_go_to_a_kernel_of_their_width() {
         for m in [20, 60, 96, 128, 512, 1024] {
-            let choice = choose(&demand(m, m, 10_000_000), 132).unwrap();
+            let choice = choose(&demand(m, m, 10_000_000), 132, |_| true).unwrap();
             let width = choice.kernel.width() as usize;
             assert!(!choice.kernel.edges && !choice.kernel.band && width >= m, "{m}: {choice:?}");
             assert!(width <= m + m / 2 + 16, "{m}: {choice:?}");
@@ -172,23 +181,31 @@ mod tests {
 
     #[test]
     fn few_long_pairs_are_spread() {
-        let choice = choose(&demand(100_000, 100_000, 1), 132).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 1), 132, |_| true).unwrap();
         assert!(choice.spread && choice.kernel.edges, "{choice:?}");
-        let choice = choose(&demand(100_000, 100_000, 100_000), 132).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 100_000), 132, |_| true).unwrap();
         assert!(choice.kernel.edges, "{choice:?}");
     }
 
     #[test]
     fn bands_go_to_kernels_that_know_them() {
         let banded = Demand { band: true, row_cells: 200, ..demand(2047, 2047, 1_000_000) };
-        let choice = choose(&banded, 132).unwrap();
+        let choice = choose(&banded, 132, |_| true).unwrap();
         assert!(choice.kernel.band && choice.kernel.edges, "{choice:?}");
+    }
+
+    #[test]
+    fn a_shortcut_is_taken_where_there_is_one() {
+        let twed = Demand { key: "twed", shortcut: Some("twed_unit"), dtype: "f64", ..demand(4000, 4000, 1) };
+        assert_eq!(choose(&twed, 132, |_| true).unwrap().kernel.key, "twed_unit");
+        let banded = Demand { band: true, row_cells: 100, ..twed };
+        assert_eq!(choose(&banded, 132, |_| true).unwrap().kernel.key, "twed");
     }
 
     #[test]
     fn a_search_keeps_its_edges() {
         let search = Demand { key: "subsequence_dtw", keeps_edges: true, ..demand(1000, 20, 10) };
-        let choice = choose(&search, 132).unwrap();
+        let choice = choose(&search, 132, |_| true).unwrap();
         assert!(choice.kernel.edges && choice.spread);
     }
 

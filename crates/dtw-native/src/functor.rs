@@ -17,6 +17,8 @@ pub(crate) enum Gaps {
 pub(crate) struct Functor {
     /// Its key in the catalogue.
     pub(crate) key: &'static str,
+    /// Another functor that computes the same for series without timestamps.
+    pub(crate) untimed: Option<&'static str>,
     pub(crate) parameters: [f64; 4],
     pub(crate) option: u32,
     /// Numbers that make a state.
@@ -34,6 +36,7 @@ impl Functor {
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
         let plain = |key| Self {
             key,
+            untimed: None,
             parameters: [0.0; 4],
             option: 0,
             parts: 1,
@@ -68,7 +71,8 @@ impl Functor {
             }
             Measure::Msm { c } => with("msm", c),
             Measure::Twed { nu, lambda, degree } => {
-                Self { parameters: [nu, lambda, degree, 0.0], gaps: Gaps::Twed, ..plain("twed") }
+                let parameters = [nu, lambda, degree, 0.0];
+                Self { untimed: Some("twed_unit"), parameters, gaps: Gaps::Twed, ..plain("twed") }
             }
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
                 Self { parts: 2, ..with("soft_dtw", gamma) }
@@ -77,10 +81,23 @@ impl Functor {
             _ => return None,
         })
     }
+
+    /// The functor of a search that wants to know where matches end and what they cost, but not where they start.
+    pub(crate) fn without_starts(self) -> Self {
+        let key = match self.key {
+            "subsequence_dtw" => "open_dtw",
+            "subsequence_dtw_euclidean" => "open_dtw_euclidean",
+            "subsequence_dtw_manhattan" => "open_dtw_manhattan",
+            _ => return self,
+        };
+        Self { key, parts: 1, ..self }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use dtw_kernels::catalog;
+
     use super::*;
 
     #[test]
@@ -105,9 +122,13 @@ mod tests {
             for dtype in ["f32", "f64"] {
                 for channels in [1, 3] {
                     let many = channels > 1 && !functor.sums_channels;
-                    let widest = dtw_kernels::catalog::sweeps(functor.key, dtype, many)
-                        .any(|kernel| kernel.edges && kernel.band);
+                    let widest =
+                        catalog::sweeps(functor.key, dtype, many).any(|kernel| kernel.edges && kernel.band);
                     assert!(widest, "{} {dtype} {channels}", functor.key);
+                    let costs = functor.without_starts();
+                    assert!(
+                        catalog::sweeps(costs.key, dtype, many).any(|kernel| kernel.edges && kernel.band)
+                    );
                 }
             }
         }

@@ -20,6 +20,8 @@ mod bytes;
 mod choose;
 mod engine;
 mod functor;
+#[cfg(feature = "host")]
+mod host;
 mod machine;
 mod order;
 mod plan;
@@ -32,5 +34,7 @@ mod windows;
 
 pub use backend::NativeBackend;
 pub use bytes::Number;
+#[cfg(feature = "host")]
+pub use host::{HostBuffer, HostMachine};
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 pub use plan::NativePlan;

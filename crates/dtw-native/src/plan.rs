@@ -39,11 +39,11 @@ impl std::fmt::Debug for Watch {
 }
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
-    /// A plan with a queue of its own.
+    /// A plan on this machine's queue.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a measure without kernels; what [`Machine::own_queue`] says.
-    pub fn new(machine: &M, problem: &Problem) -> Result<Self> {
+    /// [`Error::Unsupported`] for a measure without kernels or series that are too long for them.
+    pub fn new(machine: M, problem: &Problem) -> Result<Self> {
         let spec = problem.spec();
         let functor = Functor::of(spec).ok_or_else(|| no_kernels(machine.name(), spec.key()))?;
         let shape = problem.shape();
@@ -58,7 +58,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         }
         Ok(Self {
             banding: Banding::new(&spec.band, spec.anchor, longest),
-            engine: Engine::new(machine.own_queue()?, problem.memory_limit_bytes()),
+            engine: Engine::new(machine, problem.memory_limit_bytes()),
             functor,
             problem: problem.clone(),
             searcher: Searcher::default(),

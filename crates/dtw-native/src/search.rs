@@ -299,7 +299,11 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         };
         let candidates = Candidates {
             totals: edges.address,
-            starts: edges.address + edges.part_stride * size_of::<T>() as u64,
+            starts: if self.functor.parts == 1 {
+                0
+            } else {
+                edges.address + edges.part_stride * size_of::<T>() as u64
+            },
             stride: edges.stride,
             tasks: tile.tasks() as usize,
             longest: n,
@@ -332,8 +336,10 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             let mut totals = vec![T::ZERO; m];
             machine.download(buffer, at, bytes_mut(&mut totals))?;
             let mut starts = vec![0_u32; m];
-            let part = edges.part_stride as usize * size_of::<T>();
-            machine.download(buffer, at + part, bytes_mut(&mut starts))?;
+            if self.functor.parts > 1 {
+                let part = edges.part_stride as usize * size_of::<T>();
+                machine.download(buffer, at + part, bytes_mut(&mut starts))?;
+            }
             for (j, total) in totals.iter_mut().enumerate() {
                 if !allowed.contains(&j) {
                     *total = T::INFINITY;
@@ -378,6 +384,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let pairing = self.problem.pairing();
         let columns = references.len();
         let mut search = self.search(queries, references, Wanted { top_k: 1, exclusion: 0 });
+        search.functor = search.functor.without_starts();
         search.run(pairing, queries, references, |q, r, hits| {
             let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
             out[at] = hits.first().map_or(T::INFINITY, |hit| hit.0);

@@ -164,6 +164,7 @@ impl<M: Machine> Sweeper<M> {
     pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form) -> Result<Choice> {
         let demand = Demand {
             key: job.functor.key,
+            shortcut: job.functor.untimed.filter(|_| job.x.times == 0 && job.y.times == 0),
             dtype: T::DTYPE.name(),
             many: job.channels > 1,
             band: form != Form::Full,
@@ -173,12 +174,14 @@ impl<M: Machine> Sweeper<M> {
             tasks: job.tasks,
             keeps_edges: job.keeps_edges,
         };
-        choose(&demand, self.multiprocessors).ok_or_else(|| Error::Unsupported {
-            backend: self.machine.name(),
-            what: format!(
-                "{} of {}: no kernel was built for it; the cpu backend can",
-                demand.key, demand.dtype
-            ),
+        choose(&demand, self.multiprocessors, |kernel| self.machine.has(kernel)).ok_or_else(|| {
+            Error::Unsupported {
+                backend: self.machine.name(),
+                what: format!(
+                    "{} of {}: no kernel was built for it; the cpu backend can",
+                    demand.key, demand.dtype
+                ),
+            }
         })
     }
 

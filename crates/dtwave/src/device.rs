@@ -12,7 +12,9 @@ pub struct Device(Kind);
 enum Kind {
     #[cfg(feature = "cpu")]
     Cpu(dtw_cpu::CpuBackend),
-    #[cfg(not(feature = "cpu"))]
+    #[cfg(feature = "cuda")]
+    Cuda(dtw_cuda::CudaBackend),
+    #[cfg(not(any(feature = "cpu", feature = "cuda")))]
     None(std::convert::Infallible),
 }
 
@@ -46,7 +48,19 @@ pub fn devices() -> Vec<DeviceInfo> {
         description: "not in this build".to_owned(),
         unavailable: Some("build with the cargo feature `cpu`".to_owned()),
     });
-    for (backend, what) in [("cuda", "NVIDIA GPUs"), ("hip", "AMD GPUs"), ("wgpu", "GPUs through WebGPU")] {
+    #[cfg(feature = "cuda")]
+    for device in dtw_cuda::devices() {
+        let dtw_cuda::DeviceInfo { ordinal, description, unavailable } = device;
+        let description = if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
+        list.push(DeviceInfo { backend: "cuda", description, unavailable });
+    }
+    #[cfg(not(feature = "cuda"))]
+    list.push(DeviceInfo {
+        backend: "cuda",
+        description: "NVIDIA GPUs".to_owned(),
+        unavailable: Some("not in this build: build with the cargo feature `cuda`".to_owned()),
+    });
+    for (backend, what) in [("hip", "AMD GPUs"), ("wgpu", "GPUs through WebGPU")] {
         list.push(DeviceInfo {
             backend,
             description: what.to_owned(),
@@ -57,7 +71,8 @@ pub fn devices() -> Vec<DeviceInfo> {
 }
 
 impl Device {
-    /// The fastest usable device.
+    /// The device that can do everything: this machine's cores. A GPU is used where it is named, because it does not yet
+    /// compute gradients and warping paths.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the build has no backend at all.
@@ -90,6 +105,32 @@ impl Device {
         }
     }
 
+    /// The first NVIDIA GPU.
+    ///
+    /// # Errors
+    /// [`Error::Backend`] when there is no driver, no GPU, or the kernels are not built; [`Error::Unsupported`] when the
+    /// build lacks the `cuda` feature. The text says which, and what to do.
+    pub fn cuda() -> Result<Self> {
+        Self::cuda_with_device(0)
+    }
+
+    /// The NVIDIA GPU of this number, in the driver's order.
+    ///
+    /// # Errors
+    /// As [`Device::cuda`].
+    pub fn cuda_with_device(ordinal: usize) -> Result<Self> {
+        #[cfg(feature = "cuda")]
+        return Ok(Self(Kind::Cuda(dtw_cuda::CudaBackend::with_device(ordinal)?)));
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = ordinal;
+            Err(Error::Unsupported {
+                backend: "cuda",
+                what: "this build has no CUDA backend: enable the cargo feature `cuda`, or use --backend cpu".to_owned(),
+            })
+        }
+    }
+
     /// The device of a backend by name: `auto`, `cpu`, `cuda`, `hip` or `wgpu`. `threads` is for the CPU; 0 is one per
     /// core.
     ///
@@ -98,6 +139,7 @@ impl Device {
     pub fn named(name: &str, threads: usize) -> Result<Self> {
         match name {
             "auto" | "cpu" => Self::cpu_with_threads(threads),
+            "cuda" => Self::cuda(),
             _ => match devices().into_iter().find(|d| d.backend == name) {
                 Some(DeviceInfo { backend, unavailable: Some(reason), .. }) => {
                     Err(Error::Unsupported { backend, what: format!("{reason}; use --backend cpu") })
@@ -119,7 +161,9 @@ impl Device {
         match &self.0 {
             #[cfg(feature = "cpu")]
             Kind::Cpu(cpu) => cpu,
-            #[cfg(not(feature = "cpu"))]
+            #[cfg(feature = "cuda")]
+            Kind::Cuda(cuda) => cuda,
+            #[cfg(not(any(feature = "cpu", feature = "cuda")))]
             Kind::None(never) => match *never {},
         }
     }

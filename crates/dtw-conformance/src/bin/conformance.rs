@@ -18,7 +18,7 @@ use dtw_core::{Backend, Dtype};
 #[derive(Parser)]
 #[command(version, about)]
 struct Options {
-    /// The backend: cpu.
+    /// The backend: cpu or cuda, as far as built in.
     #[arg(long, default_value = "cpu")]
     backend: String,
     /// Also run the cases of this file (JSON, golden format). May be given more than once.
@@ -56,8 +56,8 @@ fn main() -> anyhow::Result<ExitCode> {
     for dtype in [Dtype::F64, Dtype::F32] {
         if options.dtype.is_none_or(|only| only == dtype) {
             whole.absorb(match dtype {
-                Dtype::F64 => judge(&options, backend::<f64>(&options.backend)?.as_ref(), &mut out)?,
-                Dtype::F32 => judge(&options, backend::<f32>(&options.backend)?.as_ref(), &mut out)?,
+                Dtype::F64 => judge(&options, backend_f64(&options.backend)?.as_ref(), &mut out)?,
+                Dtype::F32 => judge(&options, backend_f32(&options.backend)?.as_ref(), &mut out)?,
             });
         }
     }
@@ -65,18 +65,30 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(if whole.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-#[cfg(feature = "cpu")]
-fn backend<T: Element + dtw_cpu::Element>(name: &str) -> anyhow::Result<Box<dyn Backend<T>>> {
-    match name {
-        "cpu" => Ok(Box::new(dtw_cpu::CpuBackend::new())),
-        other => bail!("unknown backend {other:?}: this command was built with cpu"),
-    }
-}
+/// The backends of this build.
+const BACKENDS: &[&str] = &[
+    #[cfg(feature = "cpu")]
+    "cpu",
+    #[cfg(feature = "cuda")]
+    "cuda",
+];
 
-#[cfg(not(feature = "cpu"))]
-fn backend<T: Element>(name: &str) -> anyhow::Result<Box<dyn Backend<T>>> {
-    bail!("unknown backend {name:?}: this command was built without any (cargo features: cpu)")
+/// Makes the function that finds a backend for a number type.
+macro_rules! backend {
+    ($name:ident, $number:ty) => {
+        fn $name(name: &str) -> anyhow::Result<Box<dyn Backend<$number>>> {
+            match name {
+                #[cfg(feature = "cpu")]
+                "cpu" => Ok(Box::new(dtw_cpu::CpuBackend::new())),
+                #[cfg(feature = "cuda")]
+                "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?)),
+                other => bail!("unknown backend {other:?}: this command was built with {}", BACKENDS.join(" and ")),
+            }
+        }
+    };
 }
+backend!(backend_f32, f32);
+backend!(backend_f64, f64);
 
 fn judge<T: Element>(
     options: &Options,
