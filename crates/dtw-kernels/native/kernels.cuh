@@ -17,6 +17,7 @@
 #include "recurrence/twed.cuh"
 #include "recurrence/wdtw.cuh"
 #include "sweep.cuh"
+#include "trace.cuh"
 
 namespace dtw {
 
@@ -58,3 +59,6 @@ DTW_DEVICE void sweep(const Sweep& p) {
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))
+#define DTW_TRACE(symbol, R, BAND) \
+    DTW_KERNEL(symbol, dtw::Sweep, dtw::trace<DTW_ARGUMENTS R, dtw::Channels<DTW_ARGUMENTS R>::many>(p))
+#define DTW_WALK(symbol) DTW_KERNEL(symbol, dtw::Walk, dtw::walk(p))

@@ -136,7 +136,7 @@ struct Walk {
     uint64_t choice_stride;  // words per task
     uint64_t tasks;
     uint32_t strip;        // walk inside this strip of kTraceColumns columns
-    uint32_t open_start;   // 1: stop in the first row (subsequence)
+    uint32_t reserved;     // 0
 };
 
 }  // namespace dtw

@@ -10,7 +10,7 @@ struct Unrecorded {
     DTW_DEVICE void begin(uint32_t, uint32_t) {}
     template <class R, class S, class P>
     DTW_DEVICE void record(int, const R&, const S&, const S&, const S&, const P&) {}
-    DTW_DEVICE void row(uint32_t) {}
+    DTW_DEVICE void row(bool, uint32_t) {}
 };
 
 // Two bits a cell: one word per row and lane of up to 16 columns.
@@ -22,8 +22,11 @@ struct Choices {
     DTW_DEVICE void record(int k, const R& r, const S& diagonal, const S& up, const S& left, const P& price) {
         word |= r.choice(diagonal, up, left, price) << (2 * k);
     }
-    DTW_DEVICE void row(uint32_t i) {
-        words[static_cast<uint64_t>(i) * 32 + static_cast<uint32_t>(lane())] = word;
+    // The end of row `i`, if there is such a row.
+    DTW_DEVICE void row(bool there, uint32_t i) {
+        if (there) {
+            words[static_cast<uint64_t>(i) * 32 + static_cast<uint32_t>(lane())] = word;
+        }
         word = 0;
     }
 };

@@ -236,12 +236,9 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
                 own.step(r, p, band, x, y, static_cast<int32_t>(top + q), row.here, left, recorder);
                 row.advance();
             }
-            if (q < rows) {
-                recorder.row(top + q);
-                if (writes) {
-                    store_state(right_edge, p.edge_part_stride, top + q,
-                                last_k == K - 1 ? own.cell[K - 1] : own.at(last_k));
-                }
+            recorder.row(q < rows, top + q);
+            if (writes && q < rows) {
+                store_state(right_edge, p.edge_part_stride, top + q, last_k == K - 1 ? own.cell[K - 1] : own.at(last_k));
             }
             own.corner = choose(q < rows || inside > 0, left, own.corner);
         };

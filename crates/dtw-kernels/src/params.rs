@@ -276,7 +276,7 @@ params! {
         tasks: u64,
         /// Walk inside this strip.
         strip: u32,
-        /// 1: stop in the first row (subsequence).
-        open_start: u32,
+        /// 0.
+        reserved: u32,
     }
 }

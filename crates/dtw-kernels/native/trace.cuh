@@ -1,0 +1,80 @@
+// Warping paths: which arrival every cell chose, two bits a cell, and the walk back.
+//
+// Strips are kTraceColumns columns wide. Order of the calls, for a batch of tasks:
+//   1. trace, keep_edges = 1, spread = 1: sweeps all strips and keeps every right edge (edge slot: task * strips + strip) and
+//      writes the distances. Ticket and progress zeroed before.
+//   2. for strip = strips - 1 down to 0: trace, keep_edges = 0, only_strip = strip (ticket zeroed before): sweeps that strip
+//      of every task again from the edge kept to its left and records its choices, choice_stride >= 32 * longest n words a
+//      task; then walk, with the same strip: goes on from the cell where the walk of the strip to the right has stopped.
+// A walk's state is (i, j, steps, 0), 1-based, and starts at the cell where the path ends. It is done when i or j is 0. The
+// same sweep computes the same bits both times, so a path does not depend on the memory it was found in.
+#pragma once
+
+#include "sweep.cuh"
+
+namespace dtw {
+
+constexpr uint32_t kTraceColumns = 512;
+
+template <class R, bool kMany>
+DTW_DEVICE void trace(const Sweep& p) {
+    using T = typename R::Number;
+    constexpr int K = kTraceColumns / 32;
+    const R r(p);
+    const bool records = p.keep_edges == 0;
+    while (true) {
+        uint64_t ticket = 0;
+        if (lane() == 0) {
+            ticket = take(p.ticket);
+        }
+        ticket = broadcast(ticket, 0);
+        if (ticket >= (records ? p.tasks : p.tasks * p.strips)) {
+            return;
+        }
+        const uint64_t k = ticket % p.tasks;
+        const uint32_t strip = records ? p.only_strip : static_cast<uint32_t>(ticket / p.tasks);
+        const Task task = task_of(p, k);
+        if (strip >= (task.m + kTraceColumns - 1) / kTraceColumns) {
+            continue;
+        }
+        const Band band = band_of(p, k, task.n, task.m);
+        T* right = static_cast<T*>(p.edges) + (k * p.strips + strip) * p.edge_stride;
+        T* left = strip > 0 ? right - p.edge_stride : right;
+        if (records) {
+            Choices choices{p.choices + k * p.choice_stride, 0};
+            sweep_strip<R, K, true, kMany>(r, p, k, task, band, strip, left, right, nullptr, nullptr, choices);
+        } else {
+            uint32_t* done = p.progress + k * p.strips + strip;
+            Unrecorded none;
+            sweep_strip<R, K, true, kMany>(r, p, k, task, band, strip, left, right, strip > 0 ? done - 1 : nullptr, done,
+                                           none);
+        }
+    }
+}
+
+// One lane walks one task through one strip.
+DTW_DEVICE void walk(const Walk& p) {
+    constexpr uint32_t K = kTraceColumns / 32;
+    const uint64_t first = static_cast<uint64_t>(warp()) * 32 + static_cast<uint32_t>(lane());
+    for (uint64_t k = first; k < p.tasks; k += static_cast<uint64_t>(warps()) * 32) {
+        uint32_t* state = p.state + 4 * k;
+        const uint32_t* choices = p.choices + k * p.choice_stride;
+        uint32_t i = state[0], j = state[1], steps = state[2];
+        while (i > 0 && j > p.strip * kTraceColumns && j <= (p.strip + 1) * kTraceColumns) {
+            uint32_t* point = p.points + 2 * (k * p.path_stride + steps);
+            point[0] = i - 1;
+            point[1] = j - 1;
+            ++steps;
+            const uint32_t column = j - 1 - p.strip * kTraceColumns;
+            const uint32_t word = choices[static_cast<uint64_t>(i - 1) * 32 + column / K];
+            const uint32_t choice = word >> (2 * (column % K)) & 3u;
+            i -= choice != 2u ? 1u : 0u;
+            j -= choice != 1u ? 1u : 0u;
+        }
+        state[0] = i;
+        state[1] = j;
+        state[2] = steps;
+    }
+}
+
+}  // namespace dtw
