@@ -14,6 +14,7 @@
 //! | [`cases`] | the cases of the suite: chosen by hand, and strategies for random ones |
 //! | [`check`] | one function per promise of a backend |
 //! | [`guard`], [`tolerance`] | sentinels round outputs; how wrong a value may be, and why |
+//! | [`expectations`] | sections that a backend is known not to support |
 //! | [`mod@suite`], [`report`] | the sections, and what a run found |
 //! | [`translate`] | the one place where the oracles' words become `dtw-core`'s |
 #![forbid(unsafe_code)]
@@ -21,6 +22,7 @@
 pub mod batch;
 pub mod cases;
 pub mod check;
+pub mod expectations;
 pub mod golden;
 pub mod guard;
 pub mod oracle;

@@ -34,6 +34,8 @@ pub(crate) struct Table {
     pub(crate) offsets: Vec<u64>,
     /// Where the ranges of a pair of lengths begin.
     begins: HashMap<(usize, usize), u64>,
+    /// The lengths that this is the table of, if it is of one pair of lengths.
+    single: Option<(usize, usize, Rows)>,
 }
 
 impl Table {
@@ -149,7 +151,7 @@ impl Banding {
         pairs.saturating_mul(x.longest(0..x.len()).max(y.longest(0..y.len())) as u64)
     }
 
-    /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`.
+    /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`; whether it changed.
     pub(crate) fn fill(
         &mut self,
         table: &mut Table,
@@ -157,13 +159,20 @@ impl Banding {
         x: &Order,
         y: &Order,
         rows: Rows,
-    ) -> Result<()> {
+    ) -> Result<bool> {
+        let single = (x.is_equal_length() && y.is_equal_length())
+            .then(|| (x.length(rect.rows.start), y.length(rect.columns.start), rows));
+        if single.is_some() && table.single == single {
+            return Ok(false);
+        }
+        table.single = None;
         table.ranges.clear();
         table.offsets.clear();
         table.begins.clear();
-        if x.is_equal_length() && y.is_equal_length() {
-            let (n, m) = (x.length(rect.rows.start), y.length(rect.columns.start));
-            return self.append(&mut table.ranges, n, m, rows);
+        if let Some((n, m, rows)) = single {
+            self.append(&mut table.ranges, n, m, rows)?;
+            table.single = single;
+            return Ok(true);
         }
         for (i, j) in rect.pairs() {
             let lengths = (x.length(i), y.length(j));
@@ -178,7 +187,7 @@ impl Banding {
             };
             table.offsets.push(begin);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Appends the ranges of a pair with `n` kernel rows and `m` kernel columns.

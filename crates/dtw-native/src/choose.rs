@@ -66,14 +66,12 @@ const COSTS: Costs = Costs {
 /// Strips have 32 lanes.
 const STRIP_LANES: usize = 32;
 
-/// The fastest kernel for a launch on a device of this many multiprocessors, of those that it `has`; `None` if there is
-/// none.
-pub(crate) fn choose(demand: &Demand, multiprocessors: u32, has: impl Fn(&Kernel) -> bool) -> Option<Choice> {
+/// The fastest kernel for a launch on a device of this many multiprocessors; `None` if there is none.
+pub(crate) fn choose(demand: &Demand, multiprocessors: u32) -> Option<Choice> {
     [Some(demand.key), demand.shortcut]
         .into_iter()
         .flatten()
         .flat_map(|key| catalog::sweeps(key, demand.dtype, demand.many))
-        .filter(|kernel| has(kernel))
         .filter(|kernel| kernel.band || !demand.band)
         .filter(|kernel| kernel.edges || (!demand.keeps_edges && kernel.width() as usize >= demand.m))
         .flat_map(|kernel| {
@@ -172,7 +170,7 @@ mod tests {
     #[test]
     fn many_short_pairs_go_to_a_kernel_of_their_width() {
         for m in [20, 60, 96, 128, 512, 1024] {
-            let choice = choose(&demand(m, m, 10_000_000), 132, |_| true).unwrap();
+            let choice = choose(&demand(m, m, 10_000_000), 132).unwrap();
             let width = choice.kernel.width() as usize;
             assert!(!choice.kernel.edges && !choice.kernel.band && width >= m, "{m}: {choice:?}");
             assert!(width <= m + m / 2 + 16, "{m}: {choice:?}");
@@ -181,31 +179,31 @@ mod tests {
 
     #[test]
     fn few_long_pairs_are_spread() {
-        let choice = choose(&demand(100_000, 100_000, 1), 132, |_| true).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 1), 132).unwrap();
         assert!(choice.spread && choice.kernel.edges, "{choice:?}");
-        let choice = choose(&demand(100_000, 100_000, 100_000), 132, |_| true).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 100_000), 132).unwrap();
         assert!(choice.kernel.edges, "{choice:?}");
     }
 
     #[test]
     fn bands_go_to_kernels_that_know_them() {
         let banded = Demand { band: true, row_cells: 200, ..demand(2047, 2047, 1_000_000) };
-        let choice = choose(&banded, 132, |_| true).unwrap();
+        let choice = choose(&banded, 132).unwrap();
         assert!(choice.kernel.band && choice.kernel.edges, "{choice:?}");
     }
 
     #[test]
     fn a_shortcut_is_taken_where_there_is_one() {
         let twed = Demand { key: "twed", shortcut: Some("twed_unit"), dtype: "f64", ..demand(4000, 4000, 1) };
-        assert_eq!(choose(&twed, 132, |_| true).unwrap().kernel.key, "twed_unit");
+        assert_eq!(choose(&twed, 132).unwrap().kernel.key, "twed_unit");
         let banded = Demand { band: true, row_cells: 100, ..twed };
-        assert_eq!(choose(&banded, 132, |_| true).unwrap().kernel.key, "twed");
+        assert_eq!(choose(&banded, 132).unwrap().kernel.key, "twed");
     }
 
     #[test]
     fn a_search_keeps_its_edges() {
         let search = Demand { key: "subsequence_dtw", keeps_edges: true, ..demand(1000, 20, 10) };
-        let choice = choose(&search, 132, |_| true).unwrap();
+        let choice = choose(&search, 132).unwrap();
         assert!(choice.kernel.edges && choice.spread);
     }
 

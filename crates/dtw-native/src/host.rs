@@ -9,10 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use dtw_core::{Error, Result};
-use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Kernel, Pass, host};
+use dtw_kernels::{Kernel, host};
 
-use crate::{Buffer, Machine, Properties};
+use crate::{BLOCK_THREADS, Buffer, Machine, Properties};
 
 /// What buffers are aligned to, and the size of the zones round them.
 const ZONE: usize = 256;
@@ -124,17 +123,6 @@ impl Buffer for HostBuffer {
     }
 }
 
-/// Runs a kernel that takes a `P`.
-fn run<P: Params>(kernel: &Kernel, params: &[u8], blocks: u32, seed: u32) -> Result<()> {
-    assert_eq!(params.len(), size_of::<P>(), "{} takes a {}", kernel.symbol, P::NAME);
-    // SAFETY: as many bytes as the structure has, of plain numbers.
-    let params = unsafe { params.as_ptr().cast::<P>().read_unaligned() };
-    let interleaved = MULTIPROCESSORS * BLOCKS_EACH * (crate::BLOCK_THREADS / host::LANES);
-    // SAFETY: the planner's addresses are of buffers that it keeps until this returns.
-    unsafe { host::launch(kernel.symbol, &params, blocks, interleaved, seed) }
-        .map_err(|error| Error::Backend { backend: "host", source: Box::new(error) })
-}
-
 impl Machine for HostMachine {
     type Buffer = HostBuffer;
 
@@ -150,10 +138,6 @@ impl Machine for HostMachine {
             total_bytes: self.total_bytes,
             free_bytes: self.free_bytes(),
         }
-    }
-
-    fn has(&self, kernel: &Kernel) -> bool {
-        host::has(kernel.symbol)
     }
 
     fn allocate(&self, bytes: usize) -> Result<HostBuffer> {
@@ -187,13 +171,10 @@ impl Machine for HostMachine {
 
     fn launch(&self, kernel: &Kernel, params: &[u8], blocks: u32) -> Result<()> {
         let seed = self.launches.fetch_add(1, Ordering::Relaxed);
-        match kernel.pass {
-            Pass::Sweep | Pass::Trace => run::<params::Sweep>(kernel, params, blocks, seed),
-            Pass::Prepare => run::<params::Prepare>(kernel, params, blocks, seed),
-            Pass::Best => run::<params::Best>(kernel, params, blocks, seed),
-            Pass::Normalize => run::<params::Normalize>(kernel, params, blocks, seed),
-            Pass::Walk => run::<params::Walk>(kernel, params, blocks, seed),
-        }
+        let interleaved = MULTIPROCESSORS * BLOCKS_EACH * (BLOCK_THREADS / host::LANES);
+        // SAFETY: the planner's addresses are of buffers that it keeps until this returns.
+        unsafe { host::launch(kernel.symbol, params, blocks, interleaved, seed) }
+            .map_err(|error| Error::Backend { backend: self.name(), source: Box::new(error) })
     }
 
     fn resident_blocks(&self, _: &Kernel) -> Result<u32> {

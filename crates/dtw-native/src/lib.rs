@@ -8,6 +8,7 @@
 //! | `plan` | passes: one for most measures, one per channel or per divergence term |
 //! | `engine` | chunks of series that are on the device together, tiles of results, transfers |
 //! | `search`, `windows` | the same for matches |
+//! | `resident` | calls whose series and results stay on the device |
 //! | `side` | uploading and preparing series |
 //! | `sweep` | one launch: edges, tickets, band, weights |
 //! | `choose` | which kernel: the one place that knows what is fast |
@@ -25,6 +26,7 @@ mod host;
 mod machine;
 mod order;
 mod plan;
+mod resident;
 mod scatter;
 mod scratch;
 mod search;
@@ -38,3 +40,4 @@ pub use bytes::Number;
 pub use host::{HostBuffer, HostMachine};
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 pub use plan::NativePlan;
+pub use resident::{DeviceBatch, DeviceLayout, normalize_on_device};

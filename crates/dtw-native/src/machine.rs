@@ -58,12 +58,6 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
         Ok(self.clone())
     }
 
-    /// Whether the device has this kernel.
-    fn has(&self, kernel: &Kernel) -> bool {
-        let _ = kernel;
-        true
-    }
-
     /// Memory for `bytes` bytes, holding anything.
     ///
     /// # Errors

@@ -22,15 +22,21 @@ pub(crate) struct Order {
 impl Order {
     /// The series as they come.
     pub(crate) fn given<T>(batch: &SeriesBatch<'_, T>, dropped: usize) -> Self {
-        let mut order = Self { count: batch.len(), dropped, ..Self::default() };
-        order.longest = batch.max_length().saturating_sub(dropped);
-        if !batch.is_equal_length() {
-            order.lengths = (0..batch.len()).map(|s| (batch.length(s) - dropped) as u32).collect();
+        if batch.is_equal_length() {
+            let longest = batch.max_length().saturating_sub(dropped);
+            return Self::equal(batch.len(), longest).dropping(dropped);
         }
-        order
+        Self::ragged((0..batch.len()).map(|s| batch.length(s)), dropped)
     }
 
-    /// Series of one length.
+    /// Series of these lengths, as given, as they come.
+    pub(crate) fn ragged(lengths: impl Iterator<Item = usize>, dropped: usize) -> Self {
+        let lengths: Vec<u32> = lengths.map(|length| length.saturating_sub(dropped) as u32).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
+        Self { count: lengths.len(), longest, dropped, series: Vec::new(), lengths }
+    }
+
+    /// Series of one length, as swept.
     pub(crate) fn equal(count: usize, length: usize) -> Self {
         Self { count, longest: length, ..Self::default() }
     }
@@ -88,6 +94,10 @@ impl Order {
     /// The series at place `k`.
     pub(crate) fn series(&self, k: usize) -> usize {
         if self.series.is_empty() { k } else { self.series[k] as usize }
+    }
+    /// The same, of series that lose this many points on the way.
+    pub(crate) fn dropping(self, dropped: usize) -> Self {
+        Self { dropped, ..self }
     }
     /// Points of the series at place `k`, as swept.
     pub(crate) fn length(&self, k: usize) -> usize {

@@ -12,6 +12,7 @@ use crate::banding::Banding;
 use crate::bytes::Number;
 use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
+use crate::resident::Layout;
 use crate::search::Searcher;
 
 /// A plan on a machine that runs the native kernels.
@@ -25,7 +26,8 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) engine: Engine<T, M>,
     pub(crate) searcher: Searcher<T, M>,
     pub(crate) observer: Watch,
-    /// Distances of series with themselves, and of single channels.
+    pub(crate) resident: [Layout<M>; 2],
+    /// Distances of series with themselves.
     own: [Vec<T>; 2],
 }
 
@@ -62,6 +64,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             functor,
             problem: problem.clone(),
             searcher: Searcher::default(),
+            resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
             own: [Vec::new(), Vec::new()],
         })
@@ -143,7 +146,8 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
 
     fn scratch_bytes(&self) -> u64 {
         let own: usize = self.own.iter().map(|values| values.capacity() * size_of::<T>()).sum();
-        (self.engine.bytes() + self.searcher.bytes() + own) as u64
+        let resident: usize = self.resident.iter().map(Layout::bytes).sum();
+        (self.engine.bytes() + self.searcher.bytes() + resident + own) as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {

@@ -35,6 +35,21 @@ impl<M: Machine> Region<M> {
         Ok(buffer.address())
     }
 
+    /// The same, without a copy if they are the numbers that it holds already: those of `known`.
+    pub(crate) fn keep<V: Plain + PartialEq>(
+        &mut self,
+        machine: &M,
+        values: &[V],
+        known: &mut Vec<V>,
+    ) -> Result<u64> {
+        if self.bytes() == 0 || known != values {
+            known.clear();
+            self.hold(machine, values)?;
+            known.extend_from_slice(values);
+        }
+        Ok(self.address())
+    }
+
     /// Memory of `bytes` zeros.
     pub(crate) fn zeros(&mut self, machine: &M, bytes: usize) -> Result<u64> {
         let buffer = self.reserve(machine, bytes)?;

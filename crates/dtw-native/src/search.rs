@@ -86,6 +86,22 @@ impl<T: Number, M: Machine> Searcher<T, M> {
         top_k as u64 * hit + 2 * size_of::<u32>() as u64 + excluded
     }
 
+    /// Finds the cost of the best end of every task, without telling the host: `costs[task]`.
+    /// `lengths` are those of the tasks, on the device; 0: all `longest`.
+    pub(crate) fn best(machine: &M, candidates: &Candidates<'_>, lengths: u64, costs: u64) -> Result<()> {
+        let p = params::Best {
+            totals: candidates.totals,
+            lengths,
+            costs,
+            stride: candidates.stride,
+            tasks: candidates.tasks as u64,
+            length: candidates.longest as u32,
+            top_k: 1,
+            ..params::Best::default()
+        };
+        machine.launch(best_kernel::<T>(), p.bytes(), blocks_for(p.tasks))
+    }
+
     /// Finds the best ends of every task; [`Searcher::hits`] then has them.
     pub(crate) fn find(&mut self, machine: &M, candidates: &Candidates<'_>, wanted: Wanted) -> Result<()> {
         let Wanted { top_k, exclusion } = wanted;

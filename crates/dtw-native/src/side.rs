@@ -170,6 +170,19 @@ pub(crate) struct Bring<'a, T> {
     pub(crate) places: &'a Range<usize>,
 }
 
+/// Where series are that the caller has on the device; null offsets and lengths for series of one length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resident {
+    pub(crate) values: u64,
+    pub(crate) times: u64,
+    pub(crate) raw_offsets: u64,
+    pub(crate) raw_lengths: u64,
+    pub(crate) offsets: u64,
+    pub(crate) lengths: u64,
+    /// Prepared points in all, without the padding before the first series.
+    pub(crate) points: usize,
+}
+
 /// One side's prepared series, and where they are.
 #[derive(Debug)]
 pub(crate) struct Prepared<T, M: Machine> {
@@ -221,7 +234,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
     }
 
     /// Memory for `points` prepared points; the side knows where afterwards.
-    fn reserve(&mut self, machine: &M, preparation: &Preparation, points: usize) -> Result<()> {
+    pub(crate) fn reserve(&mut self, machine: &M, preparation: &Preparation, points: usize) -> Result<()> {
         self.channels = preparation.prepared_channels();
         let bytes = points * size_of::<T>();
         let mut side = params::Side::default();
@@ -285,6 +298,40 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             machine.launch(prepare_kernel::<T>(), p.bytes(), blocks_for(p.count))?;
         }
         Ok(())
+    }
+
+    /// Prepares series that are on the device already, all of them in one launch.
+    pub(crate) fn load_resident(
+        &mut self,
+        machine: &M,
+        preparation: &Preparation,
+        order: &Order,
+        resident: &Resident,
+    ) -> Result<()> {
+        let longest = order.longest(0..order.len());
+        let stride = Preparation::stride(longest);
+        self.places = 0..order.len();
+        self.reserve(machine, preparation, PAD as usize + resident.points)?;
+        (self.side.count, self.side.length) = (order.len() as u32, longest as u32);
+        self.side.stride = stride as u64;
+        (self.side.offsets, self.side.lengths) = (resident.offsets, resident.lengths);
+        let p = params::Prepare {
+            raw: resident.values,
+            raw_times: resident.times,
+            raw_offsets: resident.raw_offsets,
+            lengths: resident.raw_lengths,
+            raw_stride: order.raw_length(0) as u64,
+            length: (longest + order.raw_length(0) - order.length(0)) as u32,
+            values: self.side.values,
+            gaps: self.side.gaps,
+            sums: self.side.sums,
+            times: self.side.times,
+            offsets: resident.offsets,
+            stride: stride as u64,
+            count: order.len() as u64,
+            ..preparation.params()
+        };
+        machine.launch(prepare_kernel::<T>(), p.bytes(), blocks_for(p.count))
     }
 
     /// Windows of `length` points of raw univariate or multichannel points at `raw`, one starting at every point.

@@ -141,13 +141,12 @@ impl<M: Machine> Sweeper<M> {
         if form != Form::Table {
             return Ok(LaunchBand::plain(form));
         }
-        banding.fill(&mut self.table, rect, x, y, rows)?;
-        let ranges = self.ranges.hold(&self.machine, &self.table.ranges)?;
-        let offsets = if self.table.offsets.is_empty() {
-            0
-        } else {
-            self.range_offsets.hold(&self.machine, &self.table.offsets)?
-        };
+        if banding.fill(&mut self.table, rect, x, y, rows)? {
+            self.ranges.hold(&self.machine, &self.table.ranges)?;
+            self.range_offsets.hold(&self.machine, &self.table.offsets)?;
+        }
+        let ranges = self.ranges.address();
+        let offsets = if self.table.offsets.is_empty() { 0 } else { self.range_offsets.address() };
         Ok(LaunchBand { form, ranges, offsets })
     }
 
@@ -174,14 +173,12 @@ impl<M: Machine> Sweeper<M> {
             tasks: job.tasks,
             keeps_edges: job.keeps_edges,
         };
-        choose(&demand, self.multiprocessors, |kernel| self.machine.has(kernel)).ok_or_else(|| {
-            Error::Unsupported {
-                backend: self.machine.name(),
-                what: format!(
-                    "{} of {}: no kernel was built for it; the cpu backend can",
-                    demand.key, demand.dtype
-                ),
-            }
+        choose(&demand, self.multiprocessors).ok_or_else(|| Error::Unsupported {
+            backend: self.machine.name(),
+            what: format!(
+                "{} of {}: no kernel was built for it; the cpu backend can",
+                demand.key, demand.dtype
+            ),
         })
     }
 

@@ -82,7 +82,9 @@ macro_rules! backend {
                 "cpu" => Ok(Box::new(dtw_cpu::CpuBackend::new())),
                 #[cfg(feature = "cuda")]
                 "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?)),
-                other => bail!("unknown backend {other:?}: this command was built with {}", BACKENDS.join(" and ")),
+                other => {
+                    bail!("unknown backend {other:?}: this command was built with {}", BACKENDS.join(" and "))
+                }
             }
         }
     };

@@ -1,0 +1,51 @@
+//! What a backend is known not to do yet: sections whose cases it must all refuse as unsupported.
+//!
+//! The sections still run. One that finds every case unsupported is reported as skipped with its reason instead of as a
+//! failure; one in which anything passes fails, so that this list stays true.
+
+/// A known gap.
+struct Gap {
+    backends: &'static [&'static str],
+    sections: &'static [&'static str],
+    reason: &'static str,
+}
+
+/// Backends that run the native kernels.
+const NATIVE: &[&str] = &["cuda", "host"];
+
+const GAPS: &[Gap] = &[
+    Gap {
+        backends: NATIVE,
+        sections: &["gradients_soft_dtw", "gradients_soft_dtw_divergence", "alignment", "random_gradients"],
+        reason: "the native kernels have no backward sweep; cpu has one",
+    },
+    Gap {
+        backends: NATIVE,
+        sections: &["paths", "random_paths"],
+        reason: "the native kernels record no choices; cpu does",
+    },
+];
+
+/// Why a backend is expected to support nothing of a section; `None` if it is expected to.
+pub fn expected_unsupported(backend: &str, section: &str) -> Option<&'static str> {
+    GAPS.iter()
+        .find(|gap| gap.backends.contains(&backend) && gap.sections.contains(&section))
+        .map(|gap| gap.reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::SECTIONS;
+
+    #[test]
+    fn every_section_named_exists() {
+        for gap in GAPS {
+            for section in gap.sections {
+                assert!(SECTIONS.contains(section), "{section}");
+            }
+        }
+        assert!(expected_unsupported("cpu", "paths").is_none());
+        assert!(expected_unsupported("host", "alignment").is_some());
+    }
+}
