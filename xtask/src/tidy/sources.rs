@@ -81,7 +81,9 @@ fn unsafe_reasons_of(file: &File) -> Complaints {
         }
         let reasons = lines[number..=number].iter().chain(lines[..number].iter().rev().take_while(|line| {
             let line = line.trim();
-            line.starts_with("//") || line.starts_with("#[") || line.starts_with("unsafe ")
+            // Also above the statement that the line belongs to.
+            let continues = !line.is_empty() && !line.ends_with([';', '{', '}']);
+            line.starts_with("//") || line.starts_with("#[") || line.starts_with("unsafe ") || continues
         }));
         if !reasons.clone().any(|line| line.contains("// SAFETY:") || line.contains("# Safety")) {
             complaints.push(format!("{}:{}: unsafe without // SAFETY:", file.path, number + 1));
@@ -153,7 +155,8 @@ mod tests {
 
     #[test]
     fn unsafe_needs_its_reason() {
-        let sound = "// SAFETY: checked above.\nunsafe { f() }\n/// # Safety\n/// x\nunsafe fn g() {}\n#![forbid(unsafe_code)]\n";
+        let sound = "// SAFETY: checked above.\nunsafe { f() }\n/// # Safety\n/// x\nunsafe fn g() {}\n#![forbid(unsafe_code)]\n\
+             // SAFETY: checked above.\nlet a =\n    f(unsafe { g() });\n";
         assert!(unsafe_reasons(&project(&[("a.rs", sound)])).is_empty());
         let unsound = "// SAFETY: far away.\nlet x = 1;\nunsafe { f() }\n";
         assert_eq!(unsafe_reasons(&project(&[("a.rs", unsound)])), ["a.rs:3: unsafe without // SAFETY:"]);
