@@ -3,6 +3,8 @@
 use dtw_core::{Backend, Error, Measure, Plan, Problem, Result, Task};
 
 use crate::functor::Functor;
+use crate::paths::no_path;
+use crate::paths::{no_path, trace_kernel};
 use crate::plan::{NativePlan, no_gradients, no_kernels};
 use crate::{Machine, Number};
 
@@ -32,17 +34,18 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
         let (spec, backend) = (problem.spec(), self.machine.name());
         let unsupported = |what: String| Err(Error::Unsupported { backend, what });
-        if Functor::of(spec).is_none() {
-            return Err(no_kernels(backend, spec.key()));
-        }
+        let Some(functor) = Functor::of(spec) else { return Err(no_kernels(backend, spec.key())) };
+        let channels = problem.shape().channels;
         match task {
             Task::Distances => Ok(()),
             Task::Gradients => Err(no_gradients(backend, &spec.measure)),
-            Task::Paths => unsupported(format!("a path of {}: the cpu backend can", spec.key())),
+            Task::Paths if !spec.measure.has_path(problem.shape().channels) => {
+                unsupported(no_path(spec.key(), spec.measure.sums_channels()))
+            }
             Task::Matches if !matches!(spec.measure, Measure::Dtw { .. }) => {
                 unsupported(format!("a search with {}: only dtw has one", spec.measure.key()))
             }
-            Task::Matches => Ok(()),
+            Task::Paths | Task::Matches => Ok(()),
         }
     }
 

@@ -8,6 +8,7 @@
 //! | `plan` | passes: one for most measures, one per channel or per divergence term |
 //! | `engine` | chunks of series that are on the device together, tiles of results, transfers |
 //! | `search`, `windows` | the same for matches |
+//! | `paths` | the same for warping paths |
 //! | `resident` | calls whose series and results stay on the device |
 //! | `side` | uploading and preparing series |
 //! | `sweep` | one launch: edges, tickets, band, weights |
@@ -25,6 +26,8 @@ mod functor;
 mod host;
 mod machine;
 mod order;
+mod paths;
+mod paths;
 mod plan;
 mod resident;
 mod scatter;

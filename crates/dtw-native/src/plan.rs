@@ -12,6 +12,8 @@ use crate::banding::Banding;
 use crate::bytes::Number;
 use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
+use crate::paths::Pathfinder;
+use crate::paths::Tracer;
 use crate::resident::Layout;
 use crate::search::Searcher;
 
@@ -25,7 +27,9 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) banding: Banding,
     pub(crate) engine: Engine<T, M>,
     pub(crate) searcher: Searcher<T, M>,
+    pub(crate) pathfinder: Pathfinder<M>,
     pub(crate) observer: Watch,
+    pub(crate) tracer: Tracer<T, M>,
     pub(crate) resident: [Layout<M>; 2],
     /// Distances of series with themselves.
     own: [Vec<T>; 2],
@@ -64,6 +68,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             functor,
             problem: problem.clone(),
             searcher: Searcher::default(),
+            pathfinder: Pathfinder::default(),
+            tracer: Tracer::default(),
             resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
             own: [Vec::new(), Vec::new()],
@@ -147,7 +153,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     fn scratch_bytes(&self) -> u64 {
         let own: usize = self.own.iter().map(|values| values.capacity() * size_of::<T>()).sum();
         let resident: usize = self.resident.iter().map(Layout::bytes).sum();
-        (self.engine.bytes() + self.searcher.bytes() + resident + own) as u64
+        (self.engine.bytes() + self.searcher.bytes() + self.pathfinder.bytes() + resident + own) as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
@@ -187,7 +193,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
 
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
         self.problem.check_input(&x, &y)?;
-        Err(self.unsupported(format!("a path of {}: the cpu backend can", self.problem.spec().key())))
+        self.all_paths(&x, &y)
     }
 
     fn matches(

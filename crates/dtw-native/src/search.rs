@@ -199,11 +199,11 @@ fn top_k<T: Number>(mut costs: Vec<T>, wanted: Wanted) -> Vec<(T, usize)> {
 }
 
 /// A search over all pairs of a pairing.
-struct Search<'a, T: Number, M: Machine> {
+pub(crate) struct Search<'a, T: Number, M: Machine> {
     engine: &'a mut Engine<T, M>,
     searcher: &'a mut Searcher<T, M>,
     banding: &'a mut Banding,
-    functor: Functor,
+    pub(crate) functor: Functor,
     observer: &'a dyn Observer,
     wanted: Wanted,
     references: Order,
@@ -212,7 +212,7 @@ struct Search<'a, T: Number, M: Machine> {
 
 impl<T: Number, M: Machine> Search<'_, T, M> {
     /// Calls `each` with query, reference and hits of every pair.
-    fn run(
+    pub(crate) fn run(
         &mut self,
         pairing: Pairing,
         queries: &SeriesBatch<'_, T>,
@@ -372,7 +372,8 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
 }
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
-    fn search<'a>(
+    /// A search, to be run.
+    pub(crate) fn search<'a>(
         &'a mut self,
         queries: &SeriesBatch<'_, T>,
         references: &SeriesBatch<'_, T>,
