@@ -3,7 +3,6 @@
 use dtw_core::{Backend, Error, Measure, Plan, Problem, Result, Task};
 
 use crate::functor::Functor;
-use crate::paths::no_path;
 use crate::paths::{no_path, trace_kernel};
 use crate::plan::{NativePlan, no_gradients, no_kernels};
 use crate::{Machine, Number};
@@ -39,8 +38,9 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
         match task {
             Task::Distances => Ok(()),
             Task::Gradients => Err(no_gradients(backend, &spec.measure)),
-            Task::Paths if !spec.measure.has_path(problem.shape().channels) => {
-                unsupported(no_path(spec.key(), spec.measure.sums_channels()))
+            Task::Paths if !spec.measure.has_path(channels) => Err(no_path(backend, spec, channels)),
+            Task::Paths if trace_kernel::<T>(functor.key, channels > 1).is_none() => {
+                unsupported(format!("a path of {}: the cpu backend can", spec.key()))
             }
             Task::Matches if !matches!(spec.measure, Measure::Dtw { .. }) => {
                 unsupported(format!("a search with {}: only dtw has one", spec.measure.key()))

@@ -27,7 +27,6 @@ mod host;
 mod machine;
 mod order;
 mod paths;
-mod paths;
 mod plan;
 mod resident;
 mod scatter;

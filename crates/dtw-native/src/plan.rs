@@ -12,7 +12,6 @@ use crate::banding::Banding;
 use crate::bytes::Number;
 use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
-use crate::paths::Pathfinder;
 use crate::paths::Tracer;
 use crate::resident::Layout;
 use crate::search::Searcher;
@@ -27,7 +26,6 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) banding: Banding,
     pub(crate) engine: Engine<T, M>,
     pub(crate) searcher: Searcher<T, M>,
-    pub(crate) pathfinder: Pathfinder<M>,
     pub(crate) observer: Watch,
     pub(crate) tracer: Tracer<T, M>,
     pub(crate) resident: [Layout<M>; 2],
@@ -68,7 +66,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             functor,
             problem: problem.clone(),
             searcher: Searcher::default(),
-            pathfinder: Pathfinder::default(),
             tracer: Tracer::default(),
             resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
@@ -153,7 +150,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     fn scratch_bytes(&self) -> u64 {
         let own: usize = self.own.iter().map(|values| values.capacity() * size_of::<T>()).sum();
         let resident: usize = self.resident.iter().map(Layout::bytes).sum();
-        (self.engine.bytes() + self.searcher.bytes() + self.pathfinder.bytes() + resident + own) as u64
+        (self.engine.bytes() + self.searcher.bytes() + self.tracer.bytes() + resident + own) as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
