@@ -60,14 +60,21 @@ fn is_piece(name: &str, stem: &str) -> bool {
     number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Of all headers in the folder: their names and texts.
+/// Headers that no device's image is made of: editing them leaves compiled images as they are.
+const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/fibers.h"];
+
+/// Of the headers in the folder that devices compile: their names and texts.
 pub(crate) fn hash_of_headers(folder: &Path) -> Result<u64> {
     let mut files = Vec::new();
     gather(folder, &mut files)?;
     files.sort();
     let mut hash = Hash::new();
     for path in files {
-        hash.add(path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/").as_bytes());
+        let name = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
+        if HOST_ONLY.contains(&name.as_str()) {
+            continue;
+        }
+        hash.add(name.as_bytes());
         hash.add(&std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?);
     }
     Ok(hash.0)
