@@ -1,0 +1,140 @@
+//! Results do not depend on how much memory there is or where it is: tiles under a small limit, and series on the device.
+#![cfg(feature = "host")]
+
+use dtw_core::{Anchor, Backend, Error, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
+use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
+
+/// Numbers without a pattern, the same every time.
+fn noise(count: usize) -> Vec<f32> {
+    let mut state = 7_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+}
+
+fn specs() -> Vec<Spec> {
+    vec![
+        Spec::dtw(),
+        Spec::dtw().with_band(dtw_core::Band::Slanted { radius: dtw_core::Radius::Points(4) }),
+        Spec::new(Measure::Erp { gap: 0.5 }),
+        Spec::soft_dtw(0.5),
+        Spec::new(Measure::Wddtw { g: 0.1 }),
+        Spec::subsequence_dtw(LocalCost::Manhattan),
+    ]
+}
+
+fn distances(machine: &HostMachine, problem: &Problem, x: SeriesBatch<'_, f32>) -> Vec<f32> {
+    let mut plan: Box<dyn Plan<f32>> = NativeBackend::new(machine.clone()).plan(problem).unwrap();
+    let mut out = vec![f32::NAN; problem.output_len()];
+    plan.distances(x, x, &mut out).unwrap();
+    assert!(plan.scratch_bytes() >= machine.used_bytes());
+    let held = machine.used_bytes();
+    plan.distances(x, x, &mut out).unwrap();
+    assert_eq!(machine.used_bytes(), held, "a second call allocates");
+    assert!(held <= problem.memory_limit_bytes(), "{held} bytes of {}", problem.memory_limit_bytes());
+    out
+}
+
+#[test]
+fn a_small_limit_only_means_more_tiles() {
+    let values = noise(3000);
+    let ragged: Vec<usize> = (0..=40).map(|s| s * 40 + (s % 5) * 7).collect();
+    let ragged = SeriesBatch::ragged(&values[..ragged[40]], &ragged, 1).unwrap();
+    let equal = SeriesBatch::equal(&values[..2000], 40, 50, 1).unwrap();
+    for spec in specs() {
+        for batch in [equal, ragged] {
+            for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+                if pairing == Pairing::SelfSymmetric && spec.anchor == Anchor::Subsequence {
+                    continue;
+                }
+                let problem = Problem::of(spec.clone(), pairing, &batch, &batch).unwrap();
+                let whole = distances(&HostMachine::new(1 << 30), &problem, batch);
+                let little = problem.with_memory_limit(48 << 10);
+                let tiled = distances(&HostMachine::new(1 << 30), &little, batch);
+                for (k, (a, b)) in whole.iter().zip(&tiled).enumerate() {
+                    assert!((a - b).abs() <= 1e-5 * a.abs(), "{} {pairing:?} {k}: {a} {b}", spec.key());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_numbers() {
+    let values = noise(4000);
+    let batch = SeriesBatch::equal(&values, 2, 2000, 1).unwrap();
+    let problem =
+        Problem::of(Spec::dtw(), Pairing::Zipped, &batch, &batch).unwrap().with_memory_limit(10_000);
+    let backend = NativeBackend::new(HostMachine::new(1 << 30));
+    let mut plan: Box<dyn Plan<f32>> = backend.plan(&problem).unwrap();
+    match plan.distances(batch, batch, &mut [0.0; 2]) {
+        Err(Error::OutOfMemory { requested_bytes, available_bytes: 10_000, .. }) => {
+            assert!(requested_bytes > 10_000);
+            let enough = problem.with_memory_limit(requested_bytes * 2);
+            let mut plan: Box<dyn Plan<f32>> = backend.plan(&enough).unwrap();
+            plan.distances(batch, batch, &mut [0.0; 2]).unwrap();
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn series_on_the_device_give_the_same() {
+    let values = noise(600);
+    let offsets = [0, 40, 70, 140, 170, 200];
+    let ragged = SeriesBatch::ragged(&values[..200], &offsets, 1).unwrap();
+    let equal = SeriesBatch::equal(&values[..200], 5, 40, 1).unwrap();
+    for spec in specs() {
+        for (batch, layout) in
+            [(equal, DeviceLayout::Equal { count: 5, length: 40 }), (ragged, DeviceLayout::Ragged(&offsets))]
+        {
+            for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+                if pairing == Pairing::SelfSymmetric && spec.anchor == Anchor::Subsequence {
+                    continue;
+                }
+                let machine = HostMachine::new(1 << 30);
+                let problem = Problem::of(spec.clone(), pairing, &batch, &batch).unwrap();
+                let expected = distances(&machine, &problem, batch);
+                let raw = bytes(batch.values());
+                let input = machine.allocate(raw.len()).unwrap();
+                machine.upload(&input, 0, &raw).unwrap();
+                let output = machine.allocate(expected.len() * 4).unwrap();
+                let series = DeviceBatch { values: input.address(), times: 0, channels: 1, layout };
+                let mut plan = NativePlan::<f32, _>::new(machine.clone(), &problem).unwrap();
+                let mut held = None;
+                for _ in 0..2 {
+                    // SAFETY: the buffers are as large as the problem says.
+                    unsafe { plan.distances_on_device(series, series, output.address()) }.unwrap();
+                    assert_eq!(*held.get_or_insert(machine.used_bytes()), machine.used_bytes());
+                }
+                let mut got = vec![0; expected.len() * 4];
+                machine.download(&output, 0, &mut got).unwrap();
+                for (k, (expected, got)) in expected.iter().zip(got.chunks(4)).enumerate() {
+                    let got = f32::from_ne_bytes(got.try_into().unwrap());
+                    let close = (expected - got).abs() <= 1e-5 * expected.abs();
+                    assert!(close, "{} {pairing:?} {k}: {expected} {got}", spec.key());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_device_cannot_put_together_is_refused() {
+    let values = noise(20);
+    let batch = SeriesBatch::equal(&values, 2, 10, 1).unwrap();
+    let spec = Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 });
+    let problem = Problem::of(spec, Pairing::Zipped, &batch, &batch).unwrap();
+    let mut plan = NativePlan::<f32, _>::new(HostMachine::new(1 << 20), &problem).unwrap();
+    let layout = DeviceLayout::Equal { count: 2, length: 10 };
+    let series = DeviceBatch { values: 0, times: 0, channels: 1, layout };
+    // SAFETY: refused before an address is used.
+    let refused = unsafe { plan.distances_on_device(series, series, 0) };
+    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+}
