@@ -28,6 +28,7 @@ pub use machine::{CudaBuffer, CudaMachine, Timer};
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
 use dtw_native::NativeBackend;
+pub use dtw_native::{DeviceBatch, NativePlan, Number};
 
 /// The backend's name.
 pub const NAME: &str = "cuda";
@@ -60,26 +61,14 @@ impl CudaBackend {
     }
 }
 
-impl Backend<f32> for CudaBackend {
+impl<T: Number> Backend<T> for CudaBackend {
     fn name(&self) -> &'static str {
         NAME
     }
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
-        Backend::<f32>::supports(&self.0, problem, task)
+        Backend::<T>::supports(&self.0, problem, task)
     }
-    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f32>>> {
-        self.0.plan(problem)
-    }
-}
-
-impl Backend<f64> for CudaBackend {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
-        Backend::<f64>::supports(&self.0, problem, task)
-    }
-    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f64>>> {
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         self.0.plan(problem)
     }
 }

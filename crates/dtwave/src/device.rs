@@ -51,7 +51,8 @@ pub fn devices() -> Vec<DeviceInfo> {
     #[cfg(feature = "cuda")]
     for device in dtw_cuda::devices() {
         let dtw_cuda::DeviceInfo { ordinal, description, unavailable } = device;
-        let description = if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
+        let description =
+            if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
         list.push(DeviceInfo { backend: "cuda", description, unavailable });
     }
     #[cfg(not(feature = "cuda"))]
@@ -126,7 +127,8 @@ impl Device {
             let _ = ordinal;
             Err(Error::Unsupported {
                 backend: "cuda",
-                what: "this build has no CUDA backend: enable the cargo feature `cuda`, or use --backend cpu".to_owned(),
+                what: "this build has no CUDA backend: enable the cargo feature `cuda`, or use --backend cpu"
+                    .to_owned(),
             })
         }
     }

@@ -3,12 +3,27 @@
 use dtw_core::{OwnedBatch, Result, Scalar, Series, SeriesBatch};
 use ndarray::{ArrayBase, Data, Ix1, Ix2, Ix3};
 
-/// `f32` or `f64`.
-#[cfg(feature = "cpu")]
-pub trait Float: dtw_cpu::Element + Scalar {}
-/// `f32` or `f64`.
-#[cfg(not(feature = "cpu"))]
-pub trait Float: Scalar {}
+/// What each backend of this build asks of a number type.
+mod asked {
+    #[cfg(feature = "cpu")]
+    pub(super) use dtw_cpu::Element as Cpu;
+    #[cfg(feature = "cuda")]
+    pub(super) use dtw_cuda::Number as Cuda;
+
+    /// Nothing: the backend is not in this build.
+    #[cfg(not(feature = "cpu"))]
+    pub trait Cpu {}
+    #[cfg(not(feature = "cpu"))]
+    impl<T> Cpu for T {}
+    /// Nothing: the backend is not in this build.
+    #[cfg(not(feature = "cuda"))]
+    pub trait Cuda {}
+    #[cfg(not(feature = "cuda"))]
+    impl<T> Cuda for T {}
+}
+
+/// A number type that series can hold and every backend of this build computes with: `f32` or `f64`.
+pub trait Float: Scalar + asked::Cpu + asked::Cuda {}
 impl Float for f32 {}
 impl Float for f64 {}
 
