@@ -15,14 +15,13 @@ use crate::staging::{CHUNK, Pinned};
 #[derive(Debug, Clone)]
 pub struct CudaMachine {
     ordinal: usize,
-    context: Arc<Context>,
     queue: Arc<Queue>,
+    context: Arc<Context>,
 }
 
 /// Streams and staging memory.
 #[derive(Debug)]
 struct Queue {
-    context: Arc<Context>,
     stream: sys::CUstream,
     /// Whether `stream` is ours to destroy.
     owned: bool,
@@ -31,6 +30,8 @@ struct Queue {
     ready: sys::CUevent,
     upload: Mutex<[Pinned; 2]>,
     download: [Mutex<Pinned>; TRANSFER_SLOTS],
+    /// Last, because fields are dropped in this order and all of the above live in it.
+    context: Arc<Context>,
 }
 
 // SAFETY: handles of the driver, usable from any thread once the context is current there.

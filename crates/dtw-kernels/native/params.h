@@ -12,6 +12,9 @@ namespace dtw {
 // Points of padding before each prepared series, and after the last.
 constexpr int kPad = 64;
 
+// Points of a series that one warp prepares.
+constexpr uint32_t kPreparePiece = 1024;
+
 // How tasks are numbered.
 enum Pairing : uint32_t {
     kCross = 0,      // task = i * y.count + j        -> out[i * out_stride + j]

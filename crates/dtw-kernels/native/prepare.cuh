@@ -1,5 +1,5 @@
 // Raw series to prepared ones: padding, derivative, z-normalisation, scale, gap costs, running sums, times.
-// A warp per series; lanes take its points in turn.
+// A warp per series, or per piece of a long one; lanes take its points in turn.
 #pragma once
 
 #include "recurrence/norm.cuh"
@@ -85,30 +85,29 @@ struct RawSeries {
     }
 };
 
-// Cost of deleting point i of a prepared series.
+// Cost of deleting point i of a series; `times` are those of the raw series, or null.
 template <class T>
-DTW_DEVICE T gap_of(const Prepare& p, const T* values, uint32_t channels, const T* times, uint32_t i) {
+DTW_DEVICE T gap_of(const Prepare& p, const RawSeries<T>& raw, const T* times, uint32_t i) {
     if (p.gap_kind == 1) {
         const Rooted<T> norm{};
         const T gap = static_cast<T>(p.parameters[0]);
-        if (channels == 1) {
-            return norm.one(values[i], gap);
+        if (p.channels == 1) {
+            return norm.one(raw.at(i, 0), gap);
         }
         T sum = T(0);
-        for (uint32_t c = 0; c < channels; ++c) {
-            sum = norm.add(sum, values[static_cast<uint64_t>(i) * channels + c], gap);
+        for (uint32_t c = 0; c < p.channels; ++c) {
+            sum = norm.add(sum, raw.at(i, c), gap);
         }
         return norm.done(sum);
     }
     const Powered<T> norm{static_cast<T>(p.parameters[2])};
     const T nu = static_cast<T>(p.parameters[0]), lambda = static_cast<T>(p.parameters[1]);
     T distance = T(0);
-    for (uint32_t c = 0; c < channels; ++c) {
-        const T here = values[static_cast<uint64_t>(i) * channels + c];
-        const T before = i > 0 ? values[(static_cast<uint64_t>(i) - 1) * channels + c] : T(0);
-        distance = channels == 1 ? norm.one(here, before) : norm.add(distance, here, before);
+    for (uint32_t c = 0; c < p.channels; ++c) {
+        const T here = raw.at(i, c), before = i > 0 ? raw.at(i - 1, c) : T(0);
+        distance = p.channels == 1 ? norm.one(here, before) : norm.add(distance, here, before);
     }
-    if (channels > 1) {
+    if (p.channels > 1) {
         distance = norm.done(distance);
     }
     const T elapsed = times ? times[i] - (i > 0 ? times[i - 1] : T(0)) : T(1);
@@ -117,7 +116,11 @@ DTW_DEVICE T gap_of(const Prepare& p, const T* values, uint32_t channels, const 
 
 template <class T>
 DTW_DEVICE void prepare(const Prepare& p) {
-    for (uint64_t s = warp(); s < p.count; s += warps()) {
+    // A long series is prepared in pieces, unless something of it depends on all before.
+    const bool whole = p.normalize || p.sums;
+    const uint64_t pieces = whole ? 1 : (p.length + kPreparePiece - 1) / kPreparePiece;
+    for (uint64_t task = warp(); task < p.count * pieces; task += warps()) {
+        const uint64_t s = task / pieces, piece = task % pieces;
         const uint32_t raw_length = p.lengths ? p.lengths[s] : p.length;
         const uint64_t raw_first = p.raw_offsets ? p.raw_offsets[s] : s * p.raw_stride;
         const uint64_t first = p.offsets ? p.offsets[s] : kPad + s * p.stride;
@@ -125,11 +128,14 @@ DTW_DEVICE void prepare(const Prepare& p) {
         RawSeries<T> raw{p, static_cast<const T*>(p.raw) + raw_first * p.channels,
                          p.derivative ? raw_length - 2 : raw_length, T(0), T(1)};
         const uint32_t length = raw.length;
+        const uint64_t past = whole ? length : (piece + 1) * kPreparePiece;
+        const uint32_t from = static_cast<uint32_t>(piece * kPreparePiece) + static_cast<uint32_t>(lane());
+        const uint32_t to = past < length ? static_cast<uint32_t>(past) : length;
         T* values = static_cast<T*>(p.values) + first * channels;
         const T scale = static_cast<T>(p.scale);
         for (uint32_t c = 0; c < channels; ++c) {
             raw.measure(c);
-            for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
+            for (uint32_t i = from; i < to; i += 32) {
                 T v = raw.at(i, p.one_channel ? p.channel : c);
                 v = p.normalize ? (v - raw.mean) * raw.inverse : v;
                 values[static_cast<uint64_t>(i) * channels + c] = p.scale == 1.0 ? v : v * scale;
@@ -137,7 +143,7 @@ DTW_DEVICE void prepare(const Prepare& p) {
         }
         // Padding before; the last series also pads behind. Zeros: see params.h.
         const auto pad = [&](T* base, uint32_t width) {
-            for (uint32_t i = static_cast<uint32_t>(lane()); i < kPad * width; i += 32) {
+            for (uint32_t i = static_cast<uint32_t>(lane()); piece == 0 && i < kPad * width; i += 32) {
                 *(base - 1 - static_cast<int64_t>(i)) = T(0);
                 if (s + 1 == p.count) {
                     base[static_cast<uint64_t>(length) * width + i] = T(0);
@@ -145,30 +151,32 @@ DTW_DEVICE void prepare(const Prepare& p) {
             }
         };
         pad(values, channels);
-        sync();
-        T* times = nullptr;
+        const T* raw_times = p.times ? static_cast<const T*>(p.raw_times) + raw_first : nullptr;
         if (p.times) {
-            times = static_cast<T*>(p.times) + first;
+            T* times = static_cast<T*>(p.times) + first;
             pad(times, 1);
-            for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
-                times[i] = static_cast<const T*>(p.raw_times)[raw_first + i];
+            for (uint32_t i = from; i < to; i += 32) {
+                times[i] = raw_times[i];
             }
-            sync();
         }
         if (p.gap_kind != 0) {
             T* gaps = static_cast<T*>(p.gaps) + first;
             pad(gaps, 1);
             T* sums = p.sums ? static_cast<T*>(p.sums) + first : nullptr;
+            if (sums == nullptr) {
+                for (uint32_t i = from; i < to; i += 32) {
+                    gaps[i] = gap_of(p, raw, raw_times, i);
+                }
+                continue;
+            }
             T total = T(0);
             for (uint32_t i0 = 0; i0 < length; i0 += 32) {
                 const uint32_t i = i0 + static_cast<uint32_t>(lane());
-                const T gap = i < length ? gap_of(p, values, channels, times, i) : T(0);
+                const T gap = i < length ? gap_of(p, raw, raw_times, i) : T(0);
                 const T running = total + scan_of_lanes(gap);
                 if (i < length) {
                     gaps[i] = gap;
-                    if (sums) {
-                        sums[i] = running;
-                    }
+                    sums[i] = running;
                 }
                 total = broadcast(running, 31);
             }

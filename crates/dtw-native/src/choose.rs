@@ -58,7 +58,7 @@ const COSTS: Costs = Costs {
     row: 8.0,
     general_row: 24.0,
     cell_latency: 10.0,
-    row_latency: 40.0,
+    row_latency: 70.0,
     strip_lag: 96.0,
     issue_slots: 4.0,
 };
@@ -110,7 +110,10 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let warps = demand.tasks as f64 * f64::from(kernel.lanes) / STRIP_LANES as f64;
     let issue = warps * steps * (columns as f64 * cell * wide + row)
         / (COSTS.issue_slots * f64::from(multiprocessors.max(1)));
-    let latency = columns as f64 * (COSTS.cell_latency + cell) * wide.sqrt() + COSTS.row_latency + row;
+    // The narrow sweep of many columns takes two rows at once: two chains side by side.
+    let chains = if !kernel.edges && !general && columns >= 24 && wide == 1.0 { 2.0 } else { 1.0 };
+    let latency =
+        columns as f64 * (COSTS.cell_latency + cell) * wide.sqrt() / chains + COSTS.row_latency + row;
     let chain = if spread { (demand.n as f64 + strips * COSTS.strip_lag) * latency } else { steps * latency };
     let running = if spread { warps * strips } else { warps };
     let rounds = (running / (f64::from(multiprocessors.max(1)) * resident_warps(columns, wide))).max(1.0);

@@ -73,6 +73,11 @@ impl Preparation {
     }
 }
 
+/// Blocks for a launch that prepares: a warp for every 1024 points (`kPreparePiece`) of a series.
+fn prepare_blocks(p: &params::Prepare) -> u32 {
+    blocks_for(p.count * u64::from(p.length.div_ceil(1024).max(1)))
+}
+
 /// The kernel that prepares.
 pub(crate) fn prepare_kernel<T: Number>() -> &'static Kernel {
     catalog::other(Pass::Prepare, "prepare", T::DTYPE.name(), false).expect("permutations.toml lists it")
@@ -295,7 +300,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
                 ..preparation.params()
             };
             staging.bring(machine, &mut p, Bring { batch, order, places: &here })?;
-            machine.launch(prepare_kernel::<T>(), p.bytes(), blocks_for(p.count))?;
+            machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))?;
         }
         Ok(())
     }
@@ -331,7 +336,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             count: order.len() as u64,
             ..preparation.params()
         };
-        machine.launch(prepare_kernel::<T>(), p.bytes(), blocks_for(p.count))
+        machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))
     }
 
     /// Windows of `length` points of raw univariate or multichannel points at `raw`, one starting at every point.
@@ -358,7 +363,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             length: length as u32,
             ..preparation.params()
         };
-        machine.launch(prepare_kernel::<T>(), p.bytes(), blocks_for(p.count))
+        machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))
     }
 
     /// The series at `places`, which are here.
