@@ -36,11 +36,18 @@ pub(crate) struct Table {
     begins: HashMap<(usize, usize), u64>,
     /// The lengths that this is the table of, if it is of one pair of lengths.
     single: Option<(usize, usize, Rows)>,
+    /// The same of the table that the device has.
+    uploaded: Option<(usize, usize, Rows)>,
 }
 
 impl Table {
     pub(crate) fn bytes(&self) -> usize {
         self.ranges.capacity() * size_of::<params::Range>() + self.offsets.capacity() * size_of::<u64>()
+    }
+
+    /// To be called once the device has what [`Banding::fill`] made: until then it is made again.
+    pub(crate) fn is_on_the_device(&mut self) {
+        self.uploaded = self.single;
     }
 }
 
@@ -151,7 +158,7 @@ impl Banding {
         pairs.saturating_mul(x.longest(0..x.len()).max(y.longest(0..y.len())) as u64)
     }
 
-    /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`; whether it changed.
+    /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`; whether the device needs it.
     pub(crate) fn fill(
         &mut self,
         table: &mut Table,
@@ -162,10 +169,10 @@ impl Banding {
     ) -> Result<bool> {
         let single = (x.is_equal_length() && y.is_equal_length())
             .then(|| (x.length(rect.rows.start), y.length(rect.columns.start), rows));
-        if single.is_some() && table.single == single {
+        if single.is_some() && table.uploaded == single {
             return Ok(false);
         }
-        table.single = None;
+        (table.single, table.uploaded) = (None, None);
         table.ranges.clear();
         table.offsets.clear();
         table.begins.clear();

@@ -144,6 +144,7 @@ impl<M: Machine> Sweeper<M> {
         if banding.fill(&mut self.table, rect, x, y, rows)? {
             self.ranges.hold(&self.machine, &self.table.ranges)?;
             self.range_offsets.hold(&self.machine, &self.table.offsets)?;
+            self.table.is_on_the_device();
         }
         let ranges = self.ranges.address();
         let offsets = if self.table.offsets.is_empty() { 0 } else { self.range_offsets.address() };

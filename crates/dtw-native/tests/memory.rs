@@ -138,3 +138,35 @@ fn what_the_device_cannot_put_together_is_refused() {
     let refused = unsafe { plan.distances_on_device(series, series, 0) };
     assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
 }
+
+#[test]
+fn a_plan_that_ran_out_of_device_memory_works_when_there_is_some() {
+    let values = noise(400);
+    let batch = SeriesBatch::equal(&values, 10, 40, 1).unwrap();
+    let total = 1 << 20;
+    for spec in specs() {
+        let problem = Problem::of(spec.clone(), Pairing::Zipped, &batch, &batch).unwrap();
+        let whole = HostMachine::new(total as u64);
+        let mut plan: Box<dyn Plan<f32>> = NativeBackend::new(whole.clone()).plan(&problem).unwrap();
+        let mut expected = vec![f32::NAN; problem.output_len()];
+        plan.distances(batch, batch, &mut expected).unwrap();
+        let needed = whole.used_bytes() as usize;
+        let mut failed = 0;
+        for free in (0..=needed).step_by(96) {
+            let machine = HostMachine::new(total as u64);
+            let mut plan: Box<dyn Plan<f32>> = NativeBackend::new(machine.clone()).plan(&problem).unwrap();
+            let mut out = vec![f32::NAN; problem.output_len()];
+            let occupied = machine.allocate(total - free).unwrap();
+            match plan.distances(batch, batch, &mut out) {
+                Ok(()) => {}
+                Err(Error::OutOfMemory { .. }) => failed += 1,
+                Err(other) => panic!("{} with {free} bytes: {other}", spec.key()),
+            }
+            drop(occupied);
+            out.fill(f32::NAN);
+            plan.distances(batch, batch, &mut out).unwrap();
+            assert_eq!(out, expected, "{} after {free} bytes", spec.key());
+        }
+        assert!(failed > needed / 96 / 2, "{}: out of memory {failed} times", spec.key());
+    }
+}
