@@ -57,6 +57,10 @@ DTW_DEVICE void best(const Best& p) {
         if (lane() == 0 && p.counts) {
             p.counts[k] = hits;
         }
+        // Where there are fewer hits, their costs are infinite.
+        for (uint32_t hit = hits; lane() == 0 && hit < p.top_k; ++hit) {
+            static_cast<T*>(p.costs)[k * p.top_k + hit] = Limits<T>::infinity();
+        }
     }
 }
 
