@@ -1,9 +1,14 @@
 //! A GPU opened: its context, its compiled kernels, and whether it still works.
+//!
+//! **A lost context.** After a fault in a kernel, CUDA answers every call in that context with the same error. The call
+//! that met it fails, and the context counts as lost: everything made in it only gives errors from then on. The next plan
+//! (or backend) resets the GPU's primary context and works in a fresh one, which the whole process shares. CUDA promises
+//! this for a context, not for every fault: where the reset fails too, only a new process helps, and the error says so.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, TryLockError, Weak};
 
 use cudarc::driver::{DriverError, result, sys};
 use dtw_core::{Error, Result};
@@ -11,7 +16,7 @@ use dtw_kernels::{Kernel, images};
 use dtw_native::{BLOCK_THREADS, Properties};
 
 use crate::NAME;
-use crate::driver::{Absent, describe, is_fatal, start};
+use crate::driver::{Absent, describe, is_fatal, start, too_weak};
 
 /// The primary context of one GPU, shared with everything else in the process that uses CUDA.
 #[derive(Debug)]
@@ -24,8 +29,27 @@ pub(crate) struct Context {
     modules: Mutex<HashMap<&'static str, sys::CUmodule>>,
     /// Kernels found and the blocks a multiprocessor runs of each, by symbol.
     functions: Mutex<HashMap<&'static str, Function>>,
-    lost: AtomicBool,
+    lost: Arc<AtomicBool>,
+    /// Held for reading while a thread is in the driver, for writing while a lost context is taken away.
+    users: RwLock<()>,
 }
+
+/// The right to call the driver: the context is current on this thread and stays while this lives.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Entered<'a> {
+    _user: RwLockReadGuard<'a, ()>,
+}
+
+/// What the process knows of a GPU it has opened.
+#[derive(Debug, Default)]
+struct Known {
+    context: Weak<Context>,
+    lost: Arc<AtomicBool>,
+}
+
+/// By ordinal. One context for the whole process, so that all that use it learn when it is lost.
+static KNOWN: Mutex<BTreeMap<usize, Known>> = Mutex::new(BTreeMap::new());
 
 /// A kernel in this context.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +66,27 @@ unsafe impl Sync for Context {}
 unsafe impl Send for Function {}
 
 impl Context {
+    /// The context of GPU `ordinal`: the one in use, or a fresh one where there is none or it is lost.
+    pub(crate) fn shared(ordinal: usize) -> Result<Arc<Self>> {
+        let mut all = lock(&KNOWN);
+        let known = all.entry(ordinal).or_default();
+        let old = known.context.upgrade();
+        let is_lost = known.lost.load(Ordering::Acquire);
+        if let Some(context) = &old
+            && !is_lost
+        {
+            return Ok(Arc::clone(context));
+        }
+        // Whoever is in the driver with the lost context leaves first, and nobody enters it again.
+        let alone = old.as_ref().map(|old| old.users.write());
+        let context = Arc::new(Self::open(ordinal, is_lost)?);
+        drop(alone);
+        *known = Known { context: Arc::downgrade(&context), lost: Arc::clone(&context.lost) };
+        Ok(context)
+    }
+
     /// Opens GPU `ordinal`. With `reset` the primary context is made anew first, because it was lost.
-    pub(crate) fn open(ordinal: usize, reset: bool) -> Result<Self> {
+    fn open(ordinal: usize, reset: bool) -> Result<Self> {
         let count = start()?;
         if ordinal >= count {
             return Err(Absent::Number { ordinal, count }.into());
@@ -51,8 +94,14 @@ impl Context {
         if let Some(advice) = images::cuda_state().advice() {
             return Err(Absent::Kernels(advice).into());
         }
-        let failed = |error| Error::from(Absent::Device(describe(error)));
+        let failed = |error| {
+            let text = describe(error);
+            Error::from(if reset { Absent::NotRenewed(text) } else { Absent::Device(text) })
+        };
         let device = result::device::get(ordinal as i32).map_err(failed)?;
+        if let Some(weak) = too_weak(device).map_err(failed)? {
+            return Err(weak.into());
+        }
         // SAFETY: `device` came from the driver; the context is current before anything uses it.
         let (context, multiprocessors) = unsafe {
             if reset {
@@ -72,14 +121,30 @@ impl Context {
             multiprocessors: multiprocessors as u32,
             modules: Mutex::default(),
             functions: Mutex::default(),
-            lost: AtomicBool::new(false),
+            lost: Arc::default(),
+            users: RwLock::default(),
         })
     }
 
     /// Makes the context current on this thread.
-    pub(crate) fn enter(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// When the context is lost: the driver must not be asked for anything that was made in it.
+    pub(crate) fn enter(&self) -> Result<Entered<'_>> {
+        // Never waits: the lock is only taken for writing once the context is lost.
+        let user = match self.users.try_read() {
+            Ok(user) => Some(user),
+            Err(TryLockError::Poisoned(user)) => Some(user.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let Some(user) = user.filter(|_| !self.is_lost()) else {
+            let text =
+                "the device's context was lost in an earlier call: make a new plan, which opens a fresh one";
+            return Err(Error::Backend { backend: NAME, source: text.into() });
+        };
         // SAFETY: the context is retained as long as `self` lives.
-        self.check("the device", unsafe { result::ctx::set_current(self.context) })
+        self.check("the device", unsafe { result::ctx::set_current(self.context) })?;
+        Ok(Entered { _user: user })
     }
 
     /// The driver's answer as an error of ours; remembers when nothing works any more.
@@ -95,15 +160,13 @@ impl Context {
     }
 
     /// Whether a call failed in a way that ends the context.
-    pub(crate) fn is_lost(&self) -> bool {
+    fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
 
     /// Bytes free and in all.
     pub(crate) fn memory(&self) -> (u64, u64) {
-        if self.enter().is_err() {
-            return (0, 0);
-        }
+        let Ok(_entered) = self.enter() else { return (0, 0) };
         result::mem_get_info().map_or((0, 0), |(free, total)| (free as u64, total as u64))
     }
 
@@ -162,9 +225,8 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if self.is_lost() || self.enter().is_err() {
-            return;
-        }
+        // What was made in a lost context went with it.
+        let Ok(_entered) = self.enter() else { return };
         for module in lock(&self.modules).values() {
             // SAFETY: loaded by us, used by no one any more: every machine holds the context.
             let _ = unsafe { result::module::unload(*module) };

@@ -1,8 +1,8 @@
 //! What GPUs there are.
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::result;
 
-use crate::driver::{Absent, describe, start};
+use crate::driver::{Absent, capability, describe, start, too_weak};
 
 /// A GPU, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,30 +24,29 @@ pub fn devices() -> Vec<DeviceInfo> {
             unavailable: Some(absent.to_string()),
         }],
         Ok(count) => (0..count)
-            .map(|ordinal| {
-                let description = about(ordinal).unwrap_or_else(|absent| absent.to_string());
-                let unavailable = dtw_kernels::images::cuda_state().advice().map(str::to_owned);
-                DeviceInfo { ordinal, description, unavailable }
+            .map(|ordinal| match about(ordinal) {
+                Ok((description, weak)) => {
+                    let advice = dtw_kernels::images::cuda_state().advice().map(str::to_owned);
+                    DeviceInfo { ordinal, description, unavailable: weak.map(|w| w.to_string()).or(advice) }
+                }
+                Err(absent) => DeviceInfo {
+                    ordinal,
+                    description: "an NVIDIA GPU".to_owned(),
+                    unavailable: Some(absent.to_string()),
+                },
             })
             .collect(),
     }
 }
 
-/// Name, compute capability and memory of a GPU.
-fn about(ordinal: usize) -> Result<String, Absent> {
+/// Name, compute capability and memory of a GPU; and why the kernels do not run on it, if they do not.
+fn about(ordinal: usize) -> Result<(String, Option<Absent>), Absent> {
     let failed = |error| Absent::Device(describe(error));
     let device = result::device::get(ordinal as i32).map_err(failed)?;
     let name = result::device::get_name(device).map_err(failed)?;
+    let (major, minor) = capability(device).map_err(failed)?;
     // SAFETY: `device` came from the driver.
-    let (major, minor, memory) = unsafe {
-        use sys::CUdevice_attribute as A;
-        (
-            result::device::get_attribute(device, A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
-                .map_err(failed)?,
-            result::device::get_attribute(device, A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-                .map_err(failed)?,
-            result::device::total_mem(device).map_err(failed)?,
-        )
-    };
-    Ok(format!("{name}, compute capability {major}.{minor}, {:.0} GiB", memory as f64 / (1_u64 << 30) as f64))
+    let memory = unsafe { result::device::total_mem(device) }.map_err(failed)? as f64 / (1_u64 << 30) as f64;
+    let text = format!("{name}, compute capability {major}.{minor}, {memory:.0} GiB");
+    Ok((text, too_weak(device).map_err(failed)?))
 }

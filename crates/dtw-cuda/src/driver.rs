@@ -8,6 +8,9 @@ use crate::NAME;
 /// The oldest CUDA version of a driver that runs the compiled kernels.
 pub(crate) const NEEDED: i32 = 13_000;
 
+/// The least compute capability that the compiled kernels run on.
+const LEAST_CAPABILITY: (i32, i32) = (8, 0);
+
 /// Why there is no device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Absent {
@@ -25,6 +28,13 @@ pub(crate) enum Absent {
     Device(String),
     #[error("no CUDA device {ordinal}: there are {count}, numbered from 0")]
     Number { ordinal: usize, count: usize },
+    #[error(
+        "the CUDA device is too old: {name} has compute capability {}.{}, the kernels need {}.{}; use --backend cpu",
+        found.0, found.1, LEAST_CAPABILITY.0, LEAST_CAPABILITY.1
+    )]
+    TooWeak { name: String, found: (i32, i32) },
+    #[error("the CUDA device was lost and could not be opened again ({0}): start the program again")]
+    NotRenewed(String),
     #[error("{0}")]
     Kernels(&'static str),
 }
@@ -55,6 +65,26 @@ pub(crate) fn start() -> Result<usize, Absent> {
     Ok(count as usize)
 }
 
+/// A GPU's compute capability.
+pub(crate) fn capability(device: sys::CUdevice) -> Result<(i32, i32), DriverError> {
+    use sys::CUdevice_attribute as A;
+    // SAFETY: `device` came from the driver.
+    let attribute = |which| unsafe { result::device::get_attribute(device, which) };
+    Ok((
+        attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+        attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+    ))
+}
+
+/// Why the compiled kernels do not run on this GPU, if they do not.
+pub(crate) fn too_weak(device: sys::CUdevice) -> Result<Option<Absent>, DriverError> {
+    let found = capability(device)?;
+    if found >= LEAST_CAPABILITY {
+        return Ok(None);
+    }
+    Ok(Some(Absent::TooWeak { name: result::device::get_name(device)?, found }))
+}
+
 /// The driver's name and text for an error.
 pub(crate) fn describe(error: DriverError) -> String {
     let name =
@@ -78,6 +108,9 @@ pub(crate) fn is_fatal(error: DriverError) -> bool {
             | E::CUDA_ERROR_HARDWARE_STACK_ERROR
             | E::CUDA_ERROR_ILLEGAL_INSTRUCTION
             | E::CUDA_ERROR_ECC_UNCORRECTABLE
+            | E::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | E::CUDA_ERROR_CONTAINED
+            | E::CUDA_ERROR_ASSERT
             | E::CUDA_ERROR_DEVICE_UNAVAILABLE
             | E::CUDA_ERROR_CONTEXT_IS_DESTROYED
             | E::CUDA_ERROR_DEINITIALIZED

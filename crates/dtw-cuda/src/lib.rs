@@ -15,6 +15,9 @@
 //! Backend::<f32>::plan(&backend, &problem)?.distances(batch, batch, &mut out)?;
 //! # Ok::<(), dtw_core::Error>(())
 //! ```
+//!
+//! Series that are on the GPU already stay there: [`NativePlan::distances_on_device`] takes addresses, on a stream of the
+//! caller's if wished ([`CudaMachine::on_stream`]); [`CudaMachine::check_address`] looks at them first.
 
 mod context;
 mod devices;
@@ -28,7 +31,7 @@ pub use machine::{CudaBuffer, CudaMachine, Timer};
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
 use dtw_native::NativeBackend;
-pub use dtw_native::{DeviceBatch, NativePlan, Number};
+pub use dtw_native::{Buffer, DeviceBatch, DeviceLayout, Machine, NativePlan, Number, normalize_on_device};
 
 /// The backend's name.
 pub const NAME: &str = "cuda";

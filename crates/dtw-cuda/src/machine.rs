@@ -58,7 +58,10 @@ impl Buffer for CudaBuffer {
 
 impl Drop for CudaBuffer {
     fn drop(&mut self) {
-        if self.address != 0 && self.context.enter().is_ok() {
+        // A lost context took its memory with it; the address may be somebody else's by now.
+        if self.address != 0
+            && let Ok(_entered) = self.context.enter()
+        {
             // SAFETY: allocated by us; the driver waits for work that uses it.
             let _ = unsafe { result::free_sync(self.address) };
         }
@@ -67,7 +70,7 @@ impl Drop for CudaBuffer {
 
 impl Queue {
     fn new(context: &Arc<Context>, stream: Option<sys::CUstream>) -> Result<Self> {
-        context.enter()?;
+        let _entered = context.enter()?;
         let make = || {
             let made = result::stream::create(result::stream::StreamKind::NonBlocking);
             context.check("making a stream", made)
@@ -90,9 +93,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if self.context.is_lost() || self.context.enter().is_err() {
-            return;
-        }
+        let Ok(_entered) = self.context.enter() else { return };
         // SAFETY: ours, and nobody else holds the queue.
         unsafe {
             let _ = result::stream::synchronize(self.stream);
@@ -109,7 +110,7 @@ impl Drop for Queue {
 impl CudaMachine {
     /// GPU `ordinal` with a stream of its own.
     pub(crate) fn new(ordinal: usize) -> Result<Self> {
-        let context = Arc::new(Context::open(ordinal, false)?);
+        let context = Context::shared(ordinal)?;
         let queue = Arc::new(Queue::new(&context, None)?);
         Ok(Self { ordinal, context, queue })
     }
@@ -123,13 +124,14 @@ impl CudaMachine {
     /// # Safety
     /// `stream` must be a live stream, and stay so as long as the returned machine and its clones are used.
     pub unsafe fn on_stream(&self, stream: *mut std::ffi::c_void) -> Result<Self> {
-        self.context.enter()?;
+        let context = Context::shared(self.ordinal)?;
+        let entered = context.enter()?;
         let stream: sys::CUstream = stream.cast();
         if !stream.is_null() {
             let mut owner = std::ptr::null_mut();
             // SAFETY: the caller promises a live stream.
             let answer = unsafe { sys::cuStreamGetCtx(stream, &raw mut owner).result() };
-            self.context.check("looking at the stream", answer)?;
+            context.check("looking at the stream", answer)?;
             let own = result::ctx::get_current().ok().flatten();
             if own != Some(owner) {
                 return Err(Error::invalid(
@@ -137,27 +139,38 @@ impl CudaMachine {
                 ));
             }
         }
-        let queue = Arc::new(Queue::new(&self.context, Some(stream))?);
-        Ok(Self { ordinal: self.ordinal, context: Arc::clone(&self.context), queue })
+        drop(entered);
+        let queue = Arc::new(Queue::new(&context, Some(stream))?);
+        Ok(Self { ordinal: self.ordinal, context, queue })
     }
 
-    /// Checks that `address` is memory of this device's context.
+    /// Checks that `address` is memory that this machine's kernels may use: of this device, and of its primary context
+    /// unless it belongs to none (memory of a pool).
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the argument.
     pub fn check_address(&self, name: &str, address: u64) -> Result<()> {
-        self.context.enter()?;
-        let mut owner: sys::CUcontext = std::ptr::null_mut();
-        // SAFETY: asks about an address; writes one pointer.
-        let answer = unsafe {
+        use sys::CUpointer_attribute as A;
+        let _entered = self.context.enter()?;
+        let (mut device, mut owner): (i32, sys::CUcontext) = (-1, std::ptr::null_mut());
+        // SAFETY: asks about an address; writes one integer.
+        let of_device = unsafe {
             sys::cuPointerGetAttribute(
-                (&raw mut owner).cast(),
-                sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT,
+                (&raw mut device).cast(),
+                A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                 address,
             )
             .result()
         };
-        if answer.is_err() || result::ctx::get_current().ok().flatten() != Some(owner) {
+        // SAFETY: asks about an address; writes one pointer.
+        let of_context = unsafe {
+            sys::cuPointerGetAttribute((&raw mut owner).cast(), A::CU_POINTER_ATTRIBUTE_CONTEXT, address)
+                .result()
+        };
+        let is_foreign = of_context.is_ok()
+            && !owner.is_null()
+            && result::ctx::get_current().ok().flatten() != Some(owner);
+        if of_device.is_err() || device != self.ordinal as i32 || is_foreign {
             return Err(Error::invalid(format!(
                 "{name} is not memory of CUDA device {}: pass an address allocated in its primary context",
                 self.ordinal
@@ -192,7 +205,7 @@ pub struct Timer {
 
 impl Timer {
     fn new(machine: &CudaMachine) -> Result<Self> {
-        machine.context.enter()?;
+        let _entered = machine.context.enter()?;
         let make =
             || machine.check("making an event", result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT));
         Ok(Self { machine: machine.clone(), events: [make()?, make()?] })
@@ -203,6 +216,7 @@ impl Timer {
     /// # Errors
     /// When the device fails.
     pub fn start(&self) -> Result<()> {
+        let _entered = self.machine.context.enter()?;
         // SAFETY: event and stream are ours.
         self.machine
             .check("an event", unsafe { result::event::record(self.events[0], self.machine.stream()) })
@@ -213,6 +227,7 @@ impl Timer {
     /// # Errors
     /// When the device fails.
     pub fn stop(&self) -> Result<f64> {
+        let _entered = self.machine.context.enter()?;
         // SAFETY: events and stream are ours; both events are recorded.
         let milliseconds = unsafe {
             result::event::record(self.events[1], self.machine.stream())
@@ -225,6 +240,7 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
+        let Ok(_entered) = self.machine.context.enter() else { return };
         for event in self.events {
             // SAFETY: ours.
             let _ = unsafe { result::event::destroy(event) };
@@ -244,17 +260,13 @@ impl Machine for CudaMachine {
     }
 
     fn own_queue(&self) -> Result<Self> {
-        let context = if self.context.is_lost() {
-            Arc::new(Context::open(self.ordinal, true)?)
-        } else {
-            Arc::clone(&self.context)
-        };
+        let context = Context::shared(self.ordinal)?;
         let queue = Arc::new(Queue::new(&context, None)?);
         Ok(Self { ordinal: self.ordinal, context, queue })
     }
 
     fn allocate(&self, bytes: usize) -> Result<CudaBuffer> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         if bytes == 0 {
             return Ok(CudaBuffer { context: Arc::clone(&self.context), address: 0, bytes });
         }
@@ -272,11 +284,11 @@ impl Machine for CudaMachine {
 
     fn upload(&self, to: &CudaBuffer, offset: usize, bytes: &[u8]) -> Result<()> {
         assert!(offset + bytes.len() <= to.bytes, "an upload beyond the end of a buffer");
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let mut halves = lock(&self.queue.upload);
         for (k, chunk) in bytes.chunks(CHUNK).enumerate() {
             let half = &mut halves[k % 2];
-            half.reserve(&self.context, chunk.len())?;
+            half.reserve(chunk.len())?;
             let staged = half.slice(chunk.len());
             staged.copy_from_slice(chunk);
             let at = to.address + (offset + k * CHUNK) as u64;
@@ -292,7 +304,7 @@ impl Machine for CudaMachine {
 
     fn download(&self, from: &CudaBuffer, offset: usize, bytes: &mut [u8]) -> Result<()> {
         assert!(offset + bytes.len() <= from.bytes, "a download beyond the end of a buffer");
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let mut halves = lock(&self.queue.upload);
         let count = bytes.len().div_ceil(CHUNK);
         let size = |k: usize, whole: usize| CHUNK.min(whole - k * CHUNK);
@@ -301,7 +313,7 @@ impl Machine for CudaMachine {
         for k in 0..=count {
             if k < count {
                 let half = &mut halves[k % 2];
-                half.reserve(&self.context, size(k, whole))?;
+                half.reserve(size(k, whole))?;
                 let staged = half.slice(size(k, whole));
                 let at = from.address + (offset + k * CHUNK) as u64;
                 // SAFETY: the source has that many bytes (checked above); the staged bytes are read after the event.
@@ -313,7 +325,7 @@ impl Machine for CudaMachine {
             }
             if k > 0 {
                 let half = &mut halves[(k - 1) % 2];
-                half.wait(&self.context)?;
+                half.wait()?;
                 let length = size(k - 1, whole);
                 bytes[(k - 1) * CHUNK..][..length].copy_from_slice(half.slice(length));
             }
@@ -326,7 +338,7 @@ impl Machine for CudaMachine {
         if bytes == 0 {
             return Ok(());
         }
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         // SAFETY: within the buffer (checked above).
         let answer =
             unsafe { result::memset_d8_async(buffer.address + offset as u64, 0, bytes, self.stream()) };
@@ -334,7 +346,7 @@ impl Machine for CudaMachine {
     }
 
     fn launch(&self, kernel: &Kernel, params: &[u8], blocks: u32) -> Result<()> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let function = self.context.function(kernel)?;
         let mut arguments = [params.as_ptr().cast_mut().cast::<std::ffi::c_void>()];
         // SAFETY: the kernel takes one structure of these bytes, which the driver copies; the addresses in it are the
@@ -353,21 +365,21 @@ impl Machine for CudaMachine {
     }
 
     fn resident_blocks(&self, kernel: &Kernel) -> Result<u32> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         Ok(self.context.function(kernel)?.blocks_per_multiprocessor * self.context.multiprocessors)
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         // SAFETY: the stream lives as long as the queue.
         self.check("the device", unsafe { result::stream::synchronize(self.stream()) })
     }
 
     fn download_begin(&self, slot: usize, from: &CudaBuffer, offset: usize, bytes: usize) -> Result<()> {
         assert!(offset + bytes <= from.bytes, "a download beyond the end of a buffer");
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let mut pinned = lock(&self.queue.download[slot]);
-        pinned.reserve(&self.context, bytes)?;
+        pinned.reserve(bytes)?;
         let event = pinned.event;
         let staged = pinned.slice(bytes);
         // SAFETY: streams and events are ours; source and destination have that many bytes; the staged bytes are read
@@ -387,9 +399,9 @@ impl Machine for CudaMachine {
     }
 
     fn download_end(&self, slot: usize, _: &CudaBuffer, _: usize, bytes: &mut [u8]) -> Result<()> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let mut pinned = lock(&self.queue.download[slot]);
-        pinned.wait(&self.context)?;
+        pinned.wait()?;
         bytes.copy_from_slice(pinned.slice(bytes.len()));
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Page-locked memory that transfers go through: the device copies from and to it while the processor does other things.
 
+use std::sync::Arc;
+
 use cudarc::driver::{result, sys};
 use dtw_core::Result;
 
@@ -14,6 +16,7 @@ pub(crate) struct Pinned {
     address: *mut u8,
     bytes: usize,
     pub(crate) event: sys::CUevent,
+    context: Arc<Context>,
 }
 
 // SAFETY: plain memory and a handle, used by one thread at a time (behind a lock).
@@ -21,28 +24,30 @@ unsafe impl Send for Pinned {}
 
 impl Pinned {
     /// No memory yet.
-    pub(crate) fn new(context: &Context) -> Result<Self> {
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Self> {
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
-        Ok(Self { address: std::ptr::null_mut(), bytes: 0, event: context.check("making an event", event)? })
+        let event = context.check("making an event", event)?;
+        Ok(Self { address: std::ptr::null_mut(), bytes: 0, event, context: Arc::clone(context) })
     }
 
     /// Room for `bytes` bytes; waits for the last transfer.
-    pub(crate) fn reserve(&mut self, context: &Context, bytes: usize) -> Result<()> {
-        self.wait(context)?;
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<()> {
+        self.wait()?;
         if self.bytes < bytes {
             self.free();
             let wanted = bytes.next_multiple_of(1 << 16);
             // SAFETY: a plain allocation, freed in `free`.
-            let address = context.check("page-locked memory", unsafe { result::malloc_host(wanted, 0) })?;
+            let address =
+                self.context.check("page-locked memory", unsafe { result::malloc_host(wanted, 0) })?;
             (self.address, self.bytes) = (address.cast(), wanted);
         }
         Ok(())
     }
 
     /// Waits for the last transfer.
-    pub(crate) fn wait(&self, context: &Context) -> Result<()> {
+    pub(crate) fn wait(&self) -> Result<()> {
         // SAFETY: the event is ours; one never recorded counts as done.
-        context.check("a transfer", unsafe { result::event::synchronize(self.event) })
+        self.context.check("a transfer", unsafe { result::event::synchronize(self.event) })
     }
 
     /// The first `bytes` bytes. No transfer may be under way.
@@ -64,6 +69,9 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
+        // A lost context took event and memory with it.
+        let context = Arc::clone(&self.context);
+        let Ok(_entered) = context.enter() else { return };
         // SAFETY: the event is ours; waiting first, since a transfer may be under way.
         unsafe {
             let _ = result::event::synchronize(self.event);
