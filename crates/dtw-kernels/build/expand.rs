@@ -13,8 +13,10 @@ pub(crate) struct Kernel {
     pub(crate) many: bool,
     pub(crate) lanes: u32,
     pub(crate) columns: u32,
+    pub(crate) rows: u32,
     pub(crate) edges: bool,
     pub(crate) band: bool,
+    pub(crate) links: bool,
     pub(crate) hot: bool,
     pub(crate) symbol: String,
     /// The line of C++ that instantiates it.
@@ -62,6 +64,7 @@ struct Instance {
     measures: Vec<String>,
     dtype: String,
     channels: String,
+    absorbs: bool,
 }
 
 /// The functors that `names` (of functors and groups) stand for, in order.
@@ -107,6 +110,7 @@ fn combinations(
                     measures: functor.measures.clone(),
                     dtype: dtype.clone(),
                     channels: channels.clone(),
+                    absorbs: functor.absorbs,
                 });
             }
         }
@@ -144,13 +148,23 @@ fn with_arguments(functor: &str, number: &str, many: &str) -> String {
 }
 
 impl Instance {
-    /// `8x4`, `32x16_edges_band`, ...
+    /// `8x4`, `32x16x2_edges`, `32x16_edges_band`, ...
     fn sweep(&self, shape: &str, hot: bool) -> Result<Kernel> {
-        let wrong = || format!("permutations.toml: a shape is LANESxCOLUMNS[_edges][_band], not {shape:?}");
+        let wrong =
+            || format!("permutations.toml: a shape is LANESxCOLUMNS[xROWS][_edges][_band], not {shape:?}");
         let mut parts = shape.split('_');
-        let (lanes, columns) = parts.next().and_then(|size| size.split_once('x')).ok_or_else(wrong)?;
-        let (lanes, columns): (u32, u32) =
-            (lanes.parse().map_err(|_| wrong())?, columns.parse().map_err(|_| wrong())?);
+        let sizes: Vec<u32> = parts
+            .next()
+            .unwrap_or_default()
+            .split('x')
+            .map(str::parse)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| wrong())?;
+        let (lanes, columns, rows) = match sizes[..] {
+            [lanes, columns] => (lanes, columns, 1),
+            [lanes, columns, rows] => (lanes, columns, rows),
+            _ => return Err(wrong().into()),
+        };
         let (edges, band) = match parts.collect::<Vec<_>>()[..] {
             [] => (false, false),
             ["edges"] => (true, false),
@@ -164,9 +178,18 @@ impl Instance {
             )
             .into());
         }
+        let fast = self.absorbs && !band && self.channels == "one";
+        if ![1, 2, 4].contains(&rows) || (rows > 1 && !fast) || (rows > 2 && !edges) {
+            return Err(format!(
+                "permutations.toml: {shape}: rows are 1, 2 or (with edges) 4, and 1 unless the functor absorbs, points have one channel and there is no band"
+            )
+            .into());
+        }
         let symbol = format!("dtw_{}_sweep_{}_{}_{shape}", self.key, self.dtype, self.channels);
-        let source = format!("DTW_SWEEP({symbol}, ({}), {lanes}, {columns}, {edges}, {band})", self.functor);
-        Ok(Kernel { lanes, columns, edges, band, hot, ..self.kernel("Sweep", symbol, source) })
+        let source =
+            format!("DTW_SWEEP({symbol}, ({}), {lanes}, {columns}, {rows}, {edges}, {band})", self.functor);
+        let links = fast && edges;
+        Ok(Kernel { lanes, columns, rows, edges, band, links, hot, ..self.kernel("Sweep", symbol, source) })
     }
 
     fn trace(&self) -> Kernel {
@@ -183,8 +206,10 @@ impl Instance {
             many: self.channels == "many",
             lanes: 0,
             columns: 0,
+            rows: 1,
             edges: false,
             band: false,
+            links: false,
             hot: false,
             symbol,
             source,
@@ -207,8 +232,10 @@ fn helper(name: &str, dtype: &str) -> Kernel {
         many: false,
         lanes: 0,
         columns: 0,
+        rows: 1,
         edges: false,
         band: false,
+        links: false,
         hot: false,
         source: format!("DTW_{}({symbol}{number})", name.to_uppercase()),
         symbol,

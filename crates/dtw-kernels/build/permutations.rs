@@ -29,6 +29,9 @@ pub(crate) struct Functor {
     pub(crate) measures: Vec<String>,
     #[serde(default = "all_channels")]
     pub(crate) channels: Vec<String>,
+    /// Whether the fast sweeps do it where there are one channel and no band (kAbsorbs).
+    #[serde(default)]
+    pub(crate) absorbs: bool,
 }
 
 /// Every functor × dtype × channels × shape of a row.

@@ -15,16 +15,18 @@ pub(crate) fn table(units: &[Unit<'_>], headers: u64) -> String {
             }
             let _ = writeln!(
                 text,
-                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, edges: {}, \
-                 band: {}, hot: {}, symbol: {:?}, unit: {:?} }},",
+                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, rows: {}, edges: {}, \
+                 band: {}, links: {}, hot: {}, symbol: {:?}, unit: {:?} }},",
                 kernel.key,
                 kernel.pass,
                 kernel.dtype,
                 kernel.many,
                 kernel.lanes,
                 kernel.columns,
+                kernel.rows,
                 kernel.edges,
                 kernel.band,
+                kernel.links,
                 kernel.hot,
                 kernel.symbol,
                 unit.name

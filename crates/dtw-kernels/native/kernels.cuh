@@ -37,15 +37,14 @@ struct Channels<R<T>> {
     static constexpr bool many = false;
 };
 
-template <class R, int G, int K, bool kEdges, bool kBand>
+template <class R, int G, int K, int kRows, bool kEdges, bool kBand>
 DTW_DEVICE void sweep(const Sweep& p) {
     constexpr bool kMany = Channels<R>::many;
     if constexpr (kEdges) {
         static_assert(G == 32, "strips are 32 lanes wide");
-        sweep_wide<R, K, kBand, kMany>(p);
+        sweep_wide<R, K, kRows, kBand, kMany>(p);
     } else if constexpr (R::kAbsorbs && !kBand && !kMany) {
-        // Wide lanes have registers to spare for two chains; narrow ones would only wait longer for their first row.
-        sweep_narrow_absorbing<R, G, K, (K >= 24 && sizeof(typename R::Number) == 4 ? 2 : 1)>(p);
+        sweep_narrow_absorbing<R, G, K, kRows, (K >= 48 ? 4 : 2)>(p);
     } else {
         sweep_narrow<R, G, K, kBand, kMany>(p);
     }
@@ -54,8 +53,8 @@ DTW_DEVICE void sweep(const Sweep& p) {
 }  // namespace dtw
 
 #define DTW_ARGUMENTS(...) __VA_ARGS__
-#define DTW_SWEEP(symbol, R, G, K, EDGES, BAND) \
-    DTW_KERNEL(symbol, dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, EDGES, BAND>(p))
+#define DTW_SWEEP(symbol, R, G, K, ROWS, EDGES, BAND) \
+    DTW_KERNEL(symbol, dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))

@@ -68,6 +68,7 @@ struct Sweep {
     void* edges;                // states: slot * edge_stride + i, part by part: part p at p * edge_parts_stride
     uint64_t edge_stride;       // rows per slot
     uint64_t edge_part_stride;  // numbers from part to part
+    void* links;                // kernels that absorb: Link<number> slot * edge_stride + i; marks zeroed before the launch
     uint32_t* progress;         // spread: rows done, task * strips + strip; zeroed before the launch
     uint64_t* ticket;           // zeroed before the launch; used by kernels with edges
     uint32_t* choices;          // tracing kernels: see trace.cuh

@@ -16,6 +16,7 @@
 
 namespace dtw {
 
+constexpr uint32_t kChunk = 32;  // steps between two looks at the neighbours' progress
 
 // One lane's share of a strip.
 template <class R, int K, bool kBand, bool kMany>
@@ -274,8 +275,8 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     sync();
 }
 
-// Pairs of any width, strip by strip.
-template <class R, int K, bool kBand, bool kMany>
+// Pairs of any width, strip by strip; kRows rows at once where the recurrence absorbs.
+template <class R, int K, int kRows, bool kBand, bool kMany>
 DTW_DEVICE void sweep_wide(const Sweep& p) {
     using T = typename R::Number;
     const R r(p);
@@ -296,22 +297,23 @@ DTW_DEVICE void sweep_wide(const Sweep& p) {
         const Task task = task_of(p, k);
         const Band band = band_of(p, k, task.n, task.m);
         const uint32_t strips = (task.m + kWidth - 1) / kWidth;
-        T* edge = static_cast<T*>(p.edges) + (p.spread ? k : warp()) * p.edge_stride;
-        if (p.spread) {
-            if (strip < strips) {
-                uint32_t* done = p.progress + k * p.strips + strip;
-                const uint32_t* before = strip > 0 ? done - 1 : nullptr;
-                if constexpr (R::kAbsorbs && !kBand && !kMany) {
-                    absorb_strip<R, K>(r, p, k, task, strip, edge, before, done);
-                } else {
-                    sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, strip, edge, edge, before, done, none);
-                }
+        const uint64_t slot = p.spread ? k : warp();
+        if constexpr (R::kAbsorbs && !kBand && !kMany) {
+            Link<T>* links = static_cast<Link<T>*>(p.links) + slot * p.edge_stride;
+            T* last_column = static_cast<T*>(p.edges) + k * p.edge_stride;
+            for (uint32_t s = strip; s < (p.spread ? min_(strip + 1, strips) : strips); ++s) {
+                absorb_strip<R, K, kRows>(r, p, k, task, s, links, last_column);
             }
         } else {
-            for (uint32_t s = 0; s < strips; ++s) {
-                if constexpr (R::kAbsorbs && !kBand && !kMany) {
-                    absorb_strip<R, K>(r, p, k, task, s, edge, nullptr, nullptr);
-                } else {
+            T* edge = static_cast<T*>(p.edges) + slot * p.edge_stride;
+            if (p.spread) {
+                if (strip < strips) {
+                    uint32_t* done = p.progress + k * p.strips + strip;
+                    const uint32_t* before = strip > 0 ? done - 1 : nullptr;
+                    sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, strip, edge, edge, before, done, none);
+                }
+            } else {
+                for (uint32_t s = 0; s < strips; ++s) {
                     sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, s, edge, edge, nullptr, nullptr, none);
                 }
             }

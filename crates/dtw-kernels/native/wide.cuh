@@ -1,100 +1,188 @@
-// A strip of a wide pair at full speed: one channel, no band, and a recurrence that absorbs (see narrow.cuh). The same
-// hand-over as sweep.cuh's general strip.
+// A strip of a wide pair at full speed: one channel, no band, and a recurrence that absorbs (cells.cuh).
+//
+// The right edge of a strip goes to memory row by row, each number with the mark of its strip beside it (Link), and is read
+// as the left edge of the next strip: a number that bears the mark has arrived, so no flag or fence is needed. One row of
+// links serves all strips of a pair: a strip reads a link before it writes it. Links are asked for one chunk ahead of their
+// use; whoever comes too early asks again.
 #pragma once
 
-#include "narrow.cuh"
+#include "cells.cuh"
 
 namespace dtw {
 
-constexpr uint32_t kChunk = 32;  // steps between two looks at the neighbours' progress
+// Which columns of a strip belong to which lane. Lanes are full; where columns do not fill them, neighbours share some, so
+// that the strip's last column is the last of its lane. Only where too few columns are left, the last lane has idle ones.
+struct Layout {
+    uint32_t first, before_last;  // this lane's first column; how far before its last is the one that the next lane follows
+    uint32_t last_lane, last;     // the lane of the strip's last column, and which of its columns that is
 
-// Waits until `rows` rows are done; a null flag never waits.
-DTW_DEVICE void wait_for(const uint32_t* done, uint32_t rows) {
-    if (done != nullptr) {
-        while (load_acquire(done) < rows) {
-            pause();
-        }
+    DTW_DEVICE Layout(uint32_t begin, uint32_t columns, uint32_t wide, bool shares, uint32_t inside) {
+        last_lane = (columns - 1) / wide;
+        const uint32_t idle = (last_lane + 1) * wide - columns;
+        const uint32_t least = last_lane > 0 ? idle / last_lane : kShared;
+        const uint32_t extra = last_lane > 0 ? idle % last_lane : 0;
+        const bool fits = shares && (idle == 0 || (last_lane > 0 && least + (extra > 0 ? 1 : 0) <= kShared));
+        last = fits ? wide - 1 : wide - 1 - idle;
+        const uint32_t lower = inside < extra ? inside : extra;
+        first = begin + inside * wide - (fits && idle > 0 ? inside * least + lower : 0);
+        before_last = fits && idle > 0 && inside < last_lane ? least + (inside < extra ? 1 : 0) : 0;
     }
-}
+};
 
-template <class R, int K>
+// Strip `strip` of task `k`, columns from `begin`. Rows come in bundles of kRows, and end with the last one. kIdle: the last
+// lane may have idle columns and yet every row's last cell is wanted, which is slow.
+template <class R, int K, int kRows, bool kIdle>
 DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
-                             typename R::Number* edges, const uint32_t* before, uint32_t* done) {
+                             const Layout& layout, Link<typename R::Number>* links, typename R::Number* last_column) {
     using T = typename R::Number;
-    constexpr uint32_t kWidth = 32 * K;
+    using Own = typename R::template StripCells<R, K>;
+    using Row = typename Own::Row;
+    // Rows of a chunk. Few where a strip should follow the one before it closely.
+    constexpr int kAhead = sizeof(T) == 8 || K <= 8 ? 8 : 16;
+    constexpr uint32_t kAbsent = 0x40000000;  // beyond every row
     const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
-    const uint32_t first = strip * kWidth, inside = static_cast<uint32_t>(lane());
-    const bool is_last = task.m - first <= kWidth;
-    const uint32_t last_lane = is_last ? (task.m - 1 - first) / K : 31;
-    const uint32_t last_k = is_last ? (task.m - 1 - first) % K : K - 1;
-    T cell[K], column[K];
-    DTW_UNROLL
-    for (int q = 0; q < K; ++q) {
-        column[q] = y.values[y.clamped(first + inside * K + q)];
-        cell[q] = r.forbidden();
+    const uint32_t inside = static_cast<uint32_t>(lane());
+    const bool is_last = task.m - strip * (32 * K) <= 32 * K;
+    const Outlet outlet(layout.before_last);
+    Own own;
+    own.load(r, y, layout.first);
+    const int32_t n = static_cast<int32_t>(task.n);
+    const int32_t bundles = (n + kRows - 1) / kRows, early = bundles * kRows - n;
+    const int32_t steps = bundles + static_cast<int32_t>(layout.last_lane);
+    const bool sends = inside == 31 && !is_last;
+    const bool keeps = R::kOpen && p.keep_last && is_last && inside == layout.last_lane;
+    const T border = strip == 0 ? r.column(0, T(0)) : r.forbidden();
+
+    // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all is read,
+    // and not looked at: a link on its way must not be chosen between, for that would wait for it.
+    Link<T> coming{};
+    int32_t row_in = static_cast<int32_t>(inside < kAhead ? inside : kAbsent) - early;
+    const auto is_row = [&](int32_t i) { return static_cast<uint32_t>(i) < task.n; };
+    const auto ask = [&](int32_t i) {
+        coming = receive(strip > 0 && is_row(i) ? links + i : static_cast<const Link<T>*>(p.links));
+    };
+    // Row of this lane's next bundle; where it is read, which is never beyond the padding.
+    int32_t row = -early - static_cast<int32_t>(inside) * kRows;
+    const auto read = [&](auto& rows, int32_t from) {
+        constexpr int kCount = sizeof(rows) / sizeof(Row);
+        const int32_t least = kRows > 2 && from < -kPad ? -kPad : from, most = n + kPad - kRows;
+        const int64_t at = kRows > 2 && least > most ? most : least;
+        DTW_UNROLL
+        for (int q = 0; q < kCount; ++q) {
+            rows[q].read(x.values + at, x.gaps + at, q);
+        }
+    };
+    Link<T>* out = links + row;
+    T* kept = last_column + row;
+    // Rows that were read but are not yet swept: the next bundle, or a chunk where nothing else hides the wait for memory.
+    Row next[Own::kEarly ? kAhead : kRows];
+    if constexpr (Own::kEarly) {
+        static_assert(kRows == 1, "rows of a bundle come to their cells together");
+        read(next, row);
+        own.begin(r, next[0], row, layout.first, strip == 0 && inside == 0 ? r.origin() : r.forbidden());
+        read(next, row + 1);
+    } else {
+        read(next, row);
+        own.begin(row, layout.first);
     }
-    T corner = inside == 0 && strip == 0 ? r.origin() : r.forbidden();
-    const uint32_t steps = task.n + last_lane;
-    const bool writes = inside == last_lane && (!is_last || p.keep_last);
-    const auto last_cell = [&]() {
-        T value = cell[K - 1];
-        if (last_k != K - 1) {
-            DTW_UNROLL
-            for (int q = 0; q < K - 1; ++q) {
-                value = static_cast<uint32_t>(q) == last_k ? cell[q] : value;
+    T corner = r.forbidden(), edge[kRows];
+    DTW_UNROLL
+    for (int q = 0; q < kRows; ++q) {
+        edge[q] = r.forbidden();
+    }
+    ask(row_in);
+    T at_hand = r.forbidden();
+    Row now[Own::kEarly ? kAhead : 1] = {};
+    // Step s of the chunk that begins with step t, if `whole` an unrolled one.
+    const auto step = [&](auto whole, int32_t t, int32_t s) {
+        Row rows[kRows];
+        T left[kRows], diagonal[kRows];
+        DTW_UNROLL
+        for (int q = 0; q < kRows; ++q) {
+            rows[q] = next[q];
+            const T received = shift_up<32>(edge[q]), from_strip = broadcast(at_hand, s * kRows + q);
+            left[q] = inside == 0 ? from_strip : received;
+            const bool begins = strip == 0 && inside == 0 && t + s == 0 && q == early;
+            diagonal[q] = begins ? r.origin() : q == 0 ? corner : left[q > 0 ? q - 1 : 0];
+        }
+        if constexpr (Own::kEarly) {
+            if constexpr (decltype(whole)::value) {
+                rows[0] = now[s];
+            } else {
+                rows[0].read(x.values + row, x.gaps + row, 1);
+            }
+            edge[0] = own.take(r, rows[0], left[0]);
+        } else {
+            read(next, row + kRows);
+            own.template take<R::kOpen && !kIdle, kRows>(r, rows, left, diagonal, edge, outlet);
+            corner = left[kRows - 1];
+        }
+        T ends[kRows];
+        DTW_UNROLL
+        for (int q = 0; q < kRows; ++q) {
+            ends[q] = kIdle ? pick<K>(own.cell, layout.last) : edge[q];
+        }
+        DTW_UNROLL
+        for (int q = 0; q < kRows; ++q) {
+            const bool counts = static_cast<uint32_t>(row + q) < task.n;
+            if (sends && counts) {
+                send(out + q, Link<T>{edge[q], strip + 1});
+            }
+            if (keeps && counts) {
+                kept[q] = ends[q];
             }
         }
-        return value;
+        row += kRows;
+        out += kRows;
+        kept += kRows;
     };
-    // `plain`: the right edge is in the last register.
-    const auto step = [&](auto plain, uint32_t s, T point, T edge, T* out, bool stores) {
-        const T received = shift_up<32>(cell[K - 1]), from_edge = broadcast(edge, static_cast<int>(s));
-        const T left[1] = {inside == 0 ? from_edge : received};
-        const T value[1] = {point};
-        T right[1], diagonal[1] = {corner};
-        absorb<R, K, 1>(r, cell, column, value, left, diagonal, right);
-        corner = left[0];
-        if (stores) {
-            *out = decltype(plain)::value ? right[0] : last_cell();
+    constexpr int32_t kSteps = kAhead / kRows;
+    for (int32_t t = 0; t < steps; t += kSteps) {
+        while (any(strip > 0 && is_row(row_in) && coming.mark != strip)) {
+            pause();
+            ask(row_in);
         }
-    };
-    // Row of this lane at step t: t - inside.
-    const T* rows = x.values - inside;
-    T* out = edges - inside;
-    for (uint32_t t0 = 0; t0 < steps; t0 += kChunk) {
-        // The left edge of the next rows, one in each lane.
-        T edge = strip == 0 ? r.column(0, T(0)) : r.forbidden();
-        if (strip > 0 && t0 < task.n) {
-            wait_for(before, t0 + kChunk < task.n ? t0 + kChunk : task.n);
-            sync();
-            if (t0 + inside < task.n) {
-                edge = load_fresh(edges + t0 + inside);
+        at_hand = is_row(row_in) ? (strip == 0 ? border : coming.value) : r.forbidden();
+        row_in += kAhead;
+        ask(row_in);
+        if (steps - t >= kSteps) {
+            if constexpr (Own::kEarly) {
+                DTW_UNROLL
+                for (int q = 0; q < kAhead; ++q) {
+                    now[q] = next[q];
+                }
+                read(next, row + 1 + kAhead);
             }
-        }
-        const uint32_t count = steps - t0 < kChunk ? steps - t0 : kChunk;
-        // Lanes of the first chunk have not all begun, those of the last have not all ended: these test their rows.
-        if (last_k == K - 1 && t0 >= kChunk && t0 + kChunk <= task.n) {
-            DTW_UNROLL2
-            for (uint32_t s = 0; s < kChunk; ++s) {
-                step(std::true_type{}, s, rows[t0 + s], edge, out + t0 + s, writes);
+            DTW_UNROLL_BY((K <= 8 ? 8 : 1))
+            for (int32_t s = 0; s < kSteps; ++s) {
+                step(std::true_type{}, t, s);
             }
         } else {
-            for (uint32_t s = 0; s < count; ++s) {
-                step(std::false_type{}, s, rows[t0 + s], edge, out + t0 + s, writes && t0 + s - inside < task.n);
-            }
-        }
-        if (done != nullptr) {
-            sync();
-            const uint32_t passed = t0 + kChunk < steps ? t0 + kChunk : steps;
-            if (inside == 0 && passed > last_lane) {
-                store_release(done, passed - last_lane);
+            DTW_UNROLL_BY(1)
+            for (int32_t s = 0; s < steps - t; ++s) {
+                step(std::false_type{}, t, s);
             }
         }
     }
-    if (is_last && inside == last_lane) {
-        write_result(p, k, task, r.finish(last_cell(), task.n, task.m));
+    if (is_last && inside == layout.last_lane) {
+        const T value = pick<K>(own.cell, layout.last);
+        write_result(p, k, task, r.finish(value, task.n, task.m));
     }
     sync();
+}
+
+// The same, whichever way the columns lie.
+template <class R, int K, int kRows>
+DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
+                             Link<typename R::Number>* links, typename R::Number* last_column) {
+    constexpr uint32_t kWidth = 32 * K;
+    const uint32_t begin = strip * kWidth, left = task.m - begin;
+    const Layout layout(begin, left < kWidth ? left : kWidth, K, R::kOpen, static_cast<uint32_t>(lane()));
+    if (R::kOpen && layout.last != K - 1) {
+        absorb_strip<R, K, 1, R::kOpen>(r, p, k, task, strip, layout, links, last_column);
+    } else {
+        absorb_strip<R, K, kRows, false>(r, p, k, task, strip, layout, links, last_column);
+    }
 }
 
 }  // namespace dtw

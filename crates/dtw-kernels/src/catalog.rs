@@ -51,10 +51,14 @@ pub struct Kernel {
     pub lanes: u32,
     /// Sweeps: columns in each lane's registers.
     pub columns: u32,
+    /// Sweeps: rows that a lane takes at once.
+    pub rows: u32,
     /// Sweeps: whether pairs may be wider than `lanes * columns`.
     pub edges: bool,
     /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for.
     pub band: bool,
+    /// Sweeps with edges: whether numbers pass from strip to strip as links; only the last column goes to the edges then.
+    pub links: bool,
     /// Whether published timings hang on it: its build fails if registers spill.
     pub hot: bool,
     /// Its name in the image.

@@ -2,7 +2,7 @@
 //!
 //! Every kernel that can do a launch gets an estimate of its time, the larger of two: how long the machine takes to issue
 //! all instructions, and how long the longest chain of dependent rows takes, once per round of warps. The least estimate
-//! wins. The numbers in [`Costs`] are of NVIDIA's sm_90, in cycles; only their ratios matter.
+//! wins. The numbers of [`Costs`] are of NVIDIA's sm_90, in cycles; only their ratios matter.
 
 use dtw_kernels::{Kernel, catalog};
 
@@ -37,42 +37,83 @@ pub(crate) struct Choice {
 struct Costs {
     /// To issue one cell of every lane.
     cell: f64,
-    /// The same with a band or several channels: a mask, or a loop.
-    general_cell: f64,
+    /// From a cell to the next that depends on it, with what else is issued meanwhile.
+    cell_latency: f64,
     /// To issue what a row needs besides its cells.
     row: f64,
-    general_row: f64,
-    /// From a cell to the next that depends on it.
-    cell_latency: f64,
     /// From a row's last cell to the next lane's first.
     row_latency: f64,
+    /// Registers of a lane: some, and some for each column.
+    registers: (f64, f64),
     /// Rows by which a strip follows the strip to its left, when both are under way at once.
     strip_lag: f64,
-    /// Warps of a multiprocessor that issue at once.
-    issue_slots: f64,
 }
 
-const COSTS: Costs = Costs {
-    cell: 3.0,
-    general_cell: 9.0,
-    row: 8.0,
-    general_row: 24.0,
-    cell_latency: 10.0,
-    row_latency: 70.0,
-    strip_lag: 96.0,
-    issue_slots: 4.0,
-};
+/// A warp at a time issues on each of so many schedulers of a multiprocessor.
+const SCHEDULERS: f64 = 4.0;
+
+impl Costs {
+    fn of(kernel: &Kernel) -> Self {
+        let wide = kernel.dtype == "f64";
+        let wider = if wide { 2.0 } else { 1.0 };
+        if kernel.band || kernel.many {
+            // A mask, or a loop.
+            return Self {
+                cell: 9.0 * wider,
+                cell_latency: 19.0 * wider,
+                row: 24.0,
+                row_latency: 94.0,
+                registers: (40.0, 2.0 * wider),
+                strip_lag: 96.0,
+            };
+        }
+        let lagged = kernel.key == "twed_unit";
+        Self {
+            cell: match (lagged, wide) {
+                (true, _) => 17.0,
+                (false, true) => 12.0,
+                (false, false) => 3.0,
+            },
+            // Rows of narrow lanes are begun before their left edge is there.
+            cell_latency: match (lagged, wide) {
+                (true, _) if kernel.links && kernel.columns < 12 => 33.0,
+                (true, _) => 48.0,
+                (false, true) => 33.0,
+                (false, false) => 13.0,
+            },
+            row: if lagged { 25.0 } else { 8.0 },
+            row_latency: 65.0,
+            registers: if lagged { (90.0, 8.0) } else { (50.0, 3.0 * wider) },
+            strip_lag: if kernel.links { 56.0 } else { 96.0 },
+        }
+    }
+
+    /// Warps that a multiprocessor has registers for.
+    fn resident_warps(&self, columns: f64) -> f64 {
+        let registers = (self.registers.0 + self.registers.1 * columns).min(255.0);
+        (512.0 / registers).floor().clamp(1.0, 12.0) * 4.0
+    }
+}
 
 /// Strips have 32 lanes.
 const STRIP_LANES: usize = 32;
 
-/// The fastest kernel for a launch on a device of this many multiprocessors; `None` if there is none.
-pub(crate) fn choose(demand: &Demand, multiprocessors: u32) -> Option<Choice> {
+/// The fastest kernel for a launch on a device of this many multiprocessors, among those that `fit` into memory unless none
+/// does; `None` if there is none at all.
+pub(crate) fn choose(
+    demand: &Demand,
+    multiprocessors: u32,
+    fits: impl Fn(&Kernel) -> bool,
+) -> Option<Choice> {
+    fastest(demand, multiprocessors, fits).or_else(|| fastest(demand, multiprocessors, |_| true))
+}
+
+fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
     [Some(demand.key), demand.shortcut]
         .into_iter()
         .flatten()
         .flat_map(|key| catalog::sweeps(key, demand.dtype, demand.many))
-        .filter(|kernel| kernel.band || !demand.band)
+        .filter(|kernel| (kernel.band || !demand.band) && fits(kernel))
         .filter(|kernel| kernel.edges || (!demand.keeps_edges && kernel.width() as usize >= demand.m))
         .flat_map(|kernel| {
             let spreads: &[bool] = match (kernel.edges, demand.keeps_edges) {
@@ -93,37 +134,36 @@ pub(crate) fn choose(demand: &Demand, multiprocessors: u32) -> Option<Choice> {
 /// Estimated cycles of a launch.
 fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let Choice { kernel, spread } = *choice;
-    let (columns, width) = (kernel.columns as usize, kernel.width() as usize);
-    let general = kernel.band || demand.many;
-    let (cell, row) = if general { (COSTS.general_cell, COSTS.general_row) } else { (COSTS.cell, COSTS.row) };
-    let wide = if demand.dtype == "f64" { 2.0 } else { 1.0 };
+    let costs = Costs::of(kernel);
+    let columns = f64::from(kernel.columns);
+    let schedulers = SCHEDULERS * f64::from(multiprocessors.max(1));
+    let rows_at_once = f64::from(kernel.rows);
     let (strips, rows, lag) = if kernel.edges {
+        let width = kernel.width() as usize;
         let strips = demand.m.div_ceil(width);
         // Rows of a strip that lie within the band.
         let slope = demand.n as f64 / demand.m.max(1) as f64;
         let rows = (slope * (width + demand.row_cells) as f64).min(demand.n as f64);
         (strips as f64, rows, STRIP_LANES as f64)
     } else {
-        (1.0, demand.n as f64, demand.m.div_ceil(columns) as f64)
+        (1.0, demand.n as f64, demand.m.div_ceil(kernel.columns as usize) as f64)
     };
-    let steps = strips * (rows + lag);
+    let steps = strips * (rows + lag * rows_at_once);
     let warps = demand.tasks as f64 * f64::from(kernel.lanes) / STRIP_LANES as f64;
-    let issue = warps * steps * (columns as f64 * cell * wide + row)
-        / (COSTS.issue_slots * f64::from(multiprocessors.max(1)));
-    // The narrow sweep of many columns takes two rows at once: two chains side by side.
-    let chains = if !kernel.edges && !general && columns >= 24 && wide == 1.0 { 2.0 } else { 1.0 };
-    let latency =
-        columns as f64 * (COSTS.cell_latency + cell) * wide.sqrt() / chains + COSTS.row_latency + row;
-    let chain = if spread { (demand.n as f64 + strips * COSTS.strip_lag) * latency } else { steps * latency };
+    let step = columns * costs.cell + costs.row;
+    let issue = warps * steps * step / schedulers;
+    // Rows swept at once are so many chains side by side.
+    let latency = columns * costs.cell_latency / rows_at_once + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
-    let rounds = (running / (f64::from(multiprocessors.max(1)) * resident_warps(columns, wide))).max(1.0);
-    issue.max(chain * rounds.ceil())
-}
-
-/// Warps that a multiprocessor has registers for, roughly.
-fn resident_warps(columns: usize, wide: f64) -> f64 {
-    let registers = 40.0 + 2.0 * columns as f64 * wide;
-    (65_536.0 / (32.0 * registers)).clamp(4.0, 48.0).floor()
+    let at_once = running.min(f64::from(multiprocessors.max(1)) * costs.resident_warps(columns));
+    let rounds = (running / at_once.max(1.0)).ceil();
+    if !spread {
+        return issue.max(steps * latency * rounds);
+    }
+    // Strips wait for each other: the slowest sets the pace, which shares its scheduler with others.
+    let sharing = (at_once / schedulers).ceil().max(1.0);
+    let chain = demand.n as f64 + strips * (costs.strip_lag + STRIP_LANES as f64 * (rows_at_once - 1.0));
+    issue.max(chain * (latency + (sharing - 1.0) * step) * rounds)
 }
 
 /// Cuts columns, longest first, into runs that go to one kernel each: places at which a new run begins, 0 left out.
@@ -173,7 +213,7 @@ mod tests {
     #[test]
     fn many_short_pairs_go_to_a_kernel_of_their_width() {
         for m in [20, 60, 96, 128, 512, 1024] {
-            let choice = choose(&demand(m, m, 10_000_000), 132).unwrap();
+            let choice = choose(&demand(m, m, 10_000_000), 132, |_| true).unwrap();
             let width = choice.kernel.width() as usize;
             assert!(!choice.kernel.edges && !choice.kernel.band && width >= m, "{m}: {choice:?}");
             assert!(width <= m + m / 2 + 16, "{m}: {choice:?}");
@@ -182,31 +222,31 @@ mod tests {
 
     #[test]
     fn few_long_pairs_are_spread() {
-        let choice = choose(&demand(100_000, 100_000, 1), 132).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 1), 132, |_| true).unwrap();
         assert!(choice.spread && choice.kernel.edges, "{choice:?}");
-        let choice = choose(&demand(100_000, 100_000, 100_000), 132).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 100_000), 132, |_| true).unwrap();
         assert!(choice.kernel.edges, "{choice:?}");
     }
 
     #[test]
     fn bands_go_to_kernels_that_know_them() {
         let banded = Demand { band: true, row_cells: 200, ..demand(2047, 2047, 1_000_000) };
-        let choice = choose(&banded, 132).unwrap();
+        let choice = choose(&banded, 132, |_| true).unwrap();
         assert!(choice.kernel.band && choice.kernel.edges, "{choice:?}");
     }
 
     #[test]
     fn a_shortcut_is_taken_where_there_is_one() {
         let twed = Demand { key: "twed", shortcut: Some("twed_unit"), dtype: "f64", ..demand(4000, 4000, 1) };
-        assert_eq!(choose(&twed, 132).unwrap().kernel.key, "twed_unit");
+        assert_eq!(choose(&twed, 132, |_| true).unwrap().kernel.key, "twed_unit");
         let banded = Demand { band: true, row_cells: 100, ..twed };
-        assert_eq!(choose(&banded, 132).unwrap().kernel.key, "twed");
+        assert_eq!(choose(&banded, 132, |_| true).unwrap().kernel.key, "twed");
     }
 
     #[test]
     fn a_search_keeps_its_edges() {
         let search = Demand { key: "subsequence_dtw", keeps_edges: true, ..demand(1000, 20, 10) };
-        let choice = choose(&search, 132).unwrap();
+        let choice = choose(&search, 132, |_| true).unwrap();
         assert!(choice.kernel.edges && choice.spread);
     }
 

@@ -232,7 +232,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
         let width_for = |m: usize| {
             let mut narrower = job;
             narrower.y.length = m as u32;
-            match self.sweeper.choice::<T>(&narrower, form) {
+            match self.sweeper.choice::<T>(&narrower, form, &self.budget) {
                 Ok(choice) if !choice.kernel.edges => choice.kernel.width() as usize,
                 _ => usize::MAX / 4,
             }

@@ -266,8 +266,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         let n = self.references.longest(chunk.rows.clone());
         let m = self.queries.longest(chunk.columns.clone());
         let budget = &self.engine.budget;
-        // No strip is narrower than a warp.
-        let edge = Sweeper::<M>::edge_bytes::<T>(&self.functor, n) + (m.div_ceil(32) * 4) as u64;
+        let edge = Sweeper::<M>::kept_bytes::<T>(&self.functor, n, m);
         if edge > budget.edges {
             return Err(budget.exceeded("the last column of a search", edge, budget.edges));
         }

@@ -66,12 +66,40 @@ pub(crate) struct Edges {
     pub(crate) part_stride: u64,
 }
 
+/// The links of a launch that needs none: the first is read all the same.
+const LEAST_LINKS: u64 = 16;
+
+/// Bytes of what a task, or a warp that does one after the other, keeps in memory while strips are under way.
+struct Slot {
+    edge: u64,
+    links: u64,
+    progress: u64,
+}
+
+impl Slot {
+    fn of<T: Number>(kernel: &Kernel, job: &Job, strips: u32, rows: u64) -> Self {
+        let number = size_of::<T>() as u64;
+        if kernel.links {
+            // A number and a mark; the last column alone is an edge.
+            let links = if strips > 1 { rows * 2 * number } else { 0 };
+            return Self { edge: if job.keeps_edges { rows * number } else { 0 }, links, progress: 0 };
+        }
+        let progress = u64::from(strips) * size_of::<u32>() as u64;
+        Self { edge: rows * job.functor.parts as u64 * number, links: 0, progress }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.edge + self.links
+    }
+}
+
 /// What launches need besides the series; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Sweeper<M: Machine> {
     machine: M,
     pub(crate) multiprocessors: u32,
     edges: Region<M>,
+    links: Region<M>,
     progress: Region<M>,
     ticket: Region<M>,
     ranges: Region<M>,
@@ -90,6 +118,7 @@ impl<M: Machine> Sweeper<M> {
             machine,
             multiprocessors,
             edges: Region::default(),
+            links: Region::default(),
             progress: Region::default(),
             ticket: Region::default(),
             ranges: Region::default(),
@@ -102,10 +131,18 @@ impl<M: Machine> Sweeper<M> {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        [&self.edges, &self.progress, &self.ticket, &self.ranges, &self.range_offsets, &self.weights]
-            .iter()
-            .map(|region| region.bytes())
-            .sum::<usize>()
+        [
+            &self.edges,
+            &self.links,
+            &self.progress,
+            &self.ticket,
+            &self.ranges,
+            &self.range_offsets,
+            &self.weights,
+        ]
+        .iter()
+        .map(|region| region.bytes())
+        .sum::<usize>()
             + self.table.bytes()
     }
 
@@ -161,7 +198,7 @@ impl<M: Machine> Sweeper<M> {
     }
 
     /// The kernel that a job would get.
-    pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form) -> Result<Choice> {
+    pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form, budget: &Budget) -> Result<Choice> {
         let demand = Demand {
             key: job.functor.key,
             shortcut: job.functor.untimed.filter(|_| job.x.times == 0 && job.y.times == 0),
@@ -174,7 +211,17 @@ impl<M: Machine> Sweeper<M> {
             tasks: job.tasks,
             keeps_edges: job.keeps_edges,
         };
-        choose(&demand, self.multiprocessors).ok_or_else(|| Error::Unsupported {
+        let fits = |kernel: &Kernel| {
+            let strips = job.y.length.div_ceil(kernel.width().max(1));
+            let slot = Slot::of::<T>(
+                kernel,
+                job,
+                strips,
+                u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64),
+            );
+            !kernel.edges || slot.bytes() + slot.progress <= budget.edges
+        };
+        choose(&demand, self.multiprocessors, fits).ok_or_else(|| Error::Unsupported {
             backend: self.machine.name(),
             what: format!(
                 "{} of {}: no kernel was built for it; the cpu backend can",
@@ -183,9 +230,12 @@ impl<M: Machine> Sweeper<M> {
         })
     }
 
-    /// Bytes of an edge of a task with `rows` rows.
-    pub(crate) fn edge_bytes<T: Number>(functor: &Functor, rows: usize) -> u64 {
-        (rows.next_multiple_of(EDGE_ROWS) * functor.parts * size_of::<T>()) as u64
+    /// Most bytes that a task whose last column is wanted takes: its edge, its links where it might have some, and its
+    /// strips' progress.
+    pub(crate) fn kept_bytes<T: Number>(functor: &Functor, n: usize, m: usize) -> u64 {
+        let numbers = if functor.parts == 1 { 3 } else { functor.parts };
+        // No strip is narrower than a warp.
+        (n.next_multiple_of(EDGE_ROWS) * numbers * size_of::<T>() + m.div_ceil(32) * size_of::<u32>()) as u64
     }
 
     /// Launches a job; returns where its edges are, for a job that keeps them.
@@ -195,7 +245,7 @@ impl<M: Machine> Sweeper<M> {
         band: LaunchBand,
         budget: &Budget,
     ) -> Result<Option<Edges>> {
-        let Choice { kernel, spread } = self.choice::<T>(job, band.form)?;
+        let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
         let mut p = self.params(job, band);
         if !kernel.edges {
             let groups = u64::from(32 / kernel.lanes.min(32));
@@ -203,27 +253,28 @@ impl<M: Machine> Sweeper<M> {
             return Ok(None);
         }
         let resident = self.resident_blocks(kernel)?;
-        let slot_bytes = Self::edge_bytes::<T>(&job.functor, job.x.length as usize);
         p.strips = job.y.length.div_ceil(kernel.width());
         p.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
-        let spread = spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot_bytes;
+        let slot = Slot::of::<T>(kernel, job, p.strips, p.edge_stride);
+        let spread = spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot.bytes();
         if !spread {
-            let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot_bytes));
+            let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot.bytes()).max(1));
             let blocks = blocks.min(job.tasks.div_ceil(BLOCK_WARPS)).max(1);
             let slots = blocks * BLOCK_WARPS;
             p.edge_part_stride = slots * p.edge_stride;
-            self.edges.reserve(&self.machine, (slots * slot_bytes) as usize)?;
-            p.edges = self.edges.address();
+            self.edges.reserve(&self.machine, (slots * slot.edge) as usize)?;
+            self.links.reserve(&self.machine, (slots * slot.links).max(LEAST_LINKS) as usize)?;
+            (p.edges, p.links) = (self.edges.address(), self.links.address());
             p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             self.machine.launch(kernel, p.bytes(), blocks as u32)?;
             return Ok(None);
         }
         p.spread = 1;
-        let task_bytes = slot_bytes + u64::from(p.strips) * size_of::<u32>() as u64;
+        let task_bytes = slot.bytes() + slot.progress;
         if task_bytes > budget.edges {
             return Err(budget.exceeded("the edge between two strips", task_bytes, budget.edges));
         }
-        let most = (budget.edges / task_bytes).min(job.tasks).max(1);
+        let most = (budget.edges / task_bytes.max(1)).min(job.tasks).max(1);
         if job.keeps_edges && most < job.tasks {
             return Err(budget.exceeded(
                 "the last columns of a search",
@@ -232,16 +283,21 @@ impl<M: Machine> Sweeper<M> {
             ));
         }
         p.edge_part_stride = most * p.edge_stride;
-        self.edges.reserve(&self.machine, (most * slot_bytes) as usize)?;
+        self.edges.reserve(&self.machine, (most * slot.edge) as usize)?;
         p.edges = self.edges.address();
         let mut first = 0;
         while first < job.tasks {
             let tasks = most.min(job.tasks - first);
             (p.first_task, p.tasks) = (first, tasks);
             p.range_offsets = if band.offsets == 0 { 0 } else { band.offsets + first * 8 };
-            let strips = tasks * u64::from(p.strips);
-            p.progress = self.progress.zeros(&self.machine, strips as usize * size_of::<u32>())?;
+            if kernel.links {
+                let bytes = (tasks * slot.links).max(LEAST_LINKS) as usize;
+                p.links = self.links.zeros(&self.machine, bytes)?;
+            } else {
+                p.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
+            }
             p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+            let strips = tasks * u64::from(p.strips);
             self.machine.launch(kernel, p.bytes(), resident.min(strips.div_ceil(BLOCK_WARPS)) as u32)?;
             first += tasks;
         }

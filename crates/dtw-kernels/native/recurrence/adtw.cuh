@@ -12,6 +12,10 @@ struct Adtw : TotalBase<T> {
     using Price = T;
     using Norm = Squared<T>;
     static constexpr bool kAbsorbs = true;
+    template <class R, int K>
+    using Cells = PointCells<R, K>;
+    template <class R, int K>
+    using StripCells = PointCells<R, K>;
     Norm norm;
     T penalty;
     explicit DTW_DEVICE Adtw(const Sweep& p) : norm{}, penalty(static_cast<T>(p.parameters[0])) {}

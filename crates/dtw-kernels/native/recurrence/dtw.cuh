@@ -32,6 +32,10 @@ struct Dtw : TotalBase<T> {
     using Price = T;
     using Norm = typename Cost::template Norm<T, kMany>;
     static constexpr bool kAbsorbs = true;
+    template <class R, int K>
+    using Cells = PointCells<R, K>;
+    template <class R, int K>
+    using StripCells = PointCells<R, K>;
     Norm norm;
     explicit DTW_DEVICE Dtw(const Sweep&) : norm{} {}
     DTW_DEVICE T price(T between, T, const Sample<T>&, const Sample<T>&, T) const { return between; }
@@ -45,6 +49,7 @@ struct Dtw : TotalBase<T> {
 // without the starts (rows: the reference, columns: the query).
 template <class T, class Cost, bool kMany>
 struct OpenDtw : Dtw<T, Cost, kMany> {
+    static constexpr bool kOpen = true;
     explicit DTW_DEVICE OpenDtw(const Sweep& p) : Dtw<T, Cost, kMany>(p) {}
     DTW_DEVICE T column(uint32_t, T) const { return T(0); }
 };

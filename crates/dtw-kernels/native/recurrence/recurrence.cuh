@@ -5,7 +5,9 @@
 //   Norm                               how points are compared (norm.cuh)
 //   kGaps, kTimes, kPrevious, kWeights which parts of a sample it reads
 //   kBorders                           false: border cells other than (0, 0) are forbidden
-//   kAbsorbs                           a number per cell, prices from the two points alone, no borders: the fast sweeps do
+//   kAbsorbs, Cells<R, K>, StripCells<R, K>
+//                                      a number per cell, prices from row and column alone, no borders: the fast sweeps do
+//   kOpen                              every row may end a path: the last column is wanted as well
 //   kSettles                           settle() must be called now and then
 //   kTraces                            one best path makes the value: choice() decides it
 //   origin(), forbidden(), row(j, sum), column(i, sum)   the states of (0,0), outside, (0,j), (i,0); 1-based
@@ -36,6 +38,14 @@ struct Prices {
     T match, up, left;
 };
 
+// What a lane of a fast sweep keeps of its columns: cells.cuh.
+template <class R, int K>
+struct PointCells;
+template <class R, int K>
+struct LaggedCells;
+template <class R, int K>
+struct EarlyCells;
+
 // The choice of the least of three, ties in this order.
 template <class T>
 DTW_DEVICE uint32_t first_least(T diagonal, T up, T left) {
@@ -50,7 +60,7 @@ struct TotalBase {
     using State = T;
     static constexpr int kParts = 1;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = false, kAbsorbs = false, kSettles = false, kTraces = true;
+    static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = false, kTraces = true;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }
     DTW_DEVICE T row(uint32_t, T) const { return forbidden(); }

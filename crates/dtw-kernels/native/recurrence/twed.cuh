@@ -37,7 +37,16 @@ struct Twed : TwedTimed<T, kMany, false> {
 };
 template <class T, bool kMany>
 struct TwedUnit : TwedTimed<T, kMany, true> {
+    static constexpr bool kAbsorbs = true;
+    template <class R, int K>
+    using Cells = LaggedCells<R, K>;
+    template <class R, int K>
+    using StripCells = typename std::conditional<(K < 12), EarlyCells<R, K>, LaggedCells<R, K>>::type;
     explicit DTW_DEVICE TwedUnit(const Sweep& p) : TwedTimed<T, kMany, true>(p) {}
+    // The price of a match of points that are `between` apart, those before them `previous`, with `lag` rows between.
+    DTW_DEVICE T match(T between, T previous, T lag) const {
+        return fma_(this->nu + this->nu, abs_(lag), abs_(between) + abs_(previous));
+    }
 };
 
 }  // namespace dtw

@@ -5,10 +5,12 @@
 
 #define DTW_DEVICE __device__ __forceinline__
 #define DTW_UNROLL _Pragma("unroll")
+#define DTW_PRAGMA(text) _Pragma(#text)
+#define DTW_UNROLL_BY(count) DTW_PRAGMA(unroll count)
 #define DTW_UNROLL2 _Pragma("unroll 2")
 #define DTW_UNROLL4 _Pragma("unroll 4")
 #define DTW_KERNEL(symbol, Params, ...)                                                    \
-    extern "C" __global__ void __launch_bounds__(128) symbol(const __grid_constant__ Params p) { \
+    extern "C" __global__ void __launch_bounds__(128, 1) symbol(const __grid_constant__ Params p) { \
         __VA_ARGS__;                                                                        \
     }
 
@@ -36,6 +38,39 @@ DTW_DEVICE uint32_t load_acquire(const uint32_t* p) {
 }
 DTW_DEVICE void store_release(uint32_t* p, uint32_t v) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+template <class T>
+struct Link;
+template <>
+struct Link<float> {
+    float value;
+    uint32_t mark;
+};
+template <>
+struct alignas(16) Link<double> {
+    double value;
+    uint64_t mark;
+};
+DTW_DEVICE void send(Link<float>* p, Link<float> v) {
+    const uint64_t word = static_cast<uint64_t>(v.mark) << 32 | __float_as_uint(v.value);
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(word));
+}
+DTW_DEVICE Link<float> receive(const Link<float>* p) {
+    uint64_t word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(p));
+    return {__uint_as_float(static_cast<uint32_t>(word)), static_cast<uint32_t>(word >> 32)};
+}
+DTW_DEVICE void send(Link<double>* p, Link<double> v) {
+    asm volatile("{\n\t.reg .b128 w;\n\tmov.b128 w, {%1, %2};\n\tst.relaxed.gpu.global.b128 [%0], w;\n\t}" ::"l"(p),
+                 "l"(__double_as_longlong(v.value)), "l"(v.mark));
+}
+DTW_DEVICE Link<double> receive(const Link<double>* p) {
+    int64_t value;
+    uint64_t mark;
+    asm volatile("{\n\t.reg .b128 w;\n\tld.relaxed.gpu.global.b128 w, [%2];\n\tmov.b128 {%0, %1}, w;\n\t}"
+                 : "=l"(value), "=l"(mark)
+                 : "l"(p));
+    return {__longlong_as_double(value), mark};
 }
 DTW_DEVICE uint64_t take(uint64_t* p) { return atomicAdd(reinterpret_cast<unsigned long long*>(p), 1ull); }
 DTW_DEVICE void set_bits(uint32_t* p, uint32_t v) { atomicOr(p, v); }

@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <type_traits>
+
 #include "fibers.h"
 
 #define DTW_DEVICE inline
 #define DTW_UNROLL
+#define DTW_UNROLL_BY(count)
 #define DTW_UNROLL2
 #define DTW_UNROLL4
 #define DTW_KERNEL(symbol, Params, ...)                                                                      \
@@ -49,6 +52,17 @@ inline void sync() { fibers::talk(fibers::Want::kSync, 0, 0); }
 // All lanes of a launch are fibers of one thread: plain accesses are ordered as written.
 inline uint32_t load_acquire(const uint32_t* p) { return *const_cast<const volatile uint32_t*>(p); }
 inline void store_release(uint32_t* p, uint32_t v) { *const_cast<volatile uint32_t*>(p) = v; }
+template <class T>
+struct Link {
+    T value;
+    typename std::conditional<sizeof(T) == 8, uint64_t, uint32_t>::type mark;
+};
+template <class T>
+void send(Link<T>* p, Link<T> v) { *p = v; }
+template <class T>
+Link<T> receive(const Link<T>* p) {
+    return {const_cast<const volatile Link<T>*>(p)->value, const_cast<const volatile Link<T>*>(p)->mark};
+}
 inline uint64_t take(uint64_t* p) { return (*p)++; }
 inline void set_bits(uint32_t* p, uint32_t v) { *p |= v; }
 inline void pause() { fibers::talk(fibers::Want::kPause, 0, 0); }

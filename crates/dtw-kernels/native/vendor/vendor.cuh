@@ -12,6 +12,7 @@
 //   any(condition)                                 whether true in any of the 32 lanes
 //   sync()                                         orders memory between the 32 lanes
 //   load_acquire(p), store_release(p, v)           of a uint32_t, device-wide
+//   Link<T>, send(p, link), receive(p)             a number and a mark that are stored and loaded as one, device-wide
 //   take(p)                                        *p++ on a uint64_t, device-wide, by the calling lane alone
 //   set_bits(p, v)                                 *p |= v on a uint32_t, device-wide
 //   pause()                                        between two looks at a flag

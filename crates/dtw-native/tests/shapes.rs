@@ -1,0 +1,205 @@
+//! Every shape of the fast sweeps, whichever the planner would choose: lengths at the edges of lanes, strips and bundles of
+//! rows, several pairs of different lengths at once, strips in one warp or in many. Points are multiples of a quarter, so that
+//! every sum is exact and results must be equal.
+#![cfg(feature = "host")]
+
+use dtw_core::Scalar;
+use dtw_kernels::params::{self, PAD, Params, Side, Sweep};
+use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_native::{Buffer, HostMachine, Machine};
+
+const NU: f64 = 0.5;
+const LAMBDA: f64 = 1.0;
+/// Pairs of a launch.
+const TASKS: usize = 5;
+
+/// Multiples of a quarter within [-2, 2], the same every time.
+fn series(length: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % 17) as f64 / 4.0 - 2.0
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// The cost of deleting each point, as TWED has it.
+fn gaps(series: &[f64]) -> Vec<f64> {
+    let before = std::iter::once(&0.0).chain(series);
+    series.iter().zip(before).map(|(point, before)| (point - before).abs() + NU + LAMBDA).collect()
+}
+
+/// The last column of the grid by the definition: rows x, columns y.
+fn last_column(kernel: &Kernel, x: &[f64], y: &[f64]) -> Vec<f64> {
+    let mut above = vec![f64::INFINITY; y.len() + 1];
+    above[0] = 0.0;
+    let (gap_x, gap_y) = (gaps(x), gaps(y));
+    let mut last = Vec::new();
+    for (i, point) in x.iter().enumerate() {
+        let mut row = vec![f64::INFINITY; y.len() + 1];
+        if kernel.key == "open_dtw" {
+            row[0] = 0.0;
+        }
+        for (j, other) in y.iter().enumerate() {
+            let apart = (point - other).abs();
+            row[j + 1] = if kernel.key == "twed_unit" {
+                let before = |k: usize, of: &[f64]| if k == 0 { 0.0 } else { of[k - 1] };
+                let lag = 2.0 * NU * (i as f64 - j as f64).abs();
+                let matched = above[j] + apart + (before(i, x) - before(j, y)).abs() + lag;
+                matched.min(above[j + 1] + gap_x[i]).min(row[j] + gap_y[j])
+            } else {
+                apart * apart + above[j].min(above[j + 1]).min(row[j])
+            };
+        }
+        last.push(row[y.len()]);
+        above = row;
+    }
+    last
+}
+
+struct Prepared<T> {
+    values: Vec<T>,
+    gaps: Vec<T>,
+    offsets: Vec<u64>,
+    lengths: Vec<u32>,
+}
+
+fn prepared<T: Scalar>(all: &[Vec<f64>]) -> Prepared<T> {
+    let zeros = || vec![T::from_f64(0.0); PAD as usize];
+    let mut made = Prepared { values: zeros(), gaps: zeros(), offsets: Vec::new(), lengths: Vec::new() };
+    for series in all {
+        made.offsets.push(made.values.len() as u64);
+        made.lengths.push(series.len() as u32);
+        made.values.extend(series.iter().map(|value| T::from_f64(*value)).chain(zeros()));
+        made.gaps.extend(gaps(series).iter().map(|value| T::from_f64(*value)).chain(zeros()));
+    }
+    made
+}
+
+fn bytes<T: Copy>(values: &[T]) -> &[u8] {
+    // SAFETY: only called with slices of plain numbers; the slice borrows `values`.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
+    let machine = HostMachine::new(1 << 30);
+    let mut buffers = Vec::new();
+    let mut hold = |bytes: &[u8]| {
+        let buffer = machine.allocate(bytes.len().max(16)).unwrap();
+        machine.upload(&buffer, 0, bytes).unwrap();
+        buffers.push(buffer);
+        buffers.last().unwrap().address()
+    };
+    let xs: Vec<Vec<f64>> = (0..TASKS).map(|k| series((n - k.min(n - 1)).max(1), 3 + k as u64)).collect();
+    let ys: Vec<Vec<f64>> =
+        (0..TASKS).map(|k| series((m - (3 * k).min(m - 1)).max(1), 90 + k as u64)).collect();
+    let mut side = |all: &[Vec<f64>]| {
+        let made = prepared::<T>(all);
+        Side {
+            values: hold(bytes(&made.values)),
+            gaps: hold(bytes(&made.gaps)),
+            offsets: hold(bytes(&made.offsets)),
+            lengths: hold(bytes(&made.lengths)),
+            length: *made.lengths.iter().max().unwrap(),
+            count: TASKS as u32,
+            ..Side::default()
+        }
+    };
+    let (x, y) = (side(&xs), side(&ys));
+    let stride = n.next_multiple_of(32);
+    let keeps = kernel.edges && kernel.key == "open_dtw";
+    let nan = T::from_f64(f64::NAN);
+    let (edges, out) = (vec![nan; TASKS * stride], vec![nan; TASKS]);
+    // A slot for each warp of the launch below, or for each task.
+    let blocks = TASKS as u32;
+    let links = vec![0_u8; blocks as usize * 4 * stride * 2 * size_of::<T>()];
+    let p = Sweep {
+        x,
+        y,
+        out: hold(bytes(&out)),
+        tasks: TASKS as u64,
+        pairing: params::ZIPPED,
+        channels: 1,
+        spread: u32::from(spread),
+        edges: hold(bytes(&edges)),
+        links: hold(&links),
+        edge_stride: stride as u64,
+        ticket: hold(&[0; 8]),
+        strips: (m as u32).div_ceil(kernel.width()),
+        only_strip: params::ALL_STRIPS,
+        keep_last: u32::from(keeps),
+        parameters: [NU, LAMBDA, 2.0, 0.0],
+        ..Sweep::default()
+    };
+    machine.launch(kernel, p.bytes(), blocks).unwrap();
+    machine.synchronize().unwrap();
+    let read = |address: u64, count: usize| -> Vec<f64> {
+        let buffer = buffers.iter().find(|buffer| buffer.address() == address).unwrap();
+        let mut raw = vec![0_u8; count * size_of::<T>()];
+        machine.download(buffer, 0, &mut raw).unwrap();
+        raw.chunks_exact(size_of::<T>())
+            .map(|raw| match raw.len() {
+                4 => f64::from(f32::from_ne_bytes(raw.try_into().unwrap())),
+                _ => f64::from_ne_bytes(raw.try_into().unwrap()),
+            })
+            .collect()
+    };
+    let (out, edges) = (read(p.out, TASKS), read(p.edges, TASKS * stride));
+    for k in 0..TASKS {
+        let expected = last_column(kernel, &xs[k], &ys[k]);
+        let what = format!("{} {}x{} spread {spread}", kernel.symbol, xs[k].len(), ys[k].len());
+        assert_eq!(out[k], *expected.last().unwrap(), "{what}");
+        if keeps {
+            assert_eq!(edges[k * stride..k * stride + expected.len()], expected, "{what}: last column");
+        }
+    }
+}
+
+fn check_all(key: &str) {
+    let fast =
+        |kernel: &&Kernel| kernel.pass == Pass::Sweep && kernel.key == key && !kernel.many && !kernel.band;
+    let mut checked = 0;
+    for kernel in catalog::kernels().iter().filter(fast) {
+        let (k, width) = (kernel.columns as usize, kernel.width() as usize);
+        let mut columns = vec![1, 2, k, k + 1, 5 * k, 9 * k + 3, width / 2 + 1, width - 7, width - 1, width];
+        if kernel.edges {
+            columns.extend([width + 1, width + 5 * k, 2 * width - 3, 2 * width, 2 * width + 20 * k + 1]);
+        }
+        columns.retain(|m| *m >= 1 && (kernel.edges || *m <= width));
+        for (q, m) in columns.into_iter().enumerate() {
+            for n in [1 + q % 4, 17, 40 + q] {
+                for spread in [false, true] {
+                    if (spread && !kernel.edges) || keeps_need_spread(kernel, spread) {
+                        continue;
+                    }
+                    match kernel.dtype {
+                        "f32" => check::<f32>(kernel, n, m, spread),
+                        _ => check::<f64>(kernel, n, m, spread),
+                    }
+                }
+            }
+        }
+        checked += 1;
+    }
+    assert!(checked > 2, "{key}: {checked} kernels");
+}
+
+/// Last columns are kept for every task, which needs a slot for every task.
+fn keeps_need_spread(kernel: &Kernel, spread: bool) -> bool {
+    kernel.edges && kernel.key == "open_dtw" && !spread
+}
+
+#[test]
+fn dtw_of_every_shape() {
+    check_all("dtw");
+}
+
+#[test]
+fn open_dtw_of_every_shape() {
+    check_all("open_dtw");
+}
+
+#[test]
+fn twed_of_every_shape() {
+    check_all("twed_unit");
+}
