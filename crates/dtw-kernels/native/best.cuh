@@ -17,11 +17,22 @@ DTW_DEVICE void best(const Best& p) {
         for (; hits < p.top_k; ++hits) {
             T cost = Limits<T>::infinity();
             uint32_t end = 0xffffffffu;
-            for (uint32_t j = static_cast<uint32_t>(lane()); j < length; j += 32) {
-                const T v = totals[j];
-                if (v < cost && !(excluded && (load_fresh(excluded + j / 32) >> (j % 32) & 1u))) {
-                    cost = v;
-                    end = j;
+            // Several loads under way at once.
+            constexpr int kAtOnce = 8;
+            for (uint32_t first = 0; first < length; first += 32 * kAtOnce) {
+                T values[kAtOnce];
+                DTW_UNROLL
+                for (int q = 0; q < kAtOnce; ++q) {
+                    const uint32_t j = first + 32 * q + static_cast<uint32_t>(lane());
+                    values[q] = j < length ? totals[j] : Limits<T>::infinity();
+                }
+                DTW_UNROLL
+                for (int q = 0; q < kAtOnce; ++q) {
+                    const uint32_t j = first + 32 * q + static_cast<uint32_t>(lane());
+                    if (values[q] < cost && !(excluded && (load_fresh(excluded + j / 32) >> (j % 32) & 1u))) {
+                        cost = values[q];
+                        end = j;
+                    }
                 }
             }
             DTW_UNROLL

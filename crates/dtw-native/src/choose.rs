@@ -83,17 +83,20 @@ impl Costs {
             },
             row: if lagged { 25.0 } else { 8.0 },
             row_latency: 65.0,
-            registers: if lagged { (90.0, 8.0) } else { (50.0, 3.0 * wider) },
+            registers: if lagged { (90.0, 8.0) } else { (8.0 + 16.0 * f64::from(kernel.rows), 2.0 * wider) },
             strip_lag: if kernel.links { 56.0 } else { 96.0 },
         }
     }
 
-    /// Warps that a multiprocessor has registers for.
-    fn resident_warps(&self, columns: f64) -> f64 {
+    /// Blocks that a multiprocessor has registers for.
+    fn resident_blocks(&self, columns: f64) -> f64 {
         let registers = (self.registers.0 + self.registers.1 * columns).min(255.0);
-        (512.0 / registers).floor().clamp(1.0, 12.0) * 4.0
+        (512.0 / registers).floor().clamp(1.0, 12.0)
     }
 }
+
+/// Most blocks of a multiprocessor for strips that pass numbers on: more wait longer for each other than they gain.
+pub(crate) const SPREAD_BLOCKS: u32 = 2;
 
 /// Strips have 32 lanes.
 const STRIP_LANES: usize = 32;
@@ -155,7 +158,9 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     // Rows swept at once are so many chains side by side.
     let latency = columns * costs.cell_latency / rows_at_once + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
-    let at_once = running.min(f64::from(multiprocessors.max(1)) * costs.resident_warps(columns));
+    let most = if spread && kernel.links { f64::from(SPREAD_BLOCKS) } else { f64::INFINITY };
+    let blocks = costs.resident_blocks(columns).min(most);
+    let at_once = running.min(schedulers * blocks);
     let rounds = (running / at_once.max(1.0)).ceil();
     if !spread {
         return issue.max(steps * latency * rounds);

@@ -9,7 +9,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use crate::banding::{Banding, Form, Rows, Table};
 use crate::budget::Budget;
 use crate::bytes::Number;
-use crate::choose::{Choice, Demand, choose};
+use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose};
 use crate::functor::Functor;
 use crate::order::{Order, Rect};
 use crate::scratch::Region;
@@ -298,7 +298,10 @@ impl<M: Machine> Sweeper<M> {
             }
             p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             let strips = tasks * u64::from(p.strips);
-            self.machine.launch(kernel, p.bytes(), resident.min(strips.div_ceil(BLOCK_WARPS)) as u32)?;
+            let waits = kernel.links && p.strips > 1;
+            let most = if waits { u64::from(SPREAD_BLOCKS * self.multiprocessors) } else { resident };
+            let blocks = resident.min(most).min(strips.div_ceil(BLOCK_WARPS));
+            self.machine.launch(kernel, p.bytes(), blocks as u32)?;
             first += tasks;
         }
         let edges = Edges { address: p.edges, stride: p.edge_stride, part_stride: p.edge_part_stride };

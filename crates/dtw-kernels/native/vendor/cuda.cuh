@@ -9,9 +9,10 @@
 #define DTW_UNROLL_BY(count) DTW_PRAGMA(unroll count)
 #define DTW_UNROLL2 _Pragma("unroll 2")
 #define DTW_UNROLL4 _Pragma("unroll 4")
-#define DTW_KERNEL(symbol, Params, ...)                                                    \
-    extern "C" __global__ void __launch_bounds__(128, 1) symbol(const __grid_constant__ Params p) { \
-        __VA_ARGS__;                                                                        \
+#define DTW_KERNEL(symbol, Params, ...) DTW_KERNEL_OF(symbol, 1, Params, __VA_ARGS__)
+#define DTW_KERNEL_OF(symbol, blocks, Params, ...)                                                       \
+    extern "C" __global__ void __launch_bounds__(128, blocks) symbol(const __grid_constant__ Params p) { \
+        __VA_ARGS__;                                                                                     \
     }
 
 namespace dtw {

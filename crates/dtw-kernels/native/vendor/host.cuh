@@ -14,6 +14,7 @@
 #define DTW_UNROLL_BY(count)
 #define DTW_UNROLL2
 #define DTW_UNROLL4
+#define DTW_KERNEL_OF(symbol, blocks, Params, ...) DTW_KERNEL(symbol, Params, __VA_ARGS__)
 #define DTW_KERNEL(symbol, Params, ...)                                                                      \
     static void symbol##_lane(const void* params) {                                                          \
         const Params& p = *static_cast<const Params*>(params);                                               \

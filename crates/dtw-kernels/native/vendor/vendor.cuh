@@ -4,6 +4,8 @@
 //   DTW_DEVICE                                     marks a function that kernels call
 //   DTW_UNROLL, DTW_UNROLL2, DTW_UNROLL4           unrolls the loop that follows, wholly or two or four times
 //   DTW_KERNEL(symbol, Params, body)               the kernel `symbol` taking one `Params p`; `body` is a statement
+//   DTW_KERNEL_OF(symbol, blocks, Params, body)    the same; registers such that a multiprocessor holds so many blocks at least
+//                                                  (0: as the compiler likes)
 //   lane()                                         0..31 within a group of 32 lanes
 //   warp(), warps()                                index and number of such groups in the launch
 //   shift_up<G>(v)                                 v of the lane below in each group of G lanes; the lowest keeps its own
