@@ -16,6 +16,7 @@ pub(crate) struct Kernel {
     pub(crate) rows: u32,
     pub(crate) edges: bool,
     pub(crate) band: bool,
+    pub(crate) slope: bool,
     pub(crate) links: bool,
     pub(crate) hot: bool,
     pub(crate) symbol: String,
@@ -150,8 +151,11 @@ fn with_arguments(functor: &str, number: &str, many: &str) -> String {
 impl Instance {
     /// `8x4`, `32x16x2_edges`, `32x16_edges_band`, ...
     fn sweep(&self, shape: &str, hot: bool) -> Result<Kernel> {
-        let wrong =
-            || format!("permutations.toml: a shape is LANESxCOLUMNS[xROWS][_edges][_band], not {shape:?}");
+        let wrong = || {
+            format!(
+                "permutations.toml: a shape is LANESxCOLUMNS[xROWS][_edges][_band] or LANESxCOLUMNS_slope, not {shape:?}"
+            )
+        };
         let mut parts = shape.split('_');
         let sizes: Vec<u32> = parts
             .next()
@@ -165,11 +169,12 @@ impl Instance {
             [lanes, columns, rows] => (lanes, columns, rows),
             _ => return Err(wrong().into()),
         };
-        let (edges, band) = match parts.collect::<Vec<_>>()[..] {
-            [] => (false, false),
-            ["edges"] => (true, false),
-            ["band"] => (false, true),
-            ["edges", "band"] => (true, true),
+        let (edges, band, slope) = match parts.collect::<Vec<_>>()[..] {
+            [] => (false, false, false),
+            ["edges"] => (true, false, false),
+            ["band"] => (false, true, false),
+            ["edges", "band"] => (true, true, false),
+            ["slope"] => (false, true, true),
             _ => return Err(wrong().into()),
         };
         if !lanes.is_power_of_two() || lanes > 32 || columns == 0 || (edges && lanes != 32) {
@@ -186,10 +191,27 @@ impl Instance {
             .into());
         }
         let symbol = format!("dtw_{}_sweep_{}_{}_{shape}", self.key, self.dtype, self.channels);
-        let source =
-            format!("DTW_SWEEP({symbol}, ({}), {lanes}, {columns}, {rows}, {edges}, {band})", self.functor);
+        let source = match slope {
+            true => format!("DTW_SLOPE({symbol}, ({}), {lanes}, {columns})", self.functor),
+            false => {
+                format!(
+                    "DTW_SWEEP({symbol}, ({}), {lanes}, {columns}, {rows}, {edges}, {band})",
+                    self.functor
+                )
+            }
+        };
         let links = fast && edges;
-        Ok(Kernel { lanes, columns, rows, edges, band, links, hot, ..self.kernel("Sweep", symbol, source) })
+        Ok(Kernel {
+            lanes,
+            columns,
+            rows,
+            edges,
+            band,
+            slope,
+            links,
+            hot,
+            ..self.kernel("Sweep", symbol, source)
+        })
     }
 
     fn trace(&self) -> Kernel {
@@ -209,6 +231,7 @@ impl Instance {
             rows: 1,
             edges: false,
             band: false,
+            slope: false,
             links: false,
             hot: false,
             symbol,
@@ -235,6 +258,7 @@ fn helper(name: &str, dtype: &str) -> Kernel {
         rows: 1,
         edges: false,
         band: false,
+        slope: false,
         links: false,
         hot: false,
         source: format!("DTW_{}({symbol}{number})", name.to_uppercase()),

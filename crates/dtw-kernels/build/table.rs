@@ -16,7 +16,7 @@ pub(crate) fn table(units: &[Unit<'_>], headers: u64) -> String {
             let _ = writeln!(
                 text,
                 "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, rows: {}, edges: {}, \
-                 band: {}, links: {}, hot: {}, symbol: {:?}, unit: {:?} }},",
+                 band: {}, slope: {}, links: {}, hot: {}, symbol: {:?}, unit: {:?} }},",
                 kernel.key,
                 kernel.pass,
                 kernel.dtype,
@@ -26,6 +26,7 @@ pub(crate) fn table(units: &[Unit<'_>], headers: u64) -> String {
                 kernel.rows,
                 kernel.edges,
                 kernel.band,
+                kernel.slope,
                 kernel.links,
                 kernel.hot,
                 kernel.symbol,

@@ -16,6 +16,7 @@
 #include "recurrence/subsequence.cuh"
 #include "recurrence/twed.cuh"
 #include "recurrence/wdtw.cuh"
+#include "slope.cuh"
 #include "sweep.cuh"
 #include "trace.cuh"
 
@@ -59,6 +60,7 @@ constexpr int least_blocks(int columns) { return columns == 32 || columns == 48 
 #define DTW_ARGUMENTS(...) __VA_ARGS__
 #define DTW_SWEEP(symbol, R, G, K, ROWS, EDGES, BAND) \
     DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
+#define DTW_SLOPE(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_slope<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))

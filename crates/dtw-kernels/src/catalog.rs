@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 
 use crate::params;
 
+/// Places of a lane that a kernel with [`slope`](Kernel::slope) may leave without a cell.
+pub const IDLE: u32 = 4;
+
 /// What a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pass {
@@ -57,6 +60,9 @@ pub struct Kernel {
     pub edges: bool,
     /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for.
     pub band: bool,
+    /// Sweeps with a band: whether it must be [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least
+    /// `lanes * (columns - IDLE)` and at most `lanes * columns` offsets, for pairs of the same two lengths.
+    pub slope: bool,
     /// Sweeps with edges: whether numbers pass from strip to strip as links; only the last column goes to the edges then.
     pub links: bool,
     /// Whether published timings hang on it: its build fails if registers spill.

@@ -26,6 +26,20 @@ pub(crate) enum Form {
     Table,
 }
 
+impl Form {
+    /// Offsets from the diagonal that a band has, where it is one along the diagonal and all pairs have the same two lengths;
+    /// as native/band.cuh has them.
+    pub(crate) fn offsets(self, x: &params::Side, y: &params::Side) -> Option<usize> {
+        let Form::Sakoe { radius, is_fraction } = self else { return None };
+        if x.lengths != 0 || y.lengths != 0 {
+            return None;
+        }
+        let longer = u64::from(x.length.max(y.length));
+        let radius = if is_fraction { u64::from(radius) * longer / 1_000_000 } else { u64::from(radius) };
+        Some((2 * radius.min(longer) + u64::from(x.length.abs_diff(y.length)) + 1) as usize)
+    }
+}
+
 /// Ranges of a rectangle's tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Table {

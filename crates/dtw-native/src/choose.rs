@@ -16,6 +16,8 @@ pub(crate) struct Demand {
     pub(crate) many: bool,
     /// Whether cells are outside of a band.
     pub(crate) band: bool,
+    /// Offsets of the band, where it is one along the diagonal and all pairs have the same two lengths.
+    pub(crate) offsets: Option<usize>,
     /// Rows and columns of the largest pair.
     pub(crate) n: usize,
     pub(crate) m: usize,
@@ -56,6 +58,16 @@ impl Costs {
     fn of(kernel: &Kernel) -> Self {
         let wide = kernel.dtype == "f64";
         let wider = if wide { 2.0 } else { 1.0 };
+        if kernel.slope {
+            return Self {
+                cell: 3.2,
+                cell_latency: 13.0,
+                row: 35.0,
+                row_latency: 90.0,
+                registers: (40.0, 2.2),
+                strip_lag: 0.0,
+            };
+        }
         if kernel.band || kernel.many {
             // A mask, or a loop.
             return Self {
@@ -117,7 +129,16 @@ fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool
         .flatten()
         .flat_map(|key| catalog::sweeps(key, demand.dtype, demand.many))
         .filter(|kernel| (kernel.band || !demand.band) && fits(kernel))
-        .filter(|kernel| kernel.edges || (!demand.keeps_edges && kernel.width() as usize >= demand.m))
+        .filter(|kernel| {
+            let (lanes, columns) = (kernel.lanes as usize, kernel.columns as usize);
+            let holds =
+                |offsets| (lanes * (columns - catalog::IDLE as usize)..=lanes * columns).contains(&offsets);
+            !kernel.slope || demand.offsets.is_some_and(holds)
+        })
+        .filter(|kernel| {
+            let holds = kernel.slope || kernel.width() as usize >= demand.m;
+            kernel.edges || (!demand.keeps_edges && holds)
+        })
         .flat_map(|kernel| {
             let spreads: &[bool] = match (kernel.edges, demand.keeps_edges) {
                 (false, _) => &[false],
@@ -149,7 +170,8 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
         let rows = (slope * (width + demand.row_cells) as f64).min(demand.n as f64);
         (strips as f64, rows, STRIP_LANES as f64)
     } else {
-        (1.0, demand.n as f64, demand.m.div_ceil(kernel.columns as usize) as f64)
+        let lag = if kernel.slope { kernel.lanes } else { (demand.m as u32).div_ceil(kernel.columns) };
+        (1.0, demand.n as f64, f64::from(lag))
     };
     let steps = strips * (rows + lag * rows_at_once);
     let warps = demand.tasks as f64 * f64::from(kernel.lanes) / STRIP_LANES as f64;
@@ -207,6 +229,7 @@ mod tests {
             dtype: "f32",
             many: false,
             band: false,
+            offsets: None,
             n,
             m,
             row_cells: m,
@@ -238,6 +261,11 @@ mod tests {
         let banded = Demand { band: true, row_cells: 200, ..demand(2047, 2047, 1_000_000) };
         let choice = choose(&banded, 132, |_| true).unwrap();
         assert!(choice.kernel.band && choice.kernel.edges, "{choice:?}");
+        for offsets in 30..=1900 {
+            let narrow = Demand { offsets: Some(offsets), row_cells: offsets, ..banded };
+            let kernel = choose(&narrow, 132, |_| true).unwrap().kernel;
+            assert!(kernel.slope && kernel.width() as usize >= offsets, "{offsets}: {kernel:?}");
+        }
     }
 
     #[test]

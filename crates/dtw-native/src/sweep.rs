@@ -205,6 +205,7 @@ impl<M: Machine> Sweeper<M> {
             dtype: T::DTYPE.name(),
             many: job.channels > 1,
             band: form != Form::Full,
+            offsets: form.offsets(&job.x, &job.y),
             n: job.x.length as usize,
             m: job.y.length as usize,
             row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,

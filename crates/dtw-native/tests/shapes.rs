@@ -155,6 +155,86 @@ fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
     }
 }
 
+/// DTW of the cells with |(j - i)| at most `radius` beyond the difference of the lengths.
+fn banded(x: &[f64], y: &[f64], radius: usize) -> f64 {
+    let (n, m) = (x.len(), y.len());
+    let (below, above) = (radius + n.saturating_sub(m), radius + m.saturating_sub(n));
+    let mut last = vec![f64::INFINITY; m + 1];
+    last[0] = 0.0;
+    for (i, point) in x.iter().enumerate() {
+        let mut row = vec![f64::INFINITY; m + 1];
+        for j in i.saturating_sub(below)..(i + above + 1).min(m) {
+            row[j + 1] = (point - y[j]).powi(2) + last[j].min(last[j + 1]).min(row[j]);
+        }
+        last = row;
+    }
+    last[m]
+}
+
+fn check_slope(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
+    let machine = HostMachine::new(1 << 30);
+    let mut buffers = Vec::new();
+    let mut hold = |bytes: &[u8]| {
+        let buffer = machine.allocate(bytes.len().max(16)).unwrap();
+        machine.upload(&buffer, 0, bytes).unwrap();
+        buffers.push(buffer);
+        buffers.last().unwrap().address()
+    };
+    let all = |length: usize, seed: u64| (0..3).map(|k| series(length, seed + k)).collect::<Vec<_>>();
+    let (xs, ys) = (all(n, 5), all(m, 50));
+    let mut side = |all: &[Vec<f64>]| Side {
+        values: hold(bytes(&prepared::<f32>(all).values)),
+        stride: all[0].len() as u64 + u64::from(PAD),
+        length: all[0].len() as u32,
+        count: 3,
+        ..Side::default()
+    };
+    let (x, y) = (side(&xs), side(&ys));
+    let p = Sweep {
+        x,
+        y,
+        out: hold(bytes(&[f32::NAN; 9])),
+        out_stride: 3,
+        tasks: 9,
+        pairing: params::CROSS,
+        channels: 1,
+        band: params::BAND_SAKOE,
+        radius: radius as u32,
+        ..Sweep::default()
+    };
+    machine.launch(kernel, p.bytes(), 1).unwrap();
+    let buffer = buffers.iter().find(|buffer| buffer.address() == p.out).unwrap();
+    let mut raw = [0_u8; 36];
+    machine.download(buffer, 0, &mut raw).unwrap();
+    for (k, raw) in raw.chunks_exact(4).enumerate() {
+        let got = f64::from(f32::from_ne_bytes(raw.try_into().unwrap()));
+        let expected = banded(&xs[k / 3], &ys[k % 3], radius);
+        assert_eq!(got, expected, "{} {n}x{m} radius {radius} task {k}", kernel.symbol);
+    }
+}
+
+#[test]
+fn bands_along_the_diagonal_of_every_shape() {
+    let mut checked = 0;
+    for kernel in catalog::kernels().iter().filter(|kernel| kernel.slope) {
+        let (width, idle) = (kernel.width() as usize, (kernel.lanes * catalog::IDLE) as usize);
+        for offsets in [width - idle, width - idle + 1, width - idle / 2, width - 5, width - 1, width] {
+            // An odd number is a radius on both sides; an even one needs lengths that differ.
+            for (apart, n) in [(1, 3), (1, 40), (3, width / 2 + 3), (3, 2 * width + 9)] {
+                let apart = if offsets % 2 == 0 { apart } else { apart - 1 };
+                let radius = (offsets - apart - 1) / 2;
+                // A radius is at most the longer length; the widest shapes are left to shorter pairs, to save time.
+                if radius <= n && n <= 600 {
+                    check_slope(kernel, n, n + apart, radius);
+                    check_slope(kernel, n + apart, n, radius);
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 100, "{checked} lengths");
+}
+
 fn check_all(key: &str) {
     let fast =
         |kernel: &&Kernel| kernel.pass == Pass::Sweep && kernel.key == key && !kernel.many && !kernel.band;

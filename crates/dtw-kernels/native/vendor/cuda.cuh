@@ -25,6 +25,8 @@ DTW_DEVICE uint32_t warps() { return (gridDim.x * blockDim.x) >> 5; }
 
 template <int G, class V>
 DTW_DEVICE V shift_up(V v) { return __shfl_up_sync(kAll, v, 1, G); }
+template <int G, class V>
+DTW_DEVICE V shift_down(V v) { return __shfl_down_sync(kAll, v, 1, G); }
 template <class V>
 DTW_DEVICE V broadcast(V v, int l) { return __shfl_sync(kAll, v, l); }
 template <class V>

@@ -43,6 +43,8 @@ V talk(fibers::Want want, V v, int argument) {
 
 template <int G, class V>
 V shift_up(V v) { return talk(fibers::Want::kShiftUp, v, G); }
+template <int G, class V>
+V shift_down(V v) { return talk(fibers::Want::kBroadcast, v, lane() % G == G - 1 ? lane() : lane() + 1); }
 template <class V>
 V broadcast(V v, int l) { return talk(fibers::Want::kBroadcast, v, l); }
 template <class V>

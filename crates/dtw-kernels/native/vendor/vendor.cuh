@@ -9,6 +9,7 @@
 //   lane()                                         0..31 within a group of 32 lanes
 //   warp(), warps()                                index and number of such groups in the launch
 //   shift_up<G>(v)                                 v of the lane below in each group of G lanes; the lowest keeps its own
+//   shift_down<G>(v)                               v of the lane above in each group of G lanes; the highest keeps its own
 //   broadcast(v, l)                                v of lane l of the 32
 //   exchange(v, mask)                              v of lane (lane() ^ mask)
 //   any(condition)                                 whether true in any of the 32 lanes
