@@ -48,7 +48,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         origin.into_iter().chain(row).map(String::as_str).collect::<Vec<_>>()
     });
     println!("\nold: {}\nnew: this run", old.display());
-    print(&read(&old)?, &medians(&header, rows)?, options.percent)
+    print(&read(&old)?, &medians(&header, rows)?, options.percent)?;
+    ran.all_right()
 }
 
 fn read(path: &Path) -> Result<Medians> {

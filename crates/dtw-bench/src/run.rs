@@ -1,12 +1,12 @@
 //! `dtw-bench run | record`: every definition, on this machine's CPU or GPU.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use dtw_core::{Dtype, Error};
 use dtw_cpu::CpuBackend;
 
 use crate::definition::{Definition, read};
 use crate::machine::{self, Origin};
-use crate::measure::{Measured, on_cpu};
+use crate::measure::on_cpu;
 use crate::record;
 use crate::table::{Row, heading};
 
@@ -38,6 +38,17 @@ pub(crate) struct Ran {
     pub(crate) origin: Origin,
     pub(crate) header: &'static [&'static str],
     pub(crate) rows: Vec<Vec<String>>,
+    /// What failed or came out wrong; it has no row.
+    pub(crate) failures: Vec<String>,
+}
+
+impl Ran {
+    /// # Errors
+    /// If anything failed.
+    pub(crate) fn all_right(&self) -> Result<()> {
+        ensure!(self.failures.is_empty(), "{} failed:\n{}", self.failures.len(), self.failures.join("\n"));
+        Ok(())
+    }
 }
 
 /// Times and prints; writes a record if asked.
@@ -50,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let file = record::append(&ran.origin, "", ran.header, &ran.rows)?;
         println!("recorded in {}", file.display());
     }
-    Ok(())
+    ran.all_right()
 }
 
 /// Times and prints.
@@ -79,20 +90,20 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     let origin = Origin::here()?;
     println!("{}, commit {}", origin.cpu, origin.commit);
     println!("{}", heading());
-    let mut rows = Vec::new();
+    let (mut rows, mut failures) = (Vec::new(), Vec::new());
     for &threads in &options.threads {
         let backend = CpuBackend::with_threads(threads);
-        for_each(all, |definition, dtype| {
+        failures.extend(for_each(all, |definition, dtype| {
             let measured = on_cpu(&backend, definition, dtype, options.rounds.unwrap_or(9))?;
             let data = format!("{} threads", backend.threads());
             let row = Row { definition, dtype, data: &data, measured: &measured };
             println!("{row}");
             let load = machine::load().map_or_else(|| "unknown".to_owned(), |load| load.to_string());
             rows.push(row.of_cpu(backend.isa().name(), backend.threads(), &load));
-            Ok(measured)
-        })?;
+            Ok(())
+        }));
     }
-    Ok(Ran { origin, header: Row::CPU_COLUMNS, rows })
+    Ok(Ran { origin, header: Row::CPU_COLUMNS, rows, failures })
 }
 
 #[cfg(feature = "cuda")]
@@ -104,14 +115,14 @@ fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     }
     println!("{}", heading());
     let mut rows = Vec::new();
-    for_each(all, |definition, dtype| {
+    let failures = for_each(all, |definition, dtype| {
         let measured = gpu.measure(definition, dtype, options.rounds.unwrap_or(20))?;
         let row = Row { definition, dtype, data: definition.data.name(), measured: &measured };
         println!("{row}");
         rows.extend(origin.gpu.as_ref().map(|gpu| row.of_gpu(gpu)));
-        Ok(measured)
-    })?;
-    Ok(Ran { origin, header: Row::GPU_COLUMNS, rows })
+        Ok(())
+    });
+    Ok(Ran { origin, header: Row::GPU_COLUMNS, rows, failures })
 }
 
 #[cfg(not(feature = "cuda"))]
@@ -119,19 +130,45 @@ fn gpu(_: &Options, _: &[Definition]) -> Result<Ran> {
     bail!("this dtw-bench was built without CUDA: build it with `--features cuda`")
 }
 
-/// Does something for every definition in every precision; what the backend cannot do is said and left out.
-fn for_each(all: &[Definition], mut work: impl FnMut(&Definition, Dtype) -> Result<Measured>) -> Result<()> {
+/// Does something for every definition in every precision and returns what failed; what the backend cannot do is said and
+/// left out.
+fn for_each(all: &[Definition], mut work: impl FnMut(&Definition, Dtype) -> Result<()>) -> Vec<String> {
+    let mut failures = Vec::new();
     for definition in all {
         for dtype in [Dtype::F64, Dtype::F32].into_iter().filter(|dtype| definition.has(*dtype)) {
-            if let Err(error) = work(definition, dtype) {
-                match error.downcast_ref::<Error>() {
-                    Some(Error::Unsupported { .. }) => {
-                        println!("{:32} {dtype:>4} left out: {error}", definition.name);
-                    }
-                    _ => return Err(error),
-                }
+            let Err(error) = work(definition, dtype) else { continue };
+            if let Some(Error::Unsupported { .. }) = error.downcast_ref() {
+                println!("{:32} {dtype:>4} left out: {error}", definition.name);
+            } else {
+                println!("{:32} {dtype:>4} FAILED: {error:#}", definition.name);
+                failures.push(format!("{} {dtype}: {error:#}", definition.name));
             }
         }
     }
-    Ok(())
+    failures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_does_not_stop_the_rest() {
+        let definition = |name: &str| -> Definition {
+            let text = format!(
+                "name = {name:?}\nmeasure = \"dtw\"\npairs = \"cross\"\ncount = 1\nlength = 1\ndtypes = [\"f64\"]\n"
+            );
+            toml::from_str(&text).unwrap()
+        };
+        let mut seen = Vec::new();
+        let failures = for_each(&["a", "b", "c"].map(definition), |definition, _| {
+            seen.push(definition.name.clone());
+            match definition.name.as_str() {
+                "a" => bail!("wrong"),
+                "b" => Err(Error::Unsupported { backend: "x", what: "this".into() }.into()),
+                _ => Ok(()),
+            }
+        });
+        assert_eq!((seen.len(), &*failures), (3, &["a f64: wrong".to_owned()][..]));
+    }
 }
