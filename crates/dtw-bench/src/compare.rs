@@ -74,9 +74,9 @@ fn medians<'a>(header: &[&str], rows: impl Iterator<Item = Vec<&'a str>>) -> Res
     .collect()
 }
 
-fn print(old: &Medians, new: &Medians, percent: f64) -> Result<()> {
+fn print(old_all: &Medians, new_all: &Medians, percent: f64) -> Result<()> {
     let both: Vec<(&String, f64, f64)> =
-        new.iter().filter_map(|(key, secs)| Some((key, *old.get(key)?, *secs))).collect();
+        new_all.iter().filter_map(|(key, secs)| Some((key, *old_all.get(key)?, *secs))).collect();
     if both.is_empty() {
         bail!("the two records have no row in common (compared by {})", KEY.join(", "));
     }
@@ -85,11 +85,10 @@ fn print(old: &Medians, new: &Medians, percent: f64) -> Result<()> {
         let mark = if is_slower(*old, *new, percent) { "  slower" } else { "" };
         println!("{key:48} {:>12.4} {:>12.4} {:>8.3}{mark}", old * 1e3, new * 1e3, new / old);
     }
-    for key in new.keys().filter(|key| !old.contains_key(*key)) {
-        println!("{key:48} only in the new one");
-    }
-    for key in old.keys().filter(|key| !new.contains_key(*key)) {
-        println!("{key:48} only in the old one");
+    let only = |one: &Medians, other: &Medians| one.keys().filter(|key| !other.contains_key(*key)).count();
+    let (only_old, only_new) = (only(old_all, new_all), only(new_all, old_all));
+    if only_old + only_new > 0 {
+        println!("not compared: {only_old} rows are only in the old record, {only_new} only in the new one");
     }
     let slower: Vec<&str> = both
         .iter()

@@ -198,8 +198,7 @@ impl CudaMachine {
         assert!(bytes <= from.bytes.min(to.bytes), "a copy beyond the end of a buffer");
         let _entered = self.context.enter()?;
         // SAFETY: both buffers are the device's and have that many bytes (checked above).
-        let answer =
-            unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, self.stream()) };
+        let answer = unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, self.stream()) };
         self.check("a copy on the device", answer)
     }
 
