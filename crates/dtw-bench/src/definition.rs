@@ -127,6 +127,7 @@ pub(crate) enum Data {
     Resident,
 }
 
+#[cfg(feature = "cuda")]
 impl Data {
     pub(crate) const fn name(self) -> &'static str {
         match self {
