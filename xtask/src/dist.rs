@@ -74,7 +74,7 @@ pub(crate) fn dist(options: &Options) -> Result<()> {
     }
     copy_folder(&root().join("benchmarks/definitions"), &out.join("benchmarks/definitions"))?;
     write_script(&out)?;
-    std::fs::write(out.join("commit.txt"), git(&["log", "-1", "--format=%H %cI"]).output()?)?;
+    std::fs::write(out.join("commit.txt"), commit()?)?;
     for what in &left_out {
         println!("left out: {what}");
     }
@@ -84,6 +84,13 @@ pub(crate) fn dist(options: &Options) -> Result<()> {
     );
     println!("The machine needs an NVIDIA driver and the C library that this one has, or a newer one.");
     Ok(())
+}
+
+/// The commit that the programs are built from, as records name it.
+fn commit() -> Result<String> {
+    let hash = git(&["rev-parse", "--short=12", "HEAD"]).output()?;
+    let is_clean = git(&["status", "--porcelain", "--untracked-files=no"]).output()?.trim().is_empty();
+    Ok(format!("{}{}\n", hash.trim(), if is_clean { "" } else { "-dirty" }))
 }
 
 /// Builds a program and copies it.

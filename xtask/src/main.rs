@@ -59,7 +59,8 @@ enum Task {
     ///
     /// Measured values are checked before they are reported; records go to benchmarks/record/.
     Bench {
-        /// Options of the benchmark command; `--help` lists them.
+        /// `run [NAMES]` prints a table, `record` writes it down too, `compare [--records OLD.csv NEW.csv]` says what got
+        /// slower, `peers` times other libraries; `--backend cuda` measures a GPU. `--help` lists the rest.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         options: Vec<String>,
     },
@@ -94,9 +95,7 @@ fn main() -> ExitCode {
         )
         .quiet()
         .run(),
-        Task::Bench { options } => {
-            cargo(&["run", "--release", "-p", "dtw-bench", "--"], &options).quiet().run()
-        }
+        Task::Bench { options } => bench(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -105,6 +104,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn bench(options: &[String]) -> anyhow::Result<()> {
+    let is_cuda = |option: &String| option == "cuda" || option == "--backend=cuda";
+    let features = if options.iter().any(is_cuda) { "cuda" } else { "" };
+    cargo(&["run", "--release", "-p", "dtw-bench", "--features", features, "--"], options).quiet().run()
 }
 
 fn ci(no_test: bool) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use dtw_core::{Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Spec};
+use dtw_core::{Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Radius, Spec};
 use serde::Deserialize;
 
 /// A file of definitions.
@@ -29,13 +29,23 @@ pub(crate) struct Definition {
     pub(crate) sigma: Option<f64>,
     /// Sakoe–Chiba radius in points; the full grid unless given.
     pub(crate) radius: Option<usize>,
+    /// Sakoe–Chiba radius as percent of the longer series, instead of `radius`.
+    pub(crate) radius_percent: Option<f64>,
     /// What is asked for.
     #[serde(default)]
     pub(crate) task: Task,
+    /// Which backends it is for.
+    #[serde(default = "every_backend")]
+    pub(crate) backends: Vec<String>,
+    /// Where the series and results of a GPU's run are.
+    #[serde(default)]
+    pub(crate) data: Data,
     /// Which pairs.
     pub(crate) pairs: Pairs,
     /// Series on each side.
     pub(crate) count: usize,
+    /// Series of y; as x unless given.
+    pub(crate) count_y: Option<usize>,
     /// Points of each series of x.
     pub(crate) length: usize,
     /// Points of each series of y; as x unless given.
@@ -49,14 +59,82 @@ pub(crate) struct Definition {
     /// Which precisions are timed.
     #[serde(default = "both")]
     pub(crate) dtypes: Vec<String>,
-    /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it.
-    pub(crate) expected_mean: f64,
+    /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it. Without it
+    /// single pairs are compared with the CPU in f64.
+    pub(crate) expected_mean: Option<f64>,
     /// Allowed relative error of the mean in f64.
     #[serde(default = "tolerance_f64")]
     pub(crate) tolerance_f64: f64,
     /// Allowed relative error of the mean in f32.
     #[serde(default = "tolerance_f32")]
     pub(crate) tolerance_f32: f64,
+    /// What others took for the same work.
+    pub(crate) peer: Option<Peer>,
+}
+
+/// A figure of somebody else's, printed beside ours. One of `secs`, `tcups`, `gflops`, `gsamples`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Peer {
+    /// Program or paper.
+    pub(crate) name: String,
+    /// What it ran on, and who measured if not its authors.
+    pub(crate) on: String,
+    /// Address or DOI of where the figure, or the program that was measured, is to be found.
+    pub(crate) source: String,
+    /// Seconds for the whole work.
+    pub(crate) secs: Option<f64>,
+    /// 10¹² cells a second.
+    pub(crate) tcups: Option<f64>,
+    /// 10⁹ operations a second, at [`FLOP`] a cell.
+    pub(crate) gflops: Option<f64>,
+    /// 10⁹ values of x a second.
+    pub(crate) gsamples: Option<f64>,
+}
+
+/// Operations of a cell as cuTimeWarp counts them.
+pub(crate) const FLOP: f64 = 18.0;
+
+impl Peer {
+    /// Seconds for work of so many cells and values.
+    pub(crate) fn seconds(&self, cells: u64, values: u64) -> Option<f64> {
+        self.secs
+            .or_else(|| self.tcups.map(|tcups| cells as f64 / (tcups * 1e12)))
+            .or_else(|| self.gflops.map(|gflops| FLOP * cells as f64 / (gflops * 1e9)))
+            .or_else(|| self.gsamples.map(|gsamples| values as f64 / (gsamples * 1e9)))
+    }
+
+    fn check(&self) -> Result<()> {
+        let figures = [self.secs, self.tcups, self.gflops, self.gsamples];
+        if figures.iter().flatten().count() != 1 || figures.iter().flatten().any(|figure| *figure <= 0.0) {
+            bail!("the peer {} needs one of secs, tcups, gflops, gsamples, above 0", self.name);
+        }
+        if !self.source.contains("doi.org/") && !self.source.contains("://") {
+            bail!("the peer {} needs an address as its source, not {:?}", self.name, self.source);
+        }
+        Ok(())
+    }
+}
+
+/// Where series and results are when the clock runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Data {
+    /// In host memory: a GPU's transfers are part of the time.
+    #[default]
+    Host,
+    /// On the device.
+    Resident,
+}
+
+#[cfg(feature = "cuda")]
+impl Data {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Resident => "resident",
+        }
+    }
 }
 
 /// Which pairs are computed.
@@ -82,6 +160,8 @@ pub(crate) enum Task {
     Gradients,
     /// Values and warping paths of zipped pairs.
     Paths,
+    /// z-normalisation of x; no pairs, no measure (`measure = "none"`).
+    Normalize,
 }
 
 impl Task {
@@ -90,6 +170,7 @@ impl Task {
             Self::Distances => "distances",
             Self::Gradients => "gradients",
             Self::Paths => "paths",
+            Self::Normalize => "normalize",
         }
     }
 }
@@ -99,6 +180,9 @@ const fn one() -> usize {
 }
 fn both() -> Vec<String> {
     vec!["f64".into(), "f32".into()]
+}
+fn every_backend() -> Vec<String> {
+    vec!["cpu".into(), "cuda".into()]
 }
 const fn tolerance_f64() -> f64 {
     1e-11
@@ -142,7 +226,23 @@ impl Definition {
             "subsequence_dtw" => return Ok(Spec::subsequence_dtw(cost)),
             other => bail!("{}: no measure is called {other:?}", self.name),
         };
-        Ok(Spec::new(measure).with_band(self.radius.map_or(Band::Full, Band::sakoe_chiba)))
+        let band = match (self.radius, self.radius_percent) {
+            (None, None) => Band::Full,
+            (Some(radius), None) => Band::sakoe_chiba(radius),
+            (None, Some(percent)) => Band::SakoeChiba { radius: Radius::Fraction(percent / 100.0) },
+            (Some(_), Some(_)) => bail!("{}: give radius or radius_percent, not both", self.name),
+        };
+        Ok(Spec::new(measure).with_band(band))
+    }
+
+    /// Series of y.
+    pub(crate) fn count_y(&self) -> usize {
+        self.count_y.unwrap_or(self.count)
+    }
+
+    /// Whether it is for this backend.
+    pub(crate) fn is_for(&self, backend: &str) -> bool {
+        self.backends.iter().any(|name| name == backend)
     }
 
     /// Which pairs, in dtw-core's words.
@@ -176,8 +276,34 @@ impl Definition {
         if let Some(wrong) = self.dtypes.iter().find(|name| *name != "f32" && *name != "f64") {
             bail!("{}: dtypes are f32 and f64, not {wrong:?}", self.name);
         }
-        if self.task != Task::Distances && self.pairs != Pairs::Zipped {
-            bail!("{}: {} are computed of zipped pairs", self.name, self.task.name());
+        if let Some(wrong) = self.backends.iter().find(|name| *name != "cpu" && *name != "cuda") {
+            bail!("{}: backends are cpu and cuda, not {wrong:?}", self.name);
+        }
+        if let Some(peer) = &self.peer {
+            peer.check().with_context(|| self.name.clone())?;
+        }
+        if self.pairs != Pairs::Cross && self.count_y() != self.count {
+            bail!("{}: only pairs = \"cross\" takes a count_y of its own", self.name);
+        }
+        if self.expected_mean.is_none() && (self.data == Data::Host || self.is_for("cpu")) {
+            bail!("{}: only resident data of a GPU can do without expected_mean", self.name);
+        }
+        match self.task {
+            Task::Distances => {}
+            Task::Normalize => {
+                if self.measure != "none" || self.data != Data::Resident || self.is_for("cpu") {
+                    bail!(
+                        "{}: normalize is timed on resident data of a GPU, with measure = \"none\"",
+                        self.name
+                    );
+                }
+                return Ok(());
+            }
+            Task::Gradients | Task::Paths => {
+                if self.pairs != Pairs::Zipped || self.data == Data::Resident {
+                    bail!("{}: {} are computed of zipped pairs in host memory", self.name, self.task.name());
+                }
+            }
         }
         self.spec().map(drop)
     }
@@ -224,7 +350,9 @@ mod tests {
     #[test]
     fn the_projects_definitions_are_well_formed() {
         let all = read(&crate::benchmarks().join("definitions")).unwrap();
-        assert!(all.iter().all(|d| d.expected_mean.is_finite() && d.count > 0 && d.length > 0));
+        assert!(
+            all.iter().all(|d| d.expected_mean.is_none_or(f64::is_finite) && d.count > 0 && d.length > 0)
+        );
     }
 
     #[test]
@@ -237,5 +365,25 @@ mod tests {
         assert!(with("measure = \"edr\"\npairs = \"cross\"\n").unwrap_err().to_string().contains("epsilon"));
         assert!(with("measure = \"dtw\"\npairs = \"cross\"\ntask = \"paths\"\n").is_err());
         assert!(with("measure = \"dtw\"\npairs = \"cross\"\nlenght = 3\n").is_err());
+        assert!(with("measure = \"dtw\"\npairs = \"zipped\"\ncount_y = 3\n").is_err());
+        let peer = |rest: &str| {
+            with(&format!(
+                "measure = \"dtw\"\npairs = \"cross\"\npeer = {{ name = \"p\", on = \"o\", {rest} }}\n"
+            ))
+        };
+        assert!(peer("source = \"https://example.org\", secs = 2.0").is_ok());
+        assert!(peer("source = \"https://example.org\"").is_err());
+        assert!(peer("source = \"somewhere\", secs = 2.0").is_err());
+    }
+
+    #[test]
+    fn a_peers_figure_becomes_seconds() {
+        let peer = |figure: &str| -> Peer {
+            toml::from_str(&format!("name = \"p\"\non = \"o\"\nsource = \"s\"\n{figure}\n")).unwrap()
+        };
+        assert_eq!(peer("secs = 3.0").seconds(1, 1), Some(3.0));
+        assert_eq!(peer("tcups = 2.0").seconds(4_000_000_000_000, 1), Some(2.0));
+        assert_eq!(peer("gflops = 18.0").seconds(3_000_000_000, 1), Some(3.0));
+        assert_eq!(peer("gsamples = 0.5").seconds(1, 1_000_000_000), Some(2.0));
     }
 }

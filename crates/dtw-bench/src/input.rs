@@ -1,5 +1,7 @@
 //! Generated series: the same values on every machine.
 
+use dtw_core::Scalar;
+
 /// SplitMix64 (Steele, Lea & Flood 2014, 10.1145/2660193.2660195): 64 bits of state, one output per step.
 struct SplitMix64(u64);
 
@@ -19,9 +21,9 @@ impl SplitMix64 {
 }
 
 /// `len` values uniform in `[−1, 1)`, the same in both precisions.
-pub(crate) fn uniform(seed: u64, len: usize) -> Vec<f64> {
+pub(crate) fn uniform<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
     let mut random = SplitMix64(seed);
-    (0..len).map(|_| 2.0 * random.uniform() - 1.0).collect()
+    (0..len).map(|_| T::from_f64(2.0 * random.uniform() - 1.0)).collect()
 }
 
 #[cfg(test)]
@@ -38,7 +40,7 @@ mod tests {
 
     #[test]
     fn values_are_exact_in_single_precision() {
-        let values = uniform(3, 1000);
+        let values = uniform::<f64>(3, 1000);
         assert!(values.iter().all(|v| (-1.0..1.0).contains(v) && f64::from(*v as f32) == *v));
         assert!(values.iter().any(|v| *v < -0.9) && values.iter().any(|v| *v > 0.9));
     }

@@ -13,6 +13,18 @@ pub(crate) struct Origin {
     pub(crate) cpu: String,
     /// Short hash, with `-dirty` if files differ from it.
     pub(crate) commit: String,
+    /// The GPU that is measured, if one is.
+    pub(crate) gpu: Option<Gpu>,
+}
+
+/// A GPU and what drives it.
+#[derive(Debug, Clone)]
+pub(crate) struct Gpu {
+    /// What the GPU calls itself.
+    pub(crate) name: String,
+    /// The driver's version.
+    #[cfg(feature = "cuda")]
+    pub(crate) driver: String,
 }
 
 impl Origin {
@@ -21,13 +33,39 @@ impl Origin {
     /// # Errors
     /// When the CPU's name or the commit cannot be found: a record without them is worthless.
     pub(crate) fn here() -> Result<Self> {
-        Ok(Self { date: time::OffsetDateTime::now_utc().date().to_string(), cpu: cpu()?, commit: commit()? })
+        Ok(Self {
+            date: time::OffsetDateTime::now_utc().date().to_string(),
+            cpu: cpu()?,
+            commit: commit()?,
+            gpu: None,
+        })
     }
 
-    /// The CPU's name as a folder: lower case, words joined by `-`.
+    /// The name of what is measured as a folder: lower case, words joined by `-`.
     pub(crate) fn device(&self) -> String {
-        slug(&self.cpu)
+        slug(self.gpu.as_ref().map_or(&self.cpu, |gpu| &gpu.name))
     }
+}
+
+/// The version of NVIDIA's driver.
+#[cfg(feature = "cuda")]
+pub(crate) fn nvidia_driver() -> Result<String> {
+    if let Some(version) =
+        std::fs::read_to_string("/proc/driver/nvidia/version").ok().as_deref().and_then(version_of)
+    {
+        return Ok(version);
+    }
+    output("nvidia-smi", &["--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]).context(
+        "the version of the driver is neither in /proc/driver/nvidia/version nor known to nvidia-smi",
+    )
+}
+
+/// The version in Linux's `/proc/driver/nvidia/version`: the first word that is numbers with dots.
+#[cfg(any(feature = "cuda", test))]
+fn version_of(text: &str) -> Option<String> {
+    let is_version =
+        |word: &&str| word.contains('.') && word.split('.').all(|part| part.parse::<u32>().is_ok());
+    text.lines().next()?.split_whitespace().find(is_version).map(str::to_owned)
 }
 
 /// Processes that want to run, averaged over the last minute; above the number of cores, timings are noise. `None`
@@ -67,8 +105,15 @@ fn cpu_of(text: &str) -> Option<String> {
     }
 }
 
+/// The commit that this program was built from: the variable `DTWAVE_COMMIT` where there is no checkout, else git's.
 fn commit() -> Result<String> {
-    let hash = output("git", &["rev-parse", "--short=12", "HEAD"])?;
+    if let Ok(commit) = std::env::var("DTWAVE_COMMIT")
+        && !commit.is_empty()
+    {
+        return Ok(commit);
+    }
+    let hash = output("git", &["rev-parse", "--short=12", "HEAD"])
+        .context("outside a checkout, set DTWAVE_COMMIT to the commit that this program was built from")?;
     let changes = output("git", &["status", "--porcelain", "--untracked-files=no"])?;
     Ok(if changes.is_empty() { hash } else { format!("{hash}-dirty") })
 }
@@ -76,7 +121,7 @@ fn commit() -> Result<String> {
 fn output(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program)
         .args(arguments)
-        .current_dir(crate::workspace())
+        .current_dir(if crate::workspace().is_dir() { crate::workspace() } else { ".".into() })
         .output()
         .with_context(|| format!("cannot start {program}"))?;
     if !output.status.success() {
@@ -98,5 +143,12 @@ mod tests {
         assert_eq!(slug(&name), "some-xeon-cpu-2-ghz-family-6-model-143");
         assert_eq!(cpu_of("CPU part\t: 0xd0c\n").unwrap(), "ARM part 0xd0c");
         assert_eq!(cpu_of(""), None);
+    }
+
+    #[test]
+    fn driver_versions() {
+        let text = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue Jan  1 2026\nGCC version: 12.3.0\n";
+        assert_eq!(version_of(text).as_deref(), Some("580.159.04"));
+        assert_eq!(version_of("NVRM version: unknown\nGCC version: 12.3.0\n"), None);
     }
 }

@@ -1,20 +1,26 @@
-//! `dtw-bench run | peers | expect`: how fast, and whether still right.
+//! `dtw-bench run | record | compare | peers | expect`: how fast, and whether still right.
 //!
 //! A definition (`benchmarks/definitions/*.toml`) says what is computed on which generated series, and what comes out;
-//! a wrong value fails the run and is never timed. Records (`benchmarks/record/CPU/DATE.csv`) name the day, the
-//! CPU, the instruction set, the threads and the commit, so that a number can be traced to what made it.
+//! a wrong value fails the run and is never timed. Records (`benchmarks/record/DEVICE/DATE.csv`) name the day, the
+//! CPU, the GPU and its driver or the instruction set and the threads, and the commit, so that a number can be traced to
+//! what made it.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a command talks to its user")]
 
+mod compare;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod definition;
 #[cfg(feature = "oracle")]
 mod expect;
 mod input;
 mod machine;
+mod measure;
 mod peers;
 mod record;
 mod run;
+mod table;
 mod timing;
 
 use std::path::PathBuf;
@@ -36,6 +42,10 @@ struct Options {
 enum Command {
     /// Time the definitions of benchmarks/definitions (what happens without a command).
     Run(run::Options),
+    /// The same, written to benchmarks/record/DEVICE/DATE.csv.
+    Record(run::Options),
+    /// Compare two records row by row, or the last record of this machine with a run made now.
+    Compare(compare::Options),
     /// Time dtwave in turn with tsdistances and tslearn on one core, and two threads against one.
     ///
     /// Installs the pinned libraries with pip into a virtual environment under the target folder, which needs python3
@@ -51,6 +61,11 @@ fn main() -> ExitCode {
     let done = match options.command {
         None => run::run(&options.run),
         Some(Command::Run(options)) => run::run(&options),
+        Some(Command::Record(mut options)) => {
+            options.record = true;
+            run::run(&options)
+        }
+        Some(Command::Compare(options)) => compare::run(&options),
         Some(Command::Peers(options)) => peers::run(&options),
         #[cfg(feature = "oracle")]
         Some(Command::Expect) => expect::run(),
@@ -64,9 +79,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder `benchmarks/` of the workspace.
+/// The folder `benchmarks/`: where the variable `DTWAVE_BENCHMARKS` says, else beside the folder of this program (as
+/// `cargo xtask dist` lays them out), else of the workspace that it was built in.
 fn benchmarks() -> PathBuf {
-    workspace().join("benchmarks")
+    if let Some(folder) = std::env::var_os("DTWAVE_BENCHMARKS") {
+        return folder.into();
+    }
+    let program = std::env::current_exe().ok();
+    let beside = program.as_deref().and_then(|path| path.ancestors().nth(2)).map(|up| up.join("benchmarks"));
+    beside
+        .filter(|folder| folder.join("definitions").is_dir())
+        .unwrap_or_else(|| workspace().join("benchmarks"))
 }
 
 /// The folder of the workspace.

@@ -163,7 +163,7 @@ where
 {
     let Comparison { count, length, .. } = *comparison;
     // Exact in f32 too, so that all compute with the same numbers.
-    let wide = input::uniform(96, count * length);
+    let wide = input::uniform::<f64>(96, count * length);
     let values: Vec<T> = wide.iter().map(|value| T::from_f64(*value)).collect();
     let x = SeriesBatch::equal(&values, count, length, 1)?;
     let spec = if comparison.soft { Spec::soft_dtw(1.0) } else { Spec::dtw() };

@@ -1,4 +1,4 @@
-//! Records: `benchmarks/record/<cpu>/<date>[-<kind>].csv`, one row per measurement, appended.
+//! Records: `benchmarks/record/<device>/<date>[-<kind>].csv`, one row per measurement, appended.
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -38,4 +38,20 @@ pub(crate) fn append(origin: &Origin, kind: &str, header: &[&str], rows: &[Vec<S
     }
     writer.flush().with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)
+}
+
+/// The last record of this device: the greatest date.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn last(origin: &Origin) -> Result<PathBuf> {
+    let folder = crate::benchmarks().join("record").join(origin.device());
+    let is_of_a_day = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.len() == "2026-01-31.csv".len() && name.ends_with(".csv")
+    };
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(is_of_a_day).max().with_context(|| {
+        format!("no record in {}: make one with `cargo xtask bench record`", folder.display())
+    })
 }

@@ -1,207 +1,174 @@
-//! `dtw-bench run`: every definition, on this machine.
+//! `dtw-bench run | record`: every definition, on this machine's CPU or GPU.
 
-use anyhow::{Result, bail};
-use dtw_core::{Backend, Dtype, Gradients, Pairing, Problem, Scalar, SeriesBatch};
+use anyhow::{Result, bail, ensure};
+use dtw_core::{Dtype, Error};
 use dtw_cpu::CpuBackend;
 
-use crate::definition::{Definition, Task, read};
-use crate::input;
+use crate::definition::{Definition, read};
 use crate::machine::{self, Origin};
+use crate::measure::on_cpu;
 use crate::record;
-use crate::timing::{Times, timed};
+use crate::table::{Row, heading};
 
-/// Options of `run`.
-#[derive(Debug, clap::Args)]
+/// Options of `run` and `record`.
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Options {
     /// Only definitions whose name contains one of these.
     names: Vec<String>,
-    /// Numbers of threads; may be given more than once. 0 is one per core.
+    /// What computes: cpu, or cuda where the program was built with that feature.
+    #[arg(long, value_parser = ["cpu", "cuda"], default_value = "cpu")]
+    pub(crate) backend: String,
+    /// The GPU, in the driver's order.
+    #[arg(long, default_value_t = 0)]
+    device: usize,
+    /// Numbers of threads of the CPU; may be given more than once. 0 is one per core.
     #[arg(long, default_values_t = [1])]
     threads: Vec<usize>,
-    /// Timed runs of each, after one to warm up.
-    #[arg(long, default_value_t = 9)]
-    rounds: usize,
-    /// Write benchmarks/record/CPU/DATE.csv.
+    /// Timed runs of each, after one to warm up; at most 3 of work that takes longer than half a second [default: 9 on the
+    /// CPU, 20 on a GPU].
     #[arg(long)]
-    record: bool,
+    rounds: Option<usize>,
+    /// Write benchmarks/record/DEVICE/DATE.csv.
+    #[arg(long)]
+    pub(crate) record: bool,
 }
 
-const COLUMNS: [&str; 12] = [
-    "isa",
-    "threads",
-    "work",
-    "measure",
-    "task",
-    "dtype",
-    "rounds",
-    "plan_secs",
-    "median_secs",
-    "best_secs",
-    "mcups",
-    "load",
-];
+/// What a run brought.
+pub(crate) struct Ran {
+    pub(crate) origin: Origin,
+    pub(crate) header: &'static [&'static str],
+    pub(crate) rows: Vec<Vec<String>>,
+    /// What failed or came out wrong; it has no row.
+    pub(crate) failures: Vec<String>,
+}
+
+impl Ran {
+    /// # Errors
+    /// If anything failed.
+    pub(crate) fn all_right(&self) -> Result<()> {
+        ensure!(self.failures.is_empty(), "{} failed:\n{}", self.failures.len(), self.failures.join("\n"));
+        Ok(())
+    }
+}
 
 /// Times and prints; writes a record if asked.
 ///
 /// # Errors
 /// When a value is wrong, nothing is called so, or a file cannot be read or written.
 pub(crate) fn run(options: &Options) -> Result<()> {
+    let ran = measure(options)?;
+    if options.record {
+        let file = record::append(&ran.origin, "", ran.header, &ran.rows)?;
+        println!("recorded in {}", file.display());
+    }
+    ran.all_right()
+}
+
+/// Times and prints.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn measure(options: &Options) -> Result<Ran> {
     let mut all = read(&crate::benchmarks().join("definitions"))?;
-    if !options.names.is_empty() {
-        all.retain(|definition| options.names.iter().any(|name| definition.name.contains(name)));
-    }
+    let is_chosen = |definition: &Definition| {
+        options.names.is_empty() || options.names.iter().any(|name| definition.name.contains(name))
+    };
+    all.retain(|definition| is_chosen(definition) && definition.is_for(&options.backend));
     if all.is_empty() {
-        bail!("no definition's name contains {}", options.names.join(" or "));
+        bail!("no definition for {} has a name with {}", options.backend, options.names.join(" or "));
     }
-    if options.rounds == 0 {
+    if options.rounds == Some(0) {
         bail!("--rounds must be at least 1");
     }
+    match options.backend.as_str() {
+        "cuda" => gpu(options, &all),
+        _ => cpu(options, &all),
+    }
+}
+
+fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     let origin = Origin::here()?;
     println!("{}, commit {}", origin.cpu, origin.commit);
-    println!(
-        "{:24} {:>5} {:>7} {:>12} {:>12} {:>10}",
-        "work", "dtype", "threads", "median ms", "best ms", "MCUPS"
-    );
-    let mut rows = Vec::new();
+    println!("{}", heading());
+    let (mut rows, mut failures) = (Vec::new(), Vec::new());
     for &threads in &options.threads {
         let backend = CpuBackend::with_threads(threads);
-        for definition in &all {
-            for dtype in [Dtype::F64, Dtype::F32].into_iter().filter(|dtype| definition.has(*dtype)) {
-                let measured = match dtype {
-                    Dtype::F64 => measure::<f64>(&backend, definition, options.rounds)?,
-                    Dtype::F32 => measure::<f32>(&backend, definition, options.rounds)?,
-                };
-                let (median, best) = (measured.times.median(), measured.times.best());
-                let mcups = measured.cells as f64 / median / 1e6;
-                println!(
-                    "{:24} {dtype:>5} {:>7} {:>12.3} {:>12.3} {:>10.0}",
-                    definition.name,
-                    backend.threads(),
-                    median * 1e3,
-                    best * 1e3,
-                    mcups
-                );
-                rows.push(vec![
-                    backend.isa().name().to_owned(),
-                    backend.threads().to_string(),
-                    definition.name.clone(),
-                    definition.measure.clone(),
-                    definition.task.name().to_owned(),
-                    dtype.to_string(),
-                    measured.times.len().to_string(),
-                    format!("{:.3e}", measured.plan_secs),
-                    format!("{median:.4e}"),
-                    format!("{best:.4e}"),
-                    format!("{mcups:.1}"),
-                    machine::load().map_or_else(|| "unknown".to_owned(), |load| load.to_string()),
-                ]);
+        failures.extend(for_each(all, |definition, dtype| {
+            let measured = on_cpu(&backend, definition, dtype, options.rounds.unwrap_or(9))?;
+            let data = format!("{} threads", backend.threads());
+            let row = Row { definition, dtype, data: &data, measured: &measured };
+            println!("{row}");
+            let load = machine::load().map_or_else(|| "unknown".to_owned(), |load| load.to_string());
+            rows.push(row.of_cpu(backend.isa().name(), backend.threads(), &load));
+            Ok(())
+        }));
+    }
+    Ok(Ran { origin, header: Row::CPU_COLUMNS, rows, failures })
+}
+
+#[cfg(feature = "cuda")]
+fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
+    let gpu = crate::cuda::Gpu::new(options.device)?;
+    let origin = Origin { gpu: Some(gpu.about()?), ..Origin::here()? };
+    if let Some(gpu) = &origin.gpu {
+        println!("{}, driver {}, commit {}", gpu.name, gpu.driver, origin.commit);
+    }
+    println!("{}", heading());
+    let mut rows = Vec::new();
+    let failures = for_each(all, |definition, dtype| {
+        let measured = gpu.measure(definition, dtype, options.rounds.unwrap_or(20))?;
+        let row = Row { definition, dtype, data: definition.data.name(), measured: &measured };
+        println!("{row}");
+        rows.extend(origin.gpu.as_ref().map(|gpu| row.of_gpu(gpu)));
+        Ok(())
+    });
+    Ok(Ran { origin, header: Row::GPU_COLUMNS, rows, failures })
+}
+
+#[cfg(not(feature = "cuda"))]
+fn gpu(_: &Options, _: &[Definition]) -> Result<Ran> {
+    bail!("this dtw-bench was built without CUDA: build it with `--features cuda`")
+}
+
+/// Does something for every definition in every precision and returns what failed; what the backend cannot do is said and
+/// left out.
+fn for_each(all: &[Definition], mut work: impl FnMut(&Definition, Dtype) -> Result<()>) -> Vec<String> {
+    let mut failures = Vec::new();
+    for definition in all {
+        for dtype in [Dtype::F64, Dtype::F32].into_iter().filter(|dtype| definition.has(*dtype)) {
+            let Err(error) = work(definition, dtype) else { continue };
+            if let Some(Error::Unsupported { .. }) = error.downcast_ref() {
+                println!("{:32} {dtype:>4} left out: {error}", definition.name);
+            } else {
+                println!("{:32} {dtype:>4} FAILED: {error:#}", definition.name);
+                failures.push(format!("{} {dtype}: {error:#}", definition.name));
             }
         }
     }
-    if options.record {
-        println!("recorded in {}", record::append(&origin, "", &COLUMNS, &rows)?.display());
-    }
-    Ok(())
-}
-
-/// What one definition took.
-struct Measured {
-    plan_secs: f64,
-    times: Times,
-    cells: u64,
-}
-
-fn measure<T>(backend: &CpuBackend, definition: &Definition, rounds: usize) -> Result<Measured>
-where
-    T: Scalar + dtw_cpu::Element,
-{
-    let Definition { count, length, channels, seed, .. } = *definition;
-    let values = |seed, length| -> Vec<T> {
-        input::uniform(seed, count * length * channels).into_iter().map(T::from_f64).collect()
-    };
-    let (values_x, values_y) = (values(seed, length), values(seed + 1, definition.length_y()));
-    let x = SeriesBatch::equal(&values_x, count, length, channels)?;
-    let y = match definition.pairing() {
-        Pairing::SelfSymmetric => x,
-        _ => SeriesBatch::equal(&values_y, count, definition.length_y(), channels)?,
-    };
-    let problem = Problem::of(definition.spec()?, definition.pairing(), &x, &y)?;
-    let cells = problem.cells(&x, &y)?;
-    let (plan_secs, plan) = timed(|| Backend::<T>::plan(backend, &problem));
-    let mut plan = plan?;
-    let mut out = vec![T::ZERO; problem.output_len()];
-    let mut grad_x = vec![T::ZERO; values_x.len()];
-    let mut grad_y = vec![T::ZERO; values_y.len()];
-    let mut work = |out: &mut [T]| -> dtw_core::Result<()> {
-        match definition.task {
-            Task::Distances => plan.distances(x, y, out),
-            Task::Gradients => plan.gradients(
-                x,
-                y,
-                Gradients { upstream: None, distances: out, grad_x: &mut grad_x, grad_y: &mut grad_y },
-            ),
-            Task::Paths => {
-                for (out, path) in out.iter_mut().zip(plan.paths(x, y)?) {
-                    *out = path.distance;
-                }
-                Ok(())
-            }
-        }
-    };
-    work(&mut out)?;
-    check(definition, T::DTYPE, mean(&out))?;
-    let mut times = Times::default();
-    for _ in 0..rounds {
-        let (secs, done) = timed(|| work(&mut out));
-        done?;
-        times.push(secs);
-    }
-    // Once more, so that what was timed last was right too.
-    check(definition, T::DTYPE, mean(&out))?;
-    Ok(Measured { plan_secs, times, cells })
-}
-
-fn mean<T: Scalar>(values: &[T]) -> f64 {
-    values.iter().map(|value| value.to_f64()).sum::<f64>() / values.len() as f64
-}
-
-fn check(definition: &Definition, dtype: Dtype, mean: f64) -> Result<()> {
-    let (expected, tolerance) = (definition.expected_mean, definition.tolerance(dtype));
-    let error = (mean - expected).abs() / expected.abs();
-    // Not `error > tolerance`: NaN must fail.
-    if error <= tolerance {
-        return Ok(());
-    }
-    bail!(
-        "{} in {dtype}: the mean of the values is {mean:.15e}, expected {expected:.15e} (error {error:.1e}, allowed {tolerance:.0e})",
-        definition.name
-    )
+    failures
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn definition(expected_mean: f64) -> Definition {
-        let text = format!(
-            "name = \"a\"\nmeasure = \"dtw\"\npairs = \"cross\"\ncount = 3\nlength = 5\nexpected_mean = {expected_mean:?}\n"
-        );
-        toml::from_str(&text).unwrap()
-    }
-
     #[test]
-    fn a_wrong_value_is_not_timed() {
-        let backend = CpuBackend::with_threads(1);
-        let error =
-            measure::<f64>(&backend, &definition(1.0), 1).err().expect("the value is wrong").to_string();
-        assert!(error.contains("expected 1.000"), "{error}");
-        let right: f64 = error.split(&[' ', ','][..]).find_map(|word| word.parse().ok()).unwrap();
-        let measured = measure::<f64>(&backend, &definition(right), 2).unwrap();
-        assert_eq!((measured.times.len(), measured.cells), (2, 9 * 25));
-    }
-
-    #[test]
-    fn nan_is_wrong() {
-        assert!(check(&definition(1.0), Dtype::F64, f64::NAN).is_err());
+    fn what_fails_does_not_stop_the_rest() {
+        let definition = |name: &str| -> Definition {
+            let text = format!(
+                "name = {name:?}\nmeasure = \"dtw\"\npairs = \"cross\"\ncount = 1\nlength = 1\ndtypes = [\"f64\"]\n"
+            );
+            toml::from_str(&text).unwrap()
+        };
+        let mut seen = Vec::new();
+        let failures = for_each(&["a", "b", "c"].map(definition), |definition, _| {
+            seen.push(definition.name.clone());
+            match definition.name.as_str() {
+                "a" => bail!("wrong"),
+                "b" => Err(Error::Unsupported { backend: "x", what: "this".into() }.into()),
+                _ => Ok(()),
+            }
+        });
+        assert_eq!((seen.len(), &*failures), (3, &["a f64: wrong".to_owned()][..]));
     }
 }

@@ -187,6 +187,21 @@ impl CudaMachine {
         Timer::new(self)
     }
 
+    /// Copies the first `bytes` bytes from one buffer of this device to another, after what was asked for so far.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Panics
+    /// Beyond the end of either buffer.
+    pub fn copy(&self, from: &CudaBuffer, to: &CudaBuffer, bytes: usize) -> Result<()> {
+        assert!(bytes <= from.bytes.min(to.bytes), "a copy beyond the end of a buffer");
+        let _entered = self.context.enter()?;
+        // SAFETY: both buffers are the device's and have that many bytes (checked above).
+        let answer = unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, self.stream()) };
+        self.check("a copy on the device", answer)
+    }
+
     fn stream(&self) -> sys::CUstream {
         self.queue.stream
     }

@@ -1,0 +1,175 @@
+//! Definitions on an NVIDIA GPU: from host memory by the wall clock, on device memory by the device's own.
+
+#![expect(
+    unsafe_code,
+    reason = "work on device memory takes addresses, and plain numbers are copied as bytes"
+)]
+
+use anyhow::{Result, ensure};
+use dtw_core::{Dtype, Pairing, Problem};
+use dtw_cuda::{
+    Buffer as _, CudaBackend, CudaBuffer, CudaMachine, DeviceBatch, DeviceLayout, Machine as _, NativePlan,
+    Number, normalize_on_device,
+};
+
+use crate::definition::{Data, Definition, Task};
+use crate::input;
+use crate::machine;
+use crate::measure::{self, Measured, batches, check_mean, check_pairs, rounds_for, series};
+use crate::timing::{Times, timed};
+
+/// Device memory that plans may take beside the series and results.
+const PLAN_BYTES: u64 = 32 << 30;
+
+/// A GPU to be measured.
+pub(crate) struct Gpu {
+    backend: CudaBackend,
+}
+
+fn raw<T: Number>(values: &[T]) -> &[u8] {
+    // SAFETY: `Number` is f32 or f64: initialised bytes throughout; the slice borrows `values`.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+fn raw_mut<T: Number>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: `Number` is f32 or f64: any bytes are values; the slice borrows `values` mutably.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+impl Gpu {
+    /// The GPU of this number.
+    ///
+    /// # Errors
+    /// When there is none, or no kernels are built in.
+    pub(crate) fn new(ordinal: usize) -> Result<Self> {
+        Ok(Self { backend: CudaBackend::with_device(ordinal)? })
+    }
+
+    /// Its name and its driver's version.
+    ///
+    /// # Errors
+    /// When the driver's version cannot be found.
+    pub(crate) fn about(&self) -> Result<machine::Gpu> {
+        Ok(machine::Gpu {
+            name: self.backend.machine().properties().description,
+            driver: machine::nvidia_driver()?,
+        })
+    }
+
+    /// Times a definition.
+    ///
+    /// # Errors
+    /// When the device cannot do it, fails, or computes a wrong value.
+    pub(crate) fn measure(&self, definition: &Definition, dtype: Dtype, rounds: usize) -> Result<Measured> {
+        match dtype {
+            Dtype::F64 => self.measure_in::<f64>(definition, rounds),
+            Dtype::F32 => self.measure_in::<f32>(definition, rounds),
+        }
+    }
+
+    fn measure_in<T: Number>(&self, definition: &Definition, rounds: usize) -> Result<Measured> {
+        match (definition.data, definition.task) {
+            (Data::Host, _) => measure::on_host::<T>(&self.backend, definition, rounds),
+            (Data::Resident, Task::Normalize) => self.normalize::<T>(definition, rounds),
+            (Data::Resident, _) => self.resident::<T>(definition, rounds),
+        }
+    }
+
+    /// Series and results on the device.
+    fn resident<T: Number>(&self, definition: &Definition, rounds: usize) -> Result<Measured> {
+        let machine = self.backend.machine().own_queue()?;
+        let (x, y) = series::<T>(definition);
+        let (batch_x, batch_y) = batches(definition, &x, &y)?;
+        let problem = Problem::of(definition.spec()?, definition.pairing(), &batch_x, &batch_y)?;
+        let problem = problem.with_memory_limit(PLAN_BYTES);
+        let cells = problem.cells(&batch_x, &batch_y)?;
+        let (plan_secs, plan) = timed(|| NativePlan::<T, CudaMachine>::new(machine.clone(), &problem));
+        let mut plan = plan?;
+        let (on_x, on_y) = (uploaded(&machine, &x)?, uploaded(&machine, &y)?);
+        let out = machine.allocate(problem.output_len() * size_of::<T>())?;
+        let batch = |buffer: &CudaBuffer, count, length| DeviceBatch {
+            values: buffer.address(),
+            times: 0,
+            channels: definition.channels,
+            layout: DeviceLayout::Equal { count, length },
+        };
+        let at_x = batch(&on_x, definition.count, definition.length);
+        let at_y = match definition.pairing() {
+            Pairing::SelfSymmetric => at_x,
+            _ => batch(&on_y, definition.count_y(), definition.length_y()),
+        };
+        let times = timed_on_device(&machine, rounds, || {
+            // SAFETY: the buffers hold the series that the layouts say, and `out` every value of the problem.
+            unsafe { plan.distances_on_device(at_x, at_y, out.address()) }
+        })?;
+        let mut values = vec![T::ZERO; problem.output_len()];
+        machine.download(&out, 0, raw_mut(&mut values))?;
+        if definition.expected_mean.is_some() {
+            check_mean(definition, &values)?;
+        } else {
+            check_pairs(definition, &x, &y, &values)?;
+        }
+        Ok(Measured { plan_secs, times, cells, values: x.len() as u64 })
+    }
+
+    /// z-normalisation from one place of the device to another.
+    fn normalize<T: Number>(&self, definition: &Definition, rounds: usize) -> Result<Measured> {
+        let machine = self.backend.machine().own_queue()?;
+        let (count, length) = (definition.count, definition.length);
+        let x: Vec<T> = input::uniform(definition.seed, count * length);
+        let (from, to) = (uploaded(&machine, &x)?, machine.allocate(size_of_val(&*x))?);
+        let times = timed_on_device(&machine, rounds, || {
+            // SAFETY: both buffers have room for `count * length` values.
+            unsafe { normalize_on_device::<T, _>(&machine, from.address(), to.address(), count, length) }
+        })?;
+        for series in [0, count / 2, count - 1] {
+            let place = series * length..(series + 1) * length;
+            let mut got = vec![T::ZERO; length];
+            machine.download(&to, place.start * size_of::<T>(), raw_mut(&mut got))?;
+            let mut expected: Vec<f64> = x[place].iter().map(|value| value.to_f64()).collect();
+            dtw_core::normalize::z_normalize(&mut expected, 1);
+            let error = got.iter().zip(&expected).map(|(a, b)| (a.to_f64() - b).abs()).fold(0.0, f64::max);
+            let allowed = definition.tolerance(T::DTYPE);
+            let is_right = error <= allowed && got.iter().all(|value| value.to_f64().is_finite());
+            ensure!(
+                is_right,
+                "{}: series {series} is off by {error:.1e}, allowed {allowed:.0e}",
+                definition.name
+            );
+        }
+        let copy = timed_on_device(&machine, rounds, || machine.copy(&from, &to, size_of_val(&*x)))?.median();
+        println!(
+            "{:32} a device copy of the same takes {:.4} ms: {:.0}% of its speed",
+            "",
+            copy * 1e3,
+            100.0 * copy / times.median()
+        );
+        Ok(Measured { plan_secs: 0.0, times, cells: 0, values: x.len() as u64 })
+    }
+}
+
+fn uploaded<T: Number>(machine: &CudaMachine, values: &[T]) -> Result<CudaBuffer> {
+    let buffer = machine.allocate(size_of_val(values))?;
+    machine.upload(&buffer, 0, raw(values))?;
+    Ok(buffer)
+}
+
+/// Times work on the machine's queue by the device's clock, after one round to warm up.
+fn timed_on_device(
+    machine: &CudaMachine,
+    rounds: usize,
+    mut work: impl FnMut() -> dtw_core::Result<()>,
+) -> Result<Times> {
+    let timer = machine.timer()?;
+    let mut once = || -> Result<f64> {
+        timer.start()?;
+        work()?;
+        Ok(timer.stop()?)
+    };
+    let warm_secs = once()?;
+    let mut times = Times::default();
+    for _ in 0..rounds_for(warm_secs, rounds) {
+        times.push(once()?);
+    }
+    Ok(times)
+}
