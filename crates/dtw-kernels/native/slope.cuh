@@ -6,7 +6,7 @@
 // is one row behind the lane to its left, which hands over its last cell; and it hands its own first cell, of the same step,
 // to that lane, for which it is the one above the last. Columns move past the offsets by one a row.
 //
-// G * K offsets are more than the band has; so the first offsets of a lane, at most kIdle, may stand for no cell: they repeat
+// G * K offsets are more than the band has; so the first places of a lane, at most kIdle, may stand for no cell: they repeat
 // what comes from the left. Columns outside the series are infinite, and so is every cell of theirs.
 #pragma once
 
@@ -15,13 +15,12 @@
 
 namespace dtw {
 
-// Most idle offsets of a lane (IDLE in src/catalog.rs).
-constexpr uint32_t kIdle = 4;
 // Rows between two moves of the columns in their registers.
-constexpr int kMoves = 8;
+constexpr int kMoves = 12;
 
 template <class R, int G, int K>
 DTW_DEVICE void sweep_slope(const Sweep& p) {
+    constexpr uint32_t kIdle = G == 8 ? 1 : 2;  // Kernel::idle in src/catalog.rs
     static_assert(K > static_cast<int>(kIdle) + 1, "a lane has a cell between its first and its last");
     using T = typename R::Number;
     const R r(p);
@@ -115,10 +114,20 @@ DTW_DEVICE void sweep_slope(const Sweep& p) {
             point[K + a] = point_of(column + i + K + a);
         }
         for (; t + kMoves <= steps; t += kMoves, i += kMoves) {
+            // Points that come next. Only near the ends of the series must each be asked whether it is there.
             T coming[kMoves];
-            DTW_UNROLL
-            for (int a = 0; a < kMoves; ++a) {
-                coming[a] = point_of(column + i + K + kMoves - 1 + a);
+            const int32_t next = column + i + K + kMoves - 1;
+            if (any(next < 0 || next + kMoves > static_cast<int32_t>(task.m))) {
+                DTW_UNROLL
+                for (int a = 0; a < kMoves; ++a) {
+                    coming[a] = point_of(next + a);
+                }
+            } else {
+                const T* points = y.values + next;
+                DTW_UNROLL
+                for (int a = 0; a < kMoves; ++a) {
+                    coming[a] = points[a];
+                }
             }
             DTW_UNROLL
             for (int a = 0; a < kMoves; ++a) {

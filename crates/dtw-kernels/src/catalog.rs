@@ -5,9 +5,6 @@ use std::sync::OnceLock;
 
 use crate::params;
 
-/// Places of a lane that a kernel with [`slope`](Kernel::slope) may leave without a cell.
-pub const IDLE: u32 = 4;
-
 /// What a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pass {
@@ -61,7 +58,7 @@ pub struct Kernel {
     /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for.
     pub band: bool,
     /// Sweeps with a band: whether it must be [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least
-    /// `lanes * (columns - IDLE)` and at most `lanes * columns` offsets, for pairs of the same two lengths.
+    /// `lanes * (columns - idle())` and at most `lanes * columns` offsets, for pairs of the same two lengths.
     pub slope: bool,
     /// Sweeps with edges: whether numbers pass from strip to strip as links; only the last column goes to the edges then.
     pub links: bool,
@@ -74,6 +71,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Places of a lane that a kernel with [`slope`](Self::slope) may leave without a cell.
+    #[must_use]
+    pub fn idle(&self) -> u32 {
+        if self.lanes == 8 { 1 } else { 2 }
+    }
+
     /// Columns of one strip: the widest pair of a kernel without edges.
     #[must_use]
     pub fn width(&self) -> u32 {

@@ -132,7 +132,7 @@ fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool
         .filter(|kernel| {
             let (lanes, columns) = (kernel.lanes as usize, kernel.columns as usize);
             let holds =
-                |offsets| (lanes * (columns - catalog::IDLE as usize)..=lanes * columns).contains(&offsets);
+                |offsets| (lanes * (columns - kernel.idle() as usize)..=lanes * columns).contains(&offsets);
             !kernel.slope || demand.offsets.is_some_and(holds)
         })
         .filter(|kernel| {
@@ -261,7 +261,7 @@ mod tests {
         let banded = Demand { band: true, row_cells: 200, ..demand(2047, 2047, 1_000_000) };
         let choice = choose(&banded, 132, |_| true).unwrap();
         assert!(choice.kernel.band && choice.kernel.edges, "{choice:?}");
-        for offsets in 30..=1900 {
+        for offsets in 16..=1536 {
             let narrow = Demand { offsets: Some(offsets), row_cells: offsets, ..banded };
             let kernel = choose(&narrow, 132, |_| true).unwrap().kernel;
             assert!(kernel.slope && kernel.width() as usize >= offsets, "{offsets}: {kernel:?}");

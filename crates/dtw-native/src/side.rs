@@ -73,9 +73,9 @@ impl Preparation {
     }
 }
 
-/// Blocks for a launch that prepares: a warp for every 1024 points (`kPreparePiece`) of a series.
+/// Blocks for a launch that prepares: a warp for every 256 points (`kPreparePiece`) of a series.
 fn prepare_blocks(p: &params::Prepare) -> u32 {
-    blocks_for(p.count * u64::from(p.length.div_ceil(1024).max(1)))
+    blocks_for(p.count * u64::from(p.length.div_ceil(256).max(1)))
 }
 
 /// The kernel that prepares.

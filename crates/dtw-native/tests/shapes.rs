@@ -217,8 +217,8 @@ fn check_slope(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
 fn bands_along_the_diagonal_of_every_shape() {
     let mut checked = 0;
     for kernel in catalog::kernels().iter().filter(|kernel| kernel.slope) {
-        let (width, idle) = (kernel.width() as usize, (kernel.lanes * catalog::IDLE) as usize);
-        for offsets in [width - idle, width - idle + 1, width - idle / 2, width - 5, width - 1, width] {
+        let (width, idle) = (kernel.width() as usize, (kernel.lanes * kernel.idle()) as usize);
+        for offsets in [width - idle, width - idle + 1, width - idle / 2, width - 3, width - 1, width] {
             // An odd number is a radius on both sides; an even one needs lengths that differ.
             for (apart, n) in [(1, 3), (1, 40), (3, width / 2 + 3), (3, 2 * width + 9)] {
                 let apart = if offsets % 2 == 0 { apart } else { apart - 1 };
