@@ -235,6 +235,29 @@ fn bands_along_the_diagonal_of_every_shape() {
     assert!(checked > 100, "{checked} lengths");
 }
 
+#[test]
+fn bands_along_the_diagonal_of_all_short_pairs() {
+    const LONGEST: usize = 24;
+    let kernels: Vec<&Kernel> = catalog::kernels().iter().filter(|kernel| kernel.slope).collect();
+    let mut checked = 0;
+    for n in 1..=LONGEST {
+        for m in 1..=LONGEST {
+            // Radii beyond the longer length mean the same band as the longer length.
+            for radius in 0..=n.max(m) + 1 {
+                let offsets = 2 * radius.min(n.max(m)) + n.abs_diff(m) + 1;
+                for kernel in &kernels {
+                    let least = (kernel.lanes * (kernel.columns - kernel.idle())) as usize;
+                    if (least..=kernel.width() as usize).contains(&offsets) {
+                        check_slope(kernel, n, m, radius);
+                        checked += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(checked > LONGEST * LONGEST, "{checked} bands");
+}
+
 fn check_all(key: &str) {
     let fast =
         |kernel: &&Kernel| kernel.pass == Pass::Sweep && kernel.key == key && !kernel.many && !kernel.band;
