@@ -292,12 +292,14 @@ impl<M: Machine> Sweeper<M> {
             (p.first_task, p.tasks) = (first, tasks);
             p.range_offsets = if band.offsets == 0 { 0 } else { band.offsets + first * 8 };
             if kernel.links {
-                let bytes = (tasks * slot.links).max(LEAST_LINKS) as usize;
-                p.links = self.links.zeros(&self.machine, bytes)?;
+                // The ticket behind the links: one thing less to zero before a short launch.
+                let bytes = (tasks * slot.links).max(LEAST_LINKS);
+                p.links = self.links.zeros(&self.machine, bytes as usize + size_of::<u64>())?;
+                p.ticket = p.links + bytes;
             } else {
                 p.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
+                p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             }
-            p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             let strips = tasks * u64::from(p.strips);
             let waits = kernel.links && p.strips > 1;
             let most = if waits { u64::from(SPREAD_BLOCKS * self.multiprocessors) } else { resident };
