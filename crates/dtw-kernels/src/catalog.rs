@@ -162,7 +162,7 @@ mod tests {
         );
         assert_eq!((kernel.width(), kernel.edges, kernel.band), (256, true, true));
         let text = source(kernel.unit).unwrap();
-        let line = "(dtw::SoftDtw<double, true>), 32, 8, true, true)";
+        let line = "(dtw::SoftDtw<double, true>), 32, 8, 1, true, true)";
         assert!(text.contains(&format!("DTW_SWEEP({}, {line}", kernel.symbol)), "{text}");
         assert!(find("dtw_none").is_none());
     }
