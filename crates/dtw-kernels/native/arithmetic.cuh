@@ -43,6 +43,12 @@ DTW_DEVICE float min3_nonnegative(float a, float b, float c) {
 DTW_DEVICE double min_nonnegative(double a, double b) { return bits_of(a) < bits_of(b) ? a : b; }
 DTW_DEVICE double min3_nonnegative(double a, double b, double c) { return min_nonnegative(min_nonnegative(a, b), c); }
 
+// The upper 32 bits of a double, and a double of both halves.
+DTW_DEVICE uint32_t high_of(double v) { return static_cast<uint32_t>(static_cast<uint64_t>(bits_of(v)) >> 32); }
+DTW_DEVICE double from_words(uint32_t high, uint32_t low) {
+    return from_bits(static_cast<int64_t>(static_cast<uint64_t>(high) << 32 | low));
+}
+
 // 2^e for integral e within [kPow2Min, -kPow2Min].
 template <class T>
 DTW_DEVICE T pow2(T e) {

@@ -17,6 +17,7 @@
 #include "recurrence/twed.cuh"
 #include "recurrence/wdtw.cuh"
 #include "slope.cuh"
+#include "soft.cuh"
 #include "sweep.cuh"
 #include "trace.cuh"
 
@@ -44,6 +45,9 @@ DTW_DEVICE void sweep(const Sweep& p) {
     if constexpr (kEdges) {
         static_assert(G == 32, "strips are 32 lanes wide");
         sweep_wide<R, K, kRows, kBand, kMany>(p);
+    } else if constexpr (R::kShares) {
+        static_assert(!kBand && !kMany, "cells share exponents in univariate sweeps without a band");
+        sweep_narrow_shared<R, G, K>(p);
     } else if constexpr (R::kAbsorbs && !kBand && !kMany) {
         sweep_narrow_absorbing<R, G, K, kRows, (K >= 32 ? 4 : 2)>(p);
     } else {

@@ -77,7 +77,7 @@ struct Sweep {
     uint32_t keep_edges;        // tracing: 1: only keep edges (first pass); 0: record choices of only_strip
     uint32_t keep_last;         // 1: the last strip writes its right edge too: the last column of the grid
     uint32_t option;            // measure's option (edr: 1 normalized; lcss: 1 length)
-    uint32_t reserved;
+    uint32_t only_missing;      // 1: only tasks whose place in `out` holds NaN
     uint64_t choice_stride;     // tracing: words of choices per task
     double parameters[4];       // measure's parameters in the order of docs/measures.md
 };

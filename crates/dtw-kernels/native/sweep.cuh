@@ -131,6 +131,9 @@ DTW_DEVICE void sweep_narrow(const Sweep& p) {
         const bool busy = k < p.tasks;
         const Task task = task_of(p, busy ? k : p.tasks - 1);
         const Points<T> x(p.x, task.i, p.channels), y(p.y, task.j, p.channels);
+        if (!any(busy && is_wanted<T>(p, k, task))) {
+            continue;
+        }
         const Band band = band_of(p, busy ? k : p.tasks - 1, task.n, task.m);
         Lane<R, K, kBand, kMany> own;
         own.start(r, y, inside * K, true);
@@ -295,6 +298,10 @@ DTW_DEVICE void sweep_wide(const Sweep& p) {
         const uint64_t k = p.spread ? ticket % p.tasks : ticket;
         const uint32_t strip = p.spread ? static_cast<uint32_t>(ticket / p.tasks) : 0;
         const Task task = task_of(p, k);
+        // Not done before its last strip, so that all its strips come to the same answer.
+        if (!is_wanted<T>(p, k, task)) {
+            continue;
+        }
         const Band band = band_of(p, k, task.n, task.m);
         const uint32_t strips = (task.m + kWidth - 1) / kWidth;
         const uint64_t slot = p.spread ? k : warp();

@@ -62,26 +62,32 @@ DTW_DEVICE Task task_of(const Sweep& p, uint64_t k) {
     return t;
 }
 
+// Where the result of a task goes; with kSymmetric, the first of its two places.
+template <class T>
+DTW_DEVICE T* place_of(const Sweep& p, uint64_t k, const Task& t) {
+    T* out = static_cast<T*>(p.out);
+    return p.pairing == kListed ? out + p.first_task + k : p.pairing == kZipped ? out + t.i : out + t.i * p.out_stride + t.j;
+}
+
+// Whether a task is to be done: with only_missing, those whose result is NaN.
+template <class T>
+DTW_DEVICE bool is_wanted(const Sweep& p, uint64_t k, const Task& t) {
+    if (p.only_missing == 0) {
+        return true;
+    }
+    const T value = load_fresh(place_of<T>(p, k, t));
+    return value != value;
+}
+
 // Writes the result of a task.
 template <class T>
 DTW_DEVICE void write_result(const Sweep& p, uint64_t k, const Task& t, T value) {
-    T* out = static_cast<T*>(p.out);
-    if (out == nullptr) {
+    if (p.out == nullptr) {
         return;
     }
-    switch (p.pairing) {
-        case kListed:
-            out[p.first_task + k] = value;
-            break;
-        case kZipped:
-            out[t.i] = value;
-            break;
-        case kSymmetric:
-            out[t.i * p.out_stride + t.j] = value;
-            out[t.j * p.out_stride + t.i] = value;
-            break;
-        default:
-            out[t.i * p.out_stride + t.j] = value;
+    *place_of<T>(p, k, t) = value;
+    if (p.pairing == kSymmetric) {
+        static_cast<T*>(p.out)[t.j * p.out_stride + t.i] = value;
     }
 }
 

@@ -167,8 +167,8 @@ params! {
         keep_last: u32,
         /// The measure's option (edr: 1 normalized; lcss: 1 length).
         option: u32,
-        /// 0.
-        reserved: u32,
+        /// 1: only tasks whose place in `out` holds NaN: what a functor that is only good for most pairs left undone.
+        only_missing: u32,
         /// Tracing: words of choices per task.
         choice_stride: u64,
         /// The measure's parameters in the order of docs/measures.md.

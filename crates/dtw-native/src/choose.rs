@@ -79,6 +79,16 @@ impl Costs {
                 strip_lag: 96.0,
             };
         }
+        if kernel.key == "soft_dtw_shared" {
+            return Self {
+                cell: 8.8,
+                cell_latency: 12.0,
+                row: 30.0,
+                row_latency: 90.0,
+                registers: (62.0, 3.1),
+                strip_lag: 0.0,
+            };
+        }
         let lagged = kernel.key == "twed_unit";
         Self {
             cell: match (lagged, wide) {

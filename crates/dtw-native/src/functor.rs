@@ -19,6 +19,8 @@ pub(crate) struct Functor {
     pub(crate) key: &'static str,
     /// Another functor that computes the same for series without timestamps.
     pub(crate) untimed: Option<&'static str>,
+    /// Another functor that is faster and leaves undone what it cannot do, as NaN.
+    pub(crate) attempt: Option<&'static str>,
     pub(crate) parameters: [f64; 4],
     pub(crate) option: u32,
     /// Numbers that make a state.
@@ -37,6 +39,7 @@ impl Functor {
         let plain = |key| Self {
             key,
             untimed: None,
+            attempt: None,
             parameters: [0.0; 4],
             option: 0,
             parts: 1,
@@ -75,7 +78,7 @@ impl Functor {
                 Self { untimed: Some("twed_unit"), parameters, gaps: Gaps::Twed, ..plain("twed") }
             }
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
-                Self { parts: 2, ..with("soft_dtw", gamma) }
+                Self { parts: 2, attempt: Some("soft_dtw_shared"), ..with("soft_dtw", gamma) }
             }
             Measure::LogGak { sigma } => Self { parts: 2, ..with("log_gak", sigma) },
             _ => return None,

@@ -199,7 +199,24 @@ impl<M: Machine> Sweeper<M> {
 
     /// The kernel that a job would get.
     pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form, budget: &Budget) -> Result<Choice> {
-        let demand = Demand {
+        let demand = self.demand::<T>(job, form);
+        let fits = |kernel: &Kernel| {
+            let strips = job.y.length.div_ceil(kernel.width().max(1));
+            let rows = u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64);
+            let slot = Slot::of::<T>(kernel, job, strips, rows);
+            !kernel.edges || slot.bytes() + slot.progress <= budget.edges
+        };
+        choose(&demand, self.multiprocessors, fits).ok_or_else(|| Error::Unsupported {
+            backend: self.machine.name(),
+            what: format!(
+                "{} of {}: no kernel was built for it; the cpu backend can",
+                demand.key, demand.dtype
+            ),
+        })
+    }
+
+    fn demand<T: Number>(&self, job: &Job, form: Form) -> Demand {
+        Demand {
             key: job.functor.key,
             shortcut: job.functor.untimed.filter(|_| job.x.times == 0 && job.y.times == 0),
             dtype: T::DTYPE.name(),
@@ -211,24 +228,7 @@ impl<M: Machine> Sweeper<M> {
             row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,
             tasks: job.tasks,
             keeps_edges: job.keeps_edges,
-        };
-        let fits = |kernel: &Kernel| {
-            let strips = job.y.length.div_ceil(kernel.width().max(1));
-            let slot = Slot::of::<T>(
-                kernel,
-                job,
-                strips,
-                u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64),
-            );
-            !kernel.edges || slot.bytes() + slot.progress <= budget.edges
-        };
-        choose(&demand, self.multiprocessors, fits).ok_or_else(|| Error::Unsupported {
-            backend: self.machine.name(),
-            what: format!(
-                "{} of {}: no kernel was built for it; the cpu backend can",
-                demand.key, demand.dtype
-            ),
-        })
+        }
     }
 
     /// Most bytes that a task whose last column is wanted takes: its edge, its links where it might have some, and its
@@ -248,9 +248,15 @@ impl<M: Machine> Sweeper<M> {
     ) -> Result<Option<Edges>> {
         let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
         let mut p = self.params(job, band);
+        if let Some(key) = job.functor.attempt.filter(|_| job.out != 0 && !job.keeps_edges) {
+            let demand = Demand { key, shortcut: None, ..self.demand::<T>(job, band.form) };
+            if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
+                self.launch_narrow(first.kernel, &p)?;
+                p.only_missing = 1;
+            }
+        }
         if !kernel.edges {
-            let groups = u64::from(32 / kernel.lanes.min(32));
-            self.machine.launch(kernel, p.bytes(), blocks_for(job.tasks.div_ceil(groups)))?;
+            self.launch_narrow(kernel, &p)?;
             return Ok(None);
         }
         let resident = self.resident_blocks(kernel)?;
@@ -309,6 +315,11 @@ impl<M: Machine> Sweeper<M> {
         }
         let edges = Edges { address: p.edges, stride: p.edge_stride, part_stride: p.edge_part_stride };
         Ok(job.keeps_edges.then_some(edges))
+    }
+
+    fn launch_narrow(&self, kernel: &Kernel, p: &params::Sweep) -> Result<()> {
+        let groups = u64::from(32 / kernel.lanes.min(32));
+        self.machine.launch(kernel, p.bytes(), blocks_for(p.tasks.div_ceil(groups)))
     }
 
     /// What every kind of sweep is told.

@@ -4,9 +4,11 @@
 #![cfg(feature = "host")]
 
 use dtw_core::Scalar;
-use dtw_kernels::params::{self, PAD, Params, Side, Sweep};
+use dtw_kernels::params::{self, PAD, Side, Sweep};
 use dtw_kernels::{Kernel, Pass, catalog};
-use dtw_native::{Buffer, HostMachine, Machine};
+use launch::Launch;
+
+mod launch;
 
 const NU: f64 = 0.5;
 const LAMBDA: f64 = 1.0;
@@ -57,55 +59,12 @@ fn last_column(kernel: &Kernel, x: &[f64], y: &[f64]) -> Vec<f64> {
     last
 }
 
-struct Prepared<T> {
-    values: Vec<T>,
-    gaps: Vec<T>,
-    offsets: Vec<u64>,
-    lengths: Vec<u32>,
-}
-
-fn prepared<T: Scalar>(all: &[Vec<f64>]) -> Prepared<T> {
-    let zeros = || vec![T::from_f64(0.0); PAD as usize];
-    let mut made = Prepared { values: zeros(), gaps: zeros(), offsets: Vec::new(), lengths: Vec::new() };
-    for series in all {
-        made.offsets.push(made.values.len() as u64);
-        made.lengths.push(series.len() as u32);
-        made.values.extend(series.iter().map(|value| T::from_f64(*value)).chain(zeros()));
-        made.gaps.extend(gaps(series).iter().map(|value| T::from_f64(*value)).chain(zeros()));
-    }
-    made
-}
-
-fn bytes<T: Copy>(values: &[T]) -> &[u8] {
-    // SAFETY: only called with slices of plain numbers; the slice borrows `values`.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
 fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
-    let machine = HostMachine::new(1 << 30);
-    let mut buffers = Vec::new();
-    let mut hold = |bytes: &[u8]| {
-        let buffer = machine.allocate(bytes.len().max(16)).unwrap();
-        machine.upload(&buffer, 0, bytes).unwrap();
-        buffers.push(buffer);
-        buffers.last().unwrap().address()
-    };
+    let mut launch = Launch::new();
     let xs: Vec<Vec<f64>> = (0..TASKS).map(|k| series((n - k.min(n - 1)).max(1), 3 + k as u64)).collect();
     let ys: Vec<Vec<f64>> =
         (0..TASKS).map(|k| series((m - (3 * k).min(m - 1)).max(1), 90 + k as u64)).collect();
-    let mut side = |all: &[Vec<f64>]| {
-        let made = prepared::<T>(all);
-        Side {
-            values: hold(bytes(&made.values)),
-            gaps: hold(bytes(&made.gaps)),
-            offsets: hold(bytes(&made.offsets)),
-            lengths: hold(bytes(&made.lengths)),
-            length: *made.lengths.iter().max().unwrap(),
-            count: TASKS as u32,
-            ..Side::default()
-        }
-    };
-    let (x, y) = (side(&xs), side(&ys));
+    let (x, y) = (launch.side::<T>(&xs, gaps), launch.side::<T>(&ys, gaps));
     let stride = n.next_multiple_of(32);
     let keeps = kernel.edges && kernel.key == "open_dtw";
     let nan = T::from_f64(f64::NAN);
@@ -116,35 +75,23 @@ fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
     let p = Sweep {
         x,
         y,
-        out: hold(bytes(&out)),
+        out: launch.hold(&out),
         tasks: TASKS as u64,
         pairing: params::ZIPPED,
         channels: 1,
         spread: u32::from(spread),
-        edges: hold(bytes(&edges)),
-        links: hold(&links),
+        edges: launch.hold(&edges),
+        links: launch.hold(&links),
         edge_stride: stride as u64,
-        ticket: hold(&[0; 8]),
+        ticket: launch.hold(&[0_u64]),
         strips: (m as u32).div_ceil(kernel.width()),
         only_strip: params::ALL_STRIPS,
         keep_last: u32::from(keeps),
         parameters: [NU, LAMBDA, 2.0, 0.0],
         ..Sweep::default()
     };
-    machine.launch(kernel, p.bytes(), blocks).unwrap();
-    machine.synchronize().unwrap();
-    let read = |address: u64, count: usize| -> Vec<f64> {
-        let buffer = buffers.iter().find(|buffer| buffer.address() == address).unwrap();
-        let mut raw = vec![0_u8; count * size_of::<T>()];
-        machine.download(buffer, 0, &mut raw).unwrap();
-        raw.chunks_exact(size_of::<T>())
-            .map(|raw| match raw.len() {
-                4 => f64::from(f32::from_ne_bytes(raw.try_into().unwrap())),
-                _ => f64::from_ne_bytes(raw.try_into().unwrap()),
-            })
-            .collect()
-    };
-    let (out, edges) = (read(p.out, TASKS), read(p.edges, TASKS * stride));
+    launch.run(kernel, &p, blocks);
+    let (out, edges) = (launch.read::<T>(p.out, TASKS), launch.read::<T>(p.edges, TASKS * stride));
     for k in 0..TASKS {
         let expected = last_column(kernel, &xs[k], &ys[k]);
         let what = format!("{} {}x{} spread {spread}", kernel.symbol, xs[k].len(), ys[k].len());
@@ -172,28 +119,15 @@ fn banded(x: &[f64], y: &[f64], radius: usize) -> f64 {
 }
 
 fn check_slope(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
-    let machine = HostMachine::new(1 << 30);
-    let mut buffers = Vec::new();
-    let mut hold = |bytes: &[u8]| {
-        let buffer = machine.allocate(bytes.len().max(16)).unwrap();
-        machine.upload(&buffer, 0, bytes).unwrap();
-        buffers.push(buffer);
-        buffers.last().unwrap().address()
-    };
+    let mut launch = Launch::new();
     let all = |length: usize, seed: u64| (0..3).map(|k| series(length, seed + k)).collect::<Vec<_>>();
     let (xs, ys) = (all(n, 5), all(m, 50));
-    let mut side = |all: &[Vec<f64>]| Side {
-        values: hold(bytes(&prepared::<f32>(all).values)),
-        stride: all[0].len() as u64 + u64::from(PAD),
-        length: all[0].len() as u32,
-        count: 3,
-        ..Side::default()
-    };
-    let (x, y) = (side(&xs), side(&ys));
+    let side = |side: Side| Side { offsets: 0, lengths: 0, stride: u64::from(side.length + PAD), ..side };
+    let (x, y) = (side(launch.side::<f32>(&xs, gaps)), side(launch.side::<f32>(&ys, gaps)));
     let p = Sweep {
         x,
         y,
-        out: hold(bytes(&[f32::NAN; 9])),
+        out: launch.hold(&[f32::NAN; 9]),
         out_stride: 3,
         tasks: 9,
         pairing: params::CROSS,
@@ -202,12 +136,8 @@ fn check_slope(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
         radius: radius as u32,
         ..Sweep::default()
     };
-    machine.launch(kernel, p.bytes(), 1).unwrap();
-    let buffer = buffers.iter().find(|buffer| buffer.address() == p.out).unwrap();
-    let mut raw = [0_u8; 36];
-    machine.download(buffer, 0, &mut raw).unwrap();
-    for (k, raw) in raw.chunks_exact(4).enumerate() {
-        let got = f64::from(f32::from_ne_bytes(raw.try_into().unwrap()));
+    launch.run(kernel, &p, 1);
+    for (k, got) in launch.read::<f32>(p.out, 9).into_iter().enumerate() {
         let expected = banded(&xs[k / 3], &ys[k % 3], radius);
         assert_eq!(got, expected, "{} {n}x{m} radius {radius} task {k}", kernel.symbol);
     }

@@ -22,4 +22,15 @@ struct SoftDtw : ScaledBase<T> {
     DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return static_cast<T>(-gamma * log_of(state)); }
 };
 
+// The same where the cells of a lane share an exponent (soft.cuh): float, one channel. What that cannot hold is left undone.
+template <class T, bool kMany>
+struct SoftDtwShared : SoftDtw<T, kMany> {
+    static constexpr bool kShares = true;
+    explicit DTW_DEVICE SoftDtwShared(const Sweep& p) : SoftDtw<T, kMany>(p) {}
+    // Of the sum cell * 2^exponent.
+    DTW_DEVICE T value_of(double cell, int32_t exponent) const {
+        return static_cast<T>(-this->gamma * (log_(cell) + exponent * 0.69314718055994530942));
+    }
+};
+
 }  // namespace dtw

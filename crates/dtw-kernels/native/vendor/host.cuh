@@ -76,6 +76,10 @@ inline int32_t min3_bits(int32_t a, int32_t b, int32_t c) {
     const int32_t m = a < b ? a : b;
     return m < c ? m : c;
 }
+inline int32_t max3_bits(int32_t a, int32_t b, int32_t c) {
+    const int32_t m = a > b ? a : b;
+    return m > c ? m : c;
+}
 
 inline float fma_(float a, float b, float c) { return fmaf(a, b, c); }
 inline double fma_(double a, double b, double c) { return fma(a, b, c); }

@@ -20,7 +20,7 @@
 //   set_bits(p, v)                                 *p |= v on a uint32_t, device-wide
 //   pause()                                        between two looks at a flag
 //   load_fresh(p)                                  a load that sees what other lanes wrote (no read-only cache)
-//   min3_bits(a, b, c)                             least of three int32_t
+//   min3_bits(a, b, c), max3_bits(a, b, c)         least and largest of three int32_t
 //   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
 //   bits_of / from_bits                            float <-> int32_t, double <-> int64_t
 #pragma once

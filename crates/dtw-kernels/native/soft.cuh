@@ -1,0 +1,258 @@
+// Sums over all paths at full speed: float series, one strip, one channel, no band.
+//
+// A cell is Z = w (Z_diagonal + Z_up + Z_left) with w = 2^-d^2, d a difference of points scaled for that. Cells are doubles
+// that need no exponent of their own: a lane keeps one for all its cells (what is meant is cell * 2^exponent) and sets it
+// anew every few rows, such that the largest of its cells and of what comes next from the left is near 2^kTop. The weight
+// stays a float's exponential, widened by moving its bits.
+//
+// Cells far below the largest may vanish: columns that no good path keeps to for long, or rows. What is lost by that is
+// judged, not assumed. All losses of a lane at exponent e come to less than 2^(e - kVanish) times the number of ways to go on
+// from there within the lane, since no weight is above 1; so a lane remembers the largest exponent at which something may have
+// been lost, and every cell that it hands on, or that is the result, must be larger than all losses by 2^35. Otherwise, and
+// where a cell overflows or points are further apart than kReach, the pair is given up: its result is NaN, "not done". A launch
+// of the general kernel with only_missing does these pairs.
+#pragma once
+
+#include "columns.cuh"
+
+namespace dtw {
+
+constexpr int kTop = 700;           // exponent of the largest cell after settling; better paths make cells grow again
+constexpr int kMost = 1000;         // cells are not above 2^kMost
+constexpr int kFaint = 900;         // cells below 2^-kFaint may have lost something
+constexpr int kVanish = 1074;       // what underflow takes away is below 2^-kVanish
+constexpr int kSettleEvery = 16;    // rows
+constexpr uint32_t kEarly = 32;     // first rows of a pair, after each of which lanes settle: so many at most, fewer for short rows
+constexpr float kNear = 11.2f;      // up to here 2^-d^2 is a normal float
+constexpr float kReach = 31.0f;     // up to here it is a normal double
+
+// The upper word of 2^e.
+DTW_DEVICE constexpr uint32_t high_of_pow2(int e) { return static_cast<uint32_t>(1023 + e) << 20; }
+
+// 2^e, for a normal result.
+DTW_DEVICE double double_pow2(int32_t e) { return from_words(high_of_pow2(e), 0); }
+
+// 2^-d^2 for d up to kNear.
+DTW_DEVICE double weight_near(float d) {
+    const uint32_t bits = static_cast<uint32_t>(bits_of(exp2_(-d * d)));
+    return from_words((bits >> 3) + (static_cast<uint32_t>(1023 - 127) << 20), bits << 29);
+}
+// 2^-d^2 for d up to kReach: its integral part goes to the exponent by way of a number whose unit is the last place.
+DTW_DEVICE double weight_far(float d) {
+    constexpr float kUnits = 12582912.0f + (1023 - 127);
+    const float shifted = fma_(-d, d, kUnits), whole = shifted - kUnits;
+    const uint32_t bits = static_cast<uint32_t>(bits_of(exp2_(fma_(-d, d, -whole))));
+    return from_words((bits >> 3) + (static_cast<uint32_t>(bits_of(shifted)) << 20), bits << 29);
+}
+
+// A lane's columns.
+template <int K>
+struct SharedCells {
+    double cell[K];
+    float point[K];
+    int32_t exponent;
+    int32_t lost;     // the largest exponent at which something may have been lost
+    int32_t ways;     // exponent of the number of ways through the lane, with all that is to be on the safe side
+    uint32_t floor;   // upper word of the least cell that may be handed on
+    uint32_t columns;  // those of the series
+
+    template <bool kFar>
+    DTW_DEVICE void take(float x, double left, double diagonal) {
+        DTW_UNROLL
+        for (int k = 0; k < K; ++k) {
+            const double up = cell[k], weight = kFar ? weight_far(x - point[k]) : weight_near(x - point[k]);
+            cell[k] = left = fma_(weight, left, weight * (diagonal + up));
+            diagonal = up;
+        }
+    }
+
+    // Whether the cell of this upper word is positive, not lost among the losses, nor too large, nor NaN.
+    DTW_DEVICE bool is_sound(uint32_t high) const { return high - floor <= high_of_pow2(kMost) - floor; }
+
+    // Sets the exponent; `corner` is scaled like the cells. `coming` is the next number from the left, meant with the exponent
+    // `its`; it is made a number of this lane. False if a cell is too large.
+    DTW_DEVICE bool settle(double& corner, double& coming, int32_t its) {
+        // Upper words order positive doubles, and NaN beyond them. Columns beyond the series stand back for the first.
+        const auto high = [&](int k) {
+            return static_cast<int32_t>(high_of(static_cast<uint32_t>(k) < columns ? cell[k] : cell[0]));
+        };
+        int32_t least = high(0), largest = high(0);
+        static_assert(K % 2 == 0, "cells are looked at in twos");
+        DTW_UNROLL
+        for (int k = 0; k < K; k += 2) {
+            least = min3_bits(least, high(k), high(k + 1));
+            largest = max3_bits(largest, high(k), high(k + 1));
+        }
+        const bool empty = largest == 0, comes = high_of(coming) != 0;
+        const int32_t own = (largest >> 20) - 1023 + exponent;
+        const int32_t next = static_cast<int32_t>(high_of(coming) >> 20) - 1023 + its;
+        const int32_t before = exponent;
+        exponent = comes && (empty || next > own) ? next - kTop : empty ? exponent : own - kTop;
+        exponent = !empty && before - exponent > 1000 ? before - 1000 : exponent;
+        // Numbers may be further from their new exponent than one factor can express, and those beyond two do not matter.
+        const int32_t shift = empty ? 0 : before - exponent, apart = its - exponent;
+        const double scale = double_pow2(shift < -1000 ? -1000 : shift);
+        DTW_UNROLL
+        for (int k = 0; k < K; ++k) {
+            cell[k] *= scale;
+        }
+        corner *= scale;
+        if (shift < -1000) {
+            const double again = double_pow2(shift < -2000 ? -1000 : shift + 1000);
+            DTW_UNROLL
+            for (int k = 0; k < K; ++k) {
+                cell[k] *= again;
+            }
+            corner *= again;
+        }
+        const int32_t half = apart < -2000 ? -1000 : apart > 2000 ? 1000 : apart / 2;
+        coming = coming * double_pow2(half) * double_pow2(apart < -2000 || apart > 2000 ? half : apart - half);
+        if (!empty) {
+            const int32_t faintest = (least >> 20) - 1023;
+            lost = faintest < -kFaint && before > lost ? before : lost;
+            lost = faintest + shift < -kFaint && exponent > lost ? exponent : lost;
+            // What was left too large, by less than 2^(kMost - 2000).
+            const bool inexact = shift < -2000 || (comes && apart < -2000);
+            lost = inexact && exponent + 100 > lost ? exponent + 100 : lost;
+        }
+        const int32_t limit = lost - exponent - kVanish + ways;
+        floor = high_of_pow2(limit < -kFaint ? -kFaint : limit > kMost ? kMost : limit);
+        return largest <= static_cast<int32_t>(high_of_pow2(kMost));
+    }
+};
+
+// The least and the largest point of a group's two series.
+template <int G>
+DTW_DEVICE void find_range(const Points<float>& x, const Points<float>& y, uint32_t inside, float& least, float& most) {
+    least = most = y.values[0];
+    const auto look = [&](const Points<float>& series) {
+        DTW_UNROLL4
+        for (uint32_t i = inside; i < series.length; i += G) {
+            const float v = series.values[i];
+            // NaN is looked for where it does harm.
+            least = v < least ? v : least;
+            most = v > most ? v : most;
+        }
+    };
+    look(x);
+    look(y);
+    for (int mask = 1; mask < G; mask *= 2) {
+        least = min_(least, exchange(least, mask));
+        most = max_(most, exchange(most, mask));
+    }
+}
+
+// All rows of the groups of a warp: `most` steps, the first `ramp` of them early, the group's first after `wait`.
+// `at` is this lane's row at step 0, which may lie before the first. Returns whether all lanes of the group stand by their
+// cells.
+template <int G, int K, bool kFar>
+DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, float rate, float shift, int32_t at, uint32_t wait,
+                             uint32_t ramp, uint32_t most) {
+    const uint32_t inside = static_cast<uint32_t>(lane()) % G;
+    double corner = 0.0, left = 0.0, factor = inside == 0 ? 0.0 : 1.0;
+    bool sound = true;
+    // Rows before the first and after the last repeat it: nothing comes of them, but they must be numbers.
+    const int32_t last = static_cast<int32_t>(x.length) - 1;
+    const auto read = [&](int32_t i) { return x.values[i < 0 ? 0 : i < last ? i : last]; };
+    float next = read(at);
+    const auto step = [&](bool begins) {
+        const float row = fma_(next, rate, shift);
+        next = read(at + 1);
+        own.template take<kFar>(row, left, begins ? 1.0 : corner);
+        corner = left;
+        left = shift_up<G>(own.cell[K - 1]) * factor;
+        sound = sound && (static_cast<uint32_t>(at) >= x.length || own.columns < K || own.is_sound(high_of(own.cell[K - 1])));
+        ++at;
+    };
+    // `rows`: whether there will be some before the next time.
+    const auto settle = [&](bool rows) {
+        // The row just done.
+        const bool counts = static_cast<uint32_t>(at - 1) < x.length && own.columns > 0;
+        const double coming = shift_up<G>(own.cell[K - 1]);
+        const int32_t its = shift_up<G>(own.exponent);
+        left = inside == 0 ? 0.0 : coming;
+        const bool fits = own.settle(corner, left, its);
+        const int32_t apart = shift_up<G>(own.exponent) - own.exponent;
+        const bool near = apart >= -1000 && apart <= 1000;
+        factor = inside == 0 || !near ? 0.0 : double_pow2(apart);
+        sound = sound && (!counts || (fits && (near || inside == 0 || !rows)));
+    };
+    const auto all_of_group = [](bool holds) {
+        for (int mask = 1; mask < G; mask *= 2) {
+            holds = exchange(holds ? 1 : 0, mask) != 0 && holds;
+        }
+        return holds;
+    };
+    uint32_t t = 0;
+    // The first rows differ most.
+    for (; t < ramp; ++t) {
+        step(inside == 0 && t == wait);
+        settle(t + 1 == ramp);
+    }
+    while (t < most) {
+        const uint32_t until = most - t < kSettleEvery ? most : t + kSettleEvery;
+        DTW_UNROLL2
+        for (; t < until; ++t) {
+            step(false);
+        }
+        settle(true);
+        if (!any(all_of_group(sound))) {
+            break;
+        }
+    }
+    return all_of_group(sound);
+}
+
+// Pairs of one strip, a group of G lanes each, which end together in a warp: see sweep_narrow_absorbing.
+template <class R, int G, int K>
+DTW_DEVICE void sweep_narrow_shared(const Sweep& p) {
+    const R r(p);
+    const float rate = static_cast<float>(sqrt_(1.44269504088896340736 / p.parameters[0]));
+    const uint32_t inside = static_cast<uint32_t>(lane()) % G;
+    const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);
+    const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
+    for (uint64_t round = 0; round * groups < p.tasks; ++round) {
+        const uint64_t k = round * groups + group;
+        const bool busy = k < p.tasks;
+        const Task task = task_of(p, busy ? k : p.tasks - 1);
+        const Points<float> x(p.x, task.i, 1), y(p.y, task.j, 1);
+        // Points are taken from the middle of the range, so that scaling them costs no digits of their differences.
+        float least, largest;
+        find_range<G>(x, y, inside, least, largest);
+        const float range = (largest - least) * rate, shift = -(least * 0.5f + largest * 0.5f) * rate;
+        const uint32_t last_lane = (task.m - 1) / K, first = inside * K;
+        SharedCells<K> own;
+        own.exponent = 0;
+        own.lost = -(1 << 24);
+        own.floor = high_of_pow2(-kFaint);
+        // (e (n + K) / K)^K ways without diagonals, 2^K at most with each; n K losses; 2^35 to be far above them.
+        own.ways = static_cast<int32_t>(K * (2.45 + 1.4427 * log_((task.n + K) / static_cast<double>(K)))) +
+                   static_cast<int32_t>(1.4427 * log_(static_cast<double>(task.n) * K)) + 36;
+        own.columns = first < task.m ? min_(task.m - first, static_cast<uint32_t>(K)) : 0;
+        DTW_UNROLL
+        for (int q = 0; q < K; ++q) {
+            own.point[q] = fma_(y.values[y.clamped(first + q)], rate, shift);
+            own.cell[q] = 0.0;
+        }
+        const uint32_t steps = task.n + last_lane;
+        uint32_t most = steps, fewest = steps;
+        for (int mask = G; mask < 32; mask *= 2) {
+            most = max_(most, exchange(most, mask));
+            fewest = min_(fewest, exchange(fewest, mask));
+        }
+        const uint32_t wait = most - steps, early = G + min_(p.y.length / 16, kEarly);
+        const uint32_t ramp = min_(most - fewest + early, most);
+        const int32_t at = -static_cast<int32_t>(inside + wait);
+        const bool reaches = range <= kReach;
+        const bool far = any(reaches && range > kNear);
+        const bool sound = far ? sweep_shared<G, K, true>(own, x, rate, shift, at, wait, ramp, most)
+                               : sweep_shared<G, K, false>(own, x, rate, shift, at, wait, ramp, most);
+        if (busy && inside == last_lane) {
+            const double sum = pick<K>(own.cell, (task.m - 1) % K);
+            const bool done = reaches && sound && own.is_sound(high_of(sum));
+            write_result(p, k, task, done ? r.value_of(sum, own.exponent) : from_bits(int32_t{0x7fffffff}));
+        }
+    }
+}
+
+}  // namespace dtw

@@ -1,0 +1,67 @@
+//! A kernel's launch on the host's machine, without a planner: series as `prepare` lays them out, buffers, results.
+
+use dtw_core::Scalar;
+use dtw_kernels::Kernel;
+use dtw_kernels::params::{PAD, Params, Side, Sweep};
+use dtw_native::{Buffer, HostMachine, Machine};
+
+/// A machine and what lies in its memory.
+pub(crate) struct Launch {
+    machine: HostMachine,
+    buffers: Vec<<HostMachine as Machine>::Buffer>,
+}
+
+impl Launch {
+    pub(crate) fn new() -> Self {
+        Self { machine: HostMachine::new(1 << 30), buffers: Vec::new() }
+    }
+
+    /// Address of a copy.
+    pub(crate) fn hold<T: Copy>(&mut self, values: &[T]) -> u64 {
+        // SAFETY: only called with slices of plain numbers; the slice borrows `values`.
+        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
+        let buffer = self.machine.allocate(bytes.len().max(16)).unwrap();
+        self.machine.upload(&buffer, 0, bytes).unwrap();
+        self.buffers.push(buffer);
+        self.buffers.last().unwrap().address()
+    }
+
+    /// Prepared series; `gaps` says what each point of a series costs to delete.
+    pub(crate) fn side<T: Scalar>(&mut self, all: &[Vec<f64>], gaps: impl Fn(&[f64]) -> Vec<f64>) -> Side {
+        let zeros = || vec![T::from_f64(0.0); PAD as usize];
+        let (mut values, mut costs, mut offsets, mut lengths) = (zeros(), zeros(), Vec::new(), Vec::new());
+        for series in all {
+            offsets.push(values.len() as u64);
+            lengths.push(series.len() as u32);
+            values.extend(series.iter().map(|value| T::from_f64(*value)).chain(zeros()));
+            costs.extend(gaps(series).iter().map(|value| T::from_f64(*value)).chain(zeros()));
+        }
+        Side {
+            values: self.hold(&values),
+            gaps: self.hold(&costs),
+            offsets: self.hold(&offsets),
+            lengths: self.hold(&lengths),
+            length: *lengths.iter().max().unwrap(),
+            count: all.len() as u32,
+            ..Side::default()
+        }
+    }
+
+    pub(crate) fn run(&self, kernel: &'static Kernel, p: &Sweep, blocks: u32) {
+        self.machine.launch(kernel, p.bytes(), blocks).unwrap();
+        self.machine.synchronize().unwrap();
+    }
+
+    /// Numbers from a buffer that was held.
+    pub(crate) fn read<T: Scalar>(&self, address: u64, count: usize) -> Vec<f64> {
+        let buffer = self.buffers.iter().find(|buffer| buffer.address() == address).unwrap();
+        let mut raw = vec![0_u8; count * size_of::<T>()];
+        self.machine.download(buffer, 0, &mut raw).unwrap();
+        raw.chunks_exact(size_of::<T>())
+            .map(|raw| match raw.len() {
+                4 => f64::from(f32::from_ne_bytes(raw.try_into().unwrap())),
+                _ => f64::from_ne_bytes(raw.try_into().unwrap()),
+            })
+            .collect()
+    }
+}

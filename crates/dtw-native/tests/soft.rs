@@ -1,0 +1,193 @@
+//! Sums over all paths whose cells share exponents: every shape against a plain loop in double precision, and what is left
+//! undone where those exponents cannot do.
+#![cfg(feature = "host")]
+
+use dtw_kernels::params::{self, Sweep};
+use dtw_kernels::{Kernel, Pass, catalog};
+use launch::Launch;
+
+mod launch;
+
+/// Numbers that look normally distributed, the same every time.
+fn noise(length: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1_u64 << 31) as f64
+    };
+    (0..length).map(|_| f64::from((0..12).map(|_| uniform()).sum::<f64>() as f32 - 6.0)).collect()
+}
+
+/// Soft-DTW by its definition, in log space.
+fn soft_dtw(x: &[f64], y: &[f64], gamma: f64) -> f64 {
+    let mut above = vec![f64::INFINITY; y.len() + 1];
+    above[0] = 0.0;
+    for point in x {
+        let mut row = vec![f64::INFINITY; y.len() + 1];
+        for (j, other) in y.iter().enumerate() {
+            let arrivals = [above[j], above[j + 1], row[j]];
+            let least = arrivals.into_iter().fold(f64::INFINITY, f64::min);
+            let sum: f64 = arrivals.into_iter().map(|d| ((least - d) / gamma).exp()).sum();
+            row[j + 1] = (point - other).powi(2) + least - gamma * sum.ln();
+        }
+        above = row;
+    }
+    above[y.len()]
+}
+
+/// Results of zipped pairs by one of the kernels; NaN: left undone.
+fn sweep(kernel: &'static Kernel, xs: &[Vec<f64>], ys: &[Vec<f64>], gamma: f64) -> Vec<f64> {
+    let mut launch = Launch::new();
+    let gaps = |series: &[f64]| vec![0.0; series.len()];
+    let p = Sweep {
+        x: launch.side::<f32>(xs, gaps),
+        y: launch.side::<f32>(ys, gaps),
+        out: launch.hold(&vec![7.0_f32; xs.len()]),
+        tasks: xs.len() as u64,
+        pairing: params::ZIPPED,
+        channels: 1,
+        only_strip: params::ALL_STRIPS,
+        parameters: [gamma, 0.0, 0.0, 0.0],
+        ..Sweep::default()
+    };
+    launch.run(kernel, &p, 2);
+    launch.read::<f32>(p.out, xs.len())
+}
+
+fn kernels() -> Vec<&'static Kernel> {
+    catalog::kernels()
+        .iter()
+        .filter(|kernel| kernel.pass == Pass::Sweep && kernel.key == "soft_dtw_shared")
+        .collect()
+}
+
+/// Every pair done, to `tolerance` of a path's length and of the value.
+fn check(kernel: &'static Kernel, xs: &[Vec<f64>], ys: &[Vec<f64>], gamma: f64) {
+    let got = sweep(kernel, xs, ys, gamma);
+    for (k, (x, y)) in xs.iter().zip(ys).enumerate() {
+        let expected = soft_dtw(x, y, gamma);
+        let steps = (x.len() + y.len()) as f64;
+        let tolerance = 3e-7 * (steps * gamma + expected.abs());
+        assert!(
+            (got[k] - expected).abs() <= tolerance,
+            "{} {}x{} gamma {gamma}: {} instead of {expected}",
+            kernel.symbol,
+            x.len(),
+            y.len(),
+            got[k]
+        );
+    }
+}
+
+#[test]
+fn every_shape_does_noise() {
+    for kernel in kernels() {
+        let (k, width) = (kernel.columns as usize, kernel.width() as usize);
+        let columns = [1, 2, k - 1, k, k + 1, 3 * k + 1, width / 2 + 1, width - 1, width];
+        let ys: Vec<_> = columns.iter().map(|m| noise(*m, *m as u64)).collect();
+        for n in [1, 2, 33, 70] {
+            // Groups of a warp with different numbers of rows.
+            let xs: Vec<_> = (0..ys.len()).map(|q| noise(n + q % 3, 1000 + q as u64)).collect();
+            for gamma in [1.0, 10.0, 1e6] {
+                check(kernel, &xs, &ys, gamma);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_pairs_stay_within_range() {
+    for kernel in kernels() {
+        let width = kernel.width() as usize;
+        let (xs, ys) = ([noise(width, 5), noise(2 * width, 6)], [noise(width, 7), noise(width, 8)]);
+        check(kernel, &xs, &ys, 1.0);
+        if width <= 256 {
+            check(kernel, &xs[..1], &ys[..1], 0.3);
+        }
+    }
+}
+
+#[test]
+fn points_far_from_zero_and_alike_points_keep_their_digits() {
+    let kernel = kernels()[3];
+    let beside = |offset: f64, seed: u64| -> Vec<f64> {
+        noise(100, seed).iter().map(|v| f64::from((offset + v) as f32)).collect()
+    };
+    check(kernel, &[beside(1000.0, 1), beside(-3e4, 2)], &[beside(1000.0, 3), beside(-3e4, 4)], 1.0);
+    check(kernel, &[vec![2.5; 90], beside(0.0, 9)], &[vec![2.5; 128], beside(0.0, 9)], 1.0);
+}
+
+/// First rows and columns that nothing matches, so that the best paths of their cells are far worse than those of the next.
+#[test]
+fn cells_that_fall_and_rise_by_thousands_of_digits() {
+    let mut done = 0;
+    for kernel in kernels() {
+        let width = kernel.width() as usize;
+        let outlying = |from: usize, to: usize, by: f64, seed: u64| -> Vec<f64> {
+            let all = noise(width, seed).into_iter().enumerate();
+            all.map(|(k, v)| if (from..to).contains(&k) { v + by } else { v }).collect()
+        };
+        for by in [1.0, 2.0, 3.0, 4.0] {
+            let xs = [
+                outlying(0, 1, by, 1),
+                outlying(0, 3, by, 2),
+                outlying(0, width / 2, by, 3),
+                outlying(width / 2, width, by, 4),
+                outlying(0, 1, -by, 5),
+            ];
+            let ys = [
+                outlying(0, 1, -by, 6),
+                outlying(width - 3, width, by, 7),
+                outlying(0, width / 2, -by, 8),
+                outlying(width / 3, width / 2, by, 9),
+                outlying(0, 1, -by, 10),
+            ];
+            for gamma in [0.2, 1.0] {
+                for (k, got) in sweep(kernel, &xs, &ys, gamma).into_iter().enumerate() {
+                    let expected = soft_dtw(&xs[k], &ys[k], gamma);
+                    let close =
+                        (got - expected).abs() <= 3e-7 * (2.0 * width as f64 * gamma + expected.abs());
+                    assert!(got.is_nan() || close, "{} {by} {gamma} {k}: {got} {expected}", kernel.symbol);
+                    done += usize::from(close);
+                }
+            }
+        }
+    }
+    assert!(done > kernels().len() * 20, "{done}");
+}
+
+#[test]
+fn what_exponents_cannot_hold_is_left_undone() {
+    for kernel in kernels() {
+        let width = kernel.width() as usize;
+        let spike = |at: usize, height: f64| {
+            let mut series = noise(width, 3);
+            series[at] = height;
+            series
+        };
+        let xs = [
+            spike(width / 2, 1e3),
+            noise(width, 1),
+            spike(0, f64::NAN),
+            spike(width - 1, f64::INFINITY),
+            noise(width, 2),
+        ];
+        let ys = [noise(width, 4), noise(width, 5), noise(width, 6), noise(width, 7), spike(1, f64::NAN)];
+        let got = sweep(kernel, &xs, &ys, 1.0);
+        assert!([0, 2, 3, 4].iter().all(|k| got[*k].is_nan()), "{}: {got:?}", kernel.symbol);
+        let expected = soft_dtw(&xs[1], &ys[1], 1.0);
+        assert!((got[1] - expected).abs() < 1e-4 * expected.abs(), "{}: {got:?} {expected}", kernel.symbol);
+        // Either right or not done, whatever the temperature.
+        for gamma in [0.1, 0.03, 0.01, 1e-3, 1e-6] {
+            let got = sweep(kernel, &xs[1..2], &ys[1..2], gamma);
+            let expected = soft_dtw(&xs[1], &ys[1], gamma);
+            assert!(
+                got[0].is_nan() || (got[0] - expected).abs() < 1e-5 * expected.abs(),
+                "{} gamma {gamma}: {got:?} {expected}",
+                kernel.symbol
+            );
+        }
+        // Nothing can hold this.
+        assert!(sweep(kernel, &xs[1..2], &ys[1..2], 1e-6)[0].is_nan());
+    }
+}
