@@ -37,18 +37,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("old: {}\nnew: {}", old.display(), new.display());
         return print(&read(old)?, &read(new)?, options.percent);
     }
-    let ran = run::measure(&options.run)?;
+    // The old side first: what is missing is said before anything is measured.
     let old = match options.records.first() {
         Some(file) => file.clone(),
-        None => record::last(&ran.origin)?,
+        None => record::last(&run::origin(&options.run)?)?,
     };
+    let old_medians = read(&old)?;
+    let ran = run::measure(&options.run)?;
     let header: Vec<&str> = ["date", "cpu", "commit"].iter().chain(ran.header).copied().collect();
     let rows = ran.rows.iter().map(|row| {
         let origin = [&ran.origin.date, &ran.origin.cpu, &ran.origin.commit];
         origin.into_iter().chain(row).map(String::as_str).collect::<Vec<_>>()
     });
     println!("\nold: {}\nnew: this run", old.display());
-    print(&read(&old)?, &medians(&header, rows)?, options.percent)?;
+    print(&old_medians, &medians(&header, rows)?, options.percent)?;
     ran.all_right()
 }
 

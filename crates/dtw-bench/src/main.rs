@@ -97,3 +97,13 @@ fn workspace() -> PathBuf {
     let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors().nth(2).expect("the crate lies two folders deep").to_path_buf()
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn options_are_consistent() {
+        super::Options::command().debug_assert();
+    }
+}

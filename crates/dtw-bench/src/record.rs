@@ -1,7 +1,7 @@
 //! Records: `benchmarks/record/<device>/<date>[-<kind>].csv`, one row per measurement, appended.
 
 use std::fs::OpenOptions;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -43,15 +43,43 @@ pub(crate) fn append(origin: &Origin, kind: &str, header: &[&str], rows: &[Vec<S
 /// The last record of this device: the greatest date.
 ///
 /// # Errors
-/// When there is none.
+/// When there is none; the text says how to make one.
 pub(crate) fn last(origin: &Origin) -> Result<PathBuf> {
-    let folder = crate::benchmarks().join("record").join(origin.device());
+    last_in(&crate::benchmarks(), origin)
+}
+
+fn last_in(benchmarks: &Path, origin: &Origin) -> Result<PathBuf> {
+    let folder = benchmarks.join("record").join(origin.device());
     let is_of_a_day = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.len() == "2026-01-31.csv".len() && name.ends_with(".csv")
     };
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(is_of_a_day).max().with_context(|| {
-        format!("no record in {}: make one with `cargo xtask bench record`", folder.display())
+        // The script of `cargo xtask dist` measures the GPU unless told otherwise, the command the CPU.
+        let (of_command, of_script) =
+            if origin.gpu.is_some() { (" --backend cuda", "") } else { ("", " --backend cpu") };
+        format!(
+            "nothing to compare with: no record in {}; make one with `cargo xtask bench record{of_command}` (where there \
+             is no Rust: `./run.sh bench record{of_script}`), or name one with --records FILE.csv",
+            folder.display()
+        )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_record_it_is_said_how_to_make_one() {
+        let origin = Origin {
+            date: "2026-01-31".to_owned(),
+            cpu: "Some(R) CPU".to_owned(),
+            commit: "0".to_owned(),
+            gpu: None,
+        };
+        let error = last_in(Path::new("no-such-folder"), &origin).unwrap_err().to_string();
+        assert!(error.contains("some-cpu") && error.contains("`cargo xtask bench record`"), "{error}");
+    }
 }

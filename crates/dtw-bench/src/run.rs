@@ -10,8 +10,9 @@ use crate::measure::on_cpu;
 use crate::record;
 use crate::table::{Row, heading};
 
-/// Options of `run` and `record`.
+/// Options of `run` and `record`. No group of their own: `compare` has them beside its own of the same name.
 #[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
 pub(crate) struct Options {
     /// Only definitions whose name contains one of these.
     names: Vec<String>,
@@ -86,6 +87,17 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
     }
 }
 
+/// Where the numbers of such a run come from.
+///
+/// # Errors
+/// When the CPU's name or the commit cannot be found, or there is no such GPU.
+pub(crate) fn origin(options: &Options) -> Result<Origin> {
+    match options.backend.as_str() {
+        "cuda" => origin_of_gpu(options),
+        _ => Origin::here(),
+    }
+}
+
 fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     let origin = Origin::here()?;
     println!("{}, commit {}", origin.cpu, origin.commit);
@@ -125,10 +137,23 @@ fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     Ok(Ran { origin, header: Row::GPU_COLUMNS, rows, failures })
 }
 
+#[cfg(feature = "cuda")]
+fn origin_of_gpu(options: &Options) -> Result<Origin> {
+    Ok(Origin { gpu: Some(crate::cuda::Gpu::new(options.device)?.about()?), ..Origin::here()? })
+}
+
 #[cfg(not(feature = "cuda"))]
 fn gpu(_: &Options, _: &[Definition]) -> Result<Ran> {
-    bail!("this dtw-bench was built without CUDA: build it with `--features cuda`")
+    bail!(NO_CUDA)
 }
+
+#[cfg(not(feature = "cuda"))]
+fn origin_of_gpu(_: &Options) -> Result<Origin> {
+    bail!(NO_CUDA)
+}
+
+#[cfg(not(feature = "cuda"))]
+const NO_CUDA: &str = "this dtw-bench was built without CUDA: build it with `--features cuda`";
 
 /// Does something for every definition in every precision and returns what failed; what the backend cannot do is said and
 /// left out.

@@ -73,7 +73,7 @@ pub fn devices() -> Vec<DeviceInfo> {
 
 impl Device {
     /// The device that can do everything: this machine's cores. A GPU is used where it is named, because it does not yet
-    /// compute gradients and warping paths.
+    /// compute gradients and expected alignments.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the build has no backend at all.
@@ -106,7 +106,8 @@ impl Device {
         }
     }
 
-    /// The first NVIDIA GPU.
+    /// The first NVIDIA GPU, in the driver's order; the variable `CUDA_VISIBLE_DEVICES` says which ones the driver shows.
+    /// Everything but gradients and expected alignments runs there.
     ///
     /// # Errors
     /// [`Error::Backend`] when there is no driver, no GPU, or the kernels are not built; [`Error::Unsupported`] when the
@@ -133,11 +134,12 @@ impl Device {
         }
     }
 
-    /// The device of a backend by name: `auto`, `cpu`, `cuda`, `hip` or `wgpu`. `threads` is for the CPU; 0 is one per
-    /// core.
+    /// The device of a backend by name: `cpu`, `cuda` (the first GPU), or `auto`, which is the CPU. `threads` is for the
+    /// CPU; 0 is one per core.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] with the reason when there is no such device; [`Error::Invalid`] for another name.
+    /// [`Error::Unsupported`] with the reason when there is no such device, as of `hip` and `wgpu`, which no version has yet;
+    /// [`Error::Invalid`] for another name.
     pub fn named(name: &str, threads: usize) -> Result<Self> {
         match name {
             "auto" | "cpu" => Self::cpu_with_threads(threads),
@@ -146,9 +148,7 @@ impl Device {
                 Some(DeviceInfo { backend, unavailable: Some(reason), .. }) => {
                     Err(Error::Unsupported { backend, what: format!("{reason}; use --backend cpu") })
                 }
-                _ => Err(Error::invalid(format!(
-                    "unknown backend {name:?}: expected auto, cpu, cuda, hip or wgpu"
-                ))),
+                _ => Err(Error::invalid(format!("unknown backend {name:?}: expected auto, cpu or cuda"))),
             },
         }
     }

@@ -9,11 +9,16 @@ usage() {
 ./run.sh                         devices, conformance, tests and bench record, one after the other
 ./run.sh devices                 what dtwave finds on this machine
 ./run.sh conformance [OPTIONS]   the suite on --backend cuda; --dtype f32, --section NAME, --cases FILE.json
-./run.sh tests [FILTER]          the tests that need the device
+./run.sh tests [FILTER]          the tests of the CUDA backend, also those marked as needing a GPU; FILTER is part of
+                                 a test's name. The archive in tests/, if there is one, is for cargo-nextest, which
+                                 runs them all with --run-ignored all
 ./run.sh bench [OPTIONS]         the benchmark command on --backend cuda: `run [NAMES]`, `record`, `compare`;
-                                 records go to benchmarks/record/ of this folder
-./run.sh memory [N] [LIMIT]      the matrix of N x N series of 128 points (20000) with this much device memory (256MiB),
-                                 streamed to a file; checks how much memory the device lost meanwhile
+                                 records go to benchmarks/record/ of this folder. `compare` needs a record to compare
+                                 with: `record` first, or `compare --records OLD.csv [NEW.csv]`
+./run.sh memory [N] [LIMIT]      writes the N x N distances (DTW, f32) of N generated series of 128 points to a file in
+                                 TMPDIR and removes it, with --memory-limit LIMIT; then says how much device memory
+                                 was in use at most, by nvidia-smi. N is 20000 and LIMIT 256MiB unless given; the
+                                 file takes 4 N^2 bytes
 ./run.sh dtwave [ARGUMENTS]      the dtwave command
 Output is kept in results/ (or in the folder RESULTS names). The exit status is not 0 if anything failed.
 END
@@ -42,7 +47,8 @@ tests() {
     for test in "$here"/tests/*; do
         if [[ -f $test && -x $test && $test != *.zst ]]; then
             found=1
-            step "$(basename "$test")" "$test" "$@"
+            # Tests that need a GPU are ignored unless asked for: here they are the point.
+            step "$(basename "$test")" "$test" --include-ignored "$@"
         fi
     done
     if [[ $found -eq 0 ]]; then
@@ -88,6 +94,10 @@ watch_memory() {
 }
 memory() {
     local count=${1:-20000} limit=${2:-256MiB} work
+    if ! command -v nvidia-smi >/dev/null; then
+        echo "nvidia-smi is missing: it comes with NVIDIA's driver, and says how much device memory is in use" >&2
+        exit 3
+    fi
     work=$(mktemp -d "${TMPDIR:-/tmp}/dtwave.XXXXXX")
     awk -v n="$count" 'BEGIN { srand(7); for (i = 0; i < n; i++) { line = "0"; for (k = 0; k < 128; k++)
         line = line "\t" sprintf("%.4f", 2 * rand() - 1); print line } }' >"$work/series.tsv"

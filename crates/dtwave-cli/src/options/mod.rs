@@ -229,7 +229,7 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "f64", value_parser = parse::dtype, value_name = "TYPE")]
     pub(crate) dtype: Dtype,
 
-    /// Device: auto, cpu, cuda, hip or wgpu
+    /// Device: cpu, cuda (the first NVIDIA GPU, in builds with the cargo feature of that name), or auto: the CPU
     #[arg(long, default_value = "auto", value_name = "NAME")]
     pub(crate) backend: String,
 
