@@ -39,7 +39,7 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
     using Row = typename Own::Row;
     // Rows of a chunk. Few where a strip should follow the one before it closely.
     constexpr int kAhead = sizeof(T) == 8 || K <= 8 ? 8 : 16;
-    constexpr uint32_t kAbsent = 0x40000000;  // beyond every row
+    constexpr int32_t kAbsent = -0x7fffffff - 1;  // no row, however many come after it
     const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
     const uint32_t inside = static_cast<uint32_t>(lane());
     const bool is_last = task.m - strip * (32 * K) <= 32 * K;
@@ -56,7 +56,7 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
     // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all is read,
     // and not looked at: a link on its way must not be chosen between, for that would wait for it.
     Link<T> coming{};
-    int32_t row_in = static_cast<int32_t>(inside < kAhead ? inside : kAbsent) - early;
+    int32_t row_in = inside < kAhead ? static_cast<int32_t>(inside) - early : kAbsent;
     const auto is_row = [&](int32_t i) { return static_cast<uint32_t>(i) < task.n; };
     const auto ask = [&](int32_t i) {
         coming = receive(strip > 0 && is_row(i) ? links + i : static_cast<const Link<T>*>(p.links));

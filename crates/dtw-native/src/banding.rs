@@ -79,7 +79,9 @@ impl Banding {
     pub(crate) fn new(band: &Band, anchor: Anchor, longest: usize) -> Self {
         let form = match band {
             Band::Full => Form::Full,
-            Band::SakoeChiba { radius: Radius::Points(radius) } if radius + 1 >= longest => Form::Full,
+            Band::SakoeChiba { radius: Radius::Points(radius) } if radius.saturating_add(1) >= longest => {
+                Form::Full
+            }
             Band::SakoeChiba { radius: Radius::Points(radius) } => {
                 Form::Sakoe { radius: u32::try_from(*radius).unwrap_or(u32::MAX), is_fraction: false }
             }

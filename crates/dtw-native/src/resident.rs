@@ -254,7 +254,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let (rows, columns) = (references.len(), queries.len());
         let n = references.longest(0..rows);
         let m = queries.longest(0..columns);
-        let edge = Sweeper::<M>::kept_bytes::<T>(&functor, n, m);
+        let edge = Sweeper::<M>::kept_bytes::<T>(&functor, n, m, &engine.budget);
         let most = usize::try_from(engine.budget.edges / edge).unwrap_or(usize::MAX);
         if most == 0 {
             return Err(engine.budget.exceeded("the last column of a search", edge, engine.budget.edges));

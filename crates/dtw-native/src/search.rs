@@ -266,7 +266,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         let n = self.references.longest(chunk.rows.clone());
         let m = self.queries.longest(chunk.columns.clone());
         let budget = &self.engine.budget;
-        let edge = Sweeper::<M>::kept_bytes::<T>(&self.functor, n, m);
+        let edge = Sweeper::<M>::kept_bytes::<T>(&self.functor, n, m, budget);
         if edge > budget.edges {
             return Err(budget.exceeded("the last column of a search", edge, budget.edges));
         }

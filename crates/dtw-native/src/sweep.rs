@@ -231,12 +231,19 @@ impl<M: Machine> Sweeper<M> {
         }
     }
 
-    /// Most bytes that a task whose last column is wanted takes: its edge, its links where it might have some, and its
-    /// strips' progress.
-    pub(crate) fn kept_bytes<T: Number>(functor: &Functor, n: usize, m: usize) -> u64 {
-        let numbers = if functor.parts == 1 { 3 } else { functor.parts };
-        // No strip is narrower than a warp.
-        (n.next_multiple_of(EDGE_ROWS) * numbers * size_of::<T>() + m.div_ceil(32) * size_of::<u32>()) as u64
+    /// Bytes that a task whose last column is wanted takes at most: its edge, its links where there are kernels that have some
+    /// and the budget has room for them, and its strips' progress.
+    pub(crate) fn kept_bytes<T: Number>(functor: &Functor, n: usize, m: usize, budget: &Budget) -> u64 {
+        let bytes = |numbers: usize| {
+            // No strip is narrower than a warp.
+            (n.next_multiple_of(EDGE_ROWS) * numbers * size_of::<T>() + m.div_ceil(32) * size_of::<u32>())
+                as u64
+        };
+        let least = bytes(functor.parts);
+        let linked = catalog::sweeps(functor.key, T::DTYPE.name(), false).any(|kernel| kernel.links);
+        // A number that is kept, a number and a mark that are passed on.
+        let most = bytes(3);
+        if linked && most <= budget.edges { most } else { least }
     }
 
     /// Launches a job; returns where its edges are, for a job that keeps them.

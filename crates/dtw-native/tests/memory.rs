@@ -1,7 +1,7 @@
 //! Results do not depend on how much memory there is or where it is: tiles under a small limit, and series on the device.
 #![cfg(feature = "host")]
 
-use dtw_core::{Anchor, Backend, Error, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
+use dtw_core::{Anchor, Backend, Band, Error, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
 
 /// Numbers without a pattern, the same every time.
@@ -21,7 +21,7 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 fn specs() -> Vec<Spec> {
     vec![
         Spec::dtw(),
-        Spec::dtw().with_band(dtw_core::Band::Slanted { radius: dtw_core::Radius::Points(4) }),
+        Spec::dtw().with_band(Band::Slanted { radius: dtw_core::Radius::Points(4) }),
         Spec::new(Measure::Erp { gap: 0.5 }),
         Spec::soft_dtw(0.5),
         Spec::new(Measure::Wddtw { g: 0.1 }),
@@ -123,6 +123,41 @@ fn series_on_the_device_give_the_same() {
             }
         }
     }
+}
+
+#[test]
+fn a_search_is_refused_only_when_its_last_column_alone_is_too_large() {
+    let (reference, query) = (noise(8000), noise(40));
+    let references = SeriesBatch::equal(&reference, 1, 8000, 1).unwrap();
+    let queries = SeriesBatch::equal(&query, 1, 40, 1).unwrap();
+    let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
+    let problem = Problem::of(spec, Pairing::Cross, &queries, &references).unwrap();
+    let cost = |limit: u64| -> dtw_core::Result<f32> {
+        let machine = HostMachine::new(1 << 30);
+        let mut plan: Box<dyn Plan<f32>> =
+            NativeBackend::new(machine).plan(&problem.clone().with_memory_limit(limit))?;
+        let mut out = [f32::NAN];
+        plan.distances(queries, references, &mut out)?;
+        Ok(out[0])
+    };
+    let expected = cost(1 << 30).unwrap();
+    // An eighth is for last columns: 32,000 bytes and a little, thrice that where strips pass numbers on as links.
+    for limit in [8 * 33_000, 8 * 60_000, 8 * 95_000, 8 * 100_000] {
+        assert_eq!(cost(limit).unwrap(), expected, "limit {limit}");
+    }
+    assert!(matches!(cost(8 * 31_000), Err(Error::OutOfMemory { .. })));
+}
+
+#[test]
+fn the_largest_radius_is_no_band() {
+    let values = noise(60);
+    let batch = SeriesBatch::equal(&values, 3, 20, 1).unwrap();
+    let machine = HostMachine::new(1 << 30);
+    let with = |band| {
+        let spec = Spec::dtw().with_band(band);
+        distances(&machine, &Problem::of(spec, Pairing::Cross, &batch, &batch).unwrap(), batch)
+    };
+    assert_eq!(with(Band::sakoe_chiba(usize::MAX)), with(Band::Full));
 }
 
 #[test]
