@@ -21,10 +21,13 @@ constexpr int kTop = 700;           // exponent of the largest cell after settli
 constexpr int kMost = 1000;         // cells are not above 2^kMost
 constexpr int kFaint = 900;         // cells below 2^-kFaint may have lost something
 constexpr int kVanish = 1074;       // what underflow takes away is below 2^-kVanish
-constexpr int kSettleEvery = 16;    // rows
-constexpr uint32_t kEarly = 32;     // first rows of a pair, after each of which lanes settle: so many at most, fewer for short rows
+constexpr int kSettleEvery = 32;    // rows, at most
+constexpr uint32_t kEarly = 32;     // most first rows of a pair that lanes settle after, or after some of them
 constexpr float kNear = 11.2f;      // up to here 2^-d^2 is a normal float
 constexpr float kReach = 31.0f;     // up to here it is a normal double
+
+// Above every upper word.
+constexpr int32_t kAbove = 0x7fffffff;
 
 // The upper word of 2^e.
 DTW_DEVICE constexpr uint32_t high_of_pow2(int e) { return static_cast<uint32_t>(1023 + e) << 20; }
@@ -53,8 +56,9 @@ struct SharedCells {
     int32_t exponent;
     int32_t lost;     // the largest exponent at which something may have been lost
     int32_t ways;     // exponent of the number of ways through the lane, with all that is to be on the safe side
-    uint32_t floor;   // upper word of the least cell that may be handed on
-    uint32_t columns;  // those of the series
+    int32_t floor;    // upper word of the least cell that may be handed on
+    int32_t lowest;   // upper word of the least cell that was handed on since the last time
+    bool hands;       // whether the next lane has columns of the series
 
     template <bool kFar>
     DTW_DEVICE void take(float x, double left, double diagonal) {
@@ -66,22 +70,17 @@ struct SharedCells {
         }
     }
 
-    // Whether the cell of this upper word is positive, not lost among the losses, nor too large, nor NaN.
-    DTW_DEVICE bool is_sound(uint32_t high) const { return high - floor <= high_of_pow2(kMost) - floor; }
-
     // Sets the exponent; `corner` is scaled like the cells. `coming` is the next number from the left, meant with the exponent
     // `its`; it is made a number of this lane. False if a cell is too large.
     DTW_DEVICE bool settle(double& corner, double& coming, int32_t its) {
-        // Upper words order positive doubles, and NaN beyond them. Columns beyond the series stand back for the first.
-        const auto high = [&](int k) {
-            return static_cast<int32_t>(high_of(static_cast<uint32_t>(k) < columns ? cell[k] : cell[0]));
-        };
-        int32_t least = high(0), largest = high(0);
+        // Upper words order positive doubles, and NaN beyond them. Columns beyond the series are like any others.
+        int32_t least = static_cast<int32_t>(high_of(cell[0])), largest = least;
         static_assert(K % 2 == 0, "cells are looked at in twos");
         DTW_UNROLL
         for (int k = 0; k < K; k += 2) {
-            least = min3_bits(least, high(k), high(k + 1));
-            largest = max3_bits(largest, high(k), high(k + 1));
+            const int32_t one = static_cast<int32_t>(high_of(cell[k])), two = static_cast<int32_t>(high_of(cell[k + 1]));
+            least = min3_bits(least, one, two);
+            largest = max3_bits(largest, one, two);
         }
         const bool empty = largest == 0, comes = high_of(coming) != 0;
         const int32_t own = (largest >> 20) - 1023 + exponent;
@@ -91,20 +90,17 @@ struct SharedCells {
         exponent = !empty && before - exponent > 1000 ? before - 1000 : exponent;
         // Numbers may be further from their new exponent than one factor can express, and those beyond two do not matter.
         const int32_t shift = empty ? 0 : before - exponent, apart = its - exponent;
-        const double scale = double_pow2(shift < -1000 ? -1000 : shift);
-        DTW_UNROLL
-        for (int k = 0; k < K; ++k) {
-            cell[k] *= scale;
-        }
-        corner *= scale;
-        if (shift < -1000) {
-            const double again = double_pow2(shift < -2000 ? -1000 : shift + 1000);
+        int32_t rest = shift < -2000 ? -2000 : shift;
+        do {
+            const int32_t part = rest < -1000 ? -1000 : rest;
+            const double scale = double_pow2(part);
             DTW_UNROLL
             for (int k = 0; k < K; ++k) {
-                cell[k] *= again;
+                cell[k] *= scale;
             }
-            corner *= again;
-        }
+            corner *= scale;
+            rest -= part;
+        } while (any(rest != 0));
         const int32_t half = apart < -2000 ? -1000 : apart > 2000 ? 1000 : apart / 2;
         coming = coming * double_pow2(half) * double_pow2(apart < -2000 || apart > 2000 ? half : apart - half);
         if (!empty) {
@@ -116,7 +112,8 @@ struct SharedCells {
             lost = inexact && exponent + 100 > lost ? exponent + 100 : lost;
         }
         const int32_t limit = lost - exponent - kVanish + ways;
-        floor = high_of_pow2(limit < -kFaint ? -kFaint : limit > kMost ? kMost : limit);
+        floor = static_cast<int32_t>(high_of_pow2(limit < -kFaint ? -kFaint : limit > kMost ? kMost : limit));
+        lowest = kAbove;
         return largest <= static_cast<int32_t>(high_of_pow2(kMost));
     }
 };
@@ -142,12 +139,12 @@ DTW_DEVICE void find_range(const Points<float>& x, const Points<float>& y, uint3
     }
 }
 
-// All rows of the groups of a warp: `most` steps, the first `ramp` of them early, the group's first after `wait`.
-// `at` is this lane's row at step 0, which may lie before the first. Returns whether all lanes of the group stand by their
-// cells.
+// All rows of the groups of a warp: `most` steps. The group's first lane begins after `wait` of them; after `begun` every lane
+// has, and `early` more make the rows that differ most. `at` is this lane's row at step 0, which may lie before the first.
+// Returns whether all lanes of the group stand by their cells.
 template <int G, int K, bool kFar>
-DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, float rate, float shift, int32_t at, uint32_t wait,
-                             uint32_t ramp, uint32_t most) {
+DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32_t columns, float rate, float shift, int32_t at,
+                             uint32_t wait, uint32_t begun, uint32_t early, uint32_t most) {
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     double corner = 0.0, left = 0.0, factor = inside == 0 ? 0.0 : 1.0;
     bool sound = true;
@@ -155,19 +152,22 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, float 
     const int32_t last = static_cast<int32_t>(x.length) - 1;
     const auto read = [&](int32_t i) { return x.values[i < 0 ? 0 : i < last ? i : last]; };
     float next = read(at);
-    const auto step = [&](bool begins) {
-        const float row = fma_(next, rate, shift);
-        next = read(at + 1);
-        own.template take<kFar>(row, left, begins ? 1.0 : corner);
+    const auto step = [&](auto repeats, bool begins) {
+        const float point = next;
+        // Near, the padding behind a series does as well.
+        next = kFar || decltype(repeats)::value ? read(at + 1) : x.values[at + 1];
+        own.template take<kFar>(fma_(point, rate, shift), left, begins ? 1.0 : corner);
         corner = left;
         left = shift_up<G>(own.cell[K - 1]) * factor;
-        sound = sound && (static_cast<uint32_t>(at) >= x.length || own.columns < K || own.is_sound(high_of(own.cell[K - 1])));
+        const int32_t handed = static_cast<int32_t>(high_of(own.cell[K - 1]));
+        own.lowest = static_cast<uint32_t>(at) < x.length && handed < own.lowest ? handed : own.lowest;
         ++at;
     };
     // `rows`: whether there will be some before the next time.
     const auto settle = [&](bool rows) {
         // The row just done.
-        const bool counts = static_cast<uint32_t>(at - 1) < x.length && own.columns > 0;
+        const bool counts = static_cast<uint32_t>(at - 1) < x.length && inside * K < columns;
+        sound = sound && (!own.hands || own.lowest >= own.floor);
         const double coming = shift_up<G>(own.cell[K - 1]);
         const int32_t its = shift_up<G>(own.exponent);
         left = inside == 0 ? 0.0 : coming;
@@ -184,16 +184,17 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, float 
         return holds;
     };
     uint32_t t = 0;
-    // The first rows differ most.
-    for (; t < ramp; ++t) {
-        step(inside == 0 && t == wait);
-        settle(t + 1 == ramp);
+    for (; t < begun + early / 2 && t < most; ++t) {
+        step(std::true_type{}, inside == 0 && t == wait);
+        settle(t + 1 == begun + early / 2);
     }
     while (t < most) {
-        const uint32_t until = most - t < kSettleEvery ? most : t + kSettleEvery;
+        // Early rows differ most.
+        const uint32_t rows = t < begun + early ? 4 : t < most / 4 ? kSettleEvery / 2 : kSettleEvery;
+        const uint32_t until = min_(t + rows, most);
         DTW_UNROLL2
         for (; t < until; ++t) {
-            step(false);
+            step(std::false_type{}, false);
         }
         settle(true);
         if (!any(all_of_group(sound))) {
@@ -209,10 +210,10 @@ DTW_DEVICE void sweep_narrow_shared(const Sweep& p) {
     const R r(p);
     const float rate = static_cast<float>(sqrt_(1.44269504088896340736 / p.parameters[0]));
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
-    const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);
-    const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
-    for (uint64_t round = 0; round * groups < p.tasks; ++round) {
-        const uint64_t k = round * groups + group;
+    // Everything that lasts costs registers that cells could have.
+    for (uint64_t first = static_cast<uint64_t>(warp()) * (32 / G); first < p.tasks;
+         first += static_cast<uint64_t>(warps()) * (32 / G)) {
+        const uint64_t k = first + static_cast<uint32_t>(lane()) / G;
         const bool busy = k < p.tasks;
         const Task task = task_of(p, busy ? k : p.tasks - 1);
         const Points<float> x(p.x, task.i, 1), y(p.y, task.j, 1);
@@ -220,18 +221,19 @@ DTW_DEVICE void sweep_narrow_shared(const Sweep& p) {
         float least, largest;
         find_range<G>(x, y, inside, least, largest);
         const float range = (largest - least) * rate, shift = -(least * 0.5f + largest * 0.5f) * rate;
-        const uint32_t last_lane = (task.m - 1) / K, first = inside * K;
+        const uint32_t last_lane = (task.m - 1) / K, column = inside * K;
         SharedCells<K> own;
         own.exponent = 0;
         own.lost = -(1 << 24);
-        own.floor = high_of_pow2(-kFaint);
+        own.floor = static_cast<int32_t>(high_of_pow2(-kFaint));
         // (e (n + K) / K)^K ways without diagonals, 2^K at most with each; n K losses; 2^35 to be far above them.
         own.ways = static_cast<int32_t>(K * (2.45 + 1.4427 * log_((task.n + K) / static_cast<double>(K)))) +
                    static_cast<int32_t>(1.4427 * log_(static_cast<double>(task.n) * K)) + 36;
-        own.columns = first < task.m ? min_(task.m - first, static_cast<uint32_t>(K)) : 0;
+        own.lowest = kAbove;
+        own.hands = column + K < task.m;
         DTW_UNROLL
         for (int q = 0; q < K; ++q) {
-            own.point[q] = fma_(y.values[y.clamped(first + q)], rate, shift);
+            own.point[q] = fma_(y.values[y.clamped(column + q)], rate, shift);
             own.cell[q] = 0.0;
         }
         const uint32_t steps = task.n + last_lane;
@@ -240,16 +242,15 @@ DTW_DEVICE void sweep_narrow_shared(const Sweep& p) {
             most = max_(most, exchange(most, mask));
             fewest = min_(fewest, exchange(fewest, mask));
         }
-        const uint32_t wait = most - steps, early = G + min_(p.y.length / 16, kEarly);
-        const uint32_t ramp = min_(most - fewest + early, most);
+        const uint32_t wait = most - steps, begun = most - fewest + G, early = min_(p.y.length / 16, kEarly);
         const int32_t at = -static_cast<int32_t>(inside + wait);
         const bool reaches = range <= kReach;
-        const bool far = any(reaches && range > kNear);
-        const bool sound = far ? sweep_shared<G, K, true>(own, x, rate, shift, at, wait, ramp, most)
-                               : sweep_shared<G, K, false>(own, x, rate, shift, at, wait, ramp, most);
+        const bool sound = any(reaches && range > kNear)
+                               ? sweep_shared<G, K, true>(own, x, task.m, rate, shift, at, wait, begun, early, most)
+                               : sweep_shared<G, K, false>(own, x, task.m, rate, shift, at, wait, begun, early, most);
         if (busy && inside == last_lane) {
             const double sum = pick<K>(own.cell, (task.m - 1) % K);
-            const bool done = reaches && sound && own.is_sound(high_of(sum));
+            const bool done = reaches && sound && static_cast<int32_t>(high_of(sum)) >= own.floor;
             write_result(p, k, task, done ? r.value_of(sum, own.exponent) : from_bits(int32_t{0x7fffffff}));
         }
     }

@@ -81,7 +81,7 @@ impl Costs {
         }
         if kernel.key == "soft_dtw_shared" {
             return Self {
-                cell: 8.8,
+                cell: 12.0,
                 cell_latency: 12.0,
                 row: 30.0,
                 row_latency: 90.0,
