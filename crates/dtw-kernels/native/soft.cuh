@@ -118,17 +118,18 @@ struct SharedCells {
     }
 };
 
-// The least and the largest point of a group's two series.
+// The least and the largest point of a group's two series; the largest is NaN if any point is.
 template <int G>
 DTW_DEVICE void find_range(const Points<float>& x, const Points<float>& y, uint32_t inside, float& least, float& most) {
+    float nothing = 0.0f;
     least = most = y.values[0];
     const auto look = [&](const Points<float>& series) {
         DTW_UNROLL4
         for (uint32_t i = inside; i < series.length; i += G) {
             const float v = series.values[i];
-            // NaN is looked for where it does harm.
             least = v < least ? v : least;
             most = v > most ? v : most;
+            nothing += v - v;
         }
     };
     look(x);
@@ -136,7 +137,9 @@ DTW_DEVICE void find_range(const Points<float>& x, const Points<float>& y, uint3
     for (int mask = 1; mask < G; mask *= 2) {
         least = min_(least, exchange(least, mask));
         most = max_(most, exchange(most, mask));
+        nothing += exchange(nothing, mask);
     }
+    most += nothing;
 }
 
 // All rows of the groups of a warp: `most` steps. The group's first lane begins after `wait` of them; after `begun` every lane

@@ -158,6 +158,21 @@ fn cells_that_fall_and_rise_by_thousands_of_digits() {
 }
 
 #[test]
+fn what_is_not_a_number_is_left_undone() {
+    for kernel in kernels() {
+        for (n, m) in [(1, 1), (2, 2), (10, 2), (3, 9)] {
+            for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                let (mut x, mut y) = (noise(n, 1), noise(m, 2));
+                x[n / 2] = odd;
+                y[m - 1] = odd;
+                let got = sweep(kernel, &[x, noise(n, 3)], &[noise(m, 4), y], 1.0);
+                assert!(got.iter().all(|value| value.is_nan()), "{} {n}x{m} {odd}: {got:?}", kernel.symbol);
+            }
+        }
+    }
+}
+
+#[test]
 fn what_exponents_cannot_hold_is_left_undone() {
     for kernel in kernels() {
         let width = kernel.width() as usize;
