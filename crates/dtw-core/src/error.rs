@@ -35,12 +35,12 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// The device or its driver failed.
-    #[error("{backend}: {source}")]
+    #[error("{backend}: {reason}")]
     Backend {
         /// Name of the backend.
         backend: &'static str,
         /// What the driver said.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        reason: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 

@@ -140,7 +140,7 @@ impl Context {
         let Some(user) = user.filter(|_| !self.is_lost()) else {
             let text =
                 "the device's context was lost in an earlier call: make a new plan, which opens a fresh one";
-            return Err(Error::Backend { backend: NAME, source: text.into() });
+            return Err(Error::Backend { backend: NAME, reason: text.into() });
         };
         // SAFETY: the context is retained as long as `self` lives.
         self.check("the device", unsafe { result::ctx::set_current(self.context) })?;
@@ -155,7 +155,7 @@ impl Context {
                 self.lost.store(true, Ordering::Release);
                 text += "; the device's context is lost: make a new plan, which opens a fresh one";
             }
-            Error::Backend { backend: NAME, source: text.into() }
+            Error::Backend { backend: NAME, reason: text.into() }
         })
     }
 

@@ -41,7 +41,7 @@ pub(crate) enum Absent {
 
 impl From<Absent> for Error {
     fn from(absent: Absent) -> Self {
-        Error::Backend { backend: NAME, source: Box::new(absent) }
+        Error::Backend { backend: NAME, reason: Box::new(absent) }
     }
 }
 
