@@ -66,6 +66,7 @@ struct Instance {
     dtype: String,
     channels: String,
     absorbs: bool,
+    shares: bool,
 }
 
 /// The functors that `names` (of functors and groups) stand for, in order.
@@ -112,6 +113,7 @@ fn combinations(
                     dtype: dtype.clone(),
                     channels: channels.clone(),
                     absorbs: functor.absorbs,
+                    shares: functor.shares,
                 });
             }
         }
@@ -190,10 +192,17 @@ impl Instance {
             )
             .into());
         }
+        if self.shares && (edges || band || rows > 1 || columns % 2 == 1 || self.channels != "one") {
+            return Err(format!(
+                "permutations.toml: {shape}: a functor that shares has an even number of columns and nothing but lanes and columns"
+            )
+            .into());
+        }
         let symbol = format!("dtw_{}_sweep_{}_{}_{shape}", self.key, self.dtype, self.channels);
-        let source = match slope {
-            true => format!("DTW_SLOPE({symbol}, ({}), {lanes}, {columns})", self.functor),
-            false => {
+        let source = match (slope, self.shares) {
+            (true, _) => format!("DTW_SLOPE({symbol}, ({}), {lanes}, {columns})", self.functor),
+            (_, true) => format!("DTW_SOFT({symbol}, ({}), {lanes}, {columns})", self.functor),
+            _ => {
                 format!(
                     "DTW_SWEEP({symbol}, ({}), {lanes}, {columns}, {rows}, {edges}, {band})",
                     self.functor

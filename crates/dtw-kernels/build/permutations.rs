@@ -32,6 +32,9 @@ pub(crate) struct Functor {
     /// Whether the fast sweeps do it where there are one channel and no band (kAbsorbs).
     #[serde(default)]
     pub(crate) absorbs: bool,
+    /// Whether it is swept by soft.cuh: one channel, one strip, one row at a time, no band.
+    #[serde(default)]
+    pub(crate) shares: bool,
 }
 
 /// Every functor × dtype × channels × shape of a row.

@@ -45,9 +45,6 @@ DTW_DEVICE void sweep(const Sweep& p) {
     if constexpr (kEdges) {
         static_assert(G == 32, "strips are 32 lanes wide");
         sweep_wide<R, K, kRows, kBand, kMany>(p);
-    } else if constexpr (R::kShares) {
-        static_assert(!kBand && !kMany, "cells share exponents in univariate sweeps without a band");
-        sweep_narrow_shared<R, G, K>(p);
     } else if constexpr (R::kAbsorbs && !kBand && !kMany) {
         sweep_narrow_absorbing<R, G, K, kRows, (K >= 32 ? 4 : 2)>(p);
     } else {
@@ -65,6 +62,7 @@ constexpr int least_blocks(int columns) { return columns == 32 || columns == 48 
 #define DTW_SWEEP(symbol, R, G, K, ROWS, EDGES, BAND) \
     DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
 #define DTW_SLOPE(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_slope<DTW_ARGUMENTS R, G, K>(p))
+#define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_narrow_shared<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))

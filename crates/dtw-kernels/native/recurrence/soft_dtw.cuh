@@ -25,7 +25,6 @@ struct SoftDtw : ScaledBase<T> {
 // The same where the cells of a lane share an exponent (soft.cuh): float, one channel. What that cannot hold is left undone.
 template <class T, bool kMany>
 struct SoftDtwShared : SoftDtw<T, kMany> {
-    static constexpr bool kShares = true;
     explicit DTW_DEVICE SoftDtwShared(const Sweep& p) : SoftDtw<T, kMany>(p) {}
     // Of the sum cell * 2^exponent.
     DTW_DEVICE T value_of(double cell, int32_t exponent) const {
