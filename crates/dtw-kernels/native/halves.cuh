@@ -11,20 +11,27 @@
 //
 // A cell that is 65504 or more above its offset becomes infinite. A finite cell is right all the same, since no path through
 // an infinite one can cost less. So it matters only where an infinite cell is handed on, to the next lane or the next chunk.
-// This is looked for; where it happens, and for couples whose points or lengths do not fit, the places of both tasks in `out`
-// (zeros before) become NaN: what was found is not to be used. A launch of open_dtw with only_missing does these tasks.
+// A cell far below its offset, of a path that came faster than was looked ahead, has lost digits. This, too, is looked for where
+// cells are handed on: none may be further below its offset than the least total at the end of its strip, so that no rounding
+// is more than 2^-11 of a total. Where one of both happens, and for couples whose points or lengths do not fit, the places of
+// both tasks in `out` (zeros before) become NaN: what was found is not to be used. A launch of open_dtw with only_missing does
+// these tasks.
 #pragma once
 
 #include "wide.cuh"
 
 namespace dtw {
 
-constexpr float kMostPoint = 8.0f;
+constexpr float kMostPoint = 4.0f;
 // Beyond these the scale would leave the range of a float with its square.
 constexpr float kLeastReach = 1e-12f, kMostReach = 1e12f;
 // Offsets are moved by less than this at once, and are not further apart.
 constexpr float kMostShift = 60000.0f;
 constexpr float kMostHalf = 65504.0f;
+// Lanes from which paths are expected within a chunk, the next but so many.
+constexpr int kFarthest = 2;
+// A cell below its offset has lost digits if its total is less than this part of how far below it is.
+constexpr float kLoss = 0.125f;
 
 // A float for each query.
 struct Two {
@@ -34,8 +41,8 @@ DTW_DEVICE Two floats_of(Half2 v) { return {first_of(v), second_of(v)}; }
 DTW_DEVICE Two operator+(Two a, Two b) { return {a.first + b.first, a.second + b.second}; }
 DTW_DEVICE Two operator-(Two a, Two b) { return {a.first - b.first, a.second - b.second}; }
 DTW_DEVICE Two broadcast(Two v, int l) { return {broadcast(v.first, l), broadcast(v.second, l)}; }
-DTW_DEVICE float within(float v, float most) { return v < -most ? -most : v > most ? most : v; }
 DTW_DEVICE bool is_infinite(Half2 v) { return first_of(v) > kMostHalf || second_of(v) > kMostHalf; }
+DTW_DEVICE float within(float v) { return v < -kMostShift ? -kMostShift : v > kMostShift ? kMostShift : v; }
 // Halves of what two floats are near zero, in the order of the queries.
 DTW_DEVICE Half2 halves_of(Two v) { return half2_of(v.first, v.second); }
 // As one number that only carries them.
@@ -113,7 +120,9 @@ struct HalfCells {
     Half2 cell[K], point[K];
     Half2 edge[kRows];  // of the latest rows
     Half2 corner;       // left of the first cell in the latest row
-    Half2 handed;       // the largest of what was handed on
+    Half2 most, least;  // of what was handed on to the next lane since the last settling
+    Two lowest;         // of cells that have lost digits, and were handed on, the least
+    Two best;           // the least total of what was handed on to the next lane
     Two offset, base;   // base: the offset in the unit of what is passed on
     Half2 apart;        // the left neighbour's offset less this lane's
     bool lost;
@@ -132,8 +141,10 @@ struct HalfCells {
             edge[q] = forbidden;
         }
         corner = forbidden;
-        handed = apart = half2_of(0.0f, 0.0f);
-        offset = base = {0.0f, 0.0f};
+        most = apart = half2_of(0.0f, 0.0f);
+        least = forbidden;
+        best = {Limits<float>::infinity(), Limits<float>::infinity()};
+        lowest = offset = base = {0.0f, 0.0f};
         lost = false;
     }
 
@@ -169,41 +180,78 @@ struct HalfCells {
         }
     }
 
+    // Looks at what was handed on: v and w.
+    DTW_DEVICE void hand_on(Half2 v, Half2 w) {
+        most = max3_(most, v, w);
+        least = min3_(least, v, w);
+    }
+
+    // Looks at the least of some cells that were handed on.
+    DTW_DEVICE void look(Half2 v) {
+        const auto depth = [](float v, float offset) { return v * (1.0f + kLoss) < -offset ? v : 0.0f; };
+        lowest.first = min_(lowest.first, depth(first_of(v), offset.first));
+        lowest.second = min_(lowest.second, depth(second_of(v), offset.second));
+    }
+
+    // What was handed on to the next lane since the last time.
+    DTW_DEVICE void note() {
+        const Two total = offset + floats_of(least);
+        best = {min_(best.first, total.first), min_(best.second, total.second)};
+        look(least);
+        lost = lost || is_infinite(most);
+        most = half2_of(0.0f, 0.0f);
+        least = half2_of(Limits<float>::infinity(), Limits<float>::infinity());
+    }
+
     // Sets the offset before a chunk of kAhead rows. `coming`: the least that will come to lane 0, relative to its offset. The
     // first `begun` lanes have some rows behind them, all rows of which were of the series if `counts`.
     template <int kAhead>
     DTW_DEVICE void settle(Half2 coming, uint32_t begun, bool counts) {
         constexpr int kNear = kAhead < K ? K - kAhead : 0;  // cells from here on may be handed over within the chunk
         const int inside = lane();
-        Half2 near = min3_(edge[0], edge[1], edge[kRows - 1]), least, most = handed;
+        Half2 near = edge[0], high = edge[0];
         DTW_UNROLL
-        for (int q = 2; q < kRows - 1; ++q) {
-            near = min_(near, edge[q]);
+        for (int q = 0; q < kRows; q += 2) {
+            near = min3_(near, edge[q], edge[q + 1]);
         }
         DTW_UNROLL
         for (int k = kNear; k < K; k += 2) {
             near = min3_(near, cell[k], cell[k + 1]);
-            most = max3_(most, cell[k], cell[k + 1]);
+            high = max3_(high, cell[k], cell[k + 1]);
         }
-        least = near;
+        Half2 low = near;
         DTW_UNROLL
         for (int k = 0; k < kNear; k += 2) {
-            least = min3_(least, cell[k], cell[k + 1]);
-            most = max3_(most, cell[k], cell[k + 1]);
+            low = min3_(low, cell[k], cell[k + 1]);
+            high = max3_(high, cell[k], cell[k + 1]);
         }
+        note();
+        if (counts) {
+            look(low);
+        }
+        lost = lost || (counts && is_infinite(high));
         // Lanes that have not begun follow the last that has.
         const bool begins = static_cast<uint32_t>(inside) >= begun;
         const int last = static_cast<int>(begun) - 1, source = begins ? last : inside - 1;
-        const Two own = offset + floats_of(least), next = offset + floats_of(coming);
+        const Two own = offset + floats_of(low), next = offset + floats_of(coming);
         Two left = broadcast(offset + floats_of(near), source < 0 ? 0 : source);
         left = inside == 0 ? next : left;
+        // A path may come from further away, yet its total should not be far below the offset that it finds.
+        float rate = 2.0f;
+        DTW_UNROLL
+        for (int away = 1; away <= kFarthest; away *= 2) {
+            const Two other = broadcast(left, inside < away ? 0 : inside - away);
+            left = {min_(left.first, rate * other.first), min_(left.second, rate * other.second)};
+            rate *= rate;
+        }
         const Two wanted = {min_(own.first, left.first), min_(own.second, left.second)};
-        // Cells that are infinite in all columns leave the offset where it is.
-        const auto shift = [](float to, float from) { return to < Limits<float>::infinity() ? to - from : 0.0f; };
-        const Two whole = {shift(wanted.first, offset.first), shift(wanted.second, offset.second)};
-        const Half2 by = half2_of(within(whole.first, kMostShift), within(whole.second, kMostShift));
-        const Two moved = begins ? whole : floats_of(by);
-        offset = offset + moved;
+        // Where there are no totals yet, the offset stays.
+        const float infinity = Limits<float>::infinity();
+        const Two before = offset;
+        offset = {wanted.first < infinity ? wanted.first : before.first,
+                  wanted.second < infinity ? wanted.second : before.second};
+        const Two moved = offset - before;
+        const Half2 by = half2_of(within(moved.first), within(moved.second));
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
             cell[k] = cell[k] - by;
@@ -214,9 +262,10 @@ struct HalfCells {
         }
         corner = corner - by;
         const Two step = broadcast(offset, inside == 0 ? 0 : inside - 1) - offset;
-        apart = half2_of(within(step.first, kMostShift), within(step.second, kMostShift));
-        const bool far = step.first < -kMostShift || step.second < -kMostShift;
-        lost = lost || (counts && (is_infinite(most - by) || far)) || is_infinite(handed);
+        apart = half2_of(within(step.first), within(step.second));
+        // What was not moved by all of this.
+        const auto is_far = [](float v) { return v < -kMostShift || v > kMostShift; };
+        lost = lost || (counts && (is_far(moved.first) || is_far(moved.second) || is_far(step.first) || is_far(step.second)));
     }
 };
 
@@ -228,7 +277,7 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
     constexpr int kAhead = K < 32 ? 16 : 32;  // rows of a chunk
     constexpr int kSteps = kAhead / kRows;
     constexpr uint32_t kAbsent = 0x40000000;  // beyond every row
-    static_assert(kRows == 4 && K % 4 == 0, "edges and cells are looked at in threes");
+    static_assert(kRows % 2 == 0 && K % 2 == 0, "edges and cells are looked at in twos");
     const uint32_t inside = static_cast<uint32_t>(lane()), all = strip * 32 + inside;
     const uint32_t idle = lanes * K - y.length;
     const bool shares = all < idle, is_last = lanes - strip * 32 <= 32;
@@ -287,8 +336,10 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
             }
         };
         if (row >= 0 && row + kRows <= n) {
-            own.handed = max3_(own.handed, own.edge[0], own.edge[1]);
-            own.handed = max3_(own.handed, own.edge[2], own.edge[3]);
+            DTW_UNROLL
+            for (int q = 0; q < kRows; q += 2) {
+                own.hand_on(own.edge[q], own.edge[q + 1]);
+            }
             if (ends) {
                 DTW_UNROLL
                 for (int q = 0; q < kRows; ++q) {
@@ -299,7 +350,7 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
             DTW_UNROLL
             for (int q = 0; q < kRows; ++q) {
                 if (row + q < n) {
-                    own.handed = max_(own.handed, own.edge[q]);
+                    own.hand_on(own.edge[q], own.edge[q]);
                     if (ends) {
                         pass_on(q);
                     }
@@ -312,7 +363,10 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
         kept[1] += kRows;
     };
     ask(row_in);
-    for (int32_t t = 0; t < steps; t += kSteps) {
+    int32_t count;
+    for (int32_t t = 0; t < steps; t += count) {
+        // One step at a time until all lanes have begun, so that they begin with an offset that fits.
+        count = t < 32 ? 1 : min_(kSteps, steps - t);
         while (any(strip > 0 && is_row(row_in) && arriving.mark != strip)) {
             pause();
             ask(row_in);
@@ -320,7 +374,7 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
         const float none = Limits<float>::infinity();
         Two totals = strip == 0 ? Two{0.0f, 0.0f} : unpacked(arriving.value);
         totals = is_row(row_in) ? totals : Two{none, none};
-        row_in += kAhead;
+        row_in += count * kRows;
         ask(row_in);
         // What comes to lane 0, in its numbers before and after they are settled.
         Half2 coming = halves_of(totals - broadcast(own.offset, 0));
@@ -332,13 +386,16 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
         own.template settle<kAhead>(coming, min_(static_cast<uint32_t>(t), 32u), counts);
         own.base = {own.offset.first * unit, own.offset.second * unit};
         at_hand = halves_of(totals - broadcast(own.offset, 0));
-        const int32_t count = min_(kSteps, steps - t);
         DTW_UNROLL_BY(1)
         for (int32_t s = 0; s < count; ++s) {
             step(s);
         }
     }
-    lost = own.lost || is_infinite(own.handed);
+    own.note();
+    // Cells far below their offsets have lost digits: none that a total here would show.
+    const Two best = broadcast(own.best, static_cast<int>(last_lane)), low = own.lowest;
+    const bool shows = best.first < low.first * -kLoss || best.second < low.second * -kLoss;
+    lost = (own.lost || shows) && inside <= last_lane;
     sync();
 }
 
