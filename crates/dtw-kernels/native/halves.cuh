@@ -12,10 +12,10 @@
 // A cell that is 65504 or more above its offset becomes infinite. A finite cell is right all the same, since no path through
 // an infinite one can cost less. So it matters only where an infinite cell is handed on, to the next lane or the next chunk.
 // A cell far below its offset, of a path that came faster than was looked ahead, has lost digits. This, too, is looked for where
-// cells are handed on: none may be further below its offset than the least total at the end of its strip, so that no rounding
-// is more than 2^-11 of a total. Where one of both happens, and for couples whose points or lengths do not fit, the places of
-// both tasks in `out` (zeros before) become NaN: what was found is not to be used. A launch of open_dtw with only_missing does
-// these tasks.
+// cells are handed on: none may be further below its offset than eight times its total, or eight times the least total at the
+// end of its strip, so that no rounding is more than 2^-8 of either. Where one of both happens, and for couples whose points or
+// lengths do not fit, the places of both tasks in `out` (zeros before) become NaN: what was found is not to be used. A launch
+// of open_dtw with only_missing does these tasks.
 #pragma once
 
 #include "wide.cuh"
