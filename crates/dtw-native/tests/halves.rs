@@ -5,7 +5,7 @@
 use dtw_core::{Backend, LocalCost, Pairing, Plan, Precision, Problem, SeriesBatch, Spec};
 use dtw_kernels::params::{self, Sweep};
 use dtw_kernels::{Kernel, Pass, catalog};
-use dtw_native::{HostMachine, NativeBackend};
+use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
 use launch::Launch;
 
 mod launch;
@@ -301,7 +301,42 @@ fn distances(precision: Precision, x: SeriesBatch<'_, f32>, y: SeriesBatch<'_, f
     let again = out.clone();
     plan.distances(x, y, &mut out).unwrap();
     assert_eq!(again, out, "the second call");
+    assert!(plan.scratch_bytes() <= limit, "{} bytes of {limit}", plan.scratch_bytes());
     out
+}
+
+#[test]
+fn series_on_the_device_give_the_same_bits() {
+    let narrow = |series: Vec<f64>| -> Vec<f32> { series.into_iter().map(|value| value as f32).collect() };
+    let (queries, reference) = (narrow(noise(5 * 1050, 1)), narrow(noise(1500, 2)));
+    let x = SeriesBatch::equal(&queries, 5, 1050, 1).unwrap();
+    let y = SeriesBatch::equal(&reference, 1, 1500, 1).unwrap();
+    let expected = distances(Precision::Half, x, y, 1 << 30);
+    assert_ne!(expected, distances(Precision::Full, x, y, 1 << 30));
+    let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
+    let problem = Problem::of(spec, Pairing::Cross, &x, &y).unwrap().with_precision(Precision::Half);
+    let machine = HostMachine::new(1 << 30);
+    let hold = |values: &[f32]| {
+        let raw: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let buffer = machine.allocate(raw.len()).unwrap();
+        machine.upload(&buffer, 0, &raw).unwrap();
+        buffer
+    };
+    let (on_x, on_y, out) = (hold(&queries), hold(&reference), hold(&[f32::NAN; 5]));
+    let batch = |values: u64, count, length| DeviceBatch {
+        values,
+        times: 0,
+        channels: 1,
+        layout: DeviceLayout::Equal { count, length },
+    };
+    let mut plan = NativePlan::<f32, _>::new(machine.clone(), &problem).unwrap();
+    let (at_x, at_y) = (batch(on_x.address(), 5, 1050), batch(on_y.address(), 1, 1500));
+    // SAFETY: the buffers hold what the layouts say, and `out` a value for each query.
+    unsafe { plan.distances_on_device(at_x, at_y, out.address()) }.unwrap();
+    let mut got = vec![0; 5 * size_of::<f32>()];
+    machine.download(&out, 0, &mut got).unwrap();
+    let got: Vec<f32> = got.chunks(4).map(|raw| f32::from_ne_bytes(raw.try_into().unwrap())).collect();
+    assert_eq!(got, expected);
 }
 
 #[test]
