@@ -43,6 +43,18 @@ impl Shape {
     }
 }
 
+/// How many digits a call needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Precision {
+    /// Those of the number type.
+    #[default]
+    Full,
+    /// About three: a backend may compute in half precision where that is faster and where it can tell what it cannot do,
+    /// which it then computes in full. Costs of searches on a GPU; other measures and backends compute all in full.
+    /// `docs/numerics.md` says how good results are.
+    Half,
+}
+
 /// What to compute, between which series, within which memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
@@ -50,6 +62,7 @@ pub struct Problem {
     pairing: Pairing,
     shape: Shape,
     memory_limit_bytes: u64,
+    precision: Precision,
 }
 
 impl Problem {
@@ -86,7 +99,13 @@ impl Problem {
         {
             bail_invalid!("soft_dtw_divergence with explicit band ranges needs x and y of equal length");
         }
-        Ok(Self { spec, pairing, shape, memory_limit_bytes: Self::DEFAULT_MEMORY_LIMIT_BYTES })
+        Ok(Self {
+            spec,
+            pairing,
+            shape,
+            memory_limit_bytes: Self::DEFAULT_MEMORY_LIMIT_BYTES,
+            precision: Precision::Full,
+        })
     }
 
     /// The problem of these very batches.
@@ -109,6 +128,13 @@ impl Problem {
         self
     }
 
+    /// The same with this precision.
+    #[must_use]
+    pub const fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
+    }
+
     /// What is computed.
     pub const fn spec(&self) -> &Spec {
         &self.spec
@@ -124,6 +150,10 @@ impl Problem {
     /// Bytes of scratch a call may use.
     pub const fn memory_limit_bytes(&self) -> u64 {
         self.memory_limit_bytes
+    }
+    /// How many digits a call needs.
+    pub const fn precision(&self) -> Precision {
+        self.precision
     }
     /// Values in the output of [`crate::Plan::distances`].
     pub const fn output_len(&self) -> usize {

@@ -186,9 +186,9 @@ impl Instance {
             .into());
         }
         let fast = self.absorbs && !band && self.channels == "one";
-        if ![1, 2, 4].contains(&rows) || (rows > 1 && !fast) || (rows > 2 && !edges) {
+        if ![1, 2, 4, 8].contains(&rows) || (rows > 1 && !fast) || (rows > 2 && !edges) {
             return Err(format!(
-                "permutations.toml: {shape}: rows are 1, 2 or (with edges) 4, and 1 unless the functor absorbs, points have one channel and there is no band"
+                "permutations.toml: {shape}: rows are 1, 2 or (with edges) 4 or 8, and 1 unless the functor absorbs, points have one channel and there is no band"
             )
             .into());
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "best.cuh"
+#include "halves.cuh"
 #include "narrow.cuh"
 #include "normalize.cuh"
 #include "prepare.cuh"
@@ -42,7 +43,10 @@ struct Channels<R<T>> {
 template <class R, int G, int K, int kRows, bool kEdges, bool kBand>
 DTW_DEVICE void sweep(const Sweep& p) {
     constexpr bool kMany = Channels<R>::many;
-    if constexpr (kEdges) {
+    if constexpr (R::kHalves) {
+        static_assert(kEdges && G == 32 && !kBand && !kMany, "halves are for univariate searches without a band");
+        sweep_halves<K, kRows>(p);
+    } else if constexpr (kEdges) {
         static_assert(G == 32, "strips are 32 lanes wide");
         sweep_wide<R, K, kRows, kBand, kMany>(p);
     } else if constexpr (R::kAbsorbs && !kBand && !kMany) {

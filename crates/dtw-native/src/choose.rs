@@ -89,6 +89,17 @@ impl Costs {
                 strip_lag: 0.0,
             };
         }
+        if kernel.key == "open_dtw_half" {
+            // Two cells at once.
+            return Self {
+                cell: 3.0,
+                cell_latency: 13.0,
+                row: 33.0,
+                row_latency: 65.0,
+                registers: (40.0 + 12.0 * f64::from(kernel.rows), 2.0),
+                strip_lag: 56.0,
+            };
+        }
         let lagged = kernel.key == "twed_unit";
         Self {
             cell: match (lagged, wide) {

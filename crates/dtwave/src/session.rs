@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
-    SeriesBatch, Spec, Tile, TilePlan,
+    Anchor, Error, Gradients, Match, Observer, Pairing, Path, Plan, Precision, Problem, Result,
+    SearchOptions, SeriesBatch, Spec, Tile, TilePlan,
 };
 use ndarray::Array2;
 
@@ -24,6 +24,7 @@ pub struct Session {
     spec: Spec,
     device: Option<Device>,
     memory_limit_bytes: u64,
+    precision: Precision,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -33,6 +34,7 @@ impl std::fmt::Debug for Session {
             .field("spec", &self.spec)
             .field("device", &self.device)
             .field("memory_limit_bytes", &self.memory_limit_bytes)
+            .field("precision", &self.precision)
             .finish_non_exhaustive()
     }
 }
@@ -51,7 +53,13 @@ pub struct GradientResult<T> {
 impl Session {
     /// A session of this spec on the automatically chosen device, with 1 GiB of scratch memory.
     pub fn new(spec: Spec) -> Self {
-        Self { spec, device: None, memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES, observer: None }
+        Self {
+            spec,
+            device: None,
+            memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES,
+            precision: Precision::Full,
+            observer: None,
+        }
     }
 
     /// On this device.
@@ -65,6 +73,13 @@ impl Session {
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit_bytes = bytes;
+        self
+    }
+
+    /// With this precision; [`Precision::Half`] makes searches of costs (`distances` with the subsequence anchor) faster on a GPU.
+    #[must_use]
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
         self
     }
 
@@ -97,8 +112,9 @@ impl Session {
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
     ) -> Result<Box<dyn Plan<T>>> {
-        let problem =
-            Problem::of(self.spec.clone(), pairing, x, y)?.with_memory_limit(self.memory_limit_bytes);
+        let problem = Problem::of(self.spec.clone(), pairing, x, y)?
+            .with_memory_limit(self.memory_limit_bytes)
+            .with_precision(self.precision);
         let mut plan = self.device()?.backend::<T>().plan(&problem)?;
         if let Some(observer) = &self.observer {
             plan.observe(Arc::clone(observer));

@@ -8,6 +8,7 @@
 //   kAbsorbs, Cells<R, K>, StripCells<R, K>
 //                                      a number per cell, prices from row and column alone, no borders: the fast sweeps do
 //   kOpen                              every row may end a path: the last column is wanted as well
+//   kHalves                            cells are halves (halves.cuh); tasks that these cannot do are marked in `out`, NaN
 //   kSettles                           settle() must be called now and then
 //   kTraces                            one best path makes the value: choice() decides it
 //   origin(), forbidden(), row(j, sum), column(i, sum)   the states of (0,0), outside, (0,j), (i,0); 1-based
@@ -61,6 +62,7 @@ struct TotalBase {
     static constexpr int kParts = 1;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = false, kTraces = true;
+    static constexpr bool kHalves = false;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }
     DTW_DEVICE T row(uint32_t, T) const { return forbidden(); }

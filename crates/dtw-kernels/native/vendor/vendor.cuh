@@ -23,6 +23,9 @@
 //   min3_bits(a, b, c), max3_bits(a, b, c)         least and largest of three int32_t
 //   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
 //   bits_of / from_bits                            float <-> int32_t, double <-> int64_t
+//   Half2                                          two numbers of 16 bits (IEEE binary16); its operations are rounded to nearest
+//   half2_of(a, b), first_of(v), second_of(v)      from two floats, and back
+//   v + w, v - w, fma_, min_, max_, min3_, max3_   on Half2, number by number; of a NaN and a number the latter is least and largest
 #pragma once
 
 #if defined(DTW_HOST)
