@@ -13,8 +13,8 @@
 // an infinite one can cost less. So it matters only where an infinite cell is handed on, to the next lane or the next chunk.
 // A cell far below its offset, of a path that came faster than was looked ahead, has lost digits. This, too, is looked for where
 // cells are handed on: none may be further below its offset than eight times its total, or eight times the least total at the
-// end of its strip, so that no rounding is more than 2^-8 of either. Where one of both happens, and for couples whose points or
-// lengths do not fit, the places of both tasks in `out` (zeros before) become NaN: what was found is not to be used. A launch
+// end of its strip, so that no rounding is more than 2^-8 of either; or else by so little that it comes to no more than the
+// rounding of points does (kFloor). Where one of both happens, and for couples whose points or lengths do not fit, the places of both tasks in `out` (zeros before) become NaN: what was found is not to be used. A launch
 // of open_dtw with only_missing does these tasks.
 #pragma once
 
@@ -32,6 +32,9 @@ constexpr float kMostHalf = 65504.0f;
 constexpr int kFarthest = 2;
 // A cell below its offset has lost digits if its total is less than this part of how far below it is.
 constexpr float kLoss = 0.125f;
+// The same in absolute terms, for every column of a query: a cell that far below its offset is rounded by half of what the
+// rounding of points may add, which is by 2^-10 for each, so (2 * 2^-10)^2 for a column.
+constexpr float kFloor = 1.0f / 2048.0f;
 
 // A float for each query.
 struct Two {
@@ -329,8 +332,8 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
             const Two cell = floats_of(own.edge[q]);
             const Two total = {fma_(cell.first, unit, own.base.first), fma_(cell.second, unit, own.base.second)};
             if (is_last) {
-                kept[0][q] = total.first;
-                kept[1][q] = total.second;
+                kept[0][q] = max_(total.first, 0.0f);
+                kept[1][q] = max_(total.second, 0.0f);
             } else {
                 send(out + q, Link<double>{packed(total), strip + 1});
             }
@@ -394,7 +397,8 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
     own.note();
     // Cells far below their offsets have lost digits: none that a total here would show.
     const Two best = broadcast(own.best, static_cast<int>(last_lane)), low = own.lowest;
-    const bool shows = best.first < low.first * -kLoss || best.second < low.second * -kLoss;
+    const float floor = kFloor * static_cast<float>(y.length);
+    const bool shows = best.first + floor < low.first * -kLoss || best.second + floor < low.second * -kLoss;
     lost = (own.lost || shows) && inside <= last_lane;
     sync();
 }

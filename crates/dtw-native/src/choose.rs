@@ -305,6 +305,13 @@ mod tests {
     }
 
     #[test]
+    fn couples_of_a_search_go_to_strips_on_all_schedulers() {
+        let search = Demand { key: "open_dtw_half", keeps_edges: true, ..demand(100_000, 2000, 256) };
+        let choice = choose(&search, 132, |_| true).unwrap();
+        assert_eq!(2000_u32.div_ceil(choice.kernel.width()), 2, "{choice:?}");
+    }
+
+    #[test]
     fn runs_follow_the_widths() {
         let width = |m: usize| m.next_power_of_two();
         let lengths = [100, 100, 90, 60, 60, 30, 20];
