@@ -151,13 +151,12 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     double corner = 0.0, left = 0.0, factor = inside == 0 ? 0.0 : 1.0;
     bool sound = true;
-    // Rows before the first and after the last repeat it: nothing comes of them, but they must be numbers.
+    // Rows before the first repeat it: nothing comes of them, but they must be numbers. Far, so must all be.
     const int32_t last = static_cast<int32_t>(x.length) - 1;
     const auto read = [&](int32_t i) { return x.values[i < 0 ? 0 : i < last ? i : last]; };
     float next = read(at);
     const auto step = [&](auto repeats, bool begins) {
         const float point = next;
-        // Near, the padding behind a series does as well.
         next = kFar || decltype(repeats)::value ? read(at + 1) : x.values[at + 1];
         own.template take<kFar>(fma_(point, rate, shift), left, begins ? 1.0 : corner);
         corner = left;
@@ -168,17 +167,18 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
     };
     // `rows`: whether there will be some before the next time.
     const auto settle = [&](bool rows) {
-        // The row just done.
+        // Of the row just done, and of the next. Lanes behind the last row hold whatever lies in the padding.
         const bool counts = static_cast<uint32_t>(at - 1) < x.length && inside * K < columns;
+        const bool goes_on = static_cast<uint32_t>(at) < x.length && inside > 0;
         sound = sound && (!own.hands || own.lowest >= own.floor);
         const double coming = shift_up<G>(own.cell[K - 1]);
         const int32_t its = shift_up<G>(own.exponent);
-        left = inside == 0 ? 0.0 : coming;
+        left = goes_on ? coming : 0.0;
         const bool fits = own.settle(corner, left, its);
         const int32_t apart = shift_up<G>(own.exponent) - own.exponent;
         const bool near = apart >= -1000 && apart <= 1000;
-        factor = inside == 0 || !near ? 0.0 : double_pow2(apart);
-        sound = sound && (!counts || (fits && (near || inside == 0 || !rows)));
+        factor = goes_on && near ? double_pow2(apart) : 0.0;
+        sound = sound && (!counts || (fits && (near || !goes_on || !rows)));
     };
     const auto all_of_group = [](bool holds) {
         for (int mask = 1; mask < G; mask *= 2) {
