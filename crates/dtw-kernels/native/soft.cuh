@@ -22,6 +22,7 @@ constexpr int kMost = 1000;         // cells are not above 2^kMost
 constexpr int kFaint = 900;         // cells below 2^-kFaint may have lost something
 constexpr int kVanish = 1074;       // what underflow takes away is below 2^-kVanish
 constexpr int kSettleEvery = 32;    // rows, at most
+constexpr int32_t kCounted = 1 << 30; // exponents stay within
 constexpr uint32_t kEarly = 32;     // most first rows of a pair that lanes settle after, or after some of them
 constexpr float kNear = 11.2f;      // up to here 2^-d^2 is a normal float
 constexpr float kReach = 31.0f;     // up to here it is a normal double
@@ -71,7 +72,7 @@ struct SharedCells {
     }
 
     // Sets the exponent; `corner` is scaled like the cells. `coming` is the next number from the left, meant with the exponent
-    // `its`; it is made a number of this lane. False if a cell is too large.
+    // `its`; it is made a number of this lane. False if a cell is too large, or all have vanished.
     DTW_DEVICE bool settle(double& corner, double& coming, int32_t its) {
         // Upper words order positive doubles, and NaN beyond them. Columns beyond the series are like any others.
         int32_t least = static_cast<int32_t>(high_of(cell[0])), largest = least;
@@ -114,7 +115,9 @@ struct SharedCells {
         const int32_t limit = lost - exponent - kVanish + ways;
         floor = static_cast<int32_t>(high_of_pow2(limit < -kFaint ? -kFaint : limit > kMost ? kMost : limit));
         lowest = kAbove;
-        return largest <= static_cast<int32_t>(high_of_pow2(kMost));
+        // Nothing left is too little to go on from.
+        const bool counted = exponent > -kCounted && exponent < kCounted;
+        return !empty && counted && largest <= static_cast<int32_t>(high_of_pow2(kMost));
     }
 };
 
@@ -247,7 +250,7 @@ DTW_DEVICE void sweep_narrow_shared(const Sweep& p) {
         }
         const uint32_t wait = most - steps, begun = most - fewest + G, early = min_(p.y.length / 16, kEarly);
         const int32_t at = -static_cast<int32_t>(inside + wait);
-        const bool reaches = range <= kReach;
+        const bool reaches = range + (shift - shift) <= kReach;  // and the shift is finite
         const bool sound = any(reaches && range > kNear)
                                ? sweep_shared<G, K, true>(own, x, task.m, rate, shift, at, wait, begun, early, most)
                                : sweep_shared<G, K, false>(own, x, task.m, rate, shift, at, wait, begun, early, most);
