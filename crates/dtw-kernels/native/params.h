@@ -13,7 +13,7 @@ namespace dtw {
 constexpr int kPad = 64;
 
 // Points of a series that one warp prepares.
-constexpr uint32_t kPreparePiece = 256;
+constexpr uint32_t kPreparePiece = 128;
 
 // How tasks are numbered.
 enum Pairing : uint32_t {
