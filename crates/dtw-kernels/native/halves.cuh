@@ -279,7 +279,7 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
                                       const Scaling& scaling, Link<double>* links, bool& lost) {
     constexpr int kAhead = K < 32 ? 16 : 32;  // rows of a chunk
     constexpr int kSteps = kAhead / kRows;
-    constexpr uint32_t kAbsent = 0x40000000;  // beyond every row
+    constexpr int32_t kAbsent = -0x7fffffff - 1;  // no row, however many come after it
     static_assert(kRows % 2 == 0 && K % 2 == 0, "edges and cells are looked at in twos");
     const uint32_t inside = static_cast<uint32_t>(lane()), all = strip * 32 + inside;
     const uint32_t idle = lanes * K - y.length;
@@ -293,8 +293,8 @@ DTW_DEVICE void sweep_strip_of_halves(const Sweep& p, const Couple& couple, uint
 
     // Left edges of the next chunk of rows, one in each of the first lanes; see absorb_strip.
     Link<double> arriving{};
-    int32_t row_in = static_cast<int32_t>(inside < kAhead ? inside : kAbsent);
-    const auto is_row = [&](int32_t i) { return i < n; };
+    int32_t row_in = inside < kAhead ? static_cast<int32_t>(inside) : kAbsent;
+    const auto is_row = [&](int32_t i) { return static_cast<uint32_t>(i) < x.length; };
     const auto ask = [&](int32_t i) {
         arriving = receive(strip > 0 && is_row(i) ? links + i : static_cast<const Link<double>*>(p.links));
     };
