@@ -128,7 +128,7 @@ fn cells_that_fall_and_rise_by_thousands_of_digits() {
             let all = noise(width, seed).into_iter().enumerate();
             all.map(|(k, v)| if (from..to).contains(&k) { v + by } else { v }).collect()
         };
-        for by in [1.0, 2.0, 4.0] {
+        for by in [1.0, 4.0] {
             let xs = [
                 outlying(0, 1, by, 1),
                 outlying(0, 3, by, 2),
@@ -154,7 +154,27 @@ fn cells_that_fall_and_rise_by_thousands_of_digits() {
             }
         }
     }
-    assert!(done > kernels().len() * 10, "{done} of {}", kernels().len() * 30);
+    assert!(done > kernels().len() * 7, "{done} of {}", kernels().len() * 20);
+}
+
+/// All cells of the last lane vanish between two looks at them, and better ones come from the left afterwards.
+#[test]
+fn a_lane_that_loses_all_it_has_is_noticed() {
+    let levels = |runs: &[(f64, usize)]| -> Vec<f64> {
+        runs.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count)).collect()
+    };
+    let x = levels(&[(14.75, 31), (6.25, 9), (20.25, 1), (6.375, 11)]);
+    let y = levels(&[(6.25, 8), (19.5, 7)]);
+    let gamma = std::f64::consts::LOG2_E;
+    let expected = soft_dtw(&x, &y, gamma);
+    for kernel in kernels() {
+        let got = sweep(kernel, std::slice::from_ref(&x), std::slice::from_ref(&y), gamma)[0];
+        assert!(
+            got.is_nan() || (got - expected).abs() < 1e-5 * expected,
+            "{}: {got} {expected}",
+            kernel.symbol
+        );
+    }
 }
 
 #[test]
