@@ -49,7 +49,7 @@ pub enum Precision {
     /// Those of the number type.
     #[default]
     Full,
-    /// Two or three: a backend may compute in half precision where that is faster and where it can tell what it cannot do,
+    /// Two or three, at worst one: a backend may compute in half precision where that is faster and where it can tell what it cannot do,
     /// which it then computes in full. Costs of searches on a GPU; other measures and backends compute all in full.
     /// `docs/numerics.md` says how good results are.
     Half,

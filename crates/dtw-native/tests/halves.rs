@@ -6,7 +6,7 @@ use dtw_core::{Backend, LocalCost, Pairing, Plan, Precision, Problem, SeriesBatc
 use dtw_kernels::params::{self, Sweep};
 use dtw_kernels::{Kernel, Pass, catalog};
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
-use launch::Launch;
+use launch::{Launch, noise};
 
 mod launch;
 
@@ -19,16 +19,6 @@ const LONG_ERROR: f64 = 2e-3;
 /// What any cell may be off by: steps beside a spike that cost less than half a unit of the spike's last place vanish, in up to two
 /// lanes of 64 columns and rows, each with less than 2^-11 of it.
 const MOST_ERROR: f64 = 128.0 / 2048.0;
-
-/// Numbers that look normally distributed, the same every time.
-fn noise(length: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / (1_u64 << 31) as f64
-    };
-    (0..length).map(|_| f64::from((0..12).map(|_| uniform()).sum::<f64>() as f32 - 6.0)).collect()
-}
 
 /// A z-normalised walk that is drawn back to zero: smooth, unlike noise.
 fn smooth(length: usize, seed: u64) -> Vec<f64> {

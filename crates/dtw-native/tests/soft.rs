@@ -4,19 +4,9 @@
 
 use dtw_kernels::params::{self, Sweep};
 use dtw_kernels::{Kernel, Pass, catalog};
-use launch::Launch;
+use launch::{Launch, noise};
 
 mod launch;
-
-/// Numbers that look normally distributed, the same every time.
-fn noise(length: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / (1_u64 << 31) as f64
-    };
-    (0..length).map(|_| f64::from((0..12).map(|_| uniform()).sum::<f64>() as f32 - 6.0)).collect()
-}
 
 /// Soft-DTW by its definition, in log space.
 fn soft_dtw(x: &[f64], y: &[f64], gamma: f64) -> f64 {

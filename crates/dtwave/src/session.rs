@@ -76,7 +76,8 @@ impl Session {
         self
     }
 
-    /// With this precision; [`Precision::Half`] makes searches of costs (`distances` with the subsequence anchor) faster on a GPU.
+    /// With this precision; [`Precision::Half`] makes [`cross`](Self::cross) of a subsequence spec, the costs of the best matches,
+    /// faster on a GPU. [`search`](Self::search) computes in full.
     #[must_use]
     pub fn precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
