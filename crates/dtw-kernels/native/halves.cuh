@@ -18,6 +18,7 @@
 // of open_dtw with only_missing does these tasks.
 #pragma once
 
+#include "half.cuh"
 #include "wide.cuh"
 
 namespace dtw {
@@ -25,9 +26,6 @@ namespace dtw {
 constexpr float kMostPoint = 4.0f;
 // Beyond these the scale would leave the range of a float with its square.
 constexpr float kLeastReach = 1e-12f, kMostReach = 1e12f;
-// Offsets are moved by less than this at once, and are not further apart.
-constexpr float kMostShift = 60000.0f;
-constexpr float kMostHalf = 65504.0f;
 // Lanes from which paths are expected within a chunk, the next but so many.
 constexpr int kFarthest = 2;
 // A cell below its offset has lost digits if its total is less than this part of how far below it is.
@@ -36,18 +34,6 @@ constexpr float kLoss = 0.125f;
 // rounding of points may add, which is by 2^-10 for each, so (2 * 2^-10)^2 for a column.
 constexpr float kFloor = 1.0f / 2048.0f;
 
-// A float for each query.
-struct Two {
-    float first, second;
-};
-DTW_DEVICE Two floats_of(Half2 v) { return {first_of(v), second_of(v)}; }
-DTW_DEVICE Two operator+(Two a, Two b) { return {a.first + b.first, a.second + b.second}; }
-DTW_DEVICE Two operator-(Two a, Two b) { return {a.first - b.first, a.second - b.second}; }
-DTW_DEVICE Two broadcast(Two v, int l) { return {broadcast(v.first, l), broadcast(v.second, l)}; }
-DTW_DEVICE bool is_infinite(Half2 v) { return first_of(v) > kMostHalf || second_of(v) > kMostHalf; }
-DTW_DEVICE float within(float v) { return v < -kMostShift ? -kMostShift : v > kMostShift ? kMostShift : v; }
-// Halves of what two floats are near zero, in the order of the queries.
-DTW_DEVICE Half2 halves_of(Two v) { return half2_of(v.first, v.second); }
 // As one number that only carries them.
 DTW_DEVICE double packed(Two v) {
     return from_words(static_cast<uint32_t>(bits_of(v.second)), static_cast<uint32_t>(bits_of(v.first)));
