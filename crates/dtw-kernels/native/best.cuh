@@ -18,7 +18,7 @@ DTW_DEVICE void best(const Best& p) {
             T cost = Limits<T>::infinity();
             uint32_t end = 0xffffffffu;
             // Several loads under way at once.
-            constexpr int kAtOnce = 8;
+            constexpr int kAtOnce = 32;
             for (uint32_t first = 0; first < length; first += 32 * kAtOnce) {
                 T values[kAtOnce];
                 DTW_UNROLL

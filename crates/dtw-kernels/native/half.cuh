@@ -18,7 +18,7 @@ DTW_DEVICE Two operator+(Two a, Two b) { return {a.first + b.first, a.second + b
 DTW_DEVICE Two operator-(Two a, Two b) { return {a.first - b.first, a.second - b.second}; }
 DTW_DEVICE Two broadcast(Two v, int l) { return {broadcast(v.first, l), broadcast(v.second, l)}; }
 DTW_DEVICE bool is_infinite(Half2 v) { return first_of(v) > kMostHalf || second_of(v) > kMostHalf; }
-DTW_DEVICE float within(float v) { return v < -kMostShift ? -kMostShift : v > kMostShift ? kMostShift : v; }
+DTW_DEVICE float within(float v) { return fmin_(fmax_(v, -kMostShift), kMostShift); }
 // Halves of what two floats are near zero, in the order of the tasks.
 DTW_DEVICE Half2 halves_of(Two v) { return half2_of(v.first, v.second); }
 

@@ -58,13 +58,14 @@ DTW_DEVICE void sweep(const Sweep& p) {
 
 // Measured on sm_90: left to itself the compiler saves registers at the cost of spills, or, for these two widths, spends
 // some more to good effect.
-constexpr int least_blocks(int columns) { return columns == 32 || columns == 48 ? 0 : 1; }
+template <class R>
+constexpr int least_blocks(int columns) { return !R::kHalves && (columns == 32 || columns == 48) ? 0 : 1; }
 
 }  // namespace dtw
 
 #define DTW_ARGUMENTS(...) __VA_ARGS__
 #define DTW_SWEEP(symbol, R, G, K, ROWS, EDGES, BAND) \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
+    DTW_KERNEL_OF(symbol, dtw::least_blocks<DTW_ARGUMENTS R>(K), dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
 #define DTW_SLOPE(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_slope<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_narrow_shared<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))

@@ -33,6 +33,13 @@ template <class V>
 DTW_DEVICE V exchange(V v, int mask) { return __shfl_xor_sync(kAll, v, mask); }
 DTW_DEVICE bool any(bool condition) { return __any_sync(kAll, condition); }
 DTW_DEVICE void sync() { __syncwarp(); }
+// Such floats are ordered as their bit patterns are.
+DTW_DEVICE float least_of_lanes(float v) { return __uint_as_float(__reduce_min_sync(kAll, __float_as_uint(v))); }
+template <class V>
+DTW_DEVICE V* shared() {
+    __shared__ V all[4];
+    return all + (threadIdx.x >> 5);
+}
 
 DTW_DEVICE uint32_t load_acquire(const uint32_t* p) {
     uint32_t v;
@@ -86,6 +93,8 @@ DTW_DEVICE int32_t max3_bits(int32_t a, int32_t b, int32_t c) { return __vimax3_
 
 DTW_DEVICE float fma_(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 DTW_DEVICE double fma_(double a, double b, double c) { return __fma_rn(a, b, c); }
+DTW_DEVICE float fmin_(float a, float b) { return fminf(a, b); }
+DTW_DEVICE float fmax_(float a, float b) { return fmaxf(a, b); }
 DTW_DEVICE float abs_(float a) { return fabsf(a); }
 DTW_DEVICE double abs_(double a) { return fabs(a); }
 DTW_DEVICE float sqrt_(float a) { return __fsqrt_rn(a); }

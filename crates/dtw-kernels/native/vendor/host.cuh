@@ -51,6 +51,17 @@ template <class V>
 V exchange(V v, int mask) { return talk(fibers::Want::kExchange, v, mask); }
 inline bool any(bool condition) { return fibers::talk(fibers::Want::kAny, condition ? 1 : 0, 0) != 0; }
 inline void sync() { fibers::talk(fibers::Want::kSync, 0, 0); }
+inline float least_of_lanes(float v) {
+    for (int mask = 1; mask < 32; mask *= 2) {
+        v = fminf(v, exchange(v, mask));
+    }
+    return v;
+}
+template <class V>
+V* shared() {
+    static_assert(sizeof(V) <= fibers::kShelf && alignof(V) <= 16, "a group has no more");
+    return reinterpret_cast<V*>(fibers::scheduler().group->shelf);
+}
 
 // All lanes of a launch are fibers of one thread: plain accesses are ordered as written.
 inline uint32_t load_acquire(const uint32_t* p) { return *const_cast<const volatile uint32_t*>(p); }
@@ -83,6 +94,8 @@ inline int32_t max3_bits(int32_t a, int32_t b, int32_t c) {
 
 inline float fma_(float a, float b, float c) { return fmaf(a, b, c); }
 inline double fma_(double a, double b, double c) { return fma(a, b, c); }
+inline float fmin_(float a, float b) { return fminf(a, b); }
+inline float fmax_(float a, float b) { return fmaxf(a, b); }
 inline float abs_(float a) { return fabsf(a); }
 inline double abs_(double a) { return fabs(a); }
 inline float sqrt_(float a) { return sqrtf(a); }
