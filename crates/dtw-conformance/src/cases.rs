@@ -2,10 +2,12 @@
 //!
 //! - [`series`]: the values;
 //! - [`distances`]: lengths, bands, batches and values, for every measure;
+//! - [`half`]: what may be computed in half precision, at the values that halves like least;
 //! - [`tasks`]: gradients, alignments, paths and searches;
 //! - [`random`]: strategies for property tests.
 
 pub mod distances;
+pub mod half;
 pub mod random;
 pub mod series;
 pub mod tasks;

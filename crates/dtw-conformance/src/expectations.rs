@@ -1,4 +1,5 @@
-//! What a backend is known not to do yet: sections whose cases it must all refuse as unsupported.
+//! What a backend is known not to do yet: sections whose cases it must all refuse as unsupported. And what it is known
+//! to do in half precision.
 //!
 //! The sections still run. One that finds every case unsupported is reported as skipped with its reason instead of as a
 //! failure; one in which anything passes fails, so that this list stays true.
@@ -24,6 +25,11 @@ pub fn expected_unsupported(backend: &str, section: &str) -> Option<&'static str
     GAPS.iter()
         .find(|gap| gap.backends.contains(&backend) && gap.sections.contains(&section))
         .map(|gap| gap.reason)
+}
+
+/// Whether something in this section must differ from full precision, in `f32`.
+pub fn expected_in_half(backend: &str, section: &str) -> bool {
+    NATIVE.contains(&backend) && section == "half_subsequence_dtw"
 }
 
 #[cfg(test)]

@@ -3,17 +3,20 @@
 //! A section that finds every one of its cases unsupported has shown nothing and fails, unless
 //! [`expectations`](crate::expectations) says that it must.
 
-use dtw_core::{Backend, Pairing};
+use dtw_core::{Backend, Dtype, Pairing, Precision};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use std::cell::RefCell;
 
 use crate::batch::Element;
+use crate::cases::half::{self, HalfCase};
 use crate::cases::{Case, KEYS, distances, random, tasks, variants};
+use crate::check::distances::Call;
 use crate::check::paths::Identity;
 use crate::check::{self, Checked, Stop, contract, outcome};
-use crate::expectations::expected_unsupported;
+use crate::expectations::{expected_in_half, expected_unsupported};
 use crate::golden;
+use crate::oracle::Measure;
 use crate::report::{Outcome, Report};
 
 /// Fewest random cases per property; `PROPTEST_CASES` may ask for more.
@@ -33,6 +36,7 @@ macro_rules! __sections {
             gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
             random_gradients random_paths random_matches
             bad_input progress_and_cancellation
+            half_dtw half_subsequence_dtw half_others half_contract random_half_dtw random_half_subsequence_dtw
         }
     };
 }
@@ -135,19 +139,59 @@ pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Repor
             let check = |search: &check::matches::Search| check::matches::check(search, backend);
             report.absorb(property(section, &random::searches(), check));
         }
+        "half_dtw" | "half_subsequence_dtw" => {
+            let cases = half::cases(&section["half_".len()..]);
+            for HalfCase { case, call } in &cases {
+                record(&label(case), check::distances::check_call(case, call, backend));
+            }
+            if T::DTYPE == Dtype::F32 && expected_in_half(backend.name(), section) {
+                let cases = cases.iter().map(|half| (&half.case, half.call));
+                record("half precision is used", check::half::is_noticed(cases, backend));
+            }
+        }
+        "half_others" => {
+            for case in half::others() {
+                record(&label(&case), check::distances::check_call(&case, &Call::HALF, backend));
+            }
+            for (task, case) in half::tasks() {
+                record(
+                    &format!("{task:?}, {}", label(&case)),
+                    check::half::task_is_full(task, &case, backend),
+                );
+            }
+        }
+        "half_contract" => {
+            for key in half::KEYS {
+                let measure = &variants(key)[0];
+                for kind in contract::BAD_INPUTS {
+                    let checked = contract::bad_input(kind, measure, Precision::Half, backend);
+                    record(&format!("{key} {kind}"), checked);
+                }
+                for pairing in pairings(measure) {
+                    let checked =
+                        contract::progress_and_cancellation(measure, pairing, Precision::Half, backend);
+                    record(&format!("{key} {pairing:?}"), checked);
+                }
+            }
+        }
+        "random_half_dtw" | "random_half_subsequence_dtw" => {
+            let strategy = random::halves(&variants(&section["random_half_".len()..])[0]);
+            let check = |case: &Case| check::distances::check_call(case, &Call::HALF, backend);
+            report.absorb(property(section, &strategy, check));
+        }
         "bad_input" => {
+            let dtw = &variants("dtw")[0];
             for kind in contract::BAD_INPUTS {
-                record(kind, contract::bad_input(kind, backend));
+                record(kind, contract::bad_input(kind, dtw, Precision::Full, backend));
             }
             record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
         }
         "progress_and_cancellation" => {
             for measure in KEYS.map(|key| variants(key).remove(0)) {
-                for pairing in [Pairing::Zipped, Pairing::Cross, Pairing::SelfSymmetric] {
-                    if pairing != Pairing::SelfSymmetric || measure.is_symmetric() {
-                        let checked = contract::progress_and_cancellation(&measure, pairing, backend);
-                        record(&format!("{} {pairing:?}", measure.key()), checked);
-                    }
+                for pairing in pairings(&measure) {
+                    let checked =
+                        contract::progress_and_cancellation(&measure, pairing, Precision::Full, backend);
+                    record(&format!("{} {pairing:?}", measure.key()), checked);
                 }
             }
         }
@@ -226,6 +270,13 @@ fn golden_cases<T: Element>(json: &str, backend: &dyn Backend<T>) -> Report {
         }
     }
     report
+}
+
+/// The pairings that a measure has.
+fn pairings(measure: &Measure) -> impl Iterator<Item = Pairing> {
+    let is_symmetric = measure.is_symmetric();
+    let all = [Pairing::Zipped, Pairing::Cross, Pairing::SelfSymmetric];
+    all.into_iter().filter(move |pairing| *pairing != Pairing::SelfSymmetric || is_symmetric)
 }
 
 fn known_key(name: &str) -> Option<&'static str> {

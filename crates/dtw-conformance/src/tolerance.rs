@@ -7,17 +7,32 @@
 //! - `f32`: [`F32_FACTOR`] times the error of a plain single-precision loop on the same input, plus a floor of
 //!   one rounding per step of the longest path, [`f32_floor`], without which a loop that happens to be exact would
 //!   forbid any other order of operations.
+//! - half, where it is asked for and [`may_be_half`]: [`HALF_RELATIVE`] of the scale, plus what rounding points to eleven
+//!   bits adds, [`half_floor`]. What may not be half is held to the bounds above.
 
 use dtw_core::Dtype;
 
 use crate::batch::Element;
-use crate::oracle::{Band, Measure, OracleError, Pair};
+use crate::oracle::{Band, LocalCost, Measure, OracleError, Pair};
 
 /// Largest error in double precision, relative to the scale.
 pub const F64_RELATIVE: f64 = 1e-9;
 
 /// How many times the error of the plain loop a single-precision backend may make.
 pub const F32_FACTOR: f64 = 2.0;
+
+/// Largest error in half precision, relative to the scale.
+pub const HALF_RELATIVE: f64 = 1e-2;
+
+/// The same of searches for 2,000 points of noise or of a walk that is drawn back to zero.
+pub const HALF_RELATIVE_LONG: f64 = 2e-3;
+
+/// The same of searches in which one step is like the next for long: plateaus, free walks, stretches between spikes. Such
+/// steps are rounded the same way.
+pub const HALF_RELATIVE_RUNS: f64 = 2.5e-2;
+
+/// The same of searches in which all steps are equal: a constant in a constant.
+pub const HALF_RELATIVE_EQUAL: f64 = 0.125;
 
 /// The largest number of ways a cell can be reached: a soft minimum is at most γ·log of it below the minimum.
 const ARRIVALS: f64 = 3.0;
@@ -67,6 +82,20 @@ pub fn allowed<T: Element>(truth: f64, plain: T, scale: f64, steps: f64) -> f64 
             Dtype::F64 => F64_RELATIVE * scale,
             Dtype::F32 => F32_FACTOR * (plain.wide() - truth).abs() + f32_floor(steps) * scale,
         }
+}
+
+/// Whether a backend that is asked for half precision may compute this in half precision: `docs/numerics.md` lists what.
+pub fn may_be_half<T: Element>(measure: &Measure, band: &Band, channels: usize) -> bool {
+    let squared = LocalCost::SquaredEuclidean;
+    let has_kernels =
+        [Measure::Dtw { cost: squared }, Measure::SubsequenceDtw { cost: squared }].contains(measure);
+    has_kernels && T::DTYPE == Dtype::F32 && *band == Band::Full && channels == 1
+}
+
+/// What rounding points to half precision may add to a path of free steps: each of two points is off by up to 2⁻¹² of
+/// the range of all points that are scaled together.
+pub fn half_floor(range: f64, steps: f64) -> f64 {
+    (range / 2048.0).powi(2) * steps
 }
 
 /// Compares one value with the truth. NaN is never within any tolerance.

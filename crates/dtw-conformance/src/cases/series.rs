@@ -68,6 +68,47 @@ fn eighth(random: &mut SplitMix) -> f64 {
     (random.bits() % 33) as f64 / 8.0 - 2.0
 }
 
+/// The shape of a univariate series, over its whole length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Look {
+    /// Uniform in −2..2.
+    Noise,
+    /// Drawn back to zero.
+    Walk,
+    /// Never drawn back.
+    FreeWalk,
+    /// Runs of equal points.
+    Plateaus,
+    /// Noise with some points ten times as large.
+    Spikes,
+    /// One value throughout, another for every series.
+    Constant,
+    /// Stretches of all of these.
+    Mixed,
+}
+
+/// A series of `length` points that looks like this.
+pub fn look(look: Look, length: usize, random: &mut SplitMix) -> Vec<f64> {
+    const STRETCHES: [Look; 4] = [Look::Plateaus, Look::Walk, Look::Noise, Look::Spikes];
+    let (mut at, mut stretch) = (noise(random), Look::Noise);
+    let mut point = |i: usize| {
+        if i.is_multiple_of(37) {
+            stretch = STRETCHES[random.between(0, 3)];
+        }
+        let step = noise(random);
+        at = match if look == Look::Mixed { stretch } else { look } {
+            Look::Walk => 0.97 * at + 0.5 * step,
+            Look::FreeWalk => at + step,
+            Look::Plateaus if random.between(0, 11) > 0 => at,
+            Look::Constant => at,
+            Look::Spikes if random.between(0, 39) == 0 => 10.0 * step,
+            _ => step,
+        };
+        f64::from(at as f32)
+    };
+    (0..length).map(&mut point).collect()
+}
+
 /// Increasing times with steps of 1/8 to 1, starting a little after 0.
 pub fn times(length: usize, random: &mut SplitMix) -> Vec<f64> {
     let mut now = 0.0;
@@ -98,6 +139,10 @@ mod tests {
             for value in series(kind, 200, 2, &mut random).iter().flatten() {
                 assert_eq!(f64::from(*value as f32), *value, "{kind:?}");
             }
+        }
+        for shape in [Look::Walk, Look::FreeWalk, Look::Plateaus, Look::Spikes, Look::Constant, Look::Mixed] {
+            let series = look(shape, 200, &mut random);
+            assert!(series.iter().all(|value| f64::from(*value as f32) == *value), "{shape:?}");
         }
         assert!(times(50, &mut random).windows(2).all(|pair| pair[0] < pair[1]));
     }

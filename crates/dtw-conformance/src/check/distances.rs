@@ -1,12 +1,12 @@
 //! Distances against the oracle, inside their buffer, the same every time.
 
-use dtw_core::{Backend, Pairing, Plan, Problem, Task};
+use dtw_core::{Backend, Pairing, Plan, Precision, Problem, Task};
 
 use super::{Checked, Stop, bits, prepared, refused};
 use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::guard::Guarded;
-use crate::oracle::{BandError, OracleError};
+use crate::oracle::{BandError, Measure, OracleError};
 use crate::tolerance;
 use crate::translate;
 
@@ -18,16 +18,47 @@ struct Expected<T> {
     steps: f64,
 }
 
-/// Checks one case.
+/// How a backend is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// How many digits.
+    pub precision: Precision,
+    /// Scratch memory it may take.
+    pub memory_limit_bytes: u64,
+    /// Largest error in half precision, relative to the scale.
+    pub half_relative: f64,
+}
+
+impl Call {
+    /// In full precision, in the usual memory.
+    pub const FULL: Self = Self {
+        precision: Precision::Full,
+        memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES,
+        half_relative: tolerance::HALF_RELATIVE,
+    };
+    /// In half precision, in the usual memory.
+    pub const HALF: Self = Self { precision: Precision::Half, ..Self::FULL };
+}
+
+/// Checks one case in full precision.
 ///
 /// # Errors
 /// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
+    check_call(case, &Call::FULL, backend)
+}
+
+/// Checks one case.
+///
+/// # Errors
+/// [`Stop`] unless everything holds.
+pub fn check_call<T: Element>(case: &Case, call: &Call, backend: &dyn Backend<T>) -> Checked {
     let (flat_x, flat_y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let (x, y) = (flat_x.batch()?, flat_y.batch()?);
     // Planned for x alone where pairs are mirrored; the call still gets y, which it must ignore.
     let other = if case.pairing == Pairing::SelfSymmetric { &x } else { &y };
-    let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, other);
+    let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, other)
+        .map(|problem| problem.with_precision(call.precision).with_memory_limit(call.memory_limit_bytes));
     let expected = match expected::<T>(case) {
         Ok(expected) => expected,
         // A band that does not fit must be refused, by whichever of the three steps first sees it.
@@ -52,7 +83,7 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
         Ok(out.checked("out")?.to_vec())
     };
     let got = run(plan.as_mut())?;
-    compare(case, &got, &expected)?;
+    compare(case, call, &got, &expected)?;
     if case.pairing == Pairing::SelfSymmetric {
         mirrored(&got, case.x.series.len())?;
     }
@@ -79,7 +110,23 @@ fn expected<T: Element>(case: &Case) -> Result<Vec<Expected<T>>, OracleError> {
         .collect()
 }
 
-fn compare<T: Element>(case: &Case, got: &[T], expected: &[Expected<T>]) -> Checked {
+/// The largest error that half precision is allowed beyond that of full precision; none where nothing may be half.
+fn half_allowed<T: Element>(case: &Case, call: &Call) -> impl Fn(&Expected<T>, usize, usize) -> f64 {
+    let may = call.precision == Precision::Half
+        && tolerance::may_be_half::<T>(&case.measure, &case.band, case.x.series[0][0].len());
+    let values = || case.x.series.iter().chain(&case.y.series).flatten().flatten().copied();
+    // Partners decide the scale, and any series may be one.
+    let range = values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min);
+    let (relative, is_search) = (call.half_relative, matches!(case.measure, Measure::SubsequenceDtw { .. }));
+    move |expected, n, m| {
+        // A query is seldom stretched to twice its length.
+        let steps = if is_search { m.min(n) + n } else { n + m } as f64;
+        if may { relative * expected.scale + tolerance::half_floor(range, steps) } else { 0.0 }
+    }
+}
+
+fn compare<T: Element>(case: &Case, call: &Call, got: &[T], expected: &[Expected<T>]) -> Checked {
+    let half = half_allowed::<T>(case, call);
     let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
     let pairs = pairs(case.pairing, case.x.series.len(), y.series.len());
     if got.len() != expected.len() {
@@ -88,6 +135,7 @@ fn compare<T: Element>(case: &Case, got: &[T], expected: &[Expected<T>]) -> Chec
     for ((got, expected), (s, t)) in got.iter().zip(expected).zip(pairs) {
         let allowed = tolerance::allowed(expected.truth, expected.plain, expected.scale, expected.steps);
         let (n, m) = (case.x.series[s].len(), y.series[t].len());
+        let allowed = allowed + half(expected, n, m);
         let what = format!("x[{s}] ({n} points) with y[{t}] ({m} points)");
         tolerance::within(&what, got.wide(), expected.truth, allowed)?;
     }

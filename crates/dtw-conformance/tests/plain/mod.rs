@@ -7,7 +7,7 @@ use dtw_conformance::batch::{Element, pairs};
 use dtw_conformance::oracle::{self, Band, LocalCost, Pair, subsequence_dtw};
 use dtw_core::{
     Anchor, Backend, EdrOutput, Error, Gradients, LcssOutput, Match, Measure, Observer, Pairing, Path, Plan,
-    Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
+    Precision, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
 };
 
 /// A way of being wrong.
@@ -20,6 +20,9 @@ pub(crate) enum Fault {
     ForgetsTheLastPair,
     IgnoresTimes,
     SlightlyOff,
+    HalfIsOff,
+    HalfIgnoresTheBand,
+    HalfMovesMatches,
     DiffersFromCallToCall,
     DoesNotMirror,
     GradientWithoutUpstream,
@@ -145,11 +148,19 @@ impl PlainPlan {
     }
 
     fn band(&self) -> Band {
-        if self.fault == Fault::IgnoresTheBand { Band::Full } else { band(&self.problem.spec().band) }
+        let ignored = self.fault == Fault::IgnoresTheBand
+            || (self.fault == Fault::HalfIgnoresTheBand && self.is_half());
+        if ignored { Band::Full } else { band(&self.problem.spec().band) }
+    }
+
+    fn is_half(&self) -> bool {
+        self.problem.precision() == Precision::Half
     }
 
     fn check<T: Element>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<()> {
-        if self.fault == Fault::AcceptsNaN && x.values().iter().any(|value| value.is_nan()) {
+        // The oracle of searches takes no NaN.
+        let accepts = self.fault == Fault::AcceptsNaN && self.problem.spec().anchor == Anchor::Global;
+        if accepts && x.values().iter().any(|value| value.is_nan()) {
             return Ok(());
         }
         self.problem.check_input(x, y)
@@ -216,6 +227,9 @@ impl<T: Element> Plan<T> for PlainPlan {
             }
             if self.fault == Fault::SlightlyOff {
                 value = value * T::of(1.0001);
+            }
+            if self.fault == Fault::HalfIsOff && self.is_half() {
+                value = value * T::of(1.05);
             }
             if self.fault == Fault::DiffersFromCallToCall && self.calls.is_multiple_of(2) {
                 value = value * (T::one() + T::epsilon());
@@ -327,7 +341,9 @@ impl<T: Element> Plan<T> for PlainPlan {
                     }
                     _ => measure.matches(&pair, &band, options.top_k, exclusion).map_err(invalid)?,
                 };
-                let late = usize::from(self.fault == Fault::MatchStartsLate);
+                let late = self.fault == Fault::MatchStartsLate
+                    || (self.fault == Fault::HalfMovesMatches && self.is_half());
+                let late = usize::from(late);
                 let moved = |hit: subsequence_dtw::Match<T>| Match {
                     distance: hit.cost,
                     start: (hit.start + late).min(hit.end),
