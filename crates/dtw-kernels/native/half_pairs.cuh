@@ -162,7 +162,7 @@ struct PairCells {
         }
     }
 
-    // The least cell, and of the edge.
+    // The least of all that the next rows, here or in the next lane, come from.
     DTW_DEVICE Half2 lowest_cell() const {
         constexpr int kChains = 4;
         static_assert(K % (2 * kChains) == 0 && kRows % 2 == 0, "cells are looked at in twos");
@@ -179,7 +179,7 @@ struct PairCells {
         for (int q = 0; q < kRows; q += 2) {
             low[q / 2 % kChains] = min3_(low[q / 2 % kChains], edge[q], edge[q + 1]);
         }
-        return min_(min3_(low[0], low[1], low[2]), low[3]);
+        return min3_(min3_(low[0], low[1], low[2]), low[3], corner);
     }
 
     // Sets the offset. `counts`: whether rows of the series have come since the last time.
@@ -251,7 +251,7 @@ DTW_DEVICE void sweep_half_pairs(const Sweep& p) {
         }
         Two result{};
         int32_t row = -static_cast<int32_t>(inside) * kRows;
-        const auto clamped = [&](uint32_t n) { return max_(min_(row, static_cast<int32_t>(n)), 0); };
+        const int32_t last = static_cast<int32_t>(task.n) - 1, last_v = static_cast<int32_t>(other.n) - 1;
         const auto counts = [&](uint32_t n) { return static_cast<uint32_t>(row - 1) < n; };
         uint32_t count;
         for (uint32_t t = 0; t < most; t += count) {
@@ -260,11 +260,20 @@ DTW_DEVICE void sweep_half_pairs(const Sweep& p) {
             count = t < G || t >= fewest ? 1 : min_(kSteps, fewest - t);
             DTW_UNROLL_BY(1)
             for (uint32_t s = 0; s < count; ++s) {
-                const float *from = x.values + clamped(task.n), *from_v = v.values + clamped(other.n);
                 Half2 rows[kRows];
-                DTW_UNROLL
-                for (int q = 0; q < kRows; ++q) {
-                    rows[q] = half2_of(scale(from[q]), scale_w(from_v[q]));
+                if (any(row + kRows - 1 > min_(last, last_v))) {
+                    // Rows behind the last repeat it: no total gets lower by that.
+                    DTW_UNROLL
+                    for (int q = 0; q < kRows; ++q) {
+                        const int32_t i = max_(row + q, 0);
+                        rows[q] = half2_of(scale(x.values[min_(i, last)]), scale_w(v.values[min_(i, last_v)]));
+                    }
+                } else {
+                    const float *from = x.values + max_(row, 0), *from_v = v.values + max_(row, 0);
+                    DTW_UNROLL
+                    for (int q = 0; q < kRows; ++q) {
+                        rows[q] = half2_of(scale(from[q]), scale_w(from_v[q]));
+                    }
                 }
                 own.take(rows);
                 row += kRows;

@@ -192,18 +192,6 @@ pub(crate) fn tasks_at_once(key: &str) -> u64 {
     if key == "dtw_half" { 2 } else { 1 }
 }
 
-/// Whether an attempt should be made before a launch that can do all.
-pub(crate) fn is_worth_it(
-    attempt: &Choice,
-    demand: &Demand,
-    full: &Choice,
-    full_demand: &Demand,
-    multiprocessors: u32,
-) -> bool {
-    tasks_at_once(demand.key) == 1
-        || cycles(attempt, demand, multiprocessors) < cycles(full, full_demand, multiprocessors)
-}
-
 /// Estimated cycles of a launch.
 fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let Choice { kernel, spread } = *choice;
@@ -340,19 +328,15 @@ mod tests {
     }
 
     #[test]
-    fn couples_go_to_a_kernel_of_their_width_where_there_are_many() {
-        let worth = |m: usize, tasks: u64| {
-            let full = demand(m, m, tasks);
-            let half = Demand { key: "dtw_half", tasks: tasks.div_ceil(2), ..full };
-            let [choice, other] = [half, full].map(|demand| choose(&demand, 132, |_| true).unwrap());
+    fn couples_go_to_a_kernel_of_their_width() {
+        for m in [20, 64, 127, 255, 511, 1023, 2000] {
+            let half = Demand { key: "dtw_half", ..demand(m, m, 100_000) };
+            let choice = choose(&half, 132, |_| true).unwrap();
             let width = choice.kernel.width() as usize;
             assert!(width >= m && width <= m + m / 2 + 32, "{m}: {choice:?}");
-            is_worth_it(&choice, &half, &other, &full, 132)
-        };
-        for m in [20, 64, 127, 255, 511, 1023, 2000] {
-            assert!(worth(m, 100_000), "{m}");
         }
-        assert!(!worth(2000, 1));
+        let wide = Demand { key: "dtw_half", ..demand(3000, 3000, 100_000) };
+        assert_eq!(choose(&wide, 132, |_| true), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use crate::banding::{Banding, Form, Rows, Table};
 use crate::budget::Budget;
 use crate::bytes::Number;
-use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose, is_worth_it, tasks_at_once};
+use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose, tasks_at_once};
 use crate::functor::Functor;
 use crate::order::{Order, Rect};
 use crate::scratch::Region;
@@ -257,18 +257,15 @@ impl<M: Machine> Sweeper<M> {
         band: LaunchBand,
         budget: &Budget,
     ) -> Result<Option<Edges>> {
-        let full = self.choice::<T>(job, band.form, budget)?;
-        let Choice { kernel, spread } = full;
+        let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
         let mut p = self.params(job, band);
         if job.keeps_edges {
             self.attempt_search::<T>(job, band.form, budget, &mut p)?;
         } else if let Some(key) = job.functor.attempt.filter(|_| job.out != 0) {
-            let demand = self.demand::<T>(job, band.form);
-            let first = Demand { key, shortcut: None, tasks: job.tasks.div_ceil(tasks_at_once(key)), ..demand };
-            if let Some(choice) = choose(&first, self.multiprocessors, |_| true)
-                && is_worth_it(&choice, &first, &full, &demand, self.multiprocessors)
-            {
-                self.launch_narrow(choice.kernel, first.tasks, &p)?;
+            let tasks = job.tasks.div_ceil(tasks_at_once(key));
+            let demand = Demand { key, shortcut: None, tasks, ..self.demand::<T>(job, band.form) };
+            if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
+                self.launch_narrow(first.kernel, tasks, &p)?;
                 p.only_missing = 1;
             }
         }
