@@ -172,8 +172,9 @@ fn noise_and_walks_are_never_left_undone() {
             [noise, |n, seed| walk(n, 0.97, seed), |n, seed| walk(n, 1.0, seed)];
         for (kind, series) in make.into_iter().enumerate() {
             let seed = (kind * 7919 + width) as u64;
-            let [xs, ys] =
-                [1, 2].map(|side| lengths.iter().map(|m| series(*m, seed + side + 2 * *m as u64)).collect::<Vec<_>>());
+            let [xs, ys] = [1, 2].map(|side| {
+                lengths.iter().map(|m| series(*m, seed + side + 2 * *m as u64)).collect::<Vec<_>>()
+            });
             check(kernel, &xs, &ys, ERROR);
         }
         narrowest = width;
@@ -234,7 +235,11 @@ fn what_halves_cannot_hold_is_left_undone() {
         let near: Vec<f64> = noise(m, 7).iter().zip(noise(m, 8)).map(|(v, e)| v + 1e-4 * e).collect();
         let (low, high) = (vec![-1.99; 1200], vec![1.99; m]);
         let xs = [tiny.clone(), noise(m, 7), noise(m, 7), low];
-        let got = sweep(kernel, &xs, &[noise(m, 7).iter().map(|v| v * 1e-20).rev().collect(), near, noise(m, 7), high]);
+        let got = sweep(
+            kernel,
+            &xs,
+            &[noise(m, 7).iter().map(|v| v * 1e-20).rev().collect(), near, noise(m, 7), high],
+        );
         assert!(got.iter().all(|value| value.is_nan()), "{}: {got:?}", kernel.symbol);
     }
 }
