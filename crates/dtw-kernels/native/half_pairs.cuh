@@ -32,8 +32,8 @@ constexpr float kMostTotal = 60000.0f;
 constexpr float kQuarters = 3145728.0f;
 // How far below its offset a cell may be, as a multiple of its total or the result.
 constexpr float kDepth = 8.0f;
-// Totals are not below, for every row or column: the rounding of points comes to a hundredth of that on average.
-constexpr float kLeastOfStep = 1.0f / 16384.0f;
+// Totals are not below, for every row or column: the rounding of points comes to a 400th of that on average.
+constexpr float kLeastOfStep = 1.0f / 4096.0f;
 // Rows between two settlings.
 constexpr int kRowsOfOffset = 32;
 // Neighbours from which paths are looked for, by powers of two.
@@ -162,24 +162,25 @@ struct PairCells {
         }
     }
 
-    // The least of all that the next rows, here or in the next lane, come from.
-    DTW_DEVICE Half2 lowest_cell() const {
+    // The least of `low` and the cells from kFrom to kTo.
+    template <int kFrom, int kTo>
+    DTW_DEVICE Half2 least_cell(Half2 low) const {
         constexpr int kChains = 4;
-        static_assert(K % (2 * kChains) == 0 && kRows % 2 == 0, "cells are looked at in twos");
-        Half2 low[kChains];
+        static_assert((kTo - kFrom) % (2 * kChains) == 0, "cells are looked at in twos");
+        if (kFrom == kTo) {
+            return low;
+        }
+        Half2 least[kChains];
         DTW_UNROLL
         for (int c = 0; c < kChains; ++c) {
-            low[c] = min_(cell[2 * c], cell[2 * c + 1]);
+            const int k = (kFrom + 2 * c) % K;
+            least[c] = min_(cell[k], cell[k + 1]);
         }
         DTW_UNROLL
-        for (int k = 2 * kChains; k < K; k += 2) {
-            low[k / 2 % kChains] = min3_(low[k / 2 % kChains], cell[k], cell[k + 1]);
+        for (int k = kFrom + 2 * kChains; k < kTo; k += 2) {
+            least[k / 2 % kChains] = min3_(least[k / 2 % kChains], cell[k], cell[k + 1]);
         }
-        DTW_UNROLL
-        for (int q = 0; q < kRows; q += 2) {
-            low[q / 2 % kChains] = min3_(low[q / 2 % kChains], edge[q], edge[q + 1]);
-        }
-        return min3_(min3_(low[0], low[1], low[2]), low[3], corner);
+        return min3_(low, min3_(least[0], least[1], least[2]), least[3]);
     }
 
     // Sets the offset. `counts`: whether rows of the series have come since the last time.
@@ -191,9 +192,17 @@ struct PairCells {
         lowest.second = min_(lowest.second, deep(second_of(least), offset.second, second_counts));
         const float infinity = Limits<float>::infinity();
         least = half2_of(infinity, infinity);
-        const Two total = offset + floats_of(lowest_cell());
+        // The next rows come from all of these, and what is handed over meanwhile, most likely, from those that are near.
+        constexpr int kNear = K > kRowsOfOffset ? K - kRowsOfOffset : 0;
+        Half2 low = min_(edge[0], edge[1]);
+        DTW_UNROLL
+        for (int q = 2; q < kRows; q += 2) {
+            low = min3_(low, edge[q], edge[q + 1]);
+        }
+        low = least_cell<kNear, K>(low);
+        const Two near = offset + floats_of(low), total = offset + floats_of(least_cell<0, kNear>(min_(low, corner)));
         const int own = lane();
-        Two left = broadcast(total, inside == 0 ? own : own - 1);
+        Two left = broadcast(near, inside == 0 ? own : own - 1);
         left = {inside == 0 ? infinity : left.first, inside == 0 ? infinity : left.second};
         // A path may come from further away, yet its total should not be far below the offset that it finds.
         float rate = 2.0f;
