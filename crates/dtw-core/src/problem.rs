@@ -50,7 +50,8 @@ pub enum Precision {
     #[default]
     Full,
     /// Two or three, at worst one: a backend may compute in half precision where that is faster and where it can tell what it cannot do,
-    /// which it then computes in full. Costs of searches on a GPU; other measures and backends compute all in full.
+    /// which it then computes in full. On a GPU: DTW of univariate `f32` series with squared differences and without a band,
+    /// and the costs of searches with it. Other measures and backends compute all in full.
     /// `docs/numerics.md` says how good results are.
     Half,
 }

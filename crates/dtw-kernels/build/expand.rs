@@ -67,6 +67,7 @@ struct Instance {
     channels: String,
     absorbs: bool,
     shares: bool,
+    couples: bool,
 }
 
 /// The functors that `names` (of functors and groups) stand for, in order.
@@ -114,6 +115,7 @@ fn combinations(
                     channels: channels.clone(),
                     absorbs: functor.absorbs,
                     shares: functor.shares,
+                    couples: functor.couples,
                 });
             }
         }
@@ -186,9 +188,22 @@ impl Instance {
             .into());
         }
         let fast = self.absorbs && !band && self.channels == "one";
-        if ![1, 2, 4, 8].contains(&rows) || (rows > 1 && !fast) || (rows > 2 && !edges) {
+        let most_rows = if self.couples || (fast && edges) {
+            8
+        } else if fast {
+            2
+        } else {
+            1
+        };
+        if ![1, 2, 4, 8].contains(&rows) || rows > most_rows {
             return Err(format!(
                 "permutations.toml: {shape}: rows are 1, 2 or (with edges) 4 or 8, and 1 unless the functor absorbs, points have one channel and there is no band"
+            )
+            .into());
+        }
+        if self.couples && (edges || band || rows == 1 || columns % 8 != 0 || self.channels != "one") {
+            return Err(format!(
+                "permutations.toml: {shape}: a functor that couples has a multiple of 8 columns, rows, and no more than these and lanes"
             )
             .into());
         }
@@ -200,6 +215,7 @@ impl Instance {
         }
         let symbol = format!("dtw_{}_sweep_{}_{}_{shape}", self.key, self.dtype, self.channels);
         let source = match (slope, self.shares) {
+            _ if self.couples => format!("DTW_HALF_PAIRS({symbol}, {lanes}, {columns}, {rows})"),
             (true, _) => format!("DTW_SLOPE({symbol}, ({}), {lanes}, {columns})", self.functor),
             (_, true) => format!("DTW_SOFT({symbol}, ({}), {lanes}, {columns})", self.functor),
             _ => {

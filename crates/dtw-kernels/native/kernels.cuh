@@ -2,6 +2,7 @@
 #pragma once
 
 #include "best.cuh"
+#include "half_pairs.cuh"
 #include "halves.cuh"
 #include "narrow.cuh"
 #include "normalize.cuh"
@@ -60,6 +61,8 @@ DTW_DEVICE void sweep(const Sweep& p) {
 // some more to good effect.
 template <class R>
 constexpr int least_blocks(int columns) { return !R::kHalves && (columns == 32 || columns == 48) ? 0 : 1; }
+// Left to itself the compiler spends registers on points that are read ahead, to the last one.
+constexpr int least_blocks_of_halves(int columns) { return columns <= 48 ? 3 : 2; }
 
 }  // namespace dtw
 
@@ -68,6 +71,8 @@ constexpr int least_blocks(int columns) { return !R::kHalves && (columns == 32 |
     DTW_KERNEL_OF(symbol, dtw::least_blocks<DTW_ARGUMENTS R>(K), dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
 #define DTW_SLOPE(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_slope<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_narrow_shared<DTW_ARGUMENTS R, G, K>(p))
+#define DTW_HALF_PAIRS(symbol, G, K, ROWS) \
+    DTW_KERNEL_OF(symbol, dtw::least_blocks_of_halves(K), dtw::Sweep, dtw::sweep_half_pairs<G, K, ROWS>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))

@@ -19,8 +19,12 @@ DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
     const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
     for (uint64_t round = 0; round * groups < p.tasks; ++round) {
         const uint64_t k = round * groups + group;
-        const bool busy = k < p.tasks;
-        const Task task = task_of(p, busy ? k : p.tasks - 1);
+        const bool is_task = k < p.tasks;
+        const Task task = task_of(p, is_task ? k : p.tasks - 1);
+        const bool busy = is_task && is_wanted<T>(p, k, task);
+        if (!any(busy)) {
+            continue;
+        }
         const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
         typename R::template Cells<R, K> own;
         own.load(r, y, inside * K);

@@ -100,6 +100,17 @@ impl Costs {
                 strip_lag: 56.0,
             };
         }
+        if kernel.key == "dtw_half" {
+            // Two cells at once.
+            return Self {
+                cell: 3.0,
+                cell_latency: 13.0,
+                row: 20.0,
+                row_latency: 20.0,
+                registers: (78.0, 2.0),
+                strip_lag: 0.0,
+            };
+        }
         let lagged = kernel.key == "twed_unit";
         Self {
             cell: match (lagged, wide) {
@@ -174,6 +185,11 @@ fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool
             let rank = |choice: &Choice| (choice.kernel.columns, Some(choice.kernel.key) != demand.shortcut);
             cost(a).total_cmp(&cost(b)).then_with(|| rank(a).cmp(&rank(b)))
         })
+}
+
+/// Tasks that a group of lanes does at once; what a launch of them demands is counted in groups.
+pub(crate) fn tasks_at_once(key: &str) -> u64 {
+    if key == "dtw_half" { 2 } else { 1 }
 }
 
 /// Estimated cycles of a launch.
@@ -309,6 +325,18 @@ mod tests {
         let search = Demand { key: "open_dtw_half", keeps_edges: true, ..demand(100_000, 2000, 256) };
         let choice = choose(&search, 132, |_| true).unwrap();
         assert_eq!(2000_u32.div_ceil(choice.kernel.width()), 2, "{choice:?}");
+    }
+
+    #[test]
+    fn couples_go_to_a_kernel_of_their_width() {
+        for m in [20, 64, 127, 255, 511, 1023, 2000] {
+            let half = Demand { key: "dtw_half", ..demand(m, m, 100_000) };
+            let choice = choose(&half, 132, |_| true).unwrap();
+            let width = choice.kernel.width() as usize;
+            assert!(width >= m && width <= m + m / 2 + 32, "{m}: {choice:?}");
+        }
+        let wide = Demand { key: "dtw_half", ..demand(3000, 3000, 100_000) };
+        assert_eq!(choose(&wide, 132, |_| true), None);
     }
 
     #[test]

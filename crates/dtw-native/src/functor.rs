@@ -99,6 +99,7 @@ impl Functor {
     /// The functor in this precision, where there is one.
     pub(crate) fn with_precision(self, precision: Precision) -> Self {
         match (precision, self.key) {
+            (Precision::Half, "dtw") => Self { attempt: Some("dtw_half"), ..self },
             (Precision::Half, "open_dtw") => Self { attempt: Some("open_dtw_half"), ..self },
             _ => self,
         }

@@ -197,7 +197,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let (x, y) = (engine.x.part(&order_x, &rect.rows), columns.part(&order_y, &rect.columns));
         let (n, m) = (x.length as usize, y.length as usize);
         let job = Job {
-            functor: self.functor,
+            functor: self.functor.with_precision(self.problem.precision()),
             channels: preparation.channels,
             x,
             y,

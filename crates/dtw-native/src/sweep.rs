@@ -9,7 +9,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use crate::banding::{Banding, Form, Rows, Table};
 use crate::budget::Budget;
 use crate::bytes::Number;
-use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose};
+use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose, tasks_at_once};
 use crate::functor::Functor;
 use crate::order::{Order, Rect};
 use crate::scratch::Region;
@@ -262,14 +262,15 @@ impl<M: Machine> Sweeper<M> {
         if job.keeps_edges {
             self.attempt_search::<T>(job, band.form, budget, &mut p)?;
         } else if let Some(key) = job.functor.attempt.filter(|_| job.out != 0) {
-            let demand = Demand { key, shortcut: None, ..self.demand::<T>(job, band.form) };
+            let tasks = job.tasks.div_ceil(tasks_at_once(key));
+            let demand = Demand { key, shortcut: None, tasks, ..self.demand::<T>(job, band.form) };
             if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
-                self.launch_narrow(first.kernel, &p)?;
+                self.launch_narrow(first.kernel, tasks, &p)?;
                 p.only_missing = 1;
             }
         }
         if !kernel.edges {
-            self.launch_narrow(kernel, &p)?;
+            self.launch_narrow(kernel, job.tasks, &p)?;
             return Ok(None);
         }
         let resident = self.resident_blocks(kernel)?;
@@ -379,9 +380,10 @@ impl<M: Machine> Sweeper<M> {
         Ok(())
     }
 
-    fn launch_narrow(&self, kernel: &Kernel, p: &params::Sweep) -> Result<()> {
+    /// `tasks`: as many as there are groups of lanes with work.
+    fn launch_narrow(&self, kernel: &Kernel, tasks: u64, p: &params::Sweep) -> Result<()> {
         let groups = u64::from(32 / kernel.lanes.min(32));
-        self.machine.launch(kernel, p.bytes(), blocks_for(p.tasks.div_ceil(groups)))
+        self.machine.launch(kernel, p.bytes(), blocks_for(tasks.div_ceil(groups)))
     }
 
     /// What every kind of sweep is told.

@@ -16,6 +16,12 @@ impl Launch {
         Self { machine: HostMachine::new(1 << 30), buffers: Vec::new() }
     }
 
+    /// The machine, for plans on what it holds.
+    #[allow(dead_code, reason = "not all tests need it")]
+    pub(crate) fn machine(&self) -> HostMachine {
+        self.machine.clone()
+    }
+
     /// Address of a copy.
     pub(crate) fn hold<T: Copy>(&mut self, values: &[T]) -> u64 {
         // SAFETY: only called with slices of plain numbers; the slice borrows `values`.
@@ -27,6 +33,7 @@ impl Launch {
     }
 
     /// Prepared series; `gaps` says what each point of a series costs to delete.
+    #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn side<T: Scalar>(&mut self, all: &[Vec<f64>], gaps: impl Fn(&[f64]) -> Vec<f64>) -> Side {
         let zeros = || vec![T::from_f64(0.0); PAD as usize];
         let (mut values, mut costs, mut offsets, mut lengths) = (zeros(), zeros(), Vec::new(), Vec::new());
@@ -47,6 +54,7 @@ impl Launch {
         }
     }
 
+    #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn run(&self, kernel: &'static Kernel, p: &Sweep, blocks: u32) {
         self.machine.launch(kernel, p.bytes(), blocks).unwrap();
         self.machine.synchronize().unwrap();
