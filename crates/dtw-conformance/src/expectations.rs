@@ -29,7 +29,7 @@ pub fn expected_unsupported(backend: &str, section: &str) -> Option<&'static str
 
 /// Whether something in this section must differ from full precision, in `f32`.
 pub fn expected_in_half(backend: &str, section: &str) -> bool {
-    NATIVE.contains(&backend) && section == "half_subsequence_dtw"
+    NATIVE.contains(&backend) && ["half_subsequence_dtw", "half_dtw"].contains(&section)
 }
 
 #[cfg(test)]

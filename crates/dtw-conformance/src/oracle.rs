@@ -30,7 +30,7 @@ pub mod twed;
 pub mod wdtw;
 pub mod znormalize;
 
-pub use band::{Band, BandError, Radius};
+pub use band::{Band, BandError, Ends, Radius};
 pub use grid::{Grid, Step};
 pub use local::{LocalCost, Real};
 pub use measure::{Measure, OracleError, Pair};

@@ -13,7 +13,7 @@
 use dtw_core::Dtype;
 
 use crate::batch::Element;
-use crate::oracle::{Band, LocalCost, Measure, OracleError, Pair};
+use crate::oracle::{Band, Ends, LocalCost, Measure, OracleError, Pair};
 
 /// Largest error in double precision, relative to the scale.
 pub const F64_RELATIVE: f64 = 1e-9;
@@ -27,12 +27,15 @@ pub const HALF_RELATIVE: f64 = 1e-2;
 /// The same of searches for 2,000 points of noise or of a walk that is drawn back to zero.
 pub const HALF_RELATIVE_LONG: f64 = 2e-3;
 
-/// The same of searches in which one step is like the next for long: plateaus, free walks, stretches between spikes. Such
-/// steps are rounded the same way.
+/// The same where one step is like the next for long: plateaus, free walks, stretches between spikes. Such steps are rounded
+/// the same way.
 pub const HALF_RELATIVE_RUNS: f64 = 2.5e-2;
 
 /// The same of searches in which all steps are equal: a constant in a constant.
 pub const HALF_RELATIVE_EQUAL: f64 = 0.125;
+
+/// The same of `dtw` between series that have all of that, in stretches of all lengths and sizes.
+pub const HALF_RELATIVE_MIXED: f64 = 0.1;
 
 /// The largest number of ways a cell can be reached: a soft minimum is at most γ·log of it below the minimum.
 const ARRIVALS: f64 = 3.0;
@@ -84,12 +87,21 @@ pub fn allowed<T: Element>(truth: f64, plain: T, scale: f64, steps: f64) -> f64 
         }
 }
 
-/// Whether a backend that is asked for half precision may compute this in half precision: `docs/numerics.md` lists what.
-pub fn may_be_half<T: Element>(measure: &Measure, band: &Band, channels: usize) -> bool {
+/// Whether a backend that is asked for half precision may compute a pair of `n` and `m` points in half precision:
+/// `docs/numerics.md` lists what. A band that has every cell is none.
+pub fn may_be_half<T: Element>(measure: &Measure, band: &Band, channels: usize, n: usize, m: usize) -> bool {
     let squared = LocalCost::SquaredEuclidean;
-    let has_kernels =
-        [Measure::Dtw { cost: squared }, Measure::SubsequenceDtw { cost: squared }].contains(measure);
-    has_kernels && T::DTYPE == Dtype::F32 && *band == Band::Full && channels == 1
+    let has_kernels = [
+        Measure::Dtw { cost: squared },
+        Measure::Ddtw { cost: squared },
+        Measure::SubsequenceDtw { cost: squared },
+    ]
+    .contains(measure);
+    let has_every_cell = || {
+        *band == Band::Full
+            || band.rows(n, m, Ends::Global).is_ok_and(|rows| rows.iter().all(|row| *row == (0..m)))
+    };
+    has_kernels && T::DTYPE == Dtype::F32 && channels == 1 && has_every_cell()
 }
 
 /// What rounding points to half precision may add to a path of free steps: each of two points is off by up to 2⁻¹² of

@@ -8,7 +8,9 @@ use super::{Case, distances, variants};
 use crate::batch::Batch;
 use crate::check::distances::Call;
 use crate::oracle::{Band, Measure};
-use crate::tolerance::{HALF_RELATIVE, HALF_RELATIVE_EQUAL, HALF_RELATIVE_LONG, HALF_RELATIVE_RUNS};
+use crate::tolerance::{
+    HALF_RELATIVE, HALF_RELATIVE_EQUAL, HALF_RELATIVE_LONG, HALF_RELATIVE_MIXED, HALF_RELATIVE_RUNS,
+};
 
 /// The measures that may be computed in half precision.
 pub const KEYS: [&str; 2] = ["dtw", "subsequence_dtw"];
@@ -109,7 +111,8 @@ impl Builder {
         let is_search = matches!(self.measure, Measure::SubsequenceDtw { .. });
         match kind {
             Look::Constant if is_search => HALF_RELATIVE_EQUAL,
-            Look::FreeWalk | Look::Plateaus | Look::Spikes | Look::Mixed if is_search => HALF_RELATIVE_RUNS,
+            Look::Mixed if !is_search => HALF_RELATIVE_MIXED,
+            Look::FreeWalk | Look::Plateaus | Look::Spikes | Look::Mixed => HALF_RELATIVE_RUNS,
             _ => HALF_RELATIVE,
         }
     }
@@ -245,13 +248,13 @@ mod tests {
     fn every_case_may_be_half_and_is_asked_for_in_half() {
         for HalfCase { case, call } in KEYS.into_iter().flat_map(cases) {
             assert!(
-                may_be_half::<f32>(&case.measure, &case.band, case.x.series[0][0].len()),
+                may_be_half::<f32>(&case.measure, &case.band, case.x.series[0][0].len(), 9, 9),
                 "{}",
                 case.name
             );
             assert_eq!(call.precision, Precision::Half);
             assert!(call.memory_limit_bytes <= Problem::DEFAULT_MEMORY_LIMIT_BYTES);
         }
-        assert!(!may_be_half::<f64>(&variants("dtw")[0], &Band::Full, 1));
+        assert!(!may_be_half::<f64>(&variants("dtw")[0], &Band::Full, 1, 9, 9));
     }
 }

@@ -112,8 +112,11 @@ fn expected<T: Element>(case: &Case) -> Result<Vec<Expected<T>>, OracleError> {
 
 /// The largest error that half precision is allowed beyond that of full precision; none where nothing may be half.
 fn half_allowed<T: Element>(case: &Case, call: &Call) -> impl Fn(&Expected<T>, usize, usize) -> f64 {
-    let may = call.precision == Precision::Half
-        && tolerance::may_be_half::<T>(&case.measure, &case.band, case.x.series[0][0].len());
+    let channels = case.x.series[0][0].len();
+    let may = move |n, m| {
+        call.precision == Precision::Half
+            && tolerance::may_be_half::<T>(&case.measure, &case.band, channels, n, m)
+    };
     let values = || case.x.series.iter().chain(&case.y.series).flatten().flatten().copied();
     // Partners decide the scale, and any series may be one.
     let range = values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min);
@@ -121,7 +124,7 @@ fn half_allowed<T: Element>(case: &Case, call: &Call) -> impl Fn(&Expected<T>, u
     move |expected, n, m| {
         // A query is seldom stretched to twice its length.
         let steps = if is_search { m.min(n) + n } else { n + m } as f64;
-        if may { relative * expected.scale + tolerance::half_floor(range, steps) } else { 0.0 }
+        if may(n, m) { relative * expected.scale + tolerance::half_floor(range, steps) } else { 0.0 }
     }
 }
 
