@@ -197,13 +197,13 @@ impl Instance {
         };
         if ![1, 2, 4, 8].contains(&rows) || rows > most_rows {
             return Err(format!(
-                "permutations.toml: {shape}: rows are 1, 2 or (with edges) 4 or 8, and 1 unless the functor absorbs, points have one channel and there is no band"
+                "permutations.toml: {shape}: rows are 1, 2 or (with edges, or of a functor that couples) 4 or 8, and 1 unless the functor absorbs or couples, points have one channel and there is no band"
             )
             .into());
         }
         if self.couples && (edges || band || rows == 1 || columns % 8 != 0 || self.channels != "one") {
             return Err(format!(
-                "permutations.toml: {shape}: a functor that couples has a multiple of 8 columns, rows, and no more than these and lanes"
+                "permutations.toml: {shape}: a functor that couples has 2, 4 or 8 rows, a multiple of 8 columns, one channel, no edges and no band"
             )
             .into());
         }

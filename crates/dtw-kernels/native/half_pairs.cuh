@@ -5,8 +5,8 @@
 //
 // What is meant by a cell is offset + cell, with an offset for each lane and task, a float, that is set anew every few rows
 // (settle): to the least of the lane's cells, or less if better paths may come from the left. Offsets are multiples of
-// 1/4, so that moving cells by differences of them costs no digits; a good path loses half a unit of the last place of
-// what it has cost above the offset with every step. Points are taken from the middle of the range of both series and scaled
+// 1/4, so that moving cells by differences of them costs no digits; every step of a good path is rounded by half a unit of the
+// last place of what it has cost above the offset. Points are taken from the middle of the range of both series and scaled
 // by a power of two to within kReachOfPoints, so that squared differences are far from both ends of a half's range.
 //
 // Columns end with the last one of the last lane, and columns before the first have infinite points: their cells are infinite,
@@ -183,7 +183,7 @@ struct PairCells {
         return min3_(low, min3_(least[0], least[1], least[2]), least[3]);
     }
 
-    // Sets the offset. `counts`: whether rows of the series have come since the last time.
+    // Sets the offsets. A task counts whose rows have come since the last time.
     DTW_DEVICE void settle(uint32_t inside, bool first_counts, bool second_counts) {
         const auto deep = [](float v, float offset, bool counts) {
             return counts && v * (1.0f + 1.0f / kDepth) < -offset ? v : 0.0f;

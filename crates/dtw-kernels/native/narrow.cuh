@@ -10,6 +10,15 @@
 
 namespace dtw {
 
+// Whether a warp has anything to do in G rounds from this one on, when it does what others left: 32 tasks at a look.
+template <class T, int G>
+DTW_DEVICE bool has_work(const Sweep& p, uint64_t round, uint64_t groups) {
+    constexpr uint32_t kAtOnce = 32 / G;
+    const uint32_t own = static_cast<uint32_t>(lane());
+    const uint64_t k = (round + own / kAtOnce) * groups + static_cast<uint64_t>(warp()) * kAtOnce + own % kAtOnce;
+    return any(k < p.tasks && is_wanted<T>(p, k, task_of(p, k)));
+}
+
 template <class R, int G, int K, int kRows, int kUnroll>
 DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
     using T = typename R::Number;
@@ -18,6 +27,10 @@ DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
     const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);
     const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
     for (uint64_t round = 0; round * groups < p.tasks; ++round) {
+        if (p.only_missing != 0 && round % G == 0 && !has_work<T, G>(p, round, groups)) {
+            round += G - 1;
+            continue;
+        }
         const uint64_t k = round * groups + group;
         const bool is_task = k < p.tasks;
         const Task task = task_of(p, is_task ? k : p.tasks - 1);

@@ -380,10 +380,16 @@ impl<M: Machine> Sweeper<M> {
         Ok(())
     }
 
-    /// `tasks`: as many as there are groups of lanes with work.
-    fn launch_narrow(&self, kernel: &Kernel, tasks: u64, p: &params::Sweep) -> Result<()> {
+    /// `tasks`: as many as there are groups of lanes with work. Of what others left undone little is expected, so warps that look
+    /// for it take more than one round.
+    fn launch_narrow(&mut self, kernel: &'static Kernel, tasks: u64, p: &params::Sweep) -> Result<()> {
         let groups = u64::from(32 / kernel.lanes.min(32));
-        self.machine.launch(kernel, p.bytes(), blocks_for(tasks.div_ceil(groups)))
+        let mut blocks = blocks_for(tasks.div_ceil(groups));
+        if p.only_missing != 0 {
+            let resident = u32::try_from(self.resident_blocks(kernel)?).unwrap_or(u32::MAX);
+            blocks = blocks.min(resident.max(blocks / kernel.lanes));
+        }
+        self.machine.launch(kernel, p.bytes(), blocks)
     }
 
     /// What every kind of sweep is told.

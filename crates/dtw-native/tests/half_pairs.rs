@@ -257,7 +257,7 @@ fn odd(length: usize, seed: u64) -> Vec<f64> {
                 kind if kind < 0.5 => 0.95 * level + 0.3 * choices[(at + k) % length],
                 _ => choices[(at + 3 * k) % length],
             };
-            series.push(if k == 0 && next > 1.5 && seed % 2 == 0 { 10.0 * next } else { level });
+            series.push(if k == 0 && next > 1.5 && seed.is_multiple_of(2) { 10.0 * next } else { level });
         }
         at = (at + 2) % (2 * length);
         level = 2.0 * choices[at];

@@ -80,6 +80,22 @@ fn a_plan_does_in_full_what_halves_left() {
 }
 
 #[test]
+fn few_of_many_are_found_and_done() {
+    let x = ragged(&[20; 150], Some(77), 1);
+    let spec = Spec::new(Measure::DTW);
+    let [full, half] = [Precision::Full, Precision::Half]
+        .map(|precision| distances::<f32>(precision, &spec, Pairing::SelfSymmetric, (&x, &x), 1 << 30));
+    let mut alike = 0;
+    for (k, (half, full)) in half.iter().zip(&full).enumerate() {
+        let in_full = k / 150 == k % 150 || k / 150 == 77 || k % 150 == 77;
+        assert!(f64::from((half - full).abs()) <= ERROR * f64::from(*full), "{k}: {half} {full}");
+        assert!(half == full || !in_full, "{k}: {half} {full}");
+        alike += usize::from(half == full && !in_full);
+    }
+    assert!(alike < half.len() / 100, "{alike} are the same");
+}
+
+#[test]
 fn derivatives_are_done_in_halves_too() {
     let (x, y) = (ragged(&[90, 80, 90], None, 1), ragged(&[100, 100], None, 9));
     let spec = Spec::new(Measure::Ddtw { cost: LocalCost::SquaredEuclidean });
