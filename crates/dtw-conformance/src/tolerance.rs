@@ -31,11 +31,9 @@ pub const HALF_RELATIVE_LONG: f64 = 2e-3;
 /// the same way.
 pub const HALF_RELATIVE_RUNS: f64 = 2.5e-2;
 
-/// The same of searches in which all steps are equal: a constant in a constant.
-pub const HALF_RELATIVE_EQUAL: f64 = 0.125;
-
-/// The same of `dtw` between series that have all of that, in stretches of all lengths and sizes.
-pub const HALF_RELATIVE_MIXED: f64 = 0.1;
+/// The same where nothing else happens, a search for a constant in a constant, or where stretches of all lengths and sizes
+/// follow each other in a pair.
+pub const HALF_RELATIVE_WORST: f64 = 0.125;
 
 /// The largest number of ways a cell can be reached: a soft minimum is at most γ·log of it below the minimum.
 const ARRIVALS: f64 = 3.0;

@@ -8,9 +8,7 @@ use super::{Case, distances, variants};
 use crate::batch::Batch;
 use crate::check::distances::Call;
 use crate::oracle::{Band, Measure};
-use crate::tolerance::{
-    HALF_RELATIVE, HALF_RELATIVE_EQUAL, HALF_RELATIVE_LONG, HALF_RELATIVE_MIXED, HALF_RELATIVE_RUNS,
-};
+use crate::tolerance::{HALF_RELATIVE, HALF_RELATIVE_LONG, HALF_RELATIVE_RUNS, HALF_RELATIVE_WORST};
 
 /// The measures that may be computed in half precision.
 pub const KEYS: [&str; 2] = ["dtw", "subsequence_dtw"];
@@ -110,8 +108,8 @@ impl Builder {
     fn relative(&self, kind: Look) -> f64 {
         let is_search = matches!(self.measure, Measure::SubsequenceDtw { .. });
         match kind {
-            Look::Constant if is_search => HALF_RELATIVE_EQUAL,
-            Look::Mixed if !is_search => HALF_RELATIVE_MIXED,
+            Look::Constant if is_search => HALF_RELATIVE_WORST,
+            Look::Mixed if !is_search => HALF_RELATIVE_WORST,
             Look::FreeWalk | Look::Plateaus | Look::Spikes | Look::Mixed => HALF_RELATIVE_RUNS,
             _ => HALF_RELATIVE,
         }
