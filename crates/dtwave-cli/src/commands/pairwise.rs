@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use dtwave::{Anchor, Band, Pairing, Spec};
+use dtwave::{Anchor, Band, Dtype, Pairing, Precision, Spec};
 use serde_json::json;
 
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job, Matrix};
 use crate::matrix::{self, Identity, MatrixWriter, Opened, Start};
-use crate::options::{MeasureArgs, RunArgs, byte_size};
+use crate::options::{self, MeasureArgs, RunArgs, byte_size};
 use crate::plot::{self, HeatMapFigure};
 use crate::progress::{Cancel, Progress};
 use crate::report::{self, Interrupted};
@@ -59,6 +59,10 @@ pub(crate) struct PairwiseArgs {
 
     #[command(flatten)]
     pub(super) run: RunArgs,
+
+    /// Digits of the distances: full, or half (two or three; faster; needs --dtype f32 and a device that can: cuda)
+    #[arg(long, default_value = "full", value_parser = options::precision, value_name = "PRECISION", help_heading = "Computation")]
+    precision: Precision,
 }
 
 /// Where the matrix goes.
@@ -95,6 +99,11 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
         "--band has no meaning for {}: a match may start anywhere",
         spec.key()
     );
+    ensure!(
+        args.precision == Precision::Full || args.run.dtype == Dtype::F32,
+        "--precision half has no effect in {}; add --dtype f32",
+        args.run.dtype.name()
+    );
     let job = Job::new(&args.run, cancel)?;
     let a = engine::load(&args.a, &args.run)?;
     let b = args.b.as_ref().map(|b| engine::load(b, &args.run)).transpose()?;
@@ -110,7 +119,8 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     };
     let x = engine::batch::<T>(&a)?;
     let y = b.as_ref().map(engine::batch::<T>).transpose()?;
-    let matrix = Matrix { spec: &spec, pairing, x: x.batch(), y: y.as_ref().unwrap_or(&x).batch() };
+    let y = y.as_ref().unwrap_or(&x);
+    let matrix = Matrix { spec: &spec, pairing, precision: args.precision, x: x.batch(), y: y.batch() };
     let shape = [matrix.x.len(), matrix.y.len()];
 
     let watch = Stopwatch::start();
@@ -156,6 +166,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     }
     if args.json {
         let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
+        answer.insert("precision".into(), json!(options::precision_name(args.precision)));
         answer.insert("shape".into(), json!(shape));
         answer.insert("seconds".into(), json!(secs));
         match (&args.out, &values) {
@@ -231,6 +242,7 @@ fn identity<T: Element>(
             ("--band", common::band_text(&spec.band)),
             ("--sqrt", args.measure.sqrt.to_string()),
             ("--backend", backend.to_owned()),
+            ("--precision", options::precision_name(args.precision).to_owned()),
             ("the content of A", hashes[0].clone()),
             ("the content of B", hashes[1].clone()),
             ("the version of dtwave", env!("CARGO_PKG_VERSION").to_owned()),
