@@ -62,7 +62,7 @@ DTW_DEVICE void sweep(const Sweep& p) {
 template <class R>
 constexpr int least_blocks(int columns) { return !R::kHalves && (columns == 32 || columns == 48) ? 0 : 1; }
 // Left to itself the compiler spends registers on points that are read ahead, to the last one.
-constexpr int least_blocks_of_halves(int columns) { return columns <= 48 ? 3 : 2; }
+constexpr int least_blocks_of_halves(int lanes, int columns) { return columns > 48 ? 2 : lanes == 4 && columns == 32 ? 4 : 3; }
 
 }  // namespace dtw
 
@@ -72,7 +72,7 @@ constexpr int least_blocks_of_halves(int columns) { return columns <= 48 ? 3 : 2
 #define DTW_SLOPE(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_slope<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_narrow_shared<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_HALF_PAIRS(symbol, G, K, ROWS) \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks_of_halves(K), dtw::Sweep, dtw::sweep_half_pairs<G, K, ROWS>(p))
+    DTW_KERNEL_OF(symbol, dtw::least_blocks_of_halves(G, K), dtw::Sweep, dtw::sweep_half_pairs<G, K, ROWS>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))
