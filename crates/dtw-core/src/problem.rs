@@ -49,9 +49,10 @@ pub enum Precision {
     /// Those of the number type.
     #[default]
     Full,
-    /// Two or three, at worst one: a backend may compute in half precision where that is faster and where it can tell what it cannot do,
-    /// which it then computes in full. On a GPU: DTW of univariate `f32` series with squared differences and without a band,
-    /// and the costs of searches with it. Other measures and backends compute all in full.
+    /// Two or three, of odd series one: a backend may compute in half precision where that is faster and where it can tell what it
+    /// cannot do, which it then computes in full. On a GPU: DTW of univariate `f32` series with squared differences, without a
+    /// band, of up to 2,048 points, and the best costs of subsequence DTW with it ([`Plan::distances`](crate::Plan::distances), not
+    /// [`Plan::matches`](crate::Plan::matches)). Other measures and backends compute all in full.
     /// `docs/numerics.md` says how good results are.
     Half,
 }

@@ -68,6 +68,12 @@ struct Scaling {
         rate = pow2(-exponent_of(scaled)) * (kMostPoint * 0.5f);
         shift = -(most * 0.5f + least * 0.5f) * rate;
         unit = 1.0f / (rate * rate);
+        const auto hardly = [&](const Points<float>& series, uint32_t every) {
+            return hardly_changes<32>(series, rate, static_cast<uint32_t>(lane()), every);
+        };
+        // A sample of a long reference will do.
+        const bool still = hardly(x, 256), y_still = hardly(y, 32), z_still = hardly(z, 32);
+        fits = fits && (reach == 0.0f || !still || !(y_still || z_still));
     }
 };
 

@@ -12,7 +12,8 @@
 // Columns end with the last one of the last lane, and columns before the first have infinite points: their cells are infinite,
 // but for zeros above the first row. Rows begin at once, so that nothing is tested before the result.
 //
-// Judged at the end, and NaN ("not done") where it does not hold: The result is at most kMostTotal. A cell is infinite only if
+// NaN ("not done") for two series that hardly change from point to point, and where what is judged at the end does not hold: The
+// result is at most kMostTotal. A cell is infinite only if
 // its total is more, so infinite cells have lost nothing that counts. It is not so small that it may come of the rounding of
 // points (kLeastOfStep). And no cell was further below its offset than kDepth times its own total or the result, so that no
 // rounding was more than 2^-8 of either.
@@ -34,6 +35,8 @@ constexpr float kQuarters = 3145728.0f;
 constexpr float kDepth = 8.0f;
 // Totals are not below, for every row or column: the rounding of points comes to a 400th of that on average.
 constexpr float kLeastOfStep = 1.0f / 4096.0f;
+// Pairs up to here may be of plateaus: few roundings.
+constexpr uint32_t kShort = 64;
 // Rows between two settlings.
 constexpr int kRowsOfOffset = 32;
 // Neighbours from which paths are looked for, by powers of two.
@@ -93,7 +96,11 @@ DTW_DEVICE PointScale scale_of(const Points<float>& x, const Points<float>& y, u
         least = min_(least, exchange(least, mask));
         most = max_(most, exchange(most, mask));
     }
-    return PointScale(from_bits(turned(least)), from_bits(turned(most)));
+    PointScale scale(from_bits(turned(least)), from_bits(turned(most)));
+    const bool changes = !hardly_changes<G>(x, scale.rate, inside), other_changes = !hardly_changes<G>(y, scale.rate, inside);
+    const bool is_short = x.length <= kShort && y.length <= kShort;
+    scale.fits = scale.fits && (scale.alike || is_short || changes || other_changes);
+    return scale;
 }
 
 // A lane's columns.

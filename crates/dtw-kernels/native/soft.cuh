@@ -1,4 +1,4 @@
-// Sums over all paths at full speed: float series, one strip, one channel, no band.
+// Soft-DTW, sums over all paths, at full speed: float series, one strip, one channel, no band.
 //
 // A cell is Z = w (Z_diagonal + Z_up + Z_left) with w = 2^-d^2, d a difference of points scaled for that. Cells are doubles
 // that need no exponent of their own: a lane keeps one for all its cells (what is meant is cell * 2^exponent) and sets it

@@ -155,3 +155,24 @@ fn series_on_the_device_give_the_same_bits() {
     let got: Vec<f32> = launch.read::<f32>(out, 15).into_iter().map(|value| value as f32).collect();
     assert_eq!(got, expected);
 }
+
+/// Long plateaus, where roundings are alike and would add up to half of the result.
+#[test]
+fn series_that_hardly_change_are_done_in_full() {
+    let plateaus = |runs: &[(f64, usize)]| -> Vec<f64> {
+        runs.iter().flat_map(|(level, count)| vec![*level; *count]).collect()
+    };
+    let x = [plateaus(&[(-2.2, 18), (2.34, 16), (-2.09, 1), (2.07, 77), (0.2, 15)])];
+    let long = [(-0.99, 100), (2.05, 18), (-0.6, 25), (-1.36, 1), (-0.18, 416), (-0.3, 395), (2.3, 21)];
+    let y = [plateaus(&[&long[..], &[(1.16, 22), (1.19, 745), (0.04, 288)]].concat())];
+    let few = [vec![-0.28, -0.28, -0.56]];
+    let flat = [plateaus(&[(-0.54, 5), (2.18, 42), (0.07, 489)])];
+    for (x, y) in [(&x, &y), (&y, &x), (&few, &flat), (&flat, &few)] {
+        for spec in [Spec::new(Measure::DTW), Spec::subsequence_dtw(LocalCost::SquaredEuclidean)] {
+            let [full, half] = [Precision::Full, Precision::Half].map(|precision| {
+                distances::<f32>(precision, &spec, Pairing::Cross, (&x[..], &y[..]), 1 << 30)[0]
+            });
+            assert!((half - full).abs() <= 1e-4 * full, "{spec:?}: {half} {full}");
+        }
+    }
+}

@@ -219,8 +219,12 @@ fn what_halves_cannot_hold_is_left_undone() {
             assert!(got.iter().all(Option::is_none), "{height}");
         }
         // A plateau and a higher one. The reference stays up long after the path did, so that the last cells of the low part
-        // are left behind: by as many rows, or as many columns, of a difference that halves can hold 1034 of.
-        let plateaus = |low: usize, high: usize| [vec![-1.99; low], vec![1.99; high]].concat();
+        // are left behind: by as many rows, or as many columns, of a difference that halves can hold 1034 of. Points go up and
+        // down a little: those of plateaus would not even be tried.
+        let plateaus = |low: usize, high: usize| -> Vec<f64> {
+            let levels = [vec![-1.96; low], vec![1.96; high]].concat();
+            levels.iter().enumerate().map(|(k, v)| v + if k % 2 == 0 { 0.03 } else { -0.03 }).collect()
+        };
         for (low, fits) in [(900, true), (1200, false)] {
             let query = plateaus(low, 9);
             let got = sweep(kernel, &[plateaus(low + 100, low + 100)], &[query.clone(), query]);

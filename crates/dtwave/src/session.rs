@@ -76,8 +76,8 @@ impl Session {
         self
     }
 
-    /// With this precision; [`Precision::Half`] makes distances by DTW faster on a GPU, and [`cross`](Self::cross) of a subsequence
-    /// spec, the costs of the best matches. [`search`](Self::search) computes in full.
+    /// With this precision. [`Precision::Half`] makes DTW faster on a GPU, and so [`cross`](Self::cross) of a subsequence spec, which
+    /// gives the cost of each best match. [`search`](Self::search), paths and gradients are computed in full.
     #[must_use]
     pub fn precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
