@@ -31,8 +31,7 @@ pub const HALF_RELATIVE_LONG: f64 = 2e-3;
 /// the same way.
 pub const HALF_RELATIVE_RUNS: f64 = 2.5e-2;
 
-/// The same where nothing else happens, a search for a constant in a constant, or where stretches of all lengths and sizes
-/// follow each other in a pair.
+/// The same of `dtw` where stretches of all that, of all lengths and sizes, follow each other.
 pub const HALF_RELATIVE_WORST: f64 = 0.125;
 
 /// The largest number of ways a cell can be reached: a soft minimum is at most γ·log of it below the minimum.

@@ -108,7 +108,6 @@ impl Builder {
     fn relative(&self, kind: Look) -> f64 {
         let is_search = matches!(self.measure, Measure::SubsequenceDtw { .. });
         match kind {
-            Look::Constant if is_search => HALF_RELATIVE_WORST,
             Look::Mixed if !is_search => HALF_RELATIVE_WORST,
             Look::FreeWalk | Look::Plateaus | Look::Spikes | Look::Mixed => HALF_RELATIVE_RUNS,
             _ => HALF_RELATIVE,
