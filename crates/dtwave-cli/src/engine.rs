@@ -10,8 +10,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail, ensure};
 use dtwave::learn::Context;
 use dtwave::{
-    Band, Device, Float, LocalCost, Measure, Observer, OwnedBatch, Pairing, Precision, Problem, Radius,
-    SeriesBatch, Session, Spec, Tile, TilePlan, normalize,
+    Anchor, Band, Device, Float, LocalCost, Measure, Observer, OwnedBatch, Pairing, Precision, Problem,
+    Radius, SeriesBatch, Session, Spec, Tile, TilePlan, normalize,
 };
 
 use crate::data::Dataset;
@@ -254,8 +254,18 @@ impl<T> Matrix<'_, T> {
                     .to_owned(),
             );
         }
-        (backend != "cuda").then(|| {
-            format!("the backend {backend} computes in full precision; --precision half needs --backend cuda")
+        if backend != "cuda" {
+            return Some(format!(
+                "the backend {backend} computes in full precision; --precision half needs --backend cuda"
+            ));
+        }
+        // Subsequence DTW has no such limit.
+        const MOST_COLUMNS: usize = 2048;
+        let columns = self.y.max_length();
+        (self.spec.anchor == Anchor::Global && columns > MOST_COLUMNS).then(|| {
+            format!(
+                "the second set has series of {columns} points; tiles with more than {MOST_COLUMNS} are computed in full precision"
+            )
         })
     }
 }
@@ -295,6 +305,17 @@ mod tests {
             assert!(told(spec, half, 1, "cpu").contains("--backend cuda"));
             assert!(told(spec, half, 2, "cuda").contains("one channel"));
         }
+        let long = vec![0.0_f32; 2049];
+        let told_of = |spec: &Spec, length: usize| {
+            let mut batch = OwnedBatch::new(1).unwrap();
+            batch.push(&long[..length]).unwrap();
+            let (x, y) = (batch.batch(), batch.batch());
+            let matrix = Matrix { spec, pairing: Pairing::Cross, precision: half, x, y };
+            matrix.half_in_vain("cuda").unwrap_or_default()
+        };
+        assert_eq!(told_of(&Spec::dtw(), 2048), "");
+        assert!(told_of(&Spec::dtw(), 2049).contains("series of 2049 points"));
+        assert_eq!(told_of(&Spec::subsequence_dtw(cost), 2049), "");
         let cost = LocalCost::Manhattan;
         let banded = Spec { band: Band::sakoe_chiba(1), ..Spec::dtw() };
         assert_eq!(told(&banded, half, 1, "cuda"), "", "a band as wide as the grid");

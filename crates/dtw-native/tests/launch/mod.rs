@@ -74,8 +74,8 @@ impl Launch {
     }
 }
 
-#[allow(dead_code, reason = "not all tests need it")]
 /// Numbers that look normally distributed, the same every time.
+#[allow(dead_code, reason = "not all tests need it")]
 pub(crate) fn noise(length: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut uniform = || {
@@ -83,4 +83,28 @@ pub(crate) fn noise(length: usize, seed: u64) -> Vec<f64> {
         (state >> 33) as f64 / (1_u64 << 31) as f64
     };
     (0..length).map(|_| f64::from((0..12).map(|_| uniform()).sum::<f64>() as f32 - 6.0)).collect()
+}
+
+/// Plateaus, walks and noise of random lengths and levels, some with spikes: nothing that halves like.
+#[allow(dead_code, reason = "not all tests need it")]
+pub(crate) fn odd(length: usize, seed: u64, spikes: bool) -> Vec<f64> {
+    let choices = noise(4 * length + 4, seed);
+    let (mut series, mut level, mut at) = (Vec::new(), 0.0, 0);
+    while series.len() < length {
+        let (kind, run) = (choices[at], 1 + (choices[at + 1].abs() * 40.0) as usize);
+        for k in 0..run {
+            let next = choices[at + 2 + k % 2];
+            level = match kind {
+                kind if kind < -0.5 => level,
+                kind if kind < 0.5 => 0.95 * level + 0.3 * choices[(at + k) % length],
+                _ => choices[(at + 3 * k) % length],
+            };
+            series.push(if spikes && k == 0 && next > 1.5 { 10.0 * next } else { level });
+        }
+        at = (at + 2) % (2 * length);
+        level = 2.0 * choices[at];
+    }
+    series.truncate(length);
+    series.iter_mut().for_each(|v| *v = f64::from(*v as f32));
+    series
 }
