@@ -1,5 +1,6 @@
 //! `dtwave align X Y`: one distance and the warping path that attains it.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -133,6 +134,8 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
             x_name: x.name.clone(),
             y_name: y.name.clone(),
             path: &path.points,
+            band: &band(&spec, x.length(0), y.length(0))?,
+            first_row: usize::from(spec.measure.is_derivative()),
         };
         plot::save(&figure, file)?;
     }
@@ -152,6 +155,17 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
         writeln!(out, "distance  {distance}")?;
         writeln!(out, "path      {} pairs", path.points.len())
     })
+}
+
+/// The columns that the band leaves each row, in the series' own indices; none where it leaves all.
+fn band(spec: &Spec, n: usize, m: usize) -> Result<Vec<Range<usize>>> {
+    if spec.band.is_full() {
+        return Ok(Vec::new());
+    }
+    // A derivative has no first and no last point.
+    let cut = usize::from(spec.measure.is_derivative());
+    let ranges = spec.band.ranges(n - 2 * cut, m - 2 * cut, spec.anchor)?;
+    Ok((0..ranges.n()).map(|i| ranges.row(i)).map(|row| row.start + cut..row.end + cut).collect())
 }
 
 /// The best path in the series' own indices; also the number of grid cells.

@@ -354,7 +354,8 @@ fn coarse(shape: [usize; 2], mut row: impl FnMut(usize, &mut Vec<f64>) -> Result
             for (k, sum) in sums.iter_mut().enumerate() {
                 let columns = k * m / width..(k + 1) * m / width;
                 let count = (rows.len() * columns.len()) as f64;
-                *sum += full[columns].iter().sum::<f64>() / count;
+                // Divided first: a sum of finite distances may be infinite, their mean is not.
+                *sum += full[columns].iter().map(|v| v / count).sum::<f64>();
             }
         }
         values.extend(sums);

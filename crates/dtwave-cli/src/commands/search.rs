@@ -125,6 +125,11 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         bail!("--window belongs to --normalize z; without it matches may have any length");
     }
 
+    if let Some(hz) = args.sample_rate {
+        let (points, secs) = (reference.length(0), reference.length(0) as f64 / hz);
+        ensure!(secs.is_finite(), "--sample-rate {hz} is too small: {points} points would last {secs} s");
+    }
+
     let options = SearchOptions {
         top_k: args.top_k,
         exclusion: args.exclusion.unwrap_or(query.length(0) / 2),

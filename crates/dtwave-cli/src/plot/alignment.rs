@@ -1,13 +1,16 @@
 //! Two series with the points that a warping path joins, and the path itself beside them.
 
+use std::ops::Range;
+
 use anyhow::Result;
-use plotters::element::{PathElement, Rectangle, Text};
+use plotters::element::{PathElement, Polygon, Rectangle};
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{Color, RGBColor};
 
+use super::axis::Axis;
 use super::style::{
-    AXIS, Axes, BLUE, GRID, INK, MUTED, VERMILLION, anchored, bold, chart, line, padded, px, reduced, spread,
-    stroke, text, titled,
+    AXIS, BLUE, Chart, GRID, INK, MUTED, VERMILLION, anchored, bold, px, reduced, spread, stroke, text,
+    titled,
 };
 use super::{Figure, Sheet};
 
@@ -21,6 +24,9 @@ pub(crate) struct AlignmentFigure<'a> {
     pub(crate) y_name: String,
     /// Pairs (i, j), in order.
     pub(crate) path: &'a [(usize, usize)],
+    /// The columns a path may use in each row from `first_row` on; empty: all, and no band is drawn.
+    pub(crate) band: &'a [Range<usize>],
+    pub(crate) first_row: usize,
 }
 
 const WIDTH: u32 = 980;
@@ -29,6 +35,7 @@ const HEIGHT: u32 = 420;
 const MAX_LINKS: usize = 130;
 /// Finer than the picture can show.
 const MAX_PATH_POINTS: usize = 6000;
+const MAX_BAND_ROWS: usize = 600;
 
 impl Figure for AlignmentFigure<'_> {
     fn size(&self) -> (u32, u32) {
@@ -47,57 +54,67 @@ impl Figure for AlignmentFigure<'_> {
 impl AlignmentFigure<'_> {
     /// `x` above, `y` below, links between.
     fn draw_series(&self, area: &super::Area<'_>) -> Result<()> {
-        let (x_range, y_range) = (padded(self.x.iter().copied(), 0.0), padded(self.y.iter().copied(), 0.0));
-        let span = (x_range.end - x_range.start).max(y_range.end - y_range.start);
+        let values = Axis::of(self.x.iter().chain(self.y).copied(), 0.0, "");
+        let shown = |series: &[f64]| series.iter().map(|v| values.shown(*v)).collect::<Vec<f64>>();
+        let (x, y) = (shown(self.x), shown(self.y));
+        let (x_low, x_high) = extremes(&x);
+        let (y_low, y_high) = extremes(&y);
+        let span = (x_high - x_low).max(y_high - y_low);
         // x's lowest point sits a third of the span above y's highest.
-        let lift = y_range.end - x_range.start + 0.33 * span;
-        let length = self.x.len().max(self.y.len());
-        let mut chart = chart(
-            area,
-            &Axes {
-                x: 0.0..(length.max(2) - 1) as f64,
-                y: padded([y_range.start, x_range.end + lift], 0.09),
-                x_label: "time (points)",
-                y_label: "",
-                y_ticks: false,
-            },
-        )?;
-        let links = spread(self.path.len(), MAX_LINKS).map(|k| {
+        let lift = y_high - x_low + 0.33 * if span > 0.0 { span } else { 1.0 };
+        let (low, high) = (y_low, x_high + lift);
+        let time = Axis::of_points(x.len().max(y.len()), 1.0, "time (points)");
+        let mut chart = Chart::on(area, &time, &values.unnumbered(low..high, 0.09))?;
+        let at = |index: usize| time.shown(index as f64);
+        chart.shapes(spread(self.path.len(), MAX_LINKS).map(|k| {
             let (i, j) = self.path[k];
-            let ends = vec![(i as f64, self.x[i] + lift), (j as f64, self.y[j])];
+            let ends = vec![(at(i), x[i] + lift), (at(j), y[j])];
             PathElement::new(ends, stroke(MUTED.mix(0.42), 0.6))
-        });
-        chart.draw_series(links)?;
-        let columns = chart.plotting_area().dim_in_pixel().0 as usize / 4;
+        }))?;
+        let columns = chart.columns() / 4;
         let points = |values: &[f64], up: f64| -> Vec<(f64, f64)> {
-            reduced(values, 0.0, columns).into_iter().map(|(t, v)| (t, v + up)).collect()
+            reduced(values, columns).into_iter().map(|(index, v)| (at(index), v + up)).collect()
         };
-        line(&mut chart, points(self.x, lift), BLUE, 2.0)?;
-        line(&mut chart, points(self.y, 0.0), VERMILLION, 2.0)?;
+        chart.line(points(&x, lift), BLUE, 2.0)?;
+        chart.line(points(&y, 0.0), VERMILLION, 2.0)?;
 
         // In the corners above and below, where neither curves nor links are.
-        let (low, high) = (y_range.start, x_range.end + lift);
         let margin = 0.085 * (high - low);
-        let named = |name: &str, at: f64, v: VPos, color: RGBColor| {
-            Text::new(name.to_owned(), (0.0, at), anchored(bold(12.0, color), HPos::Left, v))
-        };
-        let plot = chart.plotting_area();
-        plot.draw(&named(&self.x_name, high + margin, VPos::Top, BLUE))?;
-        plot.draw(&named(&self.y_name, low - margin, VPos::Bottom, VERMILLION))?;
-        Ok(())
+        let named = |color: RGBColor, v: VPos| anchored(bold(12.0, color), HPos::Left, v);
+        chart.text(self.x_name.clone(), (0.0, high + margin), named(BLUE, VPos::Top))?;
+        chart.text(self.y_name.clone(), (0.0, low - margin), named(VERMILLION, VPos::Bottom))
     }
 
-    /// The path in the grid of (j, i), the diagonal of an unwarped alignment as reference.
+    /// The path in the grid of (j, i), the band it keeps to, the diagonal of an unwarped alignment as reference.
     fn draw_path(&self, area: &super::Area<'_>) -> Result<()> {
-        let (n, m) = ((self.x.len().max(2) - 1) as f64, (self.y.len().max(2) - 1) as f64);
-        let axes = Axes { x: 0.0..m, y: 0.0..n, x_label: &self.y_name, y_label: &self.x_name, y_ticks: true };
-        let mut chart = chart(area, &axes)?;
-        chart.draw_series([Rectangle::new([(0.0, 0.0), (m, n)], stroke(AXIS, 1.0))])?;
-        line(&mut chart, [(0.0, 0.0), (m, n)], GRID, 1.0)?;
+        let down = Axis::of_points(self.x.len(), 1.0, &self.x_name);
+        let across = Axis::of_points(self.y.len(), 1.0, &self.y_name);
+        let mut chart = Chart::on(area, &across, &down)?;
+        let (m, n) = (across.end(), down.end());
+        let at = |i: f64, j: f64| (across.shown(j).clamp(0.0, m), down.shown(i).clamp(0.0, n));
+        if !self.band.is_empty() {
+            let rows: Vec<usize> = spread(self.band.len(), MAX_BAND_ROWS).collect();
+            let row = |k: usize| (self.first_row + k) as f64;
+            // Cells reach half a step to all sides of their point.
+            let edges = |k: usize, j: f64| [at(row(k) - 0.5, j), at(row(k) + 0.5, j)];
+            let left = rows.iter().flat_map(|k| edges(*k, self.band[*k].start as f64 - 0.5));
+            let right = rows.iter().flat_map(|k| edges(*k, self.band[*k].end as f64 - 0.5));
+            let right: Vec<(f64, f64)> = right.collect();
+            let outline: Vec<(f64, f64)> = left.chain(right.into_iter().rev()).collect();
+            chart.shapes([Polygon::new(outline, BLUE.mix(0.12).filled())])?;
+        }
+        chart.shapes([Rectangle::new([(0.0, 0.0), (m, n)], stroke(AXIS, 1.0))])?;
+        chart.line([(0.0, 0.0), (m, n)], GRID, 1.0)?;
         let path = spread(self.path.len(), MAX_PATH_POINTS).map(|k| self.path[k]);
-        line(&mut chart, path.map(|(i, j)| (j as f64, i as f64)), INK, 1.6)?;
-        let label = anchored(text(11.0, MUTED), HPos::Right, VPos::Bottom);
-        chart.plotting_area().draw(&Text::new("warping path", (m, n * 0.03), label))?;
-        Ok(())
+        chart.line(path.map(|(i, j)| at(i as f64, j as f64)), INK, 1.6)?;
+        let label = |color| anchored(text(11.0, color), HPos::Right, VPos::Bottom);
+        if !self.band.is_empty() {
+            chart.text("band".to_owned(), (m * 0.99, n * 0.09), label(BLUE))?;
+        }
+        chart.text("warping path".to_owned(), (m * 0.99, n * 0.03), label(MUTED))
     }
+}
+
+fn extremes(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)))
 }

@@ -1,11 +1,11 @@
 //! Averages drawn over the series they stand for: one panel per group.
 
 use anyhow::Result;
-use plotters::element::Text;
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::style::{Axes, INK, MUTED, PALETTE, anchored, bold, chart, line, padded, reduced, spread, titled};
+use super::axis::Axis;
+use super::style::{Chart, INK, MUTED, PALETTE, anchored, bold, reduced, spread, titled};
 use super::{Figure, Sheet};
 
 /// Series and their average, one channel.
@@ -46,34 +46,32 @@ impl Figure for BarycenterFigure<'_> {
         let rest = titled(&sheet.area, &self.title, &self.subtitle)?;
         let all = || self.groups.iter().flat_map(|g| g.members.iter().copied().chain([&g.center[..]]));
         let longest = all().map(<[f64]>::len).max().unwrap_or(2);
-        let y = padded(all().flatten().copied(), 0.05);
+        let y = Axis::of(all().flatten().copied(), 0.05, "");
         let (down, across) = self.grid();
         let single = self.groups.len() == 1;
         for (index, (panel, group)) in rest.split_evenly((down, across)).iter().zip(&self.groups).enumerate()
         {
-            let axes = Axes {
-                x: 0.0..(longest.max(2) - 1) as f64,
-                y: y.clone(),
-                x_label: if index + across >= self.groups.len() { "time (points)" } else { "" },
-                y_label: "",
-                y_ticks: true,
-            };
-            let mut chart = chart(panel, &axes)?;
+            let label = if index + across >= self.groups.len() { "time (points)" } else { "" };
+            let time = Axis::of_points(longest, 1.0, label);
+            let mut chart = Chart::on(panel, &time, &y)?;
             let opacity = (8.0 / group.members.len() as f64).clamp(0.1, 0.45);
-            let columns = chart.plotting_area().dim_in_pixel().0 as usize / 4;
+            let columns = chart.columns() / 4;
+            let points = |values: &[f64]| -> Vec<(f64, f64)> {
+                let place = |(t, v): (usize, f64)| (time.shown(t as f64), y.shown(v));
+                reduced(values, columns).into_iter().map(place).collect()
+            };
             for member in spread(group.members.len(), MAX_MEMBERS) {
-                line(&mut chart, reduced(group.members[member], 0.0, columns), MUTED.mix(opacity), 0.9)?;
+                chart.line(points(group.members[member]), MUTED.mix(opacity), 0.9)?;
             }
             let color = PALETTE[index % PALETTE.len()];
-            line(&mut chart, reduced(&group.center, 0.0, columns), color, 2.4)?;
-            let corner = (axes.x.end, axes.y.end);
+            chart.line(points(&group.center), color, 2.4)?;
             let label = if single {
                 group.name.clone()
             } else {
                 format!("{} ({} series)", group.name, group.members.len())
             };
             let style = anchored(bold(12.0, if single { color } else { INK }), HPos::Right, VPos::Top);
-            chart.plotting_area().draw(&Text::new(label, corner, style))?;
+            chart.text(label, (time.end(), y.end()), style)?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! travels in the program: no system font is looked for, and figures look the same on every machine.
 
 mod alignment;
+mod axis;
 mod barycenter;
 mod heatmap;
 mod search;

@@ -1,13 +1,13 @@
 //! Where a query was found: the whole reference with the hits marked, and a closer look at each.
 
 use anyhow::Result;
-use plotters::element::{Rectangle, Text};
+use dtwave::normalize::z_normalize;
+use plotters::element::Rectangle;
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::style::{
-    Axes, BLUE, INK, MUTED, PALETTE, anchored, bold, chart, line, padded, reduced, short, text, titled,
-};
+use super::axis::Axis;
+use super::style::{BLUE, Chart, INK, MUTED, PALETTE, anchored, bold, px, reduced, short, text, titled};
 use super::{Area, Figure, Sheet};
 
 /// A stretch of the reference, both ends included, and its distance to the query.
@@ -38,7 +38,10 @@ const OVERVIEW_PX: u32 = 250;
 const PANEL_PX: u32 = 212;
 /// Close-ups per row.
 const ACROSS: usize = 4;
-const MAX_PANELS: usize = 8;
+/// Hits with a close-up; the overview marks all.
+const MAX_PANELS: usize = 24;
+/// Rows of numbers above the overview's curve.
+const NUMBER_ROWS: usize = 3;
 
 impl SearchFigure<'_> {
     fn panels(&self) -> usize {
@@ -58,7 +61,11 @@ impl Figure for SearchFigure<'_> {
     }
 
     fn draw(&self, sheet: &Sheet<'_>) -> Result<()> {
-        let rest = titled(&sheet.area, &self.title, &self.subtitle)?;
+        let subtitle = match self.hits.len() > MAX_PANELS {
+            true => format!("{}; close-ups of the first {MAX_PANELS}", self.subtitle),
+            false => self.subtitle.clone(),
+        };
+        let rest = titled(&sheet.area, &self.title, &subtitle)?;
         let (top, bottom) = rest.split_vertically(OVERVIEW_PX * super::SCALE);
         self.draw_overview(&top)?;
         if self.panels() > 0 {
@@ -73,30 +80,41 @@ impl Figure for SearchFigure<'_> {
 impl SearchFigure<'_> {
     fn draw_overview(&self, area: &Area<'_>) -> Result<()> {
         let unit = self.points_per_unit;
-        let y = padded(self.reference.iter().copied(), 0.12);
-        let axes = Axes {
-            x: 0.0..(self.reference.len().max(2) - 1) as f64 / unit,
-            y: y.clone(),
-            x_label: &self.time_label,
-            y_label: &self.value_label,
-            y_ticks: true,
-        };
-        let mut chart = chart(area, &axes)?;
+        // Room for numbers above the curve: for one row of them, or for all.
+        let headroom = if self.hits.len() > 12 { 0.3 } else { 0.12 };
+        let y = Axis::of(self.reference.iter().copied(), headroom, &self.value_label);
+        let time = Axis::of_points(self.reference.len(), unit, &self.time_label);
+        let mut chart = Chart::on(area, &time, &y)?;
+        let at = |index: usize| time.clamped(index as f64 / unit);
         // A hit stays visible however long the reference is.
-        let least = (axes.x.end - axes.x.start) / 500.0;
-        for (rank, hit) in self.hits.iter().enumerate() {
-            let (start, end) = (hit.start as f64 / unit, hit.end as f64 / unit);
+        let least = (time.end() - time.start()) / 500.0;
+        // From the last to the first, so that the best lies on top.
+        for (rank, hit) in self.hits.iter().enumerate().rev() {
+            let (start, end) = (at(hit.start), at(hit.end));
             let widen = ((least - (end - start)) / 2.0).max(0.0);
-            let corners = [(start - widen, y.start), (end + widen, y.end)];
-            chart.draw_series([Rectangle::new(corners, self.color(rank).mix(0.22).filled())])?;
+            let corners = [(start - widen, y.start()), (end + widen, y.end())];
+            chart.shapes([Rectangle::new(corners, self.color(rank).mix(0.22).filled())])?;
         }
-        let columns = chart.plotting_area().dim_in_pixel().0 as usize / super::SCALE as usize * 2;
-        let points = reduced(self.reference, 0.0, columns);
-        line(&mut chart, points.into_iter().map(|(t, v)| (t / unit, v)), INK.mix(0.8), 0.8)?;
-        for (rank, hit) in self.hits.iter().enumerate().take(self.panels()) {
-            let middle = (hit.start + hit.end) as f64 / 2.0 / unit;
+        let points = reduced(self.reference, chart.columns() / super::SCALE as usize * 2);
+        chart.line(points.into_iter().map(|(t, v)| (at(t), y.shown(v))), INK.mix(0.8), 0.8)?;
+        self.number_hits(&chart, &time, &y)
+    }
+
+    /// Numbers the hits, best first, each in the first row where it has room; a number that has none is left out.
+    fn number_hits(&self, chart: &Chart<'_, '_>, time: &Axis, y: &Axis) -> Result<()> {
+        let unit = (time.end() - time.start()) / chart.columns().max(1) as f64;
+        let row_height = (y.end() - y.start()) / chart.rows().max(1) as f64 * f64::from(px(13.0));
+        let mut taken: [Vec<(f64, f64)>; NUMBER_ROWS] = Default::default();
+        for (rank, hit) in self.hits.iter().enumerate() {
+            let number = (rank + 1).to_string();
+            let middle = time.clamped((hit.start + hit.end) as f64 / 2.0 / self.points_per_unit);
+            let half = unit * f64::from(px(4.0 * number.len() as f64 + 2.0));
+            let (left, right) = (middle - half, middle + half);
+            let is_free = |row: &Vec<(f64, f64)>| row.iter().all(|(a, b)| right < *a || *b < left);
+            let Some(row) = taken.iter().position(is_free) else { continue };
+            taken[row].push((left, right));
             let style = anchored(bold(11.0, self.color(rank)), HPos::Center, VPos::Top);
-            chart.plotting_area().draw(&Text::new((rank + 1).to_string(), (middle, y.end), style))?;
+            chart.text(number, (middle, y.end() - row as f64 * row_height), style)?;
         }
         Ok(())
     }
@@ -110,50 +128,42 @@ impl SearchFigure<'_> {
     fn draw_hit(&self, area: &Area<'_>, rank: usize) -> Result<()> {
         let hit = self.hits[rank];
         let found = &self.reference[hit.start..=hit.end];
-        let (found, query) = match self.normalized {
-            true => (z_normalized(found), z_normalized(self.query)),
-            false => (found.to_vec(), self.query.to_vec()),
+        let (mut found, mut query) = (found.to_vec(), self.query.to_vec());
+        if self.normalized {
+            z_normalize(&mut found, 1);
+            z_normalize(&mut query, 1);
+        }
+        let time = Axis::of_points(found.len().max(query.len()), 1.0, "time (points)");
+        let y = Axis::of(found.iter().chain(&query).copied(), 0.18, "");
+        let mut chart = Chart::on(area, &time, &y)?;
+        let columns = chart.columns() / 4;
+        let points = |values: &[f64]| -> Vec<(f64, f64)> {
+            let place = |(t, v): (usize, f64)| (time.shown(t as f64), y.shown(v));
+            reduced(values, columns).into_iter().map(place).collect()
         };
-        let length = found.len().max(query.len()).max(2);
-        let y = padded(found.iter().chain(&query).copied(), 0.18);
-        let axes = Axes {
-            x: 0.0..(length - 1) as f64,
-            y: y.clone(),
-            x_label: "time (points)",
-            y_label: "",
-            y_ticks: true,
-        };
-        let mut chart = chart(area, &axes)?;
-        let columns = chart.plotting_area().dim_in_pixel().0 as usize / 4;
         // A broad band under the match, so that both are seen where they agree.
-        line(&mut chart, reduced(&query, 0.0, columns), BLUE.mix(0.35), 5.0)?;
-        line(&mut chart, reduced(&found, 0.0, columns), self.color(rank), 1.5)?;
-        let plot = chart.plotting_area();
+        chart.line(points(&query), BLUE.mix(0.35), 5.0)?;
+        chart.line(points(&found), self.color(rank), 1.5)?;
         let title = format!("{} · at {}", rank + 1, self.place(hit.start));
-        let left = anchored(bold(11.0, self.color(rank)), HPos::Left, VPos::Top);
-        plot.draw(&Text::new(title, (0.0, y.end), left))?;
-        let right = anchored(text(11.0, MUTED), HPos::Right, VPos::Top);
-        plot.draw(&Text::new(format!("d = {}", short(hit.distance)), (axes.x.end, y.end), right))?;
+        chart.text(title, (0.0, y.end()), anchored(bold(11.0, self.color(rank)), HPos::Left, VPos::Top))?;
+        let distance = format!("d = {}", short(hit.distance));
+        chart.text(distance, (time.end(), y.end()), anchored(text(11.0, MUTED), HPos::Right, VPos::Top))?;
         if rank == 0 {
             let corner = anchored(bold(11.0, BLUE), HPos::Right, VPos::Bottom);
-            plot.draw(&Text::new("query".to_owned(), (axes.x.end, y.start), corner))?;
+            chart.text("query".to_owned(), (time.end(), y.start()), corner)?;
         }
         Ok(())
     }
 
     fn place(&self, point: usize) -> String {
         if self.points_per_unit == 1.0 {
-            format!("point {point}")
+            return format!("point {point}");
+        }
+        let secs = point as f64 / self.points_per_unit;
+        if secs == 0.0 || (0.01..1e6).contains(&secs) {
+            format!("{secs:.2} s")
         } else {
-            format!("{:.2} s", point as f64 / self.points_per_unit)
+            format!("{} s", short(secs))
         }
     }
-}
-
-/// Zero mean and unit variance (population); a constant series becomes zeros.
-fn z_normalized(values: &[f64]) -> Vec<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let deviation = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
-    values.iter().map(|v| if deviation > 0.0 { (v - mean) / deviation } else { 0.0 }).collect()
 }

@@ -9,12 +9,13 @@ use anyhow::Result;
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
-use plotters::element::Text;
+use plotters::element::{Drawable, PointCollection, Text};
 use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBAColor, RGBColor, ShapeStyle, TextStyle};
 use plotters_svg::SVGBackend;
 
+use super::axis::Axis;
 use super::{Area, FONT_FAMILY, SCALE};
 
 pub(super) const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
@@ -33,8 +34,7 @@ pub(super) const MUTED: RGBColor = RGBColor(0x5f, 0x6b, 0x7a);
 pub(super) const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xeb);
 pub(super) const AXIS: RGBColor = RGBColor(0xb4, 0xbc, 0xc6);
 
-/// A chart with linear axes.
-pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Inner<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Drawing units for a length in CSS pixels.
 pub(super) fn px(length: f64) -> i32 {
@@ -77,101 +77,108 @@ pub(super) fn titled<'a>(area: &Area<'a>, title: &str, subtitle: &str) -> Result
     Ok(rest)
 }
 
-/// What a chart's axes show.
-pub(super) struct Axes<'a> {
-    pub(super) x: Range<f64>,
-    pub(super) y: Range<f64>,
-    pub(super) x_label: &'a str,
-    pub(super) y_label: &'a str,
-    /// Whether the y axis has numbers.
-    pub(super) y_ticks: bool,
+/// A chart: its points are in the shown units of its axes.
+pub(super) struct Chart<'a, 'b>(Inner<'a, 'b>);
+
+impl<'a, 'b> Chart<'a, 'b> {
+    /// Draws grid, axes and labels on `area`, which keeps a margin of its own.
+    pub(super) fn on(area: &'a Area<'b>, x: &Axis, y: &Axis) -> Result<Self> {
+        let (width, height) = area.dim_in_pixel();
+        let (x_label, y_label) = (x.label(), y.label());
+        let y_area = match (y.has_ticks(), y_label.is_empty()) {
+            (true, true) => 44.0,
+            (true, false) => 60.0,
+            (false, true) => 8.0,
+            (false, false) => 26.0,
+        };
+        let mut chart = ChartBuilder::on(area)
+            .margin_left(px(12.0))
+            .margin_right(px(20.0))
+            .margin_top(px(6.0))
+            .margin_bottom(px(8.0))
+            .x_label_area_size(px(if x_label.is_empty() { 24.0 } else { 37.0 }))
+            .y_label_area_size(px(y_area))
+            .build_cartesian_2d(x.range(), y.range())?;
+        let ticks =
+            |extent: u32, every: f64| (f64::from(extent) / f64::from(px(every))).floor().max(2.0) as usize;
+        let (x_format, y_format) = (tick_format(&x.range()), tick_format(&y.range()));
+        let mut mesh = chart.configure_mesh();
+        mesh.axis_style(stroke(AXIS, 1.0))
+            .bold_line_style(stroke(GRID, 0.75))
+            .light_line_style(RGBAColor(0, 0, 0, 0.0))
+            .label_style(text(11.0, MUTED))
+            .axis_desc_style(text(12.0, INK))
+            .x_labels(ticks(width, 80.0))
+            .y_labels(if y.has_ticks() { ticks(height, 45.0) } else { 0 })
+            .x_label_formatter(&x_format)
+            .y_label_formatter(&y_format)
+            .set_all_tick_mark_size(px(3.0));
+        if !x_label.is_empty() {
+            mesh.x_desc(x_label);
+        }
+        if !y_label.is_empty() {
+            mesh.y_desc(y_label);
+        }
+        if !y.has_ticks() {
+            mesh.disable_y_mesh();
+        }
+        mesh.draw()?;
+        drop(mesh);
+        Ok(Chart(chart))
+    }
+
+    /// Columns of drawing units across the plot.
+    pub(super) fn columns(&self) -> usize {
+        self.0.plotting_area().dim_in_pixel().0 as usize
+    }
+
+    /// Rows of drawing units across the plot.
+    pub(super) fn rows(&self) -> usize {
+        self.0.plotting_area().dim_in_pixel().1 as usize
+    }
+
+    /// Draws one line; it has a gap where a point has no place.
+    pub(super) fn line(
+        &mut self,
+        points: impl IntoIterator<Item = (f64, f64)>,
+        color: impl Color,
+        width: f64,
+    ) -> Result<()> {
+        let points: Vec<(f64, f64)> = points.into_iter().collect();
+        let style = stroke(color, width);
+        for stretch in points.split(|(x, y)| !x.is_finite() || !y.is_finite()).filter(|s| !s.is_empty()) {
+            self.0.draw_series(LineSeries::new(stretch.iter().copied(), style))?;
+        }
+        Ok(())
+    }
+
+    /// Draws shapes.
+    pub(super) fn shapes<E>(&mut self, shapes: impl IntoIterator<Item = E>) -> Result<()>
+    where
+        for<'e> &'e E: PointCollection<'e, (f64, f64)>,
+        E: Drawable<SVGBackend<'b>>,
+    {
+        self.0.draw_series::<_, E, E, _>(shapes)?;
+        Ok(())
+    }
+
+    /// Writes text at a point.
+    pub(super) fn text(&self, text: String, at: (f64, f64), style: TextStyle<'static>) -> Result<()> {
+        self.0.plotting_area().draw(&Text::new(text, at, style))?;
+        Ok(())
+    }
 }
 
-/// Draws grid, axes and labels on `area`, which keeps a margin of its own.
-pub(super) fn chart<'a, 'b>(area: &'a Area<'b>, axes: &Axes<'_>) -> Result<Chart<'a, 'b>> {
-    let (width, height) = area.dim_in_pixel();
-    let y_area = match (axes.y_ticks, axes.y_label.is_empty()) {
-        (true, true) => 44.0,
-        (true, false) => 60.0,
-        (false, true) => 8.0,
-        (false, false) => 26.0,
-    };
-    let mut chart = ChartBuilder::on(area)
-        .margin_left(px(12.0))
-        .margin_right(px(20.0))
-        .margin_top(px(6.0))
-        .margin_bottom(px(8.0))
-        .x_label_area_size(px(if axes.x_label.is_empty() { 24.0 } else { 37.0 }))
-        .y_label_area_size(px(y_area))
-        .build_cartesian_2d(axes.x.clone(), axes.y.clone())?;
-    let ticks =
-        |extent: u32, every: f64| (f64::from(extent) / f64::from(px(every))).floor().max(2.0) as usize;
-    let x_format = tick_format(&axes.x);
-    let y_format = tick_format(&axes.y);
-    let mut mesh = chart.configure_mesh();
-    mesh.axis_style(stroke(AXIS, 1.0))
-        .bold_line_style(stroke(GRID, 0.75))
-        .light_line_style(RGBAColor(0, 0, 0, 0.0))
-        .label_style(text(11.0, MUTED))
-        .axis_desc_style(text(12.0, INK))
-        .x_labels(ticks(width, 80.0))
-        .y_labels(if axes.y_ticks { ticks(height, 45.0) } else { 0 })
-        .x_label_formatter(&x_format)
-        .y_label_formatter(&y_format)
-        .set_all_tick_mark_size(px(3.0));
-    if !axes.x_label.is_empty() {
-        mesh.x_desc(axes.x_label);
-    }
-    if !axes.y_label.is_empty() {
-        mesh.y_desc(axes.y_label);
-    }
-    if !axes.y_ticks {
-        mesh.disable_y_mesh();
-    }
-    mesh.draw()?;
-    drop(mesh);
-    Ok(chart)
-}
-
-/// Draws one line.
-pub(super) fn line(
-    chart: &mut Chart<'_, '_>,
-    points: impl IntoIterator<Item = (f64, f64)>,
-    color: impl Color,
-    width: f64,
-) -> Result<()> {
-    chart.draw_series(LineSeries::new(points, stroke(color, width)))?;
-    Ok(())
-}
-
-/// A range with a margin of `share` on both sides, never empty.
-pub(super) fn padded(values: impl IntoIterator<Item = f64>, share: f64) -> Range<f64> {
-    let limits = |(low, high): (f64, f64), v: f64| (low.min(v), high.max(v));
-    let (low, high) = values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), limits);
-    if low > high {
-        return 0.0..1.0;
-    }
-    let margin = if high > low { (high - low) * share } else { low.abs().max(1.0) * 0.5 };
-    low - margin..high + margin
-}
-
-/// Tick labels with the decimals that the range calls for.
+/// Tick labels with the decimals that the range of shown numbers calls for.
 fn tick_format(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
     let span = (range.end - range.start).abs().max(f64::MIN_POSITIVE);
-    let largest = range.start.abs().max(range.end.abs());
     let decimals = (2.0 - span.log10().ceil()).clamp(0.0, 12.0) as usize;
-    move |value| {
-        if largest >= 1e6 || span < 1e-4 {
-            return format!("{value:.2e}");
-        }
-        let label = trimmed(&format!("{value:.decimals$}"));
-        if label == "-0" { "0".to_owned() } else { label }
-    }
+    move |value| trimmed(&format!("{value:.decimals$}"))
 }
 
 /// A number in at most four significant digits.
 pub(crate) fn short(value: f64) -> String {
-    if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-3) {
+    if value.is_finite() && value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-3) {
         return format!("{value:.3e}");
     }
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
@@ -179,11 +186,13 @@ pub(crate) fn short(value: f64) -> String {
     trimmed(&format!("{value:.decimals$}"))
 }
 
+/// Without zeros at the end, and without the sign of a zero.
 fn trimmed(number: &str) -> String {
-    if !number.contains('.') {
-        return number.to_owned();
-    }
-    number.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let number = match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    };
+    if number == "-0" { "0".to_owned() } else { number.to_owned() }
 }
 
 /// At most `limit` indices of `0..n`, spread evenly, both ends included.
@@ -192,9 +201,10 @@ pub(super) fn spread(n: usize, limit: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |k| if count < 2 { 0 } else { k * (n - 1) / (count - 1) })
 }
 
-/// A series reduced to what `columns` columns of pixels can show: first, lowest, highest and last of each.
-pub(super) fn reduced(values: &[f64], start: f64, columns: usize) -> Vec<(f64, f64)> {
-    let point = |i: usize| (start + i as f64, values[i]);
+/// A series reduced to what `columns` columns of pixels can show: first, lowest, highest and last of each, with indices.
+pub(super) fn reduced(values: &[f64], columns: usize) -> Vec<(usize, f64)> {
+    let point = |i: usize| (i, values[i]);
+    let columns = columns.max(1);
     if values.len() <= 4 * columns {
         return (0..values.len()).map(point).collect();
     }
@@ -208,7 +218,7 @@ pub(super) fn reduced(values: &[f64], start: f64, columns: usize) -> Vec<(f64, f
         kept.sort_unstable();
         points.extend(kept.into_iter().map(point));
     }
-    points.dedup();
+    points.dedup_by_key(|point| point.0);
     points
 }
 
@@ -222,6 +232,9 @@ mod tests {
         for (value, expected) in cases {
             assert_eq!(short(value), expected);
         }
+        assert_eq!(short(-0.0), "0");
+        assert_eq!(short(f64::INFINITY), "inf");
+        assert_eq!(short(5e-324), "4.941e-324");
         assert_eq!(short(1e-7), "1.000e-7");
         assert_eq!(short(-2.5e7), "-2.500e7");
     }
@@ -239,9 +252,9 @@ mod tests {
         let mut values = vec![0.0; 10_000];
         values[1234] = 9.0;
         values[4321] = -9.0;
-        let points = reduced(&values, 0.0, 100);
+        let points = reduced(&values, 100);
         assert!(points.len() <= 400);
-        assert!(points.contains(&(1234.0, 9.0)) && points.contains(&(4321.0, -9.0)));
+        assert!(points.contains(&(1234, 9.0)) && points.contains(&(4321, -9.0)));
         assert!(points.windows(2).all(|w| w[0].0 < w[1].0));
     }
 
@@ -251,12 +264,5 @@ mod tests {
         assert_eq!(spread(100, 3).collect::<Vec<_>>(), [0, 49, 99]);
         assert_eq!(spread(7, 1).collect::<Vec<_>>(), [0]);
         assert_eq!(spread(0, 3).count(), 0);
-    }
-
-    #[test]
-    fn padding_never_gives_an_empty_range() {
-        assert_eq!(padded([2.0, 4.0], 0.5), 1.0..5.0);
-        assert_eq!(padded([0.0], 0.1), -0.5..0.5);
-        assert_eq!(padded([], 0.1), 0.0..1.0);
     }
 }

@@ -318,6 +318,8 @@ impl Demo<'_> {
                 x_name: query.name.clone(),
                 y_name: y.name.clone(),
                 path: &path.points,
+                band: &[],
+                first_row: 0,
             },
         )?;
         let section = Section::new("Alignment")

@@ -1,0 +1,62 @@
+//! Plots of any finite values end, and show what they are asked to.
+
+mod common;
+
+use std::time::Duration;
+
+use assert_cmd::Command;
+use common::{Bench, npy};
+
+/// Runs the command; one that does not end within minutes is a failure.
+fn plots(bench: &Bench, args: &[&str], file: &str) -> String {
+    let output = Command::from_std(bench.command(args)).timeout(Duration::from_secs(180)).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{args:?} failed or did not end: {stderr}");
+    bench.text(file)
+}
+
+#[test]
+fn extreme_values_are_plotted() {
+    let bench = Bench::new();
+    for (name, value) in [("huge", 8e307), ("greatest", f64::MAX), ("least", 5e-324), ("negative", -8e307)] {
+        let series = [0.0, value, value / 2.0, 0.0, value];
+        let file = format!("{name}.npy");
+        bench.write(&file, npy(&[2, 5], &[series, series].concat())).write("q.npy", npy(&[2], &series[..2]));
+        let one = ["--reference-index", "0", "--plot", "p.svg"];
+        let search = ["search", "--reference", &file, "--query", "q.npy", "-k", "2"];
+        for options in [&[][..], &["--normalize", "z"], &["--sample-rate", "1e-304"]] {
+            let svg = plots(&bench, &[&search[..], &one, options].concat(), "p.svg");
+            assert!(svg.contains("query"), "{name} {options:?}");
+        }
+        let pick = ["--x-index", "0", "--y-index", "1", "--plot", "p.svg"];
+        let svg = plots(&bench, &[&["align", &file, &file][..], &pick].concat(), "p.svg");
+        assert!(svg.contains("warping path"), "{name}");
+        let averages = ["barycenter", &file, "--plot", "p.svg"];
+        let clusters = ["cluster", &file, "-k", "1", "--plot", "p.svg"];
+        if value == f64::MAX {
+            // Its sums overflow; that is told, and nothing is drawn.
+            bench.refuses(&averages, &["scale or normalise"]);
+            bench.refuses(&clusters, &["scale or normalise"]);
+        } else {
+            let svg = plots(&bench, &averages, "p.svg");
+            assert!(svg.contains(if name == "least" { "×10⁻³²⁴" } else { "×10³⁰" }), "{name}");
+            plots(&bench, &clusters, "p.svg");
+        }
+        plots(&bench, &["pairwise", &file, "--plot", "p.svg", "-o", "d.csv"], "p.svg");
+    }
+    let search = ["search", "--reference", "huge.npy", "--query", "q.npy", "--reference-index", "0"];
+    let rate = ["--plot", "q.svg", "--sample-rate", "5e-324"];
+    bench.refuses(&[&search[..], &rate].concat(), &["--sample-rate 5e-324 is too small", "5 points"]);
+}
+
+#[test]
+fn the_band_is_drawn_in_the_grid() {
+    let bench = Bench::new();
+    bench.write("x.npy", npy(&[9], &common::waves(1, 9)));
+    let align = ["align", "x.npy", "x.npy", "--plot", "a.svg"];
+    assert!(!plots(&bench, &align, "a.svg").contains(">\nband\n<"));
+    for options in [&["--band", "2"][..], &["--band", "itakura:2"], &["-m", "ddtw", "--band", "1"]] {
+        let svg = plots(&bench, &[&align[..], options].concat(), "a.svg");
+        assert!(svg.contains(">\nband\n<") && svg.contains("<polygon"), "{options:?}");
+    }
+}
