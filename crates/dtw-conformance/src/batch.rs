@@ -89,6 +89,12 @@ impl<T: Element> Flat<T> {
         }
     }
 
+    /// Other values in the same shape: each halved, with the other sign.
+    pub fn changed(&self) -> Self {
+        let values = self.values.iter().map(|&value| value * T::of(-0.5)).collect();
+        Flat { values, ..self.clone() }
+    }
+
     /// Where the values of series `s` lie in [`Flat::values`] (and in a gradient laid out like it).
     pub fn range(&self, s: usize) -> std::ops::Range<usize> {
         self.offsets[s] * self.channels..self.offsets[s + 1] * self.channels

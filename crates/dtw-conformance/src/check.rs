@@ -1,4 +1,4 @@
-//! One function per thing a backend promises, each taking one case and returning one [`Outcome`].
+//! One function per thing a backend promises, each taking one case.
 
 pub mod alignment;
 pub mod contract;
@@ -12,8 +12,8 @@ pub mod paths;
 use dtw_core::{Backend, Error, Plan, Problem, Task};
 
 use crate::batch::Element;
+use crate::expectations::expected_unsupported;
 use crate::oracle::OracleError;
-use crate::report::Outcome;
 
 /// Why a check ended early.
 #[derive(Debug)]
@@ -45,28 +45,40 @@ impl From<String> for Stop {
 /// What a check's body returns.
 pub type Checked<R = ()> = Result<R, Stop>;
 
-/// A check's body as the outcome of a case.
-pub fn outcome(checked: Checked) -> Outcome {
-    match checked {
-        Ok(()) => Outcome::Passed,
-        Err(Stop::Unsupported(reason)) => Outcome::Unsupported(reason),
-        Err(Stop::Failed(reason)) => Outcome::Failed(reason),
-    }
-}
-
 /// A plan for `problem`, of a backend that says it supports `task`.
 ///
 /// # Errors
-/// [`Stop::Unsupported`] only where [`Backend::supports`] says so; a plan that is refused after that is a failure.
+/// As [`supported`]; a plan that is refused after that is a failure.
 pub fn prepared<T: Element>(
     backend: &dyn Backend<T>,
     problem: &Problem,
     task: Task,
 ) -> Checked<Box<dyn Plan<T>>> {
-    match backend.supports(problem, task) {
-        Ok(()) => Ok(backend.plan(problem)?),
-        Err(error @ Error::Unsupported { .. }) => Err(Stop::Unsupported(error.to_string())),
-        Err(error) => Err(Stop::Failed(format!("supports() must answer yes or Unsupported, got: {error}"))),
+    supported(backend, problem, task)?;
+    Ok(backend.plan(problem)?)
+}
+
+/// Checks that the backend supports what it is expected to, and nothing else.
+///
+/// # Errors
+/// [`Stop::Unsupported`] where [`Backend::supports`] and [`expectations`](crate::expectations) both say no;
+/// [`Stop::Failed`] where they disagree.
+pub fn supported<T: Element>(backend: &dyn Backend<T>, problem: &Problem, task: Task) -> Checked {
+    let gap = expected_unsupported(backend.name(), T::DTYPE, problem, task);
+    match (backend.supports(problem, task), gap) {
+        (Ok(()), None) => Ok(()),
+        (Ok(()), Some(reason)) => Err(Stop::Failed(format!(
+            "supported, but listed as a gap ({reason}): take it out of expectations.rs"
+        ))),
+        (Err(error @ Error::Unsupported { .. }), Some(reason)) => {
+            Err(Stop::Unsupported(format!("{error} (as expected: {reason})")))
+        }
+        (Err(error @ Error::Unsupported { .. }), None) => {
+            Err(Stop::Failed(format!("{error}, which expectations.rs does not list as a gap")))
+        }
+        (Err(error), _) => {
+            Err(Stop::Failed(format!("supports() must answer yes or Unsupported, got: {error}")))
+        }
     }
 }
 

@@ -13,12 +13,15 @@
 //! | [`golden`] | cases with expected values, read from JSON |
 //! | [`cases`] | the cases of the suite: chosen by hand, and strategies for random ones |
 //! | [`check`] | one function per promise of a backend |
-//! | [`guard`], [`tolerance`] | sentinels round outputs; how wrong a value may be, and why |
-//! | [`expectations`] | sections that a backend is known not to support |
+//! | [`guard`] | sentinels round outputs |
+//! | [`tolerance`], [`accuracy`] | how wrong a value may be, and all values together, and why |
+//! | [`expectations`] | what a backend is known not to support |
+//! | [`seed`] | which random cases are drawn |
 //! | [`mod@suite`], [`report`] | the sections, and what a run found |
 //! | [`translate`] | the one place where the oracles' words become `dtw-core`'s |
 #![forbid(unsafe_code)]
 
+pub mod accuracy;
 pub mod batch;
 pub mod cases;
 pub mod check;
@@ -27,6 +30,7 @@ pub mod golden;
 pub mod guard;
 pub mod oracle;
 pub mod report;
+pub mod seed;
 pub mod suite;
 pub mod tolerance;
 pub mod translate;

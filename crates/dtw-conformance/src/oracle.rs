@@ -23,6 +23,7 @@ pub mod log_gak;
 mod measure;
 pub mod msm;
 pub mod path;
+pub mod path_count;
 pub mod soft_dtw;
 pub mod soft_dtw_divergence;
 pub mod subsequence_dtw;

@@ -1,26 +1,26 @@
 //! The whole suite, cut into named sections; [`suite!`](crate::suite!) makes one test of each.
 //!
-//! A section that finds every one of its cases unsupported has shown nothing and fails, unless
-//! [`expectations`](crate::expectations) says that it must.
+//! A case that a backend does not support is skipped only where [`expectations`](crate::expectations) says so; elsewhere
+//! it fails, and so does one that is supported though it is said not to be.
+
+mod judge;
 
 use dtw_core::{Backend, Dtype, Pairing, Precision};
-use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use std::cell::RefCell;
 
+pub use self::judge::RANDOM_CASES;
+
+use self::judge::Judge;
 use crate::batch::Element;
 use crate::cases::half::{self, HalfCase};
 use crate::cases::{Case, KEYS, distances, random, tasks, variants};
 use crate::check::distances::Call;
 use crate::check::paths::Identity;
-use crate::check::{self, Checked, Stop, contract, outcome};
-use crate::expectations::{expected_in_half, expected_unsupported};
+use crate::check::{self, contract};
+use crate::expectations::expected_in_half;
 use crate::golden;
 use crate::oracle::Measure;
-use crate::report::{Outcome, Report};
-
-/// Fewest random cases per property; `PROPTEST_CASES` may ask for more.
-pub const RANDOM_CASES: u32 = 256;
+use crate::report::Report;
+use crate::seed;
 
 /// Calls a macro with the name of every section: the one list that the tests and the command share.
 #[doc(hidden)]
@@ -91,70 +91,75 @@ macro_rules! suite {
 
 __sections! { __section_names [SECTIONS] }
 
-/// Runs one section.
+/// Runs one section, its random cases by the seed of the environment (see [`seed`]).
+///
+/// # Panics
+/// For a name that is not one of [`SECTIONS`], and as [`seed::of_environment`].
+pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Report {
+    run_section_from(seed::of_environment(), section, backend)
+}
+
+/// Runs one section, its random cases by this seed.
 ///
 /// # Panics
 /// For a name that is not one of [`SECTIONS`].
-pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Report {
-    let mut report = Report::default();
-    let mut record = |name: &str, checked: Checked| {
-        report.record(format!("{section}: {name}"), outcome(checked));
-    };
+pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Backend<T>) -> Report {
+    let mut judge = Judge::new(section, seed);
     match section {
-        "golden" => report.absorb(golden_cases(golden::GOLDEN_JSON, backend)),
+        "golden" => judge.golden(golden::GOLDEN_JSON, |case| check::expected::check(case, backend)),
         "gradients_soft_dtw" | "gradients_soft_dtw_divergence" => {
             for case in tasks::gradients(&section["gradients_".len()..]) {
-                record(&label(&case), check::gradients::check(&case, backend));
+                judge.record(&label(&case), check::gradients::check(&case, backend));
             }
         }
         "alignment" => {
             for case in tasks::gradients("soft_dtw") {
-                record(&label(&case), check::alignment::check(&case, backend));
+                judge.record(&label(&case), check::alignment::check(&case, backend));
             }
         }
         "paths" => {
             for (case, identity) in tasks::paths() {
-                record(&label(&case), check::paths::check(&case, identity, backend));
+                judge.record(&label(&case), check::paths::check(&case, identity, backend));
             }
         }
         "matches" => {
             for search in tasks::searches() {
-                record(&label(&search.case), check::matches::check(&search, backend));
+                judge.record(&label(&search.case), check::matches::check(&search, backend));
             }
         }
         "random_gradients" => {
             for key in ["soft_dtw", "soft_dtw_divergence"] {
-                let strategy = random::zipped(key, 3);
-                report.absorb(property(section, &strategy, |case| check::gradients::check(case, backend)));
+                let strategy = random::gradients(key, 3);
+                judge.property(key, &strategy, |case| check::gradients::check(case, backend));
             }
         }
         "random_paths" => {
             for key in ["dtw", "ddtw", "wdtw", "wddtw", "adtw", "erp", "edr", "lcss", "msm", "twed"] {
                 let strategy = random::zipped(key, if key == "msm" { 1 } else { 3 });
-                let check = |case: &Case| check::paths::check(case, Identity::NotRequired, backend);
-                report.absorb(property(section, &strategy, check));
+                judge.property(key, &strategy, |case| {
+                    check::paths::check(case, Identity::NotRequired, backend)
+                });
             }
         }
         "random_matches" => {
-            let check = |search: &check::matches::Search| check::matches::check(search, backend);
-            report.absorb(property(section, &random::searches(), check));
+            judge.property("", &random::searches(), |search| check::matches::check(search, backend));
         }
         "half_dtw" | "half_subsequence_dtw" => {
             let cases = half::cases(&section["half_".len()..]);
             for HalfCase { case, call } in &cases {
-                record(&label(case), check::distances::check_call(case, call, backend));
+                judge.record(&label(case), check::distances::check_call(case, call, backend));
             }
             if T::DTYPE == Dtype::F32 && expected_in_half(backend.name(), section) {
                 let cases = cases.iter().map(|half| (&half.case, half.call));
-                record("half precision is used", check::half::is_noticed(cases, backend));
+                judge.record("half precision is used", check::half::is_noticed(cases, backend));
             }
         }
         "half_others" => {
             for case in half::others() {
-                record(&label(&case), check::distances::check_call(&case, &Call::HALF, backend));
+                judge.record(&label(&case), check::distances::check_call(&case, &Call::HALF, backend));
             }
             for (task, case) in half::tasks() {
-                record(
+                judge.record(
                     &format!("{task:?}, {}", label(&case)),
                     check::half::task_is_full(task, &case, backend),
                 );
@@ -165,70 +170,49 @@ pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Repor
                 let measure = &variants(key)[0];
                 for kind in contract::BAD_INPUTS {
                     let checked = contract::bad_input(kind, measure, Precision::Half, backend);
-                    record(&format!("{key} {kind}"), checked);
+                    judge.record(&format!("{key} {kind}"), checked);
                 }
                 for pairing in pairings(measure) {
                     let checked =
                         contract::progress_and_cancellation(measure, pairing, Precision::Half, backend);
-                    record(&format!("{key} {pairing:?}"), checked);
+                    judge.record(&format!("{key} {pairing:?}"), checked);
                 }
             }
         }
         "random_half_dtw" | "random_half_subsequence_dtw" => {
             let strategy = random::halves(&variants(&section["random_half_".len()..])[0]);
-            let check = |case: &Case| check::distances::check_call(case, &Call::HALF, backend);
-            report.absorb(property(section, &strategy, check));
+            judge.property("", &strategy, |case| check::distances::check_call(case, &Call::HALF, backend));
         }
         "bad_input" => {
             let dtw = &variants("dtw")[0];
             for kind in contract::BAD_INPUTS {
-                record(kind, contract::bad_input(kind, dtw, Precision::Full, backend));
+                judge.record(kind, contract::bad_input(kind, dtw, Precision::Full, backend));
             }
-            record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
+            judge.record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
         }
         "progress_and_cancellation" => {
             for measure in KEYS.map(|key| variants(key).remove(0)) {
                 for pairing in pairings(&measure) {
                     let checked =
                         contract::progress_and_cancellation(&measure, pairing, Precision::Full, backend);
-                    record(&format!("{} {pairing:?}", measure.key()), checked);
+                    judge.record(&format!("{} {pairing:?}", measure.key()), checked);
                 }
             }
         }
         _ => {
             if let Some(key) = section.strip_prefix("random_").and_then(known_key) {
                 let strategy = random::distances(key);
-                report.absorb(property(section, &strategy, |case| check::distances::check(case, backend)));
+                judge.property(key, &strategy, |case| check::distances::check(case, backend));
             } else if let Some(key) = known_key(section) {
                 for case in distances::cases(key) {
-                    record(&label(&case), check::distances::check(&case, backend));
+                    judge.record(&label(&case), check::distances::check(&case, backend));
                 }
             } else {
                 panic!("no section is called {section:?}; there are {SECTIONS:?}");
             }
         }
     }
-    let gap = expected_unsupported(backend.name(), section);
-    match gap {
-        Some(_) if report.passed > 0 => {
-            let message = format!(
-                "{} cases passed, though the backend is listed as unable: take it out of expectations.rs",
-                report.passed
-            );
-            report.record(section, Outcome::Failed(message));
-        }
-        Some(reason) if report.failed.is_empty() => {
-            report.expected += 1;
-            report.record(section, Outcome::Unsupported(format!("as expected: {reason}")));
-        }
-        None if report.passed == 0 && report.failed.is_empty() => {
-            let reason =
-                report.skipped.first().map_or("there are no cases".to_owned(), |note| note.reason.clone());
-            report.record(section, Outcome::Failed(format!("every case was unsupported: {reason}")));
-        }
-        _ => {}
-    }
-    report
+    judge.finish()
 }
 
 /// Runs every section; `progress` hears each section's report.
@@ -248,28 +232,10 @@ pub fn run<T: Element>(backend: &dyn Backend<T>, mut progress: impl FnMut(&str, 
 /// When the file cannot be read, or is not a file of golden cases at all.
 pub fn run_file<T: Element>(path: &std::path::Path, backend: &dyn Backend<T>) -> std::io::Result<Report> {
     let json = std::fs::read_to_string(path)?;
-    match golden::parse(&json) {
-        Ok(_) => Ok(golden_cases(&json, backend)),
-        Err(error) => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, error)),
-    }
-}
-
-fn golden_cases<T: Element>(json: &str, backend: &dyn Backend<T>) -> Report {
-    let mut report = Report::default();
-    match golden::parse(json) {
-        Err(error) => report.record("file", Outcome::Failed(error.to_string())),
-        Ok(cases) => {
-            for case in cases {
-                match case {
-                    Err(error) => report.record("file", Outcome::Failed(error.to_string())),
-                    Ok(case) => {
-                        report.record(case.name.clone(), outcome(check::expected::check(&case, backend)))
-                    }
-                }
-            }
-        }
-    }
-    report
+    golden::parse(&json).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
+    let mut judge = Judge::new("file", seed::USUAL);
+    judge.golden(&json, |case| check::expected::check(case, backend));
+    Ok(judge.finish())
 }
 
 /// The pairings that a measure has.
@@ -285,39 +251,4 @@ fn known_key(name: &str) -> Option<&'static str> {
 
 fn label(case: &Case) -> String {
     format!("{:?}, {}", case.measure, case.name)
-}
-
-/// Runs one property on [`RANDOM_CASES`] cases or more, the same ones every time; a failure is shrunk first.
-fn property<S: Strategy>(section: &str, strategy: &S, check: impl Fn(&S::Value) -> Checked) -> Report {
-    let asked = Config::default().cases;
-    let config = Config {
-        cases: asked.max(RANDOM_CASES),
-        failure_persistence: None,
-        max_shrink_iters: 1000,
-        ..Config::default()
-    };
-    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(config, random);
-    let report = RefCell::new(Report::default());
-    let result = runner.run(strategy, |value| match check(&value) {
-        Ok(()) => {
-            report.borrow_mut().passed += 1;
-            Ok(())
-        }
-        Err(Stop::Unsupported(reason)) => {
-            report.borrow_mut().record(section, Outcome::Unsupported(reason));
-            Ok(())
-        }
-        Err(Stop::Failed(reason)) => Err(TestCaseError::fail(reason)),
-    });
-    let mut report = report.into_inner();
-    match result {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, case)) => {
-            let message = format!("{reason}; smallest case found: {case:?}");
-            report.record(section, Outcome::Failed(message));
-        }
-        Err(error) => report.record(section, Outcome::Failed(error.to_string())),
-    }
-    report
 }

@@ -91,6 +91,7 @@ fn unusable_arguments_are_errors() {
         (&["--backend", "abacus"], "abacus"),
         (&["--section", "frechet"], "frechet"),
         (&["--dtype", "f16"], "f16"),
+        (&["--seed", "Tuesday"], "Tuesday"),
     ] {
         let output = conformance(arguments);
         assert!(!output.status.success(), "{arguments:?}");
@@ -102,4 +103,23 @@ fn unusable_arguments_are_errors() {
     let nothing = conformance(&["--section", "none"]);
     assert_eq!(last_line(&nothing), "0 passed, 0 failed, 0 skipped");
     assert!(!nothing.status.success(), "a run that tested nothing has shown nothing");
+}
+
+#[test]
+fn a_seed_is_printed_and_draws_the_same_cases_again() {
+    let run = |seed: &str| {
+        let output = conformance(&["--section", "random_dtw", "--dtype", "f32", "--seed", seed]);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (first, other) = (run("7"), run("8"));
+    assert!(first.starts_with("seed 7 (again with --seed 7)\n"), "{first}");
+    assert_eq!(first, run("7"));
+    let section = |text: &str| text.lines().nth(1).unwrap_or_default().to_owned();
+    // The mean error tells other cases apart.
+    assert_ne!(section(&first), section(&other));
+    let fresh = run("fresh");
+    let seed = fresh.strip_prefix("seed ").and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+    assert!(seed.parse::<u64>().is_ok(), "{fresh}");
+    assert_eq!(fresh, run(seed));
 }

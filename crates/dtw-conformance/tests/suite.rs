@@ -1,9 +1,13 @@
 //! The suite passes a backend that is right, and notices one that is not.
 
+mod faulty;
 mod plain;
+
+use std::collections::BTreeSet;
 
 use dtw_conformance::report::Report;
 use dtw_conformance::suite::run_section;
+use faulty::{Faulty, Planted};
 use plain::{Fault, Plain};
 
 dtw_conformance::suite!(Plain(Fault::None));
@@ -59,5 +63,117 @@ fn every_fault_is_noticed() {
                 "{section} passed with {fault:?}: {report}"
             );
         }
+    }
+}
+
+/// What is said of the failures of a section with a planted fault, in one precision.
+fn failures<T: dtw_conformance::batch::Element>(section: &str, planted: Planted) -> String {
+    let report = run_section::<T>(section, &Faulty(planted));
+    assert!(!report.is_success(), "{section} passed with {planted:?}: {report}");
+    assert!(!report.failed.is_empty(), "{section} did not fail with {planted:?}: {report}");
+    report.failed.into_iter().map(|note| note.reason).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_is_no_longer_supported_is_noticed() {
+    for (section, planted) in [
+        ("dtw", Planted::RefusesChannels),
+        ("random_lcss", Planted::RefusesChannels),
+        ("gradients_soft_dtw", Planted::RefusesChannels),
+        ("alignment", Planted::RefusesBands),
+        ("matches", Planted::RefusesChannels),
+        ("random_paths", Planted::RefusesBands),
+        ("half_others", Planted::RefusesBands),
+        ("progress_and_cancellation", Planted::RefusesChannels),
+        ("golden", Planted::HasAnotherGap),
+    ] {
+        for failures in [failures::<f32>(section, planted), failures::<f64>(section, planted)] {
+            assert!(failures.contains("does not list as a gap"), "{section} {planted:?}: {failures}");
+        }
+    }
+    assert!(failures::<f64>("golden", Planted::RefusesF64).contains("does not list as a gap"));
+    assert!(run_section::<f32>("golden", &Faulty(Planted::RefusesF64)).is_success());
+}
+
+#[test]
+fn a_listed_gap_that_is_none_is_noticed_and_one_that_is_is_skipped() {
+    for section in ["alignment", "golden", "random_gradients", "bad_input"] {
+        let failures = failures::<f64>(section, Planted::HasNoGap);
+        assert!(failures.contains("take it out of expectations.rs"), "{section}: {failures}");
+    }
+    let report = run_section::<f64>("bad_input", &Faulty(Planted::HasAnotherGap));
+    assert!(report.failed.is_empty() && report.skipped.len() == 1, "{report}");
+    assert!(report.skipped[0].reason.contains("no backward sweep"), "{:?}", report.skipped);
+}
+
+#[test]
+fn writing_outside_an_output_is_noticed() {
+    for (planted, place) in [(Planted::WritesBefore, "at index -1,"), (Planted::WritesBehind, "outside 0..")]
+    {
+        for section in ["random_erp", "random_gradients", "random_half_dtw"] {
+            for failures in [failures::<f32>(section, planted), failures::<f64>(section, planted)] {
+                assert!(failures.contains("wrote") && failures.contains(place), "{section}: {failures}");
+            }
+        }
+    }
+}
+
+#[test]
+fn errors_of_one_part_in_a_hundred_million_are_noticed_in_double_precision() {
+    let report = run_section::<f64>("golden", &Faulty(Planted::OffByTenBillionths));
+    let keys = |notes: &[dtw_conformance::report::Note]| -> BTreeSet<String> {
+        notes.iter().filter_map(|note| Some(note.case.rsplit_once('(')?.1.to_owned())).collect()
+    };
+    // Every measure but wddtw, which has no golden cases.
+    assert_eq!(keys(&report.failed).len(), 13, "{:?}", keys(&report.failed));
+    for section in ["random_wddtw", "random_gradients", "alignment", "random_paths", "random_matches"] {
+        failures::<f64>(section, Planted::OffByTenBillionths);
+    }
+}
+
+#[test]
+fn errors_of_eight_units_in_the_last_place_are_noticed_in_single_precision() {
+    for section in ["random_dtw", "random_wdtw", "random_erp", "random_msm", "random_twed", "random_soft_dtw"]
+    {
+        failures::<f32>(section, Planted::OffByEightUlps);
+    }
+}
+
+#[test]
+fn bands_of_another_radius_are_noticed() {
+    for section in ["random_dtw", "random_erp", "random_lcss", "random_paths", "random_gradients", "matches"]
+    {
+        for planted in [Planted::WiderBand, Planted::NarrowerBand] {
+            failures::<f32>(section, planted);
+            failures::<f64>(section, planted);
+        }
+    }
+}
+
+// For paths: `PathPrefersLeft` above.
+#[test]
+fn ties_of_matches_broken_in_another_order_are_noticed() {
+    for failures in
+        [failures::<f32>("matches", Planted::OtherTies), failures::<f64>("matches", Planted::OtherTies)]
+    {
+        assert!(failures.contains("expected ["), "{failures}");
+    }
+}
+
+#[test]
+fn a_value_left_over_from_the_call_before_is_noticed() {
+    for section in
+        ["random_dtw", "random_half_dtw", "random_gradients", "alignment", "random_paths", "random_matches"]
+    {
+        failures::<f32>(section, Planted::StaleValue);
+        failures::<f64>(section, Planted::StaleValue);
+    }
+}
+
+#[test]
+fn one_wrong_value_in_a_ragged_batch_is_noticed() {
+    for section in ["random_dtw", "random_soft_dtw", "random_gradients", "random_paths"] {
+        failures::<f32>(section, Planted::OneWrongPair);
+        failures::<f64>(section, Planted::OneWrongPair);
     }
 }

@@ -1,6 +1,6 @@
-//! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]…`: judges a backend.
+//! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]… [--seed N|fresh]`: judges a backend.
 //!
-//! Prints a line per section, every failure, and last `N passed, N failed, N skipped`. Ends with 0 only if something
+//! Prints the seed of the random cases, a line per section, every failure, and last `N passed, N failed, N skipped`. Ends with 0 only if something
 //! passed and nothing failed.
 
 use std::io::Write;
@@ -11,7 +11,8 @@ use anyhow::{Context, bail};
 use clap::Parser;
 use dtw_conformance::batch::Element;
 use dtw_conformance::report::Report;
-use dtw_conformance::suite::{SECTIONS, run_file, run_section};
+use dtw_conformance::seed;
+use dtw_conformance::suite::{SECTIONS, run_file, run_section_from};
 use dtw_core::{Backend, Dtype};
 
 /// Judge a backend by the conformance suite.
@@ -30,9 +31,17 @@ struct Options {
     /// Run this section only. May be given more than once; `none` runs no section, only the files.
     #[arg(long)]
     section: Vec<String>,
+    /// Seed of the random cases: a number, or `fresh` for one that no run had before. Without it the variable
+    /// DTWAVE_SEED decides, and without that the cases are the same every time.
+    #[arg(long, value_name = "N|fresh", value_parser = |text: &str| seed::parse(Some(text)))]
+    seed: Option<u64>,
 }
 
 impl Options {
+    fn seed(&self) -> anyhow::Result<u64> {
+        self.seed.map_or_else(|| seed::in_environment().map_err(anyhow::Error::msg), Ok)
+    }
+
     fn sections(&self) -> anyhow::Result<Vec<&'static str>> {
         if self.section.is_empty() {
             return Ok(SECTIONS.to_vec());
@@ -53,6 +62,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
     let mut out = std::io::stdout().lock();
     let mut whole = Report::default();
+    writeln!(out, "seed {0} (again with --seed {0})", options.seed()?)?;
     for dtype in [Dtype::F64, Dtype::F32] {
         if options.dtype.is_none_or(|only| only == dtype) {
             whole.absorb(match dtype {
@@ -99,7 +109,7 @@ fn judge<T: Element>(
 ) -> anyhow::Result<Report> {
     let mut whole = Report::default();
     for section in options.sections()? {
-        let report = run_section(section, backend);
+        let report = run_section_from(options.seed()?, section, backend);
         print(out, &format!("{} {} {section}", backend.name(), T::DTYPE), &report)?;
         whole.absorb(report);
     }
@@ -112,7 +122,7 @@ fn judge<T: Element>(
 }
 
 fn print(out: &mut impl Write, what: &str, report: &Report) -> std::io::Result<()> {
-    writeln!(out, "{what}: {report}")?;
+    writeln!(out, "{what}: {report}{}", details(report))?;
     for note in &report.failed {
         writeln!(out, "  FAILED {}: {}", note.case, note.reason)?;
     }
@@ -123,4 +133,16 @@ fn print(out: &mut impl Write, what: &str, report: &Report) -> std::io::Result<(
         writeln!(out, "  skipped: {reason}")?;
     }
     out.flush()
+}
+
+/// What a section's values have to say: refusals among what passed, errors on the whole.
+fn details(report: &Report) -> String {
+    let mut details = Vec::new();
+    if report.details.refusals > 0 {
+        details.push(format!("{} by refusing a band without a path", report.details.refusals));
+    }
+    if let Some((own, plain)) = report.details.accuracy.root_mean_squares() {
+        details.push(format!("root mean square error {own:.2} ulp, a plain loop's {plain:.2}"));
+    }
+    if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) }
 }

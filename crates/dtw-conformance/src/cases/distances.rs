@@ -7,6 +7,7 @@ use super::series::{Kind, SplitMix, series, times};
 use super::{Case, variants};
 use crate::batch::Batch;
 use crate::oracle::{Band, Measure, Radius};
+use crate::seed::fingerprint;
 
 /// Lane counts, strip widths and tile sides of real devices, where one more or one less is another code path.
 const SMALL_EDGES: [usize; 5] = [4, 8, 16, 32, 64];
@@ -31,11 +32,6 @@ pub fn cases(key: &str) -> Vec<Case> {
         }
     }
     builder.cases
-}
-
-/// A seed from a name.
-fn fingerprint(name: &str) -> u64 {
-    name.bytes().fold(0, |seed: u64, byte| seed.wrapping_mul(257).wrapping_add(u64::from(byte)))
 }
 
 struct Builder {

@@ -1,5 +1,7 @@
 //! Strategies for property tests. Values are exact in `f32`; a failing case shrinks towards few short series of zeros
-//! in the full grid.
+//! in the full grid. Some cases have long series, series far from zero, or constant ones.
+
+use std::ops::RangeInclusive;
 
 use dtw_core::{Pairing, SearchOptions};
 use proptest::collection::vec;
@@ -7,12 +9,18 @@ use proptest::prelude::*;
 use proptest::strategy::Union;
 
 use super::{Case, variants};
-use crate::batch::Batch;
+use crate::batch::{Batch, pairs};
 use crate::check::matches::Search;
-use crate::oracle::{Band, LocalCost, Measure, Radius};
+use crate::oracle::{Band, Ends, LocalCost, Measure, Radius};
 
-/// Longest series.
+/// Longest series of most cases.
 const MOST_POINTS: usize = 24;
+/// Lengths of the others, which have fewer series.
+const LONG: RangeInclusive<usize> = 100..=500;
+/// Lengths of long cases for gradients, whose oracle takes ten times as long.
+const LONG_GRADIENTS: RangeInclusive<usize> = 60..=150;
+/// Most series on a side of a long case.
+const MOST_LONG_SERIES: usize = 2;
 /// The same for half precision.
 const MOST_HALF_POINTS: usize = 70;
 /// Most series on a side.
@@ -29,6 +37,41 @@ fn value(measure: &Measure) -> BoxedStrategy<f64> {
         eighth().boxed()
     } else {
         prop_oneof![2 => eighth(), 3 => (-4.0f32..4.0).prop_map(f64::from)].boxed()
+    }
+}
+
+/// What the points of a batch have in common.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Nothing.
+    Around(f64),
+    /// Every value of a series is its first.
+    Constant,
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![
+        6 => Just(Place::Around(0.0)),
+        1 => Just(Place::Around(1e3)),
+        1 => Just(Place::Around(-1e3)),
+        1 => Just(Place::Constant),
+    ]
+}
+
+impl Place {
+    fn of(self, mut series: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        match self {
+            Place::Around(offset) => {
+                // Rounded to single precision; multiples of an eighth stay such.
+                let moved = |value: &mut f64| *value = f64::from((*value + offset) as f32);
+                series.iter_mut().flatten().for_each(moved);
+            }
+            Place::Constant => {
+                let first = series[0][0];
+                series.iter_mut().flatten().for_each(|value| *value = first);
+            }
+        }
+        series
     }
 }
 
@@ -72,9 +115,9 @@ fn measure(key: &str) -> BoxedStrategy<Measure> {
 }
 
 /// Bands that fit any lengths (though they may leave no path, which must then be said).
-fn band() -> impl Strategy<Value = Band> {
+fn band(most_points: usize) -> impl Strategy<Value = Band> {
     let radius = prop_oneof![
-        3 => (0usize..=MOST_POINTS).prop_map(Radius::Points),
+        3 => (0..=most_points).prop_map(Radius::Points),
         1 => (0.0f64..=1.0).prop_map(Radius::Fraction),
     ];
     prop_oneof![
@@ -85,13 +128,17 @@ fn band() -> impl Strategy<Value = Band> {
     ]
 }
 
-fn batch(measure: &Measure, count: usize, channels: usize, equal: Option<usize>) -> BoxedStrategy<Batch> {
+fn batch(
+    measure: &Measure,
+    count: usize,
+    channels: usize,
+    lengths: RangeInclusive<usize>,
+) -> BoxedStrategy<Batch> {
     let least = measure.min_length();
-    let lengths = match equal {
-        Some(length) => length.max(least)..=length.max(least),
-        None => least..=MOST_POINTS,
-    };
+    let lengths = (*lengths.start()).max(least)..=(*lengths.end()).max(least);
     let series = vec(vec(vec(value(measure), channels), lengths), count);
+    let series = (series, place())
+        .prop_map(|(batch, place)| batch.into_iter().map(|series| place.of(series)).collect::<Vec<_>>());
     if !matches!(measure, Measure::Twed { .. }) {
         return series.prop_map(Batch::new).boxed();
     }
@@ -114,31 +161,69 @@ fn batch(measure: &Measure, count: usize, channels: usize, equal: Option<usize>)
         .boxed()
 }
 
-/// Cases of one measure for distances: any pairing, ragged or equal lengths, any band.
+/// Cases of one measure for distances: any pairing, ragged or equal lengths, any band, some of them long.
 pub fn distances(key: &'static str) -> BoxedStrategy<Case> {
-    let sides = (1..=MOST_SERIES, 1..=MOST_SERIES, 1..=MOST_CHANNELS, 0..3usize);
-    let equal = proptest::option::of(1..=MOST_POINTS);
-    let in_bands = (measure(key), band(), sides, equal).prop_flat_map(
-        |(measure, band, (n_x, n_y, channels, pairing), equal)| {
+    let usual = in_bands(key, MOST_SERIES, MOST_CHANNELS, 1..=MOST_POINTS);
+    let long = in_bands(key, MOST_LONG_SERIES, 2, LONG);
+    prop_oneof![24 => usual, 5 => explicit_ranges(key), 2 => long].boxed()
+}
+
+fn in_bands(
+    key: &'static str,
+    most_series: usize,
+    most_channels: usize,
+    lengths: RangeInclusive<usize>,
+) -> BoxedStrategy<Case> {
+    let sides = (1..=most_series, 1..=most_series, 1..=most_channels, 0..3usize);
+    let equal = proptest::option::of(lengths.clone());
+    // Of bands that might leave no path, few shall.
+    let has_path = proptest::bool::weighted(0.9);
+    (measure(key), band(*lengths.end()), sides, equal, has_path)
+        .prop_flat_map(move |(measure, band, (n_x, n_y, channels, pairing), equal, has_path)| {
             let pairing = match pairing {
                 0 => Pairing::Zipped,
                 1 if measure.is_symmetric() => Pairing::SelfSymmetric,
                 _ => Pairing::Cross,
             };
             let n_y = if pairing == Pairing::Cross { n_y } else { n_x };
-            (batch(&measure, n_x, channels, equal), batch(&measure, n_y, channels, equal)).prop_map(
-                move |(x, y)| Case {
-                    name: "random".to_owned(),
-                    measure: measure.clone(),
-                    band: band.clone(),
-                    pairing,
-                    x,
-                    y,
-                },
-            )
-        },
-    );
-    prop_oneof![5 => in_bands, 1 => explicit_ranges(key)].boxed()
+            let lengths = equal.map_or(lengths.clone(), |length| length..=length);
+            (batch(&measure, n_x, channels, lengths.clone()), batch(&measure, n_y, channels, lengths))
+                .prop_map(move |(x, y)| {
+                    let (measure, band) = (measure.clone(), band.clone());
+                    let case = Case { name: "random".to_owned(), measure, band, pairing, x, y };
+                    if has_path { with_path(case) } else { case }
+                })
+        })
+        .boxed()
+}
+
+/// The same case if its Itakura band leaves every pair a path; else in the least steep band of some that does, or with
+/// all series cut to one length.
+fn with_path(mut case: Case) -> Case {
+    let Band::Itakura { max_slope } = case.band else { return case };
+    let slopes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|factor| factor * max_slope);
+    if let Some(max_slope) = slopes.into_iter().find(|&max_slope| leaves_a_path(&case, max_slope)) {
+        case.band = Band::Itakura { max_slope };
+        return case;
+    }
+    let lengths = case.x.series.iter().chain(&case.y.series).map(Vec::len);
+    let shortest = lengths.min().unwrap_or_default();
+    for batch in [&mut case.x, &mut case.y] {
+        batch.series.iter_mut().for_each(|series| series.truncate(shortest));
+        batch.times.iter_mut().flatten().for_each(|times| times.truncate(shortest));
+    }
+    case
+}
+
+fn leaves_a_path(case: &Case, max_slope: f64) -> bool {
+    let dropped = case.measure.min_length() - 1;
+    let band = Band::Itakura { max_slope };
+    let ends = if case.measure.is_symmetric() { Ends::Global } else { Ends::Free };
+    let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
+    pairs(case.pairing, case.x.series.len(), y.series.len()).into_iter().all(|(s, t)| {
+        let (n, m) = (case.x.series[s].len() - dropped, y.series[t].len() - dropped);
+        band.rows(n, m, ends).is_ok()
+    })
 }
 
 /// Cases of a measure that may be computed in half precision: univariate, in the full grid, longer than other cases.
@@ -179,8 +264,8 @@ fn explicit_ranges(key: &'static str) -> impl Strategy<Value = Case> {
             let m = if matches!(measure, Measure::SoftDtwDivergence { .. }) { n } else { m };
             let dropped = measure.min_length() - 1;
             (
-                batch(&measure, 1, channels, Some(n + dropped)),
-                batch(&measure, 1, channels, Some(m + dropped)),
+                batch(&measure, 1, channels, n + dropped..=n + dropped),
+                batch(&measure, 1, channels, m + dropped..=m + dropped),
                 vec((0usize..=4, 1usize..=4), n),
                 Just((measure, n, m)),
             )
@@ -196,35 +281,68 @@ fn explicit_ranges(key: &'static str) -> impl Strategy<Value = Case> {
         })
 }
 
-/// Zipped cases of one measure in bands that always leave a path, for gradients and paths.
+/// Zipped cases of one measure in bands that always leave a path, for paths.
 pub fn zipped(key: &'static str, most_channels: usize) -> BoxedStrategy<Case> {
-    let bands =
-        band().prop_filter("a band that always has a path", |band| !matches!(band, Band::Itakura { .. }));
-    (measure(key), bands, 1..=MOST_SERIES, 1..=most_channels)
-        .prop_flat_map(|(measure, band, count, channels)| {
-            (batch(&measure, count, channels, None), batch(&measure, count, channels, None)).prop_map(
-                move |(x, y)| Case {
-                    name: "random".to_owned(),
-                    measure: measure.clone(),
-                    band: band.clone(),
-                    pairing: Pairing::Zipped,
-                    x,
-                    y,
-                },
-            )
+    prop_oneof![
+        30 => zipped_of(key, MOST_SERIES, most_channels, 1..=MOST_POINTS),
+        1 => zipped_of(key, 1, most_channels, LONG),
+    ]
+    .boxed()
+}
+
+/// The same for gradients.
+pub fn gradients(key: &'static str, most_channels: usize) -> BoxedStrategy<Case> {
+    prop_oneof![
+        30 => zipped_of(key, MOST_SERIES, most_channels, 1..=MOST_POINTS),
+        1 => zipped_of(key, 1, most_channels, LONG_GRADIENTS),
+    ]
+    .boxed()
+}
+
+fn zipped_of(
+    key: &'static str,
+    most_series: usize,
+    most_channels: usize,
+    lengths: RangeInclusive<usize>,
+) -> BoxedStrategy<Case> {
+    let bands = band(*lengths.end())
+        .prop_filter("a band that always has a path", |band| !matches!(band, Band::Itakura { .. }));
+    (measure(key), bands, 1..=most_series, 1..=most_channels)
+        .prop_flat_map(move |(measure, band, count, channels)| {
+            let batch = || batch(&measure, count, channels, lengths.clone());
+            (batch(), batch()).prop_map(move |(x, y)| Case {
+                name: "random".to_owned(),
+                measure: measure.clone(),
+                band: band.clone(),
+                pairing: Pairing::Zipped,
+                x,
+                y,
+            })
         })
         .boxed()
 }
 
 /// Searches of one query in one reference.
 pub fn searches() -> BoxedStrategy<Search> {
-    let options = (1usize..=5, 0usize..=10, proptest::option::of(1usize..=12));
-    let shape = (1usize..=10, 1usize..=60, 1..=MOST_CHANNELS);
+    let options = || (1usize..=5, 0usize..=10, proptest::option::of(1usize..=12));
+    let usual = (1usize..=10, 1usize..=60, 1..=MOST_CHANNELS);
+    let long = (1usize..=60, LONG, 1..=2usize);
+    prop_oneof![
+        20 => searches_of(usual, options()),
+        1 => searches_of(long, options()),
+    ]
+    .boxed()
+}
+
+fn searches_of(
+    shape: impl Strategy<Value = (usize, usize, usize)> + 'static,
+    options: impl Strategy<Value = (usize, usize, Option<usize>)> + 'static,
+) -> BoxedStrategy<Search> {
     (measure("subsequence_dtw"), shape, options)
         .prop_flat_map(|(measure, (n, m, channels), (top_k, exclusion, normalized_window))| {
             let options = SearchOptions { top_k, exclusion, normalized_window };
-            let x = batch(&measure, 1, channels, Some(n));
-            let y = batch(&measure, 1, channels, Some(m));
+            let x = batch(&measure, 1, channels, n..=n);
+            let y = batch(&measure, 1, channels, m..=m);
             (x, y, Just((measure, options)))
         })
         .prop_map(|(x, y, (measure, options))| {
@@ -233,4 +351,50 @@ pub fn searches() -> BoxedStrategy<Search> {
             Search { case, options, exact: false }
         })
         .boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+
+    fn drawn(key: &'static str, count: usize) -> Vec<Case> {
+        let strategy = distances(key);
+        let random = crate::seed::random(crate::seed::USUAL, "drawn");
+        let mut runner = TestRunner::new_with_rng(proptest::test_runner::Config::default(), random);
+        (0..count).map(|_| strategy.new_tree(&mut runner).expect("no filter").current()).collect()
+    }
+
+    #[test]
+    fn few_itakura_bands_leave_no_path() {
+        for key in ["dtw", "ddtw", "subsequence_dtw"] {
+            let cases = drawn(key, 2000);
+            let slope = |case: &Case| match case.band {
+                Band::Itakura { max_slope } => Some(leaves_a_path(case, max_slope)),
+                _ => None,
+            };
+            let with = cases.iter().filter_map(slope).filter(|has_path| *has_path).count();
+            let without = cases.iter().filter_map(slope).count() - with;
+            assert!(
+                with > 150 && without > 0 && without < with / 10,
+                "{key}: {with} with, {without} without"
+            );
+        }
+    }
+
+    #[test]
+    fn random_cases_are_of_all_kinds() {
+        let cases = drawn("dtw", 2000);
+        let count =
+            |is: fn(&Vec<Vec<f64>>) -> bool| cases.iter().filter(|case| case.x.series.iter().any(is)).count();
+        let constant = count(|series| series.len() > 3 && series.iter().all(|point| *point == series[0]));
+        let (high, low) = (count(|series| series[0][0] > 900.0), count(|series| series[0][0] < -900.0));
+        let long = count(|series| series.len() > 400);
+        assert!([constant, high, low].iter().all(|&kind| kind > 100), "{constant} {high} {low}");
+        assert!(long > 10, "{long}");
+        let values = || cases.iter().flat_map(|case| case.x.series.iter().flatten().flatten());
+        assert!(values().all(|value| f64::from(*value as f32) == *value), "exact in single precision");
+    }
 }

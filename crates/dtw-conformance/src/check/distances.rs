@@ -1,12 +1,14 @@
 //! Distances against the oracle, inside their buffer, the same every time.
 
-use dtw_core::{Backend, Pairing, Plan, Precision, Problem, Task};
+use dtw_core::{Backend, Dtype, Pairing, Plan, Precision, Problem, SeriesBatch, Task};
 
-use super::{Checked, Stop, bits, prepared, refused};
+use super::{Checked, Stop, bits, prepared, refused, supported};
+use crate::accuracy::Accuracy;
 use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::guard::Guarded;
 use crate::oracle::{BandError, Measure, OracleError};
+use crate::report::Details;
 use crate::tolerance;
 use crate::translate;
 
@@ -44,15 +46,16 @@ impl Call {
 ///
 /// # Errors
 /// [`Stop`] unless everything holds.
-pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
+pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked<Details> {
     check_call(case, &Call::FULL, backend)
 }
 
-/// Checks one case.
+/// Checks one case: the values, and that a plan that was used for other series before gives the same bits as a fresh one,
+/// so that nothing is left over from call to call.
 ///
 /// # Errors
 /// [`Stop`] unless everything holds.
-pub fn check_call<T: Element>(case: &Case, call: &Call, backend: &dyn Backend<T>) -> Checked {
+pub fn check_call<T: Element>(case: &Case, call: &Call, backend: &dyn Backend<T>) -> Checked<Details> {
     let (flat_x, flat_y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let (x, y) = (flat_x.batch()?, flat_y.batch()?);
     // Planned for x alone where pairs are mirrored; the call still gets y, which it must ignore.
@@ -64,36 +67,38 @@ pub fn check_call<T: Element>(case: &Case, call: &Call, backend: &dyn Backend<T>
         // A band that does not fit must be refused, by whichever of the three steps first sees it.
         Err(OracleError::Band(error)) => {
             let named: &[&str] = if matches!(error, BandError::NoPath(_)) { &["no path"] } else { &[] };
-            let Ok(problem) = problem else { return refused(problem, "this band", named) };
-            let plan = match backend.supports(&problem, Task::Distances) {
-                Ok(()) => backend.plan(&problem),
-                Err(error) => return Err(Stop::Unsupported(error.to_string())),
+            let refusal = Details { refusals: 1, ..Details::default() };
+            let Ok(problem) = problem else { return refused(problem, "this band", named).map(|()| refusal) };
+            supported(backend, &problem, Task::Distances)?;
+            let mut plan = match backend.plan(&problem) {
+                Ok(plan) => plan,
+                error => return refused(error.map(drop), "this band", named).map(|()| refusal),
             };
-            let Ok(mut plan) = plan else { return refused(plan.map(|_| ()), "this band", named) };
             let mut out = Guarded::<T>::new(problem.output_len());
-            return refused(plan.distances(x, y, out.output()), "this band", named);
+            return refused(plan.distances(x, y, out.output()), "this band", named).map(|()| refusal);
         }
         Err(error) => return Err(error.into()),
     };
     let problem = problem?;
     let mut plan = prepared(backend, &problem, Task::Distances)?;
-    let run = |plan: &mut dyn Plan<T>| -> Checked<Vec<T>> {
+    let run = |plan: &mut dyn Plan<T>, x: SeriesBatch<'_, T>| -> Checked<Vec<T>> {
         let mut out = Guarded::new(problem.output_len());
         plan.distances(x, y, out.output())?;
         Ok(out.checked("out")?.to_vec())
     };
-    let got = run(plan.as_mut())?;
-    compare(case, call, &got, &expected)?;
+    let got = run(plan.as_mut(), x)?;
+    let accuracy = compare(case, call, &got, &expected)?;
     if case.pairing == Pairing::SelfSymmetric {
         mirrored(&got, case.x.series.len())?;
     }
-    if bits(&run(plan.as_mut())?) != bits(&got) {
-        return Err(Stop::Failed("a second call of the same plan gives other bits".to_owned()));
+    let mut used = backend.plan(&problem)?;
+    let changed = flat_x.changed();
+    run(used.as_mut(), changed.batch()?)?;
+    if bits(&run(used.as_mut(), x)?) != bits(&got) {
+        let message = "a plan that was used for other series before gives other bits than a fresh one";
+        return Err(Stop::Failed(message.to_owned()));
     }
-    if bits(&run(backend.plan(&problem)?.as_mut())?) != bits(&got) {
-        return Err(Stop::Failed("a fresh plan gives other bits".to_owned()));
-    }
-    Ok(())
+    Ok(Details { refusals: 0, accuracy })
 }
 
 fn expected<T: Element>(case: &Case) -> Result<Vec<Expected<T>>, OracleError> {
@@ -103,7 +108,11 @@ fn expected<T: Element>(case: &Case) -> Result<Vec<Expected<T>>, OracleError> {
         .map(|(s, t)| {
             let pair = Batch::pair(&case.x, s, y, t);
             let truth = case.measure.distance(&pair, &case.band)?;
-            let plain = case.measure.distance(&pair.cast::<T>(), &case.band)?;
+            let plain = match T::DTYPE {
+                // The yardstick of single precision alone.
+                Dtype::F64 => T::of(truth),
+                Dtype::F32 => case.measure.distance(&pair.cast::<T>(), &case.band)?,
+            };
             let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
             Ok(Expected { truth, plain, scale, steps: (pair.x.len() + pair.y.len()) as f64 })
         })
@@ -128,7 +137,8 @@ fn half_allowed<T: Element>(case: &Case, call: &Call) -> impl Fn(&Expected<T>, u
     }
 }
 
-fn compare<T: Element>(case: &Case, call: &Call, got: &[T], expected: &[Expected<T>]) -> Checked {
+fn compare<T: Element>(case: &Case, call: &Call, got: &[T], expected: &[Expected<T>]) -> Checked<Accuracy> {
+    let mut accuracy = Accuracy::default();
     let half = half_allowed::<T>(case, call);
     let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
     let pairs = pairs(case.pairing, case.x.series.len(), y.series.len());
@@ -138,11 +148,15 @@ fn compare<T: Element>(case: &Case, call: &Call, got: &[T], expected: &[Expected
     for ((got, expected), (s, t)) in got.iter().zip(expected).zip(pairs) {
         let allowed = tolerance::allowed(expected.truth, expected.plain, expected.scale, expected.steps);
         let (n, m) = (case.x.series[s].len(), y.series[t].len());
-        let allowed = allowed + half(expected, n, m);
+        let more = half(expected, n, m);
         let what = format!("x[{s}] ({n} points) with y[{t}] ({m} points)");
-        tolerance::within(&what, got.wide(), expected.truth, allowed)?;
+        tolerance::within(&what, got.wide(), expected.truth, allowed + more)?;
+        if T::DTYPE == Dtype::F32 && more == 0.0 && expected.scale > 0.0 {
+            let relative = |value: T| (value.wide() - expected.truth).abs() / expected.scale;
+            accuracy.add(relative(*got), relative(expected.plain));
+        }
     }
-    Ok(())
+    Ok(accuracy)
 }
 
 fn mirrored<T: Element>(got: &[T], n: usize) -> Checked {

@@ -1,0 +1,111 @@
+//! Judges the cases of one section, chosen and random, and the section on the whole.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestError, TestRunner};
+
+use crate::check::{Checked, Stop};
+use crate::golden;
+use crate::report::{Details, Outcome, Report};
+use crate::seed;
+
+/// Fewest random cases per property; `PROPTEST_CASES` may ask for more.
+pub const RANDOM_CASES: u32 = 256;
+
+/// A section while it runs.
+pub(super) struct Judge<'a> {
+    section: &'a str,
+    seed: u64,
+    report: Report,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(section: &'a str, seed: u64) -> Self {
+        Self { section, seed, report: Report::default() }
+    }
+
+    /// Records one chosen case.
+    pub(super) fn record<D: Into<Details>>(&mut self, name: &str, checked: Checked<D>) {
+        let outcome = match checked {
+            Ok(details) => {
+                self.report.detail(details.into());
+                Outcome::Passed
+            }
+            Err(Stop::Unsupported(reason)) => Outcome::Unsupported(reason),
+            Err(Stop::Failed(reason)) => Outcome::Failed(reason),
+        };
+        self.report.record(format!("{}: {name}", self.section), outcome);
+    }
+
+    /// Runs one property on [`RANDOM_CASES`] cases or more; a failure is shrunk first. `name` and the seed decide which.
+    pub(super) fn property<S: Strategy, D: Into<Details>>(
+        &mut self,
+        name: &str,
+        strategy: &S,
+        check: impl Fn(&S::Value) -> Checked<D>,
+    ) {
+        let asked = Config::default().cases;
+        let config = Config {
+            cases: asked.max(RANDOM_CASES),
+            failure_persistence: None,
+            max_shrink_iters: 1000,
+            ..Config::default()
+        };
+        let random = seed::random(self.seed, &format!("{} {name}", self.section));
+        let mut runner = TestRunner::new_with_rng(config, random);
+        let report = RefCell::new(Report::default());
+        let result = runner.run(strategy, |value| match check(&value) {
+            Ok(details) => {
+                report.borrow_mut().passed += 1;
+                report.borrow_mut().detail(details.into());
+                Ok(())
+            }
+            Err(Stop::Unsupported(reason)) => {
+                report.borrow_mut().record(self.section, Outcome::Unsupported(reason));
+                Ok(())
+            }
+            Err(Stop::Failed(reason)) => Err(TestCaseError::fail(reason)),
+        });
+        let mut report = report.into_inner();
+        let problem = match result {
+            Ok(()) => None,
+            Err(TestError::Fail(reason, case)) => Some(format!("{reason}; smallest case found: {case:?}")),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(problem) = problem {
+            // Whatever passed while the failure was shrunk was not asked for.
+            report.passed = report.passed.min(asked.max(RANDOM_CASES) as usize);
+            let again = format!("again with --seed {0} or {1}={0}", self.seed, seed::VARIABLE);
+            report
+                .record(format!("{} {name}", self.section), Outcome::Failed(format!("{problem} ({again})")));
+        }
+        self.report.absorb(report);
+    }
+
+    /// Runs the cases of a golden file; one that cannot be read is a failure.
+    pub(super) fn golden(&mut self, json: &str, check: impl Fn(&golden::Case) -> Checked) {
+        match golden::parse(json) {
+            Err(error) => self.record::<()>("file", Err(Stop::Failed(error.to_string()))),
+            Ok(cases) => {
+                for case in cases {
+                    match case {
+                        Err(error) => self.record::<()>("file", Err(Stop::Failed(error.to_string()))),
+                        Ok(case) => self.record(&case.name, check(&case)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The section's report. Its errors on the whole must be within their bound; and there must be cases.
+    pub(super) fn finish(mut self) -> Report {
+        if let Err(message) = self.report.details.accuracy.judge() {
+            self.report.record(format!("{} on the whole", self.section), Outcome::Failed(message));
+        }
+        if self.report.passed == 0 && self.report.failed.is_empty() && self.report.skipped.is_empty() {
+            self.report.record(self.section, Outcome::Failed("there are no cases".to_owned()));
+        }
+        self.report
+    }
+}
