@@ -53,7 +53,7 @@ impl DeviceLayout<'_> {
     }
 
     fn lengths(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.count()).map(|s| match self {
+        (0..self.count()).map(move |s| match self {
             Self::Equal { length, .. } => *length,
             Self::Ragged(offsets) => offsets[s + 1] - offsets[s],
         })
