@@ -69,12 +69,24 @@ impl CpuBackend {
     /// # Panics
     /// When the operating system refuses to start threads.
     pub fn with_threads(threads: usize) -> Self {
+        Self::try_with_threads(threads).expect("the operating system starts threads")
+    }
+
+    /// This many threads; 0 for one per core.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Backend`] when the operating system refuses to start them: a limit of memory or of processes.
+    pub fn try_with_threads(threads: usize) -> Result<Self> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|k| format!("dtwave-{k}"))
             .build()
-            .expect("the operating system starts threads");
-        Self { isa: Isa::best(), pool: Arc::new(pool) }
+            .map_err(|error| dtw_core::Error::Backend {
+                backend: NAME,
+                reason: format!("the operating system does not start as many threads: {error}; use fewer")
+                    .into(),
+            })?;
+        Ok(Self { isa: Isa::best(), pool: Arc::new(pool) })
     }
 
     /// The same backend on another instruction set of this machine; for tests and comparisons.

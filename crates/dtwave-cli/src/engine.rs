@@ -17,8 +17,9 @@ use dtwave::{
 use crate::data::Dataset;
 use crate::options::{Normalize, RunArgs};
 use crate::output::NpyElement;
-use crate::progress::{Cancel, Progress};
+use crate::progress::Progress;
 use crate::report;
+use crate::signals::{Cancel, Listener};
 
 /// A number type that is computed on and stored.
 pub(crate) trait Element: Float + NpyElement + serde::Serialize {}
@@ -108,10 +109,10 @@ pub(crate) struct Job {
     pub(crate) cancel: Cancel,
 }
 
-/// Passes a device's progress to the bar, and Ctrl-C to the device.
+/// Passes a device's progress to the bar, and Ctrl-C to the device; lives as long as a computation.
 struct Watch {
     progress: Arc<Progress>,
-    cancel: Cancel,
+    listener: Listener,
 }
 
 impl Observer for Watch {
@@ -120,7 +121,7 @@ impl Observer for Watch {
     }
 
     fn cancelled(&self) -> bool {
-        self.cancel.is_raised()
+        self.listener.is_raised()
     }
 }
 
@@ -136,7 +137,7 @@ impl Job {
 
     /// An observer that reports to `progress` and hears Ctrl-C.
     pub(crate) fn observer(&self, progress: &Arc<Progress>) -> Arc<dyn Observer> {
-        Arc::new(Watch { progress: Arc::clone(progress), cancel: self.cancel.clone() })
+        Arc::new(Watch { progress: Arc::clone(progress), listener: self.cancel.listener() })
     }
 
     /// A session that reports to `progress`.

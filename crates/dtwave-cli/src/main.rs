@@ -1,8 +1,8 @@
 //! The `dtwave` command: elastic distances between time series from files to files.
 //!
 //! `data` reads, `options` understands the command line, `engine` calls a backend, `commands` holds one file per
-//! command, `matrix` and `output` write, `plot` draws, `report` speaks.
-#![forbid(unsafe_code)]
+//! command, `matrix` and `output` write, `plot` draws, `report` speaks, `signals` hears Ctrl-C.
+#![deny(unsafe_code)]
 
 mod commands;
 mod data;
@@ -15,6 +15,7 @@ mod output;
 mod plot;
 mod progress;
 mod report;
+mod signals;
 
 use std::process::ExitCode;
 
@@ -25,8 +26,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),
     };
-    match cli.run() {
+    let cancel = match signals::Cancel::listen() {
+        Ok(cancel) => cancel,
+        Err(error) => return report::fail(&error, None),
+    };
+    match cli.run(&cancel) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report::fail(&error),
+        Err(error) => report::fail(&error, Some(&cancel)),
     }
 }

@@ -1,11 +1,8 @@
-//! Progress on a terminal, silence in a pipe, and Ctrl-C.
+//! Progress on a terminal, silence in a pipe.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// A bar over grid cells with rate and time left; hidden unless stderr is a terminal.
@@ -91,30 +88,6 @@ fn clock(time: Duration) -> String {
         0..=59 => format!("{secs} s"),
         60..=3599 => format!("{}:{:02} min", secs / 60, secs % 60),
         _ => format!("{}:{:02} h", secs / 3600, secs / 60 % 60),
-    }
-}
-
-/// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
-#[derive(Clone, Default)]
-pub(crate) struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// Takes over Ctrl-C (and the termination signal) for the rest of the run.
-    pub(crate) fn on_ctrl_c() -> Result<Self> {
-        let cancel = Cancel::default();
-        let flag = cancel.clone();
-        ctrlc::set_handler(move || {
-            if flag.0.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        })
-        .context("cannot listen for Ctrl-C")?;
-        Ok(cancel)
-    }
-
-    /// Whether Ctrl-C was pressed.
-    pub(crate) fn is_raised(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
     }
 }
 

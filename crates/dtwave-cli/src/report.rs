@@ -1,15 +1,16 @@
 //! What the command says: results on stdout, one line per error or note on stderr.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Error, Result};
 use clap::error::ErrorKind;
 use dtwave::Error as DistanceError;
 
-/// Exit status of a run that Ctrl-C ended, as shells count it.
-const INTERRUPTED: u8 = 130;
+use crate::signals::Cancel;
+
 /// Exit status of a command line that could not be understood.
 const USAGE: u8 = 2;
 
@@ -25,13 +26,60 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Writes to stdout; a reader that went away (`| head`) ends the program quietly.
+/// The reader of the standard output went away (`| head`): nothing is left to say, and nothing went wrong.
+#[derive(Debug)]
+struct ReaderLeft;
+
+impl std::fmt::Display for ReaderLeft {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the reader of the standard output went away")
+    }
+}
+
+impl std::error::Error for ReaderLeft {}
+
+/// Writes text to stdout. Control characters, which come from names and labels, are shown as escapes.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(Printable(io::BufWriter::new(io::stdout().lock())));
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(e) => Err(crate::output::explain(&PathBuf::from("the standard output"), &e)),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(ReaderLeft.into()),
+        Err(e) => Err(crate::output::explain(Path::new("the standard output"), &e)),
         Ok(()) => Ok(()),
+    }
+}
+
+/// Passes text on with its control characters escaped.
+struct Printable<W>(W);
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Whole characters only; the rest comes again with what follows it.
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(e) if e.valid_up_to() > 0 => {
+                std::str::from_utf8(&bytes[..e.valid_up_to()]).unwrap_or_default()
+            }
+            Err(_) => {
+                self.0.write_all(bytes)?;
+                return Ok(bytes.len());
+            }
+        };
+        let mut rest = text;
+        while let Some(at) = rest.find(is_control) {
+            let (plain, found) = rest.split_at(at);
+            self.0.write_all(plain.as_bytes())?;
+            let mut characters = found.chars();
+            if let Some(character) = characters.next() {
+                write!(self.0, "{}", character.escape_unicode())?;
+            }
+            rest = characters.as_str();
+        }
+        self.0.write_all(rest.as_bytes())?;
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -42,27 +90,59 @@ pub(crate) fn print_line(text: &str) -> Result<()> {
 
 /// Prints one JSON document on one line.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
-    print_line(&value.to_string())
+    let mut text = String::new();
+    // The format leaves some control characters as they are; they can only stand in strings.
+    for character in value.to_string().chars() {
+        if is_control(character) {
+            let _ = write!(text, "\\u{:04x}", u32::from(character));
+        } else {
+            text.push(character);
+        }
+    }
+    print_line(&text)
+}
+
+/// Whether a terminal would obey a character instead of showing it.
+fn is_control(character: char) -> bool {
+    // Besides the control characters, those that turn the direction of the text around them.
+    let turns =
+        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (character.is_control() && character != '\n' && character != '\t')
 }
 
 /// Tells the user something that is not an error.
 pub(crate) fn note(text: &str) {
-    eprintln!("note: {}", one_line(text));
+    say("note", text);
 }
 
 /// Tells the user of a result that is probably not what they want.
 pub(crate) fn warn(text: &str) {
-    eprintln!("warning: {}", one_line(text));
+    say("warning", text);
+}
+
+/// Says that a signal ended the run; `kept` is what is left and how to go on.
+pub(crate) fn interrupted(kept: &str) {
+    say("error", &Interrupted(kept.to_owned()).to_string());
+}
+
+/// One line on stderr. A stderr that cannot be written to is no reason to lose a result.
+fn say(what: &str, text: &str) {
+    let _ = writeln!(io::stderr(), "{what}: {}", one_line(text));
 }
 
 /// Prints the error and gives the exit status.
-pub(crate) fn fail(error: &Error) -> ExitCode {
-    let text = one_line(&format!("{error:#}"));
-    if error.is::<Interrupted>() || matches!(error.downcast_ref(), Some(DistanceError::Cancelled)) {
-        eprintln!("error: {}", if text == "cancelled" { "interrupted" } else { &text });
-        return ExitCode::from(INTERRUPTED);
+pub(crate) fn fail(error: &Error, cancel: Option<&Cancel>) -> ExitCode {
+    if error.is::<ReaderLeft>() {
+        return ExitCode::SUCCESS;
     }
-    eprintln!("error: {text}");
+    let is_interruption =
+        error.is::<Interrupted>() || matches!(error.downcast_ref(), Some(DistanceError::Cancelled));
+    if let Some(cancel) = cancel.filter(|cancel| is_interruption && cancel.is_raised()) {
+        let text = format!("{error:#}");
+        say("error", if text == "cancelled" { "interrupted" } else { &text });
+        return u8::try_from(cancel.status()).map_or(ExitCode::FAILURE, ExitCode::from);
+    }
+    say("error", &format!("{error:#}"));
     ExitCode::FAILURE
 }
 
@@ -77,19 +157,31 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if help.contains(&error.kind()) {
         return match print(|out| write!(out, "{}", error.render())) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
+            Err(error) => fail(&error, None),
         };
     }
     let text = error.render().to_string();
     let said = text.split("\nUsage:").next().unwrap_or(&text);
     let said = said.split("\nFor more information").next().unwrap_or(said);
     let said = said.trim_start_matches("error: ").replace("\n\n  tip:", "; tip:");
-    eprintln!("error: {}", one_line(&said));
+    say("error", &said);
     ExitCode::from(USAGE)
 }
 
+/// The text on one line, with control characters as escapes.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut line = String::with_capacity(text.len());
+    for (index, word) in text.split_whitespace().enumerate() {
+        line.push_str(if index > 0 { " " } else { "" });
+        for character in word.chars() {
+            if is_control(character) {
+                line.extend(character.escape_unicode());
+            } else {
+                line.push(character);
+            }
+        }
+    }
+    line
 }
 
 #[cfg(test)]

@@ -181,6 +181,21 @@ fn inputs_are_never_replaced() {
     bench.ok(&["pairwise", "good.csv", "-o", "copy.csv"]);
 }
 
+/// What can be known before the work is said before the work: nothing is computed in vain.
+#[test]
+fn results_that_no_file_could_hold() {
+    let bench = bench();
+    bench.write("ragged.tsv", "a\t1\t2\t3\na\t1\t2\nb\t3\t2\n");
+    let averages = ["barycenter", "ragged.tsv", "--by-class", "-o"];
+    bench.refuses(&[&averages[..], &["c.npy"]].concat(), &["c.npy", "differ in length", ".csv or .json"]);
+    bench.ok(&[&averages[..], &["c.csv"]].concat());
+    bench.ok(&[&averages[..], &["c.npy", "--start", "one.csv"]].concat());
+    bench.ok(&["barycenter", "ragged.tsv", "-o", "one.npy"]);
+    let centers = ["cluster", "ragged.tsv", "--centers", "k.npy", "-k"];
+    bench.refuses(&[&centers[..], &["2"]].concat(), &["k.npy", "differ in length", "leave out --centers"]);
+    bench.ok(&[&centers[..], &["1"]].concat());
+}
+
 #[test]
 fn outputs() {
     let bench = bench();

@@ -40,12 +40,15 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     let resume = [&run[..], &["--resume"]].concat();
     killed(&bench, &run, 1);
     assert!(!bench.file("d.npy").exists(), "an unfinished result must not have the final name");
-    bench.refuses(&run, &["d.npy.partial", "--resume", "delete it"]);
+    bench.refuses(&run, &["d.npy.partial", "--resume", "delete d.npy.progress"]);
 
     // Other parameters, other content: refused, and the unfinished result stays.
+    bench.refuses(&[&resume[..], &["--normalize", "z"]].concat(), &["--normalize was none and is now z"]);
+    let dtw = ["pairwise", "series.npy", "-o", "d.npy", "--resume"];
+    bench.refuses(&dtw, &["--measure was msm and is now dtw"]);
     bench.refuses(&[&resume[..], &["--c", "2"]].concat(), &["cannot resume", "--c was 1.0 and is now 2.0"]);
     bench.refuses(&[&resume[..], &["--band", "5%"]].concat(), &["--band was full and is now 5%"]);
-    bench.refuses(&[&resume[..], &["--dtype", "f32"]].concat(), &["dtype was f64 and is now f32"]);
+    bench.refuses(&[&resume[..], &["--dtype", "f32"]].concat(), &["--dtype was f64 and is now f32"]);
     bench.write("series.npy", npy(&[700, 60], &waves(700, 61)[..700 * 60]));
     bench.refuses(&resume, &["the content of A was"]);
     bench.write("series.npy", npy(&[700, 60], &waves(700, 60)));
@@ -57,9 +60,55 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     assert!(said.stderr.contains("tiles are done already"), "{said:?}");
     assert!(bench.read("d.npy") == whole, "the resumed file differs from the uninterrupted one");
     assert_eq!(bench.names(), ["d.npy", "series.npy", "whole.npy"]);
-    // Nothing to resume: the result is computed anew.
+}
+
+/// A finished result is not computed again; one that is of another job is not taken for this one's.
+#[test]
+fn a_finished_result_is_told() {
+    let bench = Bench::new();
+    bench.write("series.npy", npy(&[60, 30], &waves(60, 30)));
+    let run = [&ARGS[..], &["-o", "d.npy"]].concat();
+    let resume = [&run[..], &["--resume"]].concat();
     bench.ok(&resume);
-    assert!(bench.read("d.npy") == whole);
+    let whole = bench.read("d.npy");
+    let modified = || std::fs::metadata(bench.file("d.npy")).unwrap().modified().unwrap();
+    let before = modified();
+    let said = bench.run(&[&resume[..], &["--plot", "d.svg"]].concat());
+    assert_eq!(said.code, 0, "{said:?}");
+    // Of 8 × 8 pairs those on and above the diagonal.
+    let note = "note: d.npy is finished already: its shape and type are right, and so is a sample of 36 computed again";
+    assert!(said.stderr.starts_with(note), "{said:?}");
+    assert_eq!((modified(), bench.read("d.npy") == whole), (before, true));
+    bench.text("d.svg");
+
+    let another = &["d.npy is a result of another job", "row 0 and column 8", "leave out --resume"];
+    bench.refuses(&[&resume[..], &["--c", "2"]].concat(), another);
+    bench.refuses(&[&resume[..], &["--dtype", "f32"]].concat(), &["d.npy is no 60 × 60 result of float32"]);
+    bench.write("series.npy", npy(&[50, 36], &waves(60, 30)));
+    bench.refuses(&resume, &["d.npy is no 50 × 50 result of float64"]);
+    bench.write("d.npy", "something else");
+    bench.refuses(&resume, &["d.npy is no 50 × 50 result"]);
+}
+
+/// Values that were damaged between two runs never come out as a result.
+#[test]
+fn damaged_tiles_are_computed_again() {
+    let bench = Bench::new();
+    bench.write("series.npy", npy(&[700, 60], &waves(700, 60)));
+    bench.ok(&[&ARGS[..], &["-o", "whole.npy"]].concat());
+    let run = [&ARGS[..], &["-o", "d.npy"]].concat();
+    killed(&bench, &run, 2);
+    let mut partial = bench.read("d.npy.partial");
+    partial[20] ^= 1;
+    // Within the first tile, which was there for sure.
+    partial[128 + 8 * 701] ^= 1;
+    bench.write("d.npy.partial", partial);
+    let said = bench.run(&[&run[..], &["--resume"]].concat());
+    assert_eq!(said.code, 0, "{said:?}");
+    for part in ["d.npy.partial had another header", "1 of", "do not match their checksum"] {
+        assert!(said.stderr.contains(part), "{said:?} lacks {part:?}");
+    }
+    assert!(bench.read("d.npy") == bench.read("whole.npy"), "damage came out as a result");
 }
 
 #[test]
@@ -78,25 +127,4 @@ fn another_precision_is_another_matrix() {
         assert_eq!(said.code, 0, "{said:?}");
         std::fs::remove_file(bench.file("d.npy")).unwrap();
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_says_how_to_go_on() {
-    let bench = Bench::new();
-    bench.write("series.npy", npy(&[700, 60], &waves(700, 60)));
-    let run = [&ARGS[..], &["-o", "d.npy"]].concat();
-    let child = bench.command(&run).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while std::fs::read(bench.file("d.npy.progress")).unwrap_or_default().is_empty() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(stderr.starts_with("error: interrupted; ") && stderr.contains("--resume"), "{stderr}");
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    assert!(!bench.file("d.npy").exists());
-    assert_eq!(bench.run(&[&run[..], &["--resume"]].concat()).code, 0);
 }

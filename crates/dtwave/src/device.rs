@@ -92,10 +92,11 @@ impl Device {
     /// This many threads of this machine; 0 for one per core.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] when the build lacks the `cpu` feature.
+    /// [`Error::Unsupported`] when the build lacks the `cpu` feature, [`Error::Backend`] when the operating system does not
+    /// start as many threads.
     pub fn cpu_with_threads(threads: usize) -> Result<Self> {
         #[cfg(feature = "cpu")]
-        return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::with_threads(threads))));
+        return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::try_with_threads(threads)?)));
         #[cfg(not(feature = "cpu"))]
         {
             let _ = threads;

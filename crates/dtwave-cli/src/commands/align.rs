@@ -13,10 +13,11 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, PointRange, RunArgs};
-use crate::output;
+use crate::output::{self, Target};
 use crate::plot::{self, AlignmentFigure};
-use crate::progress::{Cancel, Progress};
+use crate::progress::Progress;
 use crate::report;
+use crate::signals::Cancel;
 
 /// Align two series: the distance and the warping path
 #[derive(Debug, Args)]
@@ -81,9 +82,9 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     if let Some(out) = &args.out {
         let known = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         ensure!(known, "cannot write {}: unknown extension; expected .csv", out.display());
-        output::check_writable(out)?;
     }
-    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     common::check_files(&[&args.x, &args.y], &[&args.out, &args.plot], &args.run)?;
     let spec = args.measure.spec()?;
     let job = Job::new(&args.run, cancel)?;
@@ -113,12 +114,12 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     let distance = args.measure.finish(path.distance);
     common::warn_of_overflow(u64::from(!distance.finite()), 1, &args.run);
 
-    if let Some(out) = &args.out {
+    if let Some(out) = out {
         let rows: Vec<Vec<String>> =
             path.points.iter().map(|(i, j)| vec![i.to_string(), j.to_string()]).collect();
         output::write_csv_table(out, &["i", "j"], &rows)?;
     }
-    if let Some(file) = &args.plot {
+    if let Some(file) = plot_file {
         let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, args.plot_channel);
         let of_channel =
             if x.channels > 1 { format!(", channel {}", args.plot_channel) } else { String::new() };

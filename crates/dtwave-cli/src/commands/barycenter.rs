@@ -13,10 +13,11 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, RunArgs};
-use crate::output;
+use crate::output::{self, Target};
 use crate::plot::{self, BarycenterFigure, Group};
-use crate::progress::{Cancel, Progress};
+use crate::progress::Progress;
 use crate::report;
+use crate::signals::Cancel;
 
 /// Average series: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence
 #[derive(Debug, Args)]
@@ -127,7 +128,8 @@ pub(super) struct Average<T> {
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<()> {
     let format = args.out.as_deref().map(format_of).transpose()?;
-    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     let mut inputs = vec![&*args.series];
     inputs.extend(args.weights.as_deref());
     if !matches!(args.start.as_str(), "medoid" | "mean") {
@@ -158,11 +160,19 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
             dataset.channels
         );
     }
+    let groups = groups(&dataset, args)?;
+    if let (Some(out), Some(Format::Npy)) = (&args.out, format) {
+        ensure!(
+            groups.len() == 1 || args.start != "medoid" || is_equal_length(&dataset),
+            "cannot write {}: the series differ in length, and so may the averages; use .csv or .json, or --start FILE",
+            out.display()
+        );
+    }
 
     let watch = Stopwatch::start();
     let progress = Arc::new(Progress::open_ended("barycenter"));
     let mut averages = Vec::new();
-    for (name, members) in groups(&dataset, args)? {
+    for (name, members) in groups {
         let batch = engine::batch_of::<T>(&dataset, members.iter().copied())?;
         let own: Option<Vec<f64>> = weights.as_ref().map(|all| members.iter().map(|i| all[*i]).collect());
         let options = BarycenterOptions {
@@ -178,10 +188,10 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
     let summary = watch.summary(progress.cells());
     drop(progress);
 
-    if let (Some(out), Some(format)) = (&args.out, format) {
+    if let (Some(out), Some(format)) = (out, format) {
         write(out, format, &averages, dataset.channels)?;
     }
-    if let Some(file) = &args.plot {
+    if let Some(file) = plot_file {
         let title = format!("Averages: {}", common::described(&spec, &args.run));
         plot_averages(file, title, &dataset, &averages, args.plot_channel)?;
     }
@@ -225,6 +235,12 @@ fn check_measure(spec: &Spec) -> Result<()> {
         spec.key()
     );
     Ok(())
+}
+
+/// Whether all series have as many points.
+pub(super) fn is_equal_length(dataset: &Dataset) -> bool {
+    let (low, high) = dataset.lengths();
+    low == high
 }
 
 /// The groups to average: all series, one class, or every class.
@@ -324,15 +340,14 @@ fn format_of(out: &Path) -> Result<Format> {
         Some("json") => Format::Json,
         _ => bail!("cannot write {}: unknown extension; expected .npy, .csv or .json", out.display()),
     };
-    output::check_writable(out)?;
     Ok(format)
 }
 
 /// Writes averages so that the program reads them back as series.
-fn write<T: Element>(out: &Path, format: Format, averages: &[Average<T>], channels: usize) -> Result<()> {
+fn write<T: Element>(out: Target, format: Format, averages: &[Average<T>], channels: usize) -> Result<()> {
     let centers: Vec<&[T]> = averages.iter().map(|a| &a.found.center[..]).collect();
     match format {
-        Format::Json => output::write_file(out, |file| {
+        Format::Json => out.write(|file| {
             let list: Vec<_> = averages.iter().map(|a| as_json(a, channels)).collect();
             serde_json::to_writer(file, &list).map_err(Into::into)
         }),
@@ -340,11 +355,7 @@ fn write<T: Element>(out: &Path, format: Format, averages: &[Average<T>], channe
         Format::Csv => output::write_csv_rows(out, centers.iter().map(|c| c.iter().copied())),
         Format::Npy => {
             let length = averages[0].found.len();
-            ensure!(
-                averages.iter().all(|a| a.found.len() == length),
-                "cannot write {}: the averages differ in length; use .csv or .json",
-                out.display()
-            );
+            debug_assert!(averages.iter().all(|a| a.found.len() == length), "checked before the work");
             let shape = match (averages.len(), channels) {
                 (1, 1) => vec![length],
                 (n, 1) => vec![n, length],
@@ -370,7 +381,7 @@ fn as_json<T: Element>(average: &Average<T>, channels: usize) -> serde_json::Val
 
 /// Draws averages over their series.
 pub(super) fn plot_averages<T: Element>(
-    file: &Path,
+    file: Target,
     title: String,
     dataset: &Dataset,
     averages: &[Average<T>],

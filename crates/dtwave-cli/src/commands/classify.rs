@@ -12,8 +12,10 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, RunArgs};
-use crate::progress::{Cancel, Progress};
-use crate::{output, report};
+use crate::output::{self, Target};
+use crate::progress::Progress;
+use crate::report;
+use crate::signals::Cancel;
 
 /// Classify the series of B by their nearest neighbours in A
 #[derive(Debug, Args)]
@@ -61,8 +63,8 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
             "cannot write {}: unknown extension; expected .csv",
             out.display()
         );
-        output::check_writable(out)?;
     }
+    let out = args.out.as_deref().map(Target::take).transpose()?;
     common::check_files(&[&args.train, &args.test], &[&args.out], &args.run)?;
     let spec = args.measure.spec()?;
     ensure!(spec.anchor == Anchor::Global, "neighbours need a symmetric distance; {} has none", spec.key());
@@ -89,7 +91,7 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
     common::warn_of_overflow(overflowed as u64, predictions.len() as u64, &args.run);
     let score = Score::of(&train, &test, &predictions);
 
-    if let Some(out) = &args.out {
+    if let Some(out) = out {
         let rows: Vec<Vec<String>> = predictions
             .iter()
             .enumerate()

@@ -9,15 +9,16 @@ use dtwave::learn::{self, KMeansOptions, KMedoidsOptions, MedoidStart};
 use dtwave::{Measure, Pairing, Spec};
 use serde_json::json;
 
-use super::barycenter::OptimizerArgs;
+use super::barycenter::{OptimizerArgs, is_equal_length};
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, RunArgs};
-use crate::output;
+use crate::output::{self, Target};
 use crate::plot::{self, BarycenterFigure, Group};
-use crate::progress::{Cancel, Progress};
+use crate::progress::Progress;
 use crate::report;
+use crate::signals::Cancel;
 
 /// Group series into clusters
 #[derive(Debug, Args)]
@@ -117,9 +118,10 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         let Some(file) = file else { continue };
         let known = file.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
         ensure!(known, "cannot write {}: unknown extension; expected .{extension}", file.display());
-        output::check_writable(file)?;
     }
-    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let centers_file = args.centers.as_deref().map(Target::take).transpose()?;
+    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     common::check_files(&[&args.series], &[&args.out, &args.centers, &args.plot], &args.run)?;
     args.optimizer.optimizer()?;
     ensure!(!args.measure.sqrt, "--sqrt has no meaning for clusters");
@@ -155,6 +157,14 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         dataset.channels
     );
 
+    if let Some(file) = &args.centers {
+        ensure!(
+            args.clusters == 1 || is_equal_length(&dataset),
+            "cannot write {}: the series differ in length, and so may the centres; leave out --centers",
+            file.display()
+        );
+    }
+
     let watch = Stopwatch::start();
     let progress = Arc::new(match args.method {
         Method::Kmeans => Progress::open_ended("cluster"),
@@ -172,7 +182,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     drop(progress);
     let rand = dataset.labels.as_ref().map(|labels| adjusted_rand(labels, &found.labels));
 
-    if let Some(out) = &args.out {
+    if let Some(out) = out {
         let rows: Vec<Vec<String>> = found
             .labels
             .iter()
@@ -184,10 +194,10 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
             .collect();
         output::write_csv_table(out, &["series", "cluster", "class"], &rows)?;
     }
-    if let Some(file) = &args.centers {
+    if let Some(file) = centers_file {
         write_centers(file, &found, dataset.channels)?;
     }
-    if let Some(file) = &args.plot {
+    if let Some(file) = plot_file {
         let title = format!("{} clusters: {}", args.clusters, common::described(&spec, &args.run));
         draw(file, title, &dataset, &found, args.plot_channel)?;
     }
@@ -283,13 +293,9 @@ fn kmedoids<T: Element>(
     })
 }
 
-fn write_centers(file: &std::path::Path, found: &Clusters, channels: usize) -> Result<()> {
+fn write_centers(file: Target, found: &Clusters, channels: usize) -> Result<()> {
     let values = found.centers[0].len();
-    ensure!(
-        found.centers.iter().all(|c| c.len() == values),
-        "cannot write {}: the centres differ in length, which a .npy array cannot hold",
-        file.display()
-    );
+    debug_assert!(found.centers.iter().all(|c| c.len() == values), "checked before the work");
     let shape = match channels {
         1 => vec![found.centers.len(), values],
         _ => vec![found.centers.len(), values / channels, channels],
@@ -299,7 +305,7 @@ fn write_centers(file: &std::path::Path, found: &Clusters, channels: usize) -> R
 
 /// Draws every cluster with its centre.
 pub(super) fn draw(
-    file: &std::path::Path,
+    file: Target,
     title: String,
     dataset: &Dataset,
     found: &Clusters,

@@ -14,7 +14,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use dtwave::Dtype;
 
-use crate::progress::Cancel;
+use crate::signals::Cancel;
 
 /// Calls a function that is generic over the number type with the one the user chose.
 macro_rules! by_dtype {
@@ -56,17 +56,16 @@ enum Command {
 
 impl Cli {
     /// Runs the command.
-    pub(crate) fn run(self) -> Result<()> {
-        let cancel = Cancel::on_ctrl_c()?;
+    pub(crate) fn run(self, cancel: &Cancel) -> Result<()> {
         match self.command {
-            Command::Demo(args) => demo::run(&args, &cancel),
+            Command::Demo(args) => demo::run(&args, cancel),
             Command::Devices(args) => devices::run(&args),
-            Command::Barycenter(args) => by_dtype!(args.run.dtype, barycenter::run(&args, &cancel)),
-            Command::Cluster(args) => by_dtype!(args.run.dtype, cluster::run(&args, &cancel)),
-            Command::Pairwise(args) => by_dtype!(args.run.dtype, pairwise::run(&args, &cancel)),
-            Command::Classify(args) => by_dtype!(args.run.dtype, classify::run(&args, &cancel)),
-            Command::Search(args) => by_dtype!(args.run.dtype, search::run(&args, &cancel)),
-            Command::Align(args) => by_dtype!(args.run.dtype, align::run(&args, &cancel)),
+            Command::Barycenter(args) => by_dtype!(args.run.dtype, barycenter::run(&args, cancel)),
+            Command::Cluster(args) => by_dtype!(args.run.dtype, cluster::run(&args, cancel)),
+            Command::Pairwise(args) => by_dtype!(args.run.dtype, pairwise::run(&args, cancel)),
+            Command::Classify(args) => by_dtype!(args.run.dtype, classify::run(&args, cancel)),
+            Command::Search(args) => by_dtype!(args.run.dtype, search::run(&args, cancel)),
+            Command::Align(args) => by_dtype!(args.run.dtype, align::run(&args, cancel)),
         }
     }
 }

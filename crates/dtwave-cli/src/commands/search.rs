@@ -12,10 +12,11 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, Normalize, PointRange, RunArgs};
-use crate::output;
+use crate::output::{self, Target};
 use crate::plot::{self, Hit, SearchFigure};
-use crate::progress::{Cancel, Progress};
+use crate::progress::Progress;
 use crate::report;
+use crate::signals::Cancel;
 
 /// Find where a query occurs in a longer reference (top-k, subsequence DTW)
 #[derive(Debug, Args)]
@@ -92,9 +93,9 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     if let Some(out) = &args.out {
         let known = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         ensure!(known, "cannot write {}: unknown extension; expected .csv", out.display());
-        output::check_writable(out)?;
     }
-    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     ensure!(args.top_k > 0, "--top-k must be at least 1");
     ensure!(args.sample_rate.is_none_or(|hz| hz.is_finite() && hz > 0.0), "--sample-rate must be positive");
     let normalized = args.run.normalize == Normalize::Z;
@@ -141,7 +142,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     let hits: Vec<Match<T>> =
         hits.into_iter().map(|m| Match { distance: args.measure.finish(m.distance), ..m }).collect();
 
-    if let Some(out) = &args.out {
+    if let Some(out) = out {
         let rows: Vec<Vec<String>> = hits
             .iter()
             .enumerate()
@@ -151,7 +152,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
             .collect();
         output::write_csv_table(out, &["rank", "start", "end", "distance"], &rows)?;
     }
-    if let Some(file) = &args.plot {
+    if let Some(file) = plot_file {
         plot::save(&figure(args, &spec, &reference, &query, &hits).as_figure(), file)?;
     }
     if args.json {

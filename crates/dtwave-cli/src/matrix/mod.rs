@@ -1,136 +1,49 @@
 //! A pairwise result on the disk, written tile by tile.
 //!
 //! While it is computed, `<out>.partial` is a `.npy` of the final shape and `<out>.progress` says which tiles of it
-//! are there ([`journal`]). Once all are, the partial file is renamed to `<out>` and the progress file removed, so
-//! `<out>` is only ever whole. Memory: one tile. Order of writes: the tile's values, flush, its record, flush; a
-//! crash therefore loses at most the tile in flight. This module neither plans tiles nor computes distances.
+//! are there, with a checksum of each ([`journal`]). Once all are, the partial file is renamed to `<out>` and the
+//! progress file removed, so `<out>` is only ever whole. Memory: one tile. Order of writes: the tile's values, flush,
+//! its record, flush; a crash therefore loses at most the tile in flight. What an earlier run left is judged when it is
+//! opened ([`open`]): values that do not match their checksum are computed again. This module neither plans tiles nor
+//! computes distances.
 
+mod identity;
 mod journal;
+mod open;
+mod tile;
 
-use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::Result;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::data::Dataset;
-use crate::output::{self, NpyElement, explain};
+use crate::output::{NpyElement, Target, explain};
 
-pub(crate) use journal::{Identity, Journal, Tile};
-
-/// Whether to continue an interrupted run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
-    /// Start anew; an unfinished result is an error.
-    Fresh,
-    /// Continue an unfinished result if there is one.
-    Resume,
-}
-
-/// What opening found.
-#[derive(Debug)]
-pub(crate) enum Opened<T> {
-    /// Tiles are left to write.
-    Unfinished(MatrixWriter<T>),
-    /// An earlier run finished the result already.
-    Finished,
-}
+pub(crate) use identity::Identity;
+use journal::{Done, Journal};
+pub(crate) use open::{Opened, Start, open};
+pub(crate) use tile::Tile;
 
 /// An unfinished result.
 #[derive(Debug)]
 pub(crate) struct MatrixWriter<T> {
-    out: PathBuf,
+    target: Target,
     partial: PathBuf,
     progress: PathBuf,
-    data: File,
-    header_bytes: u64,
+    values: Values,
     identity: Identity,
     journal: Journal,
     element: PhantomData<T>,
 }
 
 impl<T: NpyElement> MatrixWriter<T> {
-    /// Opens the result at `out` for writing; reserves its space on the disk.
-    pub(crate) fn open(out: &Path, identity: &Identity, start: Start) -> Result<Opened<T>> {
-        assert_eq!(identity.element_bytes, T::BYTES, "the identity must name the element type");
-        output::check_writable(out)?;
-        ensure!(
-            !output::is_special(out),
-            "cannot write {}: a matrix needs a regular file, this is a device or pipe",
-            out.display()
-        );
-        let (partial, progress) = (beside(out, ".partial"), beside(out, ".progress"));
-        let [n, m] = identity.shape;
-        let value_bytes = n.checked_mul(m).and_then(|cells| cells.checked_mul(T::BYTES));
-        let Some(value_bytes) = value_bytes else { bail!("a {n} × {m} matrix is larger than any file") };
-        let header = output::npy_header::<T>(&identity.shape)?;
-        let total_bytes = (value_bytes + header.len()) as u64;
-
-        let found = match start {
-            Start::Resume => Journal::open(&progress, identity)?,
-            Start::Fresh => None,
-        };
-        if found.is_none() && partial.exists() {
-            match start {
-                Start::Fresh => bail!(
-                    "{} holds an unfinished result; pass --resume to continue it, or delete it to start again",
-                    partial.display()
-                ),
-                Start::Resume => bail!(
-                    "{} has lost its progress file {} and cannot be resumed; delete it to start again",
-                    partial.display(),
-                    progress.display()
-                ),
-            }
-        }
-        let length = |path: &Path| std::fs::metadata(path).ok().map(|m| m.len());
-        let (journal, data) = match found {
-            None => {
-                let journal = Journal::create(&progress, identity)?;
-                let data = create_data(&partial, &header, total_bytes).inspect_err(|_| {
-                    // Nothing of value is in either file yet.
-                    let _ = std::fs::remove_file(&partial);
-                    let _ = std::fs::remove_file(&progress);
-                })?;
-                (journal, data)
-            }
-            Some(journal) if length(&partial) == Some(total_bytes) => {
-                let data = File::options().read(true).write(true).open(&partial);
-                (journal, data.map_err(|e| explain(&partial, &e))?)
-            }
-            // Stopped between the two creations.
-            Some(journal) if journal.tiles_done() == 0 => {
-                let data = create_data(&partial, &header, total_bytes)?;
-                (journal, data)
-            }
-            // Stopped between the last rename and the removal of the progress file.
-            Some(journal)
-                if !partial.exists()
-                    && length(out) == Some(total_bytes)
-                    && journal.covers(&Tile { rows: 0..n, columns: 0..m }) =>
-            {
-                std::fs::remove_file(&progress).map_err(|e| explain(&progress, &e))?;
-                return Ok(Opened::Finished);
-            }
-            Some(_) => bail!(
-                "{} is missing or not of the size its progress file says; delete {} to start again",
-                partial.display(),
-                progress.display()
-            ),
-        };
-        Ok(Opened::Unfinished(MatrixWriter {
-            out: out.to_path_buf(),
-            partial,
-            progress,
-            data,
-            header_bytes: header.len() as u64,
-            identity: identity.clone(),
-            journal,
-            element: PhantomData,
-        }))
+    /// The file that holds the finished tiles.
+    pub(crate) fn partial(&self) -> &Path {
+        &self.partial
     }
 
     /// Whether an earlier run or an earlier call wrote all of `tile`.
@@ -145,35 +58,29 @@ impl<T: NpyElement> MatrixWriter<T> {
         assert_eq!(values.len(), tile.len(), "the values must fill the tile");
         let [n, m] = self.identity.shape;
         assert!(tile.rows.end <= n && tile.columns.end <= m, "the tile must lie in the matrix");
-        let mirrored = self.identity.symmetric && tile.rows != tile.columns;
+        let mut hash = Xxh3::new();
+        let mut bytes = Vec::new();
+        let mut put = |file: &mut Values, row, column, values: &mut dyn Iterator<Item = T>| {
+            bytes.clear();
+            values.for_each(|v| v.put(&mut bytes));
+            hash.update(&bytes);
+            file.put(row, column, &bytes)
+        };
         let written = (|| {
             let width = tile.columns.len();
-            let mut bytes = Vec::new();
             for (row, values) in tile.rows.clone().zip(values.chunks_exact(width)) {
-                self.put(row, tile.columns.start, values.iter().copied(), &mut bytes)?;
+                put(&mut self.values, row, tile.columns.start, &mut values.iter().copied())?;
             }
-            for column in tile.columns.clone().filter(|_| mirrored) {
-                let values = values.iter().skip(column - tile.columns.start).step_by(width);
-                self.put(column, tile.rows.start, values.copied(), &mut bytes)?;
+            if is_mirrored(&self.identity, tile) {
+                for column in tile.columns.clone() {
+                    let values = values.iter().skip(column - tile.columns.start).step_by(width);
+                    put(&mut self.values, column, tile.rows.start, &mut values.copied())?;
+                }
             }
-            self.data.sync_data()
+            self.values.file.sync_data()
         })();
         written.map_err(|e| explain(&self.partial, &e))?;
-        self.journal.append(tile)
-    }
-
-    fn put(
-        &mut self,
-        row: usize,
-        column: usize,
-        values: impl Iterator<Item = T>,
-        bytes: &mut Vec<u8>,
-    ) -> io::Result<()> {
-        bytes.clear();
-        values.for_each(|v| v.put(bytes));
-        let element = row as u64 * self.identity.shape[1] as u64 + column as u64;
-        self.data.seek(SeekFrom::Start(self.header_bytes + element * T::BYTES as u64))?;
-        self.data.write_all(bytes)
+        self.journal.append(Done { tile: tile.clone(), checksum: hash.digest() })
     }
 
     /// Gives the result its name.
@@ -183,39 +90,52 @@ impl<T: NpyElement> MatrixWriter<T> {
     pub(crate) fn finish(self) -> Result<()> {
         let [n, m] = self.identity.shape;
         assert!(self.has(&Tile { rows: 0..n, columns: 0..m }), "every tile must be written first");
-        let finished = (|| {
-            self.data.sync_all()?;
-            std::fs::rename(&self.partial, &self.out)?;
-            let folder = self.out.parent().filter(|p| !p.as_os_str().is_empty());
-            output::sync_folder(folder.unwrap_or(Path::new(".")))
-        })();
-        finished.map_err(|e| explain(&self.out, &e))?;
-        std::fs::remove_file(&self.progress).map_err(|e| explain(&self.progress, &e))
+        self.values.file.sync_all().map_err(|e| explain(&self.partial, &e))?;
+        self.target.adopt(&self.partial, &self.progress)
     }
 }
 
-/// `out` with `suffix` after its whole name.
-fn beside(out: &Path, suffix: &str) -> PathBuf {
-    let mut name: OsString = out.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
+/// Whether a tile stands in the matrix twice.
+fn is_mirrored(identity: &Identity, tile: &Tile) -> bool {
+    identity.symmetric && tile.rows != tile.columns
 }
 
-/// A file of the final size: the header, then zeros.
-fn create_data(path: &Path, header: &[u8], total_bytes: u64) -> Result<File> {
-    let created = (|| {
-        let mut file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
-        // Reserving the space now turns a disk that would fill up later into an error before any work.
-        match fs4::FileExt::allocate(&file, total_bytes) {
-            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
-            result => result?,
+/// The values of a `.npy` file by row and column.
+#[derive(Debug)]
+struct Values {
+    file: File,
+    header_bytes: u64,
+    columns: usize,
+    element_bytes: usize,
+}
+
+impl Values {
+    fn seek(&mut self, row: usize, column: usize) -> io::Result<u64> {
+        let element = row as u64 * self.columns as u64 + column as u64;
+        self.file.seek(SeekFrom::Start(self.header_bytes + element * self.element_bytes as u64))
+    }
+
+    fn put(&mut self, row: usize, column: usize, bytes: &[u8]) -> io::Result<()> {
+        self.seek(row, column)?;
+        self.file.write_all(bytes)
+    }
+
+    /// The checksum of what stands where a tile was written, in the order of writing.
+    fn checksum(&mut self, identity: &Identity, tile: &Tile) -> io::Result<u64> {
+        let mut hash = Xxh3::new();
+        let mut bytes = Vec::new();
+        let mut blocks = vec![tile.clone()];
+        blocks.extend(is_mirrored(identity, tile).then(|| tile.mirrored()));
+        for block in blocks {
+            bytes.resize(block.columns.len() * self.element_bytes, 0);
+            for row in block.rows {
+                self.seek(row, block.columns.start)?;
+                self.file.read_exact(&mut bytes)?;
+                hash.update(&bytes);
+            }
         }
-        file.set_len(total_bytes)?;
-        file.write_all(header)?;
-        file.sync_all()?;
-        Ok(file)
-    })();
-    created.map_err(|e: io::Error| explain(path, &e))
+        Ok(hash.digest())
+    }
 }
 
 /// A hash of the series' values and shapes, so that a changed input is noticed on resume.

@@ -1,16 +1,16 @@
 //! Interrupted runs: every file state a crash can leave must resume to the same bytes or be refused.
 
-use std::collections::BTreeMap;
-
+use super::open::beside;
 use super::*;
+use crate::output;
 
 const N: usize = 7;
 const M: usize = 5;
 
 fn identity(symmetric: bool) -> Identity {
     let shape = if symmetric { [N, N] } else { [N, M] };
-    let parameters = BTreeMap::from([("inputs".to_owned(), "abc".to_owned())]);
-    Identity { shape, element_bytes: 8, symmetric, parameters }
+    let inputs = vec![("the content of A".to_owned(), "abc".to_owned())];
+    Identity { shape, element_bytes: 8, symmetric, options: Vec::new(), inputs }
 }
 
 /// A value that is symmetric in its indices.
@@ -33,8 +33,21 @@ fn fill(tile: &Tile) -> Vec<f64> {
 
 /// Writes up to `limit` tiles that are still missing; finishes if none is left.
 fn run(out: &Path, identity: &Identity, start: Start, edge: usize, limit: usize) -> Result<usize> {
-    let Opened::Unfinished(mut writer) = MatrixWriter::<f64>::open(out, identity, start)? else {
-        return Ok(0);
+    run_noting(out, identity, start, edge, limit).map(|(written, _)| written)
+}
+
+/// The same; also what opening had to tell.
+fn run_noting(
+    out: &Path,
+    identity: &Identity,
+    start: Start,
+    edge: usize,
+    limit: usize,
+) -> Result<(usize, Vec<String>)> {
+    let (mut writer, notes) = match open::<f64>(Target::take(out)?, identity, start)? {
+        Opened::Unfinished(writer, notes) => (writer, notes),
+        Opened::Finished => return Ok((0, vec!["finished".to_owned()])),
+        Opened::Named(_) => return Ok((0, vec!["named".to_owned()])),
     };
     let missing: Vec<Tile> = tiles(identity, edge).into_iter().filter(|t| !writer.has(t)).collect();
     for tile in missing.iter().take(limit) {
@@ -43,14 +56,14 @@ fn run(out: &Path, identity: &Identity, start: Start, edge: usize, limit: usize)
     if missing.len() <= limit {
         writer.finish()?;
     }
-    Ok(missing.len().min(limit))
+    Ok((missing.len().min(limit), notes))
 }
 
 fn expected(folder: &Path, identity: &Identity) -> Vec<u8> {
     let path = folder.join("expected.npy");
     let [n, m] = identity.shape;
     let values: Vec<f64> = (0..n).flat_map(|i| (0..m).map(move |j| value(i, j))).collect();
-    output::write_npy(&path, &identity.shape, &values).unwrap();
+    output::write_npy(Target::take(&path).unwrap(), &identity.shape, &values).unwrap();
     std::fs::read(path).unwrap()
 }
 
@@ -149,14 +162,42 @@ fn an_unfinished_result_is_never_overwritten_unasked() {
     let out = folder.path().join("d.npy");
     run(&out, &identity(false), Start::Fresh, 2, 1).unwrap();
     let error = run(&out, &identity(false), Start::Fresh, 2, 1).unwrap_err().to_string();
-    assert!(error.contains("--resume") && error.contains("delete it"), "{error}");
+    assert!(error.contains("--resume") && error.contains("d.npy.progress to start again"), "{error}");
     let mut other = identity(false);
-    other.parameters.insert("inputs".into(), "abd".into());
+    other.inputs[0].1 = "abd".into();
     let error = run(&out, &other, Start::Resume, 2, 1).unwrap_err().to_string();
-    assert!(error.contains("inputs was abc and is now abd"), "{error}");
-    std::fs::remove_file(beside(&out, ".progress")).unwrap();
-    let error = run(&out, &identity(false), Start::Resume, 2, 1).unwrap_err().to_string();
-    assert!(error.contains("lost its progress file"), "{error}");
+    assert!(error.contains("the content of A was abc and is now abd"), "{error}");
+    assert!(error.contains("delete") && error.contains("d.npy.progress to start again"), "{error}");
+}
+
+/// What the errors advise is enough, with and without --resume.
+#[test]
+fn deleting_the_progress_file_starts_again() {
+    for start in [Start::Fresh, Start::Resume] {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("d.npy");
+        let identity = identity(false);
+        run(&out, &identity, Start::Fresh, 2, 3).unwrap();
+        std::fs::remove_file(beside(&out, ".progress")).unwrap();
+        let (written, notes) = run_noting(&out, &identity, start, 2, usize::MAX).unwrap();
+        assert_eq!(written, tiles(&identity, 2).len());
+        assert!(notes[0].contains("has lost its progress file and is written anew"), "{notes:?}");
+        assert_eq!(std::fs::read(&out).unwrap(), expected(folder.path(), &identity));
+    }
+}
+
+/// A result whose last run stopped just before it removed the progress file.
+fn named_with_progress(out: &Path, identity: &Identity) {
+    let Opened::Unfinished(mut writer, _) =
+        open::<f64>(Target::take(out).unwrap(), identity, Start::Fresh).unwrap()
+    else {
+        panic!("nothing is finished yet")
+    };
+    for tile in tiles(identity, 2) {
+        writer.write(&tile, &fill(&tile)).unwrap();
+    }
+    drop(writer);
+    std::fs::rename(beside(out, ".partial"), out).unwrap();
 }
 
 #[test]
@@ -168,27 +209,21 @@ fn stopped_between_two_file_operations_it_resumes() {
     // The progress file is there, the data file not yet, or not yet whole.
     for data in [None, Some(vec![0; 10])] {
         let out = folder.path().join("early.npy");
-        drop(Journal::create(&beside(&out, ".progress"), &identity).unwrap());
+        drop(Journal::create(&beside(&out, ".progress"), &identity, &[]).unwrap());
         if let Some(data) = data {
             std::fs::write(beside(&out, ".partial"), data).unwrap();
         }
-        run(&out, &identity, Start::Resume, 2, usize::MAX).unwrap();
+        let (_, notes) = run_noting(&out, &identity, Start::Resume, 2, usize::MAX).unwrap();
+        assert!(notes.is_empty(), "{notes:?}");
         assert_eq!(std::fs::read(&out).unwrap(), whole);
+        std::fs::remove_file(&out).unwrap();
     }
 
     // The result has its name, the progress file is still there.
     let out = folder.path().join("late.npy");
-    let all = tiles(&identity, 2).len();
-    let Opened::Unfinished(mut writer) = MatrixWriter::<f64>::open(&out, &identity, Start::Fresh).unwrap()
-    else {
-        panic!("nothing is finished yet")
-    };
-    for tile in tiles(&identity, 2) {
-        writer.write(&tile, &fill(&tile)).unwrap();
-    }
-    drop(writer);
-    std::fs::rename(beside(&out, ".partial"), &out).unwrap();
-    assert_eq!(run(&out, &identity, Start::Resume, 2, all).unwrap(), 0);
+    named_with_progress(&out, &identity);
+    let (written, notes) = run_noting(&out, &identity, Start::Resume, 2, usize::MAX).unwrap();
+    assert_eq!((written, notes), (0, vec!["finished".to_owned()]));
     assert!(!beside(&out, ".progress").exists());
     assert_eq!(std::fs::read(&out).unwrap(), whole);
 
@@ -196,8 +231,145 @@ fn stopped_between_two_file_operations_it_resumes() {
     let out = folder.path().join("gone.npy");
     run(&out, &identity, Start::Fresh, 2, 2).unwrap();
     std::fs::remove_file(beside(&out, ".partial")).unwrap();
-    let error = run(&out, &identity, Start::Resume, 2, all).unwrap_err().to_string();
-    assert!(error.contains("is missing or not of the size"), "{error}");
+    let (written, notes) = run_noting(&out, &identity, Start::Resume, 2, usize::MAX).unwrap();
+    assert_eq!(written, tiles(&identity, 2).len());
+    assert!(notes[0].contains("is gone") && notes[1].contains("2 of 2 finished tiles"), "{notes:?}");
+    assert_eq!(std::fs::read(&out).unwrap(), whole);
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_an_unfinished_result_is_mended() {
+    for symmetric in [false, true] {
+        let identity = identity(symmetric);
+        let folder = tempfile::tempdir().unwrap();
+        let whole = expected(folder.path(), &identity);
+        let source = folder.path().join("source.npy");
+        let all = tiles(&identity, 3);
+        run(&source, &identity, Start::Fresh, 3, all.len() - 1).unwrap();
+        let (journal, data) = (
+            std::fs::read(beside(&source, ".progress")).unwrap(),
+            std::fs::read(beside(&source, ".partial")).unwrap(),
+        );
+        let header = data.len() - identity.shape.iter().product::<usize>() * 8;
+        let out = folder.path().join("d.npy");
+        for at in 0..data.len() {
+            let mut damaged = data.clone();
+            damaged[at] ^= 4;
+            std::fs::write(beside(&out, ".partial"), damaged).unwrap();
+            std::fs::write(beside(&out, ".progress"), &journal).unwrap();
+            let (_, notes) = run_noting(&out, &identity, Start::Resume, 3, usize::MAX).unwrap();
+            assert!(std::fs::read(&out).unwrap() == whole, "a flipped bit of byte {at} came out");
+            let element = at.saturating_sub(header) / 8;
+            let (row, column) = (element / identity.shape[1], element % identity.shape[1]);
+            let last = &all[all.len() - 1];
+            let part = match at {
+                _ if at < header => "had another header or size",
+                // The tile that was not yet there.
+                _ if last.rows.contains(&row) && last.columns.contains(&column) => "",
+                _ => "1 of",
+            };
+            assert_eq!(notes.len(), usize::from(!part.is_empty()), "byte {at}: {notes:?}");
+            assert!(notes.iter().all(|note| note.contains(part)), "byte {at}: {notes:?}");
+            std::fs::remove_file(&out).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_data_file_of_another_size_is_mended() {
+    let identity = identity(false);
+    let folder = tempfile::tempdir().unwrap();
+    let whole = expected(folder.path(), &identity);
+    let source = folder.path().join("source.npy");
+    run(&source, &identity, Start::Fresh, 3, 3).unwrap();
+    let journal = std::fs::read(beside(&source, ".progress")).unwrap();
+    let data = std::fs::read(beside(&source, ".partial")).unwrap();
+    let out = folder.path().join("d.npy");
+    for length in (0..data.len()).chain([data.len() + 1, 2 * data.len()]) {
+        let mut resized = data.clone();
+        resized.resize(length, 7);
+        std::fs::write(beside(&out, ".partial"), resized).unwrap();
+        std::fs::write(beside(&out, ".progress"), &journal).unwrap();
+        let (_, notes) = run_noting(&out, &identity, Start::Resume, 3, usize::MAX).unwrap();
+        assert!(notes[0].contains("had another header or size"), "{length}: {notes:?}");
+        assert!(std::fs::read(&out).unwrap() == whole, "{length}");
+        std::fs::remove_file(&out).unwrap();
+    }
+}
+
+/// A result that has its name is finished only if it is what the progress file vouches for.
+#[test]
+fn a_damaged_result_with_a_progress_file_is_computed_again() {
+    let identity = identity(true);
+    let folder = tempfile::tempdir().unwrap();
+    let whole = expected(folder.path(), &identity);
+    let out = folder.path().join("d.npy");
+    named_with_progress(&out, &identity);
+    let mut damaged = whole.clone();
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    std::fs::write(&out, damaged).unwrap();
+    let (written, notes) = run_noting(&out, &identity, Start::Resume, 2, usize::MAX).unwrap();
+    assert_eq!(written, tiles(&identity, 2).len());
+    assert!(notes[0].contains("is gone"), "{notes:?}");
+    assert_eq!(std::fs::read(&out).unwrap(), whole);
+}
+
+#[test]
+fn a_finished_result_is_not_computed_again() {
+    let identity = identity(false);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("d.npy");
+    run(&out, &identity, Start::Resume, 2, usize::MAX).unwrap();
+    let (written, notes) = run_noting(&out, &identity, Start::Resume, 2, usize::MAX).unwrap();
+    assert_eq!((written, notes), (0, vec!["named".to_owned()]));
+    let other = Identity { shape: [M, N], ..identity };
+    let error = format!("{:#}", run(&out, &other, Start::Resume, 2, 1).unwrap_err());
+    assert!(error.contains("is no 5 × 7 result of float64; leave out --resume"), "{error}");
+    // The expected file, the result, nothing beside them.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Of several differences the one that explains the others is told.
+#[test]
+fn mismatches_name_their_cause() {
+    let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let first = Identity {
+        shape: [4, 4],
+        element_bytes: 8,
+        symmetric: true,
+        options: vec![
+            own("--measure", "msm"),
+            own("--c", "1"),
+            own("--normalize", "none"),
+            own("B", "left out"),
+        ],
+        inputs: vec![own("the content of A", "1"), own("the content of B", "1")],
+    };
+    let told = |change: &dyn Fn(&mut Identity)| {
+        let mut other = first.clone();
+        change(&mut other);
+        other.difference(&first).unwrap()
+    };
+    let measure = told(&|i| {
+        i.options[0].1 = "dtw".into();
+        i.options[1] = own("--cost", "manhattan");
+    });
+    assert_eq!(measure, "--measure was msm and is now dtw");
+    let normalized = told(&|i| {
+        i.options[2].1 = "z".into();
+        i.inputs[0].1 = "2".into();
+    });
+    assert_eq!(normalized, "--normalize was none and is now z");
+    let crossed = told(&|i| {
+        i.options[3].1 = "given".into();
+        i.symmetric = false;
+        i.shape = [4, 7];
+        i.inputs[1].1 = "2".into();
+    });
+    assert_eq!(crossed, "B was left out and is now given");
+    assert_eq!(told(&|i| i.inputs[1].1 = "2".into()), "the content of B was 1 and is now 2");
+    assert_eq!(first.difference(&first), None);
 }
 
 #[test]
@@ -206,11 +378,11 @@ fn what_cannot_be_written_is_refused_before_any_work() {
     let error = |out: &Path| format!("{:#}", run(out, &identity(false), Start::Fresh, 2, 1).unwrap_err());
     assert!(error(&folder.path().join("no/d.npy")).contains("does not exist"));
     let huge = Identity { shape: [1 << 40, 1 << 40], ..identity(false) };
-    let result = MatrixWriter::<f64>::open(&folder.path().join("d.npy"), &huge, Start::Fresh);
+    let result = open::<f64>(Target::take(&folder.path().join("d.npy")).unwrap(), &huge, Start::Fresh);
     assert!(format!("{:#}", result.unwrap_err()).contains("larger than any file"));
     // More than any disk holds: refused up front, and nothing is left behind.
     let large = Identity { shape: [1 << 26, 1 << 26], ..identity(false) };
-    let result = MatrixWriter::<f64>::open(&folder.path().join("d.npy"), &large, Start::Fresh);
+    let result = open::<f64>(Target::take(&folder.path().join("d.npy")).unwrap(), &large, Start::Fresh);
     assert!(format!("{:#}", result.unwrap_err()).contains("cannot write"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

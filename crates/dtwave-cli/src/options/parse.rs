@@ -69,12 +69,15 @@ pub(crate) const fn precision_name(precision: Precision) -> &'static str {
     }
 }
 
-/// A positive number of threads.
+/// A positive number of threads; far more than there are cores only cost memory.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
-    const MOST: usize = 4096;
+    const PER_CORE: usize = 4;
+    const AT_LEAST: usize = 256;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = AT_LEAST.max(PER_CORE * cores);
     match text.parse::<usize>() {
-        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
-        _ => Err(format!("expected a number of threads from 1 to {MOST}, got '{text}'")),
+        Ok(n) if (1..=most).contains(&n) => Ok(n),
+        _ => Err(format!("expected a number of threads from 1 to {most}, got '{text}'")),
     }
 }
 

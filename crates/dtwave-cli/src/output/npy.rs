@@ -1,12 +1,11 @@
 //! `.npy` output: C order, little-endian, float32 or float64.
 
 use std::io;
-use std::path::Path;
 
 use anyhow::Result;
 use npyz::{DType, WriterBuilder};
 
-use super::write_file;
+use super::Target;
 
 /// A float that a result is stored in.
 pub(crate) trait NpyElement:
@@ -16,6 +15,8 @@ pub(crate) trait NpyElement:
     const BYTES: usize;
     /// Appends the little-endian bytes of `self`.
     fn put(self, bytes: &mut Vec<u8>);
+    /// The number of which `bytes` are the little-endian bytes.
+    fn get(bytes: &[u8]) -> Self;
 }
 
 impl NpyElement for f32 {
@@ -23,12 +24,24 @@ impl NpyElement for f32 {
     fn put(self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.to_le_bytes());
     }
+
+    fn get(bytes: &[u8]) -> Self {
+        let mut own = [0; Self::BYTES];
+        own.copy_from_slice(bytes);
+        Self::from_le_bytes(own)
+    }
 }
 
 impl NpyElement for f64 {
     const BYTES: usize = 8;
     fn put(self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        let mut own = [0; Self::BYTES];
+        own.copy_from_slice(bytes);
+        Self::from_le_bytes(own)
     }
 }
 
@@ -43,9 +56,9 @@ pub(crate) fn npy_header<T: NpyElement>(shape: &[usize]) -> io::Result<Vec<u8>> 
 }
 
 /// Writes `values`, row-major, as an array of `shape`.
-pub(crate) fn write_npy<T: NpyElement>(path: &Path, shape: &[usize], values: &[T]) -> Result<()> {
+pub(crate) fn write_npy<T: NpyElement>(target: Target, shape: &[usize], values: &[T]) -> Result<()> {
     assert_eq!(values.len(), shape.iter().product::<usize>(), "the shape must cover the values");
-    write_file(path, |out| {
+    target.write(|out| {
         out.write_all(&npy_header::<T>(shape)?)?;
         let mut bytes = Vec::new();
         for chunk in values.chunks(1 << 16) {
@@ -65,13 +78,13 @@ mod tests {
     fn written_arrays_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.npy");
-        write_npy(&path, &[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, -0.5]).unwrap();
+        write_npy(Target::take(&path).unwrap(), &[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, -0.5]).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), 128 + 24);
         let npy = npyz::NpyFile::new(&bytes[..]).unwrap();
         assert_eq!(npy.shape(), [2, 3]);
         assert_eq!(npy.into_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, -0.5]);
-        write_npy(&path, &[2], &[1.5f64, f64::MIN]).unwrap();
+        write_npy(Target::take(&path).unwrap(), &[2], &[1.5f64, f64::MIN]).unwrap();
         let npy = npyz::NpyFile::new(std::fs::File::open(&path).unwrap()).unwrap();
         assert_eq!(npy.into_vec::<f64>().unwrap(), [1.5, f64::MIN]);
     }

@@ -24,7 +24,7 @@ use plotters::style::{FontStyle, register_font};
 use plotters_svg::SVGBackend;
 use resvg::{tiny_skia, usvg};
 
-use crate::output;
+use crate::output::Target;
 
 pub(crate) use alignment::AlignmentFigure;
 pub(crate) use barycenter::{BarycenterFigure, Group};
@@ -98,21 +98,21 @@ impl Format {
     }
 }
 
-/// Refuses a plot file that could not be written later, before any work is done.
-pub(crate) fn check(path: &Path) -> Result<()> {
+/// Takes a plot file before any work is done.
+pub(crate) fn take(path: &Path) -> Result<Target> {
     Format::of(path)?;
-    output::check_writable(path)
+    Target::take(path)
 }
 
-/// Draws `figure` into the file at `path`, `.svg` or `.png`.
-pub(crate) fn save(figure: &dyn Figure, path: &Path) -> Result<()> {
-    let format = Format::of(path)?;
+/// Draws `figure` into a file, `.svg` or `.png`.
+pub(crate) fn save(figure: &dyn Figure, target: Target) -> Result<()> {
+    let format = Format::of(target.shown())?;
     let svg = to_svg(figure)?;
     let bytes = match format {
         Format::Svg => svg.into_bytes(),
         Format::Png => to_png(&svg)?,
     };
-    output::write_file(path, |out| out.write_all(&bytes))
+    target.write(|out| out.write_all(&bytes))
 }
 
 /// The figure as an SVG document.

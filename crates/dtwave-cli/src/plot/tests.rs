@@ -9,8 +9,8 @@ fn drawn(name: &str, figure: &dyn Figure) -> (String, Vec<u8>) {
     let kept = std::env::var_os("DTWAVE_PLOTS").map(std::path::PathBuf::from);
     let folder = kept.as_deref().unwrap_or(folder.path());
     let path = |extension: &str| folder.join(format!("{name}.{extension}"));
-    save(figure, &path("svg")).unwrap();
-    save(figure, &path("png")).unwrap();
+    save(figure, take(&path("svg")).unwrap()).unwrap();
+    save(figure, take(&path("png")).unwrap()).unwrap();
     (std::fs::read_to_string(path("svg")).unwrap(), std::fs::read(path("png")).unwrap())
 }
 
@@ -129,10 +129,10 @@ fn search_hits_are_drawn_on_the_reference() {
 
 #[test]
 fn only_svg_and_png_are_drawn() {
-    let error = check(Path::new("a.jpg")).unwrap_err().to_string();
+    let error = take(Path::new("a.jpg")).unwrap_err().to_string();
     assert!(error.contains("a.jpg") && error.contains(".svg or .png"), "{error}");
-    assert!(check(Path::new("no/such/a.svg")).is_err());
-    assert!(check(Path::new("PLOT.PNG")).is_ok());
+    assert!(take(Path::new("no/such/a.svg")).is_err());
+    assert!(take(Path::new("PLOT.PNG")).is_ok());
 }
 
 /// Values at the ends of what numbers can be.

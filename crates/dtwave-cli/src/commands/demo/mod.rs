@@ -22,9 +22,11 @@ use super::{align, barycenter, cluster, pairwise, search};
 use crate::data::{CsvLayout, Dataset};
 use crate::engine::{self, Job, Matrix};
 use crate::options::{Bytes, Normalize, RunArgs};
+use crate::output::{self, Target};
 use crate::plot::{self, AlignmentFigure, Figure, HeatMapFigure, Hit, SearchFigure};
-use crate::progress::{Cancel, Progress};
-use crate::{ecg, generate, output, report};
+use crate::progress::Progress;
+use crate::signals::Cancel;
+use crate::{ecg, generate, report};
 use html::{Page, Section};
 
 /// Run every job once on data that come with the program; write plots and an HTML report
@@ -76,7 +78,9 @@ struct Demo<'a> {
 pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    output::check_writable(&args.out.join("report.html"))?;
+    // Held to the end: a second demo in this folder would mix its files with ours.
+    let report_file = args.out.join("report.html");
+    let report_target = Target::take(&report_file)?;
     let run = RunArgs {
         normalize: Normalize::None,
         dtype: Dtype::F64,
@@ -105,11 +109,10 @@ pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
             report::print_line(&format!("{name:<16}{line}"))?;
         }
     }
-    let report_file = args.out.join("report.html");
     let text = page.render(watch.secs());
-    output::write_file(&report_file, |out| out.write_all(text.as_bytes()))?;
+    report_target.write(|out| out.write_all(text.as_bytes()))?;
     if args.json {
-        answer.insert("report".into(), json!(report_file));
+        answer.insert("report".into(), json!(report_file.display().to_string()));
         answer.insert("backend".into(), json!(demo.job.device.name()));
         answer.insert("seconds".into(), json!(watch.secs()));
         return report::print_json(&answer.into());
@@ -133,12 +136,12 @@ impl Demo<'_> {
             })?;
         }
         let path = self.out.join(format!("{}.csv", self.recording.name));
-        output::write_csv_rows(&path, self.recording.series[0].iter().map(|v| [*v]))
+        output::write_csv_rows(Target::take(&path)?, self.recording.series[0].iter().map(|v| [*v]))
     }
 
     /// Writes a figure as a file and returns it for the report.
     fn figure(&self, name: &str, figure: &dyn Figure) -> Result<String> {
-        plot::save(figure, &self.out.join(name))?;
+        plot::save(figure, plot::take(&self.out.join(name))?)?;
         plot::to_svg(figure)
     }
 
@@ -361,8 +364,9 @@ impl Demo<'_> {
         });
         let rows = rows.collect();
         let file = self.out.join("barycenters.svg");
+        let target = plot::take(&file)?;
         let title = "Soft-DTW averages of the training series, γ = 1".to_owned();
-        barycenter::plot_averages(&file, title, &self.train, &averages, 0)?;
+        barycenter::plot_averages(target, title, &self.train, &averages, 0)?;
         let svg = std::fs::read_to_string(&file)?;
         let section = Section::new("Averages")
             .text(&format!(

@@ -1,6 +1,8 @@
 //! `dtwave pairwise A [B]`: the matrix of distances.
 
-use std::collections::{BTreeMap, HashSet};
+mod stream;
+
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,14 +11,17 @@ use clap::Args;
 use dtwave::{Anchor, Band, Dtype, Pairing, Precision, Spec};
 use serde_json::json;
 
+use self::stream::{Streamed, stream};
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job, Matrix};
-use crate::matrix::{self, Identity, MatrixWriter, Opened, Start};
-use crate::options::{self, MeasureArgs, RunArgs, byte_size};
+use crate::matrix::{self, Identity, Start};
+use crate::options::{self, MeasureArgs, Normalize, RunArgs, byte_size};
+use crate::output::Target;
 use crate::plot::{self, HeatMapFigure};
-use crate::progress::{Cancel, Progress};
-use crate::report::{self, Interrupted};
+use crate::progress::Progress;
+use crate::report;
+use crate::signals::Cancel;
 use crate::{data, output};
 
 /// Distances between all series of A, or between A and B
@@ -82,7 +87,6 @@ fn format_of(out: Option<&Path>) -> Result<Format> {
         Some("json") => Format::Json,
         _ => bail!("cannot write {}: unknown extension; expected .npy, .csv or .json", out.display()),
     };
-    output::check_writable(out)?;
     Ok(format)
 }
 
@@ -90,7 +94,11 @@ fn format_of(out: Option<&Path>) -> Result<Format> {
 pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()> {
     let format = format_of(args.out.as_deref())?;
     ensure!(!args.resume || format == Format::Npy, "--resume continues a .npy result; pass -o FILE.npy");
-    args.plot.as_deref().map_or(Ok(()), plot::check)?;
+    let target = args.out.as_deref().map(Target::take).transpose()?;
+    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
+    if let (Format::Npy, Some(target)) = (format, &target) {
+        target.file()?;
+    }
     let inputs: Vec<&Path> = [Some(&args.a), args.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
     common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
     let spec = args.measure.spec()?;
@@ -127,33 +135,34 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let cells = job.cells(&spec, pairing, &matrix.x, &matrix.y)?;
     let progress = Arc::new(Progress::new("pairwise", cells));
     let finish = |value: T| args.measure.finish(value);
-    let (values, Streamed { spared, overflow }) = match (format, &args.out) {
-        (Format::Npy, Some(out)) => {
+    let (values, Streamed { spared, overflow }, to_write) = match (format, target) {
+        (Format::Npy, Some(target)) => {
             let inputs = [&a, b.as_ref().unwrap_or(&a)];
             let identity = identity::<T>(&spec, args, shape, pairing, inputs, job.device.name());
-            (None, stream(&job, &matrix, &identity, out, args.resume, &progress, finish)?)
+            let start = if args.resume { Start::Resume } else { Start::Fresh };
+            (None, stream(&job, &matrix, &identity, target, start, &progress, finish)?, None)
         }
-        _ => {
+        (_, target) => {
             let values = in_memory(&job, &matrix, &progress, finish)?;
             let mut overflow = Overflow::default();
             overflow.count(&values, 1);
-            (Some(values), Streamed { spared: 0, overflow })
+            (Some(values), Streamed { spared: 0, overflow }, target)
         }
     };
     drop(progress);
     let secs = watch.secs();
     common::warn_of_overflow(overflow.overflowed, overflow.total, &args.run);
 
-    if let (Some(values), Some(out)) = (&values, &args.out) {
+    if let (Some(values), Some(target)) = (&values, to_write) {
         let rows = || values.chunks_exact(shape[1]);
         match format {
-            Format::Csv => output::write_csv_rows(out, rows().map(|row| row.iter().copied()))?,
-            _ => output::write_file(out, |file| {
+            Format::Csv => output::write_csv_rows(target, rows().map(|row| row.iter().copied()))?,
+            _ => target.write(|file| {
                 serde_json::to_writer(&mut *file, &rows().collect::<Vec<_>>()).map_err(Into::into)
             })?,
         }
     }
-    if let Some(file) = &args.plot {
+    if let Some(file) = plot_file {
         let coarse = match (&values, &args.out) {
             (Some(values), _) => coarse(shape, |i, row| {
                 row.extend(values[i * shape[1]..][..shape[1]].iter().map(|v| v.to_f64()));
@@ -170,7 +179,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
         answer.insert("shape".into(), json!(shape));
         answer.insert("seconds".into(), json!(secs));
         match (&args.out, &values) {
-            (Some(out), _) => answer.insert("out".into(), json!(out)),
+            (Some(out), _) => answer.insert("out".into(), json!(out.display().to_string())),
             (None, Some(values)) => {
                 let rows: Vec<&[T]> = values.chunks_exact(shape[1]).collect();
                 answer.insert("distances".into(), json!(rows))
@@ -200,7 +209,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     }
 }
 
-/// How many results of this run there are, and how many left the range of the number type.
+/// How many results there are, and how many left the range of the number type.
 #[derive(Default)]
 struct Overflow {
     total: u64,
@@ -215,13 +224,6 @@ impl Overflow {
     }
 }
 
-/// What a run has to tell besides the values.
-struct Streamed {
-    /// Grid cells that an earlier run spared.
-    spared: u64,
-    overflow: Overflow,
-}
-
 /// What must agree for `--resume`.
 fn identity<T: Element>(
     spec: &Spec,
@@ -231,76 +233,25 @@ fn identity<T: Element>(
     inputs: [&Dataset; 2],
     backend: &str,
 ) -> Identity {
-    let mut parameters: BTreeMap<String, String> = common::parameters(&spec.measure)
-        .into_iter()
-        .map(|(name, value)| (format!("--{name}"), value.to_string()))
-        .collect();
-    let hashes = inputs.map(matrix::fingerprint);
-    parameters.extend(
-        [
-            ("--measure", spec.key().to_owned()),
-            ("--band", common::band_text(&spec.band)),
-            ("--sqrt", args.measure.sqrt.to_string()),
-            ("--backend", backend.to_owned()),
-            ("--precision", options::precision_name(args.precision).to_owned()),
-            ("the content of A", hashes[0].clone()),
-            ("the content of B", hashes[1].clone()),
-            ("the version of dtwave", env!("CARGO_PKG_VERSION").to_owned()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value)),
-    );
+    let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let mut options = vec![
+        own("the version of dtwave", env!("CARGO_PKG_VERSION")),
+        own("--measure", if spec.anchor == Anchor::Global { spec.key() } else { "subsequence_dtw" }),
+    ];
+    let parameters = common::parameters(&spec.measure);
+    options.extend(parameters.iter().map(|(name, value)| (format!("--{name}"), value.to_string())));
+    options.extend([
+        own("--sqrt", &args.measure.sqrt.to_string()),
+        own("--band", &common::band_text(&spec.band)),
+        own("--normalize", if args.run.normalize == Normalize::Z { "z" } else { "none" }),
+        own("--precision", options::precision_name(args.precision)),
+        own("--backend", backend),
+        own("B", if args.b.is_some() { "given" } else { "left out" }),
+    ]);
+    let [a, b] = inputs.map(matrix::fingerprint);
+    let inputs = vec![("the content of A".to_owned(), a), ("the content of B".to_owned(), b)];
     let symmetric = pairing == Pairing::SelfSymmetric;
-    Identity { shape, element_bytes: T::BYTES, symmetric, parameters }
-}
-
-/// Writes the matrix to the disk tile by tile.
-fn stream<T: Element>(
-    job: &Job,
-    matrix: &Matrix<'_, T>,
-    identity: &Identity,
-    out: &Path,
-    resume: bool,
-    progress: &Arc<Progress>,
-    finish: impl Fn(T) -> T,
-) -> Result<Streamed> {
-    let start = if resume { Start::Resume } else { Start::Fresh };
-    let tiles = job.cut(matrix)?;
-    let mut writer = match MatrixWriter::<T>::open(out, identity, start)? {
-        Opened::Unfinished(writer) => writer,
-        Opened::Finished => {
-            let spared = job.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y)?;
-            return Ok(Streamed { spared, overflow: Overflow::default() });
-        }
-    };
-    let done: HashSet<usize> = tiles
-        .tiles()
-        .filter(|tile| writer.has(&matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }))
-        .map(|tile| tile.index)
-        .collect();
-    if resume && !done.is_empty() {
-        report::note(&format!("{} of {} tiles are done already", done.len(), tiles.len()));
-    }
-    let mut written = done.len();
-    let mut finished = Vec::new();
-    let mut overflow = Overflow::default();
-    let result = job.tiles(matrix, progress, &done, |tile, values| {
-        finished.clear();
-        finished.extend(values.iter().map(|v| finish(*v)));
-        overflow.count(&finished, if tile.is_mirrored(matrix.pairing) { 2 } else { 1 });
-        writer.write(&matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }, &finished)?;
-        written += 1;
-        Ok(())
-    });
-    match result {
-        Ok(spared) => writer.finish().map(|()| Streamed { spared, overflow }),
-        Err(_) if job.cancel.is_raised() => Err(Interrupted(format!(
-            "; {written} of {} tiles are in {}.partial, the same command with --resume continues",
-            tiles.len(),
-            out.display()
-        ))
-        .into()),
-        Err(error) => Err(error),
-    }
+    Identity { shape, element_bytes: T::BYTES, symmetric, options, inputs }
 }
 
 /// Computes the whole matrix in memory, if it may be that large.
@@ -376,7 +327,7 @@ fn coarse_from_npy<T: Element>(path: &Path, shape: [usize; 2]) -> Result<Coarse>
 }
 
 fn draw(
-    file: &Path,
+    file: Target,
     coarse: &Coarse,
     shape: [usize; 2],
     args: &PairwiseArgs,

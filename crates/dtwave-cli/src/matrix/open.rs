@@ -1,0 +1,231 @@
+//! What an earlier run left, and what of it can be trusted.
+//!
+//! Every state that a crash can leave is continued or started anew, and so is what was damaged since: the progress file
+//! says which values were on the disk and what their checksums are; whatever does not match is computed again, and
+//! said. Only a progress file that is itself damaged, or of another job, stops a run: it is deleted by whoever
+//! wants to start again, and that alone is enough.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::{Done, Identity, Journal, MatrixWriter, Tile, Values};
+use crate::output::{self, NpyElement, Target, explain};
+
+/// Whether to continue an interrupted run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Start anew; an unfinished result is an error.
+    Fresh,
+    /// Continue an unfinished result if there is one.
+    Resume,
+}
+
+/// What opening found.
+#[derive(Debug)]
+pub(crate) enum Opened<T> {
+    /// Tiles are left to write. The notes say what was done to what was found.
+    Unfinished(MatrixWriter<T>, Vec<String>),
+    /// An earlier run finished this very result: every value matches its checksum.
+    Finished,
+    /// A result of this shape and number type is there. Which job it is of, nothing says any more.
+    Named(Target),
+}
+
+/// Where the parts of a result lie.
+struct Files {
+    out: PathBuf,
+    partial: PathBuf,
+    progress: PathBuf,
+    /// The `.npy` header, and the size with all values.
+    header: Vec<u8>,
+    total_bytes: u64,
+}
+
+/// Opens the result at `target` for writing; reserves its space on the disk.
+pub(crate) fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) -> Result<Opened<T>> {
+    assert_eq!(identity.element_bytes, T::BYTES, "the identity must name the element type");
+    let out = target.file()?.to_path_buf();
+    let [n, m] = identity.shape;
+    let value_bytes = n.checked_mul(m).and_then(|cells| cells.checked_mul(T::BYTES));
+    let Some(value_bytes) = value_bytes.filter(|bytes| *bytes < isize::MAX as usize) else {
+        bail!("a {n} × {m} matrix is larger than any file")
+    };
+    let header = output::npy_header::<T>(&identity.shape)?;
+    let total_bytes = (value_bytes + header.len()) as u64;
+    let (partial, progress) = (beside(&out, ".partial"), beside(&out, ".progress"));
+    let files = Files { out, partial, progress, header, total_bytes };
+
+    let mut notes = Vec::new();
+    let found = match start {
+        Start::Resume => Journal::open(&files.progress, identity)?,
+        Start::Fresh => {
+            ensure!(
+                !(files.progress.exists() && files.partial.exists()),
+                "{} holds an unfinished result; pass --resume to continue it, or delete {} to start again",
+                files.partial.display(),
+                files.progress.display()
+            );
+            None
+        }
+    };
+    let (journal, values) = match found {
+        Some(journal) => {
+            if !files.partial.exists() && files.has_whole_result(identity, &journal)? {
+                fs::remove_file(&files.progress).map_err(|e| explain(&files.progress, &e))?;
+                return Ok(Opened::Finished);
+            }
+            files.continued(identity, journal, &mut notes)?
+        }
+        None => {
+            if files.partial.exists() {
+                let partial = files.partial.display();
+                notes.push(format!("{partial} has lost its progress file and is written anew"));
+            } else if start == Start::Resume && files.out.exists() {
+                files.check_named(identity)?;
+                return Ok(Opened::Named(target));
+            }
+            files.created(identity)?
+        }
+    };
+    let Files { partial, progress, .. } = files;
+    let identity = identity.clone();
+    let writer = MatrixWriter { target, partial, progress, values, identity, journal, element: PhantomData };
+    Ok(Opened::Unfinished(writer, notes))
+}
+
+impl Files {
+    fn values(&self, file: File, identity: &Identity) -> Values {
+        let header_bytes = self.header.len() as u64;
+        Values { file, header_bytes, columns: identity.shape[1], element_bytes: identity.element_bytes }
+    }
+
+    /// A new progress file and a data file of the final size: the header, then zeros.
+    fn created(&self, identity: &Identity) -> Result<(Journal, Values)> {
+        let journal = Journal::create(&self.progress, identity, &[])?;
+        let created = File::options().read(true).write(true).create(true).truncate(true).open(&self.partial);
+        let file = created.and_then(|mut file| self.complete(&mut file).map(|()| file)).map_err(|e| {
+            // Nothing of value is in either file yet.
+            let _ = fs::remove_file(&self.partial);
+            let _ = fs::remove_file(&self.progress);
+            explain(&self.partial, &e)
+        })?;
+        Ok((journal, self.values(file, identity)))
+    }
+
+    /// The files of an interrupted run; what cannot be trusted is taken out of the progress file.
+    fn continued(
+        &self,
+        identity: &Identity,
+        journal: Journal,
+        notes: &mut Vec<String>,
+    ) -> Result<(Journal, Values)> {
+        let shown = self.partial.display();
+        let opened = (|| {
+            let was_there = self.partial.exists();
+            let mut file =
+                File::options().read(true).write(true).create(true).truncate(false).open(&self.partial)?;
+            let is_sound = self.is_sound(&mut file)?;
+            if !is_sound {
+                self.complete(&mut file)?;
+            }
+            Ok((file, was_there, is_sound))
+        })();
+        let (file, was_there, is_sound) = opened.map_err(|e| explain(&self.partial, &e))?;
+        let all = journal.done().len();
+        // A run that stopped before its first tile may have stopped before it made this file.
+        if all > 0 && !was_there {
+            notes.push(format!("{shown} is gone; it is written anew"));
+        } else if all > 0 && !is_sound {
+            notes.push(format!("{shown} had another header or size than this result; that is mended"));
+        }
+        let mut values = self.values(file, identity);
+        let (sound, damaged) =
+            judged(&mut values, identity, &journal).with_context(|| format!("cannot read {shown}"))?;
+        if damaged == 0 {
+            return Ok((journal, values));
+        }
+        notes.push(format!(
+            "{damaged} of {all} finished tiles in {shown} do not match their checksum and are computed again"
+        ));
+        Ok((Journal::create(&self.progress, identity, &sound)?, values))
+    }
+
+    /// Whether an open data file has the right size and header.
+    fn is_sound(&self, file: &mut File) -> io::Result<bool> {
+        if file.metadata()?.len() != self.total_bytes {
+            return Ok(false);
+        }
+        let mut header = vec![0; self.header.len()];
+        file.seek(SeekFrom::Start(0))?;
+        file.read_exact(&mut header)?;
+        Ok(header == self.header)
+    }
+
+    /// Gives a data file the right size and header.
+    fn complete(&self, file: &mut File) -> io::Result<()> {
+        // Reserving the space now turns a disk that would fill up later into an error before any work.
+        match fs4::FileExt::allocate(&*file, self.total_bytes) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            result => result?,
+        }
+        file.set_len(self.total_bytes)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&self.header)?;
+        file.sync_all()
+    }
+
+    /// Whether the result has its name already: the run stopped before it removed the progress file.
+    fn has_whole_result(&self, identity: &Identity, journal: &Journal) -> Result<bool> {
+        let [n, m] = identity.shape;
+        if !self.out.exists() || !journal.covers(&Tile { rows: 0..n, columns: 0..m }) {
+            return Ok(false);
+        }
+        let judged = (|| {
+            let mut file = File::open(&self.out)?;
+            if !self.is_sound(&mut file)? {
+                return Ok(false);
+            }
+            judged(&mut self.values(file, identity), identity, journal).map(|(_, damaged)| damaged == 0)
+        })();
+        judged.map_err(|e: io::Error| {
+            anyhow::Error::from(e).context(format!("cannot read {}", self.out.display()))
+        })
+    }
+
+    /// Refuses a file under the result's name that is none of this job's.
+    fn check_named(&self, identity: &Identity) -> Result<()> {
+        let shown = self.out.display();
+        let [n, m] = identity.shape;
+        let sound = File::open(&self.out).and_then(|mut file| self.is_sound(&mut file));
+        ensure!(
+            sound.with_context(|| format!("cannot read {shown}"))?,
+            "{shown} is no {n} × {m} result of float{}; leave out --resume to replace it, or choose another name",
+            identity.element_bytes * 8
+        );
+        Ok(())
+    }
+}
+
+/// The tiles whose values match their checksum, and the number of the others.
+fn judged(values: &mut Values, identity: &Identity, journal: &Journal) -> io::Result<(Vec<Done>, usize)> {
+    let mut sound = Vec::new();
+    for done in journal.done() {
+        if values.checksum(identity, &done.tile)? == done.checksum {
+            sound.push(done.clone());
+        }
+    }
+    let damaged = journal.done().len() - sound.len();
+    Ok((sound, damaged))
+}
+
+/// `out` with `suffix` after its whole name.
+pub(super) fn beside(out: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = out.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
