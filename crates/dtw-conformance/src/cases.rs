@@ -2,6 +2,7 @@
 //!
 //! - [`series`]: the values;
 //! - [`distances`]: lengths, bands, batches and values, for every measure;
+//! - [`staircases`]: explicit ranges for bands;
 //! - [`half`]: what may be computed in half precision, at the values that halves like least;
 //! - [`tasks`]: gradients, alignments, paths and searches;
 //! - [`random`]: strategies for property tests.
@@ -10,6 +11,7 @@ pub mod distances;
 pub mod half;
 pub mod random;
 pub mod series;
+pub mod staircases;
 pub mod tasks;
 
 use dtw_core::Pairing;
@@ -98,6 +100,11 @@ impl Measure {
     /// Whether results jump at a threshold; such measures get values whose differences are exact in `f32`.
     pub(crate) fn has_threshold(&self) -> bool {
         matches!(self, Measure::Edr { .. } | Measure::Lcss { .. } | Measure::LcssLength { .. })
+    }
+
+    /// Whether explicit ranges may have no end that decreases: [`Band::check_order`].
+    pub(crate) fn needs_order(&self) -> bool {
+        self.has_threshold() || matches!(self, Measure::Erp { .. })
     }
 
     /// Whether `d(x, y) = d(y, x)`.

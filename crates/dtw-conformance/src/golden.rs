@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use crate::oracle::{Band, LocalCost, Measure, Pair, Radius};
 
-/// The golden cases that come with this crate: small series, every measure but `wddtw`, in double precision.
+/// The golden cases that come with this crate: small series, every measure, in double
+/// precision; every measure in Sakoe–Chiba bands, and those without a derivative in explicit ranges.
 pub const GOLDEN_JSON: &str = include_str!("../data/golden.json");
 
 /// One case.

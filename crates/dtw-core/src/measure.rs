@@ -202,6 +202,11 @@ impl Measure {
         matches!(self, Self::Msm { .. })
     }
 
+    /// Whether cells beside a band matter: paths may run along the border row and column, or only matches are restricted.
+    const fn has_open_borders(&self) -> bool {
+        matches!(self, Self::Erp { .. } | Self::Edr { .. } | Self::Lcss { .. })
+    }
+
     /// Whether the value is differentiable and [`crate::Plan::gradients`] is defined.
     pub const fn has_gradient(&self) -> bool {
         matches!(self, Self::SoftDtw { .. } | Self::SoftDtwDivergence { .. })
@@ -297,6 +302,19 @@ impl Spec {
         self.band.check()?;
         if self.anchor == Anchor::Subsequence && !matches!(self.measure, Measure::Dtw { .. }) {
             bail_invalid!("a subsequence search is defined for dtw only, got {}", self.measure.key());
+        }
+        if let (Band::Ranges(ranges), true) = (&self.band, self.measure.has_open_borders()) {
+            for (i, pair) in ranges.windows(2).enumerate() {
+                if pair[1].start < pair[0].start || pair[1].end < pair[0].end {
+                    bail_invalid!(
+                        "{} needs explicit ranges of which neither end ever decreases: row {i} is {:?}, row {} is {:?}",
+                        self.measure.key(),
+                        pair[0],
+                        i + 1,
+                        pair[1]
+                    );
+                }
+            }
         }
         Ok(())
     }

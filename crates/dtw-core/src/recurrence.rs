@@ -98,13 +98,21 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     const LOCATES: bool = false;
     /// Whether one best path makes the value, so that [`Recurrence::arrivals`] decides a warping path.
     const TRACES: bool = true;
+    /// Whether a band restricts prices only and cells outside it have a value: [`Recurrence::outside`].
+    const LEAVES_BAND: bool = false;
     /// Whether [`Recurrence::settle`] must be called: at least once in [`SETTLE_EVERY`] steps along any path.
     const SETTLES: bool = false;
 
     /// The state of cell `(0, 0)`.
     fn origin(&self) -> Self::State;
-    /// The state of a cell outside the band: never chosen.
+    /// The state of a cell that no path may visit: never chosen.
     fn forbidden(&self) -> Self::State;
+    /// The state of a cell outside the band, from those above it and to its left.
+    #[inline(always)]
+    fn outside(&self, up: Self::State, left: Self::State) -> Self::State {
+        let _ = (up, left);
+        self.forbidden()
+    }
     /// Border column: the state of `(i, 0)` from that of `(i−1, 0)`.
     fn border_down(&self, above: Self::State, x: &Sample<V, P>) -> Self::State;
     /// Border row: the state of `(0, j)` from that of `(0, j−1)`. `j` is 1-based.

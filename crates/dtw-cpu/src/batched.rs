@@ -99,6 +99,8 @@ fn strips<'a, V, P, R, const ROWS: usize>(
             border = recurrence.border_down(border, &grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
             if start == 0 {
                 *left = border;
+            } else if R::LEAVES_BAND {
+                *left = read(edge, start);
             }
         }
         let mut corner: R::State = read(edge, start);
@@ -138,8 +140,14 @@ fn strips<'a, V, P, R, const ROWS: usize>(
                 }
             }
         }
-        // What the next strip may look at beside its band: nothing.
-        if !full {
+        // What the next strip may look at beside its band: nothing, or what the last row has at its end.
+        if !full && R::LEAVES_BAND {
+            let (last, next) = (row(ROWS - 1).end, row(2 * ROWS - 1).end);
+            let beside: R::State = read(edge, last);
+            for j in last + 1..=next {
+                write(edge, j, beside);
+            }
+        } else if !full {
             let last = row(ROWS - 1).end;
             if first == 0 {
                 for j in last + 1..=m {
@@ -208,7 +216,7 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
             for r in 0..ROWS {
                 let here = states[r];
                 let state = if MASKED && !bands[r].contains(&j) {
-                    recurrence.forbidden()
+                    recurrence.outside(up, here)
                 } else {
                     let weight = if R::WEIGHTS { grid.weights[(first + r).abs_diff(j)] } else { column.time };
                     let price = recurrence.price(&rows[r], &column, weight);

@@ -199,16 +199,21 @@ where
             let y = lines.y.sample::<V, P, R>(token, &tables.y_gaps, lines.y.slot(0) + span.row - t);
             let weight = if R::WEIGHTS { tables.weights.read::<V>(token, span.row, t) } else { y.time };
             let price = recurrence.price(&rows_of_x[r], &y, weight);
-            let mut state = recurrence.combine(diagonal[r], up, here[r], price);
+            let left = here[r];
+            let mut state = recurrence.combine(diagonal[r], up, left, price);
             if K::ON {
-                record::<V, P, R, K>(recorder, recurrence, r, [diagonal[r], up, here[r]], price);
+                record::<V, P, R, K>(recorder, recurrence, r, [diagonal[r], up, left], price);
             }
             if t < span.inside.0 || t >= span.inside.1 {
                 state = mask(
                     token,
                     span,
                     t,
-                    &[state, load::<V, R::State>(token, column, column_stride, span.row), forbidden],
+                    &[
+                        state,
+                        load::<V, R::State>(token, column, column_stride, span.row),
+                        recurrence.outside(up, left),
+                    ],
                 );
             }
             if settle {
@@ -226,6 +231,14 @@ where
             return false;
         }
         t += 1;
+    }
+    if R::LEAVES_BAND {
+        // Right of the band a row keeps the value of its last cell inside.
+        let last = ranges.row(rows.end - 1).end;
+        for k in 0..parts {
+            let value = below[k * stride + last.min(stride - 1)];
+            below[k * stride..][..stride].iter_mut().skip(last + 1).for_each(|cell| *cell = value);
+        }
     }
     true
 }

@@ -219,7 +219,13 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
             }
             while i > rows.start && j > 0 {
                 points.push((i - 1, j - 1));
-                let (diagonal, up) = choices.at(i - 1 - rows.start, i + j);
+                let columns = ranges.row(i - 1);
+                let (diagonal, up) = if R::LEAVES_BAND && !columns.contains(&(j - 1)) {
+                    // Straight back to the band: left from its right, up from its left.
+                    (false, j <= columns.start)
+                } else {
+                    choices.at(i - 1 - rows.start, i + j)
+                };
                 i -= usize::from(diagonal || up);
                 j -= usize::from(diagonal || !up);
             }

@@ -93,14 +93,14 @@ fn steps_since<V: Register>(token: V::Token, t: usize, origin: usize) -> V {
     V::splat(token, V::Scalar::from_f64((t as i64 - origin as i64).clamp(-far, far) as f64))
 }
 
-/// `state` in the lanes inside at step `t`, `border` in a lane at column 0, `forbidden` in the others. One function for all
+/// `state` in the lanes inside at step `t`, `border` in a lane at column 0, `outside` in the others. One function for all
 /// recurrences: it is rarely called on a full grid, and compiled once for each kind of state.
 #[inline(never)]
 pub(crate) fn mask<V: Register, S: State<V>>(
     token: V::Token,
     span: &Span<V>,
     t: usize,
-    [state, border, forbidden]: &[S; 3],
+    [state, border, outside]: &[S; 3],
 ) -> S {
     V::compiled(
         token,
@@ -118,7 +118,7 @@ pub(crate) fn mask<V: Register, S: State<V>>(
             S::from_parts(
                 #[inline(always)]
                 |k| {
-                    let nothing = forbidden.part(k);
+                    let nothing = outside.part(k);
                     let inside = V::select(entered, V::select(left, nothing, state.part(k)), nothing);
                     V::select(at_border, border.part(k), inside)
                 },

@@ -10,6 +10,7 @@ struct Unrecorded {
     DTW_DEVICE void begin(uint32_t, uint32_t) {}
     template <class R, class S, class P>
     DTW_DEVICE void record(int, const R&, const S&, const S&, const S&, const P&) {}
+    DTW_DEVICE void outside(int, bool) {}
     DTW_DEVICE void row(bool, uint32_t) {}
 };
 
@@ -22,6 +23,8 @@ struct Choices {
     DTW_DEVICE void record(int k, const R& r, const S& diagonal, const S& up, const S& left, const P& price) {
         word |= r.choice(diagonal, up, left, price) << (2 * k);
     }
+    // A cell outside the band, from which a path goes straight back: left from the right of the band, up from its left.
+    DTW_DEVICE void outside(int k, bool right) { word |= (right ? 2u : 1u) << (2 * k); }
     // The end of row `i`, if there is such a row.
     DTW_DEVICE void row(bool there, uint32_t i) {
         if (there) {

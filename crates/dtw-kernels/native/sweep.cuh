@@ -86,13 +86,22 @@ struct Lane {
             }
             const typename R::Price price = r.price(apart, before, row, column, weight);
             const State up = cell[k];
-            recorder.record(k, r, diagonal, up, left, price);
+            const bool allowed = !kBand || (k >= from && k < to);
+            if (R::kLeavesBand && !allowed) {
+                recorder.outside(k, k >= to);
+            } else {
+                recorder.record(k, r, diagonal, up, left, price);
+            }
             State here = r.combine(diagonal, up, left, price);
             if (R::kSettles && (k & 3) == 3) {
                 here = r.settle(here);
             }
             if (kBand) {
-                here = choose(k >= from && k < to, here, r.forbidden());
+                if constexpr (R::kLeavesBand) {
+                    here = choose(allowed, here, r.outside(up, left));
+                } else {
+                    here = choose(allowed, here, r.forbidden());
+                }
             }
             diagonal = up;
             cell[k] = left = here;
@@ -184,10 +193,12 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     const uint32_t last_lane = is_last ? (task.m - 1 - first) / K : 31;
     const uint32_t last_k = is_last ? (task.m - 1 - first) % K : K - 1;
     // Rows of the strip, and the rows in which the strip to the left has an edge.
-    const uint32_t top = kBand ? band.first_row_beyond(first) : 0;
-    const uint32_t bottom = kBand && !is_last ? band.first_row_from(first + kWidth) : task.n;
-    const uint32_t left_top = kBand && strip > 0 ? band.first_row_beyond(first - kWidth) : 0;
-    const uint32_t left_bottom = kBand && strip > 0 ? band.first_row_from(first) : task.n;
+    // Where cells outside the band have values, all rows have; from a band of constant slope nothing can come back.
+    const bool skips = kBand && !(R::kLeavesBand && band.kind == kBandTable);
+    const uint32_t top = skips ? band.first_row_beyond(first) : 0;
+    const uint32_t bottom = skips && !is_last ? band.first_row_from(first + kWidth) : task.n;
+    const uint32_t left_top = skips && strip > 0 ? band.first_row_beyond(first - kWidth) : 0;
+    const uint32_t left_bottom = skips && strip > 0 ? band.first_row_from(first) : task.n;
 
     Lane<R, K, kBand, kMany> own;
     own.start(r, y, first + inside * K, top == 0);

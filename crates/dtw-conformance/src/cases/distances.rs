@@ -4,6 +4,7 @@
 use dtw_core::Pairing;
 
 use super::series::{Kind, SplitMix, series, times};
+use super::staircases::staircases;
 use super::{Case, variants};
 use crate::batch::Batch;
 use crate::oracle::{Band, Measure, Radius};
@@ -142,6 +143,7 @@ impl Builder {
         }
         self.of_lengths("long, itakura", measure, &Band::Itakura { max_slope: 2.0 }, 513, 400, 2);
         self.ranges(measure);
+        self.staircases(measure);
     }
 
     /// Explicit ranges: a staircase, one with cells no path can use, one without a path, one that does not fit.
@@ -167,6 +169,23 @@ impl Builder {
             ("too few ranges", staircase(1).take(n - 1).collect()),
         ] {
             self.single(name.to_owned(), measure, &Band::Ranges(ranges), x.clone(), y.clone());
+        }
+    }
+
+    /// Staircases that jump and meet in corners, with few values so that there are many ties and matches.
+    fn staircases(&mut self, measure: &Measure) {
+        let square = matches!(measure, Measure::SoftDtwDivergence { .. });
+        for (n, m, ranges) in staircases(&mut self.random) {
+            if square && n != m {
+                continue;
+            }
+            let dropped = measure.min_length() - 1;
+            for (kind, channels) in [(Kind::Ternary, 1), (Kind::Noise, 2)] {
+                let x = self.series(measure, kind, n + dropped, channels);
+                let y = self.series(measure, kind, m + dropped, channels);
+                let name = format!("staircase {n}×{m}×{channels}");
+                self.single(name, measure, &Band::Ranges(ranges.clone()), x, y);
+            }
         }
     }
 

@@ -276,7 +276,13 @@ fn explicit_ranges(key: &'static str) -> impl Strategy<Value = Case> {
                 let end = if i + 1 == n { m } else { (on_diagonal + above).min(m) };
                 on_diagonal.saturating_sub(below)..end
             };
-            let band = Band::Ranges(widths.into_iter().enumerate().map(row).collect());
+            let mut ranges: Vec<_> = widths.into_iter().enumerate().map(row).collect();
+            if Band::Ranges(ranges.clone()).check_order().is_err() && measure.needs_order() {
+                for i in 1..n {
+                    ranges[i].end = ranges[i].end.max(ranges[i - 1].end);
+                }
+            }
+            let band = Band::Ranges(ranges);
             Case { name: "random".to_owned(), measure, band, pairing: Pairing::Zipped, x, y }
         })
 }

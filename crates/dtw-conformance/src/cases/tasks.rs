@@ -3,6 +3,7 @@
 use dtw_core::{Pairing, SearchOptions};
 
 use super::series::{Kind, SplitMix, series};
+use super::staircases::staircases;
 use super::{Case, KEYS, variants};
 use crate::batch::Batch;
 use crate::check::matches::Search;
@@ -132,6 +133,13 @@ pub fn paths() -> Vec<(Case, Identity)> {
                     add("constant", Kind::Constant(0.5), &band, n, m, exact_identity);
                 }
             }
+        }
+        for (n, m, ranges) in staircases(&mut SplitMix::new(9)) {
+            let noise = if measure.has_threshold() { Kind::Eighths } else { Kind::Noise };
+            let identity = if measure.has_threshold() { Identity::Exact } else { random_identity };
+            let band = Band::Ranges(ranges);
+            add("staircase, noise", noise, &band, n, m, identity);
+            add("staircase, ties", Kind::Ternary, &band, n, m, exact_identity);
         }
         add("long ties", Kind::Ternary, &Band::Full, 400, 380, exact_identity);
         add("long ties", Kind::Ternary, &Band::Slanted(Radius::Points(40)), 600, 400, exact_identity);

@@ -6,7 +6,7 @@ use super::{Checked, Stop, prepared};
 use crate::batch::{Batch, Element};
 use crate::cases::Case;
 use crate::oracle::band::Ends;
-use crate::oracle::{Band, Measure, OracleError, Pair, path};
+use crate::oracle::{Band, Measure, OracleError, Pair, lcss, path};
 use crate::tolerance;
 use crate::translate;
 
@@ -123,20 +123,25 @@ impl<'a, T: Element> Truth<'a, T> {
         let is_edit = path::price(measure, pair, &[]).is_none();
         path::check(&got.points, n, m, is_edit)?;
         let rows = band.rows(n, m, Ends::Global).map_err(|error| error.to_string())?;
-        if let Some((i, j)) = got.points.iter().find(|(i, j)| !rows[*i].contains(j)) {
+        let is_lcss = matches!(measure, Measure::Lcss { .. } | Measure::LcssLength { .. });
+        // The band of lcss restricts matches, which its price counts.
+        let outside = got.points.iter().find(|(i, j)| !rows[*i].contains(j));
+        if let (Some((i, j)), false) = (outside, is_lcss) {
             return Err(format!("the path leaves the band in ({i}, {j})"));
         }
 
         let (truth, plain) = (self.distance, self.plain);
         let steps = (n + m) as f64;
-        let scale =
-            if let Measure::Lcss { .. } | Measure::LcssLength { .. } = measure { 1.0 } else { truth.abs() };
+        let scale = if is_lcss { 1.0 } else { truth.abs() };
         let allowed = tolerance::allowed(truth, plain, scale, steps);
         tolerance::within("distance of the path", got.distance.wide(), truth, allowed)?;
         // What the path really costs, in double precision: at most as much worse as values may be wrong.
-        let cost = match path::price(measure, pair, &got.points) {
-            Some(cost) => cost,
-            None => measure.distance(pair, &corridor(&got.points, n)).map_err(oracle)?,
+        let matched = |epsilon: &f64| lcss::matches(&pair.x, &pair.y, *epsilon, &rows, &got.points) as f64;
+        let cost = match (path::price(measure, pair, &got.points), measure) {
+            (Some(cost), _) => cost,
+            (None, Measure::Lcss { epsilon }) => lcss::distance(matched(epsilon), n, m),
+            (None, Measure::LcssLength { epsilon }) => matched(epsilon),
+            (None, _) => measure.distance(pair, &corridor(&got.points, n)).map_err(oracle)?,
         };
         // Choices made on values that are wrong by `allowed` cost at most twice that.
         tolerance::within("what the path costs", cost, truth, 2.0 * allowed)

@@ -124,6 +124,23 @@ impl Band {
     }
 }
 
+impl Band {
+    /// Whether explicit ranges lose no cell by being normalised: neither end ever decreases from row to row. Measures
+    /// whose paths may run along the border, or whose band restricts matches only, need this.
+    ///
+    /// # Errors
+    /// [`BandError::Invalid`] naming the row.
+    pub fn check_order(&self) -> Result<(), BandError> {
+        let Band::Ranges(ranges) = self else { return Ok(()) };
+        match ranges.windows(2).position(|pair| pair[1].start < pair[0].start || pair[1].end < pair[0].end) {
+            Some(i) => {
+                Err(BandError::Invalid(format!("an end of row {} lies before that of row {i}", i + 1)))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 fn checked(radius: Radius, n: usize, m: usize) -> Result<usize, BandError> {
     match radius {
         Radius::Fraction(fraction) if !(0.0..=1.0).contains(&fraction) => {

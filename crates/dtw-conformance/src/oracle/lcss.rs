@@ -1,11 +1,13 @@
 //! `L(i,j) = max(L(i−1,j−1) + [‖xᵢ−yⱼ‖ ≤ ε], L(i−1,j), L(i,j−1))`, borders 0; the distance is `1 − L(n,m)/min(n,m)`.
 //!
-//! Without a band this is the textbook recurrence (a match never loses to a skip); with one, the diagonal must
-//! also be open without a match, or a band of radius 0 would have no path. The grid holds `−L`, so that the best
-//! arrival is the least, as everywhere else.
+//! A band restricts **matches**: `L(n,m)` is the length of the longest common subsequence all of whose matches lie in the
+//! band. So the whole grid is filled, and only cells of the band may match. The grid holds `−L`, so that the best
+//! arrival is the least, as everywhere else. Outside the band a path goes straight back to it: left where the cell lies
+//! right of its row's columns, up where it lies left of them.
 //!
-//! Source: Vlachos, Kollios & Gunopulos 2002 (doi:10.1109/ICDE.2002.994784).
+//! Source: Vlachos, Kollios & Gunopulos 2002 (doi:10.1109/ICDE.2002.994784), whose δ restricts matches.
 
+use super::grid::Step;
 use super::{Grid, Real, Rows, Series, local::euclidean};
 
 /// The matrix of negated lengths.
@@ -19,12 +21,16 @@ pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, epsilon: F, rows: &Rows) -> G
     }
     for i in 1..=x.len() {
         for j in 1..=y.len() {
+            let (diagonal, up, left) =
+                (grid.values[i - 1][j - 1], grid.values[i - 1][j], grid.values[i][j - 1]);
             if rows[i - 1].contains(&(j - 1)) {
                 let matches = euclidean(&x[i - 1], &y[j - 1]) <= epsilon;
                 let gain = if matches { F::one() } else { F::zero() };
-                let (diagonal, up, left) =
-                    (grid.values[i - 1][j - 1], grid.values[i - 1][j], grid.values[i][j - 1]);
                 grid.arrive(i, j, diagonal - gain, up, left);
+            } else {
+                grid.values[i][j] = up.min(left);
+                let is_right = j > rows[i - 1].end;
+                grid.steps[i][j] = Some(if is_right { Step::Left } else { Step::Up });
             }
         }
     }
@@ -39,4 +45,21 @@ pub fn length<F: Real>(grid: &Grid<F>) -> F {
 /// `1 − L/min(n,m)`.
 pub fn distance<F: Real>(length: F, n: usize, m: usize) -> F {
     F::one() - length / F::of(n.min(m) as f64)
+}
+
+/// The number of matches on a path: cells that match, lie in the band and are entered by the diagonal.
+pub fn matches(
+    x: &Series<f64>,
+    y: &Series<f64>,
+    epsilon: f64,
+    rows: &Rows,
+    points: &[(usize, usize)],
+) -> usize {
+    let is_diagonal = |k: usize| k == 0 || points[k] == (points[k - 1].0 + 1, points[k - 1].1 + 1);
+    (0..points.len())
+        .filter(|&k| {
+            let (i, j) = points[k];
+            is_diagonal(k) && rows[i].contains(&j) && euclidean(&x[i], &y[j]) <= epsilon
+        })
+        .count()
 }

@@ -281,6 +281,7 @@ impl Measure {
     fn grid<F: Real>(&self, pair: &Pair<F>, band: &Band) -> Result<Grid<F>, OracleError> {
         let (x, y) = (&pair.x, &pair.y);
         let rows = |ends| band.rows(x.len(), y.len(), ends);
+        let ordered = || band.check_order().and_then(|()| rows(Ends::Global));
         Ok(match *self {
             Measure::Dtw { cost } => dtw::grid(x, y, cost, &rows(Ends::Global)?),
             Measure::Ddtw { cost } => {
@@ -293,10 +294,10 @@ impl Measure {
                 wdtw::grid(&dx, &dy, F::of(g), &rows)
             }
             Measure::Adtw { penalty } => adtw::grid(x, y, F::of(penalty), &rows(Ends::Global)?),
-            Measure::Erp { gap } => erp::grid(x, y, F::of(gap), &rows(Ends::Global)?),
-            Measure::Edr { epsilon, .. } => edr::grid(x, y, F::of(epsilon), &rows(Ends::Global)?),
+            Measure::Erp { gap } => erp::grid(x, y, F::of(gap), &ordered()?),
+            Measure::Edr { epsilon, .. } => edr::grid(x, y, F::of(epsilon), &ordered()?),
             Measure::Lcss { epsilon } | Measure::LcssLength { epsilon } => {
-                lcss::grid(x, y, F::of(epsilon), &rows(Ends::Global)?)
+                lcss::grid(x, y, F::of(epsilon), &ordered()?)
             }
             Measure::Msm { c } if x[0].len() == 1 => msm::grid(x, y, 0, F::of(c), &rows(Ends::Global)?),
             Measure::Twed { nu, lambda, degree } => {

@@ -1,7 +1,9 @@
 //! LCSS: `L(i,j) = L(i−1,j−1) + 1` if `‖xᵢ − yⱼ‖ ≤ ε`, else `max(L(i−1,j), L(i,j−1))`; borders 0.
 //!
 //! Kept as `−L`, so that the best arrival is the least one here as elsewhere. A step up or left never beats a match,
-//! so the three arrivals may all be compared. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
+//! so the three arrivals may all be compared. A band restricts matches: outside it `L` is the larger of `L(i−1,j)` and
+//! `L(i,j−1)`. So right of a band of which no end ever decreases, `L` is that of the row's last cell inside, and left of it
+//! that of the column's last cell inside: sweeps need no more of what lies outside than its nearest cells. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 
 use super::point::{euclidean, min3};
 use super::{Point, Recurrence, Sample, Total};
@@ -36,6 +38,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
     type State = Total<V>;
     /// −1 for a match, else 0: a diagonal step without a match is then no better than one up and one left.
     type Price = V;
+    const LEAVES_BAND: bool = true;
 
     #[inline(always)]
     fn origin(&self) -> Total<V> {
@@ -44,6 +47,10 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
     #[inline(always)]
     fn forbidden(&self) -> Total<V> {
         Total(self.infinity)
+    }
+    #[inline(always)]
+    fn outside(&self, up: Total<V>, left: Total<V>) -> Total<V> {
+        Total(up.0.min(left.0))
     }
     #[inline(always)]
     fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {

@@ -1,5 +1,5 @@
 // LCSS: L(i,j) = L(i-1,j-1) + 1 if |x_i - y_j| <= e, else max(L(i-1,j), L(i,j-1)); borders 0. Kept as -L, so that the
-// best arrival is the least. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
+// best arrival is the least. A band restricts matches: outside it L is the larger of L(i-1,j) and L(i,j-1). Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 #pragma once
 
 #include "norm.cuh"
@@ -11,7 +11,7 @@ template <class T, bool kMany>
 struct Lcss : TotalBase<T> {
     using Price = T;
     using Norm = Rooted<T>;
-    static constexpr bool kBorders = true;
+    static constexpr bool kBorders = true, kLeavesBand = true;
     Norm norm;
     T epsilon;
     bool length;
@@ -22,6 +22,7 @@ struct Lcss : TotalBase<T> {
     DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         return distance <= epsilon ? T(-1) : T(0);
     }
+    DTW_DEVICE T outside(T up, T left) const { return min_(up, left); }
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const { return min3(diagonal + price, up, left); }
     DTW_DEVICE uint32_t choice(T diagonal, T up, T left, T price) const {
         return first_least(diagonal + price, up, left);

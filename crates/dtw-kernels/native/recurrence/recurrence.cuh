@@ -10,8 +10,10 @@
 //   kOpen                              every row may end a path: the last column is wanted as well
 //   kHalves                            cells are halves (halves.cuh); tasks that these cannot do are marked in `out`, NaN
 //   kSettles                           settle() must be called now and then
+//   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
 //   kTraces                            one best path makes the value: choice() decides it
 //   origin(), forbidden(), row(j, sum), column(i, sum)   the states of (0,0), outside, (0,j), (i,0); 1-based
+//   outside(up, left)                  the state of a cell outside the band, where kLeavesBand
 //   price(distance, previous, x, y, weight)
 //   combine(diagonal, up, left, price)
 //   choice(diagonal, up, left, price)  0 diagonal, 1 up (i-1, j), 2 left (i, j-1)
@@ -62,6 +64,7 @@ struct TotalBase {
     static constexpr int kParts = 1;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = false, kTraces = true;
+    static constexpr bool kLeavesBand = false;
     static constexpr bool kHalves = false;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }

@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
-use crate::oracle::band::{Band, Ends, Radius};
-use crate::oracle::{LocalCost, Measure, Pair, derivative, subsequence_dtw, wdtw, znormalize};
+use crate::cases::series::SplitMix;
+use crate::cases::staircases::staircase;
+use crate::oracle::band::{Band, BandError, Ends, Radius};
+use crate::oracle::{
+    LocalCost, Measure, OracleError, Pair, derivative, lcss, path, subsequence_dtw, wdtw, znormalize,
+};
 
 const SQUARED: LocalCost = LocalCost::SquaredEuclidean;
 
@@ -232,4 +236,56 @@ fn z_normalisation() {
     for (got, expected) in znormalize::znormalize(&two).iter().flatten().zip(expected.iter().flatten()) {
         assert_close(*got, *expected);
     }
+}
+
+/// The most matches in a chain of matching cells of the band, each to the right of and below the one before; `from` is the
+/// first cell that the next may be.
+fn longest_chain(pair: &Pair<f64>, rows: &[Range<usize>], from: (usize, usize)) -> usize {
+    let (n, m) = (pair.x.len(), pair.y.len());
+    (from.0..n)
+        .flat_map(|i| (from.1..m).map(move |j| (i, j)))
+        .filter(|&(i, j)| rows[i].contains(&j) && pair.x[i] == pair.y[j])
+        .map(|(i, j)| 1 + longest_chain(pair, rows, (i + 1, j + 1)))
+        .max()
+        .unwrap_or(0)
+}
+
+#[test]
+fn a_band_of_lcss_restricts_its_matches_only() {
+    // Two matches that no warping path of the band connects: (0, 0), and (1, 2) from outside.
+    let by_hand = pair(&[1.0, 2.0], &[1.0, 0.0, 2.0]);
+    let corner = Band::Ranges(vec![0..1, 1..3]);
+    assert_close(Measure::LcssLength { epsilon: 0.0 }.distance(&by_hand, &corner).unwrap(), 2.0);
+
+    let mut random = SplitMix::new(17);
+    let mut wider = 0;
+    for _ in 0..2000 {
+        let (n, m) = (random.between(1, 6), random.between(1, 6));
+        let mut letters = |length| (0..length).map(|_| random.between(0, 2) as f64).collect::<Vec<f64>>();
+        let pair = pair(&letters(n), &letters(m));
+        let rows = staircase(n, m, &mut random);
+        let band = Band::Ranges(rows.clone());
+        let length = Measure::LcssLength { epsilon: 0.0 }.distance(&pair, &band).unwrap();
+        assert_close(length, longest_chain(&pair, &rows, (0, 0)) as f64);
+        let path = Measure::LcssLength { epsilon: 0.0 }.path(&pair, &band).unwrap();
+        path::check(&path, n, m, true).unwrap();
+        assert_eq!(lcss::matches(&pair.x, &pair.y, 0.0, &rows, &path) as f64, length);
+        wider += usize::from(path.iter().any(|(i, j)| !rows[*i].contains(j)));
+    }
+    assert!(wider > 50, "{wider} of 2000 paths leave the band");
+}
+
+#[test]
+fn ranges_that_would_lose_cells_are_refused_where_that_matters() {
+    let pair = pair(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]);
+    let band = Band::Ranges(vec![0..3, 1..2, 0..3]);
+    for measure in [
+        Measure::Lcss { epsilon: 1.0 },
+        Measure::Edr { epsilon: 1.0, normalized: false },
+        Measure::Erp { gap: 0.0 },
+    ] {
+        let refused = measure.distance(&pair, &band);
+        assert!(matches!(refused, Err(OracleError::Band(BandError::Invalid(_)))), "{measure:?}");
+    }
+    assert!(Measure::Dtw { cost: LocalCost::SquaredEuclidean }.distance(&pair, &band).is_ok());
 }
