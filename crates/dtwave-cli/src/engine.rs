@@ -16,7 +16,7 @@ use dtwave::{
 
 use crate::data::Dataset;
 use crate::options::{Normalize, RunArgs};
-use crate::output::NpyElement;
+use crate::output::{NpyElement, Target};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::{Cancel, Listener};
@@ -34,6 +34,13 @@ pub(crate) fn load(path: &Path, run: &RunArgs) -> Result<Dataset> {
     }
     prepare(&mut dataset, run.normalize);
     Ok(dataset)
+}
+
+/// Takes an output before any work; says what the user should know about it.
+pub(crate) fn take(path: &Path) -> Result<Target> {
+    let target = Target::take(path)?;
+    target.note().iter().for_each(|note| report::warn(note));
+    Ok(target)
 }
 
 /// Normalises the series in place.

@@ -1,7 +1,7 @@
 //! The `dtwave` command: elastic distances between time series from files to files.
 //!
 //! `data` reads, `options` understands the command line, `engine` calls a backend, `commands` holds one file per
-//! command, `matrix` and `output` write, `plot` draws, `report` speaks, `signals` hears Ctrl-C.
+//! command, `dtwave-results` writes, `plot` draws, `report` speaks, `signals` hears Ctrl-C.
 #![deny(unsafe_code)]
 
 mod commands;
@@ -9,9 +9,7 @@ mod data;
 mod ecg;
 mod engine;
 mod generate;
-mod matrix;
 mod options;
-mod output;
 mod plot;
 mod progress;
 mod report;
@@ -20,6 +18,8 @@ mod signals;
 use std::process::ExitCode;
 
 use clap::Parser;
+use dtwave_results as output;
+use dtwave_results::matrix;
 
 fn main() -> ExitCode {
     let cli = match commands::Cli::try_parse() {

@@ -81,7 +81,7 @@ fn a_finished_result_is_told() {
     assert_eq!((modified(), bench.read("d.npy") == whole), (before, true));
     bench.text("d.svg");
 
-    let another = &["d.npy is a result of another job", "row 0 and column 8", "leave out --resume"];
+    let another = &["d.npy is a result of another job", "leave out --resume"];
     bench.refuses(&[&resume[..], &["--c", "2"]].concat(), another);
     bench.refuses(&[&resume[..], &["--dtype", "f32"]].concat(), &["d.npy is no 60 × 60 result of float32"]);
     bench.write("series.npy", npy(&[50, 36], &waves(60, 30)));

@@ -13,7 +13,7 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, PointRange, RunArgs};
-use crate::output::{self, Target};
+use crate::output;
 use crate::plot::{self, AlignmentFigure};
 use crate::progress::Progress;
 use crate::report;
@@ -83,7 +83,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
         let known = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         ensure!(known, "cannot write {}: unknown extension; expected .csv", out.display());
     }
-    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let out = args.out.as_deref().map(engine::take).transpose()?;
     let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     common::check_files(&[&args.x, &args.y], &[&args.out, &args.plot], &args.run)?;
     let spec = args.measure.spec()?;

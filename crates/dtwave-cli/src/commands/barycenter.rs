@@ -128,7 +128,7 @@ pub(super) struct Average<T> {
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<()> {
     let format = args.out.as_deref().map(format_of).transpose()?;
-    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let out = args.out.as_deref().map(engine::take).transpose()?;
     let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     let mut inputs = vec![&*args.series];
     inputs.extend(args.weights.as_deref());

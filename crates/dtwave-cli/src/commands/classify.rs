@@ -12,7 +12,7 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, RunArgs};
-use crate::output::{self, Target};
+use crate::output;
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
@@ -64,7 +64,7 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
             out.display()
         );
     }
-    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let out = args.out.as_deref().map(engine::take).transpose()?;
     common::check_files(&[&args.train, &args.test], &[&args.out], &args.run)?;
     let spec = args.measure.spec()?;
     ensure!(spec.anchor == Anchor::Global, "neighbours need a symmetric distance; {} has none", spec.key());

@@ -119,8 +119,8 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         let known = file.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
         ensure!(known, "cannot write {}: unknown extension; expected .{extension}", file.display());
     }
-    let out = args.out.as_deref().map(Target::take).transpose()?;
-    let centers_file = args.centers.as_deref().map(Target::take).transpose()?;
+    let out = args.out.as_deref().map(engine::take).transpose()?;
+    let centers_file = args.centers.as_deref().map(engine::take).transpose()?;
     let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     common::check_files(&[&args.series], &[&args.out, &args.centers, &args.plot], &args.run)?;
     args.optimizer.optimizer()?;

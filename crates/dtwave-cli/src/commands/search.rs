@@ -12,7 +12,7 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, Normalize, PointRange, RunArgs};
-use crate::output::{self, Target};
+use crate::output;
 use crate::plot::{self, Hit, SearchFigure};
 use crate::progress::Progress;
 use crate::report;
@@ -94,7 +94,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         let known = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         ensure!(known, "cannot write {}: unknown extension; expected .csv", out.display());
     }
-    let out = args.out.as_deref().map(Target::take).transpose()?;
+    let out = args.out.as_deref().map(engine::take).transpose()?;
     let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     ensure!(args.top_k > 0, "--top-k must be at least 1");
     ensure!(args.sample_rate.is_none_or(|hz| hz.is_finite() && hz > 0.0), "--sample-rate must be positive");

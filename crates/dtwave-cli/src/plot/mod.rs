@@ -101,7 +101,7 @@ impl Format {
 /// Takes a plot file before any work is done.
 pub(crate) fn take(path: &Path) -> Result<Target> {
     Format::of(path)?;
-    Target::take(path)
+    crate::engine::take(path)
 }
 
 /// Draws `figure` into a file, `.svg` or `.png`.

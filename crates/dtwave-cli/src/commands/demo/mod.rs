@@ -80,7 +80,7 @@ pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
         .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
     // Held to the end: a second demo in this folder would mix its files with ours.
     let report_file = args.out.join("report.html");
-    let report_target = Target::take(&report_file)?;
+    let report_target = engine::take(&report_file)?;
     let run = RunArgs {
         normalize: Normalize::None,
         dtype: Dtype::F64,

@@ -15,7 +15,7 @@ use self::stream::{Streamed, stream};
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job, Matrix};
-use crate::matrix::{self, Identity, Start};
+use crate::matrix::{Identity, Start};
 use crate::options::{self, MeasureArgs, Normalize, RunArgs, byte_size};
 use crate::output::Target;
 use crate::plot::{self, HeatMapFigure};
@@ -94,7 +94,7 @@ fn format_of(out: Option<&Path>) -> Result<Format> {
 pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()> {
     let format = format_of(args.out.as_deref())?;
     ensure!(!args.resume || format == Format::Npy, "--resume continues a .npy result; pass -o FILE.npy");
-    let target = args.out.as_deref().map(Target::take).transpose()?;
+    let target = args.out.as_deref().map(engine::take).transpose()?;
     let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     if let (Format::Npy, Some(target)) = (format, &target) {
         target.file()?;
@@ -248,7 +248,7 @@ fn identity<T: Element>(
         own("--backend", backend),
         own("B", if args.b.is_some() { "given" } else { "left out" }),
     ]);
-    let [a, b] = inputs.map(matrix::fingerprint);
+    let [a, b] = inputs.map(stream::fingerprint);
     let inputs = vec![("the content of A".to_owned(), a), ("the content of B".to_owned(), b)];
     let symmetric = pairing == Pairing::SelfSymmetric;
     Identity { shape, element_bytes: T::BYTES, symmetric, options, inputs }

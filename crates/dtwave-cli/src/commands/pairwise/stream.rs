@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use dtwave::{OwnedBatch, Pairing, SeriesBatch};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::{Overflow, in_memory};
+use crate::data::Dataset;
 use crate::engine::{Element, Job, Matrix};
 use crate::matrix::{self, Identity, Opened, Start};
 use crate::output::{self, Target};
@@ -110,6 +112,19 @@ fn overflow_in<T: Element>(path: &Path) -> Result<Overflow> {
     Ok(overflow)
 }
 
+/// A hash of the series' values and shapes, so that a changed input is noticed on resume.
+pub(super) fn fingerprint(dataset: &Dataset) -> String {
+    let mut hash = Xxh3::new();
+    hash.update(&(dataset.channels as u64).to_le_bytes());
+    for series in &dataset.series {
+        hash.update(&(series.len() as u64).to_le_bytes());
+        for value in series {
+            hash.update(&value.to_bits().to_le_bytes());
+        }
+    }
+    format!("{:032x}", hash.digest128())
+}
+
 /// Most series of either side in a sample.
 const SAMPLE_SIDE: usize = 8;
 /// About as many cells may be swept for a sample.
@@ -196,5 +211,19 @@ mod tests {
         assert!(is_close(1.0, 1.0 + 1e-12, 8) && is_close(f64::INFINITY, f64::INFINITY, 8));
         assert!(is_close(1.0, 1.0001, 4) && !is_close(1.0, 1.0001, 8));
         assert!(!is_close(0.0, 1e-3, 8) && !is_close(f64::INFINITY, 1e308, 8) && !is_close(f64::NAN, 0.0, 8));
+    }
+
+    #[test]
+    fn fingerprints_see_values_shapes_and_channels() {
+        let base = Dataset::univariate("a".into(), vec![vec![1.0, 2.0], vec![3.0]]);
+        let renamed = Dataset { name: "b".into(), ..base.clone() };
+        assert_eq!(fingerprint(&base), fingerprint(&renamed));
+        let moved = Dataset::univariate("a".into(), vec![vec![1.0], vec![2.0, 3.0]]);
+        let negative_zero = |v| Dataset::univariate("a".into(), vec![vec![v]]);
+        let two = Dataset { channels: 2, ..Dataset::univariate("a".into(), vec![vec![1.0, 2.0]]) };
+        let one = Dataset::univariate("a".into(), vec![vec![1.0, 2.0]]);
+        assert_ne!(fingerprint(&base), fingerprint(&moved));
+        assert_ne!(fingerprint(&two), fingerprint(&one));
+        assert_ne!(fingerprint(&negative_zero(0.0)), fingerprint(&negative_zero(-0.0)));
     }
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Target;
 
 /// Writes one line per row.
-pub(crate) fn write_csv_rows<T: std::fmt::Display>(
+pub fn write_csv_rows<T: std::fmt::Display>(
     target: Target,
     rows: impl IntoIterator<Item = impl IntoIterator<Item = T>>,
 ) -> Result<()> {
@@ -21,7 +21,7 @@ pub(crate) fn write_csv_rows<T: std::fmt::Display>(
 }
 
 /// Writes a header line and one line per row.
-pub(crate) fn write_csv_table(target: Target, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
+pub fn write_csv_table(target: Target, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
     target.write(|out: &mut dyn Write| {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(header).map_err(io_error)?;

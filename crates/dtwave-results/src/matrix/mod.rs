@@ -1,10 +1,10 @@
 //! A pairwise result on the disk, written tile by tile.
 //!
 //! While it is computed, `<out>.partial` is a `.npy` of the final shape and `<out>.progress` says which tiles of it
-//! are there, with a checksum of each ([`journal`]). Once all are, the partial file is renamed to `<out>` and the
+//! are there, with a checksum of each (`journal.rs`). Once all are, the partial file is renamed to `<out>` and the
 //! progress file removed, so `<out>` is only ever whole. Memory: one tile. Order of writes: the tile's values, flush,
 //! its record, flush; a crash therefore loses at most the tile in flight. What an earlier run left is judged when it is
-//! opened ([`open`]): values that do not match their checksum are computed again. This module neither plans tiles nor
+//! opened (`open.rs`): values that do not match their checksum are computed again. This module neither plans tiles nor
 //! computes distances.
 
 mod identity;
@@ -20,17 +20,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::data::Dataset;
-use crate::output::{NpyElement, Target, explain};
+use crate::{NpyElement, Target, explain};
 
-pub(crate) use identity::Identity;
+pub use identity::Identity;
 use journal::{Done, Journal};
-pub(crate) use open::{Opened, Start, open};
-pub(crate) use tile::Tile;
+pub use open::{Opened, Start, open};
+pub use tile::Tile;
 
 /// An unfinished result.
 #[derive(Debug)]
-pub(crate) struct MatrixWriter<T> {
+pub struct MatrixWriter<T> {
     target: Target,
     partial: PathBuf,
     progress: PathBuf,
@@ -42,19 +41,19 @@ pub(crate) struct MatrixWriter<T> {
 
 impl<T: NpyElement> MatrixWriter<T> {
     /// The file that holds the finished tiles.
-    pub(crate) fn partial(&self) -> &Path {
+    pub fn partial(&self) -> &Path {
         &self.partial
     }
 
     /// Whether an earlier run or an earlier call wrote all of `tile`.
-    pub(crate) fn has(&self, tile: &Tile) -> bool {
+    pub fn has(&self, tile: &Tile) -> bool {
         self.journal.covers(tile)
     }
 
     /// Writes the values of `tile`, row-major; returns once they are on the disk.
     ///
     /// In a symmetric matrix a tile off the diagonal is written a second time, mirrored.
-    pub(crate) fn write(&mut self, tile: &Tile, values: &[T]) -> Result<()> {
+    pub fn write(&mut self, tile: &Tile, values: &[T]) -> Result<()> {
         assert_eq!(values.len(), tile.len(), "the values must fill the tile");
         let [n, m] = self.identity.shape;
         assert!(tile.rows.end <= n && tile.columns.end <= m, "the tile must lie in the matrix");
@@ -87,7 +86,7 @@ impl<T: NpyElement> MatrixWriter<T> {
     ///
     /// # Panics
     /// If a tile is missing.
-    pub(crate) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         let [n, m] = self.identity.shape;
         assert!(self.has(&Tile { rows: 0..n, columns: 0..m }), "every tile must be written first");
         self.values.file.sync_all().map_err(|e| explain(&self.partial, &e))?;
@@ -136,19 +135,6 @@ impl Values {
         }
         Ok(hash.digest())
     }
-}
-
-/// A hash of the series' values and shapes, so that a changed input is noticed on resume.
-pub(crate) fn fingerprint(dataset: &Dataset) -> String {
-    let mut hash = Xxh3::new();
-    hash.update(&(dataset.channels as u64).to_le_bytes());
-    for series in &dataset.series {
-        hash.update(&(series.len() as u64).to_le_bytes());
-        for value in series {
-            hash.update(&value.to_bits().to_le_bytes());
-        }
-    }
-    format!("{:032x}", hash.digest128())
 }
 
 #[cfg(test)]

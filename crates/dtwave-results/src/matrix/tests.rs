@@ -2,7 +2,6 @@
 
 use super::open::beside;
 use super::*;
-use crate::output;
 
 const N: usize = 7;
 const M: usize = 5;
@@ -63,7 +62,7 @@ fn expected(folder: &Path, identity: &Identity) -> Vec<u8> {
     let path = folder.join("expected.npy");
     let [n, m] = identity.shape;
     let values: Vec<f64> = (0..n).flat_map(|i| (0..m).map(move |j| value(i, j))).collect();
-    output::write_npy(Target::take(&path).unwrap(), &identity.shape, &values).unwrap();
+    crate::write_npy(Target::take(&path).unwrap(), &identity.shape, &values).unwrap();
     std::fs::read(path).unwrap()
 }
 
@@ -385,18 +384,4 @@ fn what_cannot_be_written_is_refused_before_any_work() {
     let result = open::<f64>(Target::take(&folder.path().join("d.npy")).unwrap(), &large, Start::Fresh);
     assert!(format!("{:#}", result.unwrap_err()).contains("cannot write"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn fingerprints_see_values_shapes_and_channels() {
-    let base = Dataset::univariate("a".into(), vec![vec![1.0, 2.0], vec![3.0]]);
-    let renamed = Dataset { name: "b".into(), ..base.clone() };
-    assert_eq!(fingerprint(&base), fingerprint(&renamed));
-    let moved = Dataset::univariate("a".into(), vec![vec![1.0], vec![2.0, 3.0]]);
-    let negative_zero = |v| Dataset::univariate("a".into(), vec![vec![v]]);
-    let two = Dataset { channels: 2, ..Dataset::univariate("a".into(), vec![vec![1.0, 2.0]]) };
-    let one = Dataset::univariate("a".into(), vec![vec![1.0, 2.0]]);
-    assert_ne!(fingerprint(&base), fingerprint(&moved));
-    assert_ne!(fingerprint(&two), fingerprint(&one));
-    assert_ne!(fingerprint(&negative_zero(0.0)), fingerprint(&negative_zero(-0.0)));
 }

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 /// A block of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tile {
+pub struct Tile {
     /// Rows of the matrix.
-    pub(crate) rows: Range<usize>,
+    pub rows: Range<usize>,
     /// Columns of the matrix.
-    pub(crate) columns: Range<usize>,
+    pub columns: Range<usize>,
 }
 
 impl Tile {
     /// The number of elements.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.rows.len() * self.columns.len()
     }
 

@@ -26,7 +26,7 @@ fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// Removes what is unfinished and ends the process. A result that is just getting its name gets it first.
-pub(crate) fn end(status: i32) -> ! {
+pub fn end(status: i32) -> ! {
     let mut drafts = drafts();
     for draft in drafts.drain(..) {
         // Nothing is left to be told to.
@@ -45,17 +45,19 @@ pub(super) struct Draft {
     _replaced: Option<File>,
     /// Whether the draft has become the result.
     is_named: bool,
+    /// Whether the file system has locks.
+    pub(super) is_locked: bool,
 }
 
 impl Draft {
     /// Takes the right to write `target`, which messages call `shown`.
     pub(super) fn take(target: &Path, shown: &Path) -> Result<Self> {
-        let (path, file) = match lock(&name_of(target, ""), shown)? {
-            Some(held) => held,
-            None => unprotected(target, shown)?,
+        let ((path, file), is_locked) = match lock(&name_of(target, ""), shown)? {
+            Some(held) => (held, true),
+            None => (unprotected(target, shown)?, false),
         };
         // From here on an error removes the draft.
-        let mut draft = Draft { path, file, _replaced: None, is_named: false };
+        let mut draft = Draft { path, file, _replaced: None, is_named: false, is_locked };
         draft._replaced = lock_replaced(target, shown)?;
         let owner = format!("{OWNER}{}\n", std::process::id());
         draft
@@ -162,10 +164,6 @@ fn open(path: &Path, shown: &Path) -> Result<File> {
 
 /// A draft of a name that no other process chooses, where there are no locks.
 fn unprotected(target: &Path, shown: &Path) -> Result<(PathBuf, File)> {
-    crate::report::warn(&format!(
-        "the file system of {} has no locks: make sure that no other dtwave writes it",
-        shown.display()
-    ));
     let path = name_of(target, &format!(".{}", std::process::id()));
     let mut drafts = drafts();
     let file = open(&path, shown)?;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::{Identity, Tile};
-use crate::output::{explain, write_file};
+use crate::{explain, write_file};
 
 const MAGIC: &str = "dtwave-progress-2";
 

@@ -8,7 +8,7 @@ use npyz::{DType, WriterBuilder};
 use super::Target;
 
 /// A float that a result is stored in.
-pub(crate) trait NpyElement:
+pub trait NpyElement:
     npyz::AutoSerialize + npyz::Deserialize + Copy + Default + Send + Sync + 'static
 {
     /// Bytes per element.
@@ -46,7 +46,7 @@ impl NpyElement for f64 {
 }
 
 /// The header of an array of `T`, padded to 64 bytes as NumPy does; the values follow it.
-pub(crate) fn npy_header<T: NpyElement>(shape: &[usize]) -> io::Result<Vec<u8>> {
+pub fn npy_header<T: NpyElement>(shape: &[usize]) -> io::Result<Vec<u8>> {
     let shape: Vec<u64> = shape.iter().map(|extent| *extent as u64).collect();
     let dtype = DType::Plain(format!("<f{}", T::BYTES).parse().map_err(io::Error::other)?);
     let mut bytes = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn npy_header<T: NpyElement>(shape: &[usize]) -> io::Result<Vec<u8>> 
 }
 
 /// Writes `values`, row-major, as an array of `shape`.
-pub(crate) fn write_npy<T: NpyElement>(target: Target, shape: &[usize], values: &[T]) -> Result<()> {
+pub fn write_npy<T: NpyElement>(target: Target, shape: &[usize], values: &[T]) -> Result<()> {
     assert_eq!(values.len(), shape.iter().product::<usize>(), "the shape must cover the values");
     target.write(|out| {
         out.write_all(&npy_header::<T>(shape)?)?;

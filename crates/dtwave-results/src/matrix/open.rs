@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{Done, Identity, Journal, MatrixWriter, Tile, Values};
-use crate::output::{self, NpyElement, Target, explain};
+use crate::{NpyElement, Target, explain, npy_header};
 
 /// Whether to continue an interrupted run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
+pub enum Start {
     /// Start anew; an unfinished result is an error.
     Fresh,
     /// Continue an unfinished result if there is one.
@@ -27,7 +27,7 @@ pub(crate) enum Start {
 
 /// What opening found.
 #[derive(Debug)]
-pub(crate) enum Opened<T> {
+pub enum Opened<T> {
     /// Tiles are left to write. The notes say what was done to what was found.
     Unfinished(MatrixWriter<T>, Vec<String>),
     /// An earlier run finished this very result: every value matches its checksum.
@@ -47,7 +47,7 @@ struct Files {
 }
 
 /// Opens the result at `target` for writing; reserves its space on the disk.
-pub(crate) fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) -> Result<Opened<T>> {
+pub fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) -> Result<Opened<T>> {
     assert_eq!(identity.element_bytes, T::BYTES, "the identity must name the element type");
     let out = target.file()?.to_path_buf();
     let [n, m] = identity.shape;
@@ -55,7 +55,7 @@ pub(crate) fn open<T: NpyElement>(target: Target, identity: &Identity, start: St
     let Some(value_bytes) = value_bytes.filter(|bytes| *bytes < isize::MAX as usize) else {
         bail!("a {n} × {m} matrix is larger than any file")
     };
-    let header = output::npy_header::<T>(&identity.shape)?;
+    let header = npy_header::<T>(&identity.shape)?;
     let total_bytes = (value_bytes + header.len()) as u64;
     let (partial, progress) = (beside(&out, ".partial"), beside(&out, ".progress"));
     let files = Files { out, partial, progress, header, total_bytes };

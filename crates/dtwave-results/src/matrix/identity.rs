@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 /// What must agree for a run to continue another's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub struct Identity {
     /// Rows and columns of the matrix.
-    pub(crate) shape: [usize; 2],
+    pub shape: [usize; 2],
     /// Bytes per element: 4 or 8.
-    pub(crate) element_bytes: usize,
+    pub element_bytes: usize,
     /// Whether tiles above the diagonal stand for their mirror images too.
-    pub(crate) symmetric: bool,
+    pub symmetric: bool,
     /// What was asked for, in the user's words. First the choices that decide which others there are: of several
     /// differences the first is told.
-    pub(crate) options: Vec<(String, String)>,
+    pub options: Vec<(String, String)>,
     /// What was read, with whatever was done to it by the options.
-    pub(crate) inputs: Vec<(String, String)>,
+    pub inputs: Vec<(String, String)>,
 }
 
 impl Identity {

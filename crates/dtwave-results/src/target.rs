@@ -16,7 +16,7 @@ use super::{explain, is_special, sync_folder};
 
 /// The sole right to write a file.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub struct Target {
     shown: PathBuf,
     place: Place,
 }
@@ -35,7 +35,7 @@ impl Target {
     /// # Errors
     /// If it could not be written later: no such folder, no permission, or another run is about to write it. Nothing is
     /// changed then.
-    pub(crate) fn take(path: &Path) -> Result<Self> {
+    pub fn take(path: &Path) -> Result<Self> {
         let shown = path.to_path_buf();
         if is_special(path) {
             return Ok(Target { shown, place: Place::Stream });
@@ -47,8 +47,19 @@ impl Target {
         Ok(Target { shown, place: Place::File { path: real, draft } })
     }
 
+    /// What the user should know before the file is written.
+    pub fn note(&self) -> Option<String> {
+        match &self.place {
+            Place::File { draft, .. } if !draft.is_locked => Some(format!(
+                "the file system of {} has no locks: make sure that no other dtwave writes it",
+                self.shown.display()
+            )),
+            _ => None,
+        }
+    }
+
     /// The name the user gave.
-    pub(crate) fn shown(&self) -> &Path {
+    pub fn shown(&self) -> &Path {
         &self.shown
     }
 
@@ -56,7 +67,7 @@ impl Target {
     ///
     /// # Errors
     /// If it is a device or pipe.
-    pub(crate) fn file(&self) -> Result<&Path> {
+    pub fn file(&self) -> Result<&Path> {
         match &self.place {
             Place::File { path, .. } => Ok(path),
             Place::Stream => bail!(
@@ -67,7 +78,7 @@ impl Target {
     }
 
     /// Writes the file through `write`, flushes it to the disk and gives it its name.
-    pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    pub fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let Target { shown, place } = self;
         let written = match place {
             Place::Stream => File::options().write(true).open(&shown).and_then(|file| {
@@ -91,7 +102,7 @@ impl Target {
     }
 
     /// Gives `whole`, a finished file beside the target, the target's name, and removes `spent`.
-    pub(crate) fn adopt(self, whole: &Path, spent: &Path) -> Result<()> {
+    pub fn adopt(self, whole: &Path, spent: &Path) -> Result<()> {
         let path = self.file()?.to_path_buf();
         let Place::File { draft, .. } = &self.place else { unreachable!("file() refuses a stream") };
         let finished = draft.undisturbed(|| {

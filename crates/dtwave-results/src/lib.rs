@@ -7,6 +7,7 @@
 
 mod csv;
 mod draft;
+pub mod matrix;
 mod npy;
 mod target;
 
@@ -16,19 +17,19 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 
-pub(crate) use csv::{write_csv_rows, write_csv_table};
-pub(crate) use draft::end;
-pub(crate) use npy::{NpyElement, npy_header, write_npy};
-pub(crate) use target::Target;
+pub use csv::{write_csv_rows, write_csv_table};
+pub use draft::end;
+pub use npy::{NpyElement, npy_header, write_npy};
+pub use target::Target;
 
 /// Takes, writes and names the file at `path` in one go.
-pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     Target::take(path)?.write(write)
 }
 
 /// Whether two names, both of which exist, lead to one file: through a link, another spelling, or letter case.
 #[cfg(unix)]
-pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |path: &Path| std::fs::metadata(path).map(|m| (m.dev(), m.ino()));
     matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
@@ -36,7 +37,7 @@ pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
 
 /// Whether two names, both of which exist, lead to one file: through a link, another spelling, or letter case.
 #[cfg(not(unix))]
-pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
@@ -46,7 +47,7 @@ fn is_special(path: &Path) -> bool {
 }
 
 /// One line that says why `path` could not be written, and what to do where that is known.
-pub(crate) fn explain(path: &Path, error: &io::Error) -> anyhow::Error {
+pub fn explain(path: &Path, error: &io::Error) -> anyhow::Error {
     let shown = path.display();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
