@@ -81,7 +81,7 @@ impl Gpu {
         let (x, y) = series::<T>(definition);
         let (batch_x, batch_y) = batches(definition, &x, &y)?;
         let problem = Problem::of(definition.spec()?, definition.pairing(), &batch_x, &batch_y)?;
-        let problem = problem.with_memory_limit(PLAN_BYTES).with_precision(definition.precision());
+        let problem = problem.with_memory_limit(PLAN_BYTES);
         let cells = problem.cells(&batch_x, &batch_y)?;
         let (plan_secs, plan) = timed(|| NativePlan::<T, CudaMachine>::new(machine.clone(), &problem));
         let mut plan = plan?;

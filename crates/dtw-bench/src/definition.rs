@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use dtw_core::{Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Precision, Radius, Spec};
+use dtw_core::{Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Radius, Spec};
 use serde::Deserialize;
 
 /// A file of definitions.
@@ -59,9 +59,6 @@ pub(crate) struct Definition {
     /// Which precisions are timed.
     #[serde(default = "both")]
     pub(crate) dtypes: Vec<String>,
-    /// Whether half precision will do.
-    #[serde(default)]
-    pub(crate) half: bool,
     /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it. Without it
     /// single pairs are compared with the CPU in f64.
     pub(crate) expected_mean: Option<f64>,
@@ -255,11 +252,6 @@ impl Definition {
             Pairs::Cross => Pairing::Cross,
             Pairs::Zipped => Pairing::Zipped,
         }
-    }
-
-    /// How many digits are asked for.
-    pub(crate) const fn precision(&self) -> Precision {
-        if self.half { Precision::Half } else { Precision::Full }
     }
 
     /// Points of each series of y.

@@ -65,7 +65,6 @@ pub(crate) fn on_host<T: Scalar>(
     let (values_x, values_y) = series::<T>(definition);
     let (x, y) = batches(definition, &values_x, &values_y)?;
     let problem = Problem::of(definition.spec()?, definition.pairing(), &x, &y)?;
-    let problem = problem.with_precision(definition.precision());
     let cells = problem.cells(&x, &y)?;
     let (plan_secs, plan) = timed(|| backend.plan(&problem));
     let mut plan = plan?;

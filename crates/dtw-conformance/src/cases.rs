@@ -3,12 +3,12 @@
 //! - [`series`]: the values;
 //! - [`distances`]: lengths, bands, batches and values, for every measure;
 //! - [`staircases`]: explicit ranges for bands;
-//! - [`half`]: what may be computed in half precision, at the values that halves like least;
+//! - [`long`]: searches for long queries, at all scales, in series of many kinds, in little memory;
 //! - [`tasks`]: gradients, alignments, paths and searches;
 //! - [`random`]: strategies for property tests.
 
 pub mod distances;
-pub mod half;
+pub mod long;
 pub mod random;
 pub mod series;
 pub mod staircases;

@@ -5,7 +5,6 @@ pub mod contract;
 pub mod distances;
 pub mod expected;
 pub mod gradients;
-pub mod half;
 pub mod matches;
 pub mod paths;
 

@@ -1,4 +1,4 @@
-//! What a backend is known not to do yet, and what it is known to do in half precision.
+//! What a backend is known not to do yet.
 //!
 //! Cases that a gap covers still ask the backend. One that it refuses as unsupported is skipped, with the gap's reason.
 //! One that it supports fails, so that this list stays true; so does one that it refuses though no gap covers it, so that
@@ -36,9 +36,4 @@ pub fn expected_unsupported(
         gap.backends.contains(&backend) && gap.dtypes.contains(&dtype) && (gap.covers)(problem, task)
     };
     GAPS.iter().find(covers).map(|gap| gap.reason)
-}
-
-/// Whether something in this section must differ from full precision, in `f32`.
-pub fn expected_in_half(backend: &str, section: &str) -> bool {
-    NATIVE.contains(&backend) && ["half_subsequence_dtw", "half_dtw"].contains(&section)
 }

@@ -5,18 +5,16 @@
 
 mod judge;
 
-use dtw_core::{Backend, Dtype, Pairing, Precision};
+use dtw_core::{Backend, Pairing};
 
 pub use self::judge::RANDOM_CASES;
 
 use self::judge::Judge;
 use crate::batch::Element;
-use crate::cases::half::{self, HalfCase};
+use crate::cases::long::{self, LongCase};
 use crate::cases::{Case, KEYS, distances, random, tasks, variants};
-use crate::check::distances::Call;
 use crate::check::paths::Identity;
 use crate::check::{self, contract};
-use crate::expectations::expected_in_half;
 use crate::golden;
 use crate::oracle::Measure;
 use crate::report::Report;
@@ -36,7 +34,7 @@ macro_rules! __sections {
             gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
             random_gradients random_paths random_matches
             bad_input progress_and_cancellation
-            half_dtw half_subsequence_dtw half_others half_contract random_half_dtw random_half_subsequence_dtw
+            long_subsequence_dtw
         }
     };
 }
@@ -144,57 +142,23 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
         "random_matches" => {
             judge.property("", &random::searches(), |search| check::matches::check(search, backend));
         }
-        "half_dtw" | "half_subsequence_dtw" => {
-            let cases = half::cases(&section["half_".len()..]);
-            for HalfCase { case, call } in &cases {
-                judge.record(&label(case), check::distances::check_call(case, call, backend));
+        "long_subsequence_dtw" => {
+            for LongCase { case, memory_limit_bytes } in long::cases() {
+                let checked = check::distances::check_within(&case, memory_limit_bytes, backend);
+                judge.record(&label(&case), checked);
             }
-            if T::DTYPE == Dtype::F32 && expected_in_half(backend.name(), section) {
-                let cases = cases.iter().map(|half| (&half.case, half.call));
-                judge.record("half precision is used", check::half::is_noticed(cases, backend));
-            }
-        }
-        "half_others" => {
-            for case in half::others() {
-                judge.record(&label(&case), check::distances::check_call(&case, &Call::HALF, backend));
-            }
-            for (task, case) in half::tasks() {
-                judge.record(
-                    &format!("{task:?}, {}", label(&case)),
-                    check::half::task_is_full(task, &case, backend),
-                );
-            }
-        }
-        "half_contract" => {
-            for key in half::KEYS {
-                let measure = &variants(key)[0];
-                for kind in contract::BAD_INPUTS {
-                    let checked = contract::bad_input(kind, measure, Precision::Half, backend);
-                    judge.record(&format!("{key} {kind}"), checked);
-                }
-                for pairing in pairings(measure) {
-                    let checked =
-                        contract::progress_and_cancellation(measure, pairing, Precision::Half, backend);
-                    judge.record(&format!("{key} {pairing:?}"), checked);
-                }
-            }
-        }
-        "random_half_dtw" | "random_half_subsequence_dtw" => {
-            let strategy = random::halves(&variants(&section["random_half_".len()..])[0]);
-            judge.property("", &strategy, |case| check::distances::check_call(case, &Call::HALF, backend));
         }
         "bad_input" => {
             let dtw = &variants("dtw")[0];
             for kind in contract::BAD_INPUTS {
-                judge.record(kind, contract::bad_input(kind, dtw, Precision::Full, backend));
+                judge.record(kind, contract::bad_input(kind, dtw, backend));
             }
             judge.record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
         }
         "progress_and_cancellation" => {
             for measure in KEYS.map(|key| variants(key).remove(0)) {
                 for pairing in pairings(&measure) {
-                    let checked =
-                        contract::progress_and_cancellation(&measure, pairing, Precision::Full, backend);
+                    let checked = contract::progress_and_cancellation(&measure, pairing, backend);
                     judge.record(&format!("{} {pairing:?}", measure.key()), checked);
                 }
             }

@@ -8,33 +8,18 @@
 //!   last place, [`f32_floor`], without which a loop that happens to be exact would forbid any other order of operations.
 //!   On the whole, over the values of a section, errors are held to [`F32_FACTOR`] times the loop's without such an
 //!   allowance: [`accuracy`](crate::accuracy).
-//! - half, where it is asked for and [`may_be_half`]: [`HALF_RELATIVE`] of the scale, plus what rounding points to eleven
-//!   bits adds, [`half_floor`]. What may not be half is held to the bounds above.
 
 use dtw_core::Dtype;
 
 use crate::batch::Element;
 use crate::oracle::path_count::log_paths;
-use crate::oracle::{Band, Ends, LocalCost, Measure, OracleError, Pair};
+use crate::oracle::{Band, Ends, Measure, OracleError, Pair};
 
 /// Largest error in double precision, relative to the scale.
 pub const F64_RELATIVE: f64 = 1e-9;
 
 /// How many times the error of the plain loop a single-precision backend may make.
 pub const F32_FACTOR: f64 = 2.0;
-
-/// Largest error in half precision, relative to the scale.
-pub const HALF_RELATIVE: f64 = 1e-2;
-
-/// The same of searches for 2,000 points of noise or of a walk that is drawn back to zero.
-pub const HALF_RELATIVE_LONG: f64 = 2e-3;
-
-/// The same where one step is like the next for long: plateaus, free walks, stretches between spikes. Such steps are rounded
-/// the same way.
-pub const HALF_RELATIVE_RUNS: f64 = 2.5e-2;
-
-/// The same of `dtw` where stretches of all that, of all lengths and sizes, follow each other.
-pub const HALF_RELATIVE_WORST: f64 = 0.125;
 
 /// Terms in an exponent of a Soft-DTW weight beside the values.
 const ARRIVALS: f64 = 3.0;
@@ -94,29 +79,6 @@ pub fn allowed<T: Element>(truth: f64, plain: T, scale: f64, steps: f64) -> f64 
             Dtype::F64 => F64_RELATIVE * scale,
             Dtype::F32 => F32_FACTOR * (plain.wide() - truth).abs() + f32_floor(steps) * scale,
         }
-}
-
-/// Whether a backend that is asked for half precision may compute a pair of `n` and `m` points in half precision:
-/// `docs/numerics.md` lists what. A band that has every cell is none.
-pub fn may_be_half<T: Element>(measure: &Measure, band: &Band, channels: usize, n: usize, m: usize) -> bool {
-    let squared = LocalCost::SquaredEuclidean;
-    let has_kernels = [
-        Measure::Dtw { cost: squared },
-        Measure::Ddtw { cost: squared },
-        Measure::SubsequenceDtw { cost: squared },
-    ]
-    .contains(measure);
-    let has_every_cell = || {
-        *band == Band::Full
-            || band.rows(n, m, Ends::Global).is_ok_and(|rows| rows.iter().all(|row| *row == (0..m)))
-    };
-    has_kernels && T::DTYPE == Dtype::F32 && channels == 1 && has_every_cell()
-}
-
-/// What rounding points to half precision may add to a path of free steps: each of two points is off by up to 2⁻¹² of
-/// the range of all points that are scaled together.
-pub fn half_floor(range: f64, steps: f64) -> f64 {
-    (range / 2048.0).powi(2) * steps
 }
 
 /// Compares one value with the truth. NaN is never within any tolerance.

@@ -35,7 +35,7 @@ pub use backend::{Backend, Gradients, Match, Observer, Path, Plan, SearchOptions
 pub use band::{Band, ColumnRanges, Radius};
 pub use error::{Error, Result};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
-pub use problem::{Pairing, Precision, Problem, Shape};
+pub use problem::{Pairing, Problem, Shape};
 pub use scalar::{Dtype, Scalar};
 pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use tile::{Tile, TilePlan};

@@ -43,20 +43,6 @@ impl Shape {
     }
 }
 
-/// How many digits a call needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Precision {
-    /// Those of the number type.
-    #[default]
-    Full,
-    /// Two or three, of odd series one: a backend may compute in half precision where that is faster and where it can tell what it
-    /// cannot do, which it then computes in full. On a GPU: DTW of univariate `f32` series with squared differences, without a
-    /// band, of up to 2,048 points, and the best costs of subsequence DTW with it ([`Plan::distances`](crate::Plan::distances), not
-    /// [`Plan::matches`](crate::Plan::matches)). Other measures and backends compute all in full.
-    /// `docs/numerics.md` says how good results are.
-    Half,
-}
-
 /// What to compute, between which series, within which memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
@@ -64,7 +50,6 @@ pub struct Problem {
     pairing: Pairing,
     shape: Shape,
     memory_limit_bytes: u64,
-    precision: Precision,
 }
 
 impl Problem {
@@ -101,13 +86,7 @@ impl Problem {
         {
             bail_invalid!("soft_dtw_divergence with explicit band ranges needs x and y of equal length");
         }
-        Ok(Self {
-            spec,
-            pairing,
-            shape,
-            memory_limit_bytes: Self::DEFAULT_MEMORY_LIMIT_BYTES,
-            precision: Precision::Full,
-        })
+        Ok(Self { spec, pairing, shape, memory_limit_bytes: Self::DEFAULT_MEMORY_LIMIT_BYTES })
     }
 
     /// The problem of these very batches.
@@ -130,13 +109,6 @@ impl Problem {
         self
     }
 
-    /// The same with this precision.
-    #[must_use]
-    pub const fn with_precision(mut self, precision: Precision) -> Self {
-        self.precision = precision;
-        self
-    }
-
     /// What is computed.
     pub const fn spec(&self) -> &Spec {
         &self.spec
@@ -152,10 +124,6 @@ impl Problem {
     /// Bytes of scratch a call may use.
     pub const fn memory_limit_bytes(&self) -> u64 {
         self.memory_limit_bytes
-    }
-    /// How many digits a call needs.
-    pub const fn precision(&self) -> Precision {
-        self.precision
     }
     /// Values in the output of [`crate::Plan::distances`].
     pub const fn output_len(&self) -> usize {

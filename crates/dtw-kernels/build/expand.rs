@@ -67,7 +67,6 @@ struct Instance {
     channels: String,
     absorbs: bool,
     shares: bool,
-    couples: bool,
 }
 
 /// The functors that `names` (of functors and groups) stand for, in order.
@@ -115,7 +114,6 @@ fn combinations(
                     channels: channels.clone(),
                     absorbs: functor.absorbs,
                     shares: functor.shares,
-                    couples: functor.couples,
                 });
             }
         }
@@ -188,22 +186,14 @@ impl Instance {
             .into());
         }
         let fast = self.absorbs && !band && self.channels == "one";
-        let most_rows = if self.couples || (fast && edges) {
-            8
-        } else if fast {
-            2
-        } else {
-            1
+        let most_rows = match (fast, edges) {
+            (true, true) => 8,
+            (true, false) => 2,
+            (false, _) => 1,
         };
         if ![1, 2, 4, 8].contains(&rows) || rows > most_rows {
             return Err(format!(
-                "permutations.toml: {shape}: rows are 1, 2 or (with edges, or of a functor that couples) 4 or 8, and 1 unless the functor absorbs or couples, points have one channel and there is no band"
-            )
-            .into());
-        }
-        if self.couples && (edges || band || rows == 1 || columns % 8 != 0 || self.channels != "one") {
-            return Err(format!(
-                "permutations.toml: {shape}: a functor that couples has 2, 4 or 8 rows, a multiple of 8 columns, one channel, no edges and no band"
+                "permutations.toml: {shape}: rows are 1, 2 or (with edges) 4 or 8, and 1 unless the functor absorbs, points have one channel and there is no band"
             )
             .into());
         }
@@ -215,7 +205,6 @@ impl Instance {
         }
         let symbol = format!("dtw_{}_sweep_{}_{}_{shape}", self.key, self.dtype, self.channels);
         let source = match (slope, self.shares) {
-            _ if self.couples => format!("DTW_HALF_PAIRS({symbol}, {lanes}, {columns}, {rows})"),
             (true, _) => format!("DTW_SLOPE({symbol}, ({}), {lanes}, {columns})", self.functor),
             (_, true) => format!("DTW_SOFT({symbol}, ({}), {lanes}, {columns})", self.functor),
             _ => {

@@ -35,9 +35,6 @@ pub(crate) struct Functor {
     /// Whether it is swept by soft.cuh: one channel, one strip, one row at a time, no band.
     #[serde(default)]
     pub(crate) shares: bool,
-    /// Whether it is swept by half_pairs.cuh: two tasks at once, one channel, one strip, no band.
-    #[serde(default)]
-    pub(crate) couples: bool,
 }
 
 /// Every functor × dtype × channels × shape of a row.

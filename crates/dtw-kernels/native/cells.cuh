@@ -20,15 +20,16 @@ struct Outlet {
         : one((before_last & 1) != 0), two((before_last & 2) != 0), four((before_last & 4) != 0) {}
 };
 
-// The cell that leaves a row, picked as the row is made: `take` is told every cell in turn.
-template <int K, bool kPicks, class T>
+// The cell that leaves a row, picked as the row is made: `take` is told every cell in turn. Neighbours share up to kMost columns:
+// none, one, or kShared.
+template <int K, int kMost, class T>
 struct Leaving {
     T value, odd, pair;
 
     // Cells from the last back: 7, 6, 5, 4, 3, 2, 1, 0 columns before it, in this order.
     DTW_DEVICE void take(int k, T cell, const Outlet& outlet) {
         const int back = K - 1 - k;
-        if (!kPicks || back > kShared) {
+        if (kMost == 0 || back > kMost) {
             value = cell;
             return;
         }
@@ -37,7 +38,9 @@ struct Leaving {
             return;
         }
         const T of_two = outlet.one && back + 1 < K ? odd : cell;
-        if (back % 4 == 2) {
+        if (kMost == 1) {
+            value = of_two;
+        } else if (back % 4 == 2) {
             pair = of_two;
         } else {
             const T of_four = outlet.two && back + 2 < K ? pair : of_two;
@@ -81,12 +84,12 @@ struct PointCells {
     DTW_DEVICE void begin(int32_t, uint32_t) {}
 
     // kRows rows; `left` and the cells above it in, the cells that leave in `edge` out.
-    template <bool kPicks, int kRows>
+    template <int kMost, int kRows>
     DTW_DEVICE void take(const R& r, const Row (&x)[kRows], const T (&left)[kRows], T (&diagonal)[kRows], T (&edge)[kRows],
                          const Outlet& outlet) {
         const Sample<T> none{};
         T row[kRows];
-        Leaving<K, kPicks, T> leaving[kRows];
+        Leaving<K, kMost, T> leaving[kRows];
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
             row[q] = left[q];
@@ -145,13 +148,13 @@ struct LaggedCells {
     // The next row is `row`, the lane's first column `first`.
     DTW_DEVICE void begin(int32_t row, uint32_t first) { lag = static_cast<T>(row - static_cast<int32_t>(first)); }
 
-    template <bool kPicks, int kRows>
+    template <int kMost, int kRows>
     DTW_DEVICE void take(const R& r, const Row (&x)[kRows], const T (&left)[kRows], T (&diagonal)[kRows], T (&edge)[kRows],
                          const Outlet& outlet) {
         T row[kRows];
         T latest[kRows], older[kRows];  // how far each row's point is from its last column's, and from the one before
         T above = apart_before;         // the same for the row before the first, one column back
-        Leaving<K, kPicks, T> leaving[kRows];
+        Leaving<K, kMost, T> leaving[kRows];
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
             row[q] = left[q];

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "best.cuh"
-#include "half_pairs.cuh"
-#include "halves.cuh"
 #include "narrow.cuh"
 #include "normalize.cuh"
 #include "prepare.cuh"
@@ -44,10 +42,7 @@ struct Channels<R<T>> {
 template <class R, int G, int K, int kRows, bool kEdges, bool kBand>
 DTW_DEVICE void sweep(const Sweep& p) {
     constexpr bool kMany = Channels<R>::many;
-    if constexpr (R::kHalves) {
-        static_assert(kEdges && G == 32 && !kBand && !kMany, "halves are for univariate searches without a band");
-        sweep_halves<K, kRows>(p);
-    } else if constexpr (kEdges) {
+    if constexpr (kEdges) {
         static_assert(G == 32, "strips are 32 lanes wide");
         sweep_wide<R, K, kRows, kBand, kMany>(p);
     } else if constexpr (R::kAbsorbs && !kBand && !kMany) {
@@ -59,20 +54,15 @@ DTW_DEVICE void sweep(const Sweep& p) {
 
 // Measured on sm_90: left to itself the compiler saves registers at the cost of spills, or, for these two widths, spends
 // some more to good effect.
-template <class R>
-constexpr int least_blocks(int columns) { return !R::kHalves && (columns == 32 || columns == 48) ? 0 : 1; }
-// Left to itself the compiler spends registers on points that are read ahead, to the last one.
-constexpr int least_blocks_of_halves(int lanes, int columns) { return columns > 48 ? 2 : lanes == 4 && columns == 32 ? 4 : 3; }
+constexpr int least_blocks(int columns) { return columns == 32 || columns == 48 ? 0 : 1; }
 
 }  // namespace dtw
 
 #define DTW_ARGUMENTS(...) __VA_ARGS__
 #define DTW_SWEEP(symbol, R, G, K, ROWS, EDGES, BAND) \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks<DTW_ARGUMENTS R>(K), dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
+    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep<DTW_ARGUMENTS R, G, K, ROWS, EDGES, BAND>(p))
 #define DTW_SLOPE(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_slope<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_narrow_shared<DTW_ARGUMENTS R, G, K>(p))
-#define DTW_HALF_PAIRS(symbol, G, K, ROWS) \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks_of_halves(G, K), dtw::Sweep, dtw::sweep_half_pairs<G, K, ROWS>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))

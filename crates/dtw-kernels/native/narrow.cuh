@@ -10,15 +10,6 @@
 
 namespace dtw {
 
-// Whether a warp has anything to do in G rounds from this one on, when it does what others left: 32 tasks at a look.
-template <class T, int G>
-DTW_DEVICE bool has_work(const Sweep& p, uint64_t round, uint64_t groups) {
-    constexpr uint32_t kAtOnce = 32 / G;
-    const uint32_t own = static_cast<uint32_t>(lane());
-    const uint64_t k = (round + own / kAtOnce) * groups + static_cast<uint64_t>(warp()) * kAtOnce + own % kAtOnce;
-    return any(k < p.tasks && is_wanted<T>(p, k, task_of(p, k)));
-}
-
 template <class R, int G, int K, int kRows, int kUnroll>
 DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
     using T = typename R::Number;
@@ -27,17 +18,9 @@ DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
     const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);
     const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
     for (uint64_t round = 0; round * groups < p.tasks; ++round) {
-        if (p.only_missing != 0 && round % G == 0 && !has_work<T, G>(p, round, groups)) {
-            round += G - 1;
-            continue;
-        }
         const uint64_t k = round * groups + group;
-        const bool is_task = k < p.tasks;
-        const Task task = task_of(p, is_task ? k : p.tasks - 1);
-        const bool busy = is_task && is_wanted<T>(p, k, task);
-        if (!any(busy)) {
-            continue;
-        }
+        const bool busy = k < p.tasks;
+        const Task task = task_of(p, busy ? k : p.tasks - 1);
         const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
         typename R::template Cells<R, K> own;
         own.load(r, y, inside * K);
@@ -77,7 +60,7 @@ DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
                 diagonal[0] = early == 0 ? r.origin() : diagonal[0];
                 diagonal[kRows - 1] = early == 1 ? r.origin() : diagonal[kRows - 1];
             }
-            own.template take<false, kRows>(r, rows, left, diagonal, edge, Outlet(0));
+            own.template take<0, kRows>(r, rows, left, diagonal, edge, Outlet(0));
             corner = left[kRows - 1];
         };
         static_assert(kRows <= 2, "the first bundle begins with the first row, or with one of padding");

@@ -15,6 +15,7 @@ namespace dtw {
 struct Layout {
     uint32_t first, before_last;  // this lane's first column; how far before its last is the one that the next lane follows
     uint32_t last_lane, last;     // the lane of the strip's last column, and which of its columns that is
+    uint32_t most_shared;         // columns that two neighbours share, at most
 
     DTW_DEVICE Layout(uint32_t begin, uint32_t columns, uint32_t wide, bool shares, uint32_t inside) {
         last_lane = (columns - 1) / wide;
@@ -23,6 +24,7 @@ struct Layout {
         const uint32_t extra = last_lane > 0 ? idle % last_lane : 0;
         const bool fits = shares && (idle == 0 || (last_lane > 0 && least + (extra > 0 ? 1 : 0) <= kShared));
         last = fits ? wide - 1 : wide - 1 - idle;
+        most_shared = fits && idle > 0 ? least + (extra > 0 ? 1 : 0) : 0;
         const uint32_t lower = inside < extra ? inside : extra;
         first = begin + inside * wide - (fits && idle > 0 ? inside * least + lower : 0);
         before_last = fits && idle > 0 && inside < last_lane ? least + (inside < extra ? 1 : 0) : 0;
@@ -30,15 +32,18 @@ struct Layout {
 };
 
 // Strip `strip` of task `k`, columns from `begin`. Rows come in bundles of kRows, and end with the last one. kIdle: the last
-// lane may have idle columns and yet every row's last cell is wanted, which is slow.
-template <class R, int K, int kRows, bool kIdle>
-DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
+// lane may have idle columns and yet every row's last cell is wanted, which is slow. kOne: it is the task's only strip, of a
+// recurrence with an open border, and neighbours share one column at most: there are no links, and less is chosen between.
+template <class R, int K, int kRows, bool kIdle, bool kOne>
+DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t number,
                              const Layout& layout, Link<typename R::Number>* links, typename R::Number* last_column) {
     using T = typename R::Number;
     using Own = typename R::template StripCells<R, K>;
     using Row = typename Own::Row;
     // Rows of a chunk. Few where a strip should follow the one before it closely.
-    constexpr int kAhead = sizeof(T) == 8 || K <= 8 ? 8 : 16;
+    constexpr int kAhead = kOne ? 64 : sizeof(T) == 8 || K <= 8 ? 8 : 16;
+    constexpr int kMostShared = !R::kOpen || kIdle ? 0 : kOne ? 1 : kShared;
+    const uint32_t strip = kOne ? 0 : number;
     constexpr int32_t kAbsent = -0x7fffffff - 1;  // no row, however many come after it
     const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
     const uint32_t inside = static_cast<uint32_t>(lane());
@@ -58,7 +63,7 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
     Link<T> coming{};
     int32_t row_in = inside < kAhead ? static_cast<int32_t>(inside) - early : kAbsent;
     const auto is_row = [&](int32_t i) { return static_cast<uint32_t>(i) < task.n; };
-    const auto ask = [&](int32_t i) {
+    [[maybe_unused]] const auto ask = [&](int32_t i) {
         coming = receive(strip > 0 && is_row(i) ? links + i : static_cast<const Link<T>*>(p.links));
     };
     // Row of this lane's next bundle; where it is read, which is never beyond the padding.
@@ -89,8 +94,14 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
     DTW_UNROLL
     for (int q = 0; q < kRows; ++q) {
         edge[q] = r.forbidden();
+        if constexpr (kOne) {
+            // The border of the first lane is open in rows of padding, too; nothing may come from there.
+            next[q].point = row + q < 0 ? r.forbidden() : next[q].point;
+        }
     }
-    ask(row_in);
+    if constexpr (!kOne) {
+        ask(row_in);
+    }
     T at_hand = r.forbidden();
     Row now[Own::kEarly ? kAhead : 1] = {};
     // Step s of the chunk that begins with step t, if `whole` an unrolled one.
@@ -100,9 +111,9 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
             rows[q] = next[q];
-            const T received = shift_up<32>(edge[q]), from_strip = broadcast(at_hand, s * kRows + q);
+            const T received = shift_up<32>(edge[q]), from_strip = kOne ? border : broadcast(at_hand, s * kRows + q);
             left[q] = inside == 0 ? from_strip : received;
-            const bool begins = strip == 0 && inside == 0 && t + s == 0 && q == early;
+            const bool begins = !kOne && strip == 0 && inside == 0 && t + s == 0 && q == early;
             diagonal[q] = begins ? r.origin() : q == 0 ? corner : left[q > 0 ? q - 1 : 0];
         }
         if constexpr (Own::kEarly) {
@@ -114,7 +125,7 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
             edge[0] = own.take(r, rows[0], left[0]);
         } else {
             read(next, row + kRows);
-            own.template take<R::kOpen && !kIdle, kRows>(r, rows, left, diagonal, edge, outlet);
+            own.template take<kMostShared, kRows>(r, rows, left, diagonal, edge, outlet);
             corner = left[kRows - 1];
         }
         T ends[kRows];
@@ -138,13 +149,15 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
     };
     constexpr int32_t kSteps = kAhead / kRows;
     for (int32_t t = 0; t < steps; t += kSteps) {
-        while (any(strip > 0 && is_row(row_in) && coming.mark != strip)) {
-            pause();
+        if constexpr (!kOne) {
+            while (any(strip > 0 && is_row(row_in) && coming.mark != strip)) {
+                pause();
+                ask(row_in);
+            }
+            at_hand = is_row(row_in) ? (strip == 0 ? border : coming.value) : r.forbidden();
+            row_in += kAhead;
             ask(row_in);
         }
-        at_hand = is_row(row_in) ? (strip == 0 ? border : coming.value) : r.forbidden();
-        row_in += kAhead;
-        ask(row_in);
         if (steps - t >= kSteps) {
             if constexpr (Own::kEarly) {
                 DTW_UNROLL
@@ -178,10 +191,14 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
     constexpr uint32_t kWidth = 32 * K;
     const uint32_t begin = strip * kWidth, left = task.m - begin;
     const Layout layout(begin, left < kWidth ? left : kWidth, K, R::kOpen, static_cast<uint32_t>(lane()));
+    // Worth its code where one warp does a long query.
+    constexpr bool kOne = R::kOpen && K >= 32 && kRows > 1;
     if (R::kOpen && layout.last != K - 1) {
-        absorb_strip<R, K, 1, R::kOpen>(r, p, k, task, strip, layout, links, last_column);
+        absorb_strip<R, K, 1, R::kOpen, false>(r, p, k, task, strip, layout, links, last_column);
+    } else if (kOne && task.m <= kWidth && layout.most_shared <= 1) {
+        absorb_strip<R, K, kRows, false, kOne>(r, p, k, task, strip, layout, links, last_column);
     } else {
-        absorb_strip<R, K, kRows, false>(r, p, k, task, strip, layout, links, last_column);
+        absorb_strip<R, K, kRows, false, false>(r, p, k, task, strip, layout, links, last_column);
     }
 }
 

@@ -55,7 +55,8 @@ struct Costs {
 const SCHEDULERS: f64 = 4.0;
 
 impl Costs {
-    fn of(kernel: &Kernel) -> Self {
+    /// Of a kernel in a launch whose longest pairs have `m` columns.
+    fn of(kernel: &Kernel, m: usize) -> Self {
         let wide = kernel.dtype == "f64";
         let wider = if wide { 2.0 } else { 1.0 };
         if kernel.slope {
@@ -89,26 +90,21 @@ impl Costs {
                 strip_lag: 0.0,
             };
         }
-        if kernel.key == "open_dtw_half" {
-            // Two cells at once.
+        if kernel.links && !wide && kernel.key.starts_with("open_dtw") {
+            // Measured for lanes of 16 to 64 columns. What links, and columns that lanes share, cost in a row is saved where one
+            // strip is all and neighbours share one column at most (kOne in wide.cuh).
+            let alone = kernel.columns >= 32
+                && kernel.rows > 1
+                && m <= kernel.width() as usize
+                && shares_at_most(1, kernel, m);
+            let (row, row_latency) = if alone { (8.0, 12.0) } else { (28.0, 65.0) };
             return Self {
-                cell: 3.0,
+                cell: 4.3,
                 cell_latency: 13.0,
-                row: 33.0,
-                row_latency: 65.0,
-                registers: (40.0 + 12.0 * f64::from(kernel.rows), 2.0),
+                row,
+                row_latency,
+                registers: (8.0 + 16.0 * f64::from(kernel.rows), 2.0),
                 strip_lag: 56.0,
-            };
-        }
-        if kernel.key == "dtw_half" {
-            // Two cells at once.
-            return Self {
-                cell: 3.0,
-                cell_latency: 13.0,
-                row: 20.0,
-                row_latency: 20.0,
-                registers: (78.0, 2.0),
-                strip_lag: 0.0,
             };
         }
         let lagged = kernel.key == "twed_unit";
@@ -187,15 +183,10 @@ fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool
         })
 }
 
-/// Tasks that a group of lanes does at once; what a launch of them demands is counted in groups.
-pub(crate) fn tasks_at_once(key: &str) -> u64 {
-    if key == "dtw_half" { 2 } else { 1 }
-}
-
 /// Estimated cycles of a launch.
 fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let Choice { kernel, spread } = *choice;
-    let costs = Costs::of(kernel);
+    let costs = Costs::of(kernel, demand.m);
     let columns = f64::from(kernel.columns);
     let schedulers = SCHEDULERS * f64::from(multiprocessors.max(1));
     let rows_at_once = f64::from(kernel.rows);
@@ -214,8 +205,9 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let warps = demand.tasks as f64 * f64::from(kernel.lanes) / STRIP_LANES as f64;
     let step = columns * costs.cell + costs.row;
     let issue = warps * steps * step / schedulers;
-    // Rows swept at once are so many chains side by side.
-    let latency = columns * costs.cell_latency / rows_at_once + costs.row_latency + costs.row;
+    // Rows swept at once are so many chains side by side, until they take all that is issued.
+    let cells = (columns * costs.cell_latency / rows_at_once).max(columns * costs.cell);
+    let latency = cells + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
     let most = if spread && kernel.links { f64::from(SPREAD_BLOCKS) } else { f64::INFINITY };
     let blocks = costs.resident_blocks(columns).min(most);
@@ -224,10 +216,29 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     if !spread {
         return issue.max(steps * latency * rounds);
     }
+    // A strip whose last column is not the last of its lane is swept one row at a time where that column is wanted.
+    let alone = if demand.keeps_edges && kernel.links && !shares_at_most(MOST_SHARED, kernel, demand.m) {
+        demand.n as f64 * (columns * costs.cell_latency + costs.row_latency + costs.row) * rounds
+    } else {
+        0.0
+    };
     // Strips wait for each other: the slowest sets the pace, which shares its scheduler with others.
     let sharing = (at_once / schedulers).ceil().max(1.0);
     let chain = demand.n as f64 + strips * (costs.strip_lag + STRIP_LANES as f64 * (rows_at_once - 1.0));
-    issue.max(chain * (latency + (sharing - 1.0) * step) * rounds)
+    issue.max(chain * (latency + (sharing - 1.0) * step) * rounds).max(alone)
+}
+
+/// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane: kShared of cells.cuh.
+const MOST_SHARED: usize = 7;
+
+/// Whether the last strip's columns end with a lane while neighbouring lanes share at most so many, as `Layout` of wide.cuh lays
+/// them out.
+fn shares_at_most(shared: usize, kernel: &Kernel, m: usize) -> bool {
+    let (columns, width) = (kernel.columns as usize, kernel.width() as usize);
+    let left = m - m.saturating_sub(1) / width * width;
+    let lanes = left.div_ceil(columns);
+    let idle = lanes * columns - left;
+    idle <= lanes.saturating_sub(1) * shared
 }
 
 /// Cuts columns, longest first, into runs that go to one kernel each: places at which a new run begins, 0 left out.
@@ -321,22 +332,22 @@ mod tests {
     }
 
     #[test]
-    fn couples_of_a_search_go_to_strips_on_all_schedulers() {
-        let search = Demand { key: "open_dtw_half", keeps_edges: true, ..demand(100_000, 2000, 256) };
-        let choice = choose(&search, 132, |_| true).unwrap();
-        assert_eq!(2000_u32.div_ceil(choice.kernel.width()), 2, "{choice:?}");
+    fn a_long_query_goes_to_lanes_that_it_fills() {
+        for (m, columns) in [(1000, 32), (1500, 63), (2000, 63), (2016, 63), (2017, 64), (2048, 64)] {
+            let search = Demand { key: "open_dtw", keeps_edges: true, ..demand(100_000, m, 512) };
+            let kernel = choose(&search, 132, |_| true).unwrap().kernel;
+            assert_eq!((kernel.columns, kernel.rows), (columns, 8), "{m}: {kernel:?}");
+        }
     }
 
+    /// Two strips of 63 columns a lane for 2,040 points: the second goes one row at a time, five times slower in all.
     #[test]
-    fn couples_go_to_a_kernel_of_their_width() {
-        for m in [20, 64, 127, 255, 511, 1023, 2000] {
-            let half = Demand { key: "dtw_half", ..demand(m, m, 100_000) };
-            let choice = choose(&half, 132, |_| true).unwrap();
-            let width = choice.kernel.width() as usize;
-            assert!(width >= m && width <= m + m / 2 + 32, "{m}: {choice:?}");
+    fn a_search_avoids_strips_that_go_row_by_row() {
+        for m in [1030, 1540, 2040, 2050, 2060, 4040, 4100] {
+            let search = Demand { key: "open_dtw", keeps_edges: true, ..demand(100_000, m, 512) };
+            let kernel = choose(&search, 132, |_| true).unwrap().kernel;
+            assert!(shares_at_most(MOST_SHARED, kernel, m), "{m}: {kernel:?}");
         }
-        let wide = Demand { key: "dtw_half", ..demand(3000, 3000, 100_000) };
-        assert_eq!(choose(&wide, 132, |_| true), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From a measure to the functor that computes it, and what that functor wants to know of the series.
 
-use dtw_core::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Precision, Spec};
+use dtw_core::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 
 /// What a point costs to delete, where the measure has such a cost; the numbers are `Prepare::gap_kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,15 +94,6 @@ impl Functor {
             _ => return self,
         };
         Self { key, parts: 1, ..self }
-    }
-
-    /// The functor in this precision, where there is one.
-    pub(crate) fn with_precision(self, precision: Precision) -> Self {
-        match (precision, self.key) {
-            (Precision::Half, "dtw") => Self { attempt: Some("dtw_half"), ..self },
-            (Precision::Half, "open_dtw") => Self { attempt: Some("open_dtw_half"), ..self },
-            _ => self,
-        }
     }
 }
 

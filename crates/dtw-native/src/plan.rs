@@ -92,7 +92,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         out: &mut [T],
     ) -> Result<()> {
         let mut pass = Pass {
-            functor: self.functor.with_precision(self.problem.precision()),
+            functor: self.functor,
             channel,
             pairing,
             banding: &mut self.banding,

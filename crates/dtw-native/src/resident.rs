@@ -197,7 +197,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let (x, y) = (engine.x.part(&order_x, &rect.rows), columns.part(&order_y, &rect.columns));
         let (n, m) = (x.length as usize, y.length as usize);
         let job = Job {
-            functor: self.functor.with_precision(self.problem.precision()),
+            functor: self.functor,
             channels: preparation.channels,
             x,
             y,
@@ -249,7 +249,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 
     /// The cost of the best match of every pair.
     fn search_on_device(&mut self, queries: &Order, references: &Order, out: u64) -> Result<()> {
-        let functor = self.functor.without_starts().with_precision(self.problem.precision());
+        let functor = self.functor.without_starts();
         let (engine, pairing) = (&mut self.engine, self.problem.pairing());
         let (rows, columns) = (references.len(), queries.len());
         let n = references.longest(0..rows);

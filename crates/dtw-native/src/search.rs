@@ -397,10 +397,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         references: &SeriesBatch<'_, T>,
         out: &mut [T],
     ) -> Result<()> {
-        let (pairing, precision) = (self.problem.pairing(), self.problem.precision());
+        let pairing = self.problem.pairing();
         let columns = references.len();
         let mut search = self.search(queries, references, Wanted { top_k: 1, exclusion: 0 });
-        search.functor = search.functor.without_starts().with_precision(precision);
+        search.functor = search.functor.without_starts();
         search.run(pairing, queries, references, |q, r, hits| {
             let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
             out[at] = hits.first().map_or(T::INFINITY, |hit| hit.0);

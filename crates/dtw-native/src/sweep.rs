@@ -9,7 +9,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use crate::banding::{Banding, Form, Rows, Table};
 use crate::budget::Budget;
 use crate::bytes::Number;
-use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose, tasks_at_once};
+use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose};
 use crate::functor::Functor;
 use crate::order::{Order, Rect};
 use crate::scratch::Region;
@@ -102,8 +102,6 @@ pub(crate) struct Sweeper<M: Machine> {
     links: Region<M>,
     progress: Region<M>,
     ticket: Region<M>,
-    /// What an attempt at a search says of each task: NaN: left undone.
-    verdicts: Region<M>,
     ranges: Region<M>,
     range_offsets: Region<M>,
     table: Table,
@@ -123,7 +121,6 @@ impl<M: Machine> Sweeper<M> {
             links: Region::default(),
             progress: Region::default(),
             ticket: Region::default(),
-            verdicts: Region::default(),
             ranges: Region::default(),
             range_offsets: Region::default(),
             table: Table::default(),
@@ -139,7 +136,6 @@ impl<M: Machine> Sweeper<M> {
             &self.links,
             &self.progress,
             &self.ticket,
-            &self.verdicts,
             &self.ranges,
             &self.range_offsets,
             &self.weights,
@@ -259,13 +255,10 @@ impl<M: Machine> Sweeper<M> {
     ) -> Result<Option<Edges>> {
         let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
         let mut p = self.params(job, band);
-        if job.keeps_edges {
-            self.attempt_search::<T>(job, band.form, budget, &mut p)?;
-        } else if let Some(key) = job.functor.attempt.filter(|_| job.out != 0) {
-            let tasks = job.tasks.div_ceil(tasks_at_once(key));
-            let demand = Demand { key, shortcut: None, tasks, ..self.demand::<T>(job, band.form) };
+        if let Some(key) = job.functor.attempt.filter(|_| job.out != 0) {
+            let demand = Demand { key, shortcut: None, ..self.demand::<T>(job, band.form) };
             if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
-                self.launch_narrow(first.kernel, tasks, &p)?;
+                self.launch_narrow(first.kernel, job.tasks, &p)?;
                 p.only_missing = 1;
             }
         }
@@ -329,55 +322,6 @@ impl<M: Machine> Sweeper<M> {
         }
         let edges = Edges { address: p.edges, stride: p.edge_stride, part_stride: p.edge_part_stride };
         Ok(job.keeps_edges.then_some(edges))
-    }
-
-    /// The last columns of a search by the functor that may leave tasks undone, if there is one for this job. `p` is then told
-    /// to do what it left.
-    fn attempt_search<T: Number>(
-        &mut self,
-        job: &Job,
-        form: Form,
-        budget: &Budget,
-        p: &mut params::Sweep,
-    ) -> Result<()> {
-        let Some(key) = job.functor.attempt else { return Ok(()) };
-        let queries = u64::from(job.y.count);
-        if form != Form::Full || job.pairing != Pairing::Cross || queries < 2 {
-            return Ok(());
-        }
-        let couples = u64::from(job.x.count) * queries.div_ceil(2);
-        let demand = Demand { key, shortcut: None, tasks: couples, ..self.demand::<T>(job, form) };
-        let rows = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
-        let edges = job.tasks * rows * size_of::<T>() as u64;
-        let strips = |kernel: &Kernel| job.y.length.div_ceil(kernel.width());
-        // A total of each query, and a mark as wide as both.
-        let links = |kernel: &Kernel| if strips(kernel) > 1 { couples * rows * 16 } else { 0 };
-        let fits = |kernel: &Kernel| {
-            // Neighbouring lanes share one column at most.
-            let lanes = job.y.length.div_ceil(kernel.columns);
-            lanes * kernel.columns - job.y.length < lanes && edges + links(kernel) <= budget.edges
-        };
-        let Some(kernel) = choose(&demand, self.multiprocessors, fits).map(|choice| choice.kernel) else {
-            return Ok(());
-        };
-        if !fits(kernel) {
-            return Ok(());
-        }
-        self.edges.reserve(&self.machine, edges as usize)?;
-        (p.edges, p.edge_stride) = (self.edges.address(), rows);
-        // Zeros: done.
-        (p.out, p.out_stride) =
-            (self.verdicts.zeros(&self.machine, job.tasks as usize * size_of::<T>())?, queries);
-        let bytes = links(kernel).max(LEAST_LINKS);
-        let links = self.links.zeros(&self.machine, bytes as usize + size_of::<u64>())?;
-        let first = params::Sweep { spread: 1, strips: strips(kernel), links, ticket: links + bytes, ..*p };
-        let waits = first.strips > 1;
-        let most = if waits { SPREAD_BLOCKS * self.multiprocessors } else { u32::MAX };
-        let strips = couples * u64::from(first.strips);
-        let blocks = self.resident_blocks(kernel)?.min(u64::from(most)).min(strips.div_ceil(BLOCK_WARPS));
-        self.machine.launch(kernel, first.bytes(), blocks as u32)?;
-        p.only_missing = 1;
-        Ok(())
     }
 
     /// `tasks`: as many as there are groups of lanes with work. Of what others left undone little is expected, so warps that look

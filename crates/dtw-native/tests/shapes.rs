@@ -195,6 +195,10 @@ fn check_all(key: &str) {
     for kernel in catalog::kernels().iter().filter(fast) {
         let (k, width) = (kernel.columns as usize, kernel.width() as usize);
         let mut columns = vec![1, 2, k, k + 1, 5 * k, 9 * k + 3, width / 2 + 1, width - 7, width - 1, width];
+        if k >= 32 && kernel.edges {
+            // One column a lane is shared, and two by some.
+            columns.extend([width - 31, width - 32]);
+        }
         if kernel.edges {
             columns.extend([width + 1, width + 5 * k, 2 * width - 3, 2 * width, 2 * width + 20 * k + 1]);
         }

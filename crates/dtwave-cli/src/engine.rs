@@ -10,8 +10,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail, ensure};
 use dtwave::learn::Context;
 use dtwave::{
-    Anchor, Band, Device, Float, LocalCost, Measure, Observer, OwnedBatch, Pairing, Precision, Problem,
-    Radius, SeriesBatch, Session, Spec, Tile, TilePlan, normalize,
+    Device, Float, Observer, OwnedBatch, Pairing, Problem, SeriesBatch, Session, Spec, Tile, TilePlan,
+    normalize,
 };
 
 use crate::data::Dataset;
@@ -199,9 +199,6 @@ impl Job {
         let Matrix { spec, x, y, .. } = matrix;
         let mut spared = 0;
         let plan = self.cut(matrix)?;
-        if let Some(note) = matrix.half_in_vain(self.device.name()) {
-            report::note(&note);
-        }
         for tile in plan.tiles().filter(|tile| done.contains(&tile.index)) {
             let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
             let (rows, columns) = (rows.batch(), columns.batch());
@@ -212,7 +209,7 @@ impl Job {
         }
         // The session's errors are not ours: what the sink says is kept beside.
         let mut failed = None;
-        let result = self.session(spec, progress).precision(matrix.precision).tiled(
+        let result = self.session(spec, progress).tiled(
             &plan,
             x,
             y,
@@ -235,47 +232,8 @@ impl Job {
 pub(crate) struct Matrix<'a, T> {
     pub(crate) spec: &'a Spec,
     pub(crate) pairing: Pairing,
-    pub(crate) precision: Precision,
     pub(crate) x: SeriesBatch<'a, T>,
     pub(crate) y: SeriesBatch<'a, T>,
-}
-
-impl<T> Matrix<'_, T> {
-    /// What to say where half precision is asked for and all is computed in full.
-    fn half_in_vain(&self, backend: &str) -> Option<String> {
-        if self.precision == Precision::Full {
-            return None;
-        }
-        let cost = LocalCost::SquaredEuclidean;
-        let is_squared = [Measure::Dtw { cost }, Measure::Ddtw { cost }].contains(&self.spec.measure);
-        let longest = self.x.max_length().max(self.y.max_length());
-        let is_unbanded = match self.spec.band {
-            Band::Full => true,
-            // As wide as the grid.
-            Band::SakoeChiba { radius: Radius::Points(radius) } => radius.saturating_add(1) >= longest,
-            _ => false,
-        };
-        if !is_squared || !is_unbanded || self.x.channels() > 1 {
-            return Some(
-                "this is computed in full precision; --precision half is for dtw, ddtw and subsequence_dtw of one \
-                 channel with squared differences and without a band"
-                    .to_owned(),
-            );
-        }
-        if backend != "cuda" {
-            return Some(format!(
-                "the backend {backend} computes in full precision; --precision half needs --backend cuda"
-            ));
-        }
-        // Subsequence DTW has no such limit.
-        const MOST_COLUMNS: usize = 2048;
-        let columns = self.y.max_length();
-        (self.spec.anchor == Anchor::Global && columns > MOST_COLUMNS).then(|| {
-            format!(
-                "the second set has series of {columns} points; tiles with more than {MOST_COLUMNS} are computed in full precision"
-            )
-        })
-    }
 }
 
 #[cfg(test)]
@@ -292,47 +250,6 @@ mod tests {
         assert_eq!(whole.batch().get(1).values, [5., 6.]);
         let picked = batch_of::<f64>(&dataset, [1, 1]).unwrap();
         assert!(picked.batch().is_equal_length());
-    }
-
-    #[test]
-    fn half_precision_in_vain_is_told() {
-        let (one, two) = ([0.0_f32, 1.0], [0.0_f32, 1.0, 2.0, 3.0]);
-        let told = |spec: &Spec, precision, channels: usize, backend: &str| {
-            let mut batch = OwnedBatch::new(channels).unwrap();
-            batch.push(if channels == 1 { &one[..] } else { &two }).unwrap();
-            let (x, y) = (batch.batch(), batch.batch());
-            let matrix = Matrix { spec, pairing: Pairing::Cross, precision, x, y };
-            matrix.half_in_vain(backend).unwrap_or_default()
-        };
-        let half = Precision::Half;
-        let cost = LocalCost::SquaredEuclidean;
-        let halved = [Spec::dtw(), Spec::new(Measure::Ddtw { cost }), Spec::subsequence_dtw(cost)];
-        for spec in &halved {
-            assert_eq!(told(spec, half, 1, "cuda"), "");
-            assert_eq!(told(spec, Precision::Full, 2, "cpu"), "");
-            assert!(told(spec, half, 1, "cpu").contains("--backend cuda"));
-            assert!(told(spec, half, 2, "cuda").contains("one channel"));
-        }
-        let long = vec![0.0_f32; 2049];
-        let told_of = |spec: &Spec, length: usize| {
-            let mut batch = OwnedBatch::new(1).unwrap();
-            batch.push(&long[..length]).unwrap();
-            let (x, y) = (batch.batch(), batch.batch());
-            let matrix = Matrix { spec, pairing: Pairing::Cross, precision: half, x, y };
-            matrix.half_in_vain("cuda").unwrap_or_default()
-        };
-        assert_eq!(told_of(&Spec::dtw(), 2048), "");
-        assert!(told_of(&Spec::dtw(), 2049).contains("series of 2049 points"));
-        assert_eq!(told_of(&Spec::subsequence_dtw(cost), 2049), "");
-        let cost = LocalCost::Manhattan;
-        let banded = Spec { band: Band::sakoe_chiba(1), ..Spec::dtw() };
-        assert_eq!(told(&banded, half, 1, "cuda"), "", "a band as wide as the grid");
-        let banded = Spec { band: Band::sakoe_chiba(0), ..Spec::dtw() };
-        for spec in [Spec::new(Measure::Dtw { cost }), Spec::new(Measure::Msm { c: 1.0 }), banded] {
-            for backend in ["cpu", "cuda"] {
-                assert!(told(&spec, half, 1, backend).contains("is for dtw, ddtw and subsequence_dtw"));
-            }
-        }
     }
 
     #[test]

@@ -109,7 +109,6 @@ fn parameters() {
     refuses(&["-m", "edr"], &["edr needs --epsilon"]);
     refuses(&["--gamma", "1"], &["--gamma is no option of dtw"]);
     refuses(&["--dtype", "f16"], &["f16", "f32 or f64"]);
-    refuses(&["--precision", "f16"], &["'f16'", "full or half"]);
     refuses(&["--backend", "abacus"], &["abacus", "cpu"]);
     refuses(&["--backend", "cuda"], &["cuda"]);
     refuses(&["--threads", "0"], &["threads", "'0'"]);
@@ -143,8 +142,6 @@ fn options_without_a_meaning() {
     bench.refuses(&subsequence, &["--band has no meaning for subsequence_dtw"]);
     let classify = ["classify", "--train", "good.tsv", "--test", "good.tsv", "-m", "subsequence_dtw"];
     bench.refuses(&classify, &["symmetric", "subsequence_dtw"]);
-    let half = ["pairwise", "good.csv", "--precision", "half"];
-    bench.refuses(&half, &["--precision half has no effect in f64", "add --dtype f32"]);
     bench.refuses(&["pairwise", "good.npy", "--csv-layout", "rows"], &["--csv-layout", "no input is one"]);
     bench.ok(&["pairwise", "good.npy", "good.csv", "--csv-layout", "rows"]);
     for command in [&["cluster", "good.csv", "-k", "2"][..], &["barycenter", "good.csv"]] {

@@ -134,30 +134,6 @@ fn overflow_is_told() {
     assert!(said.stderr.contains("overflowed"), "{said:?}");
 }
 
-/// Half precision is a permission: who computes in full says so and gives the values of full precision.
-#[test]
-fn half_precision_where_nothing_has_it() {
-    let bench = Bench::new();
-    bench.write("a.csv", "0,1,2\n2,1.5,0\n");
-    let args = ["pairwise", "a.csv", "--dtype", "f32", "--json"];
-    let full = bench.json(&args);
-    assert_eq!(full["precision"], "full");
-    for (options, part) in [
-        (&[][..], "--backend cuda"),
-        (&["--cost", "manhattan"], "squared differences"),
-        (&["-m", "msm"], "dtw"),
-    ] {
-        let full = bench.json(&[&args[..], options].concat());
-        let said = bench.run(&[&args[..], options, &["--precision", "half"]].concat());
-        assert_eq!((said.code, said.stderr.lines().count()), (0, 1), "{said:?}");
-        assert!(said.stderr.starts_with("note: ") && said.stderr.contains(part), "{said:?}");
-        let half: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
-        assert_eq!((&half["distances"], &half["precision"]), (&full["distances"], &"half".into()));
-    }
-    let streamed = bench.run(&[&args[..], &["--precision", "half", "-o", "d.npy"]].concat());
-    assert_eq!((streamed.code, streamed.stderr.matches("note: ").count()), (0, 1), "{streamed:?}");
-}
-
 #[test]
 fn search_finds_a_planted_query() {
     let bench = Bench::new();
@@ -259,13 +235,6 @@ fn help_has_examples_and_goes_to_stdout() {
         let help = bench.ok(&[command, "--help"]);
         assert!(help.contains("Example") && help.contains(&format!("dtwave {command}")), "{command}");
     }
-    let help = bench.ok(&["pairwise", "-h"]);
-    let line = help.lines().position(|line| line.contains("--precision <PRECISION>")).unwrap();
-    let computation = help.lines().position(|line| line == "Computation:").unwrap();
-    assert!(
-        line > computation && help.contains("half (two or three") && help.contains("[default: full]"),
-        "{help}"
-    );
     assert!(bench.ok(&["--version"]).starts_with("dtwave "));
     assert!(bench.ok(&[]).contains("dtwave demo"));
 }

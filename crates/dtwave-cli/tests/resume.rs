@@ -110,21 +110,3 @@ fn damaged_tiles_are_computed_again() {
     }
     assert!(bench.read("d.npy") == bench.read("whole.npy"), "damage came out as a result");
 }
-
-#[test]
-fn another_precision_is_another_matrix() {
-    let bench = Bench::new();
-    bench.write("series.npy", npy(&[700, 60], &waves(700, 60)));
-    let run = [&ARGS[..], &["--dtype", "f32", "-o", "d.npy"]].concat();
-    let half = [&run[..], &["--precision", "half"]].concat();
-    for (started, other, difference) in [
-        (&run, &half, "--precision was full and is now half"),
-        (&half, &run, "--precision was half and is now full"),
-    ] {
-        killed(&bench, started, 1);
-        bench.refuses(&[&other[..], &["--resume"]].concat(), &["cannot resume", difference]);
-        let said = bench.run(&[&started[..], &["--resume"]].concat());
-        assert_eq!(said.code, 0, "{said:?}");
-        std::fs::remove_file(bench.file("d.npy")).unwrap();
-    }
-}

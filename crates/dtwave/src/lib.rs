@@ -27,8 +27,8 @@ mod session;
 pub use device::{Device, DeviceInfo, devices};
 pub use dtw_core::{
     Anchor, Backend, Band, Dtype, EdrOutput, Error, Gradients, LcssOutput, LocalCost, Match, Measure,
-    Observer, OwnedBatch, Pairing, Path, Precision, Problem, Radius, Result, SearchOptions, Series,
-    SeriesBatch, Spec, Tile, TilePlan, normalize,
+    Observer, OwnedBatch, Pairing, Path, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec,
+    Tile, TilePlan, normalize,
 };
 pub use dtw_learn as learn;
 pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};

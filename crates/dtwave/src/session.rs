@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Error, Gradients, Match, Observer, Pairing, Path, Plan, Precision, Problem, Result,
-    SearchOptions, SeriesBatch, Spec, Tile, TilePlan,
+    Anchor, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
+    SeriesBatch, Spec, Tile, TilePlan,
 };
 use ndarray::Array2;
 
@@ -24,7 +24,6 @@ pub struct Session {
     spec: Spec,
     device: Option<Device>,
     memory_limit_bytes: u64,
-    precision: Precision,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -34,7 +33,6 @@ impl std::fmt::Debug for Session {
             .field("spec", &self.spec)
             .field("device", &self.device)
             .field("memory_limit_bytes", &self.memory_limit_bytes)
-            .field("precision", &self.precision)
             .finish_non_exhaustive()
     }
 }
@@ -53,13 +51,7 @@ pub struct GradientResult<T> {
 impl Session {
     /// A session of this spec on the automatically chosen device, with 1 GiB of scratch memory.
     pub fn new(spec: Spec) -> Self {
-        Self {
-            spec,
-            device: None,
-            memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES,
-            precision: Precision::Full,
-            observer: None,
-        }
+        Self { spec, device: None, memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES, observer: None }
     }
 
     /// On this device.
@@ -73,14 +65,6 @@ impl Session {
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit_bytes = bytes;
-        self
-    }
-
-    /// With this precision. [`Precision::Half`] makes DTW faster on a GPU, and so [`cross`](Self::cross) of a subsequence spec, which
-    /// gives the cost of each best match. [`search`](Self::search), paths and gradients are computed in full.
-    #[must_use]
-    pub fn precision(mut self, precision: Precision) -> Self {
-        self.precision = precision;
         self
     }
 
@@ -113,9 +97,8 @@ impl Session {
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
     ) -> Result<Box<dyn Plan<T>>> {
-        let problem = Problem::of(self.spec.clone(), pairing, x, y)?
-            .with_memory_limit(self.memory_limit_bytes)
-            .with_precision(self.precision);
+        let problem =
+            Problem::of(self.spec.clone(), pairing, x, y)?.with_memory_limit(self.memory_limit_bytes);
         let mut plan = self.device()?.backend::<T>().plan(&problem)?;
         if let Some(observer) = &self.observer {
             plan.observe(Arc::clone(observer));

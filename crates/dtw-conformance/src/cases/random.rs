@@ -21,8 +21,6 @@ const LONG: RangeInclusive<usize> = 100..=500;
 const LONG_GRADIENTS: RangeInclusive<usize> = 60..=150;
 /// Most series on a side of a long case.
 const MOST_LONG_SERIES: usize = 2;
-/// The same for half precision.
-const MOST_HALF_POINTS: usize = 70;
 /// Most series on a side.
 const MOST_SERIES: usize = 6;
 /// Most channels.
@@ -224,35 +222,6 @@ fn leaves_a_path(case: &Case, max_slope: f64) -> bool {
         let (n, m) = (case.x.series[s].len() - dropped, y.series[t].len() - dropped);
         band.rows(n, m, ends).is_ok()
     })
-}
-
-/// Cases of a measure that may be computed in half precision: univariate, in the full grid, longer than other cases.
-pub fn halves(measure: &Measure) -> BoxedStrategy<Case> {
-    let measure = measure.clone();
-    let pairings = if measure.is_symmetric() { 3usize } else { 2 };
-    let units = prop_oneof![Just(1.0), Just(1e-6), Just(1e6)];
-    let lengths = (1..=MOST_HALF_POINTS, 1..=MOST_HALF_POINTS, any::<bool>());
-    ((1..=MOST_SERIES, 1..=MOST_SERIES), lengths, units, 0..pairings)
-        .prop_flat_map(move |((n_x, n_y), (most_x, most_y, equal), unit, pairing)| {
-            let pairing = [Pairing::Cross, Pairing::Zipped, Pairing::SelfSymmetric][pairing];
-            let n_y = if pairing == Pairing::Cross { n_y } else { n_x };
-            let point = prop_oneof![8 => -4.0f32..4.0, 4 => Just(1.25f32), 1 => -60.0f32..60.0]
-                .prop_map(move |value| vec![f64::from(value * unit)]);
-            let batch = move |count, most| {
-                let lengths = if equal { most..=most } else { 1..=most };
-                vec(vec(point.clone(), lengths), count).prop_map(Batch::new)
-            };
-            let measure = measure.clone();
-            (batch(n_x, most_x), batch(n_y, most_y)).prop_map(move |(x, y)| Case {
-                name: "random".to_owned(),
-                measure: measure.clone(),
-                band: Band::Full,
-                pairing,
-                x,
-                y,
-            })
-        })
-        .boxed()
 }
 
 /// One pair in explicit ranges round a staircase, often with dead ends, sometimes without a path.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use dtw_core::{Backend, Error, Gradients, Observer, Pairing, Precision, Problem, SeriesBatch, Spec, Task};
+use dtw_core::{Backend, Error, Gradients, Observer, Pairing, Problem, SeriesBatch, Spec, Task};
 
 use super::{Checked, Stop, prepared, refused};
 use crate::batch::{Batch, Element};
@@ -37,17 +37,11 @@ const LENGTHS: [usize; 3] = [4, 4, 4];
 ///
 /// # Panics
 /// For a name that is not one of [`BAD_INPUTS`].
-pub fn bad_input<T: Element>(
-    kind: &str,
-    measure: &Measure,
-    precision: Precision,
-    backend: &dyn Backend<T>,
-) -> Checked {
+pub fn bad_input<T: Element>(kind: &str, measure: &Measure, backend: &dyn Backend<T>) -> Checked {
     let good: Vec<T> = (0..12).map(|i| T::of(f64::from(i))).collect();
     let batch = |values| SeriesBatch::equal(values, LENGTHS.len(), LENGTHS[0], 1);
     let spec = translate::spec(measure, &Band::Full);
-    let planned =
-        Problem::of(spec, Pairing::Zipped, &batch(&good)?, &batch(&good)?)?.with_precision(precision);
+    let planned = Problem::of(spec, Pairing::Zipped, &batch(&good)?, &batch(&good)?)?;
     let mut plan = prepared(backend, &planned, Task::Distances)?;
     let mut call = |x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, len: usize, named: &[&str]| -> Checked {
         let mut out = Guarded::<T>::new(len);
@@ -145,20 +139,18 @@ impl Observer for Counter {
 }
 
 /// Checks that progress adds up to [`Problem::cells`], that cancelling ends a call with [`Error::Cancelled`], and that
-/// the plan works as before afterwards. In half precision with series that may be computed in it.
+/// the plan works as before afterwards.
 ///
 /// # Errors
 /// [`Stop`] unless all that holds.
 pub fn progress_and_cancellation<T: Element>(
     measure: &Measure,
     pairing: Pairing,
-    precision: Precision,
     backend: &dyn Backend<T>,
 ) -> Checked {
     let mut random = SplitMix::new(99);
-    let (longer, channels) = if precision == Precision::Half { (0, 1) } else { (7, 2) };
     let mut batch = || {
-        let one = |s: usize| series(Kind::Eighths, 32 + longer * s, channels, &mut random);
+        let one = |s: usize| series(Kind::Eighths, 32 + 7 * s, 2, &mut random);
         Batch::new((0..9).map(one).collect())
     };
     let case = Case {
@@ -174,8 +166,7 @@ pub fn progress_and_cancellation<T: Element>(
     if pairing == Pairing::SelfSymmetric {
         y = x;
     }
-    let problem =
-        Problem::of(translate::spec(measure, &case.band), pairing, &x, &y)?.with_precision(precision);
+    let problem = Problem::of(translate::spec(measure, &case.band), pairing, &x, &y)?;
     let mut plan = prepared(backend, &problem, Task::Distances)?;
     let mut before = Guarded::<T>::new(problem.output_len());
     plan.distances(x, y, before.output())?;

@@ -1,13 +1,13 @@
 //! Distances against the oracle, inside their buffer, the same every time.
 
-use dtw_core::{Backend, Dtype, Pairing, Plan, Precision, Problem, SeriesBatch, Task};
+use dtw_core::{Backend, Dtype, Pairing, Plan, Problem, SeriesBatch, Task};
 
 use super::{Checked, Stop, bits, prepared, refused, supported};
 use crate::accuracy::Accuracy;
 use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::guard::Guarded;
-use crate::oracle::{BandError, Measure, OracleError};
+use crate::oracle::{BandError, OracleError};
 use crate::report::Details;
 use crate::tolerance;
 use crate::translate;
@@ -20,48 +20,30 @@ struct Expected<T> {
     steps: f64,
 }
 
-/// How a backend is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct Call {
-    /// How many digits.
-    pub precision: Precision,
-    /// Scratch memory it may take.
-    pub memory_limit_bytes: u64,
-    /// Largest error in half precision, relative to the scale.
-    pub half_relative: f64,
-}
-
-impl Call {
-    /// In full precision, in the usual memory.
-    pub const FULL: Self = Self {
-        precision: Precision::Full,
-        memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES,
-        half_relative: tolerance::HALF_RELATIVE,
-    };
-    /// In half precision, in the usual memory.
-    pub const HALF: Self = Self { precision: Precision::Half, ..Self::FULL };
-}
-
-/// Checks one case in full precision.
+/// Checks one case in the usual memory.
 ///
 /// # Errors
 /// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked<Details> {
-    check_call(case, &Call::FULL, backend)
+    check_within(case, Problem::DEFAULT_MEMORY_LIMIT_BYTES, backend)
 }
 
-/// Checks one case: the values, and that a plan that was used for other series before gives the same bits as a fresh one,
+/// Checks one case in this much scratch memory: the values, and that a plan that was used for other series before gives the same bits as a fresh one,
 /// so that nothing is left over from call to call.
 ///
 /// # Errors
 /// [`Stop`] unless everything holds.
-pub fn check_call<T: Element>(case: &Case, call: &Call, backend: &dyn Backend<T>) -> Checked<Details> {
+pub fn check_within<T: Element>(
+    case: &Case,
+    memory_limit_bytes: u64,
+    backend: &dyn Backend<T>,
+) -> Checked<Details> {
     let (flat_x, flat_y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let (x, y) = (flat_x.batch()?, flat_y.batch()?);
     // Planned for x alone where pairs are mirrored; the call still gets y, which it must ignore.
     let other = if case.pairing == Pairing::SelfSymmetric { &x } else { &y };
     let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, other)
-        .map(|problem| problem.with_precision(call.precision).with_memory_limit(call.memory_limit_bytes));
+        .map(|problem| problem.with_memory_limit(memory_limit_bytes));
     let expected = match expected::<T>(case) {
         Ok(expected) => expected,
         // A band that does not fit must be refused, by whichever of the three steps first sees it.
@@ -87,7 +69,7 @@ pub fn check_call<T: Element>(case: &Case, call: &Call, backend: &dyn Backend<T>
         Ok(out.checked("out")?.to_vec())
     };
     let got = run(plan.as_mut(), x)?;
-    let accuracy = compare(case, call, &got, &expected)?;
+    let accuracy = compare(case, &got, &expected)?;
     if case.pairing == Pairing::SelfSymmetric {
         mirrored(&got, case.x.series.len())?;
     }
@@ -119,27 +101,8 @@ fn expected<T: Element>(case: &Case) -> Result<Vec<Expected<T>>, OracleError> {
         .collect()
 }
 
-/// The largest error that half precision is allowed beyond that of full precision; none where nothing may be half.
-fn half_allowed<T: Element>(case: &Case, call: &Call) -> impl Fn(&Expected<T>, usize, usize) -> f64 {
-    let channels = case.x.series[0][0].len();
-    let may = move |n, m| {
-        call.precision == Precision::Half
-            && tolerance::may_be_half::<T>(&case.measure, &case.band, channels, n, m)
-    };
-    let values = || case.x.series.iter().chain(&case.y.series).flatten().flatten().copied();
-    // Partners decide the scale, and any series may be one.
-    let range = values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min);
-    let (relative, is_search) = (call.half_relative, matches!(case.measure, Measure::SubsequenceDtw { .. }));
-    move |expected, n, m| {
-        // A query is seldom stretched to twice its length.
-        let steps = if is_search { m.min(n) + n } else { n + m } as f64;
-        if may(n, m) { relative * expected.scale + tolerance::half_floor(range, steps) } else { 0.0 }
-    }
-}
-
-fn compare<T: Element>(case: &Case, call: &Call, got: &[T], expected: &[Expected<T>]) -> Checked<Accuracy> {
+fn compare<T: Element>(case: &Case, got: &[T], expected: &[Expected<T>]) -> Checked<Accuracy> {
     let mut accuracy = Accuracy::default();
-    let half = half_allowed::<T>(case, call);
     let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
     let pairs = pairs(case.pairing, case.x.series.len(), y.series.len());
     if got.len() != expected.len() {
@@ -148,10 +111,9 @@ fn compare<T: Element>(case: &Case, call: &Call, got: &[T], expected: &[Expected
     for ((got, expected), (s, t)) in got.iter().zip(expected).zip(pairs) {
         let allowed = tolerance::allowed(expected.truth, expected.plain, expected.scale, expected.steps);
         let (n, m) = (case.x.series[s].len(), y.series[t].len());
-        let more = half(expected, n, m);
         let what = format!("x[{s}] ({n} points) with y[{t}] ({m} points)");
-        tolerance::within(&what, got.wide(), expected.truth, allowed + more)?;
-        if T::DTYPE == Dtype::F32 && more == 0.0 && expected.scale > 0.0 {
+        tolerance::within(&what, got.wide(), expected.truth, allowed)?;
+        if T::DTYPE == Dtype::F32 && expected.scale > 0.0 {
             let relative = |value: T| (value.wide() - expected.truth).abs() / expected.scale;
             accuracy.add(relative(*got), relative(expected.plain));
         }

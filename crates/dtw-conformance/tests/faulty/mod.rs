@@ -79,7 +79,7 @@ fn with_radius(problem: &Problem, change: fn(usize) -> usize) -> Result<Problem>
         other => other,
     };
     let spec = Spec { measure, band, anchor };
-    Ok(Problem::new(spec, problem.pairing(), problem.shape())?.with_precision(problem.precision()))
+    Problem::new(spec, problem.pairing(), problem.shape())
 }
 
 impl<T: Element> Backend<T> for Faulty {

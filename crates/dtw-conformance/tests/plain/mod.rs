@@ -7,7 +7,7 @@ use dtw_conformance::batch::{Element, pairs};
 use dtw_conformance::oracle::{self, Band, LocalCost, Pair, subsequence_dtw};
 use dtw_core::{
     Anchor, Backend, EdrOutput, Error, Gradients, LcssOutput, Match, Measure, Observer, Pairing, Path, Plan,
-    Precision, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
+    Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
 };
 
 /// A way of being wrong.
@@ -20,9 +20,6 @@ pub(crate) enum Fault {
     ForgetsTheLastPair,
     IgnoresTimes,
     SlightlyOff,
-    HalfIsOff,
-    HalfIgnoresTheBand,
-    HalfMovesMatches,
     DiffersFromCallToCall,
     DoesNotMirror,
     GradientWithoutUpstream,
@@ -148,13 +145,8 @@ impl PlainPlan {
     }
 
     fn band(&self) -> Band {
-        let ignored = self.fault == Fault::IgnoresTheBand
-            || (self.fault == Fault::HalfIgnoresTheBand && self.is_half());
+        let ignored = self.fault == Fault::IgnoresTheBand;
         if ignored { Band::Full } else { band(&self.problem.spec().band) }
-    }
-
-    fn is_half(&self) -> bool {
-        self.problem.precision() == Precision::Half
     }
 
     fn check<T: Element>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<()> {
@@ -227,9 +219,6 @@ impl<T: Element> Plan<T> for PlainPlan {
             }
             if self.fault == Fault::SlightlyOff {
                 value = value * T::of(1.0001);
-            }
-            if self.fault == Fault::HalfIsOff && self.is_half() {
-                value = value * T::of(1.05);
             }
             if self.fault == Fault::DiffersFromCallToCall && self.calls.is_multiple_of(2) {
                 value = value * (T::one() + T::epsilon());
@@ -341,9 +330,7 @@ impl<T: Element> Plan<T> for PlainPlan {
                     }
                     _ => measure.matches(&pair, &band, options.top_k, exclusion).map_err(invalid)?,
                 };
-                let late = self.fault == Fault::MatchStartsLate
-                    || (self.fault == Fault::HalfMovesMatches && self.is_half());
-                let late = usize::from(late);
+                let late = usize::from(self.fault == Fault::MatchStartsLate);
                 let moved = |hit: subsequence_dtw::Match<T>| Match {
                     distance: hit.cost,
                     start: (hit.start + late).min(hit.end),

@@ -54,11 +54,4 @@ struct OpenDtw : Dtw<T, Cost, kMany> {
     DTW_DEVICE T column(uint32_t, T) const { return T(0); }
 };
 
-// The same in half precision.
-template <class T, bool kMany>
-struct OpenDtwHalf : OpenDtw<T, SquaredEuclidean, kMany> {
-    static constexpr bool kHalves = true;
-    explicit DTW_DEVICE OpenDtwHalf(const Sweep& p) : OpenDtw<T, SquaredEuclidean, kMany>(p) {}
-};
-
 }  // namespace dtw

@@ -8,7 +8,6 @@
 //   kAbsorbs, Cells<R, K>, StripCells<R, K>
 //                                      a number per cell, prices from row and column alone, no borders: the fast sweeps do
 //   kOpen                              every row may end a path: the last column is wanted as well
-//   kHalves                            cells are halves (halves.cuh); tasks that these cannot do are marked in `out`, NaN
 //   kSettles                           settle() must be called now and then
 //   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
 //   kTraces                            one best path makes the value: choice() decides it
@@ -65,7 +64,6 @@ struct TotalBase {
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = false, kTraces = true;
     static constexpr bool kLeavesBand = false;
-    static constexpr bool kHalves = false;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }
     DTW_DEVICE T row(uint32_t, T) const { return forbidden(); }

@@ -44,7 +44,6 @@ struct ScaledBase {
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = true, kTraces = false;
     static constexpr bool kLeavesBand = false;
-    static constexpr bool kHalves = false;
     DTW_DEVICE State origin() const { return {T(1), T(0)}; }
     DTW_DEVICE State forbidden() const { return {T(0), T(Limits<T>::kZeroExponent)}; }
     DTW_DEVICE State row(uint32_t, T) const { return forbidden(); }

@@ -25,7 +25,6 @@ struct Subsequence {
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = true, kAbsorbs = false, kOpen = false, kSettles = false, kTraces = true;
     static constexpr bool kLeavesBand = false;
-    static constexpr bool kHalves = false;
     Norm norm;
     explicit DTW_DEVICE Subsequence(const Sweep&) : norm{} {}
     DTW_DEVICE State origin() const { return {T(0), 0}; }

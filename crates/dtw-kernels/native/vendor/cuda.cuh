@@ -33,14 +33,6 @@ template <class V>
 DTW_DEVICE V exchange(V v, int mask) { return __shfl_xor_sync(kAll, v, mask); }
 DTW_DEVICE bool any(bool condition) { return __any_sync(kAll, condition); }
 DTW_DEVICE void sync() { __syncwarp(); }
-// Such floats are ordered as their bit patterns are.
-DTW_DEVICE float least_of_lanes(float v) { return __uint_as_float(__reduce_min_sync(kAll, __float_as_uint(v))); }
-template <class V>
-DTW_DEVICE V* shared() {
-    __shared__ V all[4];
-    return all + (threadIdx.x >> 5);
-}
-
 DTW_DEVICE uint32_t load_acquire(const uint32_t* p) {
     uint32_t v;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
@@ -121,47 +113,5 @@ DTW_DEVICE int32_t bits_of(float a) { return __float_as_int(a); }
 DTW_DEVICE int64_t bits_of(double a) { return __double_as_longlong(a); }
 DTW_DEVICE float from_bits(int32_t a) { return __int_as_float(a); }
 DTW_DEVICE double from_bits(int64_t a) { return __longlong_as_double(a); }
-
-struct Half2 {
-    uint32_t word;
-};
-DTW_DEVICE Half2 half2_of(float first, float second) {
-    Half2 v;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(v.word) : "f"(second), "f"(first));
-    return v;
-}
-DTW_DEVICE float first_of(Half2 v) {
-    float f;
-    asm("{\n\t.reg .f16 a, b;\n\tmov.b32 {a, b}, %1;\n\tcvt.f32.f16 %0, a;\n\t}" : "=f"(f) : "r"(v.word));
-    return f;
-}
-DTW_DEVICE float second_of(Half2 v) {
-    float f;
-    asm("{\n\t.reg .f16 a, b;\n\tmov.b32 {a, b}, %1;\n\tcvt.f32.f16 %0, b;\n\t}" : "=f"(f) : "r"(v.word));
-    return f;
-}
-#define DTW_HALF2_OF_TWO(name, instruction)                                                    \
-    DTW_DEVICE Half2 name(Half2 a, Half2 b) {                                                  \
-        Half2 v;                                                                               \
-        asm(instruction " %0, %1, %2;" : "=r"(v.word) : "r"(a.word), "r"(b.word));             \
-        return v;                                                                              \
-    }
-DTW_HALF2_OF_TWO(operator+, "add.rn.f16x2")
-DTW_HALF2_OF_TWO(operator-, "sub.rn.f16x2")
-DTW_HALF2_OF_TWO(min_, "min.f16x2")
-DTW_HALF2_OF_TWO(max_, "max.f16x2")
-#undef DTW_HALF2_OF_TWO
-// Two instructions that become one where there is one (sm_90).
-DTW_DEVICE Half2 min3_(Half2 a, Half2 b, Half2 c) { return min_(min_(a, b), c); }
-DTW_DEVICE Half2 max3_(Half2 a, Half2 b, Half2 c) { return max_(max_(a, b), c); }
-DTW_DEVICE Half2 fma_(Half2 a, Half2 b, Half2 c) {
-    Half2 v;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(v.word) : "r"(a.word), "r"(b.word), "r"(c.word));
-    return v;
-}
-template <int G>
-DTW_DEVICE Half2 shift_up(Half2 v) { return {shift_up<G>(v.word)}; }
-DTW_DEVICE Half2 broadcast(Half2 v, int l) { return {broadcast(v.word, l)}; }
-DTW_DEVICE Half2 exchange(Half2 v, int mask) { return {exchange(v.word, mask)}; }
 
 }  // namespace dtw

@@ -26,7 +26,6 @@ namespace fibers {
 constexpr uint32_t kGroup = 32;
 constexpr uint32_t kTogether = DTW_LANES / kGroup;
 constexpr size_t kStack = 128 << 10;
-constexpr size_t kShelf = 16 << 10;
 
 // What a lane waits for.
 enum class Want : uint8_t { kRun, kShiftUp, kBroadcast, kExchange, kAny, kSync, kPause, kEnd };
@@ -55,7 +54,6 @@ struct Lane {
 
 struct Group {
     Lane lanes[kGroup];
-    alignas(16) unsigned char shelf[kShelf];  // what lanes share
     uint32_t index = 0;
     bool busy = false;
 };

@@ -51,18 +51,6 @@ template <class V>
 V exchange(V v, int mask) { return talk(fibers::Want::kExchange, v, mask); }
 inline bool any(bool condition) { return fibers::talk(fibers::Want::kAny, condition ? 1 : 0, 0) != 0; }
 inline void sync() { fibers::talk(fibers::Want::kSync, 0, 0); }
-inline float least_of_lanes(float v) {
-    for (int mask = 1; mask < 32; mask *= 2) {
-        v = fminf(v, exchange(v, mask));
-    }
-    return v;
-}
-template <class V>
-V* shared() {
-    static_assert(sizeof(V) <= fibers::kShelf && alignof(V) <= 16, "a group has no more");
-    return reinterpret_cast<V*>(fibers::scheduler().group->shelf);
-}
-
 // All lanes of a launch are fibers of one thread: plain accesses are ordered as written.
 inline uint32_t load_acquire(const uint32_t* p) { return *const_cast<const volatile uint32_t*>(p); }
 inline void store_release(uint32_t* p, uint32_t v) { *const_cast<volatile uint32_t*>(p) = v; }
@@ -132,41 +120,5 @@ inline double from_bits(int64_t a) {
     memcpy(&b, &a, sizeof(b));
     return b;
 }
-
-// The half nearest to a number that is exact, or as good as exact: sums and products of halves are, in double.
-inline float to_half(double a) {
-    const double size = fabs(a);
-    if (!(size < 65520.0)) {
-        return a != a ? static_cast<float>(a) : a > 0.0 ? HUGE_VALF : -HUGE_VALF;
-    }
-    if (size < 6.103515625e-05) {
-        const double unit = 402653184.0;  // the last place of which is 2^-24
-        return static_cast<float>((a + unit) - unit);
-    }
-    constexpr int kDropped = 42;  // bits of a double's fraction that a half has no place for
-    const int64_t bits = bits_of(size), half = (int64_t{1} << (kDropped - 1)) - 1 + (bits >> kDropped & 1);
-    return static_cast<float>(copysign(from_bits((bits + half) >> kDropped << kDropped), a));
-}
-// Two floats that are halves.
-struct Half2 {
-    float first, second;
-};
-inline Half2 half2_of(float first, float second) { return {to_half(first), to_half(second)}; }
-inline float first_of(Half2 v) { return v.first; }
-inline float second_of(Half2 v) { return v.second; }
-inline Half2 operator+(Half2 a, Half2 b) {
-    return {to_half(static_cast<double>(a.first) + b.first), to_half(static_cast<double>(a.second) + b.second)};
-}
-inline Half2 operator-(Half2 a, Half2 b) {
-    return {to_half(static_cast<double>(a.first) - b.first), to_half(static_cast<double>(a.second) - b.second)};
-}
-inline Half2 fma_(Half2 a, Half2 b, Half2 c) {
-    return {to_half(static_cast<double>(a.first) * b.first + c.first),
-            to_half(static_cast<double>(a.second) * b.second + c.second)};
-}
-inline Half2 min_(Half2 a, Half2 b) { return {fminf(a.first, b.first), fminf(a.second, b.second)}; }
-inline Half2 max_(Half2 a, Half2 b) { return {fmaxf(a.first, b.first), fmaxf(a.second, b.second)}; }
-inline Half2 min3_(Half2 a, Half2 b, Half2 c) { return min_(min_(a, b), c); }
-inline Half2 max3_(Half2 a, Half2 b, Half2 c) { return max_(max_(a, b), c); }
 
 }  // namespace dtw

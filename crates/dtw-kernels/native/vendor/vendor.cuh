@@ -14,8 +14,6 @@
 //   exchange(v, mask)                              v of lane (lane() ^ mask)
 //   any(condition)                                 whether true in any of the 32 lanes
 //   sync()                                         orders memory between the 32 lanes
-//   least_of_lanes(v)                              the least v of the 32 lanes, floats not below zero
-//   shared<V>()                                    where the 32 lanes share a V, at first anything; one V a kernel
 //   load_acquire(p), store_release(p, v)           of a uint32_t, device-wide
 //   Link<T>, send(p, link), receive(p)             a number and a mark that are stored and loaded as one, device-wide
 //   take(p)                                        *p++ on a uint64_t, device-wide, by the calling lane alone
@@ -26,9 +24,6 @@
 //   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
 //   fmin_, fmax_                                   on float; of a NaN and a number the latter
 //   bits_of / from_bits                            float <-> int32_t, double <-> int64_t
-//   Half2                                          two numbers of 16 bits (IEEE binary16); its operations are rounded to nearest
-//   half2_of(a, b), first_of(v), second_of(v)      from two floats, and back
-//   v + w, v - w, fma_, min_, max_, min3_, max3_   on Half2, number by number; of a NaN and a number the latter is least and largest
 #pragma once
 
 #if defined(DTW_HOST)

@@ -16,12 +16,6 @@ impl Launch {
         Self { machine: HostMachine::new(1 << 30), buffers: Vec::new() }
     }
 
-    /// The machine, for plans on what it holds.
-    #[allow(dead_code, reason = "not all tests need it")]
-    pub(crate) fn machine(&self) -> HostMachine {
-        self.machine.clone()
-    }
-
     /// Address of a copy.
     pub(crate) fn hold<T: Copy>(&mut self, values: &[T]) -> u64 {
         // SAFETY: only called with slices of plain numbers; the slice borrows `values`.
@@ -33,7 +27,6 @@ impl Launch {
     }
 
     /// Prepared series; `gaps` says what each point of a series costs to delete.
-    #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn side<T: Scalar>(&mut self, all: &[Vec<f64>], gaps: impl Fn(&[f64]) -> Vec<f64>) -> Side {
         let zeros = || vec![T::from_f64(0.0); PAD as usize];
         let (mut values, mut costs, mut offsets, mut lengths) = (zeros(), zeros(), Vec::new(), Vec::new());
@@ -54,7 +47,6 @@ impl Launch {
         }
     }
 
-    #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn run(&self, kernel: &'static Kernel, p: &Sweep, blocks: u32) {
         self.machine.launch(kernel, p.bytes(), blocks).unwrap();
         self.machine.synchronize().unwrap();
@@ -83,28 +75,4 @@ pub(crate) fn noise(length: usize, seed: u64) -> Vec<f64> {
         (state >> 33) as f64 / (1_u64 << 31) as f64
     };
     (0..length).map(|_| f64::from((0..12).map(|_| uniform()).sum::<f64>() as f32 - 6.0)).collect()
-}
-
-/// Plateaus, walks and noise of random lengths and levels, some with spikes: nothing that halves like.
-#[allow(dead_code, reason = "not all tests need it")]
-pub(crate) fn odd(length: usize, seed: u64, spikes: bool) -> Vec<f64> {
-    let choices = noise(4 * length + 4, seed);
-    let (mut series, mut level, mut at) = (Vec::new(), 0.0, 0);
-    while series.len() < length {
-        let (kind, run) = (choices[at], 1 + (choices[at + 1].abs() * 40.0) as usize);
-        for k in 0..run {
-            let next = choices[at + 2 + k % 2];
-            level = match kind {
-                kind if kind < -0.5 => level,
-                kind if kind < 0.5 => 0.95 * level + 0.3 * choices[(at + k) % length],
-                _ => choices[(at + 3 * k) % length],
-            };
-            series.push(if spikes && k == 0 && next > 1.5 { 10.0 * next } else { level });
-        }
-        at = (at + 2) % (2 * length);
-        level = 2.0 * choices[at];
-    }
-    series.truncate(length);
-    series.iter_mut().for_each(|v| *v = f64::from(*v as f32));
-    series
 }

@@ -9,7 +9,7 @@ use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::{Anchor, Band, Dtype, EdrOutput, Float, LcssOutput, LocalCost, Measure, Spec};
 
-pub(crate) use parse::{Bytes, PointRange, byte_size, precision, precision_name, threads as thread_count};
+pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
 
 use crate::data::CsvLayout;
 

@@ -1,6 +1,6 @@
 //! Single values of the command line: `5%`, `slanted:10`, `2GiB`, `100:250`.
 
-use dtwave::{Band, Dtype, Precision, Radius};
+use dtwave::{Band, Dtype, Radius};
 
 use super::MEASURES;
 
@@ -50,23 +50,6 @@ fn radius(text: &str) -> Result<Radius, String> {
 /// `f32` or `f64`.
 pub(super) fn dtype(text: &str) -> Result<Dtype, String> {
     text.parse::<Dtype>().map_err(|e| e.to_string())
-}
-
-/// `full` or `half`.
-pub(crate) fn precision(text: &str) -> Result<Precision, String> {
-    match text {
-        "full" => Ok(Precision::Full),
-        "half" => Ok(Precision::Half),
-        _ => Err(format!("unknown precision '{text}'; expected full or half")),
-    }
-}
-
-/// A precision as the option writes it.
-pub(crate) const fn precision_name(precision: Precision) -> &'static str {
-    match precision {
-        Precision::Full => "full",
-        Precision::Half => "half",
-    }
 }
 
 /// A positive number of threads; far more than there are cores only cost memory.
@@ -186,16 +169,6 @@ mod tests {
         assert_eq!("3:5".parse(), Ok(PointRange { start: 3, end: 5 }));
         for bad in ["", "3", "5:3", "3:3", "-1:3", "a:b", "1:2:3"] {
             assert!(bad.parse::<PointRange>().is_err(), "{bad:?} was accepted");
-        }
-    }
-
-    #[test]
-    fn precisions() {
-        for given in [Precision::Full, Precision::Half] {
-            assert_eq!(precision(precision_name(given)), Ok(given));
-        }
-        for bad in ["", "f16", "16", "double"] {
-            assert!(precision(bad).is_err(), "{bad:?} was accepted");
         }
     }
 

@@ -195,7 +195,6 @@ impl Demo<'_> {
         let matrix = Matrix {
             spec: &spec,
             pairing: dtwave::Pairing::SelfSymmetric,
-            precision: dtwave::Precision::Full,
             x: batch.batch(),
             y: batch.batch(),
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use dtwave::{Anchor, Band, Dtype, Pairing, Precision, Spec};
+use dtwave::{Anchor, Band, Pairing, Spec};
 use serde_json::json;
 
 use self::stream::{Streamed, stream};
@@ -16,7 +16,7 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job, Matrix};
 use crate::matrix::{Identity, Start};
-use crate::options::{self, MeasureArgs, Normalize, RunArgs, byte_size};
+use crate::options::{MeasureArgs, Normalize, RunArgs, byte_size};
 use crate::output::Target;
 use crate::plot::{self, HeatMapFigure};
 use crate::progress::Progress;
@@ -64,10 +64,6 @@ pub(crate) struct PairwiseArgs {
 
     #[command(flatten)]
     pub(super) run: RunArgs,
-
-    /// Digits of the distances: full, or half (two or three; faster; needs --dtype f32 and a device that can: cuda)
-    #[arg(long, default_value = "full", value_parser = options::precision, value_name = "PRECISION", help_heading = "Computation")]
-    precision: Precision,
 }
 
 /// Where the matrix goes.
@@ -107,11 +103,6 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
         "--band has no meaning for {}: a match may start anywhere",
         spec.key()
     );
-    ensure!(
-        args.precision == Precision::Full || args.run.dtype == Dtype::F32,
-        "--precision half has no effect in {}; add --dtype f32",
-        args.run.dtype.name()
-    );
     let job = Job::new(&args.run, cancel)?;
     let a = engine::load(&args.a, &args.run)?;
     let b = args.b.as_ref().map(|b| engine::load(b, &args.run)).transpose()?;
@@ -128,7 +119,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let x = engine::batch::<T>(&a)?;
     let y = b.as_ref().map(engine::batch::<T>).transpose()?;
     let y = y.as_ref().unwrap_or(&x);
-    let matrix = Matrix { spec: &spec, pairing, precision: args.precision, x: x.batch(), y: y.batch() };
+    let matrix = Matrix { spec: &spec, pairing, x: x.batch(), y: y.batch() };
     let shape = [matrix.x.len(), matrix.y.len()];
 
     let watch = Stopwatch::start();
@@ -175,7 +166,6 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     }
     if args.json {
         let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
-        answer.insert("precision".into(), json!(options::precision_name(args.precision)));
         answer.insert("shape".into(), json!(shape));
         answer.insert("seconds".into(), json!(secs));
         match (&args.out, &values) {
@@ -244,7 +234,6 @@ fn identity<T: Element>(
         own("--sqrt", &args.measure.sqrt.to_string()),
         own("--band", &common::band_text(&spec.band)),
         own("--normalize", if args.run.normalize == Normalize::Z { "z" } else { "none" }),
-        own("--precision", options::precision_name(args.precision)),
         own("--backend", backend),
         own("B", if args.b.is_some() { "given" } else { "left out" }),
     ]);

@@ -138,12 +138,12 @@ fn compare<T: Element>(
     progress: &Arc<Progress>,
     finish: impl Fn(T) -> T,
 ) -> Result<usize> {
-    let Matrix { spec, precision, x, y, .. } = matrix;
+    let Matrix { spec, x, y, .. } = matrix;
     let pair = x.max_length().max(1).saturating_mul(y.max_length().max(1));
     let side = (SAMPLE_CELLS / pair).isqrt().clamp(1, SAMPLE_SIDE);
     let (rows, columns) = (spread(x.len(), side), spread(y.len(), side));
     let (a, b) = (picked(x, &rows)?, picked(y, &columns)?);
-    let sample = Matrix { spec, pairing: Pairing::Cross, precision: *precision, x: a.batch(), y: b.batch() };
+    let sample = Matrix { spec, pairing: Pairing::Cross, x: a.batch(), y: b.batch() };
     let expected = in_memory(job, &sample, progress, finish)?;
 
     let shown = path.display();
