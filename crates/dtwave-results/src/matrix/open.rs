@@ -29,7 +29,7 @@ pub enum Start {
 #[derive(Debug)]
 pub enum Opened<T> {
     /// Tiles are left to write. The notes say what was done to what was found.
-    Unfinished(MatrixWriter<T>, Vec<String>),
+    Unfinished(Box<MatrixWriter<T>>, Vec<String>),
     /// An earlier run finished this very result: every value matches its checksum.
     Finished,
     /// A result of this shape and number type is there. Which job it is of, nothing says any more.
@@ -95,7 +95,7 @@ pub fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) ->
     let Files { partial, progress, .. } = files;
     let identity = identity.clone();
     let writer = MatrixWriter { target, partial, progress, values, identity, journal, element: PhantomData };
-    Ok(Opened::Unfinished(writer, notes))
+    Ok(Opened::Unfinished(Box::new(writer), notes))
 }
 
 impl Files {

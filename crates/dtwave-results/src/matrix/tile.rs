@@ -13,7 +13,7 @@ pub struct Tile {
 
 impl Tile {
     /// The number of elements.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.rows.len() * self.columns.len()
     }
 
