@@ -11,7 +11,8 @@
 
 use std::sync::Arc;
 
-use crate::{Problem, Result, Scalar, Series, SeriesBatch};
+use crate::search::Blocks;
+use crate::{Match, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch};
 
 /// A device, or a way of using one, that computes distances on values of type `T`.
 pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
@@ -98,6 +99,18 @@ pub trait Plan<T: Scalar>: Send {
         references: SeriesBatch<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>>;
+
+    /// The best matches of each query in a reference that is read once, block by block: the same as [`Plan::matches`] finds
+    /// in the whole, however long it is. The lengths of `y` in the problem's shape do not matter here.
+    ///
+    /// # Errors
+    /// As [`Plan::matches`], and what `reference` says; [`crate::Error::Unsupported`] where a backend has no such search.
+    fn matches_in_blocks(
+        &mut self,
+        queries: SeriesBatch<'_, T>,
+        reference: &mut dyn Blocks<T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>>;
 }
 
 /// Where [`Plan::gradients`] writes. Lengths are checked.
@@ -121,36 +134,6 @@ pub struct Path<T> {
     /// Matched points `(i, j)`, 0-based, from the first to the last. For derivative measures the indices are those of
     /// the derivative: point `i` of it belongs to point `i + 1` of the series.
     pub points: Vec<(usize, usize)>,
-}
-
-/// A stretch of the reference that matches a query.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Match<T> {
-    /// Cost of the match.
-    pub distance: T,
-    /// First matched point of the reference, 0-based.
-    pub start: usize,
-    /// Last matched point of the reference, inclusive.
-    pub end: usize,
-}
-
-/// How matches are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SearchOptions {
-    /// Most matches returned per query; fewer where the reference holds no more.
-    pub top_k: usize,
-    /// After each hit, all ends within this many points of its end are excluded. Equal costs: smaller end first.
-    pub exclusion: usize,
-    /// `None`: subsequence DTW (free start and end; the problem's anchor is [`crate::Anchor::Subsequence`]).
-    /// `Some(length)`: every window of `length` points of the reference, z-normalised, against the z-normalised query,
-    /// both ends anchored ([`crate::Anchor::Global`]).
-    pub normalized_window: Option<usize>,
-}
-
-impl Default for SearchOptions {
-    fn default() -> Self {
-        Self { top_k: 1, exclusion: 0, normalized_window: None }
-    }
 }
 
 /// Hears of progress and may stop a call. Called from several threads.

@@ -12,6 +12,7 @@
 //! | [`problem`] | [`Problem`]: spec + pairing + shape, validated once for every backend |
 //! | [`backend`] | the [`Backend`] and [`Plan`] traits that a device implements |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
+//! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
 
@@ -27,15 +28,19 @@ pub mod normalize;
 pub mod problem;
 pub mod recurrence;
 pub mod scalar;
+pub mod search;
+pub mod selection;
 pub mod series;
 pub mod tile;
 pub mod vector;
 
-pub use backend::{Backend, Gradients, Match, Observer, Path, Plan, SearchOptions, Task, Unobserved};
+pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Unobserved};
 pub use band::{Band, ColumnRanges, Radius};
 pub use error::{Error, Result};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 pub use problem::{Pairing, Problem, Shape};
 pub use scalar::{Dtype, Scalar};
+pub use search::{Blocks, Match, SearchOptions};
+pub use selection::Selection;
 pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use tile::{Tile, TilePlan};

@@ -190,6 +190,35 @@ impl Problem {
         Ok(())
     }
 
+    /// Checks the queries of a search in a reference of `channels` values per point that is still to be read.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the series and the position.
+    pub fn check_queries<T: Scalar>(&self, queries: &SeriesBatch<'_, T>, channels: usize) -> Result<()> {
+        if queries.channels() != channels {
+            bail_invalid!(
+                "x has {} channels, the reference has {channels}: they must be equal",
+                queries.channels()
+            );
+        }
+        let own = self.shape;
+        if (queries.len(), channels) != (own.n_x, own.channels) || queries.max_length() > own.max_length_x {
+            bail_invalid!(
+                "planned for {} queries of at most {} points and {} channels, got {} of {} and {channels}",
+                own.n_x,
+                own.max_length_x,
+                own.channels,
+                queries.len(),
+                queries.max_length()
+            );
+        }
+        queries.check("x")?;
+        if queries.has_times() {
+            bail_invalid!("timestamps are used by twed only, but x has them and this is a search");
+        }
+        Ok(())
+    }
+
     /// Checks that parameters which divide are neither 0 nor infinite in the precision of the values.
     fn check_precision<T: Scalar>(&self) -> Result<()> {
         let (name, value, rate) = match self.spec.measure {

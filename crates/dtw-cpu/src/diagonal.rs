@@ -72,7 +72,8 @@ pub(crate) struct Grid<'a, 's, V: Register, R> {
     pub(crate) observer: &'s dyn Observer,
 }
 
-/// Sweeps rows `rows` (0-based, at most [`strip_rows`]) of the grid: from the edge above them to the edge below. Returns
+/// Sweeps rows `rows` (0-based, at most [`strip_rows`]) of the grid: from the edge above them to the edge below. Where the
+/// recurrence locates, the rows' last states go to `right`, laid out as the border column, unless it is empty. Returns
 /// false where the observer cancelled. Compiled once for each recurrence and recorder.
 #[inline(never)]
 pub(crate) fn strip<'a, V, P, R, K>(
@@ -80,6 +81,7 @@ pub(crate) fn strip<'a, V, P, R, K>(
     rows: Range<usize>,
     above: &[V::Scalar],
     below: &mut [V::Scalar],
+    right: &mut [V::Scalar],
     recorder: &mut K,
 ) -> bool
 where
@@ -93,9 +95,9 @@ where
         #[inline(always)]
         || {
             if many::<V, P, R::State, K>() {
-                walk::<V, P, R, K, REGISTERS>(grid, rows, above, below, recorder)
+                walk::<V, P, R, K, REGISTERS>(grid, rows, above, below, right, recorder)
             } else {
-                walk::<V, P, R, K, FEWER_REGISTERS>(grid, rows, above, below, recorder)
+                walk::<V, P, R, K, FEWER_REGISTERS>(grid, rows, above, below, right, recorder)
             }
         },
     )
@@ -107,6 +109,7 @@ fn walk<'a, V, P, R, K, const N: usize>(
     rows: Range<usize>,
     above: &[V::Scalar],
     below: &mut [V::Scalar],
+    right: &mut [V::Scalar],
     recorder: &mut K,
 ) -> bool
 where
@@ -176,6 +179,10 @@ where
                 }
             }
             (here, diagonal, t) = (states, uppers, until);
+            if R::LOCATES && t == any_outside {
+                // The first lane has just been on the last column; the others follow below.
+                keep_right(right, column_stride, rows.start + 1, 0, &here[0]);
+            }
             if observer.cancelled() {
                 return false;
             }
@@ -221,6 +228,12 @@ where
             }
             diagonal[r] = up;
             here[r] = state;
+            if R::LOCATES {
+                let lane = (t + 1).wrapping_sub(span.row + stride);
+                if lane < V::LANES && span.row + lane <= rows.end {
+                    keep_right(right, column_stride, span.row + lane, lane, &state);
+                }
+            }
             if r == lowest && t > rows.end && t - rows.end < stride {
                 for k in 0..parts {
                     below[k * stride + t - rows.end] = state.part(k).lanes()[lowest_lane];
@@ -241,6 +254,22 @@ where
         }
     }
     true
+}
+
+/// Keeps one lane of a state as the last of row `row`, unless nobody asked for it.
+#[inline(always)]
+fn keep_right<V: Register, S: State<V>>(
+    right: &mut [V::Scalar],
+    stride: usize,
+    row: usize,
+    lane: usize,
+    state: &S,
+) {
+    if !right.is_empty() {
+        for k in 0..S::PARTS {
+            right[k * stride + row] = state.part(k).lanes()[lane];
+        }
+    }
 }
 
 /// Tells the recorder which of the three neighbours the cells of register `r` chose.

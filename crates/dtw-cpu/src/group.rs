@@ -88,9 +88,31 @@ impl<V: Register> Scratch<V> {
             if observer.cancelled() {
                 return Err(Error::Cancelled);
             }
-            *out = self.single(token, spec, *x, *y, observer)?;
+            *out = if subsequence && spec.band == Band::Full {
+                self.least(token, spec, *x, *y, observer)?
+            } else {
+                self.single(token, spec, *x, *y, observer)?
+            };
         }
         Ok(())
+    }
+
+    /// The cost of the best match, block by block ([`crate::scan`]); where it starts does not matter here.
+    fn least(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        x: Series<'_, V::Scalar>,
+        y: Series<'_, V::Scalar>,
+        observer: &dyn Observer,
+    ) -> Result<V::Scalar> {
+        let (mut least, mut column) = (V::Scalar::INFINITY, Vec::new());
+        for values in y.values.chunks(crate::scan::MOST * y.channels) {
+            let here = self.single_after(token, spec, x, Series { values, ..y }, &column, observer)?;
+            least = if here < least { here } else { least };
+            column.clone_from(&self.strips.right);
+        }
+        Ok(least)
     }
 
     /// Distance of one pair by the diagonal sweep. For a subsequence search, the best match's cost; the last row stays
@@ -103,12 +125,25 @@ impl<V: Register> Scratch<V> {
         y: Series<'_, V::Scalar>,
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
+        self.single_after(token, spec, x, y, &[], observer)
+    }
+
+    /// The same, going on from the column `before`, which `self.strips.right` held after the stretch of `y` before this one.
+    pub(crate) fn single_after(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        x: Series<'_, V::Scalar>,
+        y: Series<'_, V::Scalar>,
+        before: &[V::Scalar],
+        observer: &dyn Observer,
+    ) -> Result<V::Scalar> {
         let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
         crate::span::check_band::<V>(&ranges)?;
         self.pair.x.fill(x, false);
         self.pair.y.fill(y, true);
-        let sweep =
-            SweepPair::<V> { token, pair: &self.pair, ranges: &ranges, strips: &mut self.strips, observer };
+        let Self { pair, strips, .. } = self;
+        let sweep = SweepPair::<V> { token, pair, ranges: &ranges, before, strips, observer };
         let any = V::splat(token, V::Scalar::ZERO);
         let value = if x.channels == 1 {
             dispatch::<V, One<V>, _>(spec, any, sweep)

@@ -32,6 +32,7 @@ mod lanes;
 mod line;
 mod path;
 mod plan;
+mod scan;
 mod schedule;
 mod search;
 mod side;
@@ -39,11 +40,12 @@ mod single;
 mod span;
 mod tables;
 mod trace;
+mod windows;
 
 use std::sync::Arc;
 
 use dtw_core::backend::Task;
-use dtw_core::{Backend, Plan, Problem, Result};
+use dtw_core::{Backend, Plan, Problem, Result, SearchOptions};
 
 pub use isa::Isa;
 pub use lanes::Element;
@@ -130,7 +132,7 @@ impl<T: Element> Backend<T> for CpuBackend {
             Task::Paths if !measure.has_path(problem.shape().channels) => {
                 unsupported(no_path(problem.spec(), problem.shape().channels))
             }
-            Task::Matches if !matches!(measure, dtw_core::Measure::Dtw { .. }) => {
+            Task::Matches if !SearchOptions::suits(measure) => {
                 unsupported(format!("a search with {}: only dtw has one", measure.key()))
             }
             _ => Ok(()),

@@ -172,9 +172,9 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
                     let part = first..(first + height).min(rows.end);
                     let finished = if let Some(choices) = &mut record {
                         choices.above = first - rows.start;
-                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, *choices)
+                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, &mut [], *choices)
                     } else {
-                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, &mut Unrecorded)
+                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, &mut [], &mut Unrecorded)
                     };
                     if !finished {
                         return Err(Error::Cancelled);

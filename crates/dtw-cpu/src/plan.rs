@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    Anchor, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, Scalar,
+    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, Scalar,
     SearchOptions, Series, SeriesBatch, Spec, Unobserved,
 };
 use rayon::ThreadPool;
@@ -238,16 +238,25 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
         references: SeriesBatch<'_, V::Scalar>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
+        options.check(&self.problem)?;
         self.problem.check_input(&queries, &references)?;
-        match (self.problem.spec().anchor, options.normalized_window) {
-            (Anchor::Subsequence, None) => self.subsequence_matches(&queries, &references, options),
-            (Anchor::Global, Some(length)) => self.window_matches(&queries, &references, options, length),
-            (Anchor::Subsequence, Some(_)) => Err(Error::invalid(
-                "z-normalised windows have both ends fixed: plan them with the global anchor, not the subsequence anchor",
-            )),
-            (Anchor::Global, None) => Err(Error::invalid(
-                "a search needs the subsequence anchor, or z-normalised windows (SearchOptions::normalized_window)",
-            )),
+        match options.normalized_window {
+            None => self.subsequence_matches(&queries, &references, options),
+            Some(length) => self.window_matches(&queries, &references, options, length),
+        }
+    }
+
+    fn matches_in_blocks(
+        &mut self,
+        queries: SeriesBatch<'_, V::Scalar>,
+        reference: &mut dyn Blocks<V::Scalar>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
+        options.check(&self.problem)?;
+        self.problem.check_queries(&queries, reference.channels())?;
+        match options.normalized_window {
+            None => self.subsequence_matches_in_blocks(&queries, reference, options),
+            Some(length) => self.window_matches_in_blocks(&queries, reference, options, length),
         }
     }
 }

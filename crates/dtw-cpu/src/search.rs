@@ -1,36 +1,40 @@
-//! Finding queries in long references: subsequence DTW, and z-normalised windows.
+//! Finding queries in long references by subsequence DTW: pairs on threads, references block by block.
 
-use dtw_core::{Match, Result, Scalar, SearchOptions, Series, SeriesBatch, bail_invalid, normalize};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dtw_core::{
+    Band, Blocks, Error, Match, Result, Scalar, SearchOptions, Series, SeriesBatch, bail_invalid,
+};
 use rayon::prelude::*;
 
+use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, own};
+use crate::scan::{Cut, Demand, Scan};
 
-/// Windows normalised and compared at a time.
-const WINDOWS: usize = 2048;
+/// Runs `work(k)` for every `k < count` on at most `workers` threads of the current pool, each with memory of its own.
+fn for_each<V: Register + Send>(
+    scratch: &[Mutex<Scratch<V>>],
+    workers: usize,
+    count: usize,
+    work: impl Fn(usize, &mut Scratch<V>) -> Result<()> + Sync,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    (0..workers).into_par_iter().with_max_len(1).try_for_each(|_| {
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            if k >= count {
+                return Ok(());
+            }
+            work(k, &mut own(scratch))?;
+        }
+    })
+}
 
-/// The best matches by repeated argmin: equal costs by smaller end, ends within `exclusion` of a hit's end left out.
-/// O(candidates · hits).
-pub(crate) fn top_k<T: Scalar>(
-    mut costs: Vec<T>,
-    options: &SearchOptions,
-    start: impl Fn(usize) -> (usize, usize),
-) -> Vec<Match<T>> {
-    let mut hits = Vec::new();
-    while hits.len() < options.top_k {
-        let best = (0..costs.len()).fold(None, |best: Option<usize>, k| match best {
-            Some(b) if costs[b] <= costs[k] => best,
-            _ if costs[k] < T::INFINITY => Some(k),
-            _ => best,
-        });
-        let Some(best) = best else { break };
-        let (first, last) = start(best);
-        hits.push(Match { distance: costs[best], start: first, end: last });
-        let from = best.saturating_sub(options.exclusion);
-        let to = best.saturating_add(options.exclusion).min(costs.len() - 1);
-        costs[from..=to].fill(T::INFINITY);
-    }
-    hits
+/// What the lock of a search holds; a panic elsewhere ends the call.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
@@ -44,69 +48,94 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let Self { token, pool, observer, scratch, problem, .. } = self;
         let (token, scratch, observer, spec) = (*token, &*scratch, &**observer, problem.spec());
         let pairs = queries.len() * references.len();
+        let threads = pool.current_num_threads();
+        let (rows, channels) = (queries.max_length(), queries.channels());
+        let demand = Demand { rows, channels, searches: pairs, begun: threads.min(pairs), copies: 0 };
+        let cut = Cut::new::<V::Scalar>(&demand, threads, problem.memory_limit_bytes())?;
+        let found: Vec<_> = (0..pairs).map(|_| Mutex::default()).collect();
         pool.install(|| {
-            (0..pairs)
-                .into_par_iter()
-                .map(|k| {
-                    let (x, y) = (queries.get(k / references.len()), references.get(k % references.len()));
-                    let mut scratch = own(scratch);
-                    scratch.single(token, spec, x, y, observer)?;
-                    let m = y.len();
-                    let (totals, starts) = scratch.strips.edge.split_at(m + 1);
-                    Ok(top_k(totals[1..].to_vec(), options, |j| (starts[j + 1].to_index(), j)))
-                })
-                .collect()
-        })
+            for_each(scratch, cut.workers, pairs, |k, scratch| {
+                let (x, y) = (queries.get(k / references.len()), references.get(k % references.len()));
+                // A band is that of the whole grid.
+                let points = if spec.band == Band::Full { cut.points } else { y.len() };
+                let mut scan = Scan::new(options, &Cut { points, ..cut });
+                for values in y.values.chunks(points * channels) {
+                    let block = Series { values, ..y };
+                    scan.next::<V>((token, scratch), spec, x, block, observer)?;
+                }
+                *held(&found[k]) = scan.finish();
+                Ok(())
+            })
+        })?;
+        Ok(found.into_iter().map(|hits| hits.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
     }
 
-    /// Every window of `length` points, normalised, against the normalised query.
-    pub(crate) fn window_matches(
+    /// The same in a reference that is read once: each block is searched for all queries while the next one is read.
+    pub(crate) fn subsequence_matches_in_blocks(
         &mut self,
         queries: &SeriesBatch<'_, V::Scalar>,
-        references: &SeriesBatch<'_, V::Scalar>,
+        reference: &mut dyn Blocks<V::Scalar>,
         options: &SearchOptions,
-        length: usize,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
-        let spec = self.problem.spec().clone();
-        if !matches!(spec.measure, dtw_core::Measure::Dtw { .. }) {
-            return Err(self.unsupported("a search by normalised windows with a measure other than dtw"));
+        if self.problem.spec().band != Band::Full {
+            return Err(
+                self.unsupported("a search in a band block by block: a band needs the whole reference")
+            );
         }
-        if length == 0 {
-            bail_invalid!("a window needs at least one point, got 0");
+        let Self { token, pool, observer, scratch, problem, .. } = self;
+        let (token, scratch, observer, spec) = (*token, &*scratch, &**observer, problem.spec());
+        let (rows, channels, count) = (queries.max_length(), queries.channels(), queries.len());
+        let demand = Demand { rows, channels, searches: count, begun: count, copies: 2 };
+        let cut = Cut::new::<V::Scalar>(&demand, pool.current_num_threads(), problem.memory_limit_bytes())?;
+        let scans: Vec<_> = (0..count).map(|_| Mutex::new(Scan::new(options, &cut))).collect();
+        let mut done = 0;
+        let (mut block, mut coming) = (Vec::new(), Vec::new());
+        read_block(reference, cut.points, done, &mut block)?;
+        while !block.is_empty() {
+            let series = Series { values: &block, channels, times: None };
+            done += series.len();
+            let search = || {
+                for_each(scratch, cut.workers, count, |q, scratch| {
+                    held(&scans[q]).next::<V>((token, scratch), spec, queries.get(q), series, observer)
+                })
+            };
+            let read = || read_block(reference, cut.points, done, &mut coming);
+            let (searched, read) = pool.install(|| rayon::join(search, read));
+            searched?;
+            read?;
+            std::mem::swap(&mut block, &mut coming);
         }
-        let channels = queries.channels();
-        let mut found = Vec::new();
-        for query in queries.iter() {
-            let mut normalized = query.values.to_vec();
-            normalize::z_normalize(&mut normalized, channels);
-            let query = SeriesBatch::single(Series { values: &normalized, channels, times: None });
-            for (r, reference) in references.iter().enumerate() {
-                if reference.len() < length {
-                    bail_invalid!(
-                        "reference {r} has {} points, fewer than a window of {length}",
-                        reference.len()
-                    );
-                }
-                let windows = reference.len() - length + 1;
-                let mut costs = vec![V::Scalar::ZERO; windows];
-                let mut buffer = Vec::new();
-                for first in (0..windows).step_by(WINDOWS) {
-                    let count = WINDOWS.min(windows - first);
-                    buffer.clear();
-                    for w in first..first + count {
-                        buffer.extend_from_slice(&reference.values[w * channels..(w + length) * channels]);
-                    }
-                    self.pool.install(|| {
-                        buffer
-                            .par_chunks_mut(length * channels)
-                            .for_each(|window| normalize::z_normalize(window, channels));
-                    });
-                    let batch = SeriesBatch::equal(&buffer, count, length, channels)?;
-                    self.cross(&spec, &query, &batch, &mut costs[first..first + count])?;
-                }
-                found.push(top_k(costs, options, |w| (w, w + length - 1)));
-            }
+        if done == 0 {
+            bail_invalid!("the reference is empty: a search needs at least one point");
         }
-        Ok(found)
+        let scans = scans.into_iter().map(|scan| scan.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(scans.map(Scan::finish).collect())
+    }
+}
+
+/// Reads the next block, of which `done` points came before, and looks at its values.
+pub(crate) fn read_block<T: Scalar>(
+    reference: &mut dyn Blocks<T>,
+    points: usize,
+    done: usize,
+    block: &mut Vec<T>,
+) -> Result<()> {
+    block.clear();
+    reference.read(points, block)?;
+    let channels = reference.channels();
+    if !block.len().is_multiple_of(channels) || block.len() > points * channels {
+        bail_invalid!(
+            "a block of {} values is not at most {points} points of {channels} channels",
+            block.len()
+        );
+    }
+    match block.iter().position(|value| !value.finite()) {
+        Some(at) => Err(Error::invalid(format!(
+            "the reference has {} at point {}, channel {}: expected finite numbers",
+            block[at],
+            done + at / channels,
+            at % channels
+        ))),
+        None => Ok(()),
     }
 }

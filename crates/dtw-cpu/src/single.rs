@@ -24,21 +24,26 @@ pub(crate) struct Strips<T> {
     pub(crate) edge: Vec<T>,
     /// The edge below.
     pub(crate) below: Vec<T>,
+    /// Of a recurrence that locates, the states of the last column, laid out as the border column.
+    pub(crate) right: Vec<T>,
 }
 
 impl<T: Scalar> Strips<T> {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        (self.column.capacity() + self.edge.capacity() + self.below.capacity()) * size_of::<T>()
+        [&self.column, &self.edge, &self.below, &self.right].iter().map(|part| part.capacity()).sum::<usize>()
+            * size_of::<T>()
     }
 }
 
 /// Sweeps one pair; returns its distance (for a subsequence recurrence: the last cell's) and leaves the last row in
-/// `strips.edge`.
+/// `strips.edge` and, of a subsequence recurrence, the last column in `strips.right`.
 pub(crate) struct SweepPair<'a, 's, V: Register> {
     pub(crate) token: V::Token,
     pub(crate) pair: &'a Pair<V::Scalar>,
     pub(crate) ranges: &'s ColumnRanges,
+    /// The column that the grid goes on from, laid out as the border column; nothing: it begins with its border.
+    pub(crate) before: &'s [V::Scalar],
     pub(crate) strips: &'s mut Strips<V::Scalar>,
     pub(crate) observer: &'s dyn Observer,
 }
@@ -59,12 +64,21 @@ impl<'a, V: Register + 'a, P: Read<'a, V>> Visitor<V, P> for SweepPair<'a, '_, V
 impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
     #[inline(always)]
     fn run<P: Read<'a, V>, R: Recurrence<V, P>>(self, recurrence: &R) -> Result<V::Scalar> {
-        let Self { token, pair, ranges, strips, observer } = self;
+        let Self { token, pair, ranges, before, strips, observer } = self;
         let (n, m) = (ranges.n(), ranges.m());
         let lines = Lines { x: &pair.x, y: &pair.y };
         let tables = Tables::new::<V, P, R>(recurrence, token, lines, n, m);
         border_row::<V, P, R>(recurrence, token, lines, &tables, m, &mut strips.edge);
-        border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut strips.column);
+        if before.is_empty() {
+            border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut strips.column);
+        } else {
+            strips.column.clear();
+            strips.column.extend_from_slice(before);
+        }
+        strips.right.clear();
+        if R::LOCATES {
+            strips.right.resize(strips.column.len(), V::Scalar::ZERO);
+        }
         strips.below.clear();
         strips.below.resize(strips.edge.len(), V::Scalar::ZERO);
         let column = &strips.column;
@@ -73,7 +87,8 @@ impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
         for first in (0..n).step_by(height) {
             let rows = first..(first + height).min(n);
             let cells = (rows.clone()).map(|i| ranges.row(i).len() as u64).sum();
-            let finished = strip::<V, P, R, _>(&grid, rows, &strips.edge, &mut strips.below, &mut Unrecorded);
+            let Strips { edge, below, right, .. } = strips;
+            let finished = strip::<V, P, R, _>(&grid, rows, edge, below, right, &mut Unrecorded);
             if !finished {
                 return Err(Error::Cancelled);
             }

@@ -2,14 +2,13 @@
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::recurrence::{One, dispatch};
-use dtw_core::{Anchor, Error, Path, Result, Scalar, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
+use dtw_core::{Anchor, Error, Path, Result, Scalar, SeriesBatch, Unobserved, bail_invalid};
 use rayon::prelude::*;
 
 use crate::lanes::Register;
 use crate::line::Strided;
 use crate::path::TracePair;
 use crate::plan::{CpuPlan, own};
-use crate::search::top_k;
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Best paths of zipped pairs.
@@ -47,10 +46,10 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                     let mut end = y.len() - 1;
                     if spec.anchor == Anchor::Subsequence {
                         scratch.single(token, spec, x, y, &Unobserved)?;
-                        let totals = scratch.strips.edge[1..=y.len()].to_vec();
-                        end = top_k(totals, &SearchOptions::default(), |j| (j, j))
-                            .first()
-                            .map_or(end, |hit| hit.end);
+                        let totals = &scratch.strips.edge[1..=y.len()];
+                        let least = |a: usize, b: usize| if totals[b] < totals[a] { b } else { a };
+                        let best = (0..y.len()).reduce(least);
+                        end = best.filter(|best| totals[*best] < V::Scalar::INFINITY).unwrap_or(end);
                     } else {
                         scratch.pair.x.fill(x, false);
                         scratch.pair.y.fill(y, true);

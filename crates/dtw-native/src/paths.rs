@@ -1,7 +1,7 @@
 //! Warping paths: a sweep that keeps the edges between strips, then, from the last strip to the first, the strip once more
 //! with its choices recorded and the walk through them (native/trace.cuh).
 
-use dtw_core::{Error, Pairing, Path, Result, SeriesBatch, Unobserved, bail_invalid};
+use dtw_core::{Error, Pairing, Path, Result, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Pass, catalog};
 
@@ -215,10 +215,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         // The kernel's rows are the reference; where its path ends is found first.
         let mut ends = vec![(0, T::INFINITY); x.len()];
         let observer = std::mem::replace(&mut self.observer.0, std::sync::Arc::new(Unobserved));
-        let mut search = self.search(x, y, Wanted { top_k: 1, exclusion: 0 });
+        let wanted = Wanted::new(&SearchOptions::default(), y.max_length());
+        let mut search = self.search(x, y, wanted);
         search.functor = search.functor.without_starts();
         let found = search.run(Pairing::Zipped, x, y, |q, _, hits| {
-            ends[q] = hits.first().map_or((y.length(q) - 1, T::INFINITY), |hit| (hit.2, hit.0));
+            ends[q] = hits.first().map_or((y.length(q) - 1, T::INFINITY), |hit| (hit.end, hit.distance));
         });
         self.observer.0 = observer;
         found?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
+    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
     Series, SeriesBatch, Unobserved,
 };
 
@@ -199,16 +199,24 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         references: SeriesBatch<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
+        options.check(&self.problem)?;
         self.problem.check_input(&queries, &references)?;
-        match (self.problem.spec().anchor, options.normalized_window) {
-            (Anchor::Subsequence, None) => self.subsequence_matches(&queries, &references, options),
-            (Anchor::Global, Some(length)) => self.window_matches(&queries, &references, options, length),
-            (Anchor::Subsequence, Some(_)) => Err(Error::invalid(
-                "z-normalised windows have both ends fixed: plan them with the global anchor, not the subsequence anchor",
-            )),
-            (Anchor::Global, None) => Err(Error::invalid(
-                "a search needs the subsequence anchor, or z-normalised windows (SearchOptions::normalized_window)",
-            )),
+        match options.normalized_window {
+            None => self.subsequence_matches(&queries, &references, options),
+            Some(length) => self.window_matches(&queries, &references, options, length),
         }
+    }
+
+    fn matches_in_blocks(
+        &mut self,
+        queries: SeriesBatch<'_, T>,
+        reference: &mut dyn Blocks<T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        options.check(&self.problem)?;
+        self.problem.check_queries(&queries, reference.channels())?;
+        let what = "a search in a reference that is read block by block: the backend cpu can, and a reference in \
+            memory can be searched here";
+        Err(self.unsupported(what.to_owned()))
     }
 }

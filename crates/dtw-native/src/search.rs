@@ -3,11 +3,13 @@
 //! The kernel's rows are the reference and its columns the query, so that the last column holds, for every point of the
 //! reference, the cost of the best match that ends there.
 
-use dtw_core::{Match, Observer, Pairing, Result, SearchOptions, SeriesBatch};
+use std::ops::Range;
+
+use dtw_core::{Match, Observer, Pairing, Result, SearchOptions, Selection, SeriesBatch};
 use dtw_kernels::params::{self, Params};
 
 use crate::banding::{Banding, Form, Rows};
-use crate::budget::{chunks, launch_tasks, tiles};
+use crate::budget::{Budget, chunks, launch_tasks, tiles};
 use crate::bytes::{Number, bytes_mut};
 use crate::engine::{Engine, stop_if_cancelled};
 use crate::functor::Functor;
@@ -15,14 +17,42 @@ use crate::order::{Order, Rect};
 use crate::plan::NativePlan;
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation, blocks_for};
-use crate::sweep::{Edges, Job, Sweeper, best_kernel};
+use crate::sweep::{Job, Sweeper, best_kernel};
 use crate::{Buffer, Machine};
 
-/// How many hits, and how far apart.
+/// Most hits that are chosen on the device, where each one takes another look at all ends.
+const MOST_ON_DEVICE: usize = 32;
+
+/// Costs that are brought to the host at a time, where it chooses.
+const HOST_ENDS: usize = 1 << 20;
+
+/// How many hits, how far apart, and what they may cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) top_k: usize,
     pub(crate) exclusion: usize,
+    pub(crate) threshold: f64,
+}
+
+impl Wanted {
+    /// What the options say, of a reference of `ends` ends.
+    pub(crate) fn new(options: &SearchOptions, ends: usize) -> Self {
+        let threshold = options.threshold.unwrap_or(f64::INFINITY);
+        Self { top_k: options.top_k.min(ends), exclusion: options.exclusion, threshold }
+    }
+
+    /// Whether the host chooses.
+    pub(crate) fn is_for_host(&self) -> bool {
+        self.top_k > MOST_ON_DEVICE
+    }
+
+    /// What the host needs to choose.
+    fn selection<T: Number>(&self, budget: &Budget) -> Selection<T> {
+        let Self { top_k, exclusion, threshold } = *self;
+        let threshold = threshold.is_finite().then_some(threshold);
+        let options = SearchOptions { top_k, exclusion, threshold, normalized_window: None };
+        Selection::new(&options, budget.limit / 2)
+    }
 }
 
 /// What hits need on the device and on the way back; kept between calls.
@@ -104,7 +134,7 @@ impl<T: Number, M: Machine> Searcher<T, M> {
 
     /// Finds the best ends of every task; [`Searcher::hits`] then has them.
     pub(crate) fn find(&mut self, machine: &M, candidates: &Candidates<'_>, wanted: Wanted) -> Result<()> {
-        let Wanted { top_k, exclusion } = wanted;
+        let Wanted { top_k, exclusion, .. } = wanted;
         let (tasks, hits) = (candidates.tasks, candidates.tasks * top_k);
         self.costs.reserve(machine, hits * size_of::<T>())?;
         self.found.reserve(machine, hits * 2 * size_of::<u32>())?;
@@ -158,13 +188,44 @@ impl<T: Number, M: Machine> Searcher<T, M> {
         fetch(machine, &self.counts, &mut self.host_counts, tasks)
     }
 
-    /// The hits of task `k`: cost, start, end.
-    pub(crate) fn hits(&self, k: usize, top_k: usize) -> impl Iterator<Item = (T, usize, usize)> + '_ {
-        (0..self.host_counts[k] as usize).map(move |hit| {
-            let at = k * top_k + hit;
-            let (start, end) = (self.host_found[2 * at], self.host_found[2 * at + 1]);
-            (self.host_costs[at], start as usize, end as usize)
-        })
+    /// The hits of task `k`. They come best first, so that those below a threshold come before the others.
+    pub(crate) fn hits(&self, k: usize, wanted: Wanted) -> impl Iterator<Item = Match<T>> + '_ {
+        let hits = (0..self.host_counts[k] as usize).map(move |hit| {
+            let at = k * wanted.top_k + hit;
+            let (start, end) = (self.host_found[2 * at] as usize, self.host_found[2 * at + 1] as usize);
+            Match { distance: self.host_costs[at], start, end }
+        });
+        hits.take_while(move |hit| hit.distance.to_f64() <= wanted.threshold)
+    }
+
+    /// Chooses the hits of task `k` on the host, among `allowed` ends; its costs come a block at a time.
+    pub(crate) fn hits_on_host(
+        machine: &M,
+        budget: &Budget,
+        candidates: &Candidates<'_>,
+        from: &M::Buffer,
+        k: usize,
+        allowed: Range<usize>,
+        wanted: Wanted,
+    ) -> Result<Vec<Match<T>>> {
+        let mut selection = wanted.selection::<T>(budget);
+        let task = k as u64 * candidates.stride * size_of::<T>() as u64;
+        let at = |address: u64, end: usize| (address + task - from.address()) as usize + end * size_of::<T>();
+        let (mut totals, mut starts) = (Vec::new(), Vec::new());
+        for first in allowed.clone().step_by(HOST_ENDS) {
+            let count = HOST_ENDS.min(allowed.end - first);
+            totals.resize(count, T::ZERO);
+            machine.download(from, at(candidates.totals, first), bytes_mut(&mut totals))?;
+            if candidates.starts > 0 {
+                // Starts lie in slots as wide as a number, one after the other.
+                starts.resize(count, 0_u32);
+                let slot = (candidates.starts + task - from.address()) as usize;
+                machine.download(from, slot + first * size_of::<u32>(), bytes_mut(&mut starts))?;
+            }
+            selection.offer(&totals, |j| starts.get(j).map_or(0, |start| *start as usize))?;
+        }
+        let ahead = |hit: Match<T>| Match { end: allowed.start + hit.end, ..hit };
+        Ok(selection.finish().into_iter().map(ahead).collect())
     }
 }
 
@@ -178,24 +239,6 @@ fn fetch<M: Machine, V: crate::bytes::Plain + Default>(
     to.clear();
     to.resize(count, V::default());
     machine.download(from.buffer().expect("reserved before"), 0, bytes_mut(to))
-}
-
-/// The best ends by repeated argmin: equal costs by smaller end, ends within `exclusion` of a hit's end left out.
-fn top_k<T: Number>(mut costs: Vec<T>, wanted: Wanted) -> Vec<(T, usize)> {
-    let mut hits = Vec::new();
-    while hits.len() < wanted.top_k {
-        let best = (0..costs.len()).fold(None, |best: Option<usize>, k| match best {
-            Some(b) if costs[b] <= costs[k] => best,
-            _ if costs[k] < T::INFINITY => Some(k),
-            _ => best,
-        });
-        let Some(best) = best else { break };
-        hits.push((costs[best], best));
-        let from = best.saturating_sub(wanted.exclusion);
-        let to = best.saturating_add(wanted.exclusion).min(costs.len() - 1);
-        costs[from..=to].fill(T::INFINITY);
-    }
-    hits
 }
 
 /// A search over all pairs of a pairing.
@@ -217,7 +260,24 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         pairing: Pairing,
         queries: &SeriesBatch<'_, T>,
         references: &SeriesBatch<'_, T>,
-        mut each: impl FnMut(usize, usize, &[(T, usize, usize)]),
+        each: impl FnMut(usize, usize, Vec<Match<T>>),
+    ) -> Result<()> {
+        let usual = self.engine.budget;
+        if self.banding.form() == Form::Full {
+            // Without a band there are no tables, and the last column is as long as the reference.
+            self.engine.budget = Budget { edges: usual.edges + usual.tables, tables: 0, ..usual };
+        }
+        let done = self.run_within(pairing, queries, references, each);
+        self.engine.budget = usual;
+        done
+    }
+
+    fn run_within(
+        &mut self,
+        pairing: Pairing,
+        queries: &SeriesBatch<'_, T>,
+        references: &SeriesBatch<'_, T>,
+        mut each: impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
         self.banding.check(pairing, &self.references, &self.queries, Rows::Y)?;
         let preparation = Preparation {
@@ -268,9 +328,14 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         let budget = &self.engine.budget;
         let edge = Sweeper::<M>::kept_bytes::<T>(&self.functor, n, m, budget);
         if edge > budget.edges {
-            return Err(budget.exceeded("the last column of a search", edge, budget.edges));
+            return Err(budget.exceeded(
+                "the last column of a search (the backend cpu needs none)",
+                edge,
+                budget.edges,
+            ));
         }
-        let hits = Searcher::<T, M>::task_bytes(self.wanted.top_k, n.next_multiple_of(32));
+        let on_device = if self.wanted.is_for_host() { 1 } else { self.wanted.top_k };
+        let hits = Searcher::<T, M>::task_bytes(on_device, n.next_multiple_of(32));
         if hits > budget.tile {
             return Err(budget.exceeded("the matches of a pair", hits, budget.tile));
         }
@@ -286,7 +351,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         &mut self,
         tile: &Rect,
         channels: usize,
-        each: &mut impl FnMut(usize, usize, &[(T, usize, usize)]),
+        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
         let Engine { budget, x, y, sweeper, machine, .. } = &mut *self.engine;
         let (n, m) = (self.references.longest(tile.rows.clone()), self.queries.longest(tile.columns.clone()));
@@ -304,9 +369,6 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         };
         let band = sweeper.band(self.banding, tile, &self.references, &self.queries, Rows::Y)?;
         let edges = sweeper.launch::<T>(&job, band, budget)?.expect("a search keeps its edges");
-        if self.banding.form() != Form::Full {
-            return self.banded(tile, edges, each);
-        }
         let lengths: Vec<u32> = if self.references.is_equal_length() {
             Vec::new()
         } else {
@@ -324,47 +386,31 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             longest: n,
             lengths: &lengths,
         };
+        if self.banding.form() != Form::Full || self.wanted.is_for_host() {
+            return self.on_host(tile, &candidates, each);
+        }
         self.searcher.find(machine, &candidates, self.wanted)?;
-        let mut hits = Vec::new();
         for (k, (r, q)) in tile.pairs().enumerate() {
-            hits.clear();
-            hits.extend(self.searcher.hits(k, self.wanted.top_k));
-            each(q, r, &hits);
+            each(q, r, self.searcher.hits(k, self.wanted).collect());
         }
         Ok(())
     }
 
-    /// In a band, only the ends that the query's last row allows count; they are looked through here.
-    fn banded(
+    /// Chosen here: many hits; and in a band, where only the ends that the query's last row allows count.
+    fn on_host(
         &mut self,
         tile: &Rect,
-        edges: Edges,
-        each: &mut impl FnMut(usize, usize, &[(T, usize, usize)]),
+        candidates: &Candidates<'_>,
+        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
-        let Engine { sweeper, machine, .. } = &*self.engine;
+        let Engine { sweeper, machine, budget, .. } = &*self.engine;
         let buffer = sweeper.edges().buffer().expect("a search keeps its edges");
-        let base = (edges.address - buffer.address()) as usize;
         for (k, (r, q)) in tile.pairs().enumerate() {
             let (n, m) = (self.queries.length(q), self.references.length(r));
-            let allowed = self.banding.ranges(n, m)?.row(n - 1);
-            let at = base + (k as u64 * edges.stride) as usize * size_of::<T>();
-            let mut totals = vec![T::ZERO; m];
-            machine.download(buffer, at, bytes_mut(&mut totals))?;
-            let mut starts = vec![0_u32; m];
-            if self.functor.parts > 1 {
-                let part = edges.part_stride as usize * size_of::<T>();
-                machine.download(buffer, at + part, bytes_mut(&mut starts))?;
-            }
-            for (j, total) in totals.iter_mut().enumerate() {
-                if !allowed.contains(&j) {
-                    *total = T::INFINITY;
-                }
-            }
-            let hits: Vec<_> = top_k(totals, self.wanted)
-                .into_iter()
-                .map(|(cost, end)| (cost, starts[end] as usize, end))
-                .collect();
-            each(q, r, &hits);
+            let allowed =
+                if self.banding.form() == Form::Full { 0..m } else { self.banding.ranges(n, m)?.row(n - 1) };
+            let hits = Searcher::hits_on_host(machine, budget, candidates, buffer, k, allowed, self.wanted)?;
+            each(q, r, hits);
         }
         Ok(())
     }
@@ -384,7 +430,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             banding: &mut self.banding,
             functor: self.functor,
             observer: &*self.observer.0,
-            wanted: Wanted { top_k: wanted.top_k.min(references.max_length()), ..wanted },
+            wanted,
             references: Order::given(references, 0),
             queries: Order::given(queries, 0),
         }
@@ -399,11 +445,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ) -> Result<()> {
         let pairing = self.problem.pairing();
         let columns = references.len();
-        let mut search = self.search(queries, references, Wanted { top_k: 1, exclusion: 0 });
+        let wanted = Wanted::new(&SearchOptions::default(), references.max_length());
+        let mut search = self.search(queries, references, wanted);
         search.functor = search.functor.without_starts();
         search.run(pairing, queries, references, |q, r, hits| {
             let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
-            out[at] = hits.first().map_or(T::INFINITY, |hit| hit.0);
+            out[at] = hits.first().map_or(T::INFINITY, |hit| hit.distance);
         })
     }
 
@@ -415,15 +462,14 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
-        let wanted = Wanted { top_k: options.top_k, exclusion: options.exclusion };
+        let wanted = Wanted::new(options, references.max_length());
         if wanted.top_k == 0 || matches.is_empty() {
             return Ok(matches);
         }
         let columns = references.len();
         let mut search = self.search(queries, references, wanted);
         search.run(Pairing::Cross, queries, references, |q, r, hits| {
-            let hits = hits.iter().map(|&(distance, start, end)| Match { distance, start, end });
-            matches[q * columns + r] = hits.collect();
+            matches[q * columns + r] = hits;
         })?;
         Ok(matches)
     }

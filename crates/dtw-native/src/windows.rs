@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{Match, Measure, Pairing, Result, SearchOptions, SeriesBatch, bail_invalid};
+use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
 
 use crate::Machine;
 use crate::banding::Rows;
@@ -24,22 +24,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        if !matches!(self.problem.spec().measure, Measure::Dtw { .. }) {
+        if !SearchOptions::suits(&self.problem.spec().measure) {
             return Err(self.unsupported(
                 "a search by normalised windows with a measure other than dtw: only dtw has one".to_owned(),
             ));
         }
-        if length == 0 {
-            bail_invalid!("a window needs at least one point, got 0");
-        }
-        for (r, reference) in references.iter().enumerate() {
-            if reference.len() < length {
-                bail_invalid!(
-                    "reference {r} has {} points, fewer than a window of {length}",
-                    reference.len()
-                );
-            }
-        }
+        options.check_windows(references)?;
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
         if options.top_k == 0 || matches.is_empty() {
             return Ok(matches);
@@ -49,7 +39,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             self.banding.cells(n, length)?;
         }
         let longest = references.max_length() - length + 1;
-        let wanted = Wanted { top_k: options.top_k.min(longest), exclusion: options.exclusion };
+        let wanted = Wanted::new(options, longest);
+        let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
         let preparation = Preparation {
             functor: self.functor,
             channels: queries.channels(),
@@ -61,7 +52,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         // A query brings itself, the costs of all windows and its hits.
         let costs = longest as u64 * size_of::<T>() as u64;
         let query_bytes = |k: usize| {
-            let hits = Searcher::<T, M>::task_bytes(wanted.top_k, longest);
+            let hits = Searcher::<T, M>::task_bytes(on_device, longest);
             preparation.bytes::<T>(order.length(k)) + costs + hits
         };
         for places in cut(queries.len(), budget.sides / 2, &budget, query_bytes)? {
@@ -82,11 +73,24 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                     longest: windows,
                     lengths: &[],
                 };
-                self.searcher.find(&self.engine.machine, &candidates, wanted)?;
+                if !wanted.is_for_host() {
+                    self.searcher.find(&self.engine.machine, &candidates, wanted)?;
+                }
                 for (k, q) in places.clone().enumerate() {
-                    let hits = self.searcher.hits(k, wanted.top_k);
+                    let hits = if wanted.is_for_host() {
+                        let from = self.searcher.totals.buffer().expect("the costs are there");
+                        let machine = &self.engine.machine;
+                        Searcher::hits_on_host(machine, &budget, &candidates, from, k, 0..windows, wanted)?
+                    } else {
+                        self.searcher.hits(k, wanted).collect()
+                    };
                     matches[q * references.len() + r] = hits
-                        .map(|(distance, _, start)| Match { distance, start, end: start + length - 1 })
+                        .into_iter()
+                        .map(|hit| Match {
+                            distance: hit.distance,
+                            start: hit.end,
+                            end: hit.end + length - 1,
+                        })
                         .collect();
                 }
             }

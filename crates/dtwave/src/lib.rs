@@ -26,7 +26,7 @@ mod session;
 
 pub use device::{Device, DeviceInfo, devices};
 pub use dtw_core::{
-    Anchor, Backend, Band, Dtype, EdrOutput, Error, Gradients, LcssOutput, LocalCost, Match, Measure,
+    Anchor, Backend, Band, Blocks, Dtype, EdrOutput, Error, Gradients, LcssOutput, LocalCost, Match, Measure,
     Observer, OwnedBatch, Pairing, Path, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec,
     Tile, TilePlan, normalize,
 };

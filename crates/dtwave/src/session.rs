@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
+    Anchor, Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
     SeriesBatch, Spec, Tile, TilePlan,
 };
 use ndarray::Array2;
@@ -273,10 +273,51 @@ impl Session {
     ) -> Result<Vec<Match<T>>> {
         let (x, y) = (query.as_series(), reference.as_series());
         let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
-        let mut session = self.clone();
-        session.spec.anchor =
-            if options.normalized_window.is_some() { Anchor::Global } else { Anchor::Subsequence };
-        let mut found = session.plan(Pairing::Cross, &x, &y)?.matches(x, y, options)?;
+        let mut found = self.searching(options).plan(Pairing::Cross, &x, &y)?.matches(x, y, options)?;
         found.pop().ok_or_else(|| Error::invalid("one query has one list of matches"))
+    }
+
+    /// The best matches of each query in each reference: those of query `q` in reference `r` at `q · references + r`. Otherwise
+    /// as [`search`](Self::search); several queries use several threads.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters.
+    pub fn search_all<T: Float>(
+        &self,
+        queries: &(impl AsBatch<T> + ?Sized),
+        references: &(impl AsBatch<T> + ?Sized),
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        let (x, y) = (queries.as_batch()?, references.as_batch()?);
+        let (x, y) = (x.batch(), y.batch());
+        self.searching(options).plan(Pairing::Cross, &x, &y)?.matches(x, y, options)
+    }
+
+    /// The best matches of each query in a reference that need not fit in memory: it is read once, block by block, and
+    /// searched for all queries while the next block is read. The hits are those of [`search_all`](Self::search_all).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters; what `reference` says; [`Error::Unsupported`] on a device that
+    /// cannot (the CPU can).
+    pub fn search_blocks<T: Float>(
+        &self,
+        queries: &(impl AsBatch<T> + ?Sized),
+        reference: &mut dyn Blocks<T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        let queries = queries.as_batch()?;
+        let x = queries.batch();
+        // Of the reference, a plan knows that it is one.
+        let one = vec![T::ZERO; x.channels()];
+        let y = SeriesBatch::equal(&one, 1, 1, x.channels())?;
+        self.searching(options).plan(Pairing::Cross, &x, &y)?.matches_in_blocks(x, reference, options)
+    }
+
+    /// The same session with the anchor that a search needs.
+    fn searching(&self, options: &SearchOptions) -> Self {
+        let anchor = if options.normalized_window.is_some() { Anchor::Global } else { Anchor::Subsequence };
+        let mut session = self.clone();
+        session.spec.anchor = anchor;
+        session
     }
 }

@@ -299,7 +299,20 @@ fn zipped_of(
 
 /// Searches of one query in one reference.
 pub fn searches() -> BoxedStrategy<Search> {
-    let options = || (1usize..=5, 0usize..=10, proptest::option::of(1usize..=12));
+    let options = || {
+        (
+            prop_oneof![4 => 1usize..=5, 1 => Just(100)],
+            0usize..=10,
+            proptest::option::weighted(0.3, 0.0..20.0),
+            proptest::option::of(1usize..=12),
+        )
+            .prop_map(|(top_k, exclusion, threshold, normalized_window)| SearchOptions {
+                top_k,
+                exclusion,
+                threshold,
+                normalized_window,
+            })
+    };
     let usual = (1usize..=10, 1usize..=60, 1..=MOST_CHANNELS);
     let long = (1usize..=60, LONG, 1..=2usize);
     prop_oneof![
@@ -311,11 +324,10 @@ pub fn searches() -> BoxedStrategy<Search> {
 
 fn searches_of(
     shape: impl Strategy<Value = (usize, usize, usize)> + 'static,
-    options: impl Strategy<Value = (usize, usize, Option<usize>)> + 'static,
+    options: impl Strategy<Value = SearchOptions> + 'static,
 ) -> BoxedStrategy<Search> {
     (measure("subsequence_dtw"), shape, options)
-        .prop_flat_map(|(measure, (n, m, channels), (top_k, exclusion, normalized_window))| {
-            let options = SearchOptions { top_k, exclusion, normalized_window };
+        .prop_flat_map(|(measure, (n, m, channels), options)| {
             let x = batch(&measure, 1, channels, n..=n);
             let y = batch(&measure, 1, channels, m..=m);
             (x, y, Just((measure, options)))

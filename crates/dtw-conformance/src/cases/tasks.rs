@@ -179,10 +179,14 @@ pub fn searches() -> Vec<Search> {
                 for (top_k, exclusion) in [(1, 0), (3, 0), (3, 5), (50, 2), (2, 1000)] {
                     let x = Batch::new(vec![series(kind, n, 1, &mut random)]);
                     let y = Batch::new(vec![series(kind, m, 1, &mut random)]);
-                    let name = format!("{kind:?} {n} in {m}, best {top_k} apart {exclusion}");
-                    let case = zipped(name, &measure, &Band::Full, x, y);
-                    let options = SearchOptions { top_k, exclusion, normalized_window: None };
-                    searches.push(Search { case, options, exact });
+                    for threshold in [None, Some(0.0), Some(n as f64 / 4.0)] {
+                        let within = threshold.map_or(String::new(), |most| format!(" within {most}"));
+                        let name = format!("{kind:?} {n} in {m}, best {top_k} apart {exclusion}{within}");
+                        let case = zipped(name, &measure, &Band::Full, x.clone(), y.clone());
+                        let options =
+                            SearchOptions { top_k, exclusion, threshold, ..SearchOptions::default() };
+                        searches.push(Search { case, options, exact });
+                    }
                 }
             }
         }
@@ -200,7 +204,12 @@ pub fn searches() -> Vec<Search> {
                         "{n} in windows of {length} of {m}, {band:?}, best {top_k} apart {exclusion}"
                     );
                     let case = zipped(name, &measure, &band, x, Batch::new(vec![reference]));
-                    let options = SearchOptions { top_k, exclusion, normalized_window: Some(length) };
+                    let options = SearchOptions {
+                        top_k,
+                        exclusion,
+                        normalized_window: Some(length),
+                        ..SearchOptions::default()
+                    };
                     searches.push(Search { case, options, exact: false });
                 }
             }
@@ -214,7 +223,7 @@ pub fn searches() -> Vec<Search> {
         let (x, y) = (batch(3, 1, 9), batch(5, 9, 70));
         let mut case = zipped("3 queries in 5 references".to_owned(), &measure, &Band::Full, x, y);
         case.pairing = Pairing::Cross;
-        let options = SearchOptions { top_k: 4, exclusion: 3, normalized_window: None };
+        let options = SearchOptions { top_k: 4, exclusion: 3, ..SearchOptions::default() };
         let exact = measure != Measure::SubsequenceDtw { cost: LocalCost::Euclidean };
         searches.push(Search { case, options, exact });
     }

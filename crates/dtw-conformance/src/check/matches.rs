@@ -70,6 +70,8 @@ pub fn check<T: Element>(search: &Search, backend: &dyn Backend<T>) -> Checked {
 fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Checked<Known> {
     let Search { case, options, .. } = search;
     let (k, exclusion) = (options.top_k, options.exclusion);
+    // Hits come best first: those that cost no more than the threshold are the first ones of all.
+    let within = |hit: &subsequence_dtw::Match<f64>| options.threshold.is_none_or(|most| hit.cost <= most);
     let narrow = pair.cast::<T>();
     let wide = |values: Vec<T>| values.into_iter().map(Real::wide).collect();
     Ok(match options.normalized_window {
@@ -77,7 +79,8 @@ fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Chec
             let truth = window_costs(pair, cost, &case.band, length)?;
             let found = subsequence_dtw::window_matches(&truth, length, k, exclusion);
             let plain = wide(window_costs(&narrow, cost, &case.band, length)?);
-            Known { truth, plain, expected: found.iter().map(|hit| (hit.start, hit.end)).collect() }
+            let found = found.iter().filter(|hit| within(hit));
+            Known { truth, plain, expected: found.map(|hit| (hit.start, hit.end)).collect() }
         }
         None => {
             let found = case.measure.matches(pair, &case.band, k, exclusion)?;
@@ -85,7 +88,7 @@ fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Chec
             Known {
                 truth: case.measure.end_costs(pair, &case.band)?,
                 plain,
-                expected: found.iter().map(|hit| (hit.start, hit.end)).collect(),
+                expected: found.iter().filter(|hit| within(hit)).map(|hit| (hit.start, hit.end)).collect(),
             }
         }
     })
@@ -129,6 +132,9 @@ fn judge<T: Element>(
         }
         let (truth, slack) = (known.truth[hit.end], allowed(hit.end));
         tolerance::within(&format!("cost of hit {rank}"), hit.distance.wide(), truth, slack)?;
+        if options.threshold.is_some_and(|most| hit.distance.wide() > most) {
+            return Err(format!("hit {rank} costs {}, more than the threshold", hit.distance.wide()));
+        }
         let best = (0..open.len()).filter(|&end| open[end]).map(|end| known.truth[end] - allowed(end));
         if best.fold(f64::INFINITY, f64::min) > truth + slack {
             return Err(format!("hit {rank} at {} is not the best that is left", hit.end));
@@ -152,7 +158,8 @@ fn judge<T: Element>(
             }
         }
     }
-    let more = open.iter().any(|&is_open| is_open);
+    let most = options.threshold.unwrap_or(f64::INFINITY);
+    let more = (0..open.len()).any(|end| open[end] && known.truth[end] + allowed(end) <= most);
     if found.len() > options.top_k || (found.len() < options.top_k && more) {
         return Err(format!("{} hits of {} asked for, more left: {more}", found.len(), options.top_k));
     }

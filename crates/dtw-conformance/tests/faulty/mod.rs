@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dtw_conformance::batch::Element;
 use dtw_core::{
-    Backend, Band, Dtype, Error, Gradients, Match, Observer, Path, Plan, Problem, Radius, Result,
+    Backend, Band, Blocks, Dtype, Error, Gradients, Match, Observer, Path, Plan, Problem, Radius, Result,
     SearchOptions, Series, SeriesBatch, Spec, Task,
 };
 
@@ -205,6 +205,15 @@ impl<T: Element> Plan<T> for FaultyPlan<T> {
             path.distance = distance;
         }
         Ok(paths)
+    }
+
+    fn matches_in_blocks(
+        &mut self,
+        queries: SeriesBatch<'_, T>,
+        reference: &mut dyn Blocks<T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        self.inner.matches_in_blocks(queries, reference, options)
     }
 
     fn matches(

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dtw_conformance::batch::{Element, pairs};
 use dtw_conformance::oracle::{self, Band, LocalCost, Pair, subsequence_dtw};
 use dtw_core::{
-    Anchor, Backend, EdrOutput, Error, Gradients, LcssOutput, Match, Measure, Observer, Pairing, Path, Plan,
-    Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
+    Anchor, Backend, Blocks, EdrOutput, Error, Gradients, LcssOutput, Match, Measure, Observer, Pairing,
+    Path, Plan, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
 };
 
 /// A way of being wrong.
@@ -336,8 +336,19 @@ impl<T: Element> Plan<T> for PlainPlan {
                     start: (hit.start + late).min(hit.end),
                     end: hit.end,
                 };
-                Ok(found.into_iter().map(moved).collect())
+                let most = options.threshold.unwrap_or(f64::INFINITY);
+                let found = found.into_iter().filter(|hit| hit.cost.wide() <= most);
+                Ok(found.map(moved).collect())
             })
             .collect()
+    }
+
+    fn matches_in_blocks(
+        &mut self,
+        _: SeriesBatch<'_, T>,
+        _: &mut dyn Blocks<T>,
+        _: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        Err(Error::Unsupported { backend: "plain", what: "a search block by block".to_owned() })
     }
 }

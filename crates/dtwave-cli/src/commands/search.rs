@@ -1,13 +1,17 @@
-//! `dtwave search`: where a query occurs in a longer reference.
+//! `dtwave search`: where queries occur in a longer reference.
 
+mod answer;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
-use dtwave::{Anchor, Band, Match, Measure, Pairing, SearchOptions, Spec};
+use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, Pairing, SearchOptions, Spec};
 use serde_json::json;
 
+use self::answer::Found;
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
@@ -18,7 +22,7 @@ use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
 
-/// Find where a query occurs in a longer reference (top-k, subsequence DTW)
+/// Find where queries occur in a longer reference (top-k, subsequence DTW)
 #[derive(Debug, Args)]
 #[command(after_help = "\
 By default a match may start and end anywhere (subsequence DTW). With --normalize z every window of --window points is \
@@ -27,37 +31,42 @@ z-normalised and compared with the z-normalised query: matches are then found wh
 Examples:
   dtwave search --reference ecg.csv --query beat.csv --top-k 10
   dtwave search --reference ecg.csv --query ecg.csv --query-range 700:1250 --plot hits.svg
+  dtwave search --reference ecg.csv --query beats.csv --threshold 2.5 --out hits.csv
   dtwave search --reference R.npy --query Q.npy --normalize z --band 5% --json")]
 pub(crate) struct SearchArgs {
     /// The long series
     #[arg(long, value_name = "R")]
     reference: PathBuf,
 
-    /// The short series to look for
-    #[arg(long, value_name = "Q")]
-    query: PathBuf,
+    /// The short series to look for; may be given several times
+    #[arg(long, value_name = "Q", required = true)]
+    query: Vec<PathBuf>,
 
     /// Which series of R, if it has several
     #[arg(long, value_name = "N")]
     reference_index: Option<usize>,
 
-    /// Which series of Q, if it has several
+    /// Which series of Q, if it has several [default: all]
     #[arg(long, value_name = "N")]
     query_index: Option<usize>,
 
-    /// Points START:END of Q to look for, END excluded
+    /// Points START:END of each query to look for, END excluded
     #[arg(long, value_name = "START:END")]
     query_range: Option<PointRange>,
 
-    /// Most matches returned
-    #[arg(short = 'k', long, default_value_t = 5, value_name = "K")]
-    top_k: usize,
+    /// Most matches of each query [default: 5; 100000 with --threshold]
+    #[arg(short = 'k', long, value_name = "K")]
+    top_k: Option<usize>,
+
+    /// All matches at a distance of at most D, the best first
+    #[arg(long, value_name = "D")]
+    threshold: Option<f64>,
 
     /// Matches end more than this many points apart [default: half the query]
     #[arg(long, value_name = "POINTS")]
     exclusion: Option<usize>,
 
-    /// Points per window with --normalize z [default: the query's]
+    /// Points per window with --normalize z [default: as many as the query has]
     #[arg(long, value_name = "POINTS")]
     window: Option<usize>,
 
@@ -96,34 +105,49 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     }
     let out = args.out.as_deref().map(engine::take).transpose()?;
     let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
-    ensure!(args.top_k > 0, "--top-k must be at least 1");
+    ensure!(args.top_k != Some(0), "--top-k must be at least 1");
+    ensure!(
+        args.threshold.is_none_or(|d| d.is_finite() && d >= 0.0),
+        "--threshold must be a finite distance of at least 0"
+    );
     ensure!(args.sample_rate.is_none_or(|hz| hz.is_finite() && hz > 0.0), "--sample-rate must be positive");
     let normalized = args.run.normalize == Normalize::Z;
-    common::check_files(&[&args.reference, &args.query], &[&args.out, &args.plot], &args.run)?;
+    let mut inputs = vec![args.reference.as_path()];
+    inputs.extend(args.query.iter().map(PathBuf::as_path));
+    common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
     let spec = search_spec(&args.measure, normalized)?;
     let job = Job::new(&args.run, cancel)?;
     // Windows are normalised one by one, inside the search; the files stay as they are.
     let as_they_are = RunArgs { normalize: Normalize::None, ..args.run.clone() };
     let reference = engine::load(&args.reference, &as_they_are)?;
-    let query = engine::load(&args.query, &as_they_are)?;
-    engine::same_channels((&args.reference, &reference), (&args.query, &query))?;
+    let mut queries = Vec::new();
+    for path in &args.query {
+        let query = engine::load(path, &as_they_are)?;
+        engine::same_channels((&args.reference, &reference), (path, &query))?;
+        let indices = args.query_index.map_or(0..query.len(), |index| index..index + 1);
+        for index in indices {
+            queries.push(common::pick(path, &query, Some(index), args.query_range, "query")?);
+        }
+    }
     let reference = common::pick(&args.reference, &reference, args.reference_index, None, "reference")?;
-    let query = common::pick(&args.query, &query, args.query_index, args.query_range, "query")?;
     ensure!(
-        args.plot_channel < query.channels,
+        args.plot_channel < reference.channels,
         "--plot-channel {} is out of range: {} channel(s)",
         args.plot_channel,
-        query.channels
+        reference.channels
     );
-    let window = args.window.unwrap_or(query.length(0));
-    if normalized {
+    ensure!(args.plot.is_none() || queries.len() == 1, "--plot draws one query, got {}", queries.len());
+    ensure!(
+        normalized || args.window.is_none(),
+        "--window belongs to --normalize z; without it matches may have any length"
+    );
+    let window = |query: &Dataset| args.window.unwrap_or(query.length(0));
+    for window in queries.iter().map(window).filter(|_| normalized) {
         ensure!(
             (1..=reference.length(0)).contains(&window),
             "a window of {window} points does not fit the reference of {} points",
             reference.length(0)
         );
-    } else if args.window.is_some() {
-        bail!("--window belongs to --normalize z; without it matches may have any length");
     }
 
     if let Some(hz) = args.sample_rate {
@@ -131,51 +155,93 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         ensure!(secs.is_finite(), "--sample-rate {hz} is too small: {points} points would last {secs} s");
     }
 
-    let options = SearchOptions {
-        top_k: args.top_k,
-        exclusion: args.exclusion.unwrap_or(query.length(0) / 2),
-        normalized_window: normalized.then_some(window),
-    };
+    let limit = Limit::new::<T>(args);
+    let options: Vec<_> = queries
+        .iter()
+        .map(|query| SearchOptions {
+            top_k: limit.asked,
+            exclusion: args.exclusion.unwrap_or(query.length(0) / 2),
+            threshold: limit.cost,
+            normalized_window: normalized.then(|| window(query)),
+        })
+        .collect();
     let watch = Stopwatch::start();
-    let (hits, cells) = search::<T>(&job, &spec, &query, &reference, &options)?;
+    let (hits, cells) = search_all::<T>(&job, &spec, &queries, &reference, &options)?;
     let secs = watch.secs();
-    let hits: Vec<Match<T>> =
-        hits.into_iter().map(|m| Match { distance: args.measure.finish(m.distance), ..m }).collect();
+    let found: Vec<Found<T>> = queries
+        .into_iter()
+        .zip(options)
+        .zip(hits)
+        .map(|((query, options), hits)| Found { hits: limit.kept(args, &query, hits), query, options })
+        .collect();
 
     if let Some(out) = out {
-        let rows: Vec<Vec<String>> = hits
-            .iter()
-            .enumerate()
-            .map(|(rank, m)| {
-                vec![(rank + 1).to_string(), m.start.to_string(), m.end.to_string(), m.distance.to_string()]
-            })
-            .collect();
-        output::write_csv_table(out, &["rank", "start", "end", "distance"], &rows)?;
+        let (columns, rows) = answer::csv(&found);
+        output::write_csv_table(out, &columns, &rows)?;
     }
     if let Some(file) = plot_file {
-        plot::save(&figure(args, &spec, &reference, &query, &hits).as_figure(), file)?;
+        let Found { query, hits, .. } = &found[0];
+        plot::save(&figure(args, &spec, &reference, query, hits).as_figure(), file)?;
     }
     if args.json {
-        let mut answer = serde_json::Map::new();
-        let hits: Vec<serde_json::Value> =
-            hits.iter().map(|m| json!({"start": m.start, "end": m.end, "distance": m.distance})).collect();
-        answer.insert("hits".into(), hits.into());
-        answer.insert("exclusion".into(), json!(options.exclusion));
-        answer.insert("window".into(), json!(options.normalized_window));
+        let mut answer = answer::json(&found, args.threshold);
         answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
         answer.insert("seconds".into(), json!(secs));
         return report::print_json(&answer.into());
     }
     report::print(|out| {
         writeln!(out, "reference  {}: {} points", reference.name, reference.length(0))?;
-        writeln!(out, "query      {}: {} points", query.name, query.length(0))?;
-        writeln!(out, "took       {}\n", watch.summary(cells))?;
-        writeln!(out, "{:>4}  {:>9}  {:>9}  {:>14}", "rank", "start", "end", "distance")?;
-        for (rank, m) in hits.iter().enumerate() {
-            writeln!(out, "{:>4}  {:>9}  {:>9}  {:>14.6}", rank + 1, m.start, m.end, m.distance)?;
+        if let [Found { query, .. }] = &found[..] {
+            writeln!(out, "query      {}: {} points", query.name, query.length(0))?;
+            writeln!(out, "took       {}\n", watch.summary(cells))?;
+        } else {
+            writeln!(out, "queries    {}", found.len())?;
+            writeln!(out, "took       {}", watch.summary(cells))?;
         }
-        Ok(())
+        answer::table(out, &found)
     })
+}
+
+/// How many matches are asked for, and what they may cost.
+struct Limit {
+    /// What the search is asked for.
+    asked: usize,
+    /// What is given.
+    given: usize,
+    cost: Option<f64>,
+}
+
+impl Limit {
+    /// Matches of one query, unless the user says how many.
+    const BEST: usize = 5;
+    const ALL: usize = 100_000;
+
+    /// Where the user wants all, one more is asked for than is given, which tells whether there are more.
+    fn new<T: Element>(args: &SearchArgs) -> Self {
+        let of_all = args.top_k.is_none() && args.threshold.is_some();
+        let given = args.top_k.unwrap_or(if of_all { Self::ALL } else { Self::BEST });
+        // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a little
+        // wider; matches come best first, so that those beyond it are the last ones.
+        let root = args.measure.may_be_rooted() && args.measure.sqrt;
+        let cost = args.threshold.map(|d| T::from_f64(d).to_f64());
+        let cost = cost.map(|d| if root { d * d * (1.0 + 1e-6) } else { d });
+        Self { asked: given.saturating_add(usize::from(of_all)), given, cost: cost.filter(|c| c.is_finite()) }
+    }
+
+    /// Hits with their distances, as many as are given; says so if there are more.
+    fn kept<T: Element>(&self, args: &SearchArgs, query: &Dataset, hits: Vec<Match<T>>) -> Vec<Match<T>> {
+        let finished = |m: Match<T>| Match { distance: args.measure.finish(m.distance), ..m };
+        let most = args.threshold.map_or(T::INFINITY, T::from_f64);
+        let mut hits: Vec<_> = hits.into_iter().map(finished).filter(|m| m.distance <= most).collect();
+        if hits.len() > self.given {
+            report::warn(&format!(
+                "{} has more than {} matches within the threshold: the best {} are given; --top-k says how many",
+                query.name, self.given, self.given
+            ));
+            hits.truncate(self.given);
+        }
+        hits
+    }
 }
 
 /// DTW with a free start and end, or anchored to normalised windows.
@@ -202,23 +268,46 @@ pub(super) fn search<T: Element>(
     reference: &Dataset,
     options: &SearchOptions,
 ) -> Result<(Vec<Match<T>>, u64)> {
-    let (x, y) = (engine::batch::<T>(query)?, engine::batch::<T>(reference)?);
-    let (x, y) = (x.batch(), y.batch());
-    let (n, m) = (query.length(0) as u64, reference.length(0) as u64);
-    let cells = match options.normalized_window {
-        None => job.cells(spec, Pairing::Cross, &x, &y)?,
-        Some(window) => {
-            let band = if spec.band == Band::Full {
-                n * window as u64
-            } else {
-                spec.band.ranges(n as usize, window, Anchor::Global)?.cells()
-            };
-            (m + 1 - window as u64) * band
-        }
-    };
+    let (query, options) = (std::slice::from_ref(query), std::slice::from_ref(options));
+    let (mut hits, cells) = search_all(job, spec, query, reference, options)?;
+    Ok((hits.pop().unwrap_or_default(), cells))
+}
+
+/// The same for several queries, each with its options. Those with the same options are searched together.
+fn search_all<T: Element>(
+    job: &Job,
+    spec: &Spec,
+    queries: &[Dataset],
+    reference: &Dataset,
+    options: &[SearchOptions],
+) -> Result<(Vec<Vec<Match<T>>>, u64)> {
+    let owned = engine::batch::<T>(reference)?;
+    let y = owned.batch();
+    let (mut cells, mut together) = (0, BTreeMap::<_, Vec<usize>>::new());
+    for (q, (query, options)) in queries.iter().zip(options).enumerate() {
+        let x = engine::batch::<T>(query)?;
+        let (n, m) = (query.length(0), y.length(0));
+        cells += match options.normalized_window {
+            None => job.cells(spec, Pairing::Cross, &x.batch(), &y)?,
+            Some(window) if spec.band == Band::Full => (m + 1 - window) as u64 * n as u64 * window as u64,
+            Some(window) => (m + 1 - window) as u64 * spec.band.ranges(n, window, Anchor::Global)?.cells(),
+        };
+        together.entry((options.exclusion, options.normalized_window)).or_default().push(q);
+    }
     let progress = Arc::new(Progress::new("search", cells));
-    let hits = job.session(spec, &progress).search(&x.get(0), &y.get(0), options)?;
-    Ok((hits, cells))
+    let session = job.session(spec, &progress);
+    let mut found = vec![Vec::new(); queries.len()];
+    for members in together.values() {
+        let mut x = OwnedBatch::<T>::new(reference.channels)?;
+        for q in members {
+            x.push(engine::batch::<T>(&queries[*q])?.batch().values())?;
+        }
+        let hits = session.search_all(&x, &y, &options[members[0]])?;
+        for (q, hits) in members.iter().zip(hits) {
+            found[*q] = hits;
+        }
+    }
+    Ok((found, cells))
 }
 
 /// What a [`SearchFigure`] borrows.

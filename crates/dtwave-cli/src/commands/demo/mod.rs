@@ -238,7 +238,7 @@ impl Demo<'_> {
         };
         let query = cut(BEAT);
         let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
-        let options = SearchOptions { top_k: HITS, exclusion: BEAT.len() / 2, normalized_window: None };
+        let options = SearchOptions { top_k: HITS, exclusion: BEAT.len() / 2, ..SearchOptions::default() };
         let watch = Stopwatch::start();
         let (hits, cells) = search::search::<f64>(&self.job, &spec, &query, &self.recording, &options)?;
         let speed = watch.summary(cells);

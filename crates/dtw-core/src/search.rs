@@ -1,0 +1,92 @@
+//! Searching a long reference: what is asked for, what is found, and a reference that is read block by block.
+//!
+//! How hits are chosen from the costs is in [`crate::selection`].
+
+use crate::{Anchor, Measure, Problem, Result, Scalar, SeriesBatch, bail_invalid};
+
+/// A stretch of the reference that matches a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match<T> {
+    /// Cost of the match.
+    pub distance: T,
+    /// First matched point of the reference, 0-based.
+    pub start: usize,
+    /// Last matched point of the reference, inclusive.
+    pub end: usize,
+}
+
+/// How matches are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchOptions {
+    /// Most matches returned per query; fewer where the reference holds no more.
+    pub top_k: usize,
+    /// After each hit, all ends within this many points of its end are excluded. Equal costs: smaller end first.
+    pub exclusion: usize,
+    /// Only matches that cost at most this much; the cost is compared as it is, without a root. `None`: any finite cost.
+    pub threshold: Option<f64>,
+    /// `None`: subsequence DTW (free start and end; the problem's anchor is [`Anchor::Subsequence`]).
+    /// `Some(length)`: every window of `length` points of the reference, z-normalised, against the z-normalised query,
+    /// both ends anchored ([`Anchor::Global`]).
+    pub normalized_window: Option<usize>,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self { top_k: 1, exclusion: 0, threshold: None, normalized_window: None }
+    }
+}
+
+impl SearchOptions {
+    /// Checks the options against the problem of a plan. Backends call this first, in every search.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] naming the option.
+    pub fn check(&self, problem: &Problem) -> Result<()> {
+        if let Some(threshold) = self.threshold.filter(|d| !(*d >= 0.0 && d.is_finite())) {
+            bail_invalid!("a threshold is a finite cost of at least 0, got {threshold}");
+        }
+        match (problem.spec().anchor, self.normalized_window) {
+            (_, Some(0)) => bail_invalid!("a window needs at least one point, got 0"),
+            (Anchor::Subsequence, Some(_)) => bail_invalid!(
+                "z-normalised windows have both ends fixed: plan them with the global anchor, not the subsequence anchor"
+            ),
+            (Anchor::Global, None) => bail_invalid!(
+                "a search needs the subsequence anchor, or z-normalised windows (SearchOptions::normalized_window)"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that every reference holds a window.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] naming the reference and both lengths.
+    pub fn check_windows<T>(&self, references: &SeriesBatch<'_, T>) -> Result<()> {
+        let Some(length) = self.normalized_window else { return Ok(()) };
+        let short = (0..references.len()).find(|r| references.length(*r) < length);
+        match short {
+            Some(r) => {
+                let points = references.length(r);
+                bail_invalid!("reference {r} has {points} points, fewer than a window of {length}")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether this is a search that backends know how to do: subsequences or windows, by DTW.
+    pub fn suits(measure: &Measure) -> bool {
+        matches!(measure, Measure::Dtw { .. })
+    }
+}
+
+/// A reference that is read a block at a time, so that it need not fit in memory.
+pub trait Blocks<T: Scalar>: Send {
+    /// Values per point.
+    fn channels(&self) -> usize;
+
+    /// Appends the next points to `block`, at most `points` of them; none at the end, and then none for good.
+    ///
+    /// # Errors
+    /// What stops the reading; the search returns it.
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()>;
+}

@@ -1,0 +1,152 @@
+//! `dtwave search` with several queries, thresholds and little memory.
+
+mod common;
+
+use common::{Bench, npy, waves};
+
+/// A reference with two copies of a bump, one of them a little higher, and files of queries.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    let mut reference = waves(1, 4000);
+    let bump = [0.0, 5.0, 9.0, 5.0, 0.0, -5.0];
+    reference[1000..1006].copy_from_slice(&bump);
+    reference[3000..3006].copy_from_slice(&bump);
+    reference[3002] = 9.5;
+    let step = [7.0, 7.0, 7.0, -7.0];
+    reference[2000..2004].copy_from_slice(&step);
+    bench
+        .write("r.npy", npy(&[4000], &reference))
+        .write("bump.npy", npy(&[6], &bump))
+        .write("step.csv", "7\n7\n7\n-7\n")
+        .write("both.csv", "0,5,9,5,0,-5\n7,7,7,-7\n");
+    bench
+}
+
+fn ends(hits: &serde_json::Value) -> Vec<u64> {
+    hits.as_array().unwrap().iter().map(|hit| hit["end"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn several_queries_are_answered_as_if_each_were_alone() {
+    let bench = bench();
+    let of = |queries: &[&str]| {
+        let mut args = vec!["search", "--reference", "r.npy", "-k", "3", "--json"];
+        queries.iter().for_each(|query| args.extend(["--query", query]));
+        bench.json(&args)
+    };
+    let (bump, step) = (of(&["bump.npy"]), of(&["step.csv"]));
+    assert_eq!((ends(&bump["hits"])[0], ends(&step["hits"])[0]), (1005, 2003));
+    for together in [of(&["bump.npy", "step.csv"]), of(&["both.csv"])] {
+        for (k, alone) in [&bump, &step].into_iter().enumerate() {
+            assert_eq!(together["queries"][k]["hits"], alone["hits"]);
+            assert_eq!(together["queries"][k]["exclusion"], alone["exclusion"]);
+        }
+        assert_eq!(together["queries"][1]["points"], 4);
+    }
+    let picked = bench.json(&[
+        "search",
+        "--reference",
+        "r.npy",
+        "--query",
+        "both.csv",
+        "--query-index",
+        "1",
+        "-k",
+        "3",
+        "--json",
+    ]);
+    assert_eq!(picked["hits"], step["hits"]);
+
+    let args = ["search", "--reference", "r.npy", "--query", "both.csv", "-k", "2", "--out", "h.csv"];
+    let said = bench.ok(&args);
+    assert!(said.contains("queries    2") && said.contains("query 1  both 1: 4 points"), "{said}");
+    let written = bench.text("h.csv");
+    assert_eq!(written.lines().count(), 5);
+    assert!(written.starts_with("query,rank,start,end,distance\n0,1,1000,1005,0"), "{written}");
+    assert!(written.contains("\n1,1,2000,2003,0"), "{written}");
+
+    let windows = |query: &str| {
+        bench.json(&["search", "--reference", "r.npy", "--query", query, "--normalize", "z", "--json"])
+    };
+    let (bump, both) = (windows("bump.npy"), windows("both.csv"));
+    assert_eq!((&both["queries"][0]["hits"], &both["queries"][1]["window"]), (&bump["hits"], &4.into()));
+
+    let refused = bench.run(&[&args[..6], &["--plot", "h.svg"]].concat());
+    assert!(refused.code == 1 && refused.stderr.contains("--plot draws one query, got 2"), "{refused:?}");
+}
+
+#[test]
+fn a_threshold_gives_all_matches_within_it() {
+    let bench = bench();
+    let search = |more: &[&str]| {
+        let args = ["search", "--reference", "r.npy", "--query", "bump.npy", "--exclusion", "5", "--json"];
+        bench.json(&[&args[..], more].concat())
+    };
+    assert_eq!(ends(&search(&["--threshold", "0"])["hits"]), [1005]);
+    assert_eq!(ends(&search(&["--threshold", "0.25"])["hits"]), [1005, 3005]);
+    // Of a root, the threshold is a root.
+    assert_eq!(ends(&search(&["--threshold", "0.5", "--sqrt"])["hits"]), [1005, 3005]);
+    assert_eq!(ends(&search(&["--threshold", "0.499", "--sqrt"])["hits"]), [1005]);
+    assert_eq!(ends(&search(&["--threshold", "0.25", "-k", "1"])["hits"]), [1005]);
+    // All that best first gives, down to the threshold.
+    let many = search(&["-k", "1000"]);
+    let distances: Vec<f64> =
+        many["hits"].as_array().unwrap().iter().map(|hit| hit["distance"].as_f64().unwrap()).collect();
+    assert!(distances.len() > 100 && distances.is_sorted());
+    let bound = distances[distances.len() / 2];
+    let count = distances.iter().filter(|distance| **distance <= bound).count();
+    let within = search(&["--threshold", &bound.to_string()]);
+    assert_eq!(ends(&within["hits"]), ends(&many["hits"])[..count]);
+    assert_eq!(within["threshold"], bound);
+    let none = bench.ok(&[
+        "search",
+        "--reference",
+        "r.npy",
+        "--query",
+        "step.csv",
+        "--exclusion",
+        "0",
+        "--query-range",
+        "2:4",
+        "--threshold",
+        "0",
+        "-k",
+        "3",
+    ]);
+    assert!(none.contains("2003"), "{none}");
+    for bad in ["-1", "nan", "inf"] {
+        let threshold = format!("--threshold={bad}");
+        let said = bench.run(&["search", "--reference", "r.npy", "--query", "bump.npy", &threshold]);
+        assert!(said.code == 1 && said.stderr.contains("--threshold must be"), "{said:?}");
+    }
+}
+
+#[test]
+fn more_matches_than_a_threshold_gives_are_told() {
+    let bench = Bench::new();
+    bench.write("r.npy", npy(&[100_010], &vec![1.0; 100_010])).write("q.npy", npy(&[1], &[1.0]));
+    let args = ["search", "--reference", "r.npy", "--query", "q.npy", "--threshold", "0", "--exclusion", "0"];
+    let said = bench.run(&args);
+    assert_eq!(said.code, 0);
+    assert!(said.stderr.starts_with("warning: q has more than 100000 matches"), "{}", said.stderr);
+    assert!(said.stdout.contains("… and 99000 more; --out and --json have all"), "{}", said.stdout);
+    let all = bench.ok(&[&args[..], &["-k", "200000", "--out", "h.csv"]].concat());
+    assert!(all.contains("… and 99010 more"), "{all}");
+    assert_eq!(bench.text("h.csv").lines().count(), 100_011);
+}
+
+#[test]
+fn memory_for_one_row_of_the_reference_is_not_needed() {
+    let bench = Bench::new();
+    let reference = waves(2, 300_000);
+    bench
+        .write("r.npy", npy(&[300_000], &reference))
+        .write("q.npy", npy(&[50], &reference[250_000..250_050]));
+    let args = ["search", "--reference", "r.npy", "--query", "q.npy", "--json", "--threads", "1"];
+    let little = bench.json(&[&args[..], &["--memory-limit", "512KiB"]].concat());
+    let much = bench.json(&args);
+    assert_eq!(little["hits"], much["hits"]);
+    assert_eq!(ends(&much["hits"])[0], 250_049);
+    let refused = bench.run(&[&args[..], &["--memory-limit", "4KiB"]].concat());
+    assert!(refused.code == 1 && refused.stderr.contains("out of memory"), "{refused:?}");
+}
