@@ -104,10 +104,11 @@ pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
 
 /// Whether a terminal would obey a character instead of showing it.
 fn is_control(character: char) -> bool {
-    // Besides the control characters, those that turn the direction of the text around them.
+    // Besides the control characters, those that turn the direction of the text around them, and those that are none.
     let turns =
         matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || (character.is_control() && character != '\n' && character != '\t')
+    let is_none = matches!(character, '\u{fffe}' | '\u{ffff}');
+    turns || is_none || (character.is_control() && character != '\n' && character != '\t')
 }
 
 /// Tells the user something that is not an error.
@@ -170,18 +171,20 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 
 /// The text on one line, with control characters as escapes.
 fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for (index, word) in text.split_whitespace().enumerate() {
-        line.push_str(if index > 0 { " " } else { "" });
-        for character in word.chars() {
-            if is_control(character) {
-                line.extend(character.escape_unicode());
-            } else {
-                line.push(character);
-            }
+    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The text with control characters as escapes.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_control(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
         }
     }
-    line
+    shown
 }
 
 #[cfg(test)]

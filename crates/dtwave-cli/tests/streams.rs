@@ -100,6 +100,10 @@ fn control_characters_are_shown_not_sent() {
     }
     let said = bench.run(&["barycenter", name, "--no\u{1b}[31m"]);
     assert!(said.code == 2 && is_clean(&said.stderr), "{said:?}");
+    for plot in ["p.svg", "p.png"] {
+        assert_eq!(bench.run(&["barycenter", name, "--by-class", "--plot", plot]).code, 0, "{plot}");
+    }
+    assert!(is_clean(&bench.text("p.svg")) && bench.text("p.svg").contains("\\u{1b}[2Ja"));
     // In JSON they are what they are.
     let answer = bench.json(&["classify", "--train", name, "--test", name, "--json"]);
     assert_eq!(answer["predictions"][0], label);

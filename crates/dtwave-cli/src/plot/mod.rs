@@ -25,6 +25,7 @@ use plotters_svg::SVGBackend;
 use resvg::{tiny_skia, usvg};
 
 use crate::output::Target;
+use crate::report;
 
 pub(crate) use alignment::AlignmentFigure;
 pub(crate) use barycenter::{BarycenterFigure, Group};
@@ -137,7 +138,8 @@ pub(crate) fn to_svg(figure: &dyn Figure) -> Result<String> {
     let end = svg.rfind("</svg>").filter(|_| svg.contains(&drawn));
     let end = end.context("the plotting library wrote an unexpected SVG document")?;
     svg.insert_str(end, &images);
-    Ok(svg.replacen(&drawn, &shown, 1))
+    // Names and labels may hold characters that no XML document may.
+    Ok(report::printable(&svg.replacen(&drawn, &shown, 1)))
 }
 
 /// Rasterises an SVG document.
