@@ -11,7 +11,6 @@ pub mod matrix;
 mod npy;
 mod target;
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -64,7 +63,7 @@ pub fn explain(path: &Path, error: &io::Error) -> anyhow::Error {
 /// Makes the renaming of a file to `path` durable.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(target::folder_of(path))?.sync_all()
+    std::fs::File::open(target::folder_of(path))?.sync_all()
 }
 
 #[cfg(not(unix))]
