@@ -24,6 +24,11 @@ pub(crate) fn cargo(arguments: &[&str], options: &[String]) -> Step {
     step(std::env::var("CARGO").as_deref().unwrap_or("cargo"), "cargo", all)
 }
 
+/// Another program with these arguments.
+pub(crate) fn program(name: &str, arguments: &[&str]) -> Step {
+    step(name, name, arguments.iter().copied())
+}
+
 /// `program` with these arguments; `name` is what it is called when printed.
 fn step<'a>(program: &str, name: &str, arguments: impl Iterator<Item = &'a str>) -> Step {
     let mut command = Command::new(program);

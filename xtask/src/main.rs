@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask test | ci | tidy | kernels | conformance | bench | dist`.
+//! Developer commands: `cargo xtask test | ci | tidy | fuzz | kernels | conformance | bench | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-kernels alone
 //! (for the list of kernels), so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
@@ -9,6 +9,7 @@
 
 mod command;
 mod dist;
+mod fuzz;
 mod kernels;
 mod test;
 mod tidy;
@@ -41,6 +42,11 @@ enum Task {
     },
     /// Check the invariants of ARCHITECTURE.md: dependencies, file sizes, documents, records.
     Tidy,
+    /// Search for inputs on which a reader panics, hangs or takes too much memory.
+    ///
+    /// libFuzzer tries what its coverage leads it to. The targets are in fuzz/targets; a failing input is written to
+    /// fuzz/artifacts. Needs a C++ compiler.
+    Fuzz(fuzz::Options),
     /// Compile the kernels of a device, for the next build to embed.
     Kernels {
         #[command(subcommand)]
@@ -77,6 +83,7 @@ fn main() -> ExitCode {
         Task::Test => test::test(),
         Task::Ci { no_test } => ci(no_test),
         Task::Tidy => tidy::tidy(),
+        Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Dist(options) => dist::dist(&options),
         Task::Kernels { device } => kernels::kernels(&device),
         Task::Conformance { options } => cargo(

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail, ensure};
 use dtwave::learn::Context;
 use dtwave::{
-    Device, Float, Observer, OwnedBatch, Pairing, Problem, SeriesBatch, Session, Spec, Tile, TilePlan,
-    normalize,
+    Device, Float, Measure, Observer, OwnedBatch, Pairing, Problem, SeriesBatch, Session, Spec, Tile,
+    TilePlan, normalize,
 };
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Times};
 use crate::options::{Normalize, RunArgs};
 use crate::output::{NpyElement, Target};
 use crate::progress::Progress;
@@ -26,12 +26,19 @@ pub(crate) trait Element: Float + NpyElement + serde::Serialize {}
 impl Element for f32 {}
 impl Element for f64 {}
 
-/// Reads a file as the options say: layout, normalisation.
+/// Reads a file and says what it was understood to hold.
+pub(crate) fn read(path: &Path, run: &RunArgs) -> Result<Dataset> {
+    let dataset = Dataset::read(path, &run.input.read_options(run.memory_limit))?;
+    let shown = path.display();
+    report::note(&format!("read {shown}: {}", dataset.described()));
+    dataset.notes.iter().for_each(|note| report::note(&format!("{shown}: {note}")));
+    dataset.warnings.iter().for_each(|warning| report::warn(&format!("{shown}: {warning}")));
+    Ok(dataset)
+}
+
+/// Reads a file and prepares its series as the options say.
 pub(crate) fn load(path: &Path, run: &RunArgs) -> Result<Dataset> {
-    let mut dataset = Dataset::read(path, run.csv_layout)?;
-    for note in &dataset.notes {
-        report::note(&format!("{}: {note}", path.display()));
-    }
+    let mut dataset = read(path, run)?;
     prepare(&mut dataset, run.normalize);
     Ok(dataset)
 }
@@ -49,6 +56,45 @@ pub(crate) fn prepare(dataset: &mut Dataset, how: Normalize) {
         let channels = dataset.channels;
         dataset.series.iter_mut().for_each(|values| normalize::z_normalize(values, channels));
     }
+}
+
+/// The computation on series whose files have timestamps: the stiffness of twed is per unit of time, and points are counted.
+///
+/// |tᵢ − sⱼ| is the step times |i − j| where all series have their points at the same, equally spaced times; others are
+/// refused for twed. No other measure looks at time.
+pub(crate) fn timed(spec: Spec, inputs: &[(&Path, &Dataset)]) -> Result<Spec> {
+    let Some((path, stamped)) = inputs.iter().find(|(_, dataset)| dataset.times != Times::None) else {
+        return Ok(spec);
+    };
+    let Measure::Twed { nu, lambda, degree } = spec.measure else {
+        report::note(&format!(
+            "{}: {} does not look at the timestamps; of the measures only twed does",
+            path.display(),
+            spec.key()
+        ));
+        return Ok(spec);
+    };
+    for (other, dataset) in inputs {
+        match &dataset.times {
+            Times::Irregular(place) => bail!(
+                "{}: twed needs series with their points at the same, equally spaced times ({place})",
+                other.display()
+            ),
+            times => ensure!(
+                *times == stamped.times,
+                "{} has other times than {}; twed needs the same start and spacing in both",
+                other.display(),
+                path.display()
+            ),
+        }
+    }
+    let Times::Regular { step, .. } = stamped.times else { return Ok(spec) };
+    report::note(&format!(
+        "{}: the points are {step} apart, so that twed's nu of {nu} per unit of time is {} per point",
+        path.display(),
+        nu * step
+    ));
+    Ok(Spec { measure: Measure::Twed { nu: nu * step, lambda, degree }, ..spec })
 }
 
 /// Refuses to compare series of different channel counts.

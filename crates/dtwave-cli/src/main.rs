@@ -1,11 +1,10 @@
 //! The `dtwave` command: elastic distances between time series from files to files.
 //!
-//! `data` reads, `options` understands the command line, `engine` calls a backend, `commands` holds one file per
+//! `dtwave-files` reads, `options` understands the command line, `engine` calls a backend, `commands` holds one file per
 //! command, `dtwave-results` writes, `plot` draws, `report` speaks, `signals` hears Ctrl-C.
 #![deny(unsafe_code)]
 
 mod commands;
-mod data;
 mod ecg;
 mod engine;
 mod generate;
@@ -18,6 +17,7 @@ mod signals;
 use std::process::ExitCode;
 
 use clap::Parser;
+use dtwave_files as data;
 use dtwave_results as output;
 use dtwave_results::matrix;
 

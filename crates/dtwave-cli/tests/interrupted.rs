@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Bench, npy, waves};
+use common::{Bench, Said, npy, waves};
 
 fn signal(id: u32, name: &str) {
     // The process may have ended just before.
@@ -109,12 +109,9 @@ fn the_first_signal_ends_a_run_that_reads_or_writes() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             signal(child.id(), name);
-            let output = child.wait_with_output().unwrap();
-            assert_eq!(output.status.code(), Some(status), "{args:?}: {output:?}");
-            assert_eq!(
-                (output.stdout.as_slice(), output.stderr.as_slice()),
-                (&b""[..], &b"error: interrupted\n"[..])
-            );
+            let said = Said::new(child.wait_with_output().unwrap());
+            assert_eq!(said.code, status, "{args:?}: {said:?}");
+            assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "error: interrupted\n"));
             assert_eq!(bench.names(), ["a.csv", "old.svg", "pipe.csv"], "{args:?} {name}");
             assert_eq!(bench.text("old.svg"), "old");
         }
@@ -166,9 +163,8 @@ fn ctrl_c_says_how_to_go_on() {
             std::thread::sleep(Duration::from_millis(1));
         }
         signal(child.id(), name);
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(status), "{stderr}");
+        let Said { code, stderr, .. } = Said::new(child.wait_with_output().unwrap());
+        assert_eq!(code, status, "{stderr}");
         assert!(stderr.starts_with("error: interrupted; ") && stderr.contains("--resume"), "{stderr}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
         assert_eq!(bench.names(), ["d.npy.partial", "d.npy.progress", "series.npy"]);

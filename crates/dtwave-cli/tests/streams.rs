@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 
-use common::{Bench, npy_values};
+use common::{Bench, Said, npy_values};
 
 /// `1e200` squared leaves the range, which is worth a warning.
 fn overflowing(bench: &Bench) {
@@ -44,8 +44,8 @@ fn a_reader_that_goes_away_ends_the_run_quietly() {
     for args in [&["pairwise", "a.csv"][..], &["--help"], &["devices", "--json"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = bench.command(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
-        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{args:?}");
+        let said = Said::new(bench.command(args).stdout(writer).stderr(Stdio::piped()).output().unwrap());
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{args:?}");
     }
     assert_eq!(bench.names(), ["a.csv"]);
 }
@@ -122,8 +122,8 @@ fn threads_beyond_what_there_is() {
         .arg(&program)
         .output()
         .unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let Said { code, stderr, .. } = Said::new(output);
+    assert_eq!(code, 1, "{stderr}");
     assert!(
         stderr.starts_with("error: cpu: the operating system does not start as many threads"),
         "{stderr}"

@@ -99,6 +99,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     let x = read(&args.x, args.x_index, args.x_range, "x")?;
     let y = read(&args.y, args.y_index, args.y_range, "y")?;
     engine::same_channels((&args.x, &x), (&args.y, &y))?;
+    let spec = engine::timed(spec, &[(&args.x, &x), (&args.y, &y)])?;
     engine::long_enough(&args.x, &x, &spec)?;
     engine::long_enough(&args.y, &y, &spec)?;
     ensure!(

@@ -144,6 +144,7 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
     let optimizer = args.optimizer.optimizer()?;
     let job = Job::new(&args.run, cancel)?;
     let dataset = engine::load(&args.series, &args.run)?;
+    let spec = engine::timed(spec, &[(&args.series, &dataset)])?;
     ensure!(
         args.plot_channel < dataset.channels,
         "--plot-channel {} is out of range: {} channel(s)",
@@ -203,7 +204,7 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
         return report::print_json(&answer.into());
     }
     report::print(|out| {
-        writeln!(out, "series  {}: {}", args.series.display(), common::summary(&dataset))?;
+        writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
         writeln!(out, "by      {}", common::described(&spec, &args.run))?;
         writeln!(out, "took    {summary}\n")?;
         for average in &averages {
@@ -272,13 +273,13 @@ fn groups(dataset: &Dataset, args: &BarycenterArgs) -> Result<Vec<(String, Vec<u
 
 /// One finite, non-negative weight per series.
 fn read_weights(path: &Path, dataset: &Dataset, run: &RunArgs) -> Result<Vec<f64>> {
-    let weights = Dataset::read(path, run.csv_layout)?;
+    let weights = engine::read(path, run)?;
     ensure!(
         weights.channels == 1 && weights.len() == 1 && weights.length(0) == dataset.len(),
         "{}: expected one column of {} weights, got {}",
         path.display(),
         dataset.len(),
-        common::summary(&weights)
+        weights.summary()
     );
     let values = weights.series.into_iter().next().unwrap_or_default();
     if let Some(at) = values.iter().position(|w| *w < 0.0) {
@@ -405,6 +406,6 @@ pub(super) fn plot_averages<T: Element>(
             }
         })
         .collect();
-    let subtitle = format!("{}: {}{of_channel}", dataset.name, common::summary(dataset));
+    let subtitle = format!("{}: {}{of_channel}", dataset.name, dataset.summary());
     plot::save(&BarycenterFigure { title, subtitle, groups }, file)
 }

@@ -1,5 +1,6 @@
 //! `dtwave classify`: k-nearest-neighbour classification.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,6 +73,7 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
     let train = engine::load(&args.train, &args.run)?;
     let test = engine::load(&args.test, &args.run)?;
     labelled(&args.train, &train)?;
+    let spec = engine::timed(spec, &[(&args.train, &train), (&args.test, &test)])?;
     engine::same_channels((&args.train, &train), (&args.test, &test))?;
     engine::long_enough(&args.train, &train, &spec)?;
     engine::long_enough(&args.test, &test, &spec)?;
@@ -113,7 +115,9 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
             answer.insert("accuracy".into(), json!(accuracy));
             answer.insert("correct".into(), json!(correct));
-            answer.insert("confusion".into(), json!(score.confusion));
+            if !score.confusion.is_empty() {
+                answer.insert("confusion".into(), json!(score.confusion));
+            }
         }
         answer.insert("total".into(), json!(test.len()));
         answer.insert("k".into(), json!(args.k));
@@ -124,13 +128,17 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         return report::print_json(&answer.into());
     }
     report::print(|out| {
-        writeln!(out, "train  {}: {}", args.train.display(), common::summary(&train))?;
-        writeln!(out, "test   {}: {}", args.test.display(), common::summary(&test))?;
+        writeln!(out, "train  {}: {}", args.train.display(), train.summary())?;
+        writeln!(out, "test   {}: {}", args.test.display(), test.summary())?;
         writeln!(out, "by     {}-NN, {}", args.k, common::described(&spec, &args.run))?;
         writeln!(out, "took   {}", watch.summary(cells))?;
         if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
             writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
-            write!(out, "{}", score.table())?;
+            if score.confusion.is_empty() {
+                writeln!(out, "{} classes are too many for a table", score.classes.len())?;
+            } else {
+                write!(out, "{}", score.table())?;
+            }
         } else if args.out.is_none() {
             writeln!(out, "\n{:>6}  {:>7}  {:>14}  predicted", "series", "nearest", "distance")?;
             for (index, p) in predictions.iter().enumerate() {
@@ -187,32 +195,42 @@ pub(super) fn classify<T: Element>(
 /// How well predictions fit the labels.
 pub(super) struct Score {
     pub(super) classes: Vec<String>,
-    /// `[actual][predicted]` counts; empty without labels.
+    /// `[actual][predicted]` counts; empty without labels, and for more than [`Score::MOST_CLASSES`].
     pub(super) confusion: Vec<Vec<usize>>,
+    /// Series whose class was found, and how many there are; none without labels.
+    found: Option<(usize, usize)>,
 }
 
 impl Score {
+    /// Classes beyond which nobody reads the matrix, whose size is their square.
+    const MOST_CLASSES: usize = 1000;
+
     pub(super) fn of(train: &Dataset, test: &Dataset, predictions: &[Prediction]) -> Self {
         let mut classes = train.classes.clone();
-        classes.extend(test.classes.iter().filter(|c| !train.classes.contains(c)).cloned());
-        let Some(labels) = &test.labels else { return Score { classes, confusion: Vec::new() } };
-        let at = |class: &str| classes.iter().position(|c| c == class).unwrap_or(0);
+        let known: HashSet<&String> = train.classes.iter().collect();
+        classes.extend(test.classes.iter().filter(|c| !known.contains(c)).cloned());
+        let Some(labels) = &test.labels else { return Score { classes, confusion: Vec::new(), found: None } };
+        let correct = labels.iter().zip(predictions).filter(|(label, p)| **label == p.class).count();
+        let found = Some((correct, labels.len()));
+        if classes.len() > Self::MOST_CLASSES {
+            return Score { classes, confusion: Vec::new(), found };
+        }
+        let places: HashMap<&str, usize> = classes.iter().enumerate().map(|(k, c)| (c.as_str(), k)).collect();
         let mut confusion = vec![vec![0; classes.len()]; classes.len()];
         for (label, prediction) in labels.iter().zip(predictions) {
-            confusion[at(label)][at(&prediction.class)] += 1;
+            confusion[places[label.as_str()]][places[prediction.class.as_str()]] += 1;
         }
-        Score { classes, confusion }
+        Score { classes, confusion, found }
     }
 
     /// Series whose class was found; none without labels.
     pub(super) fn correct(&self) -> Option<usize> {
-        (!self.confusion.is_empty()).then(|| (0..self.confusion.len()).map(|c| self.confusion[c][c]).sum())
+        self.found.map(|(correct, _)| correct)
     }
 
     /// The share of series whose class was found; none without labels.
     pub(super) fn accuracy(&self) -> Option<f64> {
-        let total: usize = self.confusion.iter().flatten().sum();
-        self.correct().map(|correct| correct as f64 / total as f64)
+        self.found.map(|(correct, total)| correct as f64 / total as f64)
     }
 
     /// The confusion matrix as text.
@@ -234,6 +252,18 @@ impl Score {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A matrix of all classes would not fit the memory.
+    #[test]
+    fn a_class_per_series_needs_no_matrix() {
+        let labels: Vec<String> = (0..200_000).map(|k| k.to_string()).collect();
+        let series = Dataset::univariate("d".into(), vec![vec![0.0]; labels.len()]).with_labels(labels);
+        let labels = series.labels.iter().flatten();
+        let predictions: Vec<Prediction> =
+            labels.map(|l| Prediction { class: l.clone(), nearest: 0, distance: 0.0 }).collect();
+        let score = Score::of(&series, &series, &predictions);
+        assert_eq!((score.accuracy(), score.confusion.len()), (Some(1.0), 0));
+    }
 
     #[test]
     fn scores_count_by_class() {

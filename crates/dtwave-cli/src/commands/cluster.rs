@@ -142,6 +142,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     );
     let job = Job::new(&args.run, cancel)?;
     let dataset = engine::load(&args.series, &args.run)?;
+    let spec = engine::timed(spec, &[(&args.series, &dataset)])?;
     engine::long_enough(&args.series, &dataset, &spec)?;
     ensure!(
         (1..=dataset.len()).contains(&args.clusters),
@@ -213,7 +214,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         return report::print_json(&answer.into());
     }
     report::print(|out| {
-        writeln!(out, "series  {}: {}", args.series.display(), common::summary(&dataset))?;
+        writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
         writeln!(out, "by      {}", common::described(&spec, &args.run))?;
         writeln!(out, "took    {summary}, {} rounds", found.iterations)?;
         writeln!(out, "cost    {}{}", found.cost, if found.converged { "" } else { " (not converged)" })?;
@@ -331,11 +332,7 @@ pub(super) fn figure(title: String, dataset: &Dataset, found: &Clusters, channel
         (format!("cluster {cluster}"), members, common::channel(center, channels, channel))
     });
     let groups = groups.collect();
-    ClusterFigure {
-        title,
-        subtitle: format!("{}: {}{of_channel}", dataset.name, common::summary(dataset)),
-        groups,
-    }
+    ClusterFigure { title, subtitle: format!("{}: {}{of_channel}", dataset.name, dataset.summary()), groups }
 }
 
 impl ClusterFigure {

@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use dtwave::{Band, Measure, Radius, Spec};
 use serde_json::{Map, Value, json};
 
-use crate::data::{CsvLayout, Dataset};
+use crate::data::Dataset;
 use crate::options::{MeasureArgs, PointRange, RunArgs};
 use crate::{output, plot, progress, report};
 
@@ -97,19 +97,14 @@ pub(super) fn computation(
     answer
 }
 
-/// Refuses outputs that would replace an input, and `--csv-layout` where no input is a .csv.
+/// Refuses outputs that would replace an input, and options about inputs that no input has a use for.
 pub(super) fn check_files(inputs: &[&Path], outputs: &[&Option<PathBuf>], run: &RunArgs) -> Result<()> {
     for out in outputs.iter().copied().flatten() {
         if let Some(input) = inputs.iter().find(|input| output::is_same_file(input, out)) {
             bail!("cannot write {}: it is the input {}; choose another name", out.display(), input.display());
         }
     }
-    let is_csv = |path: &&Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-    ensure!(
-        run.csv_layout == CsvLayout::Auto || inputs.iter().any(is_csv),
-        "--csv-layout belongs to .csv files; no input is one"
-    );
-    Ok(())
+    run.input.check(inputs)
 }
 
 /// Says so on stderr if results left the range of the number type.
@@ -171,21 +166,13 @@ pub(super) fn pick(
         name = format!("{name} [{start}..{end}]");
     }
     let picked = Dataset::univariate(name, vec![values]);
-    Ok(Dataset { channels: dataset.channels, ..picked })
+    // Points of a stretch are counted, and so timed, from its start.
+    Ok(Dataset { channels: dataset.channels, times: dataset.times.clone(), ..picked })
 }
 
 /// One channel of a series.
 pub(super) fn channel(values: &[f64], channels: usize, channel: usize) -> Vec<f64> {
     values.iter().skip(channel).step_by(channels).copied().collect()
-}
-
-/// `1 series`, `12 series of 24 points`, `12 series of 7 to 29 points, 12 channels`.
-pub(super) fn summary(dataset: &Dataset) -> String {
-    let (low, high) = dataset.lengths();
-    let lengths = if low == high { format!("{low} points") } else { format!("{low} to {high} points") };
-    let channels =
-        if dataset.channels > 1 { format!(", {} channels", dataset.channels) } else { String::new() };
-    format!("{} series of {lengths}{channels}", dataset.len())
 }
 
 #[cfg(test)]

@@ -129,6 +129,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
             queries.push(common::pick(path, &query, Some(index), args.query_range, "query")?);
         }
     }
+    let spec = engine::timed(spec, &[(&args.reference, &reference)])?;
     let reference = common::pick(&args.reference, &reference, args.reference_index, None, "reference")?;
     ensure!(
         args.plot_channel < reference.channels,

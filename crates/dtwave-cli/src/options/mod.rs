@@ -3,15 +3,15 @@
 //! [`MeasureArgs`] becomes a [`Spec`]; [`parse`] reads single values. An option that the chosen measure does not have
 //! is an error, not ignored.
 
+mod input;
 mod parse;
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::{Anchor, Band, Dtype, EdrOutput, Float, LcssOutput, LocalCost, Measure, Spec};
 
+pub(crate) use input::InputArgs;
 pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
-
-use crate::data::CsvLayout;
 
 /// Every measure the command knows, by key.
 pub(crate) const MEASURES: [&str; 14] = [
@@ -241,9 +241,8 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "1GiB", value_parser = parse::bytes, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) memory_limit: Bytes,
 
-    /// How a .csv file holds series: auto (one column is one series, otherwise each row), rows or columns
-    #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) csv_layout: CsvLayout,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
 }
 
 #[cfg(test)]

@@ -16,7 +16,24 @@ pub(crate) struct Bench {
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) stdout: String,
+    /// Without the notes on what was read.
     pub(crate) stderr: String,
+    /// The notes on what was read.
+    pub(crate) read: Vec<String>,
+}
+
+impl Said {
+    pub(crate) fn new(output: Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let (read, other): (Vec<&str>, Vec<&str>) =
+            stderr.split_inclusive('\n').partition(|line| line.starts_with("note: read "));
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: other.concat(),
+            read: read.into_iter().map(|line| line.trim_end().to_owned()).collect(),
+        }
+    }
 }
 
 impl Bench {
@@ -61,15 +78,15 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Said {
-        let output: Output = Command::from_std(self.command(args)).output().unwrap();
-        Said {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        Said::new(Command::from_std(self.command(args)).output().unwrap())
     }
 
-    /// A run that must succeed without a word on stderr; gives its stdout.
+    /// A run with something on its standard input.
+    pub(crate) fn run_with(&self, args: &[&str], stdin: impl Into<Vec<u8>>) -> Said {
+        Said::new(Command::from_std(self.command(args)).write_stdin(stdin).output().unwrap())
+    }
+
+    /// A run that must succeed without a word on stderr, apart from what was read; gives its stdout.
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let said = self.run(args);
         assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{args:?}: {said:?}");

@@ -19,9 +19,9 @@ use super::barycenter::Average;
 use super::classify::{self, Score};
 use super::common::Stopwatch;
 use super::{align, barycenter, cluster, pairwise, search};
-use crate::data::{CsvLayout, Dataset};
+use crate::data::Dataset;
 use crate::engine::{self, Job, Matrix};
-use crate::options::{Bytes, Normalize, RunArgs};
+use crate::options::{Bytes, InputArgs, Normalize, RunArgs};
 use crate::output::{self, Target};
 use crate::plot::{self, AlignmentFigure, Figure, HeatMapFigure, Hit, SearchFigure};
 use crate::progress::Progress;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
         backend: args.backend.clone(),
         threads: args.threads,
         memory_limit: Bytes(1 << 30),
-        csv_layout: CsvLayout::Auto,
+        input: InputArgs::default(),
     };
     let demo = Demo {
         out: &args.out,

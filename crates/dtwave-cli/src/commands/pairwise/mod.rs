@@ -111,6 +111,8 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
         engine::long_enough(path, b, &spec)?;
     }
     engine::long_enough(&args.a, &a, &spec)?;
+    let inputs = [Some((&*args.a, &a)), args.b.as_deref().zip(b.as_ref())];
+    let spec = engine::timed(spec, &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     // A subsequence distance is not symmetric.
     let pairing = match (&b, spec.anchor) {
         (None, Anchor::Global) => Pairing::SelfSymmetric,

@@ -11,22 +11,28 @@
 //! ```
 //!
 //! One line per series, channels separated by `:`, the label last. Lengths may differ between series, not
-//! between the channels of one. Explicit timestamps and missing values are refused.
+//! between the channels of one. With timestamps a point is `(time,value)`; all channels of a series have the same times.
+//! Missing values are refused.
+
+use std::collections::HashSet;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Dataset, numbered_lines, quoted};
+use super::text::{clean, numbered_lines, quoted};
+use super::{Dataset, Times, ts_values};
 
 /// What the header promises about the data lines.
 #[derive(Default)]
 struct Header {
+    timestamps: Option<bool>,
     univariate: Option<bool>,
     dimensions: Option<usize>,
     equal_length: Option<bool>,
     series_length: Option<usize>,
     has_label: bool,
-    /// Empty where the header lists none.
+    /// Empty where the header lists none; each once.
     classes: Vec<String>,
+    known: HashSet<String>,
 }
 
 impl Header {
@@ -48,14 +54,16 @@ impl Header {
             }
         };
         match key.as_str() {
-            "@timestamps" => ensure!(!flag()?, "explicit timestamps (@timeStamps true) are not supported"),
+            "@timestamps" => self.timestamps = Some(flag()?),
             "@univariate" => self.univariate = Some(flag()?),
             "@dimensions" | "@dimension" => self.dimensions = Some(count()?),
             "@equallength" => self.equal_length = Some(flag()?),
             "@serieslength" => self.series_length = Some(count()?),
             "@classlabel" => {
                 self.has_label = flag()?;
-                self.classes = values[1..].iter().map(|s| (*s).to_owned()).collect();
+                let (known, classes) = (&mut self.known, values[1..].iter());
+                self.classes =
+                    classes.filter(|s| known.insert((**s).to_owned())).map(|s| (*s).to_owned()).collect();
                 ensure!(
                     self.has_label || self.classes.is_empty(),
                     "@classLabel false must not be followed by labels"
@@ -76,8 +84,10 @@ pub(super) fn parse(name: String, bytes: &[u8]) -> Result<Dataset> {
     let mut channels = None;
     let mut series: Vec<Vec<f64>> = Vec::new();
     let mut labels = Vec::new();
+    let mut clock = ts_values::Clock::default();
     for line in numbered_lines(bytes, Some(b'#')) {
         let (number, line) = line?;
+        let line = line.trim();
         let place = || format!("line {number}");
         if !in_data {
             if line.eq_ignore_ascii_case("@data") {
@@ -96,28 +106,44 @@ pub(super) fn parse(name: String, bytes: &[u8]) -> Result<Dataset> {
             }
             continue;
         }
-        let (values, label) = data_line(line, &header, &mut channels).with_context(place)?;
-        let length = values.len() / channels.unwrap_or(1);
-        if let Some(expected) = header.series_length {
+        let mut fields = ts_values::fields(line);
+        labels.extend(label(&mut fields, &header, channels).with_context(place)?);
+        let expected = *channels.get_or_insert(fields.len());
+        ensure!(
+            fields.len() == expected,
+            "line {number}: {} channels where {expected} were expected",
+            fields.len()
+        );
+        let points = ts_values::points(&fields, header.timestamps).with_context(place)?;
+        let length = points.values.len() / expected;
+        if let Some(wanted) = header.series_length {
             ensure!(
-                length == expected,
-                "line {number}: {length} points where the header says @seriesLength {expected}"
+                length == wanted,
+                "line {number}: {length} points where the header says @seriesLength {wanted}"
             );
         }
         if header.equal_length == Some(true) && !series.is_empty() {
-            let first = series[0].len() / channels.unwrap_or(1);
+            let first = series[0].len() / expected;
             ensure!(
                 length == first,
                 "line {number}: {length} points where the header says @equalLength true and the first series has {first}"
             );
         }
-        series.push(values);
-        labels.extend(label);
+        clock.take(points.times.as_deref(), series.len()).with_context(place)?;
+        series.push(points.values);
     }
     ensure!(in_data, "no @data line; expected a header and then '@data'");
     ensure!(!series.is_empty(), "no series after @data");
     let mut dataset = Dataset::univariate(name, series);
     dataset.channels = channels.unwrap_or(1);
+    dataset.times = clock.times();
+    match &dataset.times {
+        Times::None => {}
+        Times::Regular { step, .. } => dataset.notes.push(format!("the points are {step} apart in time")),
+        Times::Irregular(place) => {
+            dataset.notes.push(format!("the timestamps are not those of equally spaced points ({place})"));
+        }
+    }
     if header.has_label {
         dataset = dataset.with_labels(labels);
         if !header.classes.is_empty() {
@@ -127,76 +153,34 @@ pub(super) fn parse(name: String, bytes: &[u8]) -> Result<Dataset> {
     Ok(dataset)
 }
 
-/// Reads `ch0:ch1:…[:label]`; the first line fixes the number of channels unless the header does.
-fn data_line(
-    line: &str,
-    header: &Header,
-    channels: &mut Option<usize>,
-) -> Result<(Vec<f64>, Option<String>)> {
-    let mut fields: Vec<&str> = line.split(':').map(str::trim).collect();
-    let label = if header.has_label {
-        let missing = match *channels {
-            Some(expected) => fields.len() == expected,
-            None => fields.len() == 1,
-        };
-        let label = if missing { None } else { fields.pop() };
-        let Some(label) = label.filter(|l| !l.is_empty()) else {
-            bail!("no class label after the last ':' (the header says @classLabel true)");
-        };
-        ensure!(
-            header.classes.is_empty() || header.classes.iter().any(|c| c == label),
-            "class label {} is not among the header's ({})",
-            quoted(label),
-            header.classes.join(" ")
-        );
-        Some(label.to_owned())
-    } else {
-        None
+/// Takes the label, if there has to be one, from the end of the fields.
+fn label(fields: &mut Vec<&str>, header: &Header, channels: Option<usize>) -> Result<Option<String>> {
+    const SHOWN: usize = 10;
+    if !header.has_label {
+        return Ok(None);
+    }
+    let missing = match channels {
+        Some(expected) => fields.len() == expected,
+        None => fields.len() == 1,
     };
-    let expected = *channels.get_or_insert(fields.len());
-    ensure!(fields.len() == expected, "{} channels where {expected} were expected", fields.len());
-
-    let parsed: Vec<Vec<f64>> = fields
-        .iter()
-        .enumerate()
-        .map(|(channel, field)| channel_values(field).with_context(|| format!("channel {channel}")))
-        .collect::<Result<_>>()?;
-    let length = parsed[0].len();
-    for (channel, values) in parsed.iter().enumerate() {
-        ensure!(
-            values.len() == length,
-            "channel {channel} has {} points where channel 0 has {length}",
-            values.len()
-        );
+    let label = if missing { None } else { fields.pop() };
+    let Some(label) = label.filter(|l| !l.is_empty()) else {
+        bail!("no class label after the last ':' (the header says @classLabel true)");
+    };
+    if !header.classes.is_empty() && !header.known.contains(label) {
+        let mut shown: Vec<String> = header.classes.iter().take(SHOWN).map(|class| clean(class)).collect();
+        if header.classes.len() > SHOWN {
+            shown.push("…".to_owned());
+        }
+        bail!("class label {} is not among the header's ({})", quoted(label), shown.join(" "));
     }
-    let mut values = Vec::with_capacity(length * expected);
-    for time in 0..length {
-        values.extend(parsed.iter().map(|channel| channel[time]));
-    }
-    Ok((values, label))
-}
-
-fn channel_values(field: &str) -> Result<Vec<f64>> {
-    ensure!(!field.is_empty(), "the series is empty");
-    field
-        .split(',')
-        .map(str::trim)
-        .enumerate()
-        .map(|(position, cell)| match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            Ok(value) => bail!("position {position}: {value} where a finite number was expected"),
-            Err(_) if cell == "?" => bail!("position {position}: missing value '?'; fill it in first"),
-            Err(_) if cell.starts_with('(') => {
-                bail!("position {position}: explicit timestamps '(time,value)' are not supported")
-            }
-            Err(_) => bail!("position {position}: {} is not a number", quoted(cell)),
-        })
-        .collect()
+    Ok(Some(label.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{read, refuses};
+    use crate::Times;
+    use crate::tests::{read, refuses};
 
     const HEAD: &str =
         "#c\n@problemName P\n@timeStamps false\n@univariate false\n@classLabel true a b\n@data\n";
@@ -243,7 +227,7 @@ mod tests {
         refuses("p.ts", with("1,2:3,4:"), &["line 8", "no class label"]);
         refuses("p.ts", with("1,2:3,4:c"), &["line 8", "'c' is not among", "a b"]);
         refuses("p.ts", with(":3,4:a"), &["line 8", "channel 0", "empty"]);
-        refuses("p.ts", with("(1,2),(3,4):3,4:a"), &["line 8", "timestamps"]);
+        refuses("p.ts", with("(1,2),(3,4):3,4:a"), &["line 8", "channel 0", "@timeStamps false"]);
         refuses("p.ts", with("1,2,:3,4,5:a"), &["line 8", "position 2", "'' is not a number"]);
     }
 
@@ -252,7 +236,7 @@ mod tests {
         refuses("p.ts", "1,2\n", &["line 1", "@data"]);
         refuses("p.ts", "@univariate true\n", &["no @data"]);
         refuses("p.ts", "@univariate true\n@data\n", &["no series"]);
-        refuses("p.ts", "@timeStamps true\n@data\n(1,2)\n", &["line 1", "not supported"]);
+        refuses("p.ts", "@timeStamps true\n@data\n1,2\n", &["line 3", "channel 0", "@timeStamps true"]);
         refuses("p.ts", "@univariate maybe\n@data\n1\n", &["line 1", "'true' or 'false'"]);
         refuses("p.ts", "@dimensions 0\n@data\n1\n", &["line 1", "positive whole number"]);
         refuses("p.ts", "@univariate true\n@dimensions 2\n@data\n1:2\n", &["@dimensions 2"]);
@@ -261,5 +245,58 @@ mod tests {
         refuses("p.ts", "@dimensions 3\n@data\n1:2\n", &["line 3", "2 channels where 3"]);
         refuses("p.ts", "@seriesLength 3\n@data\n1,2\n", &["line 3", "2 points", "@seriesLength 3"]);
         refuses("p.ts", "@equalLength true\n@data\n1,2\n1\n", &["line 4", "1 points", "@equalLength"]);
+    }
+
+    #[test]
+    fn timestamps_are_read() {
+        let times =
+            |data: &str| read("p.ts", format!("@timeStamps true\n@classLabel true\n@data\n{data}")).unwrap();
+        let regular = times("(0,5),(0.5,6):(0,7),(0.5,8):a\n(0,1),(0.5,2),(1,3):(0,4),(0.5,5),(1.0,6):b\n");
+        assert_eq!((regular.channels, regular.times), (2, Times::Regular { start: 0.0, step: 0.5 }));
+        assert_eq!(regular.series, [vec![5., 7., 6., 8.], vec![1., 4., 2., 5., 3., 6.]]);
+        assert_eq!(regular.classes, ["a", "b"]);
+        assert!(regular.notes[0].contains("0.5 apart"));
+        let said = |data: &str| match times(data).times {
+            Times::Irregular(place) => place,
+            other => panic!("{data:?}: {other:?}"),
+        };
+        assert!(said("(0,1),(1,2),(3,3):a\n").contains("series 0, position 1"));
+        assert!(said("(0,1),(1,2):a\n(1,1),(2,2):a\n").contains("series 1 starts at 1"));
+        assert!(said("(0,1),(1,2):a\n(0,1),(2,2):a\n").contains("series 1, position 1"));
+    }
+
+    #[test]
+    fn bad_timestamps_are_named() {
+        let refused =
+            |data: &str, parts: &[&str]| refuses("p.ts", format!("@timeStamps true\n@data\n{data}\n"), parts);
+        refused("(0,1),(0,2)", &["line 3", "position 1", "increase"]);
+        refused("(2020-01-01 00:00:00,1)", &["line 3", "position 0", "'2020-01-01 00:00:00'", "number"]);
+        refused("(0,1),(1,?)", &["line 3", "position 1", "missing value"]);
+        refused("(0,1,2)", &["line 3", "position 0", "'1,2'"]);
+        refused("(0)", &["line 3", "position 0", "(time,value)"]);
+        refused("(0,1", &["line 3", "position 0", "(time,value)"]);
+        refused("(0,1)(1,2)", &["line 3", "position 0", "(time,value)"]);
+        refused("(0,1):(1,2)", &["line 3", "channel 1", "times of channel 0"]);
+        refused("(nan,1)", &["line 3", "finite"]);
+    }
+
+    /// A header may list as many classes as the data has lines.
+    #[test]
+    fn many_classes_take_linear_time() {
+        let classes: String = (0..100_000).map(|k| format!(" {k}")).collect();
+        let data: String = (0..100_000).map(|k| format!("1:{k}\n")).collect();
+        let dataset = read("p.ts", format!("@classLabel true{classes}\n@data\n{data}")).unwrap();
+        assert_eq!(dataset.classes.len(), 100_000);
+        assert_eq!(read("p.ts", "@classLabel true b a b\n@data\n1:a\n").unwrap().classes, ["b", "a"]);
+    }
+
+    /// A header's numbers are compared with, and nothing else.
+    #[test]
+    fn huge_claims_cost_nothing() {
+        let most = usize::MAX;
+        refuses("p.ts", format!("@dimensions {most}\n@data\n1:2\n"), &["2 channels where"]);
+        refuses("p.ts", format!("@seriesLength {most}\n@data\n1,2\n"), &["2 points where"]);
+        let (points, channels) = (vec!["1"; 50_000].join(","), vec!["1"; 50_000].join(":"));
+        refuses("p.ts", format!("@data\n{points}:{channels}\n"), &["channel 1 has 1 points"]);
     }
 }

@@ -1,0 +1,128 @@
+//! What was read is said, in every format and from standard input.
+
+mod common;
+
+use std::io::Write;
+
+use common::{Bench, npy, raw_npy};
+
+fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn every_command_says_what_it_read() {
+    let bench = Bench::new();
+    bench
+        .write("a.tsv", "x\t1\t2\t3\ny\t3\t2\t1\nx\t1\t2\n")
+        .write("b.csv", "1,2,3,4\n")
+        .write("c.npy", npy(&[2, 3, 2], &[1.0; 12]));
+    let a = "note: read a.tsv: 3 series of 2 to 3 points, 1 channel, labels of 2 classes (x, y)";
+    let b = "note: read b.csv: 1 series of 4 points, 1 channel, no labels";
+    let c = "note: read c.npy: 2 series of 3 points, 2 channels, no labels";
+    for (args, read) in [
+        (&["pairwise", "a.tsv", "b.csv"][..], &[a, b][..]),
+        (&["pairwise", "c.npy"], &[c]),
+        (&["classify", "--train", "a.tsv", "--test", "b.csv"], &[a, b]),
+        (&["search", "--reference", "b.csv", "--query", "b.csv"], &[b, b]),
+        (&["align", "b.csv", "b.csv"], &[b, b]),
+        (&["barycenter", "a.tsv", "--start", "b.csv"], &[a, b]),
+        (&["cluster", "a.tsv", "-k", "1"], &[a]),
+    ] {
+        let said = bench.run(args);
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{args:?}: {said:?}");
+        assert_eq!(said.read, read, "{args:?}");
+    }
+}
+
+#[test]
+fn doubts_are_warnings() {
+    let bench = Bench::new();
+    bench
+        .write("aeon.npy", npy(&[2, 2, 5], &common::waves(4, 5)))
+        .write("table.tsv", "0.5\t1\t2\n0.6\t3\t4\n")
+        .write("frame.csv", "0,1,2,3\n0.5,1.5,2.5,3\n3,4,5,6\n");
+    let said = bench.run(&["pairwise", "aeon.npy"]);
+    assert!(said.stderr.starts_with("warning: aeon.npy: shape [2, 2, 5]"), "{said:?}");
+    assert!(said.stderr.contains("--layout channels-first"), "{said:?}");
+    bench.ok(&["pairwise", "aeon.npy", "--layout", "channels-first"]);
+    let said = bench.run(&["pairwise", "table.tsv"]);
+    assert!(said.stderr.starts_with("warning: table.tsv: the first column (0.5, …)"), "{said:?}");
+    let said = bench.run(&["pairwise", "frame.csv"]);
+    assert!(said.stderr.starts_with("note: frame.csv: line 1 (0, 1, … 3) names the columns"), "{said:?}");
+    assert_eq!(said.stdout.lines().count(), 2);
+    assert_eq!(bench.ok(&["pairwise", "frame.csv", "--csv-header", "no"]).lines().count(), 3);
+    bench.write("comma.csv", "1,5;2,5\n3;4\n");
+    bench.refuses(&["pairwise", "comma.csv"], &["comma.csv", "line 1, column 1", "decimal comma"]);
+}
+
+#[test]
+fn standard_input_and_compressed_files_read_as_files() {
+    let bench = Bench::new();
+    let text = b"1,2,3\n2,3,4\n";
+    bench.write("a.csv", text).write("a.csv.gz", gz(text));
+    let expected = bench.ok(&["pairwise", "a.csv"]);
+    assert_eq!(bench.ok(&["pairwise", "a.csv.gz"]), expected);
+    for content in [text.to_vec(), gz(text)] {
+        let said = bench.run_with(&["pairwise", "-", "--format", "csv"], content);
+        assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (0, &*expected, ""), "{said:?}");
+        assert_eq!(said.read, ["note: read -: 2 series of 3 points, 1 channel, no labels"]);
+    }
+    bench.refuses(&["pairwise", "-"], &["standard input needs --format"]);
+    bench.refuses(&["pairwise", "-", "-", "--format", "csv"], &["one input only"]);
+    bench.refuses(&["pairwise", "a.csv", "--format", "csv"], &["--format", "no input is one"]);
+    bench.refuses(&["pairwise", "-", "--format", "wav"], &["--format", "wav"]);
+    bench.refuses(&["pairwise", "a.csv", "--key", "X"], &["--key", "no input is one"]);
+    bench.refuses(&["pairwise", "a.csv", "--layout", "channels-first"], &["--layout", "no input is one"]);
+    bench.refuses(&["pairwise", "a.csv", "--csv-layout", "rows", "--csv-header", "maybe"], &["maybe"]);
+}
+
+/// Files of a few bytes that ask for much more.
+#[test]
+fn hostile_files_are_refused_at_once() {
+    let bench = Bench::new();
+    for (name, bracket) in [("curly.npy", "{"), ("square.npy", "[")] {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend(64_u16.to_le_bytes());
+        bytes.extend(bracket.repeat(64).as_bytes());
+        bench.write(name, bytes);
+        bench.refuses(&["pairwise", name], &[name, "header"]);
+    }
+    bench.write("empty.npy", raw_npy("<U0", "(1000000000000,)", &[]));
+    bench.refuses(&["pairwise", "empty.npy"], &["empty.npy", "<U0"]);
+    bench.write("bomb.csv.gz", gz(&vec![b'0'; 4 << 20]));
+    bench.refuses(&["pairwise", "bomb.csv.gz", "--memory-limit", "1MiB"], &["bomb.csv.gz", "--memory-limit"]);
+}
+
+/// Labels of which some are numbers, in more series than a sort looks at one by one.
+#[test]
+fn mixed_labels_are_classes() {
+    let bench = Bench::new();
+    let lines: String = (0..63).map(|k| format!("{}\t{}\t1\n", ["9", "10", "1a"][k % 3], k % 3)).collect();
+    bench.write("a.tsv", lines);
+    let answer = bench.json(&["classify", "--train", "a.tsv", "--test", "a.tsv", "--json"]);
+    assert_eq!(answer["classes"], serde_json::json!(["9", "10", "1a"]));
+    assert_eq!(answer["accuracy"], 1.0);
+}
+
+#[test]
+fn timestamps_are_for_twed() {
+    let bench = Bench::new();
+    let head = "@timeStamps true\n@classLabel false\n@data\n";
+    bench
+        .write("half.ts", format!("{head}(0,1),(0.5,2),(1,4)\n(0,2),(0.5,1)\n"))
+        .write("plain.csv", "1,2,4\n2,1\n")
+        .write("odd.ts", format!("{head}(0,1),(1,2),(5,4)\n"));
+    let timed = bench.run(&["pairwise", "half.ts", "-m", "twed", "--nu", "2"]);
+    assert_eq!(timed.code, 0, "{timed:?}");
+    assert!(timed.stderr.contains("0.5 apart") && timed.stderr.contains("1 per point"), "{timed:?}");
+    assert_eq!(timed.stdout, bench.ok(&["pairwise", "plain.csv", "-m", "twed", "--nu", "1"]));
+    let said = bench.run(&["pairwise", "odd.ts", "-m", "twed"]);
+    assert!(said.code > 0 && said.stderr.contains("position 1: 1") && said.stderr.contains("equally spaced"));
+    let said = bench.run(&["pairwise", "half.ts", "plain.csv", "-m", "twed"]);
+    assert!(said.code > 0 && said.stderr.contains("plain.csv has other times than half.ts"), "{said:?}");
+    let said = bench.run(&["pairwise", "odd.ts"]);
+    assert!(said.code == 0 && said.stderr.contains("dtw does not look at the timestamps"), "{said:?}");
+}

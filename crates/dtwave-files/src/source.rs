@@ -1,0 +1,293 @@
+//! Where bytes come from: files, standard input, compressed or not; and which format they are in.
+//!
+//! What lies on the disk is bounded by its size. What is inflated, or comes from a pipe, has no size that could be
+//! trusted: it is bounded by the memory limit while it is read.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+
+/// A file format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Format {
+    /// UCR/UEA `.ts`.
+    Ts,
+    /// Labels in the first column: the UCR archive's `.tsv` and `.txt`.
+    #[cfg_attr(feature = "clap", value(alias = "txt"))]
+    Tsv,
+    /// Numbers only.
+    Csv,
+    /// A NumPy array.
+    Npy,
+    /// An archive of NumPy arrays.
+    Npz,
+}
+
+impl Format {
+    /// The format that an extension stands for, compression (`.gz`, `.xz`) aside; none if it is not known.
+    pub fn of(path: &Path) -> Option<Self> {
+        let stem = if compression_of(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
+        Some(match extension(&stem).as_str() {
+            "ts" => Format::Ts,
+            "tsv" | "txt" => Format::Tsv,
+            "csv" => Format::Csv,
+            "npy" => Format::Npy,
+            "npz" => Format::Npz,
+            _ => return None,
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Format::of(Path::new(&format!("x.{text}")))
+            .ok_or_else(|| format!("unknown format '{text}'; expected ts, tsv, txt, csv, npy or npz"))
+    }
+}
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    Gz,
+    Xz,
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase()
+}
+
+fn compression_of(path: &Path) -> Option<Compression> {
+    match extension(path).as_str() {
+        "gz" => Some(Compression::Gz),
+        "xz" => Some(Compression::Xz),
+        _ => None,
+    }
+}
+
+/// Whether the path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What the file is called in results: its name without extensions.
+pub(crate) fn name_of(path: &Path) -> String {
+    if is_stdin(path) {
+        return "stdin".to_owned();
+    }
+    let path = if compression_of(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
+    path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+}
+
+/// Bytes to parse, and the memory that may come of them.
+pub(crate) struct Content {
+    pub(crate) bytes: Vec<u8>,
+    /// None where the bytes lie in a file as they are: what comes of them is in proportion to that.
+    limit_bytes: Option<u64>,
+}
+
+impl Content {
+    /// What lies somewhere as it is.
+    pub(crate) fn measured(bytes: Vec<u8>) -> Self {
+        Content { bytes, limit_bytes: None }
+    }
+
+    /// What has no size that could be trusted.
+    pub(crate) fn limited(bytes: Vec<u8>, limit_bytes: u64) -> Self {
+        Content { bytes, limit_bytes: Some(limit_bytes) }
+    }
+
+    /// Refuses what would take more memory, besides the bytes, than the limit allows.
+    pub(crate) fn allow(&self, needed_bytes: u64) -> Result<()> {
+        let needed = needed_bytes.saturating_add(self.bytes.len() as u64);
+        match self.limit_bytes {
+            Some(limit) if needed > limit => bail!(
+                "the values may take {needed} bytes of memory, more than the {limit} of the memory limit; raise --memory-limit if that is meant"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the memory limit counts.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit_bytes.is_some()
+    }
+}
+
+/// The bytes as they lie in the file or come from standard input.
+pub(crate) fn content(path: &Path, limit_bytes: u64) -> Result<Content> {
+    let stream = |reader: &mut dyn Read| {
+        read_stream(reader, limit_bytes).map(|bytes| Content::limited(bytes, limit_bytes))
+    };
+    if is_stdin(path) {
+        return stream(&mut std::io::stdin().lock()).context("cannot read standard input");
+    }
+    let read = || -> Result<Content> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            // A pipe or device has no size, and may never end.
+            return stream(&mut file);
+        }
+        let mut bytes = Vec::new();
+        let size = usize::try_from(metadata.len()).map_err(|_| anyhow!("the file is larger than memory"))?;
+        bytes.try_reserve_exact(size).map_err(|_| anyhow!("{size} bytes do not fit the memory"))?;
+        file.read_to_end(&mut bytes)?;
+        Ok(Content::measured(bytes))
+    };
+    read().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// All that a reader of unknown size has; an error where that is more than the limit.
+pub(crate) fn read_stream(reader: impl Read, limit_bytes: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    ensure!(
+        bytes.len() as u64 <= limit_bytes,
+        "more than {limit_bytes} bytes, which is the memory limit; raise --memory-limit if that is meant"
+    );
+    Ok(bytes)
+}
+
+/// Inflates what is compressed, by its first bytes; a name that promises a compression must have it.
+pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Result<Content> {
+    let bytes = &content.bytes;
+    let found = if bytes.starts_with(b"\x1f\x8b") {
+        Some(Compression::Gz)
+    } else if bytes.starts_with(b"\xfd7zXZ\0") {
+        Some(Compression::Xz)
+    } else {
+        None
+    };
+    if let Some(promised) = compression_of(path).filter(|promised| found != Some(*promised)) {
+        let (name, other) = match promised {
+            Compression::Gz => ("gzip", "xz"),
+            Compression::Xz => ("xz", "gzip"),
+        };
+        let said = if found.is_some() { format!("it is {other} data") } else { format!("no {name} data") };
+        bail!("the name says {name}, but {said}");
+    }
+    let inflated = match found {
+        None => return Ok(content),
+        Some(Compression::Gz) => {
+            read_stream(flate2::bufread::MultiGzDecoder::new(&bytes[..]), limit_bytes).context("gzip data")?
+        }
+        Some(Compression::Xz) => {
+            // The dictionary counts, too: a file of a few bytes may ask for one of 4 GiB.
+            let limit_kib = u32::try_from(limit_bytes / 1024).unwrap_or(u32::MAX - 1).max(1);
+            let reader = lzma_rust2::XzReader::new_mem_limit(&bytes[..], true, limit_kib);
+            read_stream(reader, limit_bytes).context("xz data")?
+        }
+    };
+    ensure!(!inflated.is_empty(), "the file is empty");
+    Ok(Content::limited(inflated, limit_bytes))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::tests::{options, read, read_with, refuses};
+    use crate::{Dataset, ReadOptions};
+
+    pub(crate) fn gz(bytes: &[u8]) -> Vec<u8> {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        writer.write_all(bytes).unwrap();
+        writer.finish().unwrap()
+    }
+
+    pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
+        let options = lzma_rust2::XzOptions::with_preset(1);
+        let mut writer = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+        writer.write_all(bytes).unwrap();
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn formats_follow_extensions() {
+        for (name, format) in [
+            ("a.csv", Some(Format::Csv)),
+            ("a.b.TS", Some(Format::Ts)),
+            ("a.txt.gz", Some(Format::Tsv)),
+            ("a.npy.XZ", Some(Format::Npy)),
+            ("a.gz", None),
+            ("a.gz.xz", None),
+            ("csv", None),
+        ] {
+            assert_eq!(Format::of(Path::new(name)), format, "{name}");
+        }
+        assert_eq!("tsv.gz".parse(), Ok(Format::Tsv));
+        assert!("wav".parse::<Format>().unwrap_err().contains("expected ts, tsv"));
+        assert_eq!(name_of(Path::new("folder/a.csv.gz")), "a");
+    }
+
+    #[test]
+    fn compressed_files_read_as_plain_ones() {
+        let text = b"1,2.5\n-3,4\n";
+        let plain = read("a.csv", text).unwrap().series;
+        for bytes in [gz(text), xz(text), [gz(b"1,2.5\n"), gz(b"-3,4\n")].concat()] {
+            let name = if bytes[0] == 0x1f { "a.csv.gz" } else { "a.csv.xz" };
+            assert_eq!(read(name, &bytes).unwrap().series, plain);
+            assert_eq!(read("a.csv", &bytes).unwrap().series, plain, "by its first bytes");
+        }
+        refuses("a.csv.gz", text, &["the name says gzip", "no gzip data"]);
+        refuses("a.csv.gz", xz(text), &["the name says gzip", "it is xz data"]);
+        refuses("a.csv.xz", gz(b""), &["the name says xz"]);
+        refuses("a.csv.gz", gz(b""), &["the file is empty"]);
+    }
+
+    #[test]
+    fn damaged_compressed_data_is_an_error() {
+        for (name, whole) in [("a.csv.gz", gz(b"1\n2\n3\n")), ("a.csv.xz", xz(b"1\n2\n3\n"))] {
+            for end in 7..whole.len() {
+                refuses(name, &whole[..end], &[name]);
+            }
+            let mut damaged = whole.clone();
+            let at = damaged.len() / 2;
+            damaged[at] ^= 0x55;
+            refuses(name, damaged, &[name]);
+            refuses(name, [&whole[..], b"rubbish"].concat(), &[name]);
+        }
+    }
+
+    /// What is inflated is bounded by the memory limit, however small the file.
+    #[test]
+    fn bombs_are_refused() {
+        let limited = ReadOptions { memory_limit_bytes: 1 << 20, ..options() };
+        let zeros = vec![b'0'; 3 << 20];
+        // Few bytes of text, but each line a series.
+        let lines = "1\n".repeat(400_000);
+        let bytes = vec![0_u8; 800_000];
+        let array = crate::npy::tests::npy(&[800_000], &bytes);
+        for (name, bytes) in [
+            ("a.csv.gz", gz(&zeros)),
+            ("a.csv.xz", xz(&zeros)),
+            ("a.csv.gz", gz(lines.as_bytes())),
+            ("a.ts.xz", xz(format!("@data\n{lines}").as_bytes())),
+            ("a.npy.gz", gz(&array)),
+        ] {
+            assert!(bytes.len() < 8192);
+            let error = format!("{:#}", read_with(name, bytes, &limited).unwrap_err());
+            assert!(error.contains("memory") && error.contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn streams_need_a_format_and_end_at_the_limit() {
+        let stdin = Path::new("-");
+        let csv = ReadOptions { format: Some(Format::Csv), memory_limit_bytes: 100_000, ..options() };
+        let dataset = Dataset::from_stream(stdin, &b"1,2\n3,4\n"[..], &csv).unwrap();
+        assert_eq!((dataset.name.as_str(), dataset.len()), ("stdin", 2));
+        assert_eq!(Dataset::from_stream(stdin, &gz(b"1,2\n3,4\n")[..], &csv).unwrap().len(), 2);
+        let endless = format!("{:#}", Dataset::from_stream(stdin, std::io::repeat(b'1'), &csv).unwrap_err());
+        assert!(endless.contains("more than 100000 bytes"), "{endless}");
+        let open = format!("{:#}", Dataset::from_stream(stdin, &b"1\n"[..], &options()).unwrap_err());
+        assert!(open.contains("--format"), "{open}");
+    }
+}

@@ -1,0 +1,244 @@
+//! The UCR archive's `.tsv` and `.txt` formats: one series per line, its class label in the first column.
+//!
+//! The separator is a tab, a comma or white space, whichever the first line has. The 2018 archive pads shorter
+//! series with NaN at the end; that padding is dropped and noted. A NaN anywhere else is an error. A first column that does
+//! not look like labels is read as such with a warning, since the format says so. Line 1 is a header if it counts
+//! 0, 1, 2, … above values that are not whole.
+
+use anyhow::{Result, bail, ensure};
+
+use super::text::{LEAST_COUNTED, clean, counts_up, not_a_number, numbered_lines};
+use super::{Dataset, HeaderLine};
+
+/// What stands between two cells.
+#[derive(Clone, Copy)]
+enum Separator {
+    Char(char),
+    WhiteSpace,
+}
+
+impl Separator {
+    fn of(line: &str) -> Self {
+        if line.contains('\t') {
+            return Separator::Char('\t');
+        }
+        // Commas inside of words that spaces keep apart are decimal commas.
+        let words = line.split_whitespace();
+        let are_decimal = words.clone().count() > 2
+            && words.clone().all(|word| word.matches(',').count() < 2)
+            && !words.clone().any(|word| word.ends_with(',') || word.starts_with(','));
+        if line.contains(',') && !are_decimal { Separator::Char(',') } else { Separator::WhiteSpace }
+    }
+
+    fn split(self, line: &str) -> Vec<&str> {
+        match self {
+            Separator::Char(c) => line.split(c).map(str::trim).collect(),
+            Separator::WhiteSpace => line.split_whitespace().collect(),
+        }
+    }
+}
+
+/// Parses the bytes of a `.tsv` or `.txt` file.
+pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine) -> Result<Dataset> {
+    let mut lines = numbered_lines(bytes, None);
+    let Some(first) = lines.next() else { bail!("the file holds no series") };
+    let (first_line, first) = first?;
+    let separator = Separator::of(first);
+    let first = separator.split(first);
+    let mut notes = Vec::new();
+    let header = is_header(&first, lines, separator, wanted);
+    if header && wanted == HeaderLine::Auto {
+        notes.push(format!(
+            "line {first_line} (0, 1, … {}) names the columns and was left out; --csv-header no reads it as a series",
+            first.last().copied().unwrap_or_default()
+        ));
+    }
+    // Below a header with an empty corner; judged by the lines.
+    let mut has_index = header && first[0].is_empty();
+
+    let mut series: Vec<Vec<f64>> = Vec::new();
+    let mut labels: Vec<String> = Vec::new();
+    let mut padded = 0;
+    for line in numbered_lines(bytes, None).skip(usize::from(header)) {
+        let (number, line) = line?;
+        let cells = separator.split(line);
+        ensure!(!cells[0].is_empty(), "line {number}: no class label in the first column");
+        let (values, is_padded) = values(number, &cells, series.len())?;
+        has_index &= cells[0].parse() == Ok(series.len());
+        padded += usize::from(is_padded);
+        series.push(values);
+        labels.push(canonical_label(cells[0]));
+    }
+    ensure!(!series.is_empty(), "only a header line; expected labels and series below it");
+    if padded > 0 {
+        notes.push(format!("{padded} series padded with NaN at the end were read as shorter series"));
+    }
+    let dataset = Dataset::univariate(name, series);
+    if has_index {
+        notes.push(
+            "the first column (0, 1, …) is the index of the rows and was left out; there are no labels"
+                .into(),
+        );
+        return Ok(Dataset { notes, ..dataset });
+    }
+    let warnings = doubt(&labels).into_iter().collect();
+    Ok(Dataset { notes, warnings, ..dataset.with_labels(labels) })
+}
+
+/// Whether the first line names the columns: as the user says, or because it counts them above values that are not whole.
+fn is_header<'a>(
+    first: &[&str],
+    others: impl Iterator<Item = Result<(usize, &'a str)>>,
+    separator: Separator,
+    wanted: HeaderLine,
+) -> bool {
+    // Without the corner above an index.
+    let counted = &first[usize::from(first[0].is_empty())..];
+    match wanted {
+        HeaderLine::Yes => true,
+        HeaderLine::No => false,
+        HeaderLine::Auto if !counts_up(counted.iter().copied()) => false,
+        HeaderLine::Auto if counted.len() < LEAST_COUNTED && counted.len() == first.len() => false,
+        HeaderLine::Auto => {
+            let fraction = |cell: &&str| cell.parse().is_ok_and(|value: f64| value.fract() != 0.0);
+            counted.len() < first.len()
+                || others.flatten().any(|(_, line)| separator.split(line).iter().skip(1).any(fraction))
+        }
+    }
+}
+
+/// The values behind the label, and whether they were padded.
+fn values(line: usize, cells: &[&str], series: usize) -> Result<(Vec<f64>, bool)> {
+    let mut values = Vec::with_capacity(cells.len() - 1);
+    for (index, cell) in cells.iter().enumerate().skip(1) {
+        let Ok(value) = cell.parse::<f64>() else {
+            if line == 1 && cells.len() > 2 && cells.iter().all(|cell| cell.parse::<f64>().is_err()) {
+                bail!("line 1 holds no numbers; if it names the columns, say --csv-header yes");
+            }
+            bail!("line {line}, column {}: {}", index + 1, not_a_number(cell));
+        };
+        values.push(value);
+    }
+    let end = values.iter().rposition(|v| !v.is_nan()).map_or(0, |last| last + 1);
+    let is_padded = end < values.len();
+    values.truncate(end);
+    if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+        bail!(
+            "line {line}, column {}: series {series}, position {at}: {} where a finite number was expected",
+            at + 2,
+            values[at]
+        );
+    }
+    ensure!(
+        !values.is_empty(),
+        "line {line}: series {series} is empty: expected a class label and then the series"
+    );
+    Ok((values, is_padded))
+}
+
+/// Why the first column may hold something else than labels.
+fn doubt(labels: &[String]) -> Option<String> {
+    let is_fraction = |label: &&String| label.parse().is_ok_and(|value: f64| value.fract() != 0.0);
+    let shown = if let Some(label) = labels.iter().find(is_fraction) {
+        format!("the first column ({}, …)", clean(label))
+    } else if labels.len() > 2 && counts_up(labels.iter().map(String::as_str)) {
+        "the first column (0, 1, 2, …)".to_owned()
+    } else {
+        return None;
+    };
+    Some(format!("{shown} was read as class labels; a table of values alone is a .csv file"))
+}
+
+/// Writes whole numbers with decimals or an exponent without them, so that `1.0000000e+00` and `1` are one class; other
+/// labels are kept as they are.
+fn canonical_label(cell: &str) -> String {
+    match cell.parse::<f64>() {
+        Ok(value) if cell.contains(['.', 'e', 'E']) && value.fract() == 0.0 && value.abs() < 1e15 => {
+            format!("{}", value as i64)
+        }
+        _ => cell.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{options, read, read_with, refuses};
+    use crate::{HeaderLine, ReadOptions};
+
+    #[test]
+    fn all_separators_give_the_same() {
+        let expected = [vec![0.5, -1.0], vec![2.0, 3.0]];
+        for (name, text) in [
+            ("a.tsv", "1\t0.5\t-1\n2\t2\t3\n"),
+            ("a.txt", "1,0.5,-1\n2,2,3\n"),
+            ("a.txt", "  1.0000000e+00   5.0e-01  -1\n   2.0 2 3"),
+            ("a.tsv", "1\t0.5\t-1\r\n\r\n2\t2\t3\r\n"),
+        ] {
+            let dataset = read(name, text).unwrap();
+            assert_eq!(dataset.series, expected, "{text:?}");
+            assert_eq!(dataset.labels.unwrap(), ["1", "2"]);
+            assert!(dataset.notes.is_empty());
+        }
+    }
+
+    #[test]
+    fn trailing_nan_is_padding_and_noted() {
+        let dataset = read("a.tsv", "a\t1\t2\t3\nb\t4\tNaN\tnan\n").unwrap();
+        assert_eq!(dataset.series, [vec![1., 2., 3.], vec![4.]]);
+        assert_eq!(dataset.notes.len(), 1);
+        assert!(dataset.notes[0].starts_with("1 series padded with NaN"));
+    }
+
+    #[test]
+    fn malformed_lines_are_named() {
+        refuses("a.tsv", "1\t2\t3\n1\tNaN\t4\n", &["line 2, column 2", "series 1, position 0", "NaN"]);
+        refuses("a.tsv", "1\t2\tinf\n", &["line 1, column 3", "series 0, position 1", "inf"]);
+        refuses("a.tsv", "1\t2\n1\tNaN\n", &["line 2", "series 1 is empty"]);
+        refuses("a.tsv", "1\n", &["line 1", "series 0 is empty", "class label"]);
+        refuses("a.tsv", "1\t2\tx3\n", &["line 1, column 3", "'x3' is not a number"]);
+        refuses("a.tsv", "1\t2\n,\t2\t?\n", &["line 2, column 3", "'?'"]);
+        refuses("a.txt", "1,2,3\n,2,3\n", &["line 2", "no class label"]);
+        refuses("a.txt", "1,,3\n", &["line 1, column 2", "'' is not a number"]);
+        refuses("a.txt", "\n\n", &["no series"]);
+        refuses("a.txt", b"1 2 3\n1 \xff\n", &["line 2", "not UTF-8"]);
+    }
+
+    #[test]
+    fn labels_of_different_texts_are_different_classes() {
+        let dataset = read("a.tsv", "01\t1\t2\n1\t1\t2\n1.0\t1\t2\n1e0\t1\t2\n").unwrap();
+        assert_eq!(dataset.labels.unwrap(), ["01", "1", "1", "1"]);
+        assert_eq!(dataset.classes, ["01", "1"]);
+    }
+
+    #[test]
+    fn a_first_column_of_values_is_doubted() {
+        for text in ["0.53\t1\t2\n0.61\t3\t4\n", "0\t1.5\t2\n1\t3\t4\n2\t3\t4\n"] {
+            let dataset = read("a.tsv", text).unwrap();
+            assert!(dataset.warnings[0].contains("was read as class labels"), "{text:?}");
+        }
+        assert!(read("a.tsv", "a\t1\t2\nb\t3\t4\n").unwrap().warnings.is_empty());
+        assert!(read("a.tsv", "0\t1\t2\n1\t3\t4\n0\t3\t4\n").unwrap().warnings.is_empty());
+    }
+
+    #[test]
+    fn a_line_that_counts_is_a_header() {
+        let named = read("a.tsv", "0\t1\t2\t3\n1\t0.5\t2\t3\n2\t3\t4\t5\n").unwrap();
+        assert_eq!(named.series, [[0.5, 2., 3.], [3., 4., 5.]]);
+        assert!(named.notes[0].contains("line 1 (0, 1, … 3)"));
+        let indexed = read("a.tsv", "\t0\t1\n0\t7\t8\n1\t9\t6\n").unwrap();
+        assert_eq!((indexed.series, indexed.labels), (vec![vec![7., 8.], vec![9., 6.]], None));
+        let wanted = |header, text: &str| read_with("a.tsv", text, &ReadOptions { header, ..options() });
+        assert_eq!(wanted(HeaderLine::No, "0\t1\t2\t3\n1\t0.5\t2\t3\n").unwrap().len(), 2);
+        assert_eq!(wanted(HeaderLine::Yes, "label\tx\ty\na\t1\t2\n").unwrap().series, [[1., 2.]]);
+        refuses("a.tsv", "label\tx\ty\na\t1\t2\n", &["line 1 holds no numbers", "--csv-header yes"]);
+        assert!(wanted(HeaderLine::Yes, "label\tx\n").is_err());
+        refuses("a.tsv", "1\t2\t3\n\t2\t3\n", &["line 2", "no class label"]);
+    }
+
+    #[test]
+    fn decimal_commas_are_named() {
+        refuses("a.tsv", "1\t0,5\t0,6\n", &["line 1, column 2", "'0,5' has a decimal comma"]);
+        refuses("a.txt", "1 0,5 0,6\n2 1,5 1\n", &["line 1, column 2", "'0,5' has a decimal comma"]);
+        assert_eq!(read("a.txt", "1, 0.5, 2\n").unwrap().series, [[0.5, 2.]]);
+    }
+}
