@@ -5,17 +5,18 @@
     reason = "work on device memory takes addresses, and plain numbers are copied as bytes"
 )]
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use dtw_core::{Dtype, Pairing, Problem};
 use dtw_cuda::{
     Buffer as _, CudaBackend, CudaBuffer, CudaMachine, DeviceBatch, DeviceLayout, Machine as _, NativePlan,
     Number, normalize_on_device,
 };
 
+use crate::check::{Checker, Results, same_bits};
 use crate::definition::{Data, Definition, Task};
 use crate::input;
 use crate::machine;
-use crate::measure::{self, Measured, batches, check_mean, check_pairs, rounds_for, series};
+use crate::measure::{self, Measured, batches, rounds_for, series};
 use crate::timing::{Times, timed};
 
 /// Device memory that plans may take beside the series and results.
@@ -60,23 +61,39 @@ impl Gpu {
     ///
     /// # Errors
     /// When the device cannot do it, fails, or computes a wrong value.
-    pub(crate) fn measure(&self, definition: &Definition, dtype: Dtype, rounds: usize) -> Result<Measured> {
+    pub(crate) fn measure(
+        &self,
+        definition: &Definition,
+        dtype: Dtype,
+        rounds: usize,
+        checker: &Checker,
+    ) -> Result<Measured> {
         match dtype {
-            Dtype::F64 => self.measure_in::<f64>(definition, rounds),
-            Dtype::F32 => self.measure_in::<f32>(definition, rounds),
+            Dtype::F64 => self.measure_in::<f64>(definition, rounds, checker),
+            Dtype::F32 => self.measure_in::<f32>(definition, rounds, checker),
         }
     }
 
-    fn measure_in<T: Number>(&self, definition: &Definition, rounds: usize) -> Result<Measured> {
+    fn measure_in<T: Number>(
+        &self,
+        definition: &Definition,
+        rounds: usize,
+        checker: &Checker,
+    ) -> Result<Measured> {
         match (definition.data, definition.task) {
-            (Data::Host, _) => measure::on_host::<T>(&self.backend, definition, rounds),
-            (Data::Resident, Task::Normalize) => self.normalize::<T>(definition, rounds),
-            (Data::Resident, _) => self.resident::<T>(definition, rounds),
+            (Data::Host, _) => measure::on_host::<T>(&self.backend, definition, rounds, checker),
+            (Data::Resident, Task::Normalize) => self.normalize::<T>(definition, rounds, checker),
+            (Data::Resident, _) => self.resident::<T>(definition, rounds, checker),
         }
     }
 
     /// Series and results on the device.
-    fn resident<T: Number>(&self, definition: &Definition, rounds: usize) -> Result<Measured> {
+    fn resident<T: Number>(
+        &self,
+        definition: &Definition,
+        rounds: usize,
+        checker: &Checker,
+    ) -> Result<Measured> {
         let machine = self.backend.machine().own_queue()?;
         let (x, y) = series::<T>(definition);
         let (batch_x, batch_y) = batches(definition, &x, &y)?;
@@ -98,22 +115,29 @@ impl Gpu {
             Pairing::SelfSymmetric => at_x,
             _ => batch(&on_y, definition.count_y(), definition.length_y()),
         };
-        let times = timed_on_device(&machine, rounds, || {
-            // SAFETY: the buffers hold the series that the layouts say, and `out` every value of the problem.
-            unsafe { plan.distances_on_device(at_x, at_y, out.address()) }
-        })?;
-        let mut values = vec![T::ZERO; problem.output_len()];
-        machine.download(&out, 0, raw_mut(&mut values))?;
-        if definition.expected_mean.is_some() {
-            check_mean(definition, &values)?;
-        } else {
-            check_pairs(definition, &x, &y, &values)?;
-        }
-        Ok(Measured { plan_secs, times, cells, values: x.len() as u64 })
+        // SAFETY: the buffers hold the series that the layouts say, and `out` every value of the problem.
+        let mut work = || unsafe { plan.distances_on_device(at_x, at_y, out.address()) };
+        let values = || -> Result<Vec<T>> {
+            let mut values = vec![T::ZERO; problem.output_len()];
+            machine.download(&out, 0, raw_mut(&mut values))?;
+            Ok(values)
+        };
+        work()?;
+        let first = values()?;
+        let results = Results { values: &first, gradients: None, paths: None };
+        let checked = checker.check(definition, &x, &y, &results)?;
+        let times = timed_on_device(&machine, rounds, work)?;
+        same_bits(definition, &first, &values()?)?;
+        Ok(Measured { plan_secs, times, cells, values: x.len() as u64, checked })
     }
 
     /// z-normalisation from one place of the device to another.
-    fn normalize<T: Number>(&self, definition: &Definition, rounds: usize) -> Result<Measured> {
+    fn normalize<T: Number>(
+        &self,
+        definition: &Definition,
+        rounds: usize,
+        checker: &Checker,
+    ) -> Result<Measured> {
         let machine = self.backend.machine().own_queue()?;
         let (count, length) = (definition.count, definition.length);
         let x: Vec<T> = input::uniform(definition.seed, count * length);
@@ -122,21 +146,9 @@ impl Gpu {
             // SAFETY: both buffers have room for `count * length` values.
             unsafe { normalize_on_device::<T, _>(&machine, from.address(), to.address(), count, length) }
         })?;
-        for series in [0, count / 2, count - 1] {
-            let place = series * length..(series + 1) * length;
-            let mut got = vec![T::ZERO; length];
-            machine.download(&to, place.start * size_of::<T>(), raw_mut(&mut got))?;
-            let mut expected: Vec<f64> = x[place].iter().map(|value| value.to_f64()).collect();
-            dtw_core::normalize::z_normalize(&mut expected, 1);
-            let error = got.iter().zip(&expected).map(|(a, b)| (a.to_f64() - b).abs()).fold(0.0, f64::max);
-            let allowed = definition.tolerance(T::DTYPE);
-            let is_right = error <= allowed && got.iter().all(|value| value.to_f64().is_finite());
-            ensure!(
-                is_right,
-                "{}: series {series} is off by {error:.1e}, allowed {allowed:.0e}",
-                definition.name
-            );
-        }
+        let mut values = vec![T::ZERO; x.len()];
+        machine.download(&to, 0, raw_mut(&mut values))?;
+        let checked = checker.normalized(definition, &x, &values)?;
         let copy = timed_on_device(&machine, rounds, || machine.copy(&from, &to, size_of_val(&*x)))?.median();
         println!(
             "{:32} a device copy of the same takes {:.4} ms: {:.0}% of its speed",
@@ -144,7 +156,7 @@ impl Gpu {
             copy * 1e3,
             100.0 * copy / times.median()
         );
-        Ok(Measured { plan_secs: 0.0, times, cells: 0, values: x.len() as u64 })
+        Ok(Measured { plan_secs: 0.0, times, cells: 0, values: x.len() as u64, checked })
     }
 }
 

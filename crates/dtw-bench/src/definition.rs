@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use dtw_core::{Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Radius, Spec};
 use serde::Deserialize;
 
+use crate::check::can_check_paths;
+
 /// A file of definitions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,8 +61,8 @@ pub(crate) struct Definition {
     /// Which precisions are timed.
     #[serde(default = "both")]
     pub(crate) dtypes: Vec<String>,
-    /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it. Without it
-    /// single pairs are compared with the CPU in f64.
+    /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it, or the CPU
+    /// backend where they would take too long. All values are compared with the CPU's besides, of large work a sample.
     pub(crate) expected_mean: Option<f64>,
     /// Allowed relative error of the mean in f64.
     #[serde(default = "tolerance_f64")]
@@ -272,6 +274,15 @@ impl Definition {
         }
     }
 
+    /// # Errors
+    /// Where there is no mean to check values by, and there should be.
+    pub(crate) fn check_expectation(&self) -> Result<()> {
+        if self.expected_mean.is_none() && self.task != Task::Normalize {
+            bail!("{}: expected_mean is missing; `dtw-bench expect` computes it", self.name);
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<()> {
         if let Some(wrong) = self.dtypes.iter().find(|name| *name != "f32" && *name != "f64") {
             bail!("{}: dtypes are f32 and f64, not {wrong:?}", self.name);
@@ -284,9 +295,6 @@ impl Definition {
         }
         if self.pairs != Pairs::Cross && self.count_y() != self.count {
             bail!("{}: only pairs = \"cross\" takes a count_y of its own", self.name);
-        }
-        if self.expected_mean.is_none() && (self.data == Data::Host || self.is_for("cpu")) {
-            bail!("{}: only resident data of a GPU can do without expected_mean", self.name);
         }
         match self.task {
             Task::Distances => {}
@@ -302,6 +310,9 @@ impl Definition {
             Task::Gradients | Task::Paths => {
                 if self.pairs != Pairs::Zipped || self.data == Data::Resident {
                     bail!("{}: {} are computed of zipped pairs in host memory", self.name, self.task.name());
+                }
+                if self.task == Task::Paths && !can_check_paths(self) {
+                    bail!("{}: paths are checked by what they cost, of measure = \"dtw\" only", self.name);
                 }
             }
         }
@@ -353,6 +364,7 @@ mod tests {
         assert!(
             all.iter().all(|d| d.expected_mean.is_none_or(f64::is_finite) && d.count > 0 && d.length > 0)
         );
+        all.iter().try_for_each(Definition::check_expectation).unwrap();
     }
 
     #[test]

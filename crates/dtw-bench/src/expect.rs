@@ -1,34 +1,61 @@
-//! `dtw-bench expect`: the definitions' expected values, by the oracles, which share no code with what is timed.
+//! `dtw-bench expect`: the definitions' expected values, by the oracles, which share no code with what is timed; by the CPU
+//! backend in `f64` where the oracles would take too long.
 
 use anyhow::{Context, Result, bail};
 use dtw_conformance::oracle::{Band, LocalCost, Measure, Pair, Radius};
+use dtw_core::{Backend, Problem};
+use dtw_cpu::CpuBackend;
 
-use crate::definition::{Definition, Pairs, read};
+use crate::definition::{Definition, Pairs, Task, read};
 use crate::input;
+use crate::measure::batches;
 
-/// Cells of the largest matrix that an oracle is asked to fill: 8 GB. Means of longer pairs are the CPU backend's.
-const MOST_CELLS: usize = 1_000_000_000;
+/// Cells that the oracles are asked for at most, in one matrix and in all: 16 GB and half a minute.
+const MOST_CELLS: u64 = 1_000_000_000;
 
-/// Prints the name, the mean by the oracles and the mean in the file, of every definition; says which pairs are too long.
+/// Options of `expect`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only definitions whose name contains one of these.
+    names: Vec<String>,
+}
+
+/// Prints the name, the mean, who computed it, and the mean in the file, of every definition.
 ///
 /// # Errors
-/// When a file cannot be read or an oracle has no answer.
-pub(crate) fn run() -> Result<()> {
+/// When a file cannot be read or there is no answer.
+pub(crate) fn run(options: &Options) -> Result<()> {
     for definition in read(&crate::benchmarks().join("definitions"))? {
-        let Some(in_the_file) = definition.expected_mean else { continue };
-        if definition.length.saturating_mul(definition.length_y()) > MOST_CELLS {
-            println!("{:24} left out: a pair is too long for the oracles", definition.name);
+        let is_chosen =
+            options.names.is_empty() || options.names.iter().any(|name| definition.name.contains(name));
+        if definition.task == Task::Normalize || !is_chosen {
             continue;
         }
-        let mean = mean(&definition)?;
-        println!("{:24} {mean:?} (in the file: {in_the_file:?})", definition.name);
+        let (x, y) = crate::measure::series::<f64>(&definition);
+        let (x, y) = batches(&definition, &x, &y)?;
+        let problem = Problem::of(definition.spec()?, definition.pairing(), &x, &y)?;
+        let (who, mean) = if problem.cells(&x, &y)? <= MOST_CELLS {
+            ("oracle", mean(&definition)?)
+        } else {
+            let mut values = vec![0.0; problem.output_len()];
+            Backend::<f64>::plan(&CpuBackend::new(), &problem)?.distances(x, y, &mut values)?;
+            ("cpu", values.iter().sum::<f64>() / values.len() as f64)
+        };
+        println!(
+            "{:32} {mean:?} (by the {who}; in the file: {:?})",
+            definition.name, definition.expected_mean
+        );
     }
     Ok(())
 }
 
 fn mean(definition: &Definition) -> Result<f64> {
     let measure = measure(definition)?;
-    let band = definition.radius.map_or(Band::Full, |r| Band::SakoeChiba(Radius::Points(r)));
+    let band = match (definition.radius, definition.radius_percent) {
+        (Some(radius), _) => Band::SakoeChiba(Radius::Points(radius)),
+        (None, Some(percent)) => Band::SakoeChiba(Radius::Fraction(percent / 100.0)),
+        (None, None) => Band::Full,
+    };
     let x = series(definition, definition.seed, definition.count, definition.length);
     let y = series(definition, definition.seed + 1, definition.count_y(), definition.length_y());
     let one = |x: &[Vec<f64>], y: &[Vec<f64>]| {

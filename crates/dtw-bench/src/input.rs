@@ -26,6 +26,12 @@ pub(crate) fn uniform<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
     (0..len).map(|_| T::from_f64(2.0 * random.uniform() - 1.0)).collect()
 }
 
+/// `count` places below `bound`.
+pub(crate) fn places(seed: u64, count: usize, bound: usize) -> Vec<usize> {
+    let mut random = SplitMix64(seed ^ 0x0070_1ACE);
+    (0..count).map(|_| (random.next() % bound as u64) as usize).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a command talks to its user")]
 
+mod check;
 mod compare;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -51,9 +52,9 @@ enum Command {
     /// Installs the pinned libraries with pip into a virtual environment under the target folder, which needs python3
     /// and the network once. Every value is compared; a difference fails the run.
     Peers(peers::Options),
-    /// Print what the oracles say the definitions' expected values are.
+    /// Print what the oracles, or of large work the CPU backend, say the definitions' expected values are.
     #[cfg(feature = "oracle")]
-    Expect,
+    Expect(expect::Options),
 }
 
 fn main() -> ExitCode {
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
         Some(Command::Compare(options)) => compare::run(&options),
         Some(Command::Peers(options)) => peers::run(&options),
         #[cfg(feature = "oracle")]
-        Some(Command::Expect) => expect::run(),
+        Some(Command::Expect(options)) => expect::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

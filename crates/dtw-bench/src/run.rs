@@ -4,6 +4,7 @@ use anyhow::{Result, bail, ensure};
 use dtw_core::{Dtype, Error};
 use dtw_cpu::CpuBackend;
 
+use crate::check::Checker;
 use crate::definition::{Definition, read};
 use crate::machine::{self, Origin};
 use crate::measure::on_cpu;
@@ -32,6 +33,9 @@ pub(crate) struct Options {
     /// Write benchmarks/record/DEVICE/DATE.csv.
     #[arg(long)]
     pub(crate) record: bool,
+    /// Compare every value with the CPU's, however long that takes; else of large work a sample and the mean of all.
+    #[arg(long)]
+    check_all: bool,
 }
 
 /// What a run brought.
@@ -78,6 +82,7 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
     if all.is_empty() {
         bail!("no definition for {} has a name with {}", options.backend, options.names.join(" or "));
     }
+    all.iter().try_for_each(Definition::check_expectation)?;
     if options.rounds == Some(0) {
         bail!("--rounds must be at least 1");
     }
@@ -103,10 +108,11 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     println!("{}, commit {}", origin.cpu, origin.commit);
     println!("{}", heading());
     let (mut rows, mut failures) = (Vec::new(), Vec::new());
+    let checker = Checker::of_cpu(options.check_all);
     for &threads in &options.threads {
         let backend = CpuBackend::with_threads(threads);
         failures.extend(for_each(all, |definition, dtype| {
-            let measured = on_cpu(&backend, definition, dtype, options.rounds.unwrap_or(9))?;
+            let measured = on_cpu(&backend, definition, dtype, options.rounds.unwrap_or(9), &checker)?;
             let data = format!("{} threads", backend.threads());
             let row = Row { definition, dtype, data: &data, measured: &measured };
             println!("{row}");
@@ -127,8 +133,9 @@ fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     }
     println!("{}", heading());
     let mut rows = Vec::new();
+    let checker = Checker::of_gpu(options.check_all);
     let failures = for_each(all, |definition, dtype| {
-        let measured = gpu.measure(definition, dtype, options.rounds.unwrap_or(20))?;
+        let measured = gpu.measure(definition, dtype, options.rounds.unwrap_or(20), &checker)?;
         let row = Row { definition, dtype, data: definition.data.name(), measured: &measured };
         println!("{row}");
         rows.extend(origin.gpu.as_ref().map(|gpu| row.of_gpu(gpu)));

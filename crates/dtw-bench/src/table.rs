@@ -22,7 +22,7 @@ pub(crate) struct Row<'a> {
 pub(crate) fn heading() -> String {
     format!(
         "{:32} {:>4} {:>10} {:>6} {:>12} {:>12} {:>22} {:>10}  {}",
-        "work", "", "data", "rounds", "median ms", "best ms", "rate", "GFLOPS", "beside"
+        "work", "", "data", "rounds", "median ms", "best ms", "rate", "GFLOPS", "checked, beside"
     )
 }
 
@@ -151,18 +151,19 @@ impl fmt::Display for Row<'_> {
         };
         write!(
             f,
-            "{:32} {:>4} {:>10} {:>6} {:>12.4} {:>12.4} {rate:>22} {gflops:>10}",
+            "{:32} {:>4} {:>10} {:>6} {:>12.4} {:>12.4} {rate:>22} {gflops:>10}  {}",
             self.definition.name,
             self.dtype,
             self.data,
             self.measured.times.len(),
             self.median() * 1e3,
             self.measured.times.best() * 1e3,
+            self.measured.checked,
         )?;
         if let (Some(peer), Some((secs, faster))) = (&self.definition.peer, self.peer()) {
             write!(
                 f,
-                "  {} on {}: {:.4} ms, ours {faster:.1} times as fast [{}]",
+                "; {} on {}: {:.4} ms, ours {faster:.1} times as fast [{}]",
                 peer.name,
                 peer.on,
                 secs * 1e3,

@@ -81,6 +81,21 @@ pub fn allowed<T: Element>(truth: f64, plain: T, scale: f64, steps: f64) -> f64 
         }
 }
 
+/// What a backend that forms Soft-DTW's weights with a relative error of `weight_error` may add to a value: γ times as much for every
+/// cell of the longest path, because equal weights are rounded the same way.
+pub fn of_weights<T: Element>(measure: &Measure, band: &Band, pair: &Pair<f64>, weight_error: f64) -> f64 {
+    if T::DTYPE == Dtype::F64 || *band != Band::Full || pair.x[0].len() > 1 {
+        return 0.0;
+    }
+    let cells = (pair.x.len() + pair.y.len() - 1) as f64;
+    match *measure {
+        Measure::SoftDtw { gamma } => weight_error * gamma * cells,
+        // Of x with y, and half of each with itself.
+        Measure::SoftDtwDivergence { gamma } => weight_error * gamma * 2.0 * cells,
+        _ => 0.0,
+    }
+}
+
 /// Compares one value with the truth. NaN is never within any tolerance.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use super::{Checked, Stop, bits, prepared, refused, supported};
 use crate::accuracy::Accuracy;
 use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
+use crate::expectations::weight_error;
 use crate::guard::Guarded;
 use crate::oracle::{BandError, OracleError};
 use crate::report::Details;
@@ -18,6 +19,8 @@ struct Expected<T> {
     plain: T,
     scale: f64,
     steps: f64,
+    /// What the backend may be off beyond that.
+    more: f64,
 }
 
 /// Checks one case in the usual memory.
@@ -44,7 +47,7 @@ pub fn check_within<T: Element>(
     let other = if case.pairing == Pairing::SelfSymmetric { &x } else { &y };
     let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, other)
         .map(|problem| problem.with_memory_limit(memory_limit_bytes));
-    let expected = match expected::<T>(case) {
+    let expected = match expected::<T>(case, weight_error(backend.name())) {
         Ok(expected) => expected,
         // A band that does not fit must be refused, by whichever of the three steps first sees it.
         Err(OracleError::Band(error)) => {
@@ -83,7 +86,7 @@ pub fn check_within<T: Element>(
     Ok(Details { refusals: 0, accuracy })
 }
 
-fn expected<T: Element>(case: &Case) -> Result<Vec<Expected<T>>, OracleError> {
+fn expected<T: Element>(case: &Case, weight_error: f64) -> Result<Vec<Expected<T>>, OracleError> {
     let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
     pairs(case.pairing, case.x.series.len(), y.series.len())
         .into_iter()
@@ -96,7 +99,8 @@ fn expected<T: Element>(case: &Case) -> Result<Vec<Expected<T>>, OracleError> {
                 Dtype::F32 => case.measure.distance(&pair.cast::<T>(), &case.band)?,
             };
             let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
-            Ok(Expected { truth, plain, scale, steps: (pair.x.len() + pair.y.len()) as f64 })
+            let more = tolerance::of_weights::<T>(&case.measure, &case.band, &pair, weight_error);
+            Ok(Expected { truth, plain, scale, steps: (pair.x.len() + pair.y.len()) as f64, more })
         })
         .collect()
 }
@@ -112,7 +116,7 @@ fn compare<T: Element>(case: &Case, got: &[T], expected: &[Expected<T>]) -> Chec
         let allowed = tolerance::allowed(expected.truth, expected.plain, expected.scale, expected.steps);
         let (n, m) = (case.x.series[s].len(), y.series[t].len());
         let what = format!("x[{s}] ({n} points) with y[{t}] ({m} points)");
-        tolerance::within(&what, got.wide(), expected.truth, allowed)?;
+        tolerance::within(&what, got.wide(), expected.truth, allowed + expected.more)?;
         if T::DTYPE == Dtype::F32 && expected.scale > 0.0 {
             let relative = |value: T| (value.wide() - expected.truth).abs() / expected.scale;
             accuracy.add(relative(*got), relative(expected.plain));

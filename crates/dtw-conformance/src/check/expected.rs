@@ -4,6 +4,7 @@ use dtw_core::{Backend, Dtype, Gradients, Pairing, Problem, SearchOptions, Serie
 
 use super::{Checked, Stop, paths, prepared};
 use crate::batch::{Batch, Element};
+use crate::expectations::weight_error;
 use crate::golden::Case;
 use crate::guard::Guarded;
 use crate::oracle::{Measure, Pair};
@@ -61,7 +62,8 @@ impl<T: Element> Checking<'_, T> {
         within("the oracle, by this file", measure.distance(pair, band)?, truth, F64_RELATIVE * scale)?;
         let mut out = Guarded::<T>::new(1);
         prepared(self.backend, &self.problem, Task::Distances)?.distances(self.x, self.y, out.output())?;
-        self.within("distance", out.checked("out")?[0], truth, plain, scale, 0.0)
+        let coarse = tolerance::of_weights::<T>(measure, band, pair, weight_error(self.backend.name()));
+        self.within("distance", out.checked("out")?[0], truth, plain, scale, coarse)
     }
 
     fn gradients(&self) -> Checked {
