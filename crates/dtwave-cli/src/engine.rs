@@ -20,6 +20,7 @@ use crate::output::{NpyElement, Target};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::{Cancel, Listener};
+use crate::words::count;
 
 /// A number type that is computed on and stored.
 pub(crate) trait Element: Float + NpyElement + serde::Serialize {}
@@ -101,9 +102,9 @@ pub(crate) fn timed(spec: Spec, inputs: &[(&Path, &Dataset)]) -> Result<Spec> {
 pub(crate) fn same_channels(a: (&Path, &Dataset), b: (&Path, &Dataset)) -> Result<()> {
     ensure!(
         a.1.channels == b.1.channels,
-        "{} has {} channel(s) and {} has {}; they must be equal",
+        "{} has {} and {} has {}; they must be equal",
         a.0.display(),
-        a.1.channels,
+        count(a.1.channels, "channel"),
         b.0.display(),
         b.1.channels
     );
@@ -115,9 +116,9 @@ pub(crate) fn long_enough(path: &Path, dataset: &Dataset, spec: &Spec) -> Result
     let least = spec.measure.min_length();
     if let Some(short) = (0..dataset.len()).find(|index| dataset.length(*index) < least) {
         bail!(
-            "{}: series {short} has {} point(s); {} needs at least {least} points",
+            "{}: series {short} has {}; {} needs at least {least} points",
             path.display(),
-            dataset.length(short),
+            count(dataset.length(short), "point"),
             spec.key()
         );
     }
@@ -181,6 +182,11 @@ impl Observer for Watch {
 impl Job {
     /// Opens the device that the options name.
     pub(crate) fn new(run: &RunArgs, cancel: &Cancel) -> Result<Self> {
+        ensure!(
+            run.threads.is_none() || ["auto", "cpu"].contains(&&*run.backend),
+            "--threads is for the CPU; leave it out with --backend {}",
+            run.backend
+        );
         Ok(Job {
             device: Device::named(&run.backend, run.threads.unwrap_or(0))?,
             memory_limit_bytes: run.memory_limit.0,

@@ -1,28 +1,29 @@
 //! The `dtwave` command: elastic distances between time series from files to files.
 //!
 //! `dtwave-files` reads, `options` understands the command line, `engine` calls a backend, `commands` holds one file per
-//! command, `dtwave-results` writes, `plot` draws, `report` speaks, `signals` hears Ctrl-C.
+//! command, `dtwave-results` writes, `plot` draws, `report` speaks in `words` and `json`, `signals` hears Ctrl-C.
 #![deny(unsafe_code)]
 
 mod commands;
 mod ecg;
 mod engine;
 mod generate;
+mod json;
 mod options;
 mod plot;
 mod progress;
 mod report;
 mod signals;
+mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use dtwave_files as data;
 use dtwave_results as output;
 use dtwave_results::matrix;
 
 fn main() -> ExitCode {
-    let cli = match commands::Cli::try_parse() {
+    let cli = match commands::Cli::read() {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),
     };

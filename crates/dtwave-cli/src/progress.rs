@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-/// A bar over grid cells with rate and time left; hidden unless stderr is a terminal.
+use crate::report;
+
+/// A bar over grid cells with rate and time left; hidden unless stderr is a terminal, and by `--quiet`.
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
@@ -13,7 +15,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// A bar for `cells` grid cells of work.
     pub(crate) fn new(what: &str, cells: u64) -> Self {
-        let target = if std::io::stderr().is_terminal() {
+        let target = if std::io::stderr().is_terminal() && !report::is_quiet() {
             ProgressDrawTarget::stderr_with_hz(5)
         } else {
             ProgressDrawTarget::hidden()

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Error, Result};
 use clap::error::ErrorKind;
@@ -13,6 +14,19 @@ use crate::signals::Cancel;
 
 /// Exit status of a command line that could not be understood.
 const USAGE: u8 = 2;
+
+/// Whether `--quiet` was given.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out notes and progress from now on; warnings and errors remain.
+pub(crate) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether notes and progress are left out.
+pub(crate) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
 
 /// Ctrl-C ended the run; the text says what is left and how to go on.
 #[derive(Debug)]
@@ -111,9 +125,11 @@ fn is_control(character: char) -> bool {
     turns || is_none || (character.is_control() && character != '\n' && character != '\t')
 }
 
-/// Tells the user something that is not an error.
+/// Tells the user something that is not an error, unless `--quiet` was given.
 pub(crate) fn note(text: &str) {
-    say("note", text);
+    if !is_quiet() {
+        say("note", text);
+    }
 }
 
 /// Tells the user of a result that is probably not what they want.

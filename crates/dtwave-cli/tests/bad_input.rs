@@ -68,7 +68,7 @@ fn lengths_channels_and_labels() {
         &["cluster", "point.csv", "-k", "1", "--method", "kmedoids"],
     ] {
         let call = [call, &["-m", "ddtw"]].concat();
-        bench.refuses(&call, &["point.csv: series", "has 1 point(s)", "ddtw needs at least 3 points"]);
+        bench.refuses(&call, &["point.csv: series", "has 1 point;", "ddtw needs at least 3 points"]);
     }
     bench.write("mixed.ts", "@classLabel false\n@data\n1,2:3,4\n1,2\n");
     bench.refuses(&["pairwise", "mixed.ts"], &["mixed.ts", "line 4", "1 channels where 2"]);

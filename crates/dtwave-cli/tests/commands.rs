@@ -113,25 +113,44 @@ fn classify_takes_the_root() {
     assert_eq!(nearest(&["-m", "msm"]).1, None);
 }
 
-/// Results that leave the range of the number type are told, and null in JSON.
+/// Results that leave the range of the number type are told, and strings in JSON.
 #[test]
 fn overflow_is_told() {
     let bench = Bench::new();
     bench.write("big.csv", "1e200,2e200,0\n0,0,1\n").write("x.csv", "1e200,0\n").write("y.csv", "0,0\n");
     let said = bench.run(&["pairwise", "big.csv", "--json"]);
-    assert_eq!(said.stderr, "warning: 2 of 4 distances overflowed to infinity in f64\n");
+    let warning = "warning: 2 of 4 distances overflowed to infinity in f64";
+    assert_eq!(said.stderr, format!("{warning}; JSON has them as the string \"Infinity\"\n"));
     let answer: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
-    assert_eq!(answer["distances"], serde_json::json!([[0.0, null], [null, 0.0]]));
+    assert_eq!(answer["distances"], serde_json::json!([[0.0, "Infinity"], ["Infinity", 0.0]]));
     let streamed = bench.run(&["pairwise", "big.csv", "big.csv", "-o", "d.npy"]);
-    assert_eq!((streamed.code, streamed.stderr), (0, said.stderr));
+    assert_eq!((streamed.code, streamed.stderr), (0, format!("{warning}\n")));
     // Tiles off the diagonal stand twice in the matrix.
     let mut many = vec![0.0; 80];
     many[0] = 1e200;
     bench.write("many.npy", npy(&[80, 1], &many));
     let tiled = bench.run(&["pairwise", "many.npy", "-o", "d.npy", "--memory-limit", "32KiB"]);
     assert_eq!(tiled.stderr, "warning: 158 of 6400 distances overflowed to infinity in f64\n");
-    let said = bench.run(&["align", "x.csv", "y.csv"]);
+    let said = bench.run(&["align", "x.csv", "y.csv", "--json"]);
     assert!(said.stderr.contains("overflowed"), "{said:?}");
+    assert!(said.stdout.contains(r#""distance":"Infinity""#), "{said:?}");
+}
+
+/// A search that finds less than was asked for because distances overflowed says so.
+#[test]
+fn hits_that_overflowed_are_told() {
+    let bench = Bench::new();
+    bench.write("r.csv", "0\n1\n0\n1e200\n1e200\n0\n1\n").write("q.csv", "0\n1\n");
+    let search = ["search", "--reference", "r.csv", "--query", "q.csv", "--exclusion", "0", "--json"];
+    let told = bench.run(&[&search[..], &["-k", "9"]].concat());
+    let found = told.stdout.matches("distance").count();
+    assert_eq!((told.code, found), (0, 5), "{told:?}");
+    assert!(told.stderr.starts_with("warning: only 5 matches of 9: at 2 points more"), "{told:?}");
+    assert!(told.stderr.contains("overflowed to infinity in f64"), "{told:?}");
+    // Five were asked for and found; and none are missing where all lie in exclusion zones.
+    bench.ok(&[&search[..], &["-k", "5"]].concat());
+    bench.write("r.csv", "0\n1\n0\n1\n");
+    bench.ok(&["search", "--reference", "r.csv", "--query", "q.csv", "--exclusion", "9", "-k", "3"]);
 }
 
 #[test]

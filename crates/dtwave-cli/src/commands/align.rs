@@ -12,12 +12,14 @@ use serde_json::json;
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, PointRange, RunArgs};
+use crate::json::Number;
+use crate::options::{MeasureArgs, Offer, PointRange, RunArgs, WITH_PATH};
 use crate::output;
 use crate::plot::{self, AlignmentFigure};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
+use crate::words::count;
 
 /// Align two series: the distance and the warping path
 #[derive(Debug, Args)]
@@ -62,9 +64,9 @@ pub(crate) struct AlignArgs {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Channel to plot
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    plot_channel: usize,
+    /// Channel to plot [default: 0]
+    #[arg(long, value_name = "N", requires = "plot")]
+    plot_channel: Option<usize>,
 
     /// Print JSON on stdout
     #[arg(long)]
@@ -76,6 +78,9 @@ pub(crate) struct AlignArgs {
     #[command(flatten)]
     pub(super) run: RunArgs,
 }
+
+/// What the help shows.
+pub(super) const OFFER: Offer = Offer { measures: WITH_PATH, without: &[] };
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
@@ -89,31 +94,26 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     let spec = args.measure.spec()?;
     let job = Job::new(&args.run, cancel)?;
     let not_prepared = RunArgs { normalize: crate::options::Normalize::None, ..args.run.clone() };
-    let read = |path: &PathBuf, index, range, option| -> Result<Dataset> {
+    let read = |path: &PathBuf, index, range, options| -> Result<Dataset> {
         let file = engine::load(path, &not_prepared)?;
-        let mut picked = common::pick(path, &file, index, range, option)?;
+        let mut picked = common::pick(path, &file, index, range, Some(options))?;
         // The stretch is normalised, not the series it was cut from.
         engine::prepare(&mut picked, args.run.normalize);
         Ok(picked)
     };
-    let x = read(&args.x, args.x_index, args.x_range, "x")?;
-    let y = read(&args.y, args.y_index, args.y_range, "y")?;
+    let x = read(&args.x, args.x_index, args.x_range, ["--x-index", "--x-range"])?;
+    let y = read(&args.y, args.y_index, args.y_range, ["--y-index", "--y-range"])?;
     engine::same_channels((&args.x, &x), (&args.y, &y))?;
     let spec = engine::timed(spec, &[(&args.x, &x), (&args.y, &y)])?;
     engine::long_enough(&args.x, &x, &spec)?;
     engine::long_enough(&args.y, &y, &spec)?;
-    ensure!(
-        args.plot_channel < x.channels,
-        "--plot-channel {} is out of range: {} channel(s)",
-        args.plot_channel,
-        x.channels
-    );
+    common::check_channel(args.plot_channel, &x)?;
 
     let watch = Stopwatch::start();
     let (path, cells) = align::<T>(&job, &spec, &x, &y)?;
-    let secs = watch.secs();
+    let took = watch.stop();
     let distance = args.measure.finish(path.distance);
-    common::warn_of_overflow(u64::from(!distance.finite()), 1, &args.run);
+    common::warn_of_overflow(u64::from(!distance.finite()), 1, &args.run, args.json);
 
     if let Some(out) = out {
         let rows: Vec<Vec<String>> =
@@ -121,15 +121,15 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
         output::write_csv_table(out, &["i", "j"], &rows)?;
     }
     if let Some(file) = plot_file {
-        let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, args.plot_channel);
-        let of_channel =
-            if x.channels > 1 { format!(", channel {}", args.plot_channel) } else { String::new() };
+        let shown = args.plot_channel.unwrap_or(0);
+        let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, shown);
+        let of_channel = common::of_channel(args.plot_channel, x.channels);
         let figure = AlignmentFigure {
             title: format!("Alignment: {}", common::described(&spec, &args.run)),
             subtitle: format!(
-                "distance {}, path of {} pairs{of_channel}",
+                "distance {}, path of {}{of_channel}",
                 plot::short(distance.to_f64()),
-                path.points.len()
+                count(path.points.len(), "pair")
             ),
             x: &channel(&x),
             y: &channel(&y),
@@ -143,19 +143,19 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     }
     if args.json {
         let mut answer = serde_json::Map::new();
-        answer.insert("distance".into(), json!(distance));
+        answer.insert("distance".into(), json!(Number(distance)));
         answer.insert("path".into(), json!(path.points));
         answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
-        answer.insert("seconds".into(), json!(secs));
+        answer.insert("seconds".into(), json!(took.secs));
         return report::print_json(&answer.into());
     }
     report::print(|out| {
-        writeln!(out, "x         {}: {} points", x.name, x.length(0))?;
-        writeln!(out, "y         {}: {} points", y.name, y.length(0))?;
+        writeln!(out, "x         {}: {}", x.name, count(x.length(0), "point"))?;
+        writeln!(out, "y         {}: {}", y.name, count(y.length(0), "point"))?;
         writeln!(out, "by        {}", common::described(&spec, &args.run))?;
-        writeln!(out, "took      {}", watch.summary(cells))?;
+        writeln!(out, "took      {}", took.summary(cells))?;
         writeln!(out, "distance  {distance}")?;
-        writeln!(out, "path      {} pairs", path.points.len())
+        writeln!(out, "path      {}", count(path.points.len(), "pair"))
     })
 }
 

@@ -12,12 +12,14 @@ use serde_json::json;
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, RunArgs};
+use crate::json::{Number, Numbers};
+use crate::options::{MeasureArgs, Offer, RunArgs};
 use crate::output::{self, Target};
 use crate::plot::{self, BarycenterFigure, Group};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
+use crate::words::{count, unsigned_zero};
 
 /// Average series: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence
 #[derive(Debug, Args)]
@@ -66,9 +68,9 @@ pub(crate) struct BarycenterArgs {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Channel to plot
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    plot_channel: usize,
+    /// Channel to plot [default: 0]
+    #[arg(long, value_name = "N", requires = "plot")]
+    plot_channel: Option<usize>,
 
     /// Print JSON on stdout
     #[arg(long)]
@@ -84,12 +86,12 @@ pub(crate) struct BarycenterArgs {
 /// The optimiser of Soft-DTW barycenters.
 #[derive(Debug, Args)]
 pub(super) struct OptimizerArgs {
-    /// Optimiser of Soft-DTW averages
-    #[arg(long, value_enum, default_value = "lbfgs")]
-    optimizer: OptimizerKind,
+    /// Optimiser of averages under soft_dtw and soft_dtw_divergence [default: lbfgs]
+    #[arg(long, value_enum)]
+    optimizer: Option<OptimizerKind>,
 
-    /// Step size of adam [default: 0.05]
-    #[arg(long, value_name = "RATE")]
+    /// Step size of --optimizer adam [default: 0.05]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     learning_rate: Option<f64>,
 }
 
@@ -102,18 +104,39 @@ enum OptimizerKind {
 }
 
 impl OptimizerArgs {
-    /// The library's description.
-    pub(super) fn optimizer(&self) -> Result<Optimizer> {
+    /// The library's description, for averages under `spec`.
+    pub(super) fn optimizer(&self, spec: &Spec) -> Result<Optimizer> {
+        let is_soft = spec.measure.has_gradient();
+        for (option, is_given) in
+            [("--optimizer", self.optimizer.is_some()), ("--learning-rate", self.learning_rate.is_some())]
+        {
+            ensure!(
+                is_soft || !is_given,
+                "{option} belongs to averages under soft_dtw and soft_dtw_divergence; under {} they are found by DBA, \
+                 which has no optimiser",
+                spec.key()
+            );
+        }
+        let kind = self.optimizer.unwrap_or(OptimizerKind::Lbfgs);
         ensure!(
-            self.learning_rate.is_none() || self.optimizer == OptimizerKind::Adam,
+            self.learning_rate.is_none() || kind == OptimizerKind::Adam,
             "--learning-rate belongs to --optimizer adam"
         );
         let rate = self.learning_rate.unwrap_or(0.05);
         ensure!(rate.is_finite() && rate > 0.0, "--learning-rate must be positive, got {rate}");
-        Ok(match self.optimizer {
+        Ok(match kind {
             OptimizerKind::Lbfgs => Optimizer::default(),
             OptimizerKind::Adam => Optimizer::Adam { learning_rate: rate },
         })
+    }
+
+    /// The first option that was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        match (self.optimizer, self.learning_rate) {
+            (Some(_), _) => Some("--optimizer"),
+            (None, Some(_)) => Some("--learning-rate"),
+            (None, None) => None,
+        }
     }
 }
 
@@ -124,6 +147,18 @@ pub(super) struct Average<T> {
     pub(super) members: Vec<usize>,
     pub(super) found: Barycenter<T>,
 }
+
+impl<T: Element> Average<T> {
+    /// An average without -0, which only says how a zero was computed.
+    pub(super) fn of(name: String, members: Vec<usize>, mut found: Barycenter<T>) -> Self {
+        found.center.iter_mut().for_each(|value| *value = unsigned_zero(*value));
+        Average { name, members, found }
+    }
+}
+
+/// What the help shows.
+pub(super) const OFFER: Offer =
+    Offer { measures: &["dtw", "soft_dtw", "soft_dtw_divergence"], without: &["cost", "sqrt"] };
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<()> {
@@ -138,19 +173,14 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
     common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
     ensure!(args.max_iterations > 0, "--max-iterations must be at least 1");
     ensure!(args.tolerance >= 0.0, "--tolerance must not be negative, got {}", args.tolerance);
-    ensure!(!args.measure.sqrt, "--sqrt has no meaning for an average");
+    ensure!(!args.measure.takes_root(), "--sqrt has no meaning for an average");
     let spec = args.measure.spec()?;
     check_measure(&spec)?;
-    let optimizer = args.optimizer.optimizer()?;
+    let optimizer = args.optimizer.optimizer(&spec)?;
     let job = Job::new(&args.run, cancel)?;
     let dataset = engine::load(&args.series, &args.run)?;
     let spec = engine::timed(spec, &[(&args.series, &dataset)])?;
-    ensure!(
-        args.plot_channel < dataset.channels,
-        "--plot-channel {} is out of range: {} channel(s)",
-        args.plot_channel,
-        dataset.channels
-    );
+    common::check_channel(args.plot_channel, &dataset)?;
     let weights = args.weights.as_deref().map(|path| read_weights(path, &dataset, &args.run)).transpose()?;
     let start = read_start::<T>(args, &dataset)?;
     if let Some(out) = &args.out {
@@ -184,9 +214,10 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
             tolerance: args.tolerance,
         };
         let found = learn::barycenter(&job.context(&progress), &spec, batch.batch(), &options)?;
-        averages.push(Average { name, members, found });
+        averages.push(Average::of(name, members, found));
     }
-    let summary = watch.summary(progress.cells());
+    let took = watch.stop();
+    let summary = took.summary(progress.cells());
     drop(progress);
 
     if let (Some(out), Some(format)) = (out, format) {
@@ -200,7 +231,7 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
         let list: Vec<_> = averages.iter().map(|a| as_json(a, dataset.channels)).collect();
         let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
         answer.insert("averages".into(), list.into());
-        answer.insert("seconds".into(), json!(watch.secs()));
+        answer.insert("seconds".into(), json!(took.secs));
         return report::print_json(&answer.into());
     }
     report::print(|out| {
@@ -211,12 +242,12 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
             let Barycenter { costs, converged, .. } = &average.found;
             writeln!(
                 out,
-                "{}: {} series, {} points, cost {} after {} steps (from {}){}",
+                "{}: {}, {}, cost {} after {} (from {}){}",
                 average.name,
-                average.members.len(),
-                average.found.len(),
+                count(average.members.len(), "series"),
+                count(average.found.len(), "point"),
                 plot::short(average.found.cost()),
-                costs.len() - 1,
+                count(costs.len() - 1, "step"),
                 plot::short(costs[0]),
                 if *converged { "" } else { ", not converged" }
             )?;
@@ -321,7 +352,7 @@ fn read_start<T: Element>(args: &BarycenterArgs, dataset: &Dataset) -> Result<St
             );
             let start = engine::load(path, &args.run)?;
             engine::same_channels((path, &start), (&args.series, dataset))?;
-            let start = common::pick(path, &start, None, None, "start")?;
+            let start = common::pick(path, &start, None, None, None)?;
             Ok(Start::From(engine::batch(&start)?))
         }
     }
@@ -369,12 +400,12 @@ fn write<T: Element>(out: Target, format: Format, averages: &[Average<T>], chann
 
 fn as_json<T: Element>(average: &Average<T>, channels: usize) -> serde_json::Value {
     let Barycenter { center, costs, converged, .. } = &average.found;
-    let points: Vec<&[T]> = center.chunks_exact(channels).collect();
+    let points: Vec<Numbers<'_, T>> = center.chunks_exact(channels).map(Numbers).collect();
     json!({
         "name": average.name,
         "series": average.members.len(),
-        "cost": average.found.cost(),
-        "costs": costs,
+        "cost": Number(average.found.cost()),
+        "costs": Numbers(costs),
         "converged": converged,
         "center": points,
     })
@@ -386,10 +417,11 @@ pub(super) fn plot_averages<T: Element>(
     title: String,
     dataset: &Dataset,
     averages: &[Average<T>],
-    channel: usize,
+    channel: Option<usize>,
 ) -> Result<()> {
     let channels = dataset.channels;
-    let of_channel = if channels > 1 { format!(", channel {channel}") } else { String::new() };
+    let of_channel = common::of_channel(channel, channels);
+    let channel = channel.unwrap_or(0);
     let members: Vec<Vec<Vec<f64>>> = averages
         .iter()
         .map(|a| a.members.iter().map(|i| common::channel(&dataset.series[*i], channels, channel)).collect())

@@ -12,11 +12,12 @@ use serde_json::json;
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, RunArgs};
+use crate::options::{MeasureArgs, Offer, RunArgs, SYMMETRIC};
 use crate::output;
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
+use crate::words::{cell, count};
 
 /// Classify the series of B by their nearest neighbours in A
 #[derive(Debug, Args)]
@@ -56,6 +57,9 @@ pub(crate) struct ClassifyArgs {
     pub(super) run: RunArgs,
 }
 
+/// What the help shows.
+pub(super) const OFFER: Offer = Offer { measures: SYMMETRIC, without: &[] };
+
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()> {
     if let Some(out) = &args.out {
@@ -79,18 +83,18 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
     engine::long_enough(&args.test, &test, &spec)?;
     ensure!(
         (1..=train.len()).contains(&args.k),
-        "--k {} is out of range: {} has {} series",
+        "--k {} is out of range: {} has {}",
         args.k,
         args.train.display(),
-        train.len()
+        count(train.len(), "series")
     );
 
     let watch = Stopwatch::start();
     let (mut predictions, cells) = classify::<T>(&job, &spec, &train, &test, args.k, "classify")?;
-    let secs = watch.secs();
+    let took = watch.stop();
     predictions.iter_mut().for_each(|p| p.distance = args.measure.finish(p.distance));
     let overflowed = predictions.iter().filter(|p| !p.distance.is_finite()).count();
-    common::warn_of_overflow(overflowed as u64, predictions.len() as u64, &args.run);
+    common::warn_of_overflow(overflowed as u64, predictions.len() as u64, &args.run, false);
     let score = Score::of(&train, &test, &predictions);
 
     if let Some(out) = out {
@@ -124,14 +128,14 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
         answer.insert("classes".into(), json!(score.classes));
         answer.insert("predictions".into(), predictions.iter().map(|p| p.class.as_str()).collect());
-        answer.insert("seconds".into(), json!(secs));
+        answer.insert("seconds".into(), json!(took.secs));
         return report::print_json(&answer.into());
     }
     report::print(|out| {
         writeln!(out, "train  {}: {}", args.train.display(), train.summary())?;
         writeln!(out, "test   {}: {}", args.test.display(), test.summary())?;
         writeln!(out, "by     {}-NN, {}", args.k, common::described(&spec, &args.run))?;
-        writeln!(out, "took   {}", watch.summary(cells))?;
+        writeln!(out, "took   {}", took.summary(cells))?;
         if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
             writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
             if score.confusion.is_empty() {
@@ -142,7 +146,7 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         } else if args.out.is_none() {
             writeln!(out, "\n{:>6}  {:>7}  {:>14}  predicted", "series", "nearest", "distance")?;
             for (index, p) in predictions.iter().enumerate() {
-                writeln!(out, "{index:>6}  {:>7}  {:>14.6}  {}", p.nearest, p.distance, p.class)?;
+                writeln!(out, "{index:>6}  {:>7}  {:>14}  {}", p.nearest, cell(p.distance), p.class)?;
             }
         }
         if let Some(file) = &args.out {

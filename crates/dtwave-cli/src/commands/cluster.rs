@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::learn::{self, KMeansOptions, KMedoidsOptions, MedoidStart};
 use dtwave::{Measure, Pairing, Spec};
@@ -13,12 +13,14 @@ use super::barycenter::{OptimizerArgs, is_equal_length};
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, RunArgs};
+use crate::json::Number;
+use crate::options::{MeasureArgs, Offer, RunArgs, SYMMETRIC};
 use crate::output::{self, Target};
 use crate::plot::{self, BarycenterFigure, Group};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
+use crate::words::{count, unsigned_zero};
 
 /// Group series into clusters
 #[derive(Debug, Args)]
@@ -44,9 +46,9 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_enum, default_value = "kmeans")]
     method: Method,
 
-    /// Seed of the random starts
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
-    seed: u64,
+    /// Seed of the random starts (those of kmeans; of kmedoids with --restarts) [default: 0]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
 
     /// Starts of kmeans, of which the best is kept; for kmedoids random starts instead of the greedy one
     #[arg(long, value_name = "N")]
@@ -56,9 +58,9 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
 
-    /// Steps an average takes per round of kmeans
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    center_iterations: usize,
+    /// Steps an average takes per round of kmeans [default: 10]
+    #[arg(long, value_name = "N")]
+    center_iterations: Option<usize>,
 
     #[command(flatten)]
     optimizer: OptimizerArgs,
@@ -75,9 +77,9 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Channel to plot
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    plot_channel: usize,
+    /// Channel to plot [default: 0]
+    #[arg(long, value_name = "N", requires = "plot")]
+    plot_channel: Option<usize>,
 
     /// Print JSON on stdout
     #[arg(long)]
@@ -112,6 +114,9 @@ pub(super) struct Clusters {
     pub(super) medoids: Option<Vec<usize>>,
 }
 
+/// What the help shows.
+pub(super) const OFFER: Offer = Offer { measures: SYMMETRIC, without: &["sqrt"] };
+
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()> {
     for (file, extension) in [(&args.out, "csv"), (&args.centers, "npy")] {
@@ -123,8 +128,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     let centers_file = args.centers.as_deref().map(engine::take).transpose()?;
     let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
     common::check_files(&[&args.series], &[&args.out, &args.centers, &args.plot], &args.run)?;
-    args.optimizer.optimizer()?;
-    ensure!(!args.measure.sqrt, "--sqrt has no meaning for clusters");
+    ensure!(!args.measure.takes_root(), "--sqrt has no meaning for clusters");
     let spec = args.measure.spec()?;
     let averages = matches!(
         spec.measure,
@@ -140,23 +144,19 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         "clusters need a symmetric distance; {} has none",
         spec.key()
     );
+    check_method(args, &spec)?;
     let job = Job::new(&args.run, cancel)?;
     let dataset = engine::load(&args.series, &args.run)?;
     let spec = engine::timed(spec, &[(&args.series, &dataset)])?;
     engine::long_enough(&args.series, &dataset, &spec)?;
     ensure!(
         (1..=dataset.len()).contains(&args.clusters),
-        "--clusters {} is out of range: {} has {} series",
+        "--clusters {} is out of range: {} has {}",
         args.clusters,
         args.series.display(),
-        dataset.len()
+        count(dataset.len(), "series")
     );
-    ensure!(
-        args.plot_channel < dataset.channels,
-        "--plot-channel {} is out of range: {} channel(s)",
-        args.plot_channel,
-        dataset.channels
-    );
+    common::check_channel(args.plot_channel, &dataset)?;
 
     if let Some(file) = &args.centers {
         ensure!(
@@ -176,10 +176,11 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         }
     });
     let found = match args.method {
-        Method::Kmeans => kmeans::<T>(&job, &spec, &dataset, &kmeans_options(args)?, &progress)?,
+        Method::Kmeans => kmeans::<T>(&job, &spec, &dataset, &kmeans_options(args, &spec)?, &progress)?,
         Method::Kmedoids => kmedoids::<T>(&job, &spec, &dataset, &kmedoids_options(args), &progress)?,
     };
-    let summary = watch.summary(progress.cells());
+    let took = watch.stop();
+    let summary = took.summary(progress.cells());
     drop(progress);
     let rand = dataset.labels.as_ref().map(|labels| adjusted_rand(labels, &found.labels));
 
@@ -199,24 +200,24 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         write_centers(file, &found, dataset.channels)?;
     }
     if let Some(file) = plot_file {
-        let title = format!("{} clusters: {}", args.clusters, common::described(&spec, &args.run));
+        let title = format!("{}: {}", count(args.clusters, "cluster"), common::described(&spec, &args.run));
         draw(file, title, &dataset, &found, args.plot_channel)?;
     }
     if args.json {
         let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
         answer.insert("labels".into(), json!(found.labels));
-        answer.insert("cost".into(), json!(found.cost));
+        answer.insert("cost".into(), json!(Number(found.cost)));
         answer.insert("iterations".into(), json!(found.iterations));
         answer.insert("converged".into(), json!(found.converged));
         answer.insert("medoids".into(), json!(found.medoids));
         answer.insert("adjusted_rand_index".into(), json!(rand));
-        answer.insert("seconds".into(), json!(watch.secs()));
+        answer.insert("seconds".into(), json!(took.secs));
         return report::print_json(&answer.into());
     }
     report::print(|out| {
         writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
         writeln!(out, "by      {}", common::described(&spec, &args.run))?;
-        writeln!(out, "took    {summary}, {} rounds", found.iterations)?;
+        writeln!(out, "took    {summary}, {}", count(found.iterations, "round"))?;
         writeln!(out, "cost    {}{}", found.cost, if found.converged { "" } else { " (not converged)" })?;
         if let Some(rand) = rand {
             writeln!(out, "adjusted Rand index against the labels  {rand:.4}")?;
@@ -225,22 +226,42 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         for cluster in 0..args.clusters {
             let members: Vec<usize> = (0..dataset.len()).filter(|i| found.labels[*i] == cluster).collect();
             let medoid = found.medoids.as_ref().map_or(String::new(), |m| format!(", medoid {}", m[cluster]));
-            writeln!(out, "cluster {cluster}: {} series{medoid}", members.len())?;
+            writeln!(out, "cluster {cluster}: {}{medoid}", count(members.len(), "series"))?;
         }
         Ok(())
     })
 }
 
-fn kmeans_options(args: &ClusterArgs) -> Result<KMeansOptions> {
+/// Refuses what the method would not use.
+fn check_method(args: &ClusterArgs, spec: &Spec) -> Result<()> {
+    for (option, value) in [
+        ("--restarts", args.restarts),
+        ("--max-iterations", args.max_iterations),
+        ("--center-iterations", args.center_iterations),
+    ] {
+        ensure!(value != Some(0), "{option} must be at least 1");
+    }
+    if args.method == Method::Kmeans {
+        return args.optimizer.optimizer(spec).map(|_| ());
+    }
+    let of_kmeans = args.optimizer.given().or(args.center_iterations.map(|_| "--center-iterations"));
+    if let Some(option) = of_kmeans {
+        bail!("{option} belongs to --method kmeans; the centres of kmedoids are series, not averages");
+    }
+    ensure!(
+        args.seed.is_none() || args.restarts.is_some(),
+        "--seed changes nothing: kmedoids starts at random with --restarts only"
+    );
+    Ok(())
+}
+
+fn kmeans_options(args: &ClusterArgs, spec: &Spec) -> Result<KMeansOptions> {
     let mut options = KMeansOptions::new(args.clusters);
-    options.seed = args.seed;
+    options.seed = args.seed.unwrap_or(0);
     options.restarts = args.restarts.unwrap_or(options.restarts);
     options.max_iterations = args.max_iterations.unwrap_or(options.max_iterations);
-    options.center_iterations = args.center_iterations;
-    options.optimizer = args.optimizer.optimizer()?;
-    ensure!(options.restarts > 0, "--restarts must be at least 1");
-    ensure!(options.max_iterations > 0, "--max-iterations must be at least 1");
-    ensure!(options.center_iterations > 0, "--center-iterations must be at least 1");
+    options.center_iterations = args.center_iterations.unwrap_or(10);
+    options.optimizer = args.optimizer.optimizer(spec)?;
     Ok(options)
 }
 
@@ -248,7 +269,7 @@ fn kmedoids_options(args: &ClusterArgs) -> KMedoidsOptions {
     let mut options = KMedoidsOptions::new(args.clusters);
     options.max_iterations = args.max_iterations.unwrap_or(options.max_iterations);
     if let Some(restarts) = args.restarts {
-        options.start = MedoidStart::Random { restarts, seed: args.seed };
+        options.start = MedoidStart::Random { restarts, seed: args.seed.unwrap_or(0) };
     }
     options
 }
@@ -266,9 +287,9 @@ pub(super) fn kmeans<T: Element>(
     let centers = found.centers.batch();
     let centers = (0..centers.len()).map(|c| centers.get(c).values.iter().map(|v| v.to_f64()).collect());
     Ok(Clusters {
-        centers: centers.collect(),
+        centers: centers.map(|center: Vec<f64>| center.into_iter().map(unsigned_zero).collect()).collect(),
         labels: found.labels,
-        cost: found.inertia,
+        cost: unsigned_zero(found.inertia),
         iterations: found.iterations,
         converged: found.converged,
         medoids: None,
@@ -287,7 +308,7 @@ fn kmedoids<T: Element>(
     Ok(Clusters {
         centers: found.medoids.iter().map(|m| dataset.series[*m].clone()).collect(),
         labels: found.labels,
-        cost: found.loss,
+        cost: unsigned_zero(found.loss),
         iterations: found.iterations,
         converged: found.converged,
         medoids: Some(found.medoids),
@@ -310,7 +331,7 @@ pub(super) fn draw(
     title: String,
     dataset: &Dataset,
     found: &Clusters,
-    channel: usize,
+    channel: Option<usize>,
 ) -> Result<()> {
     plot::save(&figure(title, dataset, found, channel).borrowed(), file)
 }
@@ -323,9 +344,15 @@ pub(super) struct ClusterFigure {
 }
 
 /// Clusters as panels.
-pub(super) fn figure(title: String, dataset: &Dataset, found: &Clusters, channel: usize) -> ClusterFigure {
+pub(super) fn figure(
+    title: String,
+    dataset: &Dataset,
+    found: &Clusters,
+    channel: Option<usize>,
+) -> ClusterFigure {
     let channels = dataset.channels;
-    let of_channel = if channels > 1 { format!(", channel {channel}") } else { String::new() };
+    let of_channel = common::of_channel(channel, channels);
+    let channel = channel.unwrap_or(0);
     let groups = found.centers.iter().enumerate().map(|(cluster, center)| {
         let members = (0..dataset.len()).filter(|i| found.labels[*i] == cluster);
         let members = members.map(|i| common::channel(&dataset.series[i], channels, channel)).collect();

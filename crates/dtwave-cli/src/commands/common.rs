@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
-use dtwave::{Band, Measure, Radius, Spec};
+use dtwave::{Band, Float, Match, Measure, Radius, SearchOptions, Spec};
 use serde_json::{Map, Value, json};
 
 use crate::data::Dataset;
 use crate::options::{MeasureArgs, PointRange, RunArgs};
+use crate::words::count;
 use crate::{output, plot, progress, report};
 
 /// The parameters of a measure by the names of their options.
@@ -87,7 +88,7 @@ pub(super) fn computation(
     let mut all: Map<String, Value> =
         parameters(&spec.measure).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     if measure.may_be_rooted() {
-        all.insert("sqrt".into(), json!(measure.sqrt));
+        all.insert("sqrt".into(), json!(measure.takes_root()));
     }
     answer.insert("parameters".into(), Value::Object(all));
     answer.insert("band".into(), json!(band_text(&spec.band)));
@@ -107,12 +108,53 @@ pub(super) fn check_files(inputs: &[&Path], outputs: &[&Option<PathBuf>], run: &
     run.input.check(inputs)
 }
 
-/// Says so on stderr if results left the range of the number type.
-pub(super) fn warn_of_overflow(overflowed: u64, total: u64, run: &RunArgs) {
+/// Says so on stderr if results left the range of the number type, and how they stand in JSON where that is written.
+pub(super) fn warn_of_overflow(overflowed: u64, total: u64, run: &RunArgs, as_json: bool) {
     if overflowed > 0 {
         let dtype = run.dtype.name();
-        report::warn(&format!("{overflowed} of {total} distances overflowed to infinity in {dtype}"));
+        let named = if as_json { "; JSON has them as the string \"Infinity\"" } else { "" };
+        report::warn(&format!("{overflowed} of {total} distances overflowed to infinity in {dtype}{named}"));
     }
+}
+
+/// Says so on stderr if matches are missing because their distance left the range of the number type.
+pub(super) fn warn_of_missing_hits<T: Float>(
+    hits: &[Match<T>],
+    points: usize,
+    options: &SearchOptions,
+    run: &RunArgs,
+) {
+    let missing = overflowed_ends(hits, points, options);
+    if missing > 0 {
+        report::warn(&format!(
+            "only {} of {}: at {} more, in no exclusion zone, the distance overflowed to infinity in {}",
+            count(hits.len(), "match"),
+            options.top_k,
+            count(missing, "point"),
+            run.dtype.name()
+        ));
+    }
+}
+
+/// How many points of a reference could end a match but do not because its distance is infinite.
+///
+/// A search takes the best end that no match excludes until it has as many as were asked for. So when it has fewer, what is
+/// not excluded is not finite: without overflow every end has a finite distance.
+fn overflowed_ends<T: Float>(hits: &[Match<T>], points: usize, options: &SearchOptions) -> usize {
+    // An infinite distance is beyond every threshold.
+    if hits.len() >= options.top_k || options.threshold.is_some() {
+        return 0;
+    }
+    let mut ends: Vec<usize> = hits.iter().map(|hit| hit.end).collect();
+    ends.sort_unstable();
+    // The first end that no match so far excludes.
+    let mut next = options.normalized_window.map_or(0, |window| window.saturating_sub(1));
+    let mut open = 0;
+    for end in ends {
+        open += end.saturating_sub(options.exclusion).saturating_sub(next);
+        next = next.max(end.saturating_add(options.exclusion).saturating_add(1));
+    }
+    open + points.saturating_sub(next)
 }
 
 /// Time and speed of a run.
@@ -125,33 +167,44 @@ impl Stopwatch {
         Stopwatch { start: Instant::now() }
     }
 
-    pub(super) fn secs(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
+    /// The time since the start: call it when the results are there, before they are written or drawn.
+    pub(super) fn stop(&self) -> Took {
+        Took { secs: self.start.elapsed().as_secs_f64() }
     }
+}
 
+/// How long a computation took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Took {
+    pub(super) secs: f64,
+}
+
+impl Took {
     /// `1.24 s, 3.1 Gcells/s`
-    pub(super) fn summary(&self, cells: u64) -> String {
-        let secs = self.secs();
+    pub(super) fn summary(self, cells: u64) -> String {
+        let Took { secs } = self;
         format!("{secs:.2} s, {}", progress::rate(cells as f64 / secs.max(1e-9)))
     }
 }
 
-/// One series of a file, and a stretch of it: what single-series commands work on.
+/// One series of a file, and a stretch of it: what single-series commands work on. `options` are the names of the two options
+/// that choose, if there are such.
 pub(super) fn pick(
     path: &Path,
     dataset: &Dataset,
     index: Option<usize>,
     range: Option<PointRange>,
-    option: &str,
+    options: Option<[&str; 2]>,
 ) -> Result<Dataset> {
     let shown = path.display();
+    let held = count(dataset.len(), "series");
+    let [index_option, range_option] = options.unwrap_or_default();
     let index = match index {
         Some(index) if index < dataset.len() => index,
-        Some(index) => {
-            bail!("{shown} has {} series; --{option}-index {index} is out of range", dataset.len())
-        }
+        Some(index) => bail!("{shown} has {held}; {index_option} {index} is out of range"),
         None if dataset.len() == 1 => 0,
-        None => bail!("{shown} has {} series; choose one with --{option}-index", dataset.len()),
+        None if options.is_none() => bail!("{shown} has {held}; expected a file with one series"),
+        None => bail!("{shown} has {held}; choose one with {index_option}"),
     };
     let mut values = dataset.series[index].clone();
     let mut name =
@@ -160,7 +213,8 @@ pub(super) fn pick(
         let length = dataset.length(index);
         ensure!(
             end <= length,
-            "series {index} of {shown} has {length} points; --{option}-range {start}:{end} is out of range"
+            "series {index} of {shown} has {}; {range_option} {start}:{end} is out of range",
+            count(length, "point")
         );
         values = values[start * dataset.channels..end * dataset.channels].to_vec();
         name = format!("{name} [{start}..{end}]");
@@ -168,6 +222,19 @@ pub(super) fn pick(
     let picked = Dataset::univariate(name, vec![values]);
     // Points of a stretch are counted, and so timed, from its start.
     Ok(Dataset { channels: dataset.channels, times: dataset.times.clone(), ..picked })
+}
+
+/// Refuses a channel that the series do not have.
+pub(super) fn check_channel(channel: Option<usize>, dataset: &Dataset) -> Result<()> {
+    let channel = channel.unwrap_or(0);
+    let held = count(dataset.channels, "channel");
+    ensure!(channel < dataset.channels, "--plot-channel {channel} is out of range: {held}");
+    Ok(())
+}
+
+/// `, channel 2` where there are several.
+pub(super) fn of_channel(channel: Option<usize>, channels: usize) -> String {
+    if channels > 1 { format!(", channel {}", channel.unwrap_or(0)) } else { String::new() }
 }
 
 /// One channel of a series.
@@ -185,13 +252,38 @@ mod tests {
         let two = Dataset::univariate("two".into(), vec![vec![1.], vec![2.]]);
         let path = Path::new("f.csv");
         let range = |start, end| Some(PointRange { start, end });
-        assert_eq!(pick(path, &one, None, range(1, 3), "query").unwrap().series, [[2., 3.]]);
-        assert_eq!(pick(path, &two, Some(1), None, "query").unwrap().series, [[2.]]);
+        let options = Some(["--query-index", "--query-range"]);
+        assert_eq!(pick(path, &one, None, range(1, 3), options).unwrap().series, [[2., 3.]]);
+        assert_eq!(pick(path, &two, Some(1), None, options).unwrap().series, [[2.]]);
         for (dataset, index, range) in [(&two, None, None), (&two, Some(2), None), (&one, None, range(0, 4))]
         {
-            let error = pick(path, dataset, index, range, "query").unwrap_err().to_string();
+            let error = pick(path, dataset, index, range, options).unwrap_err().to_string();
             assert!(error.contains("--query-") && error.contains("f.csv"), "{error}");
         }
+        let error = pick(path, &two, None, None, None).unwrap_err().to_string();
+        assert_eq!(error, "f.csv has 2 series; expected a file with one series");
+    }
+
+    #[test]
+    fn ends_that_overflowed_are_counted() {
+        let hits = |ends: &[usize]| -> Vec<Match<f64>> {
+            ends.iter().map(|end| Match { distance: 0.0, start: *end, end: *end }).collect()
+        };
+        let options = |top_k, exclusion, normalized_window| SearchOptions {
+            top_k,
+            exclusion,
+            normalized_window,
+            ..SearchOptions::default()
+        };
+        // As many as were asked for; all others excluded; three of ten left; nothing finite at all.
+        assert_eq!(overflowed_ends(&hits(&[5]), 10, &options(1, 0, None)), 0);
+        assert_eq!(overflowed_ends(&hits(&[5, 2]), 10, &options(3, 4, None)), 0);
+        assert_eq!(overflowed_ends(&hits(&[8, 2]), 10, &options(3, 2, None)), 1);
+        assert_eq!(overflowed_ends(&hits(&[5]), 10, &options(3, 2, None)), 5);
+        assert_eq!(overflowed_ends(&hits(&[]), 10, &options(1, 2, None)), 10);
+        // Windows of four points end at the fourth or later.
+        assert_eq!(overflowed_ends(&hits(&[]), 10, &options(1, 2, Some(4))), 7);
+        assert_eq!(overflowed_ends(&hits(&[4]), 10, &options(2, usize::MAX, Some(4))), 0);
     }
 
     #[test]

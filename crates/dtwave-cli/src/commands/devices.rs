@@ -8,6 +8,9 @@ use crate::report;
 
 /// List the devices that distances can be computed on
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dtwave devices --json")]
 pub(crate) struct DevicesArgs {
     /// Print JSON on stdout
     #[arg(long)]

@@ -5,15 +5,21 @@ mod barycenter;
 mod classify;
 mod cluster;
 mod common;
+mod completions;
 mod demo;
 mod devices;
+mod man;
 mod pairwise;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dtwave::Dtype;
 
+use crate::options::{Offer, offered};
+use crate::report;
 use crate::signals::Cancel;
 
 /// Calls a function that is generic over the number type with the one the user chose.
@@ -38,6 +44,10 @@ Examples:
 
 Files: .ts .tsv .txt .npy .npz .csv in; .npy .csv .json out; .svg .png plots. `dtwave help COMMAND` tells more.")]
 pub(crate) struct Cli {
+    /// Leave out notes and progress; warnings and errors remain
+    #[arg(short, long, global = true, display_order = 900)]
+    quiet: bool,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -52,14 +62,48 @@ enum Command {
     Barycenter(barycenter::BarycenterArgs),
     Cluster(cluster::ClusterArgs),
     Devices(devices::DevicesArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// The command line: every command with the measures and parameters that it can use.
+fn command() -> clap::Command {
+    [
+        ("pairwise", Offer::ALL),
+        ("classify", classify::OFFER),
+        ("search", search::OFFER),
+        ("align", align::OFFER),
+        ("barycenter", barycenter::OFFER),
+        ("cluster", cluster::OFFER),
+    ]
+    .into_iter()
+    .fold(Cli::command(), |cli, (name, offer)| cli.mut_subcommand(name, |command| offered(command, offer)))
 }
 
 impl Cli {
+    /// Understands the words of the command line.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        Cli::read_from(std::env::args_os())
+    }
+
+    fn read_from<W: Into<std::ffi::OsString> + Clone>(
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Self, clap::Error> {
+        let mut command = command();
+        let matches = command.try_get_matches_from_mut(words)?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
     /// Runs the command.
     pub(crate) fn run(self, cancel: &Cancel) -> Result<()> {
+        if self.quiet {
+            report::be_quiet();
+        }
         match self.command {
             Command::Demo(args) => demo::run(&args, cancel),
             Command::Devices(args) => devices::run(&args),
+            Command::Completions(args) => completions::run(&args),
+            Command::Man(args) => man::run(&args),
             Command::Barycenter(args) => by_dtype!(args.run.dtype, barycenter::run(&args, cancel)),
             Command::Cluster(args) => by_dtype!(args.run.dtype, cluster::run(&args, cancel)),
             Command::Pairwise(args) => by_dtype!(args.run.dtype, pairwise::run(&args, cancel)),

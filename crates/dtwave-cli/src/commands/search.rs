@@ -15,18 +15,20 @@ use self::answer::Found;
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, Normalize, PointRange, RunArgs};
+use crate::options::{MeasureArgs, Normalize, Offer, PointRange, RunArgs};
 use crate::output;
 use crate::plot::{self, Hit, SearchFigure};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
+use crate::words::count;
 
 /// Find where queries occur in a longer reference (top-k, subsequence DTW)
 #[derive(Debug, Args)]
 #[command(after_help = "\
 By default a match may start and end anywhere (subsequence DTW). With --normalize z every window of --window points is \
-z-normalised and compared with the z-normalised query: matches are then found whatever their offset and amplitude.
+z-normalised and compared with the z-normalised query: matches are then found whatever their offset and amplitude. A \
+band needs that too.
 
 Examples:
   dtwave search --reference ecg.csv --query beat.csv --top-k 10
@@ -78,12 +80,12 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Channel to plot
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    plot_channel: usize,
+    /// Channel to plot [default: 0]
+    #[arg(long, value_name = "N", requires = "plot")]
+    plot_channel: Option<usize>,
 
     /// Points per second, for the plot's time axis [default: points]
-    #[arg(long, value_name = "HZ")]
+    #[arg(long, value_name = "HZ", requires = "plot")]
     sample_rate: Option<f64>,
 
     /// Print JSON on stdout
@@ -96,6 +98,9 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(super) run: RunArgs,
 }
+
+/// What the help shows.
+pub(super) const OFFER: Offer = Offer { measures: &["dtw"], without: &[] };
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> {
@@ -126,17 +131,19 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         engine::same_channels((&args.reference, &reference), (path, &query))?;
         let indices = args.query_index.map_or(0..query.len(), |index| index..index + 1);
         for index in indices {
-            queries.push(common::pick(path, &query, Some(index), args.query_range, "query")?);
+            queries.push(common::pick(
+                path,
+                &query,
+                Some(index),
+                args.query_range,
+                Some(["--query-index", "--query-range"]),
+            )?);
         }
     }
     let spec = engine::timed(spec, &[(&args.reference, &reference)])?;
-    let reference = common::pick(&args.reference, &reference, args.reference_index, None, "reference")?;
-    ensure!(
-        args.plot_channel < reference.channels,
-        "--plot-channel {} is out of range: {} channel(s)",
-        args.plot_channel,
-        reference.channels
-    );
+    let options = Some(["--reference-index", ""]);
+    let reference = common::pick(&args.reference, &reference, args.reference_index, None, options)?;
+    common::check_channel(args.plot_channel, &reference)?;
     ensure!(args.plot.is_none() || queries.len() == 1, "--plot draws one query, got {}", queries.len());
     ensure!(
         normalized || args.window.is_none(),
@@ -146,14 +153,15 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     for window in queries.iter().map(window).filter(|_| normalized) {
         ensure!(
             (1..=reference.length(0)).contains(&window),
-            "a window of {window} points does not fit the reference of {} points",
-            reference.length(0)
+            "a window of {} does not fit the reference of {}",
+            count(window, "point"),
+            count(reference.length(0), "point")
         );
     }
 
     if let Some(hz) = args.sample_rate {
         let (points, secs) = (reference.length(0), reference.length(0) as f64 / hz);
-        ensure!(secs.is_finite(), "--sample-rate {hz} is too small: {points} points would last {secs} s");
+        ensure!(secs.is_finite(), "--sample-rate {hz:?} is too small: {points} points would last {secs} s");
     }
 
     let limit = Limit::new::<T>(args);
@@ -168,7 +176,10 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         .collect();
     let watch = Stopwatch::start();
     let (hits, cells) = search_all::<T>(&job, &spec, &queries, &reference, &options)?;
-    let secs = watch.secs();
+    let took = watch.stop();
+    for (hits, options) in hits.iter().zip(&options) {
+        common::warn_of_missing_hits(hits, reference.length(0), options, &args.run);
+    }
     let found: Vec<Found<T>> = queries
         .into_iter()
         .zip(options)
@@ -187,17 +198,17 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     if args.json {
         let mut answer = answer::json(&found, args.threshold);
         answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
-        answer.insert("seconds".into(), json!(secs));
+        answer.insert("seconds".into(), json!(took.secs));
         return report::print_json(&answer.into());
     }
     report::print(|out| {
-        writeln!(out, "reference  {}: {} points", reference.name, reference.length(0))?;
+        writeln!(out, "reference  {}: {}", reference.name, count(reference.length(0), "point"))?;
         if let [Found { query, .. }] = &found[..] {
-            writeln!(out, "query      {}: {} points", query.name, query.length(0))?;
-            writeln!(out, "took       {}\n", watch.summary(cells))?;
+            writeln!(out, "query      {}: {}", query.name, count(query.length(0), "point"))?;
+            writeln!(out, "took       {}\n", took.summary(cells))?;
         } else {
             writeln!(out, "queries    {}", found.len())?;
-            writeln!(out, "took       {}", watch.summary(cells))?;
+            writeln!(out, "took       {}", took.summary(cells))?;
         }
         answer::table(out, &found)
     })
@@ -223,7 +234,7 @@ impl Limit {
         let given = args.top_k.unwrap_or(if of_all { Self::ALL } else { Self::BEST });
         // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a little
         // wider; matches come best first, so that those beyond it are the last ones.
-        let root = args.measure.may_be_rooted() && args.measure.sqrt;
+        let root = args.measure.takes_root();
         let cost = args.threshold.map(|d| T::from_f64(d).to_f64());
         let cost = cost.map(|d| if root { d * d * (1.0 + 1e-6) } else { d });
         Self { asked: given.saturating_add(usize::from(of_all)), given, cost: cost.filter(|c| c.is_finite()) }
@@ -256,6 +267,11 @@ fn search_spec(measure: &MeasureArgs, normalized: bool) -> Result<Spec> {
     ensure!(
         normalized || spec.band == Band::Full,
         "--band needs --normalize z: a band has no meaning for a match that may start anywhere"
+    );
+    ensure!(
+        !normalized || spec.anchor == Anchor::Global,
+        "--normalize z compares whole windows; {} has no windows: leave out one of the two",
+        spec.key()
     );
     let anchor = if normalized { Anchor::Global } else { Anchor::Subsequence };
     Ok(Spec { anchor, ..spec })
@@ -329,15 +345,15 @@ fn figure<T: Element>(
     query: &Dataset,
     hits: &[Match<T>],
 ) -> Drawn {
-    let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, args.plot_channel);
-    let of_channel =
-        if query.channels > 1 { format!(", channel {}", args.plot_channel) } else { String::new() };
+    let shown = args.plot_channel.unwrap_or(0);
+    let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, shown);
+    let of_channel = common::of_channel(args.plot_channel, query.channels);
     Drawn {
         title: format!("{} in {}", query.name, reference.name),
         subtitle: format!(
-            "{} best matches of {} points, {}{of_channel}",
-            hits.len(),
-            query.length(0),
+            "best {} of {}, {}{of_channel}",
+            count(hits.len(), "match"),
+            count(query.length(0), "point"),
             common::described(spec, &args.run)
         ),
         reference: channel(reference),

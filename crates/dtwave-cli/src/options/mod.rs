@@ -4,6 +4,7 @@
 //! is an error, not ignored.
 
 mod input;
+mod offered;
 mod parse;
 
 use anyhow::{Result, bail, ensure};
@@ -11,7 +12,12 @@ use clap::{Args, ValueEnum};
 use dtwave::{Anchor, Band, Dtype, EdrOutput, Float, LcssOutput, LocalCost, Measure, Spec};
 
 pub(crate) use input::InputArgs;
+#[cfg(test)]
+pub(crate) use offered::PARAMETERS;
+pub(crate) use offered::{Offer, offered};
 pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
+
+use crate::words::unsigned_zero;
 
 /// Every measure the command knows, by key.
 pub(crate) const MEASURES: [&str; 14] = [
@@ -30,6 +36,12 @@ pub(crate) const MEASURES: [&str; 14] = [
     "log_gak",
     "subsequence_dtw",
 ];
+
+/// Measures of two series that may change places.
+pub(crate) const SYMMETRIC: &[&str] = MEASURES.split_at(13).0;
+
+/// Measures with a warping path.
+pub(crate) const WITH_PATH: &[&str] = MEASURES.split_at(10).0;
 
 /// Measures that accumulate a cost of which a root can be taken.
 const ROOTED: &[&str] = &["dtw", "ddtw", "wdtw", "wddtw", "adtw", "subsequence_dtw"];
@@ -59,9 +71,8 @@ pub(crate) enum Normalize {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measure")]
 pub(crate) struct MeasureArgs {
-    /// Which distance: dtw, ddtw, wdtw, wddtw, adtw, erp, edr, lcss, msm, twed, soft_dtw, soft_dtw_divergence,
-    /// log_gak or subsequence_dtw
-    #[arg(short, long, default_value = "dtw", value_parser = parse::measure_key, value_name = "KEY")]
+    /// Which distance
+    #[arg(short, long, default_value = "dtw", value_parser = offered::MeasureKey(&MEASURES), value_name = "KEY")]
     pub(crate) measure: &'static str,
 
     /// Cells a path may use: full, 10 (Sakoe-Chiba radius in points), 5% (of the longer series), slanted:10,
@@ -69,102 +80,111 @@ pub(crate) struct MeasureArgs {
     #[arg(short, long, default_value = "full", value_parser = parse::band, value_name = "BAND", allow_hyphen_values = true)]
     pub(crate) band: Band,
 
-    /// Cost of matching two points (dtw, ddtw, subsequence_dtw) [default: squared-euclidean]
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
+}
+
+/// Parameters that belong to some measures only; which is said once, in `offered`.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Parameters of measures")]
+pub(crate) struct ParameterArgs {
+    /// Cost of matching two points [default: squared-euclidean]
     #[arg(long, value_enum)]
     pub(crate) cost: Option<Cost>,
 
-    /// Smoothing of soft_dtw and soft_dtw_divergence, > 0 [default: 1]
-    #[arg(long, value_name = "γ", allow_hyphen_values = true)]
-    pub(crate) gamma: Option<f64>,
+    /// Take the square root of the accumulated cost
+    #[arg(long)]
+    pub(crate) sqrt: bool,
 
-    /// Steepness of the weight of wdtw and wddtw, ≥ 0 [default: 0.05]
+    /// Steepness of the weight, ≥ 0 [default: 0.05]
     #[arg(long = "g", value_name = "g", allow_hyphen_values = true)]
     pub(crate) g: Option<f64>,
 
-    /// Penalty of a step off the diagonal in adtw, ≥ 0 [default: 1]
+    /// Penalty of a step off the diagonal, ≥ 0 [default: 1]
     #[arg(long, value_name = "ω", allow_hyphen_values = true)]
     pub(crate) penalty: Option<f64>,
 
-    /// Gap value of erp [default: 0]
+    /// Gap value [default: 0]
     #[arg(long, value_name = "GAP", allow_hyphen_values = true)]
     pub(crate) gap: Option<f64>,
 
-    /// Points this close match in edr (required there) and lcss, ≥ 0 [default of lcss: 1]
+    /// Points this close match, ≥ 0 (required by edr) [default of lcss: 1]
     #[arg(long, value_name = "ε", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
 
-    /// Divide the edit count of edr by the longer length
+    /// Divide the edit count by the longer length
     #[arg(long)]
     pub(crate) edr_normalized: bool,
 
-    /// Give the length of the longest common subsequence instead of the lcss distance
+    /// Give the length of the longest common subsequence instead of the distance
     #[arg(long)]
     pub(crate) lcss_length: bool,
 
-    /// Cost of a split or merge in msm, ≥ 0 [default: 1]
+    /// Cost of a split or merge, ≥ 0 [default: 1]
     #[arg(long = "c", value_name = "c", allow_hyphen_values = true)]
     pub(crate) c: Option<f64>,
 
-    /// Stiffness of twed per unit of time, ≥ 0 [default: 0.001]
+    /// Stiffness per unit of time, ≥ 0 [default: 0.001]
     #[arg(long, value_name = "ν", allow_hyphen_values = true)]
     pub(crate) nu: Option<f64>,
 
-    /// Cost of a deletion in twed, ≥ 0 [default: 1]
+    /// Cost of a deletion, ≥ 0 [default: 1]
     #[arg(long, value_name = "λ", allow_hyphen_values = true)]
     pub(crate) lambda: Option<f64>,
 
-    /// Degree of the norm in twed, ≥ 1 [default: 2]
+    /// Degree of the norm, ≥ 1 [default: 2]
     #[arg(long, value_name = "p", allow_hyphen_values = true)]
     pub(crate) degree: Option<f64>,
 
-    /// Bandwidth of log_gak, > 0 (required there)
+    /// Smoothing, > 0 [default: 1]
+    #[arg(long, value_name = "γ", allow_hyphen_values = true)]
+    pub(crate) gamma: Option<f64>,
+
+    /// Bandwidth of the kernel, > 0 (required)
     #[arg(long, value_name = "σ", allow_hyphen_values = true)]
     pub(crate) sigma: Option<f64>,
-
-    /// Take the square root of the accumulated cost (dtw, ddtw, wdtw, wddtw, adtw, subsequence_dtw)
-    #[arg(long)]
-    pub(crate) sqrt: bool,
 }
 
 impl MeasureArgs {
     /// The measure's key and all parameters as the core's description, checked.
     pub(crate) fn spec(&self) -> Result<Spec> {
         self.refuse_foreign_options()?;
-        let cost = match self.cost {
+        let given = &self.parameters;
+        let cost = match given.cost {
             None | Some(Cost::SquaredEuclidean) => LocalCost::SquaredEuclidean,
             Some(Cost::Euclidean) => LocalCost::Euclidean,
             Some(Cost::Manhattan) => LocalCost::Manhattan,
         };
-        let g = self.g.unwrap_or(Measure::DEFAULT_G);
-        let gamma = self.gamma.unwrap_or(Measure::DEFAULT_GAMMA);
+        let g = given.g.unwrap_or(Measure::DEFAULT_G);
+        let gamma = given.gamma.unwrap_or(Measure::DEFAULT_GAMMA);
         let measure = match self.measure {
             "dtw" | "subsequence_dtw" => Measure::Dtw { cost },
             "ddtw" => Measure::Ddtw { cost },
             "wdtw" => Measure::Wdtw { g },
             "wddtw" => Measure::Wddtw { g },
-            "adtw" => Measure::Adtw { penalty: self.penalty.unwrap_or(Measure::DEFAULT_PENALTY) },
-            "erp" => Measure::Erp { gap: self.gap.unwrap_or(Measure::DEFAULT_GAP) },
+            "adtw" => Measure::Adtw { penalty: given.penalty.unwrap_or(Measure::DEFAULT_PENALTY) },
+            "erp" => Measure::Erp { gap: unsigned_zero(given.gap.unwrap_or(Measure::DEFAULT_GAP)) },
             "edr" => {
-                let Some(epsilon) = self.epsilon else {
+                let Some(epsilon) = given.epsilon else {
                     bail!("edr needs --epsilon: points farther apart than it differ")
                 };
-                let output = if self.edr_normalized { EdrOutput::Normalized } else { EdrOutput::Count };
+                let output = if given.edr_normalized { EdrOutput::Normalized } else { EdrOutput::Count };
                 Measure::Edr { epsilon, output }
             }
             "lcss" => {
-                let output = if self.lcss_length { LcssOutput::Length } else { LcssOutput::Distance };
-                Measure::Lcss { epsilon: self.epsilon.unwrap_or(Measure::DEFAULT_EPSILON), output }
+                let output = if given.lcss_length { LcssOutput::Length } else { LcssOutput::Distance };
+                Measure::Lcss { epsilon: given.epsilon.unwrap_or(Measure::DEFAULT_EPSILON), output }
             }
-            "msm" => Measure::Msm { c: self.c.unwrap_or(Measure::DEFAULT_C) },
+            "msm" => Measure::Msm { c: given.c.unwrap_or(Measure::DEFAULT_C) },
             "twed" => Measure::Twed {
-                nu: self.nu.unwrap_or(Measure::DEFAULT_NU),
-                lambda: self.lambda.unwrap_or(Measure::DEFAULT_LAMBDA),
-                degree: self.degree.unwrap_or(Measure::DEFAULT_DEGREE),
+                nu: given.nu.unwrap_or(Measure::DEFAULT_NU),
+                lambda: given.lambda.unwrap_or(Measure::DEFAULT_LAMBDA),
+                degree: given.degree.unwrap_or(Measure::DEFAULT_DEGREE),
             },
             "soft_dtw" => Measure::SoftDtw { gamma },
             "soft_dtw_divergence" => Measure::SoftDtwDivergence { gamma },
             "log_gak" => {
-                let Some(sigma) = self.sigma else {
+                let Some(sigma) = given.sigma else {
                     bail!("log_gak needs --sigma, the bandwidth of its kernel")
                 };
                 Measure::LogGak { sigma }
@@ -177,9 +197,15 @@ impl MeasureArgs {
         Ok(spec)
     }
 
-    /// The accumulated cost, or its root with `--sqrt`.
+    /// Whether `--sqrt` was given.
+    pub(crate) fn takes_root(&self) -> bool {
+        self.parameters.sqrt
+    }
+
+    /// What is shown of a distance: the accumulated cost, or its root with `--sqrt`; never -0.
     pub(crate) fn finish<T: Float>(&self, distance: T) -> T {
-        if self.sqrt { T::from_f64(distance.to_f64().max(0.0).sqrt()) } else { distance }
+        let root = |cost: T| T::from_f64(cost.to_f64().max(0.0).sqrt());
+        unsigned_zero(if self.takes_root() { root(distance) } else { distance })
     }
 
     /// Whether the measure has `--sqrt` at all.
@@ -189,31 +215,38 @@ impl MeasureArgs {
 
     /// Parameters that are not the measure's are mistakes worth telling.
     fn refuse_foreign_options(&self) -> Result<()> {
-        let given: [(&str, bool, &[&str]); 14] = [
-            ("--cost", self.cost.is_some(), &["dtw", "ddtw", "subsequence_dtw"]),
-            ("--gamma", self.gamma.is_some(), &["soft_dtw", "soft_dtw_divergence"]),
-            ("--g", self.g.is_some(), &["wdtw", "wddtw"]),
-            ("--penalty", self.penalty.is_some(), &["adtw"]),
-            ("--gap", self.gap.is_some(), &["erp"]),
-            ("--epsilon", self.epsilon.is_some(), &["edr", "lcss"]),
-            ("--edr-normalized", self.edr_normalized, &["edr"]),
-            ("--lcss-length", self.lcss_length, &["lcss"]),
-            ("--c", self.c.is_some(), &["msm"]),
-            ("--nu", self.nu.is_some(), &["twed"]),
-            ("--lambda", self.lambda.is_some(), &["twed"]),
-            ("--degree", self.degree.is_some(), &["twed"]),
-            ("--sigma", self.sigma.is_some(), &["log_gak"]),
-            ("--sqrt", self.sqrt, ROOTED),
-        ];
-        for (option, is_given, measures) in given {
+        for (option, measures) in offered::PARAMETERS {
             ensure!(
-                !is_given || measures.contains(&self.measure),
-                "{option} is no option of {}; it belongs to {}",
+                !self.parameters.has(option) || measures.contains(&self.measure),
+                "--{option} is no option of {}; it belongs to {}",
                 self.measure,
                 measures.join(", ")
             );
         }
         Ok(())
+    }
+}
+
+impl ParameterArgs {
+    /// Whether an option was given.
+    fn has(&self, option: &str) -> bool {
+        match option {
+            "cost" => self.cost.is_some(),
+            "sqrt" => self.sqrt,
+            "g" => self.g.is_some(),
+            "penalty" => self.penalty.is_some(),
+            "gap" => self.gap.is_some(),
+            "epsilon" => self.epsilon.is_some(),
+            "edr-normalized" => self.edr_normalized,
+            "lcss-length" => self.lcss_length,
+            "c" => self.c.is_some(),
+            "nu" => self.nu.is_some(),
+            "lambda" => self.lambda.is_some(),
+            "degree" => self.degree.is_some(),
+            "gamma" => self.gamma.is_some(),
+            "sigma" => self.sigma.is_some(),
+            _ => unreachable!("no measure has the option --{option}"),
+        }
     }
 }
 
@@ -287,6 +320,19 @@ mod tests {
         assert_eq!(measure(&["-m", "twed"]), Measure::Twed { nu: 0.001, lambda: 1.0, degree: 2.0 });
         assert_eq!(measure(&["-m", "soft-dtw"]), Measure::SoftDtw { gamma: 1.0 });
         assert_eq!(spec(&["-m", "subsequence_dtw"]).unwrap().anchor, Anchor::Subsequence);
+    }
+
+    #[test]
+    fn groups_of_measures_are_those_of_the_core() {
+        for key in MEASURES {
+            let spec = spec(&["-m", key, "--epsilon", "1"][..if key == "edr" { 4 } else { 2 }]);
+            let Ok(spec) = spec.or_else(|_| self::spec(&["-m", key, "--sigma", "1"])) else {
+                panic!("{key}")
+            };
+            let is_global = spec.anchor == Anchor::Global;
+            assert_eq!(SYMMETRIC.contains(&key), is_global, "{key}");
+            assert_eq!(WITH_PATH.contains(&key), is_global && spec.measure.has_path(1), "{key}");
+        }
     }
 
     #[test]

@@ -109,15 +109,15 @@ pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
             report::print_line(&format!("{name:<16}{line}"))?;
         }
     }
-    let text = page.render(watch.secs());
+    let text = page.render(watch.stop().secs);
     report_target.write(|out| out.write_all(text.as_bytes()))?;
     if args.json {
         answer.insert("report".into(), json!(report_file.display().to_string()));
         answer.insert("backend".into(), json!(demo.job.device.name()));
-        answer.insert("seconds".into(), json!(watch.secs()));
+        answer.insert("seconds".into(), json!(watch.stop().secs));
         return report::print_json(&answer.into());
     }
-    report::print_line(&format!("{:<16}{} ({:.1} s)", "report", report_file.display(), watch.secs()))
+    report::print_line(&format!("{:<16}{} ({:.1} s)", "report", report_file.display(), watch.stop().secs))
 }
 
 /// Sections of the report, a name, a JSON value and a line for the terminal.
@@ -175,7 +175,7 @@ impl Demo<'_> {
             let watch = Stopwatch::start();
             let (predictions, cells) =
                 classify::classify::<f64>(&self.job, spec, &self.train, &self.test, 1, name)?;
-            let speed = watch.summary(cells);
+            let speed = watch.stop().summary(cells);
             let accuracy = Score::of(&self.train, &self.test, &predictions).accuracy().unwrap_or(0.0);
             if accuracy > best.0 {
                 best = (accuracy, *name);
@@ -241,7 +241,7 @@ impl Demo<'_> {
         let options = SearchOptions { top_k: HITS, exclusion: BEAT.len() / 2, ..SearchOptions::default() };
         let watch = Stopwatch::start();
         let (hits, cells) = search::search::<f64>(&self.job, &spec, &query, &self.recording, &options)?;
-        let speed = watch.summary(cells);
+        let speed = watch.stop().summary(cells);
         let shown: Vec<Hit> =
             hits.iter().map(|m| Hit { start: m.start, end: m.end, distance: m.distance }).collect();
         let svg = self.figure(
@@ -353,9 +353,9 @@ impl Demo<'_> {
                 batch.batch(),
                 &BarycenterOptions::default(),
             )?;
-            averages.push(Average { name: class.clone(), members, found });
+            averages.push(Average::of(class.clone(), members, found));
         }
-        let speed = watch.summary(progress.cells());
+        let speed = watch.stop().summary(progress.cells());
         let rows = averages.iter().map(|a| {
             let costs = &a.found.costs;
             let steps = costs.len() - 1;
@@ -365,7 +365,7 @@ impl Demo<'_> {
         let file = self.out.join("barycenters.svg");
         let target = plot::take(&file)?;
         let title = "Soft-DTW averages of the training series, γ = 1".to_owned();
-        barycenter::plot_averages(target, title, &self.train, &averages, 0)?;
+        barycenter::plot_averages(target, title, &self.train, &averages, None)?;
         let svg = std::fs::read_to_string(&file)?;
         let section = Section::new("Averages")
             .text(&format!(
@@ -388,9 +388,9 @@ impl Demo<'_> {
         let watch = Stopwatch::start();
         let options = KMeansOptions { restarts: RESTARTS, ..KMeansOptions::new(generate::CLASSES.len()) };
         let found = cluster::kmeans::<f64>(&self.job, &spec, &self.train, &options, &progress)?;
-        let speed = watch.summary(progress.cells());
+        let speed = watch.stop().summary(progress.cells());
         let rand = cluster::adjusted_rand(self.train.labels.as_deref().unwrap_or(&[]), &found.labels);
-        let figure = cluster::figure("Three clusters under DTW".into(), &self.train, &found, 0);
+        let figure = cluster::figure("Three clusters under DTW".into(), &self.train, &found, None);
         let svg = self.figure("clusters.svg", &figure.borrowed())?;
         let section = Section::new("Clusters")
             .text(&format!(

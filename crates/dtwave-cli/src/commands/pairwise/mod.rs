@@ -15,6 +15,7 @@ use self::stream::{Streamed, stream};
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job, Matrix};
+use crate::json::Numbers;
 use crate::matrix::{Identity, Start};
 use crate::options::{MeasureArgs, Normalize, RunArgs, byte_size};
 use crate::output::Target;
@@ -143,15 +144,17 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
         }
     };
     drop(progress);
-    let secs = watch.secs();
-    common::warn_of_overflow(overflow.overflowed, overflow.total, &args.run);
+    let took = watch.stop();
+    let as_json = format == Format::Json || (args.json && args.out.is_none());
+    common::warn_of_overflow(overflow.overflowed, overflow.total, &args.run, as_json);
 
     if let (Some(values), Some(target)) = (&values, to_write) {
         let rows = || values.chunks_exact(shape[1]);
         match format {
             Format::Csv => output::write_csv_rows(target, rows().map(|row| row.iter().copied()))?,
             _ => target.write(|file| {
-                serde_json::to_writer(&mut *file, &rows().collect::<Vec<_>>()).map_err(Into::into)
+                serde_json::to_writer(&mut *file, &rows().map(Numbers).collect::<Vec<_>>())
+                    .map_err(Into::into)
             })?,
         }
     }
@@ -169,11 +172,11 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     if args.json {
         let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
         answer.insert("shape".into(), json!(shape));
-        answer.insert("seconds".into(), json!(secs));
+        answer.insert("seconds".into(), json!(took.secs));
         match (&args.out, &values) {
             (Some(out), _) => answer.insert("out".into(), json!(out.display().to_string())),
             (None, Some(values)) => {
-                let rows: Vec<&[T]> = values.chunks_exact(shape[1]).collect();
+                let rows: Vec<Numbers<'_, T>> = values.chunks_exact(shape[1]).map(Numbers).collect();
                 answer.insert("distances".into(), json!(rows))
             }
             (None, None) => None,
@@ -182,7 +185,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     }
     match (&args.out, &values) {
         (Some(out), _) => {
-            let speed = watch.summary(cells - spared);
+            let speed = took.summary(cells - spared);
             report::print_line(&format!(
                 "{} × {} distances in {}: {speed}",
                 shape[0],
@@ -233,7 +236,7 @@ fn identity<T: Element>(
     let parameters = common::parameters(&spec.measure);
     options.extend(parameters.iter().map(|(name, value)| (format!("--{name}"), value.to_string())));
     options.extend([
-        own("--sqrt", &args.measure.sqrt.to_string()),
+        own("--sqrt", &args.measure.takes_root().to_string()),
         own("--band", &common::band_text(&spec.band)),
         own("--normalize", if args.run.normalize == Normalize::Z { "z" } else { "none" }),
         own("--backend", backend),
@@ -326,7 +329,7 @@ fn draw(
     a: &Dataset,
     b: Option<&Dataset>,
 ) -> Result<()> {
-    let root = if args.measure.sqrt { "root of the distance" } else { "distance" };
+    let root = if args.measure.takes_root() { "root of the distance" } else { "distance" };
     let figure = HeatMapFigure {
         title: format!("Distances: {}", common::described(spec, &args.run)),
         subtitle: format!(

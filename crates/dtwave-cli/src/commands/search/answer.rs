@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::data::Dataset;
 use crate::engine::Element;
+use crate::json::Number;
+use crate::words::{cell, count};
 
 /// Hits of one query that the table shows; files and JSON have all.
 const SHOWN: usize = 1000;
@@ -49,7 +51,7 @@ pub(super) fn json<T: Element>(found: &[Found<T>], threshold: Option<f64>) -> Ma
         let hits: Vec<Value> = found
             .hits
             .iter()
-            .map(|hit| json!({"start": hit.start, "end": hit.end, "distance": hit.distance}))
+            .map(|hit| json!({"start": hit.start, "end": hit.end, "distance": Number(hit.distance)}))
             .collect();
         let mut answer = Map::new();
         answer.insert("hits".into(), hits.into());
@@ -79,8 +81,8 @@ pub(super) fn json<T: Element>(found: &[Found<T>], threshold: Option<f64>) -> Ma
 pub(super) fn table<T: Element>(out: &mut dyn Write, found: &[Found<T>]) -> io::Result<()> {
     for (number, of_query) in found.iter().enumerate() {
         if found.len() > 1 {
-            let (name, points) = (&of_query.query.name, of_query.query.length(0));
-            writeln!(out, "\nquery {number}  {name}: {points} points")?;
+            let (name, points) = (&of_query.query.name, count(of_query.query.length(0), "point"));
+            writeln!(out, "\nquery {number}  {name}: {points}")?;
         }
         if of_query.hits.is_empty() {
             writeln!(out, "no match")?;
@@ -88,7 +90,8 @@ pub(super) fn table<T: Element>(out: &mut dyn Write, found: &[Found<T>]) -> io::
         }
         writeln!(out, "{:>4}  {:>9}  {:>9}  {:>14}", "rank", "start", "end", "distance")?;
         for (rank, m) in of_query.hits.iter().take(SHOWN).enumerate() {
-            writeln!(out, "{:>4}  {:>9}  {:>9}  {:>14.6}", rank + 1, m.start, m.end, m.distance)?;
+            let distance = cell(m.distance.to_f64());
+            writeln!(out, "{:>4}  {:>9}  {:>9}  {distance:>14}", rank + 1, m.start, m.end)?;
         }
         if of_query.hits.len() > SHOWN {
             writeln!(out, "… and {} more; --out and --json have all", of_query.hits.len() - SHOWN)?;
