@@ -2,10 +2,12 @@
 //!
 //! A target turns the fuzzer's bytes into a file: as they are, or as choices of a writer that knows the format, so that most
 //! files get past the first check. Reading it must not panic, must end within [`guard::MOST_SECS`] of processor time and
-//! [`guard::MOST_BYTES`] of memory, and gives finite series or one line of error.
+//! [`guard::MOST_BYTES`] of memory, and gives finite series or one line of error. [`results`] does the same with what an
+//! interrupted run leaves: resuming it gives the right matrix, bit for bit, or one line of error.
 
 pub mod files;
 pub mod guard;
+pub mod results;
 
 use std::collections::HashSet;
 use std::path::Path;
