@@ -2,6 +2,7 @@
 //!
 //! - [`series`]: the values;
 //! - [`distances`]: lengths, bands, batches and values, for every measure;
+//! - [`soft`]: measures that sum over all paths, at any γ;
 //! - [`staircases`]: explicit ranges for bands;
 //! - [`long`]: searches for long queries, at all scales, in series of many kinds, in little memory;
 //! - [`tasks`]: gradients, alignments, paths and searches;
@@ -11,6 +12,7 @@ pub mod distances;
 pub mod long;
 pub mod random;
 pub mod series;
+pub mod soft;
 pub mod staircases;
 pub mod tasks;
 

@@ -7,6 +7,7 @@ pub mod expected;
 pub mod gradients;
 pub mod matches;
 pub mod paths;
+pub mod soft;
 
 use dtw_core::{Backend, Error, Plan, Problem, Task};
 

@@ -26,6 +26,7 @@ pub mod path;
 pub mod path_count;
 pub mod soft_dtw;
 pub mod soft_dtw_divergence;
+pub mod soft_excess;
 pub mod subsequence_dtw;
 pub mod twed;
 pub mod wdtw;

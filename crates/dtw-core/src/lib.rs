@@ -13,6 +13,7 @@
 //! | [`backend`] | the [`Backend`] and [`Plan`] traits that a device implements |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
+//! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
 
@@ -20,6 +21,7 @@
 
 pub mod backend;
 pub mod band;
+pub mod counts;
 pub mod derivative;
 pub mod diagonal;
 pub mod error;
@@ -31,11 +33,13 @@ pub mod scalar;
 pub mod search;
 pub mod selection;
 pub mod series;
+pub mod soft;
 pub mod tile;
 pub mod vector;
 
 pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Unobserved};
 pub use band::{Band, ColumnRanges, Radius};
+pub use counts::PathCounts;
 pub use error::{Error, Result};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 pub use problem::{Pairing, Problem, Shape};
@@ -43,4 +47,5 @@ pub use scalar::{Dtype, Scalar};
 pub use search::{Blocks, Match, SearchOptions};
 pub use selection::Selection;
 pub use series::{OwnedBatch, Series, SeriesBatch};
+pub use soft::SoftResult;
 pub use tile::{Tile, TilePlan};

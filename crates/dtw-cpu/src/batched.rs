@@ -132,7 +132,7 @@ fn strips<'a, V, P, R, const ROWS: usize>(
             for (lane, &(n, m)) in ends.iter().enumerate() {
                 if (first..first + ROWS).contains(&(n - 1)) && m == to {
                     let state = left[n - 1 - first];
-                    let mut parts = [V::Scalar::default(); 2];
+                    let mut parts = [V::Scalar::default(); 3];
                     for (k, part) in parts.iter_mut().enumerate().take(R::State::PARTS) {
                         *part = state.part(k).lanes()[lane];
                     }

@@ -1,7 +1,12 @@
 //! Gradients of zipped pairs, and the expected alignment: Soft-DTW and its divergence.
 
+use std::sync::Arc;
+
 use dtw_core::recurrence::{One, SoftDtw};
-use dtw_core::{Error, Gradients, Measure, Result, Scalar, Series, SeriesBatch, Spec, bail_invalid};
+use dtw_core::{
+    Error, Gradients, Measure, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch, SoftResult, Spec,
+    Unobserved, bail_invalid,
+};
 use rayon::prelude::*;
 
 use crate::gradient::{Batch, GradientScratch, gradients};
@@ -73,14 +78,12 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 let mut left = vec![V::Scalar::ZERO; grad.len()];
                 let mut right = left.clone();
                 self.soft_gradients(&spec, batch, batch, &mut values, &mut left, &mut right)?;
-                for (total, own) in out.distances.iter_mut().zip(&values) {
-                    *total = *total - half * *own;
-                }
                 for (grad, (left, right)) in grad.iter_mut().zip(left.iter().zip(&right)) {
                     *grad = *grad - half * (*left + *right);
                 }
             }
         }
+        self.distances_of_gradients(&spec, x, y, out.distances)?;
         if let Some(upstream) = out.upstream {
             for (batch, grad) in [(x, out.grad_x), (y, out.grad_y)] {
                 for (series, factor) in cut(batch, grad).into_iter().zip(upstream) {
@@ -89,6 +92,37 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             }
         }
         Ok(())
+    }
+
+    /// Makes distances of what the gradients' sweep found, by sweeps of their own where it has not kept their digits.
+    fn distances_of_gradients(
+        &mut self,
+        spec: &Spec,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        distances: &mut [V::Scalar],
+    ) -> Result<()> {
+        let Some(soft) = SoftResult::of(&spec.measure) else {
+            unreachable!("callers check the measure");
+        };
+        let observer = std::mem::replace(&mut self.observer, Arc::new(Unobserved));
+        let done = if let Measure::SoftDtwDivergence { .. } = spec.measure {
+            self.divergence(spec, Pairing::Zipped, x, y, distances)
+        } else {
+            let mut counts = PathCounts::default();
+            let mut is_kept = |(pair, value): (usize, &V::Scalar)| {
+                soft.from_value(*value, &mut counts, &spec.band, (x.length(pair), y.length(pair)))
+                    .map(|kept| kept.is_some())
+            };
+            let kept = distances.iter().enumerate().map(&mut is_kept).collect::<Result<Vec<_>>>();
+            match kept {
+                Ok(kept) if kept.iter().all(|kept| *kept) => Ok(()),
+                Ok(_) => self.pairing(spec, Pairing::Zipped, x, y, distances),
+                Err(error) => Err(error),
+            }
+        };
+        self.observer = observer;
+        done
     }
 
     fn soft_gradients(
@@ -136,7 +170,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 )?;
                 let channels = x.channels();
                 for (lane, outlet) in group.iter_mut().enumerate() {
-                    outlet.value = V::Scalar::from_f64(values[lane]);
+                    outlet.value = V::Scalar::from_f64(values[lane] + 0.0);
                     let lane_of = |from: &[V], to: &mut [V::Scalar]| {
                         for (to, from) in to.iter_mut().zip(&from[channels..]) {
                             *to = from.lanes()[lane];

@@ -1,7 +1,10 @@
 //! One register-full of pairs: which sweep takes it, and running that sweep.
 
-use dtw_core::recurrence::{One, Recurrence, State, Visitor, dispatch};
-use dtw_core::{Band, ColumnRanges, Error, Measure, Observer, Result, Scalar, Series, Spec};
+use dtw_core::recurrence::{One, Point, Recurrence, SoftExcess, State, Visitor, dispatch};
+use dtw_core::{
+    Band, ColumnRanges, Error, Measure, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec,
+    Unobserved,
+};
 
 use crate::batched::{self, Grid, ROWS};
 use crate::gradient::GradientScratch;
@@ -19,6 +22,30 @@ pub(crate) struct Scratch<V: Register> {
     pub(crate) pair: Pair<V::Scalar>,
     pub(crate) strips: Strips<V::Scalar>,
     pub(crate) gradient: GradientScratch<V>,
+    pub(crate) counts: PathCounts,
+}
+
+/// What a sweep gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Form {
+    /// The measure's recurrence.
+    Value,
+    /// [`SoftExcess`], of a measure that has one.
+    Excess,
+}
+
+/// [`dispatch`] for the form.
+#[inline(always)]
+fn dispatch_form<V: Register, P: Point<V>, F: Visitor<V, P>>(
+    form: Form,
+    spec: &Spec,
+    any: V,
+    visitor: F,
+) -> F::Output {
+    match (form, SoftExcess::of(any, &spec.measure)) {
+        (Form::Excess, Some(recurrence)) => visitor.visit(recurrence),
+        _ => dispatch::<V, P, F>(spec, any, visitor),
+    }
 }
 
 #[derive(Debug)]
@@ -43,6 +70,7 @@ impl<V: Register> Scratch<V> {
             pair: Pair::default(),
             strips: Strips::default(),
             gradient: GradientScratch::default(),
+            counts: PathCounts::default(),
         }
     }
 
@@ -55,9 +83,41 @@ impl<V: Register> Scratch<V> {
         (batched + single + self.gradient.held_bytes()) as u64
     }
 
-    /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`.
+    /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`. Of `soft_dtw_divergence`, the excess of Soft-DTW.
     pub(crate) fn distances(
         &mut self,
+        token: V::Token,
+        spec: &Spec,
+        x: &[Series<'_, V::Scalar>],
+        y: &[Series<'_, V::Scalar>],
+        out: &mut [V::Scalar],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        self.sweep(Form::Value, token, spec, x, y, out, observer)?;
+        let Some(soft) = SoftResult::of(&spec.measure) else { return Ok(()) };
+        let lengths = |l: usize| (x[l].len(), y[l].len());
+        let mut lost = 0_u64;
+        for (l, out) in out.iter_mut().enumerate() {
+            match soft.from_value(*out, &mut self.counts, &spec.band, lengths(l))? {
+                Some(result) => *out = result,
+                None => lost |= 1 << l,
+            }
+        }
+        if lost == 0 {
+            return Ok(());
+        }
+        let mut excess = [V::Scalar::ZERO; 64];
+        self.sweep(Form::Excess, token, spec, x, y, &mut excess[..out.len()], &Unobserved)?;
+        for (l, out) in out.iter_mut().enumerate().filter(|(l, _)| (lost >> l) & 1 == 1) {
+            *out = soft.from_excess(excess[l], *out, &mut self.counts, &spec.band, lengths(l))?;
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the pairs, where they go, and how")]
+    fn sweep(
+        &mut self,
+        form: Form,
         token: V::Token,
         spec: &Spec,
         x: &[Series<'_, V::Scalar>],
@@ -74,7 +134,7 @@ impl<V: Register> Scratch<V> {
             let apart: usize =
                 x.iter().zip(y).map(|(x, y)| apart_cost::<V>(x.len(), y.len(), &ranges, uniform)).sum();
             if ranges.cells() <= apart as u64 {
-                self.batched(token, spec, x, y, &ranges, out)?;
+                self.batched(form, token, spec, x, y, &ranges, out)?;
                 let cells = if uniform {
                     ranges.cells() * x.len() as u64
                 } else {
@@ -91,7 +151,7 @@ impl<V: Register> Scratch<V> {
             *out = if subsequence && spec.band == Band::Full {
                 self.least(token, spec, *x, *y, observer)?
             } else {
-                self.single(token, spec, *x, *y, observer)?
+                self.single_of(form, token, spec, *x, *y, &[], observer)?
             };
         }
         Ok(())
@@ -125,12 +185,26 @@ impl<V: Register> Scratch<V> {
         y: Series<'_, V::Scalar>,
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
-        self.single_after(token, spec, x, y, &[], observer)
+        self.single_of(Form::Value, token, spec, x, y, &[], observer)
     }
 
     /// The same, going on from the column `before`, which `self.strips.right` held after the stretch of `y` before this one.
     pub(crate) fn single_after(
         &mut self,
+        token: V::Token,
+        spec: &Spec,
+        x: Series<'_, V::Scalar>,
+        y: Series<'_, V::Scalar>,
+        before: &[V::Scalar],
+        observer: &dyn Observer,
+    ) -> Result<V::Scalar> {
+        self.single_of(Form::Value, token, spec, x, y, before, observer)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the pair, where it goes on, and how")]
+    fn single_of(
+        &mut self,
+        form: Form,
         token: V::Token,
         spec: &Spec,
         x: Series<'_, V::Scalar>,
@@ -146,9 +220,9 @@ impl<V: Register> Scratch<V> {
         let sweep = SweepPair::<V> { token, pair, ranges: &ranges, before, strips, observer };
         let any = V::splat(token, V::Scalar::ZERO);
         let value = if x.channels == 1 {
-            dispatch::<V, One<V>, _>(spec, any, sweep)
+            dispatch_form::<V, One<V>, _>(form, spec, any, sweep)
         } else {
-            dispatch::<V, Strided<'_, V>, _>(spec, any, sweep)
+            dispatch_form::<V, Strided<'_, V>, _>(form, spec, any, sweep)
         }?;
         if spec.anchor == dtw_core::Anchor::Subsequence {
             let last_row = &self.strips.edge[1..=y.len()];
@@ -157,8 +231,10 @@ impl<V: Register> Scratch<V> {
         Ok(value)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the pairs, where they go, and how")]
     fn batched(
         &mut self,
+        form: Form,
         token: V::Token,
         spec: &Spec,
         x: &[Series<'_, V::Scalar>],
@@ -186,9 +262,9 @@ impl<V: Register> Scratch<V> {
         let any = V::splat(token, V::Scalar::ZERO);
         let sweep = SweepBatch { token, x: &self.x, y: &self.y, ends, ranges, tables: &mut self.tables, out };
         if x[0].channels == 1 {
-            dispatch::<V, One<V>, _>(spec, any, sweep);
+            dispatch_form::<V, One<V>, _>(form, spec, any, sweep);
         } else {
-            dispatch::<V, &[V], _>(spec, any, sweep);
+            dispatch_form::<V, &[V], _>(form, spec, any, sweep);
         }
         Ok(())
     }

@@ -211,7 +211,7 @@ impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
             let below = sweep(rows.clone(), &edge, Some(&mut choices))?;
             if distance.is_none() {
                 observer.advance(rows.clone().map(|r| ranges.row(r).len() as u64).sum());
-                let mut last = [V::Scalar::ZERO; 2];
+                let mut last = [V::Scalar::ZERO; 3];
                 for (k, part) in last.iter_mut().enumerate().take(parts) {
                     *part = below[k * width + width - 1];
                 }

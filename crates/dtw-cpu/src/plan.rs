@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, Scalar,
-    SearchOptions, Series, SeriesBatch, Spec, Unobserved,
+    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, PathCounts, Plan, Problem, Result,
+    Scalar, SearchOptions, Series, SeriesBatch, SoftResult, Spec, Unobserved,
 };
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -24,13 +24,22 @@ pub(crate) struct CpuPlan<V: Register> {
     /// One per thread of the pool.
     pub(crate) scratch: Vec<Mutex<Scratch<V>>>,
     results: Vec<V::Scalar>,
+    counts: PathCounts,
 }
 
 impl<V: Register> CpuPlan<V> {
     pub(crate) fn new(token: V::Token, problem: &Problem, pool: Arc<ThreadPool>) -> Self {
         let scratch = (0..pool.current_num_threads()).map(|_| Mutex::new(Scratch::new())).collect();
         let results = Vec::with_capacity(problem.output_len());
-        Self { token, problem: problem.clone(), pool, observer: Arc::new(Unobserved), scratch, results }
+        Self {
+            token,
+            problem: problem.clone(),
+            pool,
+            observer: Arc::new(Unobserved),
+            scratch,
+            results,
+            counts: PathCounts::default(),
+        }
     }
 
     pub(crate) fn unsupported(&self, what: &str) -> Error {
@@ -89,8 +98,8 @@ where
         })
     }
 
-    /// Distances of one pairing into `out`, no divergence, no derivative.
-    fn pairing(
+    /// Distances of one pairing into `out`, no derivative; of a divergence, the excess of Soft-DTW.
+    pub(crate) fn pairing(
         &mut self,
         spec: &Spec,
         pairing: Pairing,
@@ -116,14 +125,17 @@ where
     }
 
     /// `s(x,y) − ½(s(x,x) + s(y,y))`.
-    fn divergence(
+    pub(crate) fn divergence(
         &mut self,
         spec: &Spec,
+        pairing: Pairing,
         x: &SeriesBatch<'_, V::Scalar>,
         y: &SeriesBatch<'_, V::Scalar>,
         out: &mut [V::Scalar],
     ) -> Result<()> {
-        let pairing = self.problem.pairing();
+        let Some(soft) = SoftResult::of(&spec.measure) else {
+            unreachable!("callers check the measure");
+        };
         let y = if pairing == Pairing::SelfSymmetric { x } else { y };
         self.pairing(spec, pairing, x, y, out)?;
         let mut own = |batch: &SeriesBatch<'_, V::Scalar>| -> Result<Vec<V::Scalar>> {
@@ -133,10 +145,10 @@ where
         };
         let own_x = own(x)?;
         let own_y = if pairing == Pairing::SelfSymmetric { own_x.clone() } else { own(y)? };
-        let half = V::Scalar::from_f64(0.5);
         for (k, value) in out.iter_mut().enumerate() {
             let (i, j) = if pairing == Pairing::Zipped { (k, k) } else { (k / y.len(), k % y.len()) };
-            *value = *value - half * (own_x[i] + own_y[j]);
+            let parts = [*value, own_x[i], own_y[j]];
+            *value = soft.divergence(parts, &mut self.counts, &spec.band, (x.length(i), y.length(j)))?;
         }
         Ok(())
     }
@@ -164,7 +176,7 @@ where
             return Ok(());
         }
         match spec.measure {
-            Measure::SoftDtwDivergence { .. } => self.divergence(&spec, x, y, out),
+            Measure::SoftDtwDivergence { .. } => self.divergence(&spec, pairing, x, y, out),
             _ => self.pairing(&spec, pairing, x, y, out),
         }
     }

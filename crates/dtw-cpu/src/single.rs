@@ -95,7 +95,7 @@ impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
             observer.advance(cells);
             std::mem::swap(&mut strips.edge, &mut strips.below);
         }
-        let mut parts = [V::Scalar::ZERO; 2];
+        let mut parts = [V::Scalar::ZERO; 3];
         for (k, part) in parts.iter_mut().enumerate().take(R::State::PARTS) {
             *part = strips.edge[k * (m + 1) + m];
         }

@@ -1,0 +1,146 @@
+//! Soft-DTW and the alignment kernel where the costs are small beside γ: `Z = Σ e^(−cost/γ)` over `N` paths, kept as `Z` and
+//! what is missing to `N`, `X = N − Z`.
+//!
+//! With `q = e^(−c/γ)` and sums over the three arrivals, `Z = q · ΣZ` and `X = ΣX + (1 − q) · ΣZ`: sums of positive numbers
+//! only, so both keep all their digits, and `1 − q` keeps those of `c/γ`, which `q` alone loses where it is near 1. The result
+//! is the *excess* `γ ln(N/Z) = γ ln(1 + X/Z)` of the value over `−γ ln N`: never negative, near the mean cost of all paths
+//! where γ is large. ([`super::SoftDtw`] has an exponent of its own for `Z`, so it is the one for small γ.)
+
+use super::point::squared_euclidean;
+use super::{Point, Recurrence, Sample, State};
+use crate::vector::Vector;
+use crate::{Measure, Scalar};
+
+/// `kept · 2^exponent` and `missing · 2^exponent`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parted<V> {
+    kept: V,
+    missing: V,
+    /// Integral.
+    exponent: V,
+}
+
+impl<V: Vector> State<V> for Parted<V> {
+    const PARTS: usize = 3;
+    #[inline(always)]
+    fn part(&self, k: usize) -> V {
+        [self.kept, self.missing, self.exponent][k]
+    }
+    #[inline(always)]
+    fn from_parts(part: impl Fn(usize) -> V) -> Self {
+        Self { kept: part(0), missing: part(1), exponent: part(2) }
+    }
+}
+
+impl<V: Vector> Parted<V> {
+    #[inline(always)]
+    fn nothing(any: V) -> Self {
+        let zero = any.like(V::Scalar::ZERO);
+        Self { kept: zero, missing: zero, exponent: any.constant(V::ZERO_EXPONENT) }
+    }
+}
+
+/// The excess of Soft-DTW over `−γ ln N`, or of `ln N` over the alignment kernel's logarithm.
+#[derive(Debug, Clone, Copy)]
+pub struct SoftExcess<V> {
+    /// γ, or 1.
+    unit: f64,
+    /// `−log₂(e)/γ`, or `−log₂(e)/2σ²`.
+    rate: V,
+    /// 1 for the alignment kernel, whose `κ = q/(2 − q)`; 0 for Soft-DTW.
+    kernel: V,
+}
+
+impl<V: Vector> SoftExcess<V> {
+    /// The recurrence of this measure, if it is one that sums over all paths, for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn of(any: V, measure: &Measure) -> Option<Self> {
+        let (unit, divisor, kernel) = match *measure {
+            Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => (gamma, gamma, 0.0),
+            Measure::LogGak { sigma } => (1.0, 2.0 * sigma * sigma, 1.0),
+            _ => return None,
+        };
+        let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
+        Some(Self { unit, rate, kernel: any.constant(kernel) })
+    }
+}
+
+/// `(2^t, 1 − 2^t)` for `t ≤ 0`, each to its last digits. Below `2^POW2_MIN` nothing more is taken away.
+#[inline(always)]
+fn exp2_and_rest<V: Vector>(t: V) -> (V, V) {
+    let bounded = t.max(t.constant(V::POW2_MIN));
+    let exponent = bounded.round();
+    let r = bounded - exponent;
+    // 2^r − 1: the polynomial without its constant term, which is 1.
+    let mut tail = t.constant(V::EXP2[V::EXP2.len() - 1]);
+    for coefficient in V::EXP2[1..V::EXP2.len() - 1].iter().rev() {
+        tail = tail.mul_add(r, t.constant(*coefficient));
+    }
+    let (tail, scale, one) = (tail * r, exponent.pow2(), t.constant(1.0));
+    let scaled = scale * tail;
+    (scale + scaled, (one - scale) - scaled)
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
+    type State = Parted<V>;
+    /// What is kept and what is taken away.
+    type Price = [V; 2];
+    const SETTLES: bool = true;
+    const TRACES: bool = false;
+
+    #[inline(always)]
+    fn origin(&self) -> Parted<V> {
+        let zero = self.rate.like(V::Scalar::ZERO);
+        Parted { kept: self.rate.constant(1.0), missing: zero, exponent: zero }
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Parted<V> {
+        Parted::nothing(self.rate)
+    }
+    #[inline(always)]
+    fn border_down(&self, _: Parted<V>, _: &Sample<V, P>) -> Parted<V> {
+        Parted::nothing(self.rate)
+    }
+    #[inline(always)]
+    fn border_right(&self, _: Parted<V>, _: &Sample<V, P>, _: usize) -> Parted<V> {
+        Parted::nothing(self.rate)
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 2] {
+        let (kept, taken) = exp2_and_rest(squared_euclidean(x.point, y.point) * self.rate);
+        // q/(2 − q) = q/(1 + (1 − q)), and 1 less that is 2(1 − q)/(1 + (1 − q)).
+        let one = self.rate.constant(1.0);
+        let share = one / self.kernel.mul_add(taken, one);
+        [kept * share, (taken + self.kernel * taken) * share]
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Parted<V>, up: Parted<V>, left: Parted<V>, _: [V; 2]) -> [V; 3] {
+        [-diagonal.exponent, -up.exponent, -left.exponent]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Parted<V>, up: Parted<V>, left: Parted<V>, price: [V; 2]) -> Parted<V> {
+        let exponent = diagonal.exponent.max(up.exponent).max(left.exponent);
+        let (mut kept, mut missing) = (self.rate.like(V::Scalar::ZERO), self.rate.like(V::Scalar::ZERO));
+        for state in [diagonal, up, left] {
+            kept = kept + state.kept.scale_down(state.exponent - exponent);
+            missing = missing + state.missing.scale_down(state.exponent - exponent);
+        }
+        Parted { kept: kept * price[0], missing: missing + kept * price[1], exponent }
+    }
+    #[inline(always)]
+    fn settle(&self, state: Parted<V>) -> Parted<V> {
+        let zero = self.rate.like(V::Scalar::ZERO);
+        let sum = state.kept + state.missing;
+        let shift = V::select(zero.less(sum), sum.exponent(), zero);
+        let scale = (-shift).pow2();
+        Parted { kept: state.kept * scale, missing: state.missing * scale, exponent: state.exponent + shift }
+    }
+    /// The excess; NaN where `Z` has become too small a share of `N` to have kept its digits.
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
+        let (kept, missing) = (parts[0].to_f64(), parts[1].to_f64());
+        let vouched = kept > 0.0 && kept >= missing * (0.9 * V::POW2_MIN).exp2();
+        let excess = if vouched { self.unit * (missing / kept).ln_1p() } else { f64::NAN };
+        V::Scalar::from_f64(excess)
+    }
+}

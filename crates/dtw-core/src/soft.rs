@@ -1,0 +1,98 @@
+//! Results of the measures that sum over all paths: when the plain sweep has kept their digits, and what to do else.
+//!
+//! Soft-DTW is `−γ ln Z`, a sum of two parts of opposite signs: the *excess* `γ ln(N/Z) ≥ 0` of the costs, and `−γ ln N` of the
+//! number `N` of paths. Rounding moves `ln Z` by a few units in the last place for every step of a path, whatever the costs
+//! are. That is little beside both parts together unless these are small beside γ: few paths and a large γ; or, in a
+//! divergence, where `ln N` cancels, a large γ alone. Then the excess is computed by itself
+//! ([`crate::recurrence::SoftExcess`]). The alignment kernel is the same with −1 in place of γ.
+
+use crate::counts::PathCounts;
+use crate::{Band, Measure, Result, Scalar};
+
+/// What a result of such a measure is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct SoftResult {
+    /// γ, or −1 for the alignment kernel.
+    unit: f64,
+    /// Whether the excess is wanted, not the value: for a divergence.
+    wants_excess: bool,
+}
+
+/// How large a logarithm must be that the roundings of `ln Z` do not matter beside it: the root of the number of steps.
+/// These come to at most twice as many units in the last place as there are steps; promised is four times the root of it,
+/// of the size of what is added up (docs/numerics.md).
+fn least_logarithm(n: usize, m: usize) -> f64 {
+    ((n + m) as f64).sqrt()
+}
+
+impl SoftResult {
+    /// For a measure that sums over all paths. A divergence is made of excesses.
+    pub const fn of(measure: &Measure) -> Option<Self> {
+        match *measure {
+            Measure::SoftDtw { gamma } => Some(Self { unit: gamma, wants_excess: false }),
+            Measure::SoftDtwDivergence { gamma } => Some(Self { unit: gamma, wants_excess: true }),
+            Measure::LogGak { .. } => Some(Self { unit: -1.0, wants_excess: false }),
+            _ => None,
+        }
+    }
+
+    /// The result, if the plain sweep's `value` for lengths `n` and `m` has kept its digits.
+    ///
+    /// # Errors
+    /// As [`Band::ranges`].
+    pub fn from_value<T: Scalar>(
+        &self,
+        value: T,
+        counts: &mut PathCounts,
+        band: &Band,
+        (n, m): (usize, usize),
+    ) -> Result<Option<T>> {
+        let least = least_logarithm(n, m);
+        let logarithm = value.to_f64() / self.unit;
+        if self.wants_excess {
+            let excess = logarithm + counts.log(band, n, m)?;
+            return Ok((excess >= least).then(|| T::from_f64(self.unit * excess)));
+        }
+        let is_kept = logarithm.abs() >= least || counts.at_least(band, n, m)? >= least;
+        Ok(is_kept.then_some(value))
+    }
+
+    /// The result from the `excess` that [`crate::recurrence::SoftExcess`] gives, where the plain sweep's `value` has lost its
+    /// digits.
+    ///
+    /// # Errors
+    /// As [`Band::ranges`].
+    pub fn from_excess<T: Scalar>(
+        &self,
+        excess: T,
+        value: T,
+        counts: &mut PathCounts,
+        band: &Band,
+        (n, m): (usize, usize),
+    ) -> Result<T> {
+        let (excess, log_paths) = (excess.to_f64(), counts.log(band, n, m)?);
+        let is_excess = excess.is_finite();
+        Ok(T::from_f64(match (self.wants_excess, is_excess) {
+            (true, true) => excess,
+            // Not vouched for because it is large beside γ: so the plain sweep has its digits.
+            (true, false) => (value.to_f64() + self.unit * log_paths).max(0.0),
+            (false, true) => self.unit.signum() * (excess - self.unit.abs() * log_paths) + 0.0,
+            (false, false) => value.to_f64(),
+        }))
+    }
+
+    /// `s(x, y) − ½(s(x, x) + s(y, y))` from the three excesses.
+    ///
+    /// # Errors
+    /// As [`Band::ranges`].
+    pub fn divergence<T: Scalar>(
+        &self,
+        [both, own_x, own_y]: [T; 3],
+        counts: &mut PathCounts,
+        band: &Band,
+        (n, m): (usize, usize),
+    ) -> Result<T> {
+        let excess = both.to_f64() - 0.5 * (own_x.to_f64() + own_y.to_f64());
+        Ok(T::from_f64(excess - self.unit * counts.divergence(band, n, m)? + 0.0))
+    }
+}
