@@ -56,8 +56,8 @@ fn messages_name_options_that_exist() {
     }
     let mut seen = 0;
     // Also what speaks for the command from beside it.
-    let beside = root.join("../../dtwave-results/src");
-    let files = [sources(&root), sources(&beside)].concat();
+    let beside = ["dtwave-files", "dtwave-results"].map(|name| root.join("../..").join(name).join("src"));
+    let files = [sources(&root), sources(&beside[0]), sources(&beside[1])].concat();
     for path in files.into_iter().filter(|path| !path.ends_with("tests.rs")) {
         let text = std::fs::read_to_string(&path).unwrap();
         let text = without_tests(&text);
