@@ -27,24 +27,28 @@ fn count(bytes: usize) {
 
 // SAFETY: every call is passed to the system's allocator as it came; counting touches no memory but two atomics.
 unsafe impl GlobalAlloc for Counting {
+    // SAFETY: the caller promises what the system's allocator asks for.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
         // SAFETY: the caller's promise about `layout` is passed on.
         unsafe { System.alloc(layout) }
     }
 
+    // SAFETY: the caller promises what the system's allocator asks for.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
         // SAFETY: the caller's promise about `layout` is passed on.
         unsafe { System.alloc_zeroed(layout) }
     }
 
+    // SAFETY: the caller promises what the system's allocator asks for.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: the caller's promise about `pointer` and `layout` is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
+    // SAFETY: the caller promises what the system's allocator asks for.
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // Both may be there for a moment.
         count(size);

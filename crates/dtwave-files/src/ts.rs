@@ -60,6 +60,7 @@ impl Header {
             "@equallength" => self.equal_length = Some(flag()?),
             "@serieslength" => self.series_length = Some(count()?),
             "@classlabel" => {
+                ensure!(self.known.is_empty(), "@classLabel stands twice, and the first lists classes");
                 self.has_label = flag()?;
                 let (known, classes) = (&mut self.known, values[1..].iter());
                 self.classes =
@@ -233,6 +234,8 @@ mod tests {
 
     #[test]
     fn headers_are_checked_against_the_data() {
+        let twice = "@classLabel true a b\n@classLabel true a\n@data\n1:b\n";
+        refuses("p.ts", twice, &["line 2", "@classLabel stands twice"]);
         refuses("p.ts", "1,2\n", &["line 1", "@data"]);
         refuses("p.ts", "@univariate true\n", &["no @data"]);
         refuses("p.ts", "@univariate true\n@data\n", &["no series"]);
