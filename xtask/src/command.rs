@@ -43,6 +43,16 @@ fn step<'a>(program: &str, name: &str, arguments: impl Iterator<Item = &'a str>)
 }
 
 impl Step {
+    /// With these arguments more.
+    pub(crate) fn arguments(mut self, arguments: &[&str]) -> Self {
+        for argument in arguments {
+            self.command.arg(argument);
+            self.text.push(' ');
+            self.text.push_str(argument);
+        }
+        self
+    }
+
     /// With this environment variable.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
@@ -95,6 +105,11 @@ impl Step {
         }
         String::from_utf8(output.stdout).with_context(|| format!("`{}` printed no UTF-8", self.text))
     }
+}
+
+/// `program`, found on PATH, with these arguments.
+pub(crate) fn program(program: &str, arguments: &[&str]) -> Step {
+    step(program, program, arguments.iter().copied())
 }
 
 /// `git` with these arguments.

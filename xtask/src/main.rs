@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask test | ci | tidy | fuzz | kernels | conformance | bench | dist`.
+//! Developer commands: `cargo xtask test | ci | tidy | elsewhere | fuzz | kernels | conformance | bench | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-kernels alone
 //! (for the list of kernels), so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
@@ -9,6 +9,7 @@
 
 mod command;
 mod dist;
+mod elsewhere;
 mod fuzz;
 mod kernels;
 mod test;
@@ -42,6 +43,12 @@ enum Task {
     },
     /// Check the invariants of ARCHITECTURE.md: dependencies, file sizes, documents, records.
     Tidy,
+    /// Compile for other machines and for the oldest Rust that is promised, and run what an emulator can run.
+    Elsewhere {
+        /// Which.
+        #[arg(required = true, value_enum)]
+        places: Vec<elsewhere::Place>,
+    },
     /// Search for inputs on which a reader panics, hangs or takes too much memory.
     ///
     /// libFuzzer tries what its coverage leads it to. The targets are in fuzz/targets; a failing input is written to
@@ -85,6 +92,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::tidy(),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Dist(options) => dist::dist(&options),
+        Task::Elsewhere { places } => elsewhere::elsewhere(&places),
         Task::Kernels { device } => kernels::kernels(&device),
         Task::Conformance { options } => cargo(
             &[

@@ -1,0 +1,112 @@
+//! `cargo xtask elsewhere`: other machines than this one, and the oldest Rust that is promised.
+//!
+//! What can only be compiled here is compiled; ARM's NEON sweeps also run, under QEMU. Targets and toolchains are added
+//! with rustup; linkers and the emulator are the system's packages (Debian's names are in the errors).
+
+use anyhow::{Result, bail};
+
+use crate::command::{Step, cargo, program};
+
+/// A machine, or a compiler, that this one is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Place {
+    /// The whole workspace with the `rust-version` of Cargo.toml.
+    Oldest,
+    /// The command for Windows.
+    Windows,
+    /// The library crates for Apple's ARM.
+    Apple,
+    /// The library crates for WebAssembly, with its SIMD and without.
+    Wasm,
+    /// NEON under QEMU: golden numbers, the same bits however computed, and some random cases.
+    Neon,
+}
+
+/// What runs where there is no operating system: the library.
+const LIBRARY: &[&str] = &["check", "-p", "dtwave"];
+
+/// Random sections for an emulator: a price of each kind, two states, paths, gradients and matches.
+const NEON_SECTIONS: &[&str] = &[
+    "golden",
+    "random_twed",
+    "random_lcss",
+    "random_soft_dtw",
+    "random_gradients",
+    "random_paths",
+    "random_matches",
+];
+
+pub(crate) fn elsewhere(places: &[Place]) -> Result<()> {
+    for place in places {
+        match place {
+            Place::Oldest => oldest()?,
+            Place::Windows => {
+                const TARGET: &str = "x86_64-pc-windows-gnu";
+                needs("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")?;
+                rustup(&["target", "add", TARGET])?;
+                cargo(&["check", "-p", "dtwave-cli", "--target", TARGET], &[]).run()?;
+            }
+            Place::Apple => {
+                const TARGET: &str = "aarch64-apple-darwin";
+                rustup(&["target", "add", TARGET])?;
+                cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).run()?;
+            }
+            Place::Wasm => {
+                const TARGET: &str = "wasm32-unknown-unknown";
+                rustup(&["target", "add", TARGET])?;
+                for flags in ["", "-C target-feature=+simd128"] {
+                    cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).env("RUSTFLAGS", flags).run()?;
+                }
+            }
+            Place::Neon => neon()?,
+        }
+    }
+    Ok(())
+}
+
+fn oldest() -> Result<()> {
+    const VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
+    rustup(&["toolchain", "install", VERSION, "--profile", "minimal"])?;
+    program("rustup", &["run", VERSION, "cargo", "check", "--workspace", "--all-features"])
+        // The kernels are compiled once more, because the compiler is another; nobody runs them.
+        .env("CXXFLAGS", "-O0")
+        .run()
+}
+
+fn neon() -> Result<()> {
+    const TARGET: &str = "aarch64-unknown-linux-gnu";
+    needs("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross")?;
+    needs("qemu-aarch64", "qemu-user")?;
+    rustup(&["target", "add", TARGET])?;
+    let emulated = |step: Step| {
+        step.arguments(&["--target", TARGET])
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu")
+    };
+    // Every random test of the consistency is slow under emulation; two dozen cases see all lanes.
+    emulated(cargo(&["test", "-p", "dtw-cpu", "--test", "consistency"], &[]))
+        .env("PROPTEST_CASES", "24")
+        .run()?;
+    let run = ["run", "-p", "dtw-conformance", "--features", "cli,cpu", "--bin", "conformance"];
+    let mut options = vec!["--", "--backend", "cpu"];
+    for section in NEON_SECTIONS {
+        options.extend(["--section", section]);
+    }
+    emulated(cargo(&run, &[])).arguments(&options).env("PROPTEST_CASES", "32").run()
+}
+
+fn rustup(arguments: &[&str]) -> Result<()> {
+    if !program("rustup", &["--version"]).succeeds() {
+        bail!(
+            "this needs rustup (https://rustup.rs), which adds the targets and toolchains of other machines"
+        );
+    }
+    program("rustup", arguments).run()
+}
+
+fn needs(tool: &str, package: &str) -> Result<()> {
+    if !program(tool, &["--version"]).succeeds() {
+        bail!("{tool} is missing: install it (Debian: {package})");
+    }
+    Ok(())
+}
