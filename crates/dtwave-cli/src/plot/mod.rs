@@ -1,48 +1,48 @@
 //! Figures as `.svg` or `.png`.
 //!
 //! A [`Figure`] draws itself on a [`Sheet`] in units of a quarter CSS pixel, so that whole-numbered coordinates are
-//! fine enough; the sheet becomes an SVG, and a PNG is that SVG rasterised at twice the resolution. The one font
-//! travels in the program: no system font is looked for, and figures look the same on every machine.
+//! fine enough; the sheet becomes an SVG, or a PNG of twice its resolution. The one font travels in the program: no
+//! system font is looked for, and figures look the same on every machine.
 
 mod alignment;
 mod axis;
 mod barycenter;
+mod canvas;
 mod heatmap;
 mod search;
 mod style;
 
 use std::cell::RefCell;
-use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail, ensure};
 use base64::Engine;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::style::{FontStyle, register_font};
 use plotters_svg::SVGBackend;
-use resvg::{tiny_skia, usvg};
+use tiny_skia::Pixmap;
 
 use crate::output::Target;
 use crate::report;
 
 pub(crate) use alignment::AlignmentFigure;
 pub(crate) use barycenter::{BarycenterFigure, Group};
+use canvas::{Canvas, Pixels};
 pub(crate) use heatmap::HeatMapFigure;
 pub(crate) use search::{Hit, SearchFigure};
 pub(crate) use style::short;
 
 /// Drawing units per CSS pixel.
 const SCALE: u32 = 4;
-/// Pixels of a PNG per CSS pixel.
-const PNG_SCALE: f32 = 2.0;
+/// Pixels of a PNG per CSS pixel: half the drawing units, which are averaged two by two.
+const PNG_SCALE: u32 = SCALE / 2;
 /// The family that text names; a viewer of the SVG resolves it, the PNG uses the font below.
 const FONT_FAMILY: &str = "sans-serif";
-const EMBEDDED_FAMILY: &str = "DejaVu Sans";
 
 /// The rectangle a figure draws on.
-pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
 /// Something that can be drawn.
 pub(crate) trait Figure {
@@ -55,30 +55,79 @@ pub(crate) trait Figure {
 /// A page to draw on: plotters' area, and images that are laid over it.
 pub(crate) struct Sheet<'a> {
     area: Area<'a>,
-    images: RefCell<String>,
+    images: RefCell<Vec<Image>>,
+}
+
+/// RGB values, row by row, over a rectangle in drawing units.
+struct Image {
+    at: (i32, i32),
+    size: (u32, u32),
+    width: u32,
+    rgb: Vec<u8>,
 }
 
 impl Sheet<'_> {
     /// Lays an RGB image of `width` pixels per row over the rectangle at `x`, `y` (drawing units), unsmoothed.
     fn image(&self, x: i32, y: i32, size: (u32, u32), width: u32, rgb: &[u8]) -> Result<()> {
-        let mut bytes = Vec::new();
-        let mut encoder = png::Encoder::new(&mut bytes, width, rgb.len() as u32 / 3 / width);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(rgb)?;
-        writer.finish()?;
-        let data = base64::engine::general_purpose::STANDARD.encode(bytes);
-        writeln!(
-            self.images.borrow_mut(),
-            "<image x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
-             image-rendering=\"optimizeSpeed\" style=\"image-rendering: pixelated\" \
-             href=\"data:image/png;base64,{data}\"/>",
-            size.0,
-            size.1
-        )?;
+        ensure!(
+            rgb.len().is_multiple_of(3 * width as usize),
+            "an image of {} values has broken rows",
+            rgb.len()
+        );
+        self.images.borrow_mut().push(Image { at: (x, y), size, width, rgb: rgb.to_vec() });
         Ok(())
     }
+}
+
+impl Image {
+    fn height(&self) -> u32 {
+        self.rgb.len() as u32 / 3 / self.width
+    }
+
+    /// As an element of an SVG document.
+    fn element(&self) -> Result<String> {
+        let bytes = encode_png(self.width, self.height(), &self.rgb)?;
+        let data = base64::engine::general_purpose::STANDARD.encode(bytes);
+        let (x, y) = self.at;
+        Ok(format!(
+            "<image x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
+             image-rendering=\"optimizeSpeed\" style=\"image-rendering: pixelated\" \
+             href=\"data:image/png;base64,{data}\"/>\n",
+            self.size.0, self.size.1
+        ))
+    }
+
+    /// On a picture whose pixels are drawing units.
+    fn paint(&self, picture: &mut Pixmap) {
+        let (width, height) = (picture.width() as i32, picture.height() as i32);
+        let opaque = u8::MAX;
+        for dy in 0..self.size.1 {
+            let row = u64::from(dy) * u64::from(self.height()) / u64::from(self.size.1);
+            for dx in 0..self.size.0 {
+                let (x, y) = (self.at.0 + dx as i32, self.at.1 + dy as i32);
+                if !(0..width).contains(&x) || !(0..height).contains(&y) {
+                    continue;
+                }
+                let column = u64::from(dx) * u64::from(self.width) / u64::from(self.size.0);
+                let from = 3 * (row * u64::from(self.width) + column) as usize;
+                let to = 4 * (y * width + x) as usize;
+                picture.data_mut()[to..to + 3].copy_from_slice(&self.rgb[from..from + 3]);
+                picture.data_mut()[to + 3] = opaque;
+            }
+        }
+    }
+}
+
+/// A PNG of RGB values.
+fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(rgb)?;
+    writer.finish()?;
+    Ok(bytes)
 }
 
 /// What a file name asks for.
@@ -108,27 +157,31 @@ pub(crate) fn take(path: &Path) -> Result<Target> {
 /// Draws `figure` into a file, `.svg` or `.png`.
 pub(crate) fn save(figure: &dyn Figure, target: Target) -> Result<()> {
     let format = Format::of(target.shown())?;
-    let svg = to_svg(figure)?;
     let bytes = match format {
-        Format::Svg => svg.into_bytes(),
-        Format::Png => to_png(&svg)?,
+        Format::Svg => to_svg(figure)?.into_bytes(),
+        Format::Png => to_png(figure)?,
     };
     target.write(|out| out.write_all(&bytes))
 }
 
+/// Draws the figure on the canvas; returns the images to be laid over it.
+fn draw(figure: &dyn Figure, canvas: Canvas<'_>) -> Result<Vec<Image>> {
+    LazyLock::force(&FONTS_REGISTERED);
+    let area = canvas.into_drawing_area();
+    area.fill(&plotters::style::WHITE)?;
+    let sheet = Sheet { area, images: RefCell::default() };
+    figure.draw(&sheet)?;
+    sheet.area.present()?;
+    Ok(sheet.images.into_inner())
+}
+
 /// The figure as an SVG document.
 pub(crate) fn to_svg(figure: &dyn Figure) -> Result<String> {
-    LazyLock::force(&FONTS_REGISTERED);
     let (width, height) = figure.size();
     let mut svg = String::new();
-    let images = {
-        let area = SVGBackend::with_string(&mut svg, (width * SCALE, height * SCALE)).into_drawing_area();
-        area.fill(&plotters::style::WHITE)?;
-        let sheet = Sheet { area, images: RefCell::default() };
-        figure.draw(&sheet)?;
-        sheet.area.present()?;
-        sheet.images.into_inner()
-    };
+    let size = (width * SCALE, height * SCALE);
+    let images = draw(figure, Canvas::Svg(SVGBackend::with_string(&mut svg, size)))?;
+    let images = images.iter().map(Image::element).collect::<Result<String>>()?;
 
     // Shown at a quarter of the drawing units; lines join and end round.
     let drawn = format!("width=\"{}\" height=\"{}\" viewBox", width * SCALE, height * SCALE);
@@ -142,28 +195,29 @@ pub(crate) fn to_svg(figure: &dyn Figure) -> Result<String> {
     Ok(report::printable(&svg.replacen(&drawn, &shown, 1)))
 }
 
-/// Rasterises an SVG document.
-fn to_png(svg: &str) -> Result<Vec<u8>> {
-    let options = usvg::Options { fontdb: Arc::clone(&FONTS), ..usvg::Options::default() };
-    let tree = usvg::Tree::from_str(svg, &options)?;
-    let size = tree.size();
-    let (width, height) = (size.width() * PNG_SCALE, size.height() * PNG_SCALE);
-    let mut pixels = tiny_skia::Pixmap::new(width.round() as u32, height.round() as u32)
+/// The figure as a PNG.
+fn to_png(figure: &dyn Figure) -> Result<Vec<u8>> {
+    let (width, height) = figure.size();
+    let mut picture = Pixmap::new(width * SCALE, height * SCALE)
         .with_context(|| format!("cannot hold a picture of {width} × {height} pixels"))?;
-    resvg::render(&tree, tiny_skia::Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|e| anyhow!("cannot encode the picture: {e}"))
+    for image in draw(figure, Canvas::Pixels(Pixels(&mut picture)))? {
+        image.paint(&mut picture);
+    }
+    let row_bytes = 4 * (width * SCALE) as usize;
+    let mut rgb = Vec::with_capacity(3 * (width * height * PNG_SCALE * PNG_SCALE) as usize);
+    for rows in picture.data().chunks_exact(2 * row_bytes) {
+        let (upper, lower) = rows.split_at(row_bytes);
+        for (upper, lower) in upper.chunks_exact(8).zip(lower.chunks_exact(8)) {
+            for k in 0..3 {
+                let sum = [upper[k], upper[k + 4], lower[k], lower[k + 4]].map(u16::from).iter().sum::<u16>();
+                rgb.push(((sum + 2) / 4) as u8);
+            }
+        }
+    }
+    encode_png(width * PNG_SCALE, height * PNG_SCALE, &rgb)
 }
 
-/// The fonts that pictures are rasterised with.
-static FONTS: LazyLock<Arc<usvg::fontdb::Database>> = LazyLock::new(|| {
-    let mut fonts = usvg::fontdb::Database::new();
-    fonts.load_font_data(dejavu::sans_condensed::regular().to_vec());
-    fonts.load_font_data(dejavu::sans_condensed::bold().to_vec());
-    fonts.set_sans_serif_family(EMBEDDED_FAMILY);
-    Arc::new(fonts)
-});
-
-/// The fonts that text is measured with.
+/// The fonts that text is measured and, in pictures, drawn with.
 static FONTS_REGISTERED: LazyLock<()> = LazyLock::new(|| {
     let fonts = [
         (FontStyle::Normal, dejavu::sans_condensed::regular()),

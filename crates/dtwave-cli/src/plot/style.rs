@@ -13,9 +13,9 @@ use plotters::element::{Drawable, PointCollection, Text};
 use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBAColor, RGBColor, ShapeStyle, TextStyle};
-use plotters_svg::SVGBackend;
 
 use super::axis::Axis;
+use super::canvas::Canvas;
 use super::{Area, FONT_FAMILY, SCALE};
 
 pub(super) const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
@@ -34,7 +34,7 @@ pub(super) const MUTED: RGBColor = RGBColor(0x5f, 0x6b, 0x7a);
 pub(super) const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xeb);
 pub(super) const AXIS: RGBColor = RGBColor(0xb4, 0xbc, 0xc6);
 
-type Inner<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Inner<'a, 'b> = ChartContext<'a, Canvas<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Drawing units for a length in CSS pixels.
 pub(super) fn px(length: f64) -> i32 {
@@ -156,7 +156,7 @@ impl<'a, 'b> Chart<'a, 'b> {
     pub(super) fn shapes<E>(&mut self, shapes: impl IntoIterator<Item = E>) -> Result<()>
     where
         for<'e> &'e E: PointCollection<'e, (f64, f64)>,
-        E: Drawable<SVGBackend<'b>>,
+        E: Drawable<Canvas<'b>>,
     {
         self.0.draw_series::<_, E, E, _>(shapes)?;
         Ok(())

@@ -27,7 +27,10 @@ fn check_drawn(name: &str, figure: &dyn Figure, texts: &[&str]) {
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
     assert_eq!((info.width, info.height), (2 * width, 2 * height));
-    let dark = pixels.chunks_exact(4).filter(|p| p[0] < 0x60 && p[1] < 0x60 && p[2] < 0x60).count();
+    let dark = pixels
+        .chunks_exact(info.color_type.samples())
+        .filter(|p| p[0] < 0x60 && p[1] < 0x60 && p[2] < 0x60)
+        .count();
     assert!(dark > 500, "{name} shows no text: {dark} dark pixels");
 }
 
