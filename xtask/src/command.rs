@@ -107,11 +107,6 @@ impl Step {
     }
 }
 
-/// `program`, found on PATH, with these arguments.
-pub(crate) fn program(program: &str, arguments: &[&str]) -> Step {
-    step(program, program, arguments.iter().copied())
-}
-
 /// `git` with these arguments.
 pub(crate) fn git(arguments: &[&str]) -> Step {
     step("git", "git", arguments.iter().copied())
