@@ -171,16 +171,20 @@ pub trait Visitor<V: Vector, P: Point<V>> {
 /// Makes the recurrence that a spec names and hands it to `visitor`.
 ///
 /// `any` is any vector; it only says how wide constants are. Derivative measures give the recurrence that runs on the
-/// derivatives, [`Measure::SoftDtwDivergence`] that of Soft-DTW.
+/// derivatives, [`Measure::SoftDtwDivergence`] that of Soft-DTW. Each visit is a copy of the visitor to compile: for one
+/// channel the Euclidean cost is the Manhattan cost and goes there.
+///
+/// # Panics
+/// For [`Measure::Msm`] and points of several channels ([`Measure::sums_channels`]).
 #[inline(always)]
 pub fn dispatch<V: Vector, P: Point<V>, F: Visitor<V, P>>(spec: &Spec, any: V, visitor: F) -> F::Output {
     if spec.anchor == Anchor::Subsequence {
         // `Spec::check` admits DTW alone here.
         return match spec.measure {
-            Measure::Dtw { cost: LocalCost::Euclidean } => {
+            Measure::Dtw { cost: LocalCost::Euclidean } if !P::UNIVARIATE => {
                 visitor.visit(Subsequence::new(Dtw::<V, Euclidean>::new(any)))
             }
-            Measure::Dtw { cost: LocalCost::Manhattan } => {
+            Measure::Dtw { cost: LocalCost::Euclidean | LocalCost::Manhattan } => {
                 visitor.visit(Subsequence::new(Dtw::<V, Manhattan>::new(any)))
             }
             _ => visitor.visit(Subsequence::new(Dtw::<V, SquaredEuclidean>::new(any))),
@@ -189,15 +193,16 @@ pub fn dispatch<V: Vector, P: Point<V>, F: Visitor<V, P>>(spec: &Spec, any: V, v
     match spec.measure {
         Measure::Dtw { cost } | Measure::Ddtw { cost } => match cost {
             LocalCost::SquaredEuclidean => visitor.visit(Dtw::<V, SquaredEuclidean>::new(any)),
-            LocalCost::Euclidean => visitor.visit(Dtw::<V, Euclidean>::new(any)),
-            LocalCost::Manhattan => visitor.visit(Dtw::<V, Manhattan>::new(any)),
+            LocalCost::Euclidean if !P::UNIVARIATE => visitor.visit(Dtw::<V, Euclidean>::new(any)),
+            LocalCost::Euclidean | LocalCost::Manhattan => visitor.visit(Dtw::<V, Manhattan>::new(any)),
         },
         Measure::Wdtw { g } | Measure::Wddtw { g } => visitor.visit(Wdtw::new(any, g)),
         Measure::Adtw { penalty } => visitor.visit(Adtw::new(any, penalty)),
         Measure::Erp { gap } => visitor.visit(Erp::new(any, gap)),
         Measure::Edr { epsilon, output } => visitor.visit(Edr::new(any, epsilon, output)),
         Measure::Lcss { epsilon, output } => visitor.visit(Lcss::new(any, epsilon, output)),
-        Measure::Msm { c } => visitor.visit(Msm::new(any, c)),
+        Measure::Msm { c } if P::UNIVARIATE => visitor.visit(Msm::new(any, c)),
+        Measure::Msm { .. } => unreachable!("a plan takes the channels of msm one by one"),
         Measure::Twed { nu, lambda, degree } => visitor.visit(Twed::new(any, nu, lambda, degree)),
         Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
             visitor.visit(SoftDtw::new(any, gamma))

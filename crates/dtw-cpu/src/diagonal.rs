@@ -190,7 +190,8 @@ where
         }
         recorder.begin(t);
         let settle = R::SETTLES && t % (SETTLE_EVERY - 4) < 2;
-        for r in (0..N).rev() {
+        // Not unrolled, as its end is not known before: the masks cost more than that saves, and it is half the code.
+        for r in (0..=lowest).rev() {
             let span = &spans[r];
             if t < span.active.0 || t >= span.active.1 {
                 continue;

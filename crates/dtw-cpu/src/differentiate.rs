@@ -134,7 +134,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         grad_x: &mut [V::Scalar],
         grad_y: &mut [V::Scalar],
     ) -> Result<()> {
-        let threads = self.pool.current_num_threads().min(x.len().div_ceil(V::LANES)) as u64;
+        let threads = self.threads.count().min(x.len().div_ceil(V::LANES)) as u64;
         let needed = threads * GradientScratch::<V>::bytes(x.max_length(), y.max_length(), x.channels());
         if needed > self.problem.memory_limit_bytes() {
             return Err(Error::OutOfMemory {
@@ -151,7 +151,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             .collect();
         outlets.sort_by_key(|o| (x.length(o.pair), y.length(o.pair)));
         let observer = &*self.observer;
-        self.pool.install(|| {
+        self.threads.run(|| {
             outlets.par_chunks_mut(V::LANES).try_for_each(|group| {
                 if observer.cancelled() {
                     return Err(Error::Cancelled);
@@ -159,15 +159,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 let lanes_x: Vec<_> = group.iter().map(|o| x.get(o.pair)).collect();
                 let lanes_y: Vec<_> = group.iter().map(|o| y.get(o.pair)).collect();
                 let mut scratch = own(&self.scratch);
-                let values = differentiate(
-                    &mut scratch,
-                    self.token,
-                    spec,
-                    &lanes_x,
-                    &lanes_y,
-                    #[inline(always)]
-                    |_, _, _| {},
-                )?;
+                let values = differentiate(&mut scratch, self.token, spec, &lanes_x, &lanes_y, None)?;
                 let channels = x.channels();
                 for (lane, outlet) in group.iter_mut().enumerate() {
                     outlet.value = V::Scalar::from_f64(values[lane] + 0.0);
@@ -217,23 +209,21 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             });
         }
         let mut expected = vec![V::Scalar::ZERO; values as usize];
-        let m = y.len();
         let mut scratch = own(&self.scratch);
-        differentiate(&mut scratch, self.token, spec, &[x], &[y], |i, j, e| {
-            expected[i * m + j] = e.lanes()[0]
-        })?;
+        differentiate(&mut scratch, self.token, spec, &[x], &[y], Some(&mut expected))?;
         Ok(expected)
     }
 }
 
-/// Values of one register-full of pairs; gradients stay in the scratch.
+/// Values of one register-full of pairs; gradients stay in the scratch. The expected alignment of the first pair, row by
+/// row, goes to `expected` if that is there.
 fn differentiate<V: Register>(
     scratch: &mut Scratch<V>,
     token: V::Token,
     spec: &Spec,
     x: &[Series<'_, V::Scalar>],
     y: &[Series<'_, V::Scalar>],
-    expected: impl FnMut(usize, usize, V),
+    expected: Option<&mut [V::Scalar]>,
 ) -> Result<Vec<f64>> {
     let (Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma }) = spec.measure else {
         unreachable!("callers check the measure");

@@ -82,8 +82,8 @@ pub(crate) struct Batch<'a, V> {
     pub(crate) bounds: &'a dyn Fn(usize, usize) -> std::ops::Range<usize>,
 }
 
-/// Values of all lanes into `value(lane, value)`, gradients into the scratch, and E, cell by cell (0-based), into
-/// `expected`.
+/// Values of all lanes into `value(lane, value)`, gradients into the scratch, and E of the first lane, row by row, into
+/// `expected` if that is there.
 #[inline(always)]
 pub(crate) fn gradients<'a, V, P>(
     soft: &SoftDtw<V>,
@@ -91,7 +91,7 @@ pub(crate) fn gradients<'a, V, P>(
     batch: &Batch<'a, V>,
     scratch: &mut GradientScratch<V>,
     mut value: impl FnMut(usize, f64),
-    mut expected: impl FnMut(usize, usize, V),
+    mut expected: Option<&mut [V::Scalar]>,
 ) where
     V: Register + 'a,
     P: Stored<'a, V>,
@@ -198,7 +198,9 @@ pub(crate) fn gradients<'a, V, P>(
                 above_shares[j + 1] = above_shares[j + 1] + each * by_up;
                 from_right = each * by_left;
 
-                expected(row, j, e);
+                if let Some(expected) = &mut expected {
+                    expected[row * m + j] = e.lanes()[0];
+                }
                 let y = batch.y.sample::<P, SoftDtw<V>>(&[], j + 1);
                 for k in 0..channels {
                     let pull = e * two * (x.point.get(k) - y.point.get(k));

@@ -9,9 +9,9 @@ use dtw_core::{
 use crate::batched::{self, Grid, ROWS};
 use crate::gradient::GradientScratch;
 use crate::lanes::Register;
-use crate::line::Strided;
+use crate::prepare::Pair;
 use crate::side::{Side, Stored};
-use crate::single::{Pair, Strips, SweepPair};
+use crate::single::Strips;
 
 /// Memory of one thread, reused from group to group.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Scratch<V: Register> {
 
 /// What a sweep gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Form {
+pub(crate) enum Form {
     /// The measure's recurrence.
     Value,
     /// [`SoftExcess`], of a measure that has one.
@@ -36,7 +36,7 @@ enum Form {
 
 /// [`dispatch`] for the form.
 #[inline(always)]
-fn dispatch_form<V: Register, P: Point<V>, F: Visitor<V, P>>(
+pub(crate) fn dispatch_form<V: Register, P: Point<V>, F: Visitor<V, P>>(
     form: Form,
     spec: &Spec,
     any: V,
@@ -217,13 +217,7 @@ impl<V: Register> Scratch<V> {
         self.pair.x.fill(x, false);
         self.pair.y.fill(y, true);
         let Self { pair, strips, .. } = self;
-        let sweep = SweepPair::<V> { token, pair, ranges: &ranges, before, strips, observer };
-        let any = V::splat(token, V::Scalar::ZERO);
-        let value = if x.channels == 1 {
-            dispatch_form::<V, One<V>, _>(form, spec, any, sweep)
-        } else {
-            dispatch_form::<V, Strided<'_, V>, _>(form, spec, any, sweep)
-        }?;
+        let value = strips.sweep::<V>(token, (form, spec), pair, &ranges, before, observer)?;
         if spec.anchor == dtw_core::Anchor::Subsequence {
             let last_row = &self.strips.edge[1..=y.len()];
             return Ok(last_row.iter().copied().fold(V::Scalar::INFINITY, |a, b| if b < a { b } else { a }));

@@ -1,13 +1,11 @@
 //! Instruction sets: what this machine has, and a plan compiled for one of them.
 
-use std::sync::Arc;
-
 use dtw_core::{Plan, Problem};
 use fearless_simd::Level;
-use rayon::ThreadPool;
 
 use crate::lanes::{Element, Lanes};
 use crate::plan::CpuPlan;
+use crate::threads::Threads;
 
 /// An instruction set that this machine has; made by [`Isa::best`] and [`Isa::available`] only.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +21,14 @@ enum Kind {
     Sse2(fearless_simd::Sse2),
     #[cfg(target_arch = "aarch64")]
     Neon(fearless_simd::Neon),
-    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128(fearless_simd::WasmSimd128),
+    #[cfg(not(any(
+        target_arch = "x86",
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
     Scalar(fearless_simd::Fallback),
 }
 
@@ -44,15 +49,22 @@ impl Isa {
         ];
         #[cfg(target_arch = "aarch64")]
         let kinds = [level.as_neon().map(Kind::Neon)];
-        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-        let kinds = {
-            let _ = level;
-            [Level::fallback().as_fallback().map(Kind::Scalar)]
-        };
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        let kinds = [level.as_wasm_simd128().map(Kind::Simd128)];
+        #[cfg(not(any(
+            target_arch = "x86",
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            all(target_arch = "wasm32", target_feature = "simd128")
+        )))]
+        let kinds = [match level {
+            Level::Fallback(scalar) => Some(Kind::Scalar(scalar)),
+            _ => None,
+        }];
         kinds.into_iter().flatten().map(Self).collect()
     }
 
-    /// `"avx512"`, `"avx2"`, `"sse2"`, `"neon"` or `"scalar"`.
+    /// `"avx512"`, `"avx2"`, `"sse2"`, `"neon"`, `"simd128"` or `"scalar"`.
     pub fn name(&self) -> &'static str {
         match self.0 {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -63,23 +75,37 @@ impl Isa {
             Kind::Sse2(_) => "sse2",
             #[cfg(target_arch = "aarch64")]
             Kind::Neon(_) => "neon",
-            #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kind::Simd128(_) => "simd128",
+            #[cfg(not(any(
+                target_arch = "x86",
+                target_arch = "x86_64",
+                target_arch = "aarch64",
+                all(target_arch = "wasm32", target_feature = "simd128")
+            )))]
             Kind::Scalar(_) => "scalar",
         }
     }
 
-    pub(crate) fn plan<T: Element>(self, problem: &Problem, pool: Arc<ThreadPool>) -> Box<dyn Plan<T>> {
+    pub(crate) fn plan<T: Element>(self, problem: &Problem, threads: Threads) -> Box<dyn Plan<T>> {
         match self.0 {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Kind::Avx512(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, pool)),
+            Kind::Avx512(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Kind::Avx2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, pool)),
+            Kind::Avx2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Kind::Sse2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, pool)),
+            Kind::Sse2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, pool)),
-            #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-            Kind::Scalar(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, pool)),
+            Kind::Neon(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kind::Simd128(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
+            #[cfg(not(any(
+                target_arch = "x86",
+                target_arch = "x86_64",
+                target_arch = "aarch64",
+                all(target_arch = "wasm32", target_feature = "simd128")
+            )))]
+            Kind::Scalar(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
         }
     }
 }

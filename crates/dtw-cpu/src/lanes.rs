@@ -1,16 +1,15 @@
 //! SIMD registers as [`Vector`]s: one newtype over whatever width the instruction set has.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
-use std::sync::Arc;
 
 use dtw_core::vector::Vector;
 use dtw_core::{Plan, Problem, Scalar};
 use fearless_simd::{
     ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
 };
-use rayon::ThreadPool;
 
 use crate::Isa;
+use crate::threads::Threads;
 
 /// A float that the instruction sets have registers for.
 pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
@@ -24,7 +23,7 @@ pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
     fn pattern(index: usize) -> Self;
     /// A plan on values of this type. Not generic, so that the kernels are compiled in this crate and nowhere else.
     #[doc(hidden)]
-    fn plan(isa: Isa, problem: &Problem, pool: Arc<ThreadPool>) -> Box<dyn Plan<Self>>;
+    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>>;
 }
 
 impl Element for f32 {
@@ -34,8 +33,8 @@ impl Element for f32 {
     fn pattern(index: usize) -> Self {
         f32::from_bits(index as u32)
     }
-    fn plan(isa: Isa, problem: &Problem, pool: Arc<ThreadPool>) -> Box<dyn Plan<Self>> {
-        isa.plan::<Self>(problem, pool)
+    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>> {
+        isa.plan::<Self>(problem, threads)
     }
 }
 
@@ -46,8 +45,8 @@ impl Element for f64 {
     fn pattern(index: usize) -> Self {
         f64::from_bits(index as u64)
     }
-    fn plan(isa: Isa, problem: &Problem, pool: Arc<ThreadPool>) -> Box<dyn Plan<Self>> {
-        isa.plan::<Self>(problem, pool)
+    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>> {
+        isa.plan::<Self>(problem, threads)
     }
 }
 

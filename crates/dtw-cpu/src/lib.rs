@@ -32,6 +32,7 @@ mod lanes;
 mod line;
 mod path;
 mod plan;
+mod prepare;
 mod scan;
 mod schedule;
 mod search;
@@ -39,16 +40,16 @@ mod side;
 mod single;
 mod span;
 mod tables;
+mod threads;
 mod trace;
 mod windows;
-
-use std::sync::Arc;
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result, SearchOptions};
 
 pub use isa::Isa;
 pub use lanes::Element;
+use threads::Threads;
 
 /// The backend's name.
 pub const NAME: &str = "cpu";
@@ -57,7 +58,7 @@ pub const NAME: &str = "cpu";
 #[derive(Debug, Clone)]
 pub struct CpuBackend {
     isa: Isa,
-    pool: Arc<rayon::ThreadPool>,
+    threads: Threads,
 }
 
 impl CpuBackend {
@@ -74,21 +75,12 @@ impl CpuBackend {
         Self::try_with_threads(threads).expect("the operating system starts threads")
     }
 
-    /// This many threads; 0 for one per core.
+    /// This many threads; 0 for one per core. Where there are no threads (WebAssembly), the caller's.
     ///
     /// # Errors
     /// [`dtw_core::Error::Backend`] when the operating system refuses to start them: a limit of memory or of processes.
     pub fn try_with_threads(threads: usize) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|k| format!("dtwave-{k}"))
-            .build()
-            .map_err(|error| dtw_core::Error::Backend {
-                backend: NAME,
-                reason: format!("the operating system does not start as many threads: {error}; use fewer")
-                    .into(),
-            })?;
-        Ok(Self { isa: Isa::best(), pool: Arc::new(pool) })
+        Ok(Self { isa: Isa::best(), threads: Threads::start(threads)? })
     }
 
     /// The same backend on another instruction set of this machine; for tests and comparisons.
@@ -105,7 +97,7 @@ impl CpuBackend {
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.threads.count()
     }
 }
 
@@ -140,7 +132,7 @@ impl<T: Element> Backend<T> for CpuBackend {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        Ok(T::plan(self.isa, problem, Arc::clone(&self.pool)))
+        Ok(T::plan(self.isa, problem, self.threads.clone()))
     }
 }
 

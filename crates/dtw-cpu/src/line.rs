@@ -84,6 +84,16 @@ impl<T: Scalar> Line<T> {
         }
     }
 
+    /// Points of the series.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Values per point.
+    pub(crate) fn channels(&self) -> usize {
+        self.channels
+    }
+
     /// Where point `i` (1-based, 0 the zero point) is.
     #[inline(always)]
     pub(crate) fn slot(&self, i: usize) -> usize {

@@ -7,20 +7,16 @@
 
 use std::ops::Range;
 
-use dtw_core::recurrence::{Recurrence, State, Visitor};
 use dtw_core::{ColumnRanges, Error, Observer, Path, Result, Scalar};
 
-use crate::diagonal::{Grid, Recorder, Unrecorded, strip, strip_rows};
-use crate::lanes::Register;
-use crate::line::Read;
-use crate::single::Pair;
-use crate::tables::{Lines, Tables, border_column, border_row};
+use crate::diagonal::Recorder;
+use crate::prepare::StripSweep;
 
 /// Rows whose choices are kept at once; a multiple of every lane count.
 const ROWS: usize = 512;
 
 /// The arrival choices of one strip, as two bits per cell.
-struct Choices {
+pub(crate) struct Choices {
     diagonal: Vec<u8>,
     up: Vec<u8>,
     bytes_per_diagonal: usize,
@@ -67,33 +63,6 @@ impl Recorder for Choices {
     }
 }
 
-/// Finds the best path of one pair within `memory_limit_bytes`.
-pub(crate) struct TracePair<'a, 's, V: Register> {
-    pub(crate) token: V::Token,
-    pub(crate) pair: &'a Pair<V::Scalar>,
-    pub(crate) ranges: &'s ColumnRanges,
-    /// Column of the last row where the path ends, 0-based.
-    pub(crate) end: usize,
-    pub(crate) memory_limit_bytes: u64,
-    pub(crate) observer: &'s dyn Observer,
-}
-
-impl<'a, V: Register + 'a, P: Read<'a, V>> Visitor<V, P> for TracePair<'a, '_, V> {
-    type Output = Result<Path<V::Scalar>>;
-
-    #[inline(always)]
-    fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output {
-        if !R::TRACES {
-            unreachable!("callers ask Measure::has_path first");
-        }
-        V::compiled(
-            self.token,
-            #[inline(always)]
-            || self.run(&recurrence),
-        )
-    }
-}
-
 /// How many edges to keep per level so that `strips` strips fit: `(edges per level, levels)`.
 fn plan_levels(strips: usize, edge_bytes: u64, choice_bytes: u64, limit: u64) -> Result<(usize, usize)> {
     let mut needed = u64::MAX;
@@ -122,120 +91,109 @@ fn fan_covers(fan: usize, levels: usize) -> usize {
     fan.saturating_pow(levels as u32)
 }
 
-impl<'a, V: Register + 'a> TracePair<'a, '_, V> {
-    #[inline(always)]
-    fn run<P: Read<'a, V>, R: Recurrence<V, P>>(self, recurrence: &R) -> Result<Path<V::Scalar>> {
-        let Self { token, pair, ranges, end, memory_limit_bytes, observer } = self;
-        let (n, m, parts) = (ranges.n(), ranges.m(), R::State::PARTS);
-        let lines = Lines { x: &pair.x, y: &pair.y };
-        let tables = Tables::new::<V, P, R>(recurrence, token, lines, n, m);
-        let edge_bytes = ((m + 1) * parts * size_of::<V::Scalar>()) as u64;
-        let strips = n.div_ceil(ROWS);
-        // One strip of choices, plus the border column and the path itself.
-        let fixed = Choices::bytes(ROWS.min(n), m) + (n as u64 + 64) * 8 * parts as u64 + (n + m) as u64 * 16;
-        let (fan, levels) = plan_levels(strips, edge_bytes, fixed, memory_limit_bytes)?;
+/// Finds the best path of the pair that `strips` sweeps, within `memory_limit_bytes`. `top` is the border row as an edge.
+pub(crate) fn trace<T: Scalar>(
+    strips: &dyn StripSweep<T>,
+    ranges: &ColumnRanges,
+    top: Vec<T>,
+    memory_limit_bytes: u64,
+    observer: &dyn Observer,
+) -> Result<Path<T>> {
+    let (n, m, parts) = (ranges.n(), ranges.m(), strips.parts());
+    let edge_bytes = ((m + 1) * parts * size_of::<T>()) as u64;
+    let pieces = n.div_ceil(ROWS);
+    // One strip of choices, plus the border column and the path itself.
+    let fixed = Choices::bytes(ROWS.min(n), m) + (n as u64 + 64) * 8 * parts as u64 + (n + m) as u64 * 16;
+    let (fan, levels) = plan_levels(pieces, edge_bytes, fixed, memory_limit_bytes)?;
 
-        let mut column = Vec::new();
-        border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut column);
-        let mut top = Vec::new();
-        border_row::<V, P, R>(recurrence, token, lines, &tables, m, &mut top);
-
-        let mut points = Vec::with_capacity(n + m);
-        // 1-based cell under the walk; `distance` is known once the last row has been swept.
-        let (mut i, mut j) = (n, end + 1);
-        let mut distance = None;
-        // Work still to do, last strips last: a stretch of strips, the edge above it, and the level it is on.
-        let mut stack: Vec<(Range<usize>, Vec<V::Scalar>, usize)> = vec![(0..strips, top, levels)];
-        while let Some((stretch, edge, level)) = stack.pop() {
-            let rows_of = |s: usize| s * ROWS..((s + 1) * ROWS).min(n);
-            if i <= stretch.start * ROWS {
-                continue;
-            }
-            let clipped;
-            let ranges = if j < m {
-                clipped = ranges.clipped(i, j);
-                &clipped
-            } else {
-                ranges
-            };
-            let width = j + 1;
-            let edge = narrow(edge, parts, width);
-            let grid = Grid { token, recurrence, lines, tables: &tables, ranges, column: &column, observer };
-            let sweep = |rows: Range<usize>, above: &[V::Scalar], mut record: Option<&mut Choices>| {
-                let mut edge = above.to_vec();
-                let mut below = vec![V::Scalar::ZERO; width * parts];
-                let height = match record {
-                    Some(_) => strip_rows::<V, P, R::State, Choices>(),
-                    None => strip_rows::<V, P, R::State, Unrecorded>(),
-                };
-                for first in rows.clone().step_by(height) {
-                    let part = first..(first + height).min(rows.end);
-                    let finished = if let Some(choices) = &mut record {
-                        choices.above = first - rows.start;
-                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, &mut [], *choices)
-                    } else {
-                        strip::<V, P, R, _>(&grid, part, &edge, &mut below, &mut [], &mut Unrecorded)
-                    };
-                    if !finished {
-                        return Err(Error::Cancelled);
-                    }
-                    std::mem::swap(&mut edge, &mut below);
+    let mut points = Vec::with_capacity(n + m);
+    // 1-based cell under the walk; `distance` is known once the last row has been swept.
+    let (mut i, mut j) = (n, m);
+    let mut distance = None;
+    // Work still to do, last strips last: a stretch of strips, the edge above it, and the level it is on.
+    let mut stack: Vec<(Range<usize>, Vec<T>, usize)> = vec![(0..pieces, top, levels)];
+    while let Some((stretch, edge, level)) = stack.pop() {
+        let rows_of = |s: usize| s * ROWS..((s + 1) * ROWS).min(n);
+        if i <= stretch.start * ROWS {
+            continue;
+        }
+        let clipped;
+        let ranges = if j < m {
+            clipped = ranges.clipped(i, j);
+            &clipped
+        } else {
+            ranges
+        };
+        let width = j + 1;
+        let edge = narrow(edge, parts, width);
+        let sweep = |rows: Range<usize>, above: &[T], mut record: Option<&mut Choices>| {
+            let mut edge = above.to_vec();
+            let mut below = vec![T::ZERO; width * parts];
+            let height = strips.strip_rows(record.is_some());
+            for first in rows.clone().step_by(height) {
+                let part = first..(first + height).min(rows.end);
+                if let Some(choices) = &mut record {
+                    choices.above = first - rows.start;
                 }
-                Ok(edge)
-            };
-            if stretch.len() > 1 {
-                // Sweep the stretch but for its last piece, keeping the edge above every piece.
-                let piece = fan_covers(fan, level - 1);
-                let mut above = edge;
-                for start in stretch.clone().step_by(piece) {
-                    let end = (start + piece).min(stretch.end);
-                    let mut edge = above.clone();
-                    if end < stretch.end {
-                        for s in start..end {
-                            let rows = rows_of(s);
-                            let cells = rows.clone().map(|r| ranges.row(r).len() as u64).sum();
-                            edge = sweep(rows, &edge, None)?;
-                            if distance.is_none() {
-                                observer.advance(cells);
-                            }
+                if !strips.strip(ranges, part, [&mut edge, &mut below, &mut []], record.as_deref_mut()) {
+                    return Err(Error::Cancelled);
+                }
+                std::mem::swap(&mut edge, &mut below);
+            }
+            Ok(edge)
+        };
+        if stretch.len() > 1 {
+            // Sweep the stretch but for its last piece, keeping the edge above every piece.
+            let piece = fan_covers(fan, level - 1);
+            let mut above = edge;
+            for start in stretch.clone().step_by(piece) {
+                let end = (start + piece).min(stretch.end);
+                let mut edge = above.clone();
+                if end < stretch.end {
+                    for s in start..end {
+                        let rows = rows_of(s);
+                        let cells = rows.clone().map(|r| ranges.row(r).len() as u64).sum();
+                        edge = sweep(rows, &edge, None)?;
+                        if distance.is_none() {
+                            observer.advance(cells);
                         }
                     }
-                    stack.push((start..end, std::mem::replace(&mut above, edge), level - 1));
                 }
-                continue;
+                stack.push((start..end, std::mem::replace(&mut above, edge), level - 1));
             }
-            let rows = rows_of(stretch.start);
-            let rows = rows.start..rows.end.min(i);
-            let first = ranges.row(rows.start).start + rows.start + 1;
-            let mut choices = Choices::new(rows.len(), j, first);
-            let below = sweep(rows.clone(), &edge, Some(&mut choices))?;
-            if distance.is_none() {
-                observer.advance(rows.clone().map(|r| ranges.row(r).len() as u64).sum());
-                let mut last = [V::Scalar::ZERO; 3];
-                for (k, part) in last.iter_mut().enumerate().take(parts) {
-                    *part = below[k * width + width - 1];
-                }
-                distance = Some(recurrence.finish(&last[..parts], n, m));
-            }
-            while i > rows.start && j > 0 {
-                points.push((i - 1, j - 1));
-                let columns = ranges.row(i - 1);
-                let (diagonal, up) = if R::LEAVES_BAND && !columns.contains(&(j - 1)) {
-                    // Straight back to the band: left from its right, up from its left.
-                    (false, j <= columns.start)
-                } else {
-                    choices.at(i - 1 - rows.start, i + j)
-                };
-                i -= usize::from(diagonal || up);
-                j -= usize::from(diagonal || !up);
-            }
-            if j == 0 {
-                break;
-            }
+            continue;
         }
-        points.reverse();
-        Ok(Path { distance: distance.unwrap_or_default(), points })
+        let rows = rows_of(stretch.start);
+        let rows = rows.start..rows.end.min(i);
+        let first = ranges.row(rows.start).start + rows.start + 1;
+        let mut choices = Choices::new(rows.len(), j, first);
+        let below = sweep(rows.clone(), &edge, Some(&mut choices))?;
+        if distance.is_none() {
+            observer.advance(rows.clone().map(|r| ranges.row(r).len() as u64).sum());
+            let mut last = [T::ZERO; 3];
+            for (k, part) in last.iter_mut().enumerate().take(parts) {
+                *part = below[k * width + width - 1];
+            }
+            distance = Some(strips.finish(&last[..parts], n, m));
+        }
+        while i > rows.start && j > 0 {
+            points.push((i - 1, j - 1));
+            let columns = ranges.row(i - 1);
+            let (diagonal, up) = if strips.leaves_band() && !columns.contains(&(j - 1)) {
+                // Straight back to the band: left from its right, up from its left.
+                (false, j <= columns.start)
+            } else {
+                choices.at(i - 1 - rows.start, i + j)
+            };
+            i -= usize::from(diagonal || up);
+            j -= usize::from(diagonal || !up);
+        }
+        if j == 0 {
+            break;
+        }
     }
+    points.reverse();
+    Ok(Path { distance: distance.unwrap_or_default(), points })
 }
 
 /// The first `width` values of each part of an edge.

@@ -7,19 +7,19 @@ use dtw_core::{
     Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, PathCounts, Plan, Problem, Result,
     Scalar, SearchOptions, Series, SeriesBatch, SoftResult, Spec, Unobserved,
 };
-use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::NAME;
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::schedule::Schedule;
+use crate::threads::Threads;
 
 /// A plan on registers `V`.
 pub(crate) struct CpuPlan<V: Register> {
     pub(crate) token: V::Token,
     pub(crate) problem: Problem,
-    pub(crate) pool: Arc<ThreadPool>,
+    pub(crate) threads: Threads,
     pub(crate) observer: Arc<dyn Observer>,
     /// One per thread of the pool.
     pub(crate) scratch: Vec<Mutex<Scratch<V>>>,
@@ -28,13 +28,13 @@ pub(crate) struct CpuPlan<V: Register> {
 }
 
 impl<V: Register> CpuPlan<V> {
-    pub(crate) fn new(token: V::Token, problem: &Problem, pool: Arc<ThreadPool>) -> Self {
-        let scratch = (0..pool.current_num_threads()).map(|_| Mutex::new(Scratch::new())).collect();
+    pub(crate) fn new(token: V::Token, problem: &Problem, threads: Threads) -> Self {
+        let scratch = (0..threads.count()).map(|_| Mutex::new(Scratch::new())).collect();
         let results = Vec::with_capacity(problem.output_len());
         Self {
             token,
             problem: problem.clone(),
-            pool,
+            threads,
             observer: Arc::new(Unobserved),
             scratch,
             results,
@@ -66,11 +66,11 @@ where
         x: &SeriesBatch<'_, V::Scalar>,
         y: &SeriesBatch<'_, V::Scalar>,
     ) -> Result<()> {
-        let Self { token, pool, observer, scratch, results, .. } = self;
+        let Self { token, threads, observer, scratch, results, .. } = self;
         let (token, scratch, observer) = (*token, &*scratch, &**observer);
         results.clear();
         results.resize(schedule.len(), V::Scalar::ZERO);
-        pool.install(|| {
+        threads.run(|| {
             results.par_chunks_mut(V::LANES).enumerate().try_for_each(|(group, out)| {
                 if observer.cancelled() {
                     return Err(Error::Cancelled);

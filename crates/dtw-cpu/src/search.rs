@@ -45,15 +45,15 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         references: &SeriesBatch<'_, V::Scalar>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
-        let Self { token, pool, observer, scratch, problem, .. } = self;
+        let Self { token, threads, observer, scratch, problem, .. } = self;
         let (token, scratch, observer, spec) = (*token, &*scratch, &**observer, problem.spec());
         let pairs = queries.len() * references.len();
-        let threads = pool.current_num_threads();
+        let workers = threads.count();
         let (rows, channels) = (queries.max_length(), queries.channels());
-        let demand = Demand { rows, channels, searches: pairs, begun: threads.min(pairs), copies: 0 };
-        let cut = Cut::new::<V::Scalar>(&demand, threads, problem.memory_limit_bytes())?;
+        let demand = Demand { rows, channels, searches: pairs, begun: workers.min(pairs), copies: 0 };
+        let cut = Cut::new::<V::Scalar>(&demand, workers, problem.memory_limit_bytes())?;
         let found: Vec<_> = (0..pairs).map(|_| Mutex::default()).collect();
-        pool.install(|| {
+        threads.run(|| {
             for_each(scratch, cut.workers, pairs, |k, scratch| {
                 let (x, y) = (queries.get(k / references.len()), references.get(k % references.len()));
                 // A band is that of the whole grid.
@@ -82,11 +82,11 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 self.unsupported("a search in a band block by block: a band needs the whole reference")
             );
         }
-        let Self { token, pool, observer, scratch, problem, .. } = self;
+        let Self { token, threads, observer, scratch, problem, .. } = self;
         let (token, scratch, observer, spec) = (*token, &*scratch, &**observer, problem.spec());
         let (rows, channels, count) = (queries.max_length(), queries.channels(), queries.len());
         let demand = Demand { rows, channels, searches: count, begun: count, copies: 2 };
-        let cut = Cut::new::<V::Scalar>(&demand, pool.current_num_threads(), problem.memory_limit_bytes())?;
+        let cut = Cut::new::<V::Scalar>(&demand, threads.count(), problem.memory_limit_bytes())?;
         let scans: Vec<_> = (0..count).map(|_| Mutex::new(Scan::new(options, &cut))).collect();
         let mut done = 0;
         let (mut block, mut coming) = (Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 })
             };
             let read = || read_block(reference, cut.points, done, &mut coming);
-            let (searched, read) = pool.install(|| rayon::join(search, read));
+            let (searched, read) = threads.run(|| rayon::join(search, read));
             searched?;
             read?;
             std::mem::swap(&mut block, &mut coming);

@@ -1,29 +1,20 @@
 //! One pair by the diagonal sweep, strip after strip: its value, and its last row for subsequence searches.
 
-use dtw_core::recurrence::{Recurrence, State, Visitor};
-use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar};
+use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar, Spec};
 
-use crate::diagonal::{Grid, Unrecorded, strip, strip_rows};
+use crate::group::Form;
 use crate::lanes::Register;
-use crate::line::{Line, Read};
-use crate::tables::{Lines, Tables, border_column, border_row};
-
-/// The two series of a single-pair sweep.
-#[derive(Debug, Default)]
-pub(crate) struct Pair<T> {
-    pub(crate) x: Line<T>,
-    pub(crate) y: Line<T>,
-}
+use crate::prepare::{Borders, Pair, StripSweep, with_strips};
 
 /// Memory of a single-pair sweep: O(n + m), reused from pair to pair.
 #[derive(Debug, Default)]
 pub(crate) struct Strips<T> {
     /// Border column, part by part.
-    pub(crate) column: Vec<T>,
+    column: Vec<T>,
     /// The edge above the next strip, part by part, `m + 1` values each; after the last strip, the last row.
     pub(crate) edge: Vec<T>,
     /// The edge below.
-    pub(crate) below: Vec<T>,
+    below: Vec<T>,
     /// Of a recurrence that locates, the states of the last column, laid out as the border column.
     pub(crate) right: Vec<T>,
 }
@@ -34,71 +25,51 @@ impl<T: Scalar> Strips<T> {
         [&self.column, &self.edge, &self.below, &self.right].iter().map(|part| part.capacity()).sum::<usize>()
             * size_of::<T>()
     }
-}
 
-/// Sweeps one pair; returns its distance (for a subsequence recurrence: the last cell's) and leaves the last row in
-/// `strips.edge` and, of a subsequence recurrence, the last column in `strips.right`.
-pub(crate) struct SweepPair<'a, 's, V: Register> {
-    pub(crate) token: V::Token,
-    pub(crate) pair: &'a Pair<V::Scalar>,
-    pub(crate) ranges: &'s ColumnRanges,
-    /// The column that the grid goes on from, laid out as the border column; nothing: it begins with its border.
-    pub(crate) before: &'s [V::Scalar],
-    pub(crate) strips: &'s mut Strips<V::Scalar>,
-    pub(crate) observer: &'s dyn Observer,
-}
-
-impl<'a, V: Register + 'a, P: Read<'a, V>> Visitor<V, P> for SweepPair<'a, '_, V> {
-    type Output = Result<V::Scalar>;
-
-    #[inline(always)]
-    fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output {
-        V::compiled(
-            self.token,
-            #[inline(always)]
-            || self.run(&recurrence),
-        )
+    /// Sweeps one pair; returns its distance (for a subsequence recurrence: the last cell's) and leaves the last row in
+    /// `self.edge` and, of a subsequence recurrence, the last column in `self.right`. `before` is the column that the grid
+    /// goes on from, laid out as the border column; nothing: it begins with its border.
+    pub(crate) fn sweep<V: Register<Scalar = T>>(
+        &mut self,
+        token: V::Token,
+        spec: (Form, &Spec),
+        pair: &Pair<T>,
+        ranges: &ColumnRanges,
+        before: &[T],
+        observer: &dyn Observer,
+    ) -> Result<T> {
+        let Self { column, edge, below, right } = self;
+        let borders = Borders { edge, column, right, before };
+        with_strips::<V, _>(token, spec, pair, borders, observer, |strips, edge, right| {
+            sweep_rows(strips, ranges, [edge, below], right, observer)
+        })
     }
 }
 
-impl<'a, V: Register + 'a> SweepPair<'a, '_, V> {
-    #[inline(always)]
-    fn run<P: Read<'a, V>, R: Recurrence<V, P>>(self, recurrence: &R) -> Result<V::Scalar> {
-        let Self { token, pair, ranges, before, strips, observer } = self;
-        let (n, m) = (ranges.n(), ranges.m());
-        let lines = Lines { x: &pair.x, y: &pair.y };
-        let tables = Tables::new::<V, P, R>(recurrence, token, lines, n, m);
-        border_row::<V, P, R>(recurrence, token, lines, &tables, m, &mut strips.edge);
-        if before.is_empty() {
-            border_column::<V, P, R>(recurrence, token, lines, &tables, n, &mut strips.column);
-        } else {
-            strips.column.clear();
-            strips.column.extend_from_slice(before);
+/// Sweeps all rows, from the border row in `edge` to the last row in `edge`, and the last column into `right`.
+fn sweep_rows<T: Scalar>(
+    strips: &dyn StripSweep<T>,
+    ranges: &ColumnRanges,
+    [edge, below]: [&mut Vec<T>; 2],
+    right: &mut [T],
+    observer: &dyn Observer,
+) -> Result<T> {
+    let (n, m) = (ranges.n(), ranges.m());
+    below.clear();
+    below.resize(edge.len(), T::ZERO);
+    let height = strips.strip_rows(false);
+    for first in (0..n).step_by(height) {
+        let rows = first..(first + height).min(n);
+        let cells = (rows.clone()).map(|i| ranges.row(i).len() as u64).sum();
+        if !strips.strip(ranges, rows, [edge, below, right], None) {
+            return Err(Error::Cancelled);
         }
-        strips.right.clear();
-        if R::LOCATES {
-            strips.right.resize(strips.column.len(), V::Scalar::ZERO);
-        }
-        strips.below.clear();
-        strips.below.resize(strips.edge.len(), V::Scalar::ZERO);
-        let column = &strips.column;
-        let grid = Grid { token, recurrence, lines, tables: &tables, ranges, column, observer };
-        let height = strip_rows::<V, P, R::State, Unrecorded>();
-        for first in (0..n).step_by(height) {
-            let rows = first..(first + height).min(n);
-            let cells = (rows.clone()).map(|i| ranges.row(i).len() as u64).sum();
-            let Strips { edge, below, right, .. } = strips;
-            let finished = strip::<V, P, R, _>(&grid, rows, edge, below, right, &mut Unrecorded);
-            if !finished {
-                return Err(Error::Cancelled);
-            }
-            observer.advance(cells);
-            std::mem::swap(&mut strips.edge, &mut strips.below);
-        }
-        let mut parts = [V::Scalar::ZERO; 3];
-        for (k, part) in parts.iter_mut().enumerate().take(R::State::PARTS) {
-            *part = strips.edge[k * (m + 1) + m];
-        }
-        Ok(recurrence.finish(&parts[..R::State::PARTS], n, m))
+        observer.advance(cells);
+        std::mem::swap(edge, below);
     }
+    let mut parts = [T::ZERO; 3];
+    for (k, part) in parts.iter_mut().enumerate().take(strips.parts()) {
+        *part = edge[k * (m + 1) + m];
+    }
+    Ok(strips.finish(&parts[..strips.parts()], n, m))
 }

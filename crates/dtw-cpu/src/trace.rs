@@ -1,14 +1,19 @@
 //! Warping paths of many pairs: one pair per thread at a time.
 
+use std::ops::Range;
+
 use dtw_core::derivative::Derivatives;
-use dtw_core::recurrence::{One, dispatch};
-use dtw_core::{Anchor, Error, Path, Result, Scalar, SeriesBatch, Unobserved, bail_invalid};
+use dtw_core::{
+    Anchor, Band, ColumnRanges, Error, Observer, Path, Result, Scalar, Series, SeriesBatch, Spec, Unobserved,
+    bail_invalid,
+};
 use rayon::prelude::*;
 
+use crate::group::{Form, Scratch};
 use crate::lanes::Register;
-use crate::line::Strided;
-use crate::path::TracePair;
+use crate::path::trace;
 use crate::plan::{CpuPlan, own};
+use crate::prepare::{Borders, with_strips};
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Best paths of zipped pairs.
@@ -29,10 +34,10 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             Some((x, y)) => (x.batch(), y.batch()),
             None => (*x, *y),
         };
-        let threads = self.pool.current_num_threads().min(x.len().max(1)) as u64;
+        let threads = self.threads.count().min(x.len().max(1)) as u64;
         let memory_limit_bytes = self.problem.memory_limit_bytes() / threads;
         let (token, scratch, observer) = (self.token, &self.scratch, &*self.observer);
-        self.pool.install(|| {
+        self.threads.run(|| {
             (0..x.len())
                 .into_par_iter()
                 .map(|s| {
@@ -41,30 +46,74 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                     }
                     let (x, y) = (x.get(s), y.get(s));
                     let mut scratch = own(scratch);
-                    let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
-                    crate::span::check_band::<V>(&ranges)?;
-                    let mut end = y.len() - 1;
-                    if spec.anchor == Anchor::Subsequence {
-                        scratch.single(token, spec, x, y, &Unobserved)?;
-                        let totals = &scratch.strips.edge[1..=y.len()];
-                        let least = |a: usize, b: usize| if totals[b] < totals[a] { b } else { a };
-                        let best = (0..y.len()).reduce(least);
-                        end = best.filter(|best| totals[*best] < V::Scalar::INFINITY).unwrap_or(end);
-                    } else {
-                        scratch.pair.x.fill(x, false);
-                        scratch.pair.y.fill(y, true);
+                    if spec.anchor == Anchor::Global {
+                        let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
+                        return scratch.path(token, spec, (x, y), &ranges, memory_limit_bytes, observer);
                     }
-                    let pair = &scratch.pair;
-                    let trace =
-                        TracePair::<V> { token, pair, ranges: &ranges, end, memory_limit_bytes, observer };
-                    let any = V::splat(token, V::Scalar::ZERO);
-                    if x.channels == 1 {
-                        dispatch::<V, One<V>, _>(spec, any, trace)
-                    } else {
-                        dispatch::<V, Strided<'_, V>, _>(spec, any, trace)
-                    }
+                    scratch.single(token, spec, x, y, &Unobserved)?;
+                    let (totals, starts) = scratch.strips.edge.split_at(y.len() + 1);
+                    let totals = &totals[1..];
+                    let least = |a: usize, b: usize| if totals[b] < totals[a] { b } else { a };
+                    let best = (0..y.len()).reduce(least);
+                    let end = best.filter(|best| totals[*best] < V::Scalar::INFINITY).unwrap_or(y.len() - 1);
+                    let stretch = starts[end + 1].to_index()..end + 1;
+                    scratch.matched_path(token, spec, (x, y), stretch, memory_limit_bytes, observer)
                 })
                 .collect()
         })
+    }
+}
+
+impl<V: Register> Scratch<V> {
+    /// The best path of one pair within `ranges`.
+    fn path(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        (x, y): (Series<'_, V::Scalar>, Series<'_, V::Scalar>),
+        ranges: &ColumnRanges,
+        memory_limit_bytes: u64,
+        observer: &dyn Observer,
+    ) -> Result<Path<V::Scalar>> {
+        crate::span::check_band::<V>(ranges)?;
+        self.pair.x.fill(x, false);
+        self.pair.y.fill(y, true);
+        let (mut edge, mut column, mut right) = (Vec::new(), Vec::new(), Vec::new());
+        let borders = Borders { edge: &mut edge, column: &mut column, right: &mut right, before: &[] };
+        with_strips::<V, _>(token, (Form::Value, spec), &self.pair, borders, observer, |strips, top, _| {
+            trace(strips, ranges, std::mem::take(top), memory_limit_bytes, observer)
+        })
+    }
+
+    /// The path of a match of all of x in the points `stretch` of y. Between its ends it is the best path of both as
+    /// wholes: the totals along it are the same, and no other cell's total is smaller than in the open grid.
+    fn matched_path(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        (x, y): (Series<'_, V::Scalar>, Series<'_, V::Scalar>),
+        stretch: Range<usize>,
+        memory_limit_bytes: u64,
+        observer: &dyn Observer,
+    ) -> Result<Path<V::Scalar>> {
+        let open = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
+        let length = stretch.len();
+        let band = if open.is_full() {
+            Band::Full
+        } else {
+            let cut = |i| {
+                let row = open.row(i);
+                row.start.max(stretch.start) - stretch.start
+                    ..row.end.min(stretch.end).saturating_sub(stretch.start)
+            };
+            Band::Ranges((0..x.len()).map(cut).collect())
+        };
+        let values = &y.values[stretch.start * y.channels..stretch.end * y.channels];
+        let part = Series { values, channels: y.channels, times: None };
+        let spec = Spec { anchor: Anchor::Global, band: Band::Full, ..spec.clone() };
+        let ranges = band.ranges(x.len(), length, Anchor::Global)?;
+        let mut path = self.path(token, &spec, (x, part), &ranges, memory_limit_bytes, observer)?;
+        path.points.iter_mut().for_each(|(_, j)| *j += stretch.start);
+        Ok(path)
     }
 }

@@ -113,7 +113,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             for w in 0..count {
                 windows.extend_from_slice(&points[w * channels..(w + length) * channels]);
             }
-            self.pool.install(|| {
+            self.threads.run(|| {
                 windows
                     .par_chunks_mut(length * channels)
                     .for_each(|window| normalize::z_normalize(window, channels));

@@ -46,6 +46,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
     type State = Located<V>;
     type Price = V;
     const LOCATES: bool = true;
+    /// A match's path is that of DTW between the query and the matched stretch.
+    const TRACES: bool = false;
 
     #[inline(always)]
     fn origin(&self) -> Located<V> {

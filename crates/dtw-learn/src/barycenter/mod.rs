@@ -24,6 +24,7 @@
 mod dba;
 mod descent;
 mod members;
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "its descent is refused there"))]
 mod soft;
 mod start;
 
