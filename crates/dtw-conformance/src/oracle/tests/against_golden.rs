@@ -48,14 +48,12 @@ fn every_golden_case() {
         }
         if case.expected.start.is_some() || case.expected.end.is_some() {
             let best = measure.matches(pair, band, 1, 0).unwrap()[0];
-            assert_eq!(
-                (Some(best.start), Some(best.end)),
-                (case.expected.start, case.expected.end),
-                "{name}"
-            );
+            // A case may expect one of the two only.
+            let expected = (case.expected.start.unwrap_or(best.start), case.expected.end.unwrap_or(best.end));
+            assert_eq!((best.start, best.end), expected, "{name}");
         }
         *checked.entry(measure.key()).or_default() += 1;
     }
     // Every measure that the file covers was really there.
-    assert_eq!(checked.len(), 13, "{checked:?}");
+    assert_eq!(checked.len(), crate::cases::KEYS.len(), "{checked:?}");
 }
