@@ -22,9 +22,9 @@
 //! ```
 
 mod dba;
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "it is refused there"))]
 mod descent;
 mod members;
-#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "its descent is refused there"))]
 mod soft;
 mod start;
 
