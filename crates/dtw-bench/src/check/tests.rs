@@ -121,7 +121,8 @@ fn paths_in_single_precision_must_be_as_good() {
     let right = right(&definition);
     let narrow = |values: &[f64]| values.iter().map(|value| *value as f32).collect::<Vec<f32>>();
     let (x, y, values) = (narrow(&right.x), narrow(&right.y), narrow(&right.values));
-    let check = |change: &dyn Fn(&mut Vec<(usize, usize)>)| {
+    type Points = Vec<(usize, usize)>;
+    let check = |change: &dyn Fn(&mut Points)| {
         let mut paths: Vec<Path<f32>> = right
             .paths
             .iter()
@@ -138,7 +139,7 @@ fn paths_in_single_precision_must_be_as_good() {
             .to_string()
             .contains("corner to corner")
     );
-    let round_the_corner = |points: &mut Vec<(usize, usize)>| {
+    let round_the_corner = |points: &mut Points| {
         *points = (0..6).map(|i| (i, 0)).chain((1..6).map(|j| (5, j))).collect();
     };
     assert!(check(&round_the_corner).unwrap_err().to_string().contains("the best"));

@@ -1,5 +1,5 @@
 //! The digits of measures that sum over all paths, at any γ: values against the two parts of
-//! [`soft_excess`](crate::oracle::soft_excess), measured by the size of these parts.
+//! [`soft_excess`], measured by the size of these parts.
 
 use dtw_core::{Backend, Dtype, Gradients, Problem, Task};
 
