@@ -32,7 +32,9 @@ struct RawSeries {
     const Prepare& p;
     const T* values;
     uint32_t length;  // prepared points
-    T mean, inverse;  // of the channel being written
+    // Of the channel being written, in doubles and in units of a power of two: a float has no digits for the mean of points
+    // that lie close together and far from zero.
+    double unit, mean, inverse;
 
     // Channel c of prepared point i.
     DTW_DEVICE T at(uint32_t i, uint32_t c) const {
@@ -46,12 +48,9 @@ struct RawSeries {
     }
     // Mean and inverse deviation of channel c. A constant series gets a zero.
     DTW_DEVICE void measure(uint32_t c) {
-        mean = T(0);
-        inverse = T(1);
         if (!p.normalize) {
             return;
         }
-        // Scaled by the largest value, so that no square overflows or vanishes.
         T largest = T(0), low = Limits<T>::infinity(), high = -Limits<T>::infinity();
         for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
             const T v = at(i, c);
@@ -64,25 +63,23 @@ struct RawSeries {
             low = min_(low, exchange(low, mask));
             high = max_(high, exchange(high, mask));
         }
-        if (low == high) {
-            mean = low;
-            inverse = T(0);
-            return;
-        }
-        T sum = T(0);
+        // Next to the largest, so that no square overflows or vanishes, and no digit is lost.
+        const double most = max_(static_cast<double>(largest), 0x1p-1022);
+        unit = 1.0 / from_words(high_of(most) & 0x7ff00000u, 0);
+        double sum = 0.0;
         for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
-            sum += at(i, c) / largest;
+            sum += static_cast<double>(at(i, c)) * unit;
         }
-        const T middle = sum_of_lanes(sum) / static_cast<T>(length);
-        T squares = T(0);
+        mean = sum_of_lanes(sum) / length;
+        double squares = 0.0;
         for (uint32_t i = static_cast<uint32_t>(lane()); i < length; i += 32) {
-            const T d = at(i, c) / largest - middle;
+            const double d = static_cast<double>(at(i, c)) * unit - mean;
             squares = fma_(d, d, squares);
         }
-        mean = middle * largest;
-        const T deviation = sqrt_(sum_of_lanes(squares) / static_cast<T>(length)) * largest;
-        inverse = deviation > T(0) ? T(1) / deviation : T(0);
+        const double deviation = sqrt_(sum_of_lanes(squares) / length);
+        inverse = low < high && deviation > 0.0 ? 1.0 / deviation : 0.0;
     }
+    DTW_DEVICE T normalized(T v) const { return static_cast<T>((static_cast<double>(v) * unit - mean) * inverse); }
 };
 
 // Cost of deleting point i of a series; `times` are those of the raw series, or null.
@@ -126,7 +123,7 @@ DTW_DEVICE void prepare(const Prepare& p) {
         const uint64_t first = p.offsets ? p.offsets[s] : kPad + s * p.stride;
         const uint32_t channels = p.one_channel ? 1 : p.channels;
         RawSeries<T> raw{p, static_cast<const T*>(p.raw) + raw_first * p.channels,
-                         p.derivative ? raw_length - 2 : raw_length, T(0), T(1)};
+                         p.derivative ? raw_length - 2 : raw_length, 1.0, 0.0, 1.0};
         const uint32_t length = raw.length;
         const uint64_t past = whole ? length : (piece + 1) * kPreparePiece;
         const uint32_t from = static_cast<uint32_t>(piece * kPreparePiece) + static_cast<uint32_t>(lane());
@@ -137,7 +134,7 @@ DTW_DEVICE void prepare(const Prepare& p) {
             raw.measure(c);
             for (uint32_t i = from; i < to; i += 32) {
                 T v = raw.at(i, p.one_channel ? p.channel : c);
-                v = p.normalize ? (v - raw.mean) * raw.inverse : v;
+                v = p.normalize ? raw.normalized(v) : v;
                 values[static_cast<uint64_t>(i) * channels + c] = p.scale == 1.0 ? v : v * scale;
             }
         }
