@@ -136,6 +136,7 @@ const ALIGN: &[Case] = &[
     ("align q.csv p.csv", "--measure msm", Changes),
     ("align q.csv p.csv", "--band 0", Changes),
     ("align q.csv p.csv", "-m soft_dtw", Refused("soft_dtw has no warping path")),
+    ("align q.csv p.csv", "-m subsequence_dtw", Refused("use `search`, then --y-range")),
     ("align q.csv p.csv", "--normalize z", Changes),
     ("align q.csv p.csv --json", "--dtype f32", Changes),
     ("align q.csv p.csv", "--backend hip", Refused("hip")),

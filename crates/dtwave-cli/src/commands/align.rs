@@ -173,7 +173,12 @@ fn band(spec: &Spec, n: usize, m: usize) -> Result<Vec<Range<usize>>> {
 /// The best path in the series' own indices; also the number of grid cells.
 pub(super) fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset) -> Result<(Path<T>, u64)> {
     ensure!(
-        spec.measure.has_path(1) && spec.anchor == Anchor::Global,
+        spec.anchor == Anchor::Global,
+        "align compares whole series, {} does not; to find where one occurs, use `search`, then --y-range",
+        spec.key()
+    );
+    ensure!(
+        spec.measure.has_path(1),
         "{} has no warping path; align with dtw, ddtw, wdtw, wddtw, adtw, erp, edr, lcss, msm or twed",
         spec.key()
     );

@@ -112,7 +112,7 @@ pub(super) fn check_files(inputs: &[&Path], outputs: &[&Option<PathBuf>], run: &
 pub(super) fn warn_of_overflow(overflowed: u64, total: u64, run: &RunArgs, as_json: bool) {
     if overflowed > 0 {
         let dtype = run.dtype.name();
-        let named = if as_json { "; JSON has them as the string \"Infinity\"" } else { "" };
+        let named = if as_json { "; JSON has them as the string \"Infinity\" or \"-Infinity\"" } else { "" };
         report::warn(&format!("{overflowed} of {total} distances overflowed to infinity in {dtype}{named}"));
     }
 }

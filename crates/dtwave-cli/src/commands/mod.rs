@@ -42,7 +42,8 @@ Examples:
   dtwave pairwise series.npy -o distances.npy --measure twed
   dtwave search --reference ecg.csv --query ecg.csv --query-range 700:1250 --top-k 5 --plot hits.svg
 
-Files: .ts .tsv .txt .npy .npz .csv in; .npy .csv .json out; .svg .png plots. `dtwave help COMMAND` tells more.")]
+Files: .ts .tsv .txt .npy .npz .csv in, each also as .gz or .xz, or standard input (- with --format); .npy .csv .json out; \
+.svg .png plots. `dtwave help COMMAND` tells more.")]
 pub(crate) struct Cli {
     /// Leave out notes and progress; warnings and errors remain
     #[arg(short, long, global = true, display_order = 900)]
@@ -78,6 +79,7 @@ fn command() -> clap::Command {
     ]
     .into_iter()
     .fold(Cli::command(), |cli, (name, offer)| cli.mut_subcommand(name, |command| offered(command, offer)))
+    .mut_subcommand("search", search::worded)
 }
 
 impl Cli {

@@ -60,7 +60,7 @@ pub(crate) struct SearchArgs {
     #[arg(short = 'k', long, value_name = "K")]
     top_k: Option<usize>,
 
-    /// All matches at a distance of at most D, the best first
+    /// All matches at a distance of at most D (after --sqrt), the best first
     #[arg(long, value_name = "D")]
     threshold: Option<f64>,
 
@@ -101,6 +101,16 @@ pub(crate) struct SearchArgs {
 
 /// What the help shows.
 pub(super) const OFFER: Offer = Offer { measures: &["dtw"], without: &[] };
+
+/// The same options, of which one means something else to a search.
+pub(super) fn worded(command: clap::Command) -> clap::Command {
+    command.mut_arg("normalize", |arg| {
+        arg.help(
+            "Compare windows: z (the query and every window with zero mean and unit deviation) or none (matches of \
+             any length in the values as they are)",
+        )
+    })
+}
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> {

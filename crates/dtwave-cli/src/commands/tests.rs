@@ -152,6 +152,7 @@ fn help_shows_what_a_command_takes() {
             assert!(!text.contains(word), "the help of {name} shows {word}");
         }
     }
+    assert!(help("search").contains("Compare windows: z") && !help("align").contains("Compare windows"));
     assert!(help("align").contains("dtw, ddtw: Cost of matching two points"));
     assert!(help("search").contains("      --cost <COST>\n          Cost of matching two points"));
 }
