@@ -148,8 +148,24 @@ fn hits_that_overflowed_are_told() {
     let told = bench.run(&[&search[..], &["-k", "9"]].concat());
     let found = told.stdout.matches("distance").count();
     assert_eq!((told.code, found), (0, 5), "{told:?}");
-    assert!(told.stderr.starts_with("warning: only 5 matches of 9: at 2 points more"), "{told:?}");
+    assert!(told.stderr.starts_with("warning: only 5 matches: at 2 ends more"), "{told:?}");
     assert!(told.stderr.contains("overflowed to infinity in f64"), "{told:?}");
+    // A cost of 1e40 is no f32, so that it cannot be said to be beyond a root of 1e25.
+    bench.write("far.csv", "1e20\n2e20\n1e20\n").write("zero.csv", "0\n");
+    let far = [
+        "search",
+        "--reference",
+        "far.csv",
+        "--query",
+        "zero.csv",
+        "--dtype",
+        "f32",
+        "--sqrt",
+        "--threshold",
+        "1e25",
+    ];
+    let told = bench.run(&far);
+    assert!(told.stderr.contains("overflowed to infinity in f32"), "{told:?}");
     // Five were asked for and found; and none are missing where all lie in exclusion zones.
     bench.ok(&[&search[..], &["-k", "5"]].concat());
     bench.write("r.csv", "0\n1\n0\n1\n");

@@ -60,3 +60,33 @@ fn the_band_is_drawn_in_the_grid() {
         assert!(svg.contains(">\nband\n<") && svg.contains("<polygon"), "{options:?}");
     }
 }
+
+/// What was computed is printed before it is drawn.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plot_that_cannot_be_written_leaves_the_answer() {
+    let bench = Bench::new();
+    bench
+        .write("s.csv", "0,1,2,1\n0,2,2,1\n5,5,6,5\n")
+        .write("r.csv", "0\n1\n2\n1\n0\n")
+        .write("q.csv", "1\n2\n");
+    for name in ["p.svg", "p.png"] {
+        std::os::unix::fs::symlink("/dev/full", bench.file(name)).unwrap();
+    }
+    let pick = ["--x-index", "0", "--y-index", "2"];
+    for command in [
+        &["pairwise", "s.csv"][..],
+        &["cluster", "s.csv", "-k", "2"],
+        &["barycenter", "s.csv"],
+        &["search", "--reference", "r.csv", "--query", "q.csv"],
+        &[&["align", "s.csv", "s.csv"][..], &pick].concat(),
+    ] {
+        for name in ["p.svg", "p.png"] {
+            let said = bench.run(&[command, &["--plot", name]].concat());
+            assert_ne!(said.code, 0, "{said:?}");
+            assert!(said.stderr.contains(name) && said.stderr.contains("the disk is full"), "{said:?}");
+            assert!(!said.stdout.trim().is_empty(), "{command:?} lost its answer: {said:?}");
+            assert!(bench.file(name).is_symlink(), "{name} was replaced");
+        }
+    }
+}

@@ -76,8 +76,8 @@ fn a_finished_result_is_told() {
     let said = bench.run(&[&resume[..], &["--plot", "d.svg"]].concat());
     assert_eq!(said.code, 0, "{said:?}");
     // Of 8 × 8 pairs those on and above the diagonal.
-    let note = "note: d.npy is finished already: its shape and type are right, and so is a sample of 36 computed again";
-    assert!(said.stderr.starts_with(note), "{said:?}");
+    let warning = "warning: d.npy is finished already: its shape and type are right, and so is a sample of 36 computed again";
+    assert!(said.stderr.starts_with(warning), "{said:?}");
     assert_eq!((modified(), bench.read("d.npy") == whole), (before, true));
     bench.text("d.svg");
 
@@ -88,6 +88,17 @@ fn a_finished_result_is_told() {
     bench.refuses(&resume, &["d.npy is no 50 × 50 result of float64"]);
     bench.write("d.npy", "something else");
     bench.refuses(&resume, &["d.npy is no 50 × 50 result"]);
+}
+
+/// Of series so long that one pair is all there is time for, it is no series with itself.
+#[test]
+fn a_finished_result_of_long_series_is_compared_too() {
+    let bench = Bench::new();
+    bench.write("series.npy", npy(&[2, 9000], &waves(2, 9000)));
+    let run = ["pairwise", "series.npy", "--band", "20", "-o", "d.npy"];
+    bench.ok(&run);
+    let another = [&run[..], &["-m", "msm", "--resume"]].concat();
+    bench.refuses(&another, &["d.npy is a result of another job: the distance of row 0 and column 1"]);
 }
 
 /// Values that were damaged between two runs never come out as a result.

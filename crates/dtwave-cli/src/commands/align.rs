@@ -120,6 +120,26 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
             path.points.iter().map(|(i, j)| vec![i.to_string(), j.to_string()]).collect();
         output::write_csv_table(out, &["i", "j"], &rows)?;
     }
+    // The answer first: a plot that fails takes nothing along.
+    let answer = || -> Result<()> {
+        if args.json {
+            let mut answer = serde_json::Map::new();
+            answer.insert("distance".into(), json!(Number(distance)));
+            answer.insert("path".into(), json!(path.points));
+            answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
+            answer.insert("seconds".into(), json!(took.secs));
+            return report::print_json(&answer.into());
+        }
+        report::print(|out| {
+            writeln!(out, "x         {}: {}", x.name, count(x.length(0), "point"))?;
+            writeln!(out, "y         {}: {}", y.name, count(y.length(0), "point"))?;
+            writeln!(out, "by        {}", common::described(&spec, &args.run))?;
+            writeln!(out, "took      {}", took.summary(cells))?;
+            writeln!(out, "distance  {distance}")?;
+            writeln!(out, "path      {}", count(path.points.len(), "pair"))
+        })
+    };
+    answer()?;
     if let Some(file) = plot_file {
         let shown = args.plot_channel.unwrap_or(0);
         let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, shown);
@@ -141,22 +161,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
         };
         plot::save(&figure, file)?;
     }
-    if args.json {
-        let mut answer = serde_json::Map::new();
-        answer.insert("distance".into(), json!(Number(distance)));
-        answer.insert("path".into(), json!(path.points));
-        answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
-        answer.insert("seconds".into(), json!(took.secs));
-        return report::print_json(&answer.into());
-    }
-    report::print(|out| {
-        writeln!(out, "x         {}: {}", x.name, count(x.length(0), "point"))?;
-        writeln!(out, "y         {}: {}", y.name, count(y.length(0), "point"))?;
-        writeln!(out, "by        {}", common::described(&spec, &args.run))?;
-        writeln!(out, "took      {}", took.summary(cells))?;
-        writeln!(out, "distance  {distance}")?;
-        writeln!(out, "path      {}", count(path.points.len(), "pair"))
-    })
+    Ok(())
 }
 
 /// The columns that the band leaves each row, in the series' own indices; none where it leaves all.

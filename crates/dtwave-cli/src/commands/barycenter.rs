@@ -57,7 +57,7 @@ pub(crate) struct BarycenterArgs {
     max_iterations: usize,
 
     /// Stop when the cost falls by less than this share
-    #[arg(long, default_value_t = 1e-6, value_name = "SHARE")]
+    #[arg(long, default_value_t = 1e-6, value_name = "SHARE", allow_hyphen_values = true)]
     tolerance: f64,
 
     /// The average(s): .npy, .csv (one channel) or .json
@@ -223,37 +223,42 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
     if let (Some(out), Some(format)) = (out, format) {
         write(out, format, &averages, dataset.channels)?;
     }
+    // The answer first: a plot that fails takes nothing along.
+    let answer = || -> Result<()> {
+        if args.json {
+            let list: Vec<_> = averages.iter().map(|a| as_json(a, dataset.channels)).collect();
+            let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
+            answer.insert("averages".into(), list.into());
+            answer.insert("seconds".into(), json!(took.secs));
+            return report::print_json(&answer.into());
+        }
+        report::print(|out| {
+            writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
+            writeln!(out, "by      {}", common::described(&spec, &args.run))?;
+            writeln!(out, "took    {summary}\n")?;
+            for average in &averages {
+                let Barycenter { costs, converged, .. } = &average.found;
+                writeln!(
+                    out,
+                    "{}: {}, {}, cost {} after {} (from {}){}",
+                    average.name,
+                    count(average.members.len(), "series"),
+                    count(average.found.len(), "point"),
+                    plot::short(average.found.cost()),
+                    count(costs.len() - 1, "step"),
+                    plot::short(costs[0]),
+                    if *converged { "" } else { ", not converged" }
+                )?;
+            }
+            Ok(())
+        })
+    };
+    answer()?;
     if let Some(file) = plot_file {
         let title = format!("Averages: {}", common::described(&spec, &args.run));
         plot_averages(file, title, &dataset, &averages, args.plot_channel)?;
     }
-    if args.json {
-        let list: Vec<_> = averages.iter().map(|a| as_json(a, dataset.channels)).collect();
-        let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
-        answer.insert("averages".into(), list.into());
-        answer.insert("seconds".into(), json!(took.secs));
-        return report::print_json(&answer.into());
-    }
-    report::print(|out| {
-        writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
-        writeln!(out, "by      {}", common::described(&spec, &args.run))?;
-        writeln!(out, "took    {summary}\n")?;
-        for average in &averages {
-            let Barycenter { costs, converged, .. } = &average.found;
-            writeln!(
-                out,
-                "{}: {}, {}, cost {} after {} (from {}){}",
-                average.name,
-                count(average.members.len(), "series"),
-                count(average.found.len(), "point"),
-                plot::short(average.found.cost()),
-                count(costs.len() - 1, "step"),
-                plot::short(costs[0]),
-                if *converged { "" } else { ", not converged" }
-            )?;
-        }
-        Ok(())
-    })
+    Ok(())
 }
 
 fn check_measure(spec: &Spec) -> Result<()> {

@@ -199,37 +199,44 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     if let Some(file) = centers_file {
         write_centers(file, &found, dataset.channels)?;
     }
+    // The answer first: a plot that fails takes nothing along.
+    let answer = || -> Result<()> {
+        if args.json {
+            let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
+            answer.insert("labels".into(), json!(found.labels));
+            answer.insert("cost".into(), json!(Number(found.cost)));
+            answer.insert("iterations".into(), json!(found.iterations));
+            answer.insert("converged".into(), json!(found.converged));
+            answer.insert("medoids".into(), json!(found.medoids));
+            answer.insert("adjusted_rand_index".into(), json!(rand));
+            answer.insert("seconds".into(), json!(took.secs));
+            return report::print_json(&answer.into());
+        }
+        report::print(|out| {
+            writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
+            writeln!(out, "by      {}", common::described(&spec, &args.run))?;
+            writeln!(out, "took    {summary}, {}", count(found.iterations, "round"))?;
+            writeln!(out, "cost    {}{}", found.cost, if found.converged { "" } else { " (not converged)" })?;
+            if let Some(rand) = rand {
+                writeln!(out, "adjusted Rand index against the labels  {rand:.4}")?;
+            }
+            writeln!(out)?;
+            for cluster in 0..args.clusters {
+                let members: Vec<usize> =
+                    (0..dataset.len()).filter(|i| found.labels[*i] == cluster).collect();
+                let medoid =
+                    found.medoids.as_ref().map_or(String::new(), |m| format!(", medoid {}", m[cluster]));
+                writeln!(out, "cluster {cluster}: {}{medoid}", count(members.len(), "series"))?;
+            }
+            Ok(())
+        })
+    };
+    answer()?;
     if let Some(file) = plot_file {
         let title = format!("{}: {}", count(args.clusters, "cluster"), common::described(&spec, &args.run));
         draw(file, title, &dataset, &found, args.plot_channel)?;
     }
-    if args.json {
-        let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
-        answer.insert("labels".into(), json!(found.labels));
-        answer.insert("cost".into(), json!(Number(found.cost)));
-        answer.insert("iterations".into(), json!(found.iterations));
-        answer.insert("converged".into(), json!(found.converged));
-        answer.insert("medoids".into(), json!(found.medoids));
-        answer.insert("adjusted_rand_index".into(), json!(rand));
-        answer.insert("seconds".into(), json!(took.secs));
-        return report::print_json(&answer.into());
-    }
-    report::print(|out| {
-        writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
-        writeln!(out, "by      {}", common::described(&spec, &args.run))?;
-        writeln!(out, "took    {summary}, {}", count(found.iterations, "round"))?;
-        writeln!(out, "cost    {}{}", found.cost, if found.converged { "" } else { " (not converged)" })?;
-        if let Some(rand) = rand {
-            writeln!(out, "adjusted Rand index against the labels  {rand:.4}")?;
-        }
-        writeln!(out)?;
-        for cluster in 0..args.clusters {
-            let members: Vec<usize> = (0..dataset.len()).filter(|i| found.labels[*i] == cluster).collect();
-            let medoid = found.medoids.as_ref().map_or(String::new(), |m| format!(", medoid {}", m[cluster]));
-            writeln!(out, "cluster {cluster}: {}{medoid}", count(members.len(), "series"))?;
-        }
-        Ok(())
-    })
+    Ok(())
 }
 
 /// Refuses what the method would not use.

@@ -127,10 +127,9 @@ pub(super) fn warn_of_missing_hits<T: Float>(
     let missing = overflowed_ends(hits, points, options);
     if missing > 0 {
         report::warn(&format!(
-            "only {} of {}: at {} more, in no exclusion zone, the distance overflowed to infinity in {}",
+            "only {}: at {} more, in no exclusion zone, the distance overflowed to infinity in {}",
             count(hits.len(), "match"),
-            options.top_k,
-            count(missing, "point"),
+            count(missing, "end"),
             run.dtype.name()
         ));
     }

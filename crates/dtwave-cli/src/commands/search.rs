@@ -61,7 +61,7 @@ pub(crate) struct SearchArgs {
     top_k: Option<usize>,
 
     /// All matches at a distance of at most D (after --sqrt), the best first
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
     threshold: Option<f64>,
 
     /// Matches end more than this many points apart [default: half the query]
@@ -201,27 +201,32 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         let (columns, rows) = answer::csv(&found);
         output::write_csv_table(out, &columns, &rows)?;
     }
+    // The answer first: a plot that fails takes nothing along.
+    let answer = || -> Result<()> {
+        if args.json {
+            let mut answer = answer::json(&found, args.threshold);
+            answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
+            answer.insert("seconds".into(), json!(took.secs));
+            return report::print_json(&answer.into());
+        }
+        report::print(|out| {
+            writeln!(out, "reference  {}: {}", reference.name, count(reference.length(0), "point"))?;
+            if let [Found { query, .. }] = &found[..] {
+                writeln!(out, "query      {}: {}", query.name, count(query.length(0), "point"))?;
+                writeln!(out, "took       {}\n", took.summary(cells))?;
+            } else {
+                writeln!(out, "queries    {}", found.len())?;
+                writeln!(out, "took       {}", took.summary(cells))?;
+            }
+            answer::table(out, &found)
+        })
+    };
+    answer()?;
     if let Some(file) = plot_file {
         let Found { query, hits, .. } = &found[0];
         plot::save(&figure(args, &spec, &reference, query, hits).as_figure(), file)?;
     }
-    if args.json {
-        let mut answer = answer::json(&found, args.threshold);
-        answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
-        answer.insert("seconds".into(), json!(took.secs));
-        return report::print_json(&answer.into());
-    }
-    report::print(|out| {
-        writeln!(out, "reference  {}: {}", reference.name, count(reference.length(0), "point"))?;
-        if let [Found { query, .. }] = &found[..] {
-            writeln!(out, "query      {}: {}", query.name, count(query.length(0), "point"))?;
-            writeln!(out, "took       {}\n", took.summary(cells))?;
-        } else {
-            writeln!(out, "queries    {}", found.len())?;
-            writeln!(out, "took       {}", took.summary(cells))?;
-        }
-        answer::table(out, &found)
-    })
+    Ok(())
 }
 
 /// How many matches are asked for, and what they may cost.
@@ -247,7 +252,9 @@ impl Limit {
         let root = args.measure.takes_root();
         let cost = args.threshold.map(|d| T::from_f64(d).to_f64());
         let cost = cost.map(|d| if root { d * d * (1.0 + 1e-6) } else { d });
-        Self { asked: given.saturating_add(usize::from(of_all)), given, cost: cost.filter(|c| c.is_finite()) }
+        // A cost that the number type cannot hold bounds nothing: what overflowed may be nearer than the threshold.
+        let cost = cost.filter(|c| T::from_f64(*c).to_f64().is_finite());
+        Self { asked: given.saturating_add(usize::from(of_all)), given, cost }
     }
 
     /// Hits with their distances, as many as are given; says so if there are more.

@@ -158,6 +158,43 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
             })?,
         }
     }
+    // The answer first: a plot that fails takes nothing along.
+    let answer = || -> Result<()> {
+        if args.json {
+            let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
+            answer.insert("shape".into(), json!(shape));
+            answer.insert("seconds".into(), json!(took.secs));
+            match (&args.out, &values) {
+                (Some(out), _) => answer.insert("out".into(), json!(out.display().to_string())),
+                (None, Some(values)) => {
+                    let rows: Vec<Numbers<'_, T>> = values.chunks_exact(shape[1]).map(Numbers).collect();
+                    answer.insert("distances".into(), json!(rows))
+                }
+                (None, None) => None,
+            };
+            return report::print_json(&answer.into());
+        }
+        match (&args.out, &values) {
+            (Some(out), _) => {
+                let speed = took.summary(cells - spared);
+                report::print_line(&format!(
+                    "{} × {} distances in {}: {speed}",
+                    shape[0],
+                    shape[1],
+                    out.display()
+                ))
+            }
+            (None, Some(values)) => report::print(|out| {
+                for row in values.chunks_exact(shape[1]) {
+                    let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
+                    writeln!(out, "{}", cells.join(","))?;
+                }
+                Ok(())
+            }),
+            (None, None) => Ok(()),
+        }
+    };
+    answer()?;
     if let Some(file) = plot_file {
         let coarse = match (&values, &args.out) {
             (Some(values), _) => coarse(shape, |i, row| {
@@ -169,39 +206,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
         };
         draw(file, &coarse, shape, args, &spec, &a, b.as_ref())?;
     }
-    if args.json {
-        let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
-        answer.insert("shape".into(), json!(shape));
-        answer.insert("seconds".into(), json!(took.secs));
-        match (&args.out, &values) {
-            (Some(out), _) => answer.insert("out".into(), json!(out.display().to_string())),
-            (None, Some(values)) => {
-                let rows: Vec<Numbers<'_, T>> = values.chunks_exact(shape[1]).map(Numbers).collect();
-                answer.insert("distances".into(), json!(rows))
-            }
-            (None, None) => None,
-        };
-        return report::print_json(&answer.into());
-    }
-    match (&args.out, &values) {
-        (Some(out), _) => {
-            let speed = took.summary(cells - spared);
-            report::print_line(&format!(
-                "{} × {} distances in {}: {speed}",
-                shape[0],
-                shape[1],
-                out.display()
-            ))
-        }
-        (None, Some(values)) => report::print(|out| {
-            for row in values.chunks_exact(shape[1]) {
-                let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
-                writeln!(out, "{}", cells.join(","))?;
-            }
-            Ok(())
-        }),
-        (None, None) => Ok(()),
-    }
+    Ok(())
 }
 
 /// How many results there are, and how many left the range of the number type.
