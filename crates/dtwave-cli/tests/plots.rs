@@ -90,3 +90,16 @@ fn a_plot_that_cannot_be_written_leaves_the_answer() {
         }
     }
 }
+
+/// A picture of very many panels is refused before it takes gigabytes; as .svg it is drawn.
+#[test]
+fn a_png_of_very_many_panels_is_refused() {
+    let bench = Bench::new();
+    let series: String = (0..400).map(|class| format!("{class}\t0\t1\t{class}\n")).collect();
+    bench.write("s.tsv", series);
+    let averages = ["barycenter", "s.tsv", "--by-class", "--plot"];
+    let said = bench.run(&[&averages[..], &["p.png"]].concat());
+    assert_ne!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("write an .svg instead"), "{said:?}");
+    plots(&bench, &[&averages[..], &["p.svg"]].concat(), "p.svg");
+}

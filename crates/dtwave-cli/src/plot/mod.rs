@@ -195,9 +195,18 @@ pub(crate) fn to_svg(figure: &dyn Figure) -> Result<String> {
     Ok(report::printable(&svg.replacen(&drawn, &shown, 1)))
 }
 
+/// Largest picture that is drawn in memory.
+const MOST_PICTURE_BYTES: u64 = 1 << 30;
+
 /// The figure as a PNG.
 fn to_png(figure: &dyn Figure) -> Result<Vec<u8>> {
     let (width, height) = figure.size();
+    let bytes = 4 * u64::from(width) * u64::from(height) * u64::from(SCALE * SCALE);
+    ensure!(
+        bytes <= MOST_PICTURE_BYTES,
+        "a PNG of {width} × {height} takes {} MiB to draw; write an .svg instead",
+        bytes >> 20
+    );
     let mut picture = Pixmap::new(width * SCALE, height * SCALE)
         .with_context(|| format!("cannot hold a picture of {width} × {height} pixels"))?;
     for image in draw(figure, Canvas::Pixels(Pixels(&mut picture)))? {
