@@ -262,7 +262,7 @@ pub fn npy(choices: &mut Unstructured<'_>) -> Result<Vec<u8>> {
 /// A `.npz` archive.
 pub fn npz(choices: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     const NAMES: &[&str] =
-        &["X.npy", "y.npy", "x.npy", "a.npy", "b.npy", "c.npy", "note.txt", "é.npy", ".npy", "d/"];
+        &["X.npy", "y.npy", "x.npy", "a.npy", "b.npy", "labels.npy", "note.txt", "é.npy", ".npy", "d/"];
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for _ in 0..choices.int_in_range(0..=4)? {
         let name = one_of(choices, NAMES)?;

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use arbitrary::{Result, Unstructured};
-use dtwave_files::{AxisOrder, CsvLayout, Dataset, Format, HeaderLine, ReadOptions};
+use dtwave_files::{AxisOrder, CsvLayout, Dataset, Format, HeaderLine, IndexColumn, ReadOptions};
 
 /// Most bytes that are inflated: room for what the targets write, with all that comes of it within [`guard::MOST_BYTES`].
 const INFLATED_BYTES: u64 = 12 << 20;
@@ -45,6 +45,7 @@ fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
         ])?,
         csv_layout: *choices.choose(&[CsvLayout::Auto, CsvLayout::Rows, CsvLayout::Columns])?,
         header: *choices.choose(&[HeaderLine::Auto, HeaderLine::Yes, HeaderLine::No])?,
+        index: *choices.choose(&[IndexColumn::Auto, IndexColumn::Yes, IndexColumn::No])?,
         axes: *choices.choose(&[
             None,
             None,
@@ -122,6 +123,7 @@ fn unsaid() -> ReadOptions {
         format: None,
         csv_layout: CsvLayout::Auto,
         header: HeaderLine::Auto,
+        index: IndexColumn::Auto,
         axes: None,
         key: None,
         memory_limit_bytes: 64 << 20,

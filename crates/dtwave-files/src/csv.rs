@@ -2,22 +2,23 @@
 //!
 //! Layout: see [`CsvLayout`]. The separator is a semicolon or a tab where the first line of values has one, else a comma.
 //! Line 1 is a header if it holds no number; over several columns that needs an explicit layout. It is one, too, if it counts
-//! 0, 1, 2, … above values that are not whole, as data frames are written. An index is dropped with it: an empty first
-//! cell above rows that count from 0. Empty cells at the end of a row (or of a column) end that series; anywhere else
-//! they are errors.
+//! 0, 1, 2, … above values that are not whole, as data frames are written. An index is dropped with it: `csv_table` says what
+//! that is. Empty cells at the end of a row (or of a column) end that series; anywhere else they are errors. An empty line is
+//! an empty cell of every column; between rows that are series it means nothing.
 
-use anyhow::{Context, Result, bail, ensure};
-use csv::ByteRecord;
+use anyhow::{Result, bail, ensure};
 
-use super::text::{LEAST_COUNTED, counts_up, has_decimal_comma, not_a_number, without_mark};
-use super::{CsvLayout, Dataset, HeaderLine, ReadOptions};
+use super::csv_table::{Header, Notes, Row, Table, text};
+use super::text::not_a_number;
+use super::{CsvLayout, Dataset, ReadOptions};
 
 /// Parses the bytes of a `.csv` file.
 pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     let table = Table::open(bytes)?;
     let mut notes = Notes::default();
-    let header = table.header(options.header, &mut notes)?;
-    let one_column = table.widest == 1;
+    let header = table.header(options.header, options.index, &mut notes)?;
+    let skip_column = table.has_index(header, options.index, &mut notes)?;
+    let one_column = table.widest == 1 + usize::from(skip_column);
     // Names over several columns suggest that the columns are the series, rows of numbers that the rows are.
     ensure!(
         header != Header::Names || one_column || options.csv_layout != CsvLayout::Auto,
@@ -28,143 +29,13 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
     let body = Body {
         table: &table,
         skip_line: header != Header::None,
-        skip_column: header != Header::None && table.has_index()?,
+        skip_column,
+        empty_lines_count: by_columns || one_column,
     };
-    if body.skip_column {
-        notes.said.push("the first column (0, 1, …) is the index of the rows and was left out".to_owned());
-    }
     let series = if by_columns { body.columns()? } else { body.rows()? };
     let mut dataset = Dataset::univariate(name, series);
     (dataset.notes, dataset.warnings) = (notes.said, notes.warned);
     Ok(dataset)
-}
-
-/// What the user is told.
-#[derive(Default)]
-struct Notes {
-    said: Vec<String>,
-    warned: Vec<String>,
-}
-
-/// What line 1 is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Header {
-    /// A row like the others.
-    None,
-    /// Names of the columns.
-    Names,
-    /// Numbers of the columns.
-    Numbers,
-}
-
-/// A file that has been looked at once: what separates its cells, its first row and how wide it is.
-struct Table<'a> {
-    bytes: &'a [u8],
-    delimiter: u8,
-    first: Vec<String>,
-    rows: usize,
-    widest: usize,
-}
-
-impl<'a> Table<'a> {
-    fn open(bytes: &'a [u8]) -> Result<Self> {
-        let bytes = without_mark(bytes);
-        // The second line, since the first may hold names.
-        let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
-        let sample = lines.take(2).last().unwrap_or_default();
-        let delimiter = [b';', b'\t'].into_iter().find(|d| sample.trim_ascii().contains(d)).unwrap_or(b',');
-        let mut table = Table { bytes, delimiter, first: Vec::new(), rows: 0, widest: 0 };
-        let (mut first, mut rows, mut widest) = (Vec::new(), 0, 0);
-        table.each(|line, record| {
-            if rows == 0 {
-                for (column, cell) in record.iter().enumerate() {
-                    first.push(text(cell, line, column)?.to_owned());
-                }
-            }
-            rows += 1;
-            widest = widest.max(record.len());
-            Ok(())
-        })?;
-        (table.first, table.rows, table.widest) = (first, rows, widest);
-        Ok(table)
-    }
-
-    /// Calls `row` with the line number and cells of every row.
-    fn each(&self, mut row: impl FnMut(u64, &ByteRecord) -> Result<()>) -> Result<()> {
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(self.delimiter)
-            .trim(csv::Trim::All)
-            .from_reader(self.bytes);
-        let mut record = ByteRecord::new();
-        while reader.read_byte_record(&mut record).context("malformed CSV")? {
-            row(record.position().map_or(0, |p| p.line()), &record)?;
-        }
-        Ok(())
-    }
-
-    fn header(&self, wanted: HeaderLine, notes: &mut Notes) -> Result<Header> {
-        let cells = || self.first.iter().filter(|cell| !cell.is_empty());
-        let is_number = |cell: &String| cell.parse::<f64>().is_ok() || has_decimal_comma(cell);
-        let names = cells().next().is_some() && !cells().any(is_number);
-        // Without the corner above an index.
-        let counted = &self.first[usize::from(self.first.first().is_some_and(String::is_empty))..];
-        let has_corner = counted.len() < self.first.len();
-        let is_long = counted.len() >= LEAST_COUNTED || has_corner;
-        let counts = self.rows > 1 && is_long && counts_up(counted.iter().map(String::as_str));
-        let last = counted.last().map_or("", String::as_str);
-        let header = match wanted {
-            HeaderLine::No => Header::None,
-            HeaderLine::Yes if names => Header::Names,
-            HeaderLine::Yes => Header::Numbers,
-            HeaderLine::Auto if names => Header::Names,
-            HeaderLine::Auto if counts && (has_corner || self.has_fractions()?) => {
-                notes.said.push(format!(
-                    "line 1 (0, 1, … {last}) names the columns and was left out; --csv-header no reads it as a series"
-                ));
-                Header::Numbers
-            }
-            HeaderLine::Auto if counts => {
-                notes.warned.push(format!(
-                    "line 1 counts 0, 1, … {last} and was read as values; --csv-header yes if it names the columns"
-                ));
-                Header::None
-            }
-            HeaderLine::Auto => Header::None,
-        };
-        ensure!(header == Header::None || self.rows > 1, "only a header line; expected numbers below it");
-        Ok(header)
-    }
-
-    /// Whether a value below line 1 is not whole.
-    fn has_fractions(&self) -> Result<bool> {
-        let (mut row, mut found) = (0, false);
-        self.each(|_, record| {
-            let fraction = |cell: &[u8]| {
-                std::str::from_utf8(cell).is_ok_and(|c| c.parse().is_ok_and(|v: f64| v.fract() != 0.0))
-            };
-            found |= row > 0 && !found && record.iter().any(fraction);
-            row += 1;
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
-    /// Whether the first column is an index: an empty cell in line 1, and 0, 1, 2, … below it.
-    fn has_index(&self) -> Result<bool> {
-        if self.rows < 2 || self.first.len() < 2 || !self.first[0].is_empty() || self.first[1].is_empty() {
-            return Ok(false);
-        }
-        let (mut row, mut counts) = (0_usize, true);
-        self.each(|_, record| {
-            counts = counts
-                && (row == 0 || record.get(0).is_some_and(|cell| cell == (row - 1).to_string().as_bytes()));
-            row += 1;
-            Ok(())
-        })?;
-        Ok(counts)
-    }
 }
 
 /// The rows and columns that hold values.
@@ -172,6 +43,8 @@ struct Body<'a> {
     table: &'a Table<'a>,
     skip_line: bool,
     skip_column: bool,
+    /// Whether an empty line stands for a missing value.
+    empty_lines_count: bool,
 }
 
 impl Body<'_> {
@@ -179,11 +52,16 @@ impl Body<'_> {
     fn each(&self, mut row: impl FnMut(u64, &[&[u8]]) -> Result<()>) -> Result<()> {
         let mut is_first = true;
         let skipped = usize::from(self.skip_column);
-        self.table.each(|line, record| {
+        self.table.each(|Row { line, empty_line, cells }| {
             if std::mem::take(&mut is_first) && self.skip_line {
                 return Ok(());
             }
-            let cells: Vec<&[u8]> = record.iter().skip(skipped).collect();
+            if let Some(empty) = empty_line.filter(|_| self.empty_lines_count) {
+                bail!(
+                    "line {empty}: an empty line where a value was expected; fill it in, or take the line out"
+                );
+            }
+            let cells: Vec<&[u8]> = cells.iter().skip(skipped).collect();
             row(line, &cells)
         })
     }
@@ -249,23 +127,20 @@ impl Place {
             Ok(value) => bail!(
                 "line {line}, column {column}: series {series}, position {position}: {value} where a finite number was expected"
             ),
+            // As data frames write line 1, if it names the columns.
+            Err(_) if cell.is_empty() && line == 1 && column == 1 => bail!(
+                "line 1, column 1: empty cell inside a series; --csv-header yes if line 1 names the columns and the first is an index"
+            ),
             Err(_) if cell.is_empty() => bail!("line {line}, column {column}: empty cell inside a series"),
             Err(_) => bail!("line {line}, column {column}: {}", not_a_number(cell)),
         }
     }
 }
 
-fn text(cell: &[u8], line: u64, column: usize) -> Result<&str> {
-    match std::str::from_utf8(cell) {
-        Ok(text) => Ok(text),
-        Err(_) => bail!("line {line}, column {}: not UTF-8 text", column + 1),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::tests::{options, read, read_with, refuses, refuses_with};
-    use crate::{CsvLayout, Dataset, HeaderLine, ReadOptions};
+    use crate::{CsvLayout, ReadOptions};
 
     fn laid_out(csv_layout: CsvLayout) -> ReadOptions {
         ReadOptions { csv_layout, ..options() }
@@ -307,6 +182,20 @@ mod tests {
         assert!(format!("{:#}", ragged.unwrap_err()).contains("line 1, column 2: empty cell"));
     }
 
+    /// Data frames write a missing value of their only column so.
+    #[test]
+    fn an_empty_line_is_a_missing_value() {
+        refuses("a.csv", "1\n2\n\n3\n", &["line 3", "empty line"]);
+        refuses("a.csv", "1\r\n2\r\n\r\n3\r\n", &["line 3", "empty line"]);
+        refuses("a.csv", "mV\n\n1\n2\n", &["line 2", "empty line"]);
+        refuses("a.csv", "\n1\n2\n", &["line 1", "empty line"]);
+        refuses_with("a.csv", "1,2\n\n3,4\n", &laid_out(CsvLayout::Columns), &["line 2", "empty line"]);
+        refuses_with("a.csv", "1\n\n3\n", &laid_out(CsvLayout::Rows), &["line 2", "empty line"]);
+        // Behind the last value a series is over; between rows that are series there is nothing to miss.
+        assert_eq!(read("a.csv", "1\n2\n\n\n").unwrap().series, [[1., 2.]]);
+        assert_eq!(read("a.csv", "1,2\n\n3,4\n").unwrap().len(), 2);
+    }
+
     #[test]
     fn malformed_cells_are_named() {
         refuses("a.csv", "1,2\n3,x\n", &["line 2, column 2", "'x' is not a number"]);
@@ -321,38 +210,6 @@ mod tests {
         refuses("a.csv", b"1,2\n3,\xff\n", &["line 2, column 2", "not UTF-8"]);
         refuses_with("a.csv", "1,2\nx,3\n", &laid_out(CsvLayout::Columns), &["line 2, column 1", "'x'"]);
         refuses_with("a.csv", "1,\n2,\n", &laid_out(CsvLayout::Columns), &["column 2", "series 1 is empty"]);
-    }
-
-    #[test]
-    fn a_line_that_counts_above_fractions_is_a_header() {
-        let dataset = read("a.csv", "0,1,2,3\n0.5,1.5,2,3\n3,4,5,6\n").unwrap();
-        assert_eq!(dataset.series, [vec![0.5, 1.5, 2., 3.], vec![3., 4., 5., 6.]]);
-        assert!(dataset.notes[0].contains("line 1 (0, 1, … 3) names the columns"));
-        // Three points are too few to tell.
-        assert_eq!(read("a.csv", "0,1,2\n0.5,1.5,2\n").unwrap().len(), 2);
-        let with = |header, text: &str| -> Dataset {
-            read_with("a.csv", text, &ReadOptions { header, ..options() }).unwrap()
-        };
-        assert_eq!(with(HeaderLine::No, "0,1,2,3\n0.5,1.5,2,3\n").len(), 2);
-        // Whole numbers below: it may be a series.
-        let open = read("a.csv", "0,1,2,3\n3,4,5,6\n").unwrap();
-        assert_eq!((open.len(), open.notes.len()), (2, 0));
-        assert!(open.warnings[0].contains("--csv-header yes"));
-        assert_eq!(with(HeaderLine::Yes, "0,1,2\n3,4,5\n").series, [[3., 4., 5.]]);
-        assert_eq!(with(HeaderLine::Yes, "7\n3\n4\n").series, [[3., 4.]]);
-        assert!(read("a.csv", "0,1,2,3\n").unwrap().warnings.is_empty());
-    }
-
-    #[test]
-    fn an_index_is_dropped_with_its_header() {
-        let dataset = read("a.csv", ",0,1\n0,7,8\n1,9,6\n").unwrap();
-        assert_eq!(dataset.series, [[7., 8.], [9., 6.]]);
-        assert_eq!(dataset.notes.len(), 2, "{:?}", dataset.notes);
-        let named = read_with("a.csv", ",a,b\n0,7,8\n1,9,6\n", &laid_out(CsvLayout::Columns)).unwrap();
-        assert_eq!(named.series, [[7., 9.], [8., 6.]]);
-        refuses("a.csv", ",0,1\n5,7,8\n1,9,x\n", &["line 3, column 3", "'x'"]);
-        refuses("a.csv", ",0,1\n0,7,8\n1,9,x\n", &["line 3, column 3", "'x'"]);
-        refuses("a.csv", ",7,1\n0,7,8\n", &["line 1, column 1", "empty cell"]);
     }
 
     #[test]

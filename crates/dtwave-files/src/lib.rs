@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod csv;
+mod csv_table;
 mod dataset;
 mod npy;
 mod npy_header;
@@ -59,6 +60,19 @@ pub enum HeaderLine {
     No,
 }
 
+/// Whether the first column of a `.csv`, `.tsv` or `.txt` file is an index: numbers or names of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum IndexColumn {
+    /// It is if line 1 names the other columns and not this one; of a `.tsv` or `.txt` file, if it counts 0, 1, 2, … as well.
+    #[default]
+    Auto,
+    /// It is, and is left out.
+    Yes,
+    /// It holds values, or labels in a `.tsv` or `.txt` file.
+    No,
+}
+
 /// The order of the axes of a three-dimensional array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -102,6 +116,8 @@ pub struct ReadOptions {
     pub csv_layout: CsvLayout,
     /// Whether line 1 names the columns.
     pub header: HeaderLine,
+    /// Whether the first column is an index.
+    pub index: IndexColumn,
     /// The order of the axes of arrays `[n, ·, ·]`; none is channels last, with a warning where that looks wrong.
     pub axes: Option<AxisOrder>,
     /// Which arrays of a `.npz` archive are read.
@@ -160,7 +176,7 @@ impl Dataset {
             }
             let dataset = match format {
                 Format::Ts => ts::parse(name, &content.bytes),
-                Format::Tsv => ucr::parse(name, &content.bytes, options.header),
+                Format::Tsv => ucr::parse(name, &content.bytes, options.header, options.index),
                 Format::Npy => npy::parse(name, &content, options),
                 Format::Npz => npz::parse(name, &content, options),
                 Format::Csv => csv::parse(name, &content.bytes, options),

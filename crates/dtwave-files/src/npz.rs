@@ -1,8 +1,8 @@
 //! NumPy archives: `.npz` files.
 //!
 //! An archive holds either one array; or one called `X` (or `x`) and, as an option, its labels `y`; or the arrays that
-//! the user names; or only arrays of shape `[length]`, each a series of its own length, in the archive's order. Only
-//! what is asked for is inflated; the rest is named in a note.
+//! the user names; or only arrays of shape `[length]`, each a series of its own length, in the archive's order, where an
+//! array of a name from [`LABELS`] holds their labels. Only what is asked for is inflated; the rest is named in a note.
 //!
 //! An archive may claim anything about its members. What is stored plainly cannot be more than the file; what is
 //! deflated can be at most [`MOST_DEFLATED`] times what it takes there, and its values must fit the memory limit. Both
@@ -21,6 +21,9 @@ use super::{Dataset, Key, ReadOptions};
 /// DEFLATE cannot shorten more than this: RFC 1951 codes at most 258 bytes in two bits.
 const MOST_DEFLATED: u64 = 1032;
 
+/// What an array of labels is called, in lower case.
+const LABELS: [&str; 7] = ["y", "label", "labels", "target", "targets", "class", "classes"];
+
 /// Parses the bytes of a `.npz` archive.
 pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> Result<Dataset> {
     let mut archive = Archive::open(content, options.memory_limit_bytes)?;
@@ -37,16 +40,33 @@ pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> R
             })?;
             dataset.with_labels(found)
         }
-        Plan::Ragged(members) => {
+        Plan::Ragged { series: members, labels } => {
             ensure!(
                 options.axes.is_none(),
                 "--layout is about one array [n, length, channels]; choose it with --key"
             );
+            let expected = members.len() as u64;
+            let found = labels.map(|labels| {
+                archive.read(labels, |array| {
+                    let shape = array.shape().to_vec();
+                    ensure!(
+                        shape == [expected],
+                        "shape {shape:?} beside {expected} other arrays, so that it is not clear whether it holds \
+                         their labels or is one of them; choose arrays with --key NAME[,LABELS], or rename it"
+                    );
+                    array.into_labels()
+                })
+            });
+            let found = found.transpose()?;
             let mut series = Vec::new();
             for member in members {
                 series.push(archive.read(member, |array| array.into_series())?);
             }
-            Dataset::univariate(name, series)
+            let dataset = Dataset::univariate(name, series);
+            match found {
+                Some(labels) => dataset.with_labels(labels),
+                None => dataset,
+            }
         }
     };
     let unread: Vec<String> =
@@ -63,8 +83,8 @@ pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> R
 enum Plan {
     /// One array holds all series.
     Whole { series: usize, labels: Option<usize> },
-    /// Each array is a series.
-    Ragged(Vec<usize>),
+    /// Each array is a series, except for one of labels.
+    Ragged { series: Vec<usize>, labels: Option<usize> },
 }
 
 /// An array of the archive.
@@ -128,10 +148,17 @@ impl<'a> Archive<'a> {
         if let Some(series) = at("X").or_else(|| at("x")) {
             return Ok(Plan::Whole { series, labels: at("y").or_else(|| at("Y")) });
         }
-        Ok(match self.members.len() {
-            1 => Plan::Whole { series: 0, labels: None },
-            several => Plan::Ragged((0..several).collect()),
-        })
+        if self.members.len() == 1 {
+            return Ok(Plan::Whole { series: 0, labels: None });
+        }
+        let is_label = |k: &usize| LABELS.contains(&&*self.members[*k].name.to_lowercase());
+        let (labels, series): (Vec<usize>, Vec<usize>) = (0..self.members.len()).partition(is_label);
+        ensure!(
+            labels.len() < 2,
+            "several arrays may hold labels; the archive holds {}; choose with --key NAME[,LABELS]",
+            self.names()
+        );
+        Ok(Plan::Ragged { series, labels: labels.first().copied() })
     }
 
     /// The names of the arrays, shortened.
@@ -232,6 +259,26 @@ pub(crate) mod tests {
         refuses("a.npz", npz(&[("a.npy", a), ("b.npy", npy(&[1, 1], &[1.]))]), &["array 'b'", "[1, 1]"]);
         refuses("a.npz", npz(&[("readme.txt", vec![1])]), &["no .npy array"]);
         refuses("a.npz", npz(&[("a.npy", vec![1])]), &["array 'a'", "not a .npy file"]);
+    }
+
+    /// Of several arrays one that is called so holds the labels, if there are as many; it is never a series.
+    #[test]
+    fn labels_beside_ragged_series() {
+        let (a, b) = (npy(&[2], &[1., 2.]), npy(&[3], &[3., 4., 5.]));
+        for name in ["y.npy", "labels.npy", "target.npy", "Y.npy"] {
+            let archive = npz(&[("a.npy", a.clone()), (name, npy(&[2], &[7i64, 8])), ("b.npy", b.clone())]);
+            let dataset = read("a.npz", archive).unwrap();
+            assert_eq!(dataset.series, [vec![1., 2.], vec![3., 4., 5.]], "{name}");
+            assert_eq!(dataset.labels.unwrap(), ["7", "8"], "{name}");
+            let other = npz(&[("a.npy", a.clone()), (name, npy(&[3], &[7i64, 8, 9])), ("b.npy", b.clone())]);
+            refuses("a.npz", other, &[&format!("array '{}'", &name[..name.len() - 4]), "[3]", "--key"]);
+            let values = npz(&[("a.npy", a.clone()), (name, npy(&[2], &[0.5, 8.])), ("b.npy", b.clone())]);
+            refuses("a.npz", values, &["label 0 is 0.5"]);
+        }
+        let both = npz(&[("y.npy", a.clone()), ("labels.npy", a.clone()), ("b.npy", b)]);
+        refuses("a.npz", both, &["several arrays may hold labels", "--key"]);
+        // The only array there is cannot be the labels of others.
+        assert_eq!(read("a.npz", npz(&[("y.npy", a)])).unwrap().series, [[1., 2.]]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use flate2::bufread::GzDecoder;
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,7 +176,7 @@ pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Resul
     let inflated = match found {
         None => return Ok(content),
         Some(Compression::Gz) => {
-            read_stream(flate2::bufread::MultiGzDecoder::new(&bytes[..]), limit_bytes).context("gzip data")?
+            read_stream(Members { now: GzDecoder::new(&bytes[..]) }, limit_bytes).context("gzip data")?
         }
         Some(Compression::Xz) => {
             // The dictionary counts, too: a file of a few bytes may ask for one of 4 GiB.
@@ -186,6 +187,24 @@ pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Resul
     };
     ensure!(!inflated.is_empty(), "the file is empty");
     Ok(Content::limited(inflated, limit_bytes))
+}
+
+/// The members of a gzip file, one behind the other. Zeros behind the last are padding, as tapes and archives have it.
+struct Members<'a> {
+    now: GzDecoder<&'a [u8]>,
+}
+
+impl Read for Members<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            let count = self.now.read(buffer)?;
+            let rest = *self.now.get_ref();
+            if count > 0 || buffer.is_empty() || rest.iter().all(|byte| *byte == 0) {
+                return Ok(count);
+            }
+            self.now = GzDecoder::new(rest);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -253,6 +272,19 @@ pub(crate) mod tests {
             damaged[at] ^= 0x55;
             refuses(name, damaged, &[name]);
             refuses(name, [&whole[..], b"rubbish"].concat(), &[name]);
+        }
+    }
+
+    #[test]
+    fn zeros_behind_compressed_data_are_padding() {
+        let text = b"1,2.5\n-3,4\n";
+        for (name, whole) in [("a.csv.gz", gz(text)), ("a.csv.xz", xz(text))] {
+            for zeros in [4, 512, 100_000] {
+                let padded = [&whole[..], &vec![0; zeros]].concat();
+                assert_eq!(read(name, &padded).unwrap().series, [[1., 2.5], [-3., 4.]], "{name}: {zeros}");
+                refuses(name, [&padded[..], b"x"].concat(), &[name]);
+                refuses(name, [&padded[..], &whole[..5]].concat(), &[name]);
+            }
         }
     }
 

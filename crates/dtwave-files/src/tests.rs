@@ -8,6 +8,7 @@ pub(crate) fn options() -> ReadOptions {
         format: None,
         csv_layout: CsvLayout::Auto,
         header: HeaderLine::Auto,
+        index: IndexColumn::Auto,
         axes: None,
         key: None,
         memory_limit_bytes: 1 << 30,

@@ -68,6 +68,46 @@ pub(crate) fn not_a_number(cell: &str) -> String {
     format!("{shown} is not a number")
 }
 
+/// Whether the cell is a number, in one of the ways people write them.
+pub(crate) fn is_number(cell: &str) -> bool {
+    cell.parse::<f64>().is_ok() || has_decimal_comma(cell)
+}
+
+/// The note on a line with numbers that the user calls a header: it may be data.
+pub(crate) fn header_left_out<'a>(line: usize, cells: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 4;
+    let mut shown: Vec<String> = cells.take(SHOWN + 1).map(clean).collect();
+    if shown.len() > SHOWN {
+        shown[SHOWN] = "…".to_owned();
+    }
+    format!(
+        "line {line} ({}) was left out as names of the columns, as --csv-header yes says",
+        shown.join(", ")
+    )
+}
+
+/// Whether the numbers are an arithmetic progression of at least [`LEAST_COUNTED`], in any order. O(count).
+pub(crate) fn in_equal_steps(values: impl Iterator<Item = i64> + Clone) -> bool {
+    let (mut low, mut high, mut count) = (i64::MAX, i64::MIN, 0_usize);
+    for value in values.clone() {
+        (low, high, count) = (low.min(value), high.max(value), count + 1);
+    }
+    if count < LEAST_COUNTED {
+        return false;
+    }
+    let (range, steps) = (high.abs_diff(low), count as u64 - 1);
+    let step = range / steps;
+    if step == 0 || range % steps != 0 {
+        return false;
+    }
+    let mut seen = vec![false; count];
+    values.into_iter().all(|value| {
+        let (at, rest) = (value.abs_diff(low) / step, value.abs_diff(low) % step);
+        // No more than `steps`, since no value is above the highest.
+        rest == 0 && !std::mem::replace(&mut seen[at as usize], true)
+    })
+}
+
 /// Whether the cell is a number with one comma where the point belongs.
 pub(crate) fn has_decimal_comma(cell: &str) -> bool {
     cell.matches(',').count() == 1 && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
@@ -115,6 +155,18 @@ mod tests {
         assert!(not_a_number("5 0").contains("one separator"));
         assert_eq!(quoted(&"9".repeat(30)), format!("'{}…'", "9".repeat(24)));
         assert_eq!(quoted("a\u{7}"), "'a\u{fffd}'");
+    }
+
+    #[test]
+    fn equal_steps_in_any_order() {
+        for values in [[0, 1, 2, 3], [3, 1, 0, 2], [40, 10, 20, 30], [-5, -3, -1, 1]] {
+            assert!(in_equal_steps(values.into_iter()), "{values:?}");
+        }
+        for values in
+            [&[0, 1, 2][..], &[0, 1, 2, 4], &[0, 0, 1, 3], &[5, 5, 5, 5], &[i64::MIN, 0, 1, i64::MAX]]
+        {
+            assert!(!in_equal_steps(values.iter().copied()), "{values:?}");
+        }
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! The UCR archive's `.tsv` and `.txt` formats: one series per line, its class label in the first column.
 //!
-//! The separator is a tab, a comma or white space, whichever the first line has. The 2018 archive pads shorter
+//! The separator is a tab, a semicolon, a comma or white space, whichever the first line of values has. The 2018 archive pads shorter
 //! series with NaN at the end; that padding is dropped and noted. A NaN anywhere else is an error. A first column that does
 //! not look like labels is read as such with a warning, since the format says so. Line 1 is a header if it counts
 //! 0, 1, 2, … above values that are not whole.
 
+use std::collections::HashSet;
+
 use anyhow::{Result, bail, ensure};
 
-use super::text::{LEAST_COUNTED, clean, counts_up, not_a_number, numbered_lines};
-use super::{Dataset, HeaderLine};
+use super::text::{
+    LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, numbered_lines,
+};
+use super::{Dataset, HeaderLine, IndexColumn};
 
 /// What stands between two cells.
 #[derive(Clone, Copy)]
@@ -21,6 +25,10 @@ impl Separator {
     fn of(line: &str) -> Self {
         if line.contains('\t') {
             return Separator::Char('\t');
+        }
+        // A semicolon that no number follows belongs to a label.
+        if line.split(';').nth(1).is_some_and(|cell| is_number(cell.trim())) {
+            return Separator::Char(';');
         }
         // Commas inside of words that spaces keep apart are decimal commas.
         let words = line.split_whitespace();
@@ -39,11 +47,18 @@ impl Separator {
 }
 
 /// Parses the bytes of a `.tsv` or `.txt` file.
-pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine) -> Result<Dataset> {
+pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: IndexColumn) -> Result<Dataset> {
     let mut lines = numbered_lines(bytes, None);
     let Some(first) = lines.next() else { bail!("the file holds no series") };
     let (first_line, first) = first?;
-    let separator = Separator::of(first);
+    // Names tell nothing about what stands between numbers.
+    let sample = match wanted {
+        HeaderLine::Yes => {
+            numbered_lines(bytes, None).nth(1).and_then(Result::ok).map_or(first, |(_, line)| line)
+        }
+        HeaderLine::Auto | HeaderLine::No => first,
+    };
+    let separator = Separator::of(sample);
     let first = separator.split(first);
     let mut notes = Vec::new();
     let header = is_header(&first, lines, separator, wanted);
@@ -52,9 +67,12 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine) -> Result<Da
             "line {first_line} (0, 1, … {}) names the columns and was left out; --csv-header no reads it as a series",
             first.last().copied().unwrap_or_default()
         ));
+    } else if header && first.iter().any(|cell| is_number(cell)) {
+        notes.push(header_left_out(first_line, first.iter().copied()));
     }
-    // Below a header with an empty corner; judged by the lines.
-    let mut has_index = header && first[0].is_empty();
+    let is_unnamed = header && first[0].is_empty();
+    // What has no name and counts is an index; judged by the lines.
+    let mut counts = is_unnamed && index == IndexColumn::Auto;
 
     let mut series: Vec<Vec<f64>> = Vec::new();
     let mut labels: Vec<String> = Vec::new();
@@ -62,9 +80,12 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine) -> Result<Da
     for line in numbered_lines(bytes, None).skip(usize::from(header)) {
         let (number, line) = line?;
         let cells = separator.split(line);
-        ensure!(!cells[0].is_empty(), "line {number}: no class label in the first column");
+        ensure!(
+            !cells[0].is_empty() || index == IndexColumn::Yes,
+            "line {number}: no class label in the first column"
+        );
         let (values, is_padded) = values(number, &cells, series.len())?;
-        has_index &= cells[0].parse() == Ok(series.len());
+        counts &= cells[0].parse() == Ok(series.len());
         padded += usize::from(is_padded);
         series.push(values);
         labels.push(canonical_label(cells[0]));
@@ -74,14 +95,19 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine) -> Result<Da
         notes.push(format!("{padded} series padded with NaN at the end were read as shorter series"));
     }
     let dataset = Dataset::univariate(name, series);
-    if has_index {
-        notes.push(
-            "the first column (0, 1, …) is the index of the rows and was left out; there are no labels"
-                .into(),
-        );
+    if counts || index == IndexColumn::Yes {
+        let more = if labels.len() > 2 { ", …" } else { "" };
+        let shown: Vec<String> = labels.iter().take(2).map(|label| clean(label)).collect();
+        notes.push(format!(
+            "the first column ({}{more}) is the index of the rows and was left out; there are no labels",
+            shown.join(", ")
+        ));
         return Ok(Dataset { notes, ..dataset });
     }
-    let warnings = doubt(&labels).into_iter().collect();
+    let warnings = match index {
+        IndexColumn::No => Vec::new(),
+        _ => doubt(&labels, is_unnamed).into_iter().collect(),
+    };
     Ok(Dataset { notes, warnings, ..dataset.with_labels(labels) })
 }
 
@@ -136,17 +162,30 @@ fn values(line: usize, cells: &[&str], series: usize) -> Result<(Vec<f64>, bool)
     Ok((values, is_padded))
 }
 
-/// Why the first column may hold something else than labels.
-fn doubt(labels: &[String]) -> Option<String> {
+/// Why the first column, which has no name below a header of names, may hold something else than labels.
+fn doubt(labels: &[String], is_unnamed: bool) -> Option<String> {
     let is_fraction = |label: &&String| label.parse().is_ok_and(|value: f64| value.fract() != 0.0);
-    let shown = if let Some(label) = labels.iter().find(is_fraction) {
-        format!("the first column ({}, …)", clean(label))
-    } else if labels.len() > 2 && counts_up(labels.iter().map(String::as_str)) {
-        "the first column (0, 1, 2, …)".to_owned()
-    } else {
+    if let Some(label) = labels.iter().find(is_fraction) {
+        return Some(format!(
+            "the first column ({}, …) was read as class labels; a table of values alone is a .csv file",
+            clean(label)
+        ));
+    }
+    // Rows that are numbered in any order, or by dates, are each of a class of their own.
+    let are_whole = labels.iter().all(|label| label.parse::<i64>().is_ok());
+    let least = if is_unnamed { 2 } else { 3 };
+    if labels.len() < least || !(are_whole || is_unnamed) {
         return None;
-    };
-    Some(format!("{shown} was read as class labels; a table of values alone is a .csv file"))
+    }
+    let are_different = labels.iter().collect::<HashSet<_>>().len() == labels.len();
+    let shown: Vec<String> = labels.iter().take(least).map(|label| clean(label)).collect();
+    let more = if labels.len() > least { ", …" } else { "" };
+    are_different.then(|| {
+        format!(
+            "the first column ({}{more}) was read as class labels, and every series has another one; --csv-index yes if it is an index, no if it is not",
+            shown.join(", ")
+        )
+    })
 }
 
 /// Writes whole numbers with decimals or an exponent without them, so that `1.0000000e+00` and `1` are one class; other
@@ -163,7 +202,7 @@ fn canonical_label(cell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::tests::{options, read, read_with, refuses};
-    use crate::{HeaderLine, ReadOptions};
+    use crate::{HeaderLine, IndexColumn, ReadOptions};
 
     #[test]
     fn all_separators_give_the_same() {
@@ -173,6 +212,7 @@ mod tests {
             ("a.txt", "1,0.5,-1\n2,2,3\n"),
             ("a.txt", "  1.0000000e+00   5.0e-01  -1\n   2.0 2 3"),
             ("a.tsv", "1\t0.5\t-1\r\n\r\n2\t2\t3\r\n"),
+            ("a.tsv", "1;0.5;-1\n2; 2 ;3\n"),
         ] {
             let dataset = read(name, text).unwrap();
             assert_eq!(dataset.series, expected, "{text:?}");
@@ -212,12 +252,43 @@ mod tests {
 
     #[test]
     fn a_first_column_of_values_is_doubted() {
-        for text in ["0.53\t1\t2\n0.61\t3\t4\n", "0\t1.5\t2\n1\t3\t4\n2\t3\t4\n"] {
+        for text in [
+            "0.53\t1\t2\n0.61\t3\t4\n",
+            "0\t1.5\t2\n1\t3\t4\n2\t3\t4\n",
+            "20\t1.5\t2\n30\t3\t4\n10\t3\t4\n",
+            "\t0\t1\n2\t3\t4\n0\t3\t4\n",
+            "\t0\t1\n2020-01-01\t3\t4\n2020-01-02\t3\t4\n",
+        ] {
             let dataset = read("a.tsv", text).unwrap();
             assert!(dataset.warnings[0].contains("was read as class labels"), "{text:?}");
         }
         assert!(read("a.tsv", "a\t1\t2\nb\t3\t4\n").unwrap().warnings.is_empty());
         assert!(read("a.tsv", "0\t1\t2\n1\t3\t4\n0\t3\t4\n").unwrap().warnings.is_empty());
+    }
+
+    #[test]
+    fn the_user_decides_about_the_index() {
+        let with = |index| {
+            let text = "20\t1.5\t2\n30\t3\t4\n10\t3\t4\n";
+            read_with("a.tsv", text, &ReadOptions { index, ..options() }).unwrap()
+        };
+        let left = with(IndexColumn::Yes);
+        assert_eq!((left.len(), &left.labels), (3, &None));
+        assert!(left.notes[0].starts_with("the first column (20, 30, …) is the index"), "{:?}", left.notes);
+        let kept = with(IndexColumn::No);
+        assert_eq!((kept.classes, kept.warnings), (["10", "20", "30"].map(String::from).to_vec(), vec![]));
+    }
+
+    /// What the user calls a header may be data.
+    #[test]
+    fn a_header_of_numbers_is_said_to_be_left_out() {
+        let yes = ReadOptions { header: HeaderLine::Yes, ..options() };
+        let dataset = read_with("a.tsv", "1\t2.5\n2\t3.5\n", &yes).unwrap();
+        assert_eq!(
+            dataset.notes,
+            ["line 1 (1, 2.5) was left out as names of the columns, as --csv-header yes says"]
+        );
+        assert!(read_with("a.tsv", "c\tv\n2\t3.5\n", &yes).unwrap().notes.is_empty());
     }
 
     #[test]
@@ -238,7 +309,12 @@ mod tests {
     #[test]
     fn decimal_commas_are_named() {
         refuses("a.tsv", "1\t0,5\t0,6\n", &["line 1, column 2", "'0,5' has a decimal comma"]);
+        refuses("a.tsv", "1;0,5;0,6\n", &["line 1, column 2", "'0,5' has a decimal comma"]);
         refuses("a.txt", "1 0,5 0,6\n2 1,5 1\n", &["line 1, column 2", "'0,5' has a decimal comma"]);
         assert_eq!(read("a.txt", "1, 0.5, 2\n").unwrap().series, [[0.5, 2.]]);
+        // A semicolon may stand in a label.
+        assert_eq!(read("a.txt", "a;b,1,2\n").unwrap().labels.unwrap(), ["a;b"]);
+        let yes = ReadOptions { header: HeaderLine::Yes, ..options() };
+        assert_eq!(read_with("a.tsv", "c;v;w\na;1;2\n", &yes).unwrap().series, [[1., 2.]]);
     }
 }

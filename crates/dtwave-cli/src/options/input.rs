@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use super::Bytes;
-use crate::data::{AxisOrder, CsvLayout, Format, HeaderLine, Key, ReadOptions, is_stdin};
+use crate::data::{AxisOrder, CsvLayout, Format, HeaderLine, IndexColumn, Key, ReadOptions, is_stdin};
 
 /// How input files are to be understood, where they leave it open.
 #[derive(Debug, Clone, Default, Args)]
@@ -25,6 +25,11 @@ pub(crate) struct InputArgs {
     #[arg(long, value_enum, default_value = "auto")]
     csv_header: HeaderLine,
 
+    /// Whether the first column of a .csv, .tsv or .txt file is an index, which is left out: auto (if line 1 names the
+    /// others and not it), yes or no
+    #[arg(long, value_enum, default_value = "auto")]
+    csv_index: IndexColumn,
+
     /// Axes of a three-dimensional array: channels-last or channels-first [default: channels-last]
     #[arg(long, value_enum)]
     layout: Option<AxisOrder>,
@@ -41,6 +46,7 @@ impl InputArgs {
             format: self.format,
             csv_layout: self.csv_layout,
             header: self.csv_header,
+            index: self.csv_index,
             axes: self.layout,
             key: self.key.clone(),
             memory_limit_bytes: memory_limit.0,
@@ -69,6 +75,10 @@ impl InputArgs {
         ensure!(
             self.csv_header == HeaderLine::Auto || any(&[Format::Csv, Format::Tsv]),
             "--csv-header belongs to .csv, .tsv and .txt files; no input is one"
+        );
+        ensure!(
+            self.csv_index == IndexColumn::Auto || any(&[Format::Csv, Format::Tsv]),
+            "--csv-index belongs to .csv, .tsv and .txt files; no input is one"
         );
         ensure!(
             self.layout.is_none() || any(&[Format::Npy, Format::Npz]),

@@ -1,0 +1,394 @@
+//! What a `.csv` file is as a table: its separator, its rows, and which of its edges are no values.
+//!
+//! Line 1 may name the columns, and the first column may be the index of a data frame. An index has no name: an empty first
+//! cell above it, as data frames are written, whatever it counts. Without that cell nothing tells an index from values; one
+//! that counts in equal steps is doubted.
+
+use anyhow::{Context, Result, bail, ensure};
+use csv::ByteRecord;
+
+use super::text::{
+    LEAST_COUNTED, clean, counts_up, header_left_out, in_equal_steps, is_number, without_mark,
+};
+use super::{HeaderLine, IndexColumn};
+
+/// What the user is told.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) said: Vec<String>,
+    pub(super) warned: Vec<String>,
+}
+
+/// What line 1 is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Header {
+    /// A row like the others.
+    None,
+    /// Names of the columns.
+    Names,
+    /// Numbers of the columns.
+    Numbers,
+}
+
+/// One row of cells.
+pub(super) struct Row<'a> {
+    /// Where it starts, from 1.
+    pub(super) line: u64,
+    /// The first of the empty lines right above it.
+    pub(super) empty_line: Option<u64>,
+    pub(super) cells: &'a ByteRecord,
+}
+
+/// A file that has been looked at once: what separates its cells, its first row and how wide it is.
+pub(super) struct Table<'a> {
+    bytes: &'a [u8],
+    delimiter: u8,
+    first: Vec<String>,
+    rows: usize,
+    pub(super) widest: usize,
+    /// The first cells of the rows behind the first: the first two as they are, all if they are whole numbers.
+    edge_shown: Vec<String>,
+    edge: Option<Vec<i64>>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
+        let bytes = without_mark(bytes);
+        // The second line, since the first may hold names.
+        let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let sample = lines.take(2).last().unwrap_or_default();
+        let delimiter = [b';', b'\t'].into_iter().find(|d| sample.trim_ascii().contains(d)).unwrap_or(b',');
+        let empty = || Table {
+            bytes,
+            delimiter,
+            first: Vec::new(),
+            rows: 0,
+            widest: 0,
+            edge_shown: Vec::new(),
+            edge: Some(Vec::new()),
+        };
+        let mut table = empty();
+        empty().each(|row| {
+            if table.rows == 0 {
+                for (column, cell) in row.cells.iter().enumerate() {
+                    table.first.push(text(cell, row.line, column)?.to_owned());
+                }
+            } else {
+                table.take_edge(row.cells.get(0).unwrap_or_default());
+            }
+            table.rows += 1;
+            table.widest = table.widest.max(row.cells.len());
+            Ok(())
+        })?;
+        Ok(table)
+    }
+
+    fn take_edge(&mut self, cell: &[u8]) {
+        let cell = String::from_utf8_lossy(cell);
+        match (&mut self.edge, cell.parse()) {
+            (Some(edge), Ok(value)) => edge.push(value),
+            _ => self.edge = None,
+        }
+        if self.edge_shown.len() < 2 {
+            self.edge_shown.push(clean(&cell));
+        }
+    }
+
+    /// Calls `row` with every row. Empty lines are none.
+    pub(super) fn each(&self, mut row: impl FnMut(Row<'_>) -> Result<()>) -> Result<()> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.delimiter)
+            .trim(csv::Trim::All)
+            .from_reader(self.bytes);
+        let mut cells = ByteRecord::new();
+        let mut lines = Lines { bytes: self.bytes, at: 0, line: 1 };
+        while reader.read_byte_record(&mut cells).context("malformed CSV")? {
+            // The reader's own place is that of the empty lines before the row.
+            let place = cells.position().map_or(0, csv::Position::byte);
+            let empty_line = lines.pass_to_row(usize::try_from(place).unwrap_or(usize::MAX));
+            row(Row { line: lines.line, empty_line, cells: &cells })?;
+        }
+        Ok(())
+    }
+
+    /// What line 1 is.
+    pub(super) fn header(&self, wanted: HeaderLine, index: IndexColumn, notes: &mut Notes) -> Result<Header> {
+        let cells = || self.first.iter().filter(|cell| !cell.is_empty());
+        let names = cells().next().is_some() && !cells().any(|cell| is_number(cell));
+        // Without the corner above an index, which has no name as a rule.
+        let has_corner = self.first.first().is_some_and(String::is_empty);
+        let counted =
+            &self.first[usize::from(has_corner || index == IndexColumn::Yes).min(self.first.len())..];
+        let counts_up = counts_up(counted.iter().map(String::as_str)) || (has_corner && counted == ["0"]);
+        let counts = self.rows > 1 && counts_up && (has_corner || counted.len() >= LEAST_COUNTED);
+        let shown = match counted {
+            [only] => only.clone(),
+            _ => format!("0, 1, … {}", counted.last().map_or("", String::as_str)),
+        };
+        let header = match wanted {
+            HeaderLine::No => Header::None,
+            HeaderLine::Auto | HeaderLine::Yes if names => Header::Names,
+            HeaderLine::Yes => {
+                notes.said.push(header_left_out(1, self.first.iter().map(String::as_str)));
+                Header::Numbers
+            }
+            HeaderLine::Auto if counts && (has_corner || self.has_fractions()?) => {
+                notes.said.push(format!(
+                    "line 1 ({shown}) names the columns and was left out; --csv-header no reads it as a series"
+                ));
+                Header::Numbers
+            }
+            HeaderLine::Auto if counts => {
+                notes.warned.push(format!(
+                    "line 1 counts {shown} and was read as values; --csv-header yes if it names the columns"
+                ));
+                Header::None
+            }
+            HeaderLine::Auto => Header::None,
+        };
+        ensure!(header == Header::None || self.rows > 1, "only a header line; expected numbers below it");
+        Ok(header)
+    }
+
+    /// Whether a value below line 1 is not whole.
+    fn has_fractions(&self) -> Result<bool> {
+        let (mut row, mut found) = (0, false);
+        self.each(|Row { cells, .. }| {
+            let fraction = |cell: &[u8]| {
+                std::str::from_utf8(cell).is_ok_and(|c| c.parse().is_ok_and(|v: f64| v.fract() != 0.0))
+            };
+            found |= row > 0 && !found && cells.iter().any(fraction);
+            row += 1;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Whether the first column is an index: as the user says, or because line 1 names the others and not it.
+    pub(super) fn has_index(&self, header: Header, wanted: IndexColumn, notes: &mut Notes) -> Result<bool> {
+        let has_header = header != Header::None;
+        let shown = || {
+            let above = self.first.first().filter(|_| !has_header).map(|cell| clean(cell));
+            let mut shown: Vec<String> = above.into_iter().chain(self.edge_shown.iter().cloned()).collect();
+            shown.truncate(2);
+            if self.rows - usize::from(has_header) > shown.len() {
+                shown.push("…".to_owned());
+            }
+            shown.join(", ")
+        };
+        let unnamed = self.first.iter().take_while(|cell| cell.is_empty()).count();
+        match wanted {
+            IndexColumn::No => return Ok(false),
+            IndexColumn::Yes => {
+                ensure!(
+                    self.widest > 1,
+                    "--csv-index yes leaves out the first column, and there is no other"
+                );
+                notes.said.push(format!(
+                    "the first column ({}) is the index of the rows and was left out",
+                    shown()
+                ));
+                return Ok(true);
+            }
+            IndexColumn::Auto => {}
+        }
+        if has_header && unnamed > 0 && self.first.len() > 1 {
+            ensure!(
+                unnamed == 1,
+                "line 1 leaves {unnamed} columns without a name, so it is not clear which are an index: name them, or say --csv-index no if all are values"
+            );
+            notes.said.push(format!(
+                "the first column ({}) has no name, so it is the index of the rows and was left out; --csv-index no reads it as values",
+                shown()
+            ));
+            return Ok(true);
+        }
+        if self.widest > 1 && self.edge_counts(has_header) {
+            notes.warned.push(format!(
+                "the first column ({}) counts in equal steps and was read as values; --csv-index yes if it is an index, no if it is not",
+                shown()
+            ));
+        }
+        Ok(false)
+    }
+
+    /// Whether the first column counts in equal steps, in any order.
+    fn edge_counts(&self, has_header: bool) -> bool {
+        let Some(edge) = &self.edge else { return false };
+        let above = match self.first.first().filter(|_| !has_header).map(|cell| cell.parse()) {
+            Some(Ok(value)) => Some(value),
+            Some(Err(_)) => return false,
+            None => None,
+        };
+        in_equal_steps(above.into_iter().chain(edge.iter().copied()))
+    }
+}
+
+/// Counts lines from row to row.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    /// The start of the last row.
+    at: usize,
+    /// Its line.
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// Goes on to the row that starts at `place` or behind the line ends there. Gives the first of the empty lines right
+    /// above it.
+    fn pass_to_row(&mut self, place: usize) -> Option<u64> {
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let place = place.clamp(self.at, self.bytes.len());
+        let start = place + self.bytes[place..].iter().take_while(|b| is_end(b)).count();
+        let text = &self.bytes[self.at..start];
+        let row_bytes = text.iter().rposition(|b| !is_end(b)).map_or(0, |last| last + 1);
+        let (row, ends) = text.split_at(row_bytes);
+        let (in_row, behind) = (line_ends(row), line_ends(ends));
+        // The row's own end is no empty line, if there is a row.
+        let own = u64::from(!row.is_empty());
+        let empty_line = (behind > own).then(|| self.line + in_row + own);
+        self.line += in_row + behind;
+        self.at = start;
+        empty_line
+    }
+}
+
+/// Line ends: `\n`, `\r\n` or `\r`.
+fn line_ends(bytes: &[u8]) -> u64 {
+    let pairs = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
+    (bytes.iter().filter(|byte| matches!(byte, b'\r' | b'\n')).count() - pairs) as u64
+}
+
+/// A cell as text.
+pub(super) fn text(cell: &[u8], line: u64, column: usize) -> Result<&str> {
+    match std::str::from_utf8(cell) {
+        Ok(text) => Ok(text),
+        Err(_) => bail!("line {line}, column {}: not UTF-8 text", column + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{options, read, read_with, refuses, refuses_with};
+    use crate::{CsvLayout, Dataset, HeaderLine, IndexColumn, ReadOptions};
+
+    fn laid_out(csv_layout: CsvLayout) -> ReadOptions {
+        ReadOptions { csv_layout, ..options() }
+    }
+
+    #[test]
+    fn a_line_that_counts_above_fractions_is_a_header() {
+        let dataset = read("a.csv", "0,1,2,3\n0.5,1.5,2,3\n3,4,5,6\n").unwrap();
+        assert_eq!(dataset.series, [vec![0.5, 1.5, 2., 3.], vec![3., 4., 5., 6.]]);
+        assert!(dataset.notes[0].contains("line 1 (0, 1, … 3) names the columns"));
+        // Three points are too few to tell.
+        assert_eq!(read("a.csv", "0,1,2\n0.5,1.5,2\n").unwrap().len(), 2);
+        let with = |header, text: &str| -> Dataset {
+            read_with("a.csv", text, &ReadOptions { header, ..options() }).unwrap()
+        };
+        assert_eq!(with(HeaderLine::No, "0,1,2,3\n0.5,1.5,2,3\n").len(), 2);
+        // Whole numbers below: it may be a series.
+        let open = read("a.csv", "0,1,2,3\n3,4,5,6\n").unwrap();
+        assert_eq!((open.len(), open.notes.len()), (2, 0));
+        assert!(open.warnings[0].contains("--csv-header yes"));
+        assert_eq!(with(HeaderLine::Yes, "0,1,2\n3,4,5\n").series, [[3., 4., 5.]]);
+        assert_eq!(with(HeaderLine::Yes, "7\n3\n4\n").series, [[3., 4.]]);
+        assert!(read("a.csv", "0,1,2,3\n").unwrap().warnings.is_empty());
+    }
+
+    /// What the user calls a header may be data.
+    #[test]
+    fn a_header_of_numbers_is_said_to_be_left_out() {
+        let yes = ReadOptions { header: HeaderLine::Yes, ..options() };
+        let dataset = read_with("a.csv", "1.5,2.5,1,2,3\n4,5,6,7,8\n", &yes).unwrap();
+        assert_eq!(
+            dataset.notes,
+            ["line 1 (1.5, 2.5, 1, 2, …) was left out as names of the columns, as --csv-header yes says"]
+        );
+        assert!(read_with("a.csv", "mV\n3\n4\n", &yes).unwrap().notes.is_empty());
+    }
+
+    #[test]
+    fn an_index_is_dropped_with_its_header() {
+        let dataset = read("a.csv", ",0,1\n0,7,8\n1,9,6\n").unwrap();
+        assert_eq!(dataset.series, [[7., 8.], [9., 6.]]);
+        assert_eq!(dataset.notes.len(), 2, "{:?}", dataset.notes);
+        let named = read_with("a.csv", ",a,b\n0,7,8\n1,9,6\n", &laid_out(CsvLayout::Columns)).unwrap();
+        assert_eq!(named.series, [[7., 9.], [8., 6.]]);
+        refuses("a.csv", ",0,1\n5,7,8\n1,9,x\n", &["line 3, column 3", "'x'"]);
+        refuses("a.csv", ",0,1\n0,7,8\n1,9,x\n", &["line 3, column 3", "'x'"]);
+        refuses("a.csv", ",7,1\n0,7,8\n", &["line 1, column 1", "empty cell", "--csv-header yes"]);
+        // Without the index one column is left.
+        assert_eq!(read("a.csv", ",0\n0,7\n1,9\n").unwrap().series, [[7., 9.]]);
+        assert_eq!(read("a.csv", ",mV\n0,7\n1,9\n").unwrap().series, [[7., 9.]]);
+    }
+
+    /// Shuffled rows, every tenth row, dates, words: an index all the same.
+    #[test]
+    fn an_unnamed_column_is_an_index_whatever_it_holds() {
+        for index in [["2", "0"], ["10", "20"], ["2020-01-01", "2020-01-02"], ["0.5", "0.7"], ["a", ""]] {
+            let text = format!(",0,1\n{},7,8\n{},9,6\n", index[0], index[1]);
+            let dataset = read("a.csv", &text).unwrap();
+            assert_eq!(dataset.series, [[7., 8.], [9., 6.]], "{text:?}");
+            let said = format!("the first column ({}, {}) has no name", index[0], index[1]);
+            assert!(dataset.notes[1].starts_with(&said), "{:?}", dataset.notes);
+        }
+        refuses("a.csv", ",,0,1\n0,5,7,8\n1,5,9,6\n", &["line 1, column 1", "empty cell"]);
+        let two = ",,a,b\n0,5,7,8\n1,5,9,6\n";
+        refuses_with(
+            "a.csv",
+            two,
+            &laid_out(CsvLayout::Rows),
+            &["2 columns without a name", "--csv-index no"],
+        );
+    }
+
+    #[test]
+    fn the_user_decides_about_the_index() {
+        let with = |index, text: &str| read_with("a.csv", text, &ReadOptions { index, ..options() }).unwrap();
+        let kept = with(IndexColumn::No, ",0,1\n5,7,8\n6,9,6\n");
+        assert_eq!(kept.series, [[5., 7., 8.], [6., 9., 6.]]);
+        assert_eq!(kept.notes.len(), 1, "{:?}", kept.notes);
+        let left = with(IndexColumn::Yes, "5,7,8\n6,9,6\n2,1,1\n");
+        assert_eq!(left.series, [[7., 8.], [9., 6.], [1., 1.]]);
+        assert_eq!(left.notes, ["the first column (5, 6, …) is the index of the rows and was left out"]);
+        assert_eq!(with(IndexColumn::Yes, "day,0,1,2,3\nx,7.5,8,1,1\n").series, [[7.5, 8., 1., 1.]]);
+        let alone = ReadOptions { index: IndexColumn::Yes, ..options() };
+        refuses_with("a.csv", "1\n2\n", &alone, &["--csv-index yes", "no other"]);
+    }
+
+    #[test]
+    fn a_column_that_counts_is_doubted() {
+        for index in [[0, 1, 2, 3], [2, 0, 3, 1], [10, 20, 30, 40], [-5, -3, -1, 1]] {
+            let text: String = index.iter().map(|k| format!("{k},0.5,7\n")).collect();
+            let dataset = read("a.csv", &text).unwrap();
+            assert_eq!((dataset.len(), dataset.length(0)), (4, 3));
+            assert!(dataset.warnings[0].contains("--csv-index yes"), "{text:?}: {:?}", dataset.warnings);
+            let sure = ReadOptions { index: IndexColumn::No, ..options() };
+            assert!(read_with("a.csv", &text, &sure).unwrap().warnings.is_empty());
+        }
+        let times = "t,v\n0,5\n1,7\n2,7\n3,7\n";
+        assert_eq!(read_with("a.csv", times, &laid_out(CsvLayout::Columns)).unwrap().warnings.len(), 1);
+        for text in ["0,1\n1,1\n2,1\n", "0\n1\n2\n3\n", "0,1\n1,1\n2,1\n4,1\n", "1,1\n1,2\n1,3\n1,4\n"] {
+            assert!(read("a.csv", text).unwrap().warnings.is_empty(), "{text:?}");
+        }
+    }
+
+    /// Lines are counted as an editor does, also behind empty ones and whatever ends them.
+    #[test]
+    fn lines_are_counted_with_empty_ones() {
+        for (text, line) in [
+            ("1,2\n\n\n3,x\n", 4),
+            ("\n\n1,x\n", 3),
+            ("1,2\r\n\r\n3,x\r\n", 3),
+            ("1,2\r3,4\r5,x\r", 3),
+            ("\u{feff}1,2\n\n3,4\n5,x\n", 4),
+            ("\"a\nb\",c\n\n1,x\n", 4),
+        ] {
+            let rows = laid_out(CsvLayout::Rows);
+            refuses_with("a.csv", text, &rows, &[&format!("line {line}, column 2"), "'x'"]);
+        }
+    }
+}
