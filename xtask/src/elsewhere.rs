@@ -1,11 +1,12 @@
 //! `cargo xtask elsewhere`: other machines than this one, and the oldest Rust that is promised.
 //!
-//! What can only be compiled here is compiled; ARM's NEON sweeps also run, under QEMU. Targets and toolchains are added
-//! with rustup; linkers and the emulator are the system's packages (Debian's names are in the errors).
+//! What can only be compiled here is compiled; ARM's NEON sweeps also run, under QEMU, and WebAssembly under Node.js.
+//! Targets and toolchains are added with rustup; linkers, the emulator and Node.js are the system's packages (Debian's names
+//! are in the errors).
 
 use anyhow::{Result, bail};
 
-use crate::command::{Step, cargo, program};
+use crate::command::{Step, cargo, program, root};
 
 /// A machine, or a compiler, that this one is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -16,7 +17,7 @@ pub(crate) enum Place {
     Windows,
     /// The library crates for Apple's ARM.
     Apple,
-    /// The library crates for WebAssembly, with its SIMD and without.
+    /// WebAssembly under Node.js, with its SIMD and without: a session, golden numbers, other chosen and some random cases.
     Wasm,
     /// NEON under QEMU: golden numbers, the same bits however computed, and some random cases.
     Neon,
@@ -51,13 +52,7 @@ pub(crate) fn elsewhere(places: &[Place]) -> Result<()> {
                 rustup(&["target", "add", TARGET])?;
                 cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).run()?;
             }
-            Place::Wasm => {
-                const TARGET: &str = "wasm32-unknown-unknown";
-                rustup(&["target", "add", TARGET])?;
-                for flags in ["", "-C target-feature=+simd128"] {
-                    cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).env("RUSTFLAGS", flags).run()?;
-                }
-            }
+            Place::Wasm => wasm()?,
             Place::Neon => neon()?,
         }
     }
@@ -71,6 +66,24 @@ fn oldest() -> Result<()> {
         // The kernels are compiled once more, because the compiler is another; nobody runs them.
         .env("CXXFLAGS", "-O0")
         .run()
+}
+
+fn wasm() -> Result<()> {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    needs("node", "nodejs")?;
+    rustup(&["target", "add", TARGET])?;
+    let node = format!("node {}", root().join("xtask/src/elsewhere/run.mjs").display());
+    for features in ["", "-C target-feature=+simd128"] {
+        // As users compile it.
+        cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).env("RUSTFLAGS", features).run()?;
+        // What draws random cases has its seeds, but is compiled with a way to ask the system for others.
+        let flags = format!("{features} --cfg getrandom_backend=\"unsupported\"");
+        cargo(&["test", "-p", "dtwave", "--test", "anywhere", "--target", TARGET], &[])
+            .env("RUSTFLAGS", &flags)
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &node)
+            .run()?;
+    }
+    Ok(())
 }
 
 fn neon() -> Result<()> {

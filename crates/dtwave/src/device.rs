@@ -36,11 +36,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     {
         let isas: Vec<_> = dtw_cpu::Isa::available().iter().map(dtw_cpu::Isa::name).collect();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        list.push(DeviceInfo {
-            backend: "cpu",
-            description: format!("{cores} cores, {} (also {})", isas[0], isas[1..].join(", ")),
-            unavailable: None,
-        });
+        list.push(DeviceInfo { backend: "cpu", description: of_cpu(cores, &isas), unavailable: None });
     }
     #[cfg(not(feature = "cpu"))]
     list.push(DeviceInfo {
@@ -69,6 +65,17 @@ pub fn devices() -> Vec<DeviceInfo> {
         });
     }
     list
+}
+
+/// What a processor is: its cores and its instruction sets, the widest first.
+#[cfg(feature = "cpu")]
+fn of_cpu(cores: usize, isas: &[&str]) -> String {
+    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    match isas {
+        [widest] => format!("{cores}, {widest}"),
+        [widest, others @ ..] => format!("{cores}, {widest} (also {})", others.join(", ")),
+        [] => cores,
+    }
 }
 
 impl Device {
