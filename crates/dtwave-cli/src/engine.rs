@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use dtwave::learn::Context;
 use dtwave::{
     Device, Float, Measure, Observer, OwnedBatch, Pairing, Problem, SeriesBatch, Session, Spec, Tile,
@@ -30,11 +30,16 @@ impl Element for f64 {}
 /// Reads a file and says what it was understood to hold.
 pub(crate) fn read(path: &Path, run: &RunArgs) -> Result<Dataset> {
     let dataset = Dataset::read(path, &run.input.read_options(run.memory_limit))?;
+    tell(path, &dataset);
+    Ok(dataset)
+}
+
+/// Says what a file was understood to hold.
+pub(crate) fn tell(path: &Path, dataset: &Dataset) {
     let shown = path.display();
     report::note(&format!("read {shown}: {}", dataset.described()));
     dataset.notes.iter().for_each(|note| report::note(&format!("{shown}: {note}")));
     dataset.warnings.iter().for_each(|warning| report::warn(&format!("{shown}: {warning}")));
-    Ok(dataset)
 }
 
 /// Reads a file and prepares its series as the options say.
@@ -68,11 +73,7 @@ pub(crate) fn timed(spec: Spec, inputs: &[(&Path, &Dataset)]) -> Result<Spec> {
         return Ok(spec);
     };
     let Measure::Twed { nu, lambda, degree } = spec.measure else {
-        report::note(&format!(
-            "{}: {} does not look at the timestamps; of the measures only twed does",
-            path.display(),
-            spec.key()
-        ));
+        tell_of_times(path, stamped, spec.key());
         return Ok(spec);
     };
     for (other, dataset) in inputs {
@@ -98,15 +99,25 @@ pub(crate) fn timed(spec: Spec, inputs: &[(&Path, &Dataset)]) -> Result<Spec> {
     Ok(Spec { measure: Measure::Twed { nu: nu * step, lambda, degree }, ..spec })
 }
 
+/// Says that a measure does not look at a file's timestamps, if it has any.
+pub(crate) fn tell_of_times(path: &Path, dataset: &Dataset, measure: &str) {
+    if dataset.times != Times::None {
+        let shown = path.display();
+        report::note(&format!(
+            "{shown}: {measure} does not look at the timestamps; of the measures only twed does"
+        ));
+    }
+}
+
 /// Refuses to compare series of different channel counts.
-pub(crate) fn same_channels(a: (&Path, &Dataset), b: (&Path, &Dataset)) -> Result<()> {
+pub(crate) fn same_channels(a: (&Path, usize), b: (&Path, usize)) -> Result<()> {
     ensure!(
-        a.1.channels == b.1.channels,
+        a.1 == b.1,
         "{} has {} and {} has {}; they must be equal",
         a.0.display(),
-        count(a.1.channels, "channel"),
+        count(a.1, "channel"),
         b.0.display(),
-        b.1.channels
+        b.1
     );
     Ok(())
 }
@@ -134,21 +145,29 @@ pub(crate) fn batch_of<T: Element>(
     let mut converted = Vec::new();
     for index in indices {
         converted.clear();
-        for (at, value) in dataset.series[index].iter().enumerate() {
-            let number = T::from_f64(*value);
-            if !number.finite() {
-                bail!(
-                    "{}: series {index}, position {}: {value:?} is too large for {}",
-                    dataset.name,
-                    at / dataset.channels,
-                    T::DTYPE
-                );
-            }
-            converted.push(number);
-        }
+        let values = &dataset.series[index];
+        convert(values, &mut converted)
+            .map_err(|at| too_large::<T>(&dataset.name, index, at / dataset.channels, values[at]))?;
         batch.push(&converted)?;
     }
     Ok(batch)
+}
+
+/// Appends values as `T`, or says which of them is the first that it cannot hold.
+pub(crate) fn convert<T: Element>(values: &[f64], to: &mut Vec<T>) -> Result<(), usize> {
+    for (at, value) in values.iter().enumerate() {
+        let number = T::from_f64(*value);
+        if !number.finite() {
+            return Err(at);
+        }
+        to.push(number);
+    }
+    Ok(())
+}
+
+/// The error of a value that `T` cannot hold.
+pub(crate) fn too_large<T: Element>(name: &str, series: usize, position: usize, value: f64) -> anyhow::Error {
+    anyhow!("{name}: series {series}, position {position}: {value:?} is too large for {}", T::DTYPE)
 }
 
 /// All series of `dataset` as a device takes them.

@@ -48,6 +48,11 @@ impl Progress {
         progress
     }
 
+    /// Corrects how many cells there are.
+    pub(crate) fn expect(&self, cells: u64) {
+        self.bar.set_length(cells.max(self.bar.position()));
+    }
+
     /// Cells finished so far.
     pub(crate) fn cells(&self) -> u64 {
         self.bar.position()
@@ -120,6 +125,10 @@ mod tests {
         progress.advance(3);
         progress.skip(1);
         assert_eq!(progress.cells(), 4);
+        progress.expect(20);
+        assert_eq!(progress.bar.length(), Some(20));
+        progress.expect(2);
+        assert_eq!(progress.bar.length(), Some(4));
         assert_eq!(Progress::open_ended("x").cells(), 0);
     }
 }

@@ -150,3 +150,102 @@ fn memory_for_one_row_of_the_reference_is_not_needed() {
     let refused = bench.run(&[&args[..], &["--memory-limit", "4KiB"]].concat());
     assert!(refused.code == 1 && refused.stderr.contains("out of memory"), "{refused:?}");
 }
+
+/// A reference in every form that is read block by block, in less memory than its values take, and one that is held.
+#[test]
+fn references_are_searched_block_by_block() {
+    const POINTS: usize = 300_000;
+    let bench = Bench::new();
+    let values = waves(1, POINTS);
+    let lines: String = values.iter().map(|v| format!("{v}\n")).collect();
+    let row: String = values.iter().map(|v| format!("{v},")).collect();
+    bench
+        .write("r.npy", npy(&[POINTS], &values))
+        .write("r.csv", &lines)
+        .write("row.csv", row.trim_end_matches(','))
+        .write("q.npy", npy(&[50], &values[250_000..250_050]))
+        .write("many.npy", npy(&[2, 40], &waves(2, 40)))
+        .write("other.npy", npy(&[30], &values[7_000..7_030]));
+    let search = |reference: &str, more: &[&str]| -> Vec<String> {
+        let args = ["search", "--reference", reference, "-k", "7", "--json", "--memory-limit", "1MiB"];
+        [&args[..], more].concat().into_iter().map(str::to_owned).collect()
+    };
+    let plain: &[&str] = &["--query", "q.npy"];
+    let windows: &[&str] = &["--query", "q.npy", "--normalize", "z", "--band", "4", "--dtype", "f32"];
+    let together: &[&str] = &["--query", "many.npy", "--query", "q.npy", "--exclusion", "9"];
+    let apart: &[&str] = &["--query", "q.npy", "--query", "other.npy"];
+    for more in [plain, windows, together, apart] {
+        // In one row the file is held in memory as a whole.
+        let answer = |said: common::Said| -> serde_json::Value {
+            assert_eq!((said.code, &*said.stderr), (0, ""), "{more:?}");
+            let mut answer: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+            answer.as_object_mut().unwrap().remove("seconds");
+            answer
+        };
+        let run = |reference: &str| {
+            let args = search(reference, more);
+            bench.run(&args.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let whole = answer(run("row.csv"));
+        for reference in ["r.npy", "r.csv"] {
+            let said = run(reference);
+            let read = format!("note: read {reference}: 1 series of 300000 points, 1 channel, no labels");
+            assert_eq!(said.read.iter().filter(|line| **line == read).count(), 1, "{:?}", said.read);
+            assert_eq!(answer(said), whole, "{reference} {more:?}");
+        }
+        let mut args = search("-", more);
+        args.extend(["--format".to_owned(), "csv".to_owned()]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let piped = bench.run_with(&args, lines.clone());
+        if more == apart {
+            // What would be read twice must fit the memory.
+            assert!(piped.code == 1 && piped.stderr.contains("standard input: more than 1048576 bytes"));
+        } else {
+            assert_eq!(answer(piped), whole, "piped {more:?}");
+        }
+    }
+}
+
+#[test]
+fn a_plot_of_a_reference_in_blocks_is_that_of_the_whole() {
+    const POINTS: usize = 40_000;
+    let bench = Bench::new();
+    let values = waves(1, POINTS);
+    let lines: String = values.iter().map(|v| format!("{v}\n")).collect();
+    bench
+        .write("r.npy", npy(&[POINTS], &values))
+        .write("r.tsv", format!("a\t{}", lines.trim_end().replace('\n', "\t")))
+        .write("q.npy", npy(&[400], &values[20_000..20_400]));
+    let plot = |reference: &str, format: &[&str], out: &str| {
+        let args = ["search", "--reference", reference, "--query", "q.npy", "-k", "30", "--plot", out];
+        let said = bench.run_with(&[&args[..], format].concat(), lines.clone());
+        assert_eq!((said.code, &*said.stderr), (0, ""));
+        bench.text(out)
+    };
+    let whole = plot("r.tsv", &[], "whole.svg");
+    assert!(whole.contains("close-ups of the first 24"));
+    assert_eq!(plot("r.npy", &[], "blocks.svg"), whole);
+    assert_eq!(plot("-", &["--format", "csv"], "piped.svg").replace("stdin", "r"), whole);
+}
+
+#[test]
+fn what_is_wrong_in_a_block_is_told() {
+    let bench = Bench::new();
+    let mut values = vec![1.0; 200_000];
+    values[150_000] = 1e300;
+    let lines = format!("{}x\n", "1\n".repeat(100_000));
+    bench
+        .write("huge.npy", npy(&[200_000], &values))
+        .write("bad.csv", lines)
+        .write("short.csv", "1\n2\n3\n")
+        .write("two.npy", npy(&[1, 4, 2], &[1.0; 8]))
+        .write("q.npy", npy(&[4], &[1.0, 2.0, 3.0, 4.0]));
+    let refuses = |reference: &str, more: &[&str], parts: &[&str]| {
+        bench.refuses(&[&["search", "--reference", reference, "--query", "q.npy"][..], more].concat(), parts);
+    };
+    refuses("huge.npy", &["--dtype", "f32"], &["huge.npy", "position 150000", "1e300", "too large for f32"]);
+    refuses("bad.csv", &["-o", "o.csv"], &["bad.csv: line 100001, column 1: 'x'"]);
+    refuses("short.csv", &["--normalize", "z"], &["3 points", "window of 4"]);
+    refuses("two.npy", &[], &["2 channels", "must be equal"]);
+    refuses("short.csv", &["--reference-index", "1"], &["--reference-index 1 is out of range"]);
+}

@@ -110,15 +110,15 @@ impl Body<'_> {
 }
 
 /// Where a cell stands.
-struct Place {
-    line: u64,
-    column: usize,
-    series: usize,
-    position: usize,
+pub(crate) struct Place {
+    pub(crate) line: u64,
+    pub(crate) column: usize,
+    pub(crate) series: usize,
+    pub(crate) position: usize,
 }
 
 impl Place {
-    fn number(&self, cell: &[u8]) -> Result<f64> {
+    pub(crate) fn number(&self, cell: &[u8]) -> Result<f64> {
         let Place { line, column, series, position } = *self;
         let cell = text(cell, line, column)?;
         let column = column + 1;

@@ -154,9 +154,9 @@ pub fn by_label(a: &str, b: &str) -> Ordering {
 }
 
 /// The place of a flat index, as a reader counts: time from 0, and the channel if there are several.
-struct Position {
-    at: usize,
-    channels: usize,
+pub(crate) struct Position {
+    pub(crate) at: usize,
+    pub(crate) channels: usize,
 }
 
 impl fmt::Display for Position {

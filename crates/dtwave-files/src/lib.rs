@@ -12,6 +12,8 @@
 
 #![forbid(unsafe_code)]
 
+mod blocks;
+mod column;
 mod csv;
 mod csv_table;
 mod dataset;
@@ -19,6 +21,7 @@ mod npy;
 mod npy_header;
 mod npz;
 mod source;
+mod stream;
 mod text;
 mod ts;
 mod ts_values;
@@ -30,6 +33,7 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail, ensure};
 
+pub use blocks::{LongSeries, SeriesBlocks, is_read_again};
 pub use dataset::{Dataset, Times, by_label};
 use source::Content;
 pub use source::{Format, is_stdin};
@@ -122,7 +126,7 @@ pub struct ReadOptions {
     pub axes: Option<AxisOrder>,
     /// Which arrays of a `.npz` archive are read.
     pub key: Option<Key>,
-    /// Most bytes that are inflated or taken from a pipe.
+    /// Most bytes that are inflated or taken from a pipe to be read whole.
     pub memory_limit_bytes: u64,
 }
 
@@ -169,21 +173,25 @@ impl Dataset {
     fn of_content(path: &Path, format: Format, content: Content, options: &ReadOptions) -> Result<Self> {
         let parse = || {
             ensure!(!content.bytes.is_empty(), "the file is empty");
-            let name = source::name_of(path);
             let content = source::inflated(path, content, options.memory_limit_bytes)?;
-            if content.is_limited() && !matches!(format, Format::Npy | Format::Npz) {
-                content.allow(text::memory_bytes(&content.bytes))?;
-            }
-            let dataset = match format {
-                Format::Ts => ts::parse(name, &content.bytes),
-                Format::Tsv => ucr::parse(name, &content.bytes, options.header, options.index),
-                Format::Npy => npy::parse(name, &content, options),
-                Format::Npz => npz::parse(name, &content, options),
-                Format::Csv => csv::parse(name, &content.bytes, options),
-            };
-            dataset.and_then(Dataset::checked)
+            Self::of_inflated(path, format, content, options)
         };
         parse().map_err(|e| e.context(shown(path)))
+    }
+
+    fn of_inflated(path: &Path, format: Format, content: Content, options: &ReadOptions) -> Result<Self> {
+        let name = source::name_of(path);
+        if content.is_limited() && !matches!(format, Format::Npy | Format::Npz) {
+            content.allow(text::memory_bytes(&content.bytes))?;
+        }
+        let dataset = match format {
+            Format::Ts => ts::parse(name, &content.bytes),
+            Format::Tsv => ucr::parse(name, &content.bytes, options.header, options.index),
+            Format::Npy => npy::parse(name, &content, options),
+            Format::Npz => npz::parse(name, &content, options),
+            Format::Csv => csv::parse(name, &content.bytes, options),
+        };
+        dataset.and_then(Dataset::checked)
     }
 }
 

@@ -50,6 +50,28 @@ impl<R: Read> Array<R> {
         Ok(Array { header, data: reader })
     }
 
+    /// The same where nobody knows how many bytes there are: the data may end early, and more may follow.
+    pub(super) fn unmeasured(mut reader: R) -> Result<Self> {
+        let (header, _) = read_header(&mut reader)?;
+        header.data_bytes()?;
+        Ok(Array { header, data: reader })
+    }
+
+    /// Whether the first axis runs fastest.
+    pub(super) fn is_fortran(&self) -> bool {
+        self.header.fortran
+    }
+
+    /// Whether the elements are numbers.
+    pub(super) fn is_numeric(&self) -> bool {
+        !self.header.element.is_text()
+    }
+
+    /// The reader, behind the values that were taken.
+    pub(super) fn rest(&mut self) -> &mut R {
+        &mut self.data
+    }
+
     /// The lengths of the axes.
     pub(super) fn shape(&self) -> &[u64] {
         &self.header.shape
@@ -70,7 +92,7 @@ impl<R: Read> Array<R> {
     }
 
     /// The next `count` values as f64, in stored order; integers that f64 cannot hold exactly are refused.
-    fn values(&mut self, count: usize, first: usize) -> Result<Vec<f64>> {
+    pub(super) fn values(&mut self, count: usize, first: usize) -> Result<Vec<f64>> {
         const CHUNK: usize = 4096;
         let element = self.header.element;
         let mut values = Vec::with_capacity(count);

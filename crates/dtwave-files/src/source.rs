@@ -9,7 +9,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use flate2::bufread::GzDecoder;
+
+use crate::stream::Members;
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl FromStr for Format {
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compression {
+pub(crate) enum Compression {
     Gz,
     Xz,
 }
@@ -155,9 +156,8 @@ pub(crate) fn read_stream(reader: impl Read, limit_bytes: u64) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Inflates what is compressed, by its first bytes; a name that promises a compression must have it.
-pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Result<Content> {
-    let bytes = &content.bytes;
+/// How content is compressed, by its first bytes; a name that promises a compression must have it.
+pub(crate) fn compression(path: &Path, bytes: &[u8]) -> Result<Option<Compression>> {
     let found = if bytes.starts_with(b"\x1f\x8b") {
         Some(Compression::Gz)
     } else if bytes.starts_with(b"\xfd7zXZ\0") {
@@ -173,38 +173,28 @@ pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Resul
         let said = if found.is_some() { format!("it is {other} data") } else { format!("no {name} data") };
         bail!("the name says {name}, but {said}");
     }
+    Ok(found)
+}
+
+/// The memory limit as a reader of xz data takes it. Its dictionary counts, too: a file of a few bytes may ask for one of 4 GiB.
+pub(crate) fn xz_limit_kib(limit_bytes: u64) -> u32 {
+    u32::try_from(limit_bytes / 1024).unwrap_or(u32::MAX - 1).max(1)
+}
+
+/// Inflates what is compressed.
+pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Result<Content> {
+    let bytes = &content.bytes;
+    let found = compression(path, bytes)?;
     let inflated = match found {
         None => return Ok(content),
-        Some(Compression::Gz) => {
-            read_stream(Members { now: GzDecoder::new(&bytes[..]) }, limit_bytes).context("gzip data")?
-        }
+        Some(Compression::Gz) => read_stream(Members::new(&bytes[..]), limit_bytes).context("gzip data")?,
         Some(Compression::Xz) => {
-            // The dictionary counts, too: a file of a few bytes may ask for one of 4 GiB.
-            let limit_kib = u32::try_from(limit_bytes / 1024).unwrap_or(u32::MAX - 1).max(1);
-            let reader = lzma_rust2::XzReader::new_mem_limit(&bytes[..], true, limit_kib);
+            let reader = lzma_rust2::XzReader::new_mem_limit(&bytes[..], true, xz_limit_kib(limit_bytes));
             read_stream(reader, limit_bytes).context("xz data")?
         }
     };
     ensure!(!inflated.is_empty(), "the file is empty");
     Ok(Content::limited(inflated, limit_bytes))
-}
-
-/// The members of a gzip file, one behind the other. Zeros behind the last are padding, as tapes and archives have it.
-struct Members<'a> {
-    now: GzDecoder<&'a [u8]>,
-}
-
-impl Read for Members<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        loop {
-            let count = self.now.read(buffer)?;
-            let rest = *self.now.get_ref();
-            if count > 0 || buffer.is_empty() || rest.iter().all(|byte| *byte == 0) {
-                return Ok(count);
-            }
-            self.now = GzDecoder::new(rest);
-        }
-    }
 }
 
 #[cfg(test)]

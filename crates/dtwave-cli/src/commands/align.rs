@@ -103,11 +103,11 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     };
     let x = read(&args.x, args.x_index, args.x_range, ["--x-index", "--x-range"])?;
     let y = read(&args.y, args.y_index, args.y_range, ["--y-index", "--y-range"])?;
-    engine::same_channels((&args.x, &x), (&args.y, &y))?;
+    engine::same_channels((&args.x, x.channels), (&args.y, y.channels))?;
     let spec = engine::timed(spec, &[(&args.x, &x), (&args.y, &y)])?;
     engine::long_enough(&args.x, &x, &spec)?;
     engine::long_enough(&args.y, &y, &spec)?;
-    common::check_channel(args.plot_channel, &x)?;
+    common::check_channel(args.plot_channel, x.channels)?;
 
     let watch = Stopwatch::start();
     let (path, cells) = align::<T>(&job, &spec, &x, &y)?;

@@ -180,7 +180,7 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
     let job = Job::new(&args.run, cancel)?;
     let dataset = engine::load(&args.series, &args.run)?;
     let spec = engine::timed(spec, &[(&args.series, &dataset)])?;
-    common::check_channel(args.plot_channel, &dataset)?;
+    common::check_channel(args.plot_channel, dataset.channels)?;
     let weights = args.weights.as_deref().map(|path| read_weights(path, &dataset, &args.run)).transpose()?;
     let start = read_start::<T>(args, &dataset)?;
     if let Some(out) = &args.out {
@@ -356,7 +356,7 @@ fn read_start<T: Element>(args: &BarycenterArgs, dataset: &Dataset) -> Result<St
                 "--start {file}: expected medoid, mean or a file with one series"
             );
             let start = engine::load(path, &args.run)?;
-            engine::same_channels((path, &start), (&args.series, dataset))?;
+            engine::same_channels((path, start.channels), (&args.series, dataset.channels))?;
             let start = common::pick(path, &start, None, None, None)?;
             Ok(Start::From(engine::batch(&start)?))
         }

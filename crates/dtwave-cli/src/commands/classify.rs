@@ -78,7 +78,7 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
     let test = engine::load(&args.test, &args.run)?;
     labelled(&args.train, &train)?;
     let spec = engine::timed(spec, &[(&args.train, &train), (&args.test, &test)])?;
-    engine::same_channels((&args.train, &train), (&args.test, &test))?;
+    engine::same_channels((&args.train, train.channels), (&args.test, test.channels))?;
     engine::long_enough(&args.train, &train, &spec)?;
     engine::long_enough(&args.test, &test, &spec)?;
     ensure!(

@@ -156,7 +156,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
         args.series.display(),
         count(dataset.len(), "series")
     );
-    common::check_channel(args.plot_channel, &dataset)?;
+    common::check_channel(args.plot_channel, dataset.channels)?;
 
     if let Some(file) = &args.centers {
         ensure!(

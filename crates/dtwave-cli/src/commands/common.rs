@@ -224,10 +224,10 @@ pub(super) fn pick(
 }
 
 /// Refuses a channel that the series do not have.
-pub(super) fn check_channel(channel: Option<usize>, dataset: &Dataset) -> Result<()> {
+pub(super) fn check_channel(channel: Option<usize>, channels: usize) -> Result<()> {
     let channel = channel.unwrap_or(0);
-    let held = count(dataset.channels, "channel");
-    ensure!(channel < dataset.channels, "--plot-channel {channel} is out of range: {held}");
+    let held = count(channels, "channel");
+    ensure!(channel < channels, "--plot-channel {channel} is out of range: {held}");
     Ok(())
 }
 

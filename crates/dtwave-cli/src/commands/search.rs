@@ -1,6 +1,7 @@
 //! `dtwave search`: where queries occur in a longer reference.
 
 mod answer;
+mod reference;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,16 +9,17 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, Pairing, SearchOptions, Spec};
+use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, SearchOptions, Spec};
 use serde_json::json;
 
 use self::answer::Found;
+use self::reference::{Counting, Ready, Reference};
 use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, Normalize, Offer, PointRange, RunArgs};
 use crate::output;
-use crate::plot::{self, Hit, SearchFigure};
+use crate::plot::{self, Hit, SearchFigure, Sketch};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
@@ -30,11 +32,15 @@ By default a match may start and end anywhere (subsequence DTW). With --normaliz
 z-normalised and compared with the z-normalised query: matches are then found whatever their offset and amplitude. A \
 band needs that too.
 
+On the CPU the reference may be larger than memory: a .csv file of one column or a .npy array of one series, also \
+compressed or piped, is read block by block within --memory-limit. Other formats are read whole.
+
 Examples:
   dtwave search --reference ecg.csv --query beat.csv --top-k 10
   dtwave search --reference ecg.csv --query ecg.csv --query-range 700:1250 --plot hits.svg
   dtwave search --reference ecg.csv --query beats.csv --threshold 2.5 --out hits.csv
-  dtwave search --reference R.npy --query Q.npy --normalize z --band 5% --json")]
+  dtwave search --reference R.npy --query Q.npy --normalize z --band 5% --json
+  zcat long.csv.gz | dtwave search --reference - --format csv --query beat.csv --memory-limit 64MiB")]
 pub(crate) struct SearchArgs {
     /// The long series
     #[arg(long, value_name = "R")]
@@ -134,61 +140,56 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     let job = Job::new(&args.run, cancel)?;
     // Windows are normalised one by one, inside the search; the files stay as they are.
     let as_they_are = RunArgs { normalize: Normalize::None, ..args.run.clone() };
-    let reference = engine::load(&args.reference, &as_they_are)?;
     let mut queries = Vec::new();
     for path in &args.query {
         let query = engine::load(path, &as_they_are)?;
-        engine::same_channels((&args.reference, &reference), (path, &query))?;
         let indices = args.query_index.map_or(0..query.len(), |index| index..index + 1);
         for index in indices {
-            queries.push(common::pick(
-                path,
-                &query,
-                Some(index),
-                args.query_range,
-                Some(["--query-index", "--query-range"]),
-            )?);
+            let options = Some(["--query-index", "--query-range"]);
+            let query = common::pick(path, &query, Some(index), args.query_range, options)?;
+            queries.push((path, query));
         }
     }
-    let spec = engine::timed(spec, &[(&args.reference, &reference)])?;
-    let options = Some(["--reference-index", ""]);
-    let reference = common::pick(&args.reference, &reference, args.reference_index, None, options)?;
-    common::check_channel(args.plot_channel, &reference)?;
     ensure!(args.plot.is_none() || queries.len() == 1, "--plot draws one query, got {}", queries.len());
     ensure!(
         normalized || args.window.is_none(),
         "--window belongs to --normalize z; without it matches may have any length"
     );
-    let window = |query: &Dataset| args.window.unwrap_or(query.length(0));
-    for window in queries.iter().map(window).filter(|_| normalized) {
-        ensure!(
-            (1..=reference.length(0)).contains(&window),
-            "a window of {} does not fit the reference of {}",
-            count(window, "point"),
-            count(reference.length(0), "point")
-        );
-    }
-
-    if let Some(hz) = args.sample_rate {
-        let (points, secs) = (reference.length(0), reference.length(0) as f64 / hz);
-        ensure!(secs.is_finite(), "--sample-rate {hz:?} is too small: {points} points would last {secs} s");
-    }
-
     let limit = Limit::new::<T>(args);
     let options: Vec<_> = queries
         .iter()
-        .map(|query| SearchOptions {
+        .map(|(_, query)| SearchOptions {
             top_k: limit.asked,
             exclusion: args.exclusion.unwrap_or(query.length(0) / 2),
             threshold: limit.cost,
-            normalized_window: normalized.then(|| window(query)),
+            normalized_window: normalized.then(|| args.window.unwrap_or(query.length(0))),
         })
         .collect();
+    let again = args.plot.is_some() || together(&options).len() > 1;
+    let in_blocks = job.device.name() == "cpu";
+    let mut reference =
+        Reference::open(&args.reference, args.reference_index, &as_they_are, in_blocks, again)?;
+    for (path, query) in &queries {
+        engine::same_channels((&args.reference, reference.channels), (path, query.channels))?;
+    }
+    let queries: Vec<Dataset> = queries.into_iter().map(|(_, query)| query).collect();
+    common::check_channel(args.plot_channel, reference.channels)?;
+    for window in options.iter().filter_map(|options| options.normalized_window) {
+        check_window(window, reference.points())?;
+    }
+    if let Some(hz) = args.sample_rate {
+        // A reference of unknown length may be as long as numbers can count.
+        let points = reference.points().unwrap_or(1 << 53);
+        let secs = points as f64 / hz;
+        ensure!(secs.is_finite(), "--sample-rate {hz:?} is too small: {points} points would last {secs} s");
+    }
+
     let watch = Stopwatch::start();
-    let (hits, cells) = search_all::<T>(&job, &spec, &queries, &reference, &options)?;
+    let (hits, cells) = search_all::<T>(&job, &spec, &queries, &mut reference, &options)?;
     let took = watch.stop();
+    let points = reference.points().unwrap_or(0);
     for (hits, options) in hits.iter().zip(&options) {
-        common::warn_of_missing_hits(hits, reference.length(0), options, &args.run);
+        common::warn_of_missing_hits(hits, points, options, &args.run);
     }
     let found: Vec<Found<T>> = queries
         .into_iter()
@@ -210,7 +211,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
             return report::print_json(&answer.into());
         }
         report::print(|out| {
-            writeln!(out, "reference  {}: {}", reference.name, count(reference.length(0), "point"))?;
+            writeln!(out, "reference  {}: {}", reference.name, count(points, "point"))?;
             if let [Found { query, .. }] = &found[..] {
                 writeln!(out, "query      {}: {}", query.name, count(query.length(0), "point"))?;
                 writeln!(out, "took       {}\n", took.summary(cells))?;
@@ -224,7 +225,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     answer()?;
     if let Some(file) = plot_file {
         let Found { query, hits, .. } = &found[0];
-        plot::save(&figure(args, &spec, &reference, query, hits).as_figure(), file)?;
+        plot::save(&figure(args, &spec, &mut reference, query, hits)?.as_figure(), file)?;
     }
     Ok(())
 }
@@ -294,6 +295,21 @@ fn search_spec(measure: &MeasureArgs, normalized: bool) -> Result<Spec> {
     Ok(Spec { anchor, ..spec })
 }
 
+/// Refuses a window that is empty or, if its length is known, longer than the reference.
+fn check_window(window: usize, points: Option<usize>) -> Result<()> {
+    let Some(points) = points else {
+        ensure!(window > 0, "a window needs at least one point, got 0");
+        return Ok(());
+    };
+    ensure!(
+        (1..=points).contains(&window),
+        "a window of {} does not fit the reference of {}",
+        count(window, "point"),
+        count(points, "point")
+    );
+    Ok(())
+}
+
 /// The best matches of one query in one reference; also the number of grid cells that took.
 pub(super) fn search<T: Element>(
     job: &Job,
@@ -303,52 +319,82 @@ pub(super) fn search<T: Element>(
     options: &SearchOptions,
 ) -> Result<(Vec<Match<T>>, u64)> {
     let (query, options) = (std::slice::from_ref(query), std::slice::from_ref(options));
-    let (mut hits, cells) = search_all(job, spec, query, reference, options)?;
+    let mut reference = Reference::whole(reference.clone());
+    let (mut hits, cells) = search_all(job, spec, query, &mut reference, options)?;
     Ok((hits.pop().unwrap_or_default(), cells))
 }
 
-/// The same for several queries, each with its options. Those with the same options are searched together.
+/// Queries that have the same options, by these: they are searched together.
+fn together(options: &[SearchOptions]) -> BTreeMap<(usize, Option<usize>), Vec<usize>> {
+    let mut together = BTreeMap::<_, Vec<usize>>::new();
+    for (q, options) in options.iter().enumerate() {
+        together.entry((options.exclusion, options.normalized_window)).or_default().push(q);
+    }
+    together
+}
+
+/// The grid cells of a search, per point that a reference has more than `window` would.
+fn cells(spec: &Spec, query: usize, window: Option<usize>, points: usize) -> Result<u64> {
+    let cells = |ends: usize, each: u64| (ends as u64).saturating_mul(each);
+    Ok(match window {
+        None => cells(points, query as u64),
+        Some(window) if spec.band == Band::Full => {
+            cells((points + 1).saturating_sub(window), query as u64 * window as u64)
+        }
+        Some(window) => {
+            let each = spec.band.ranges(query, window, Anchor::Global)?.cells();
+            cells((points + 1).saturating_sub(window), each)
+        }
+    })
+}
+
+/// The same for several queries, each with its options.
 fn search_all<T: Element>(
     job: &Job,
     spec: &Spec,
     queries: &[Dataset],
-    reference: &Dataset,
+    reference: &mut Reference,
     options: &[SearchOptions],
 ) -> Result<(Vec<Vec<Match<T>>>, u64)> {
-    let owned = engine::batch::<T>(reference)?;
-    let y = owned.batch();
-    let (mut cells, mut together) = (0, BTreeMap::<_, Vec<usize>>::new());
-    for (q, (query, options)) in queries.iter().zip(options).enumerate() {
-        let x = engine::batch::<T>(query)?;
-        let (n, m) = (query.length(0), y.length(0));
-        cells += match options.normalized_window {
-            None => job.cells(spec, Pairing::Cross, &x.batch(), &y)?,
-            Some(window) if spec.band == Band::Full => (m + 1 - window) as u64 * n as u64 * window as u64,
-            Some(window) => (m + 1 - window) as u64 * spec.band.ranges(n, window, Anchor::Global)?.cells(),
-        };
-        together.entry((options.exclusion, options.normalized_window)).or_default().push(q);
-    }
-    let progress = Arc::new(Progress::new("search", cells));
-    let session = job.session(spec, &progress);
+    let cells_of =
+        |q: usize, points: usize| cells(spec, queries[q].length(0), options[q].normalized_window, points);
+    let all = |points: usize| (0..queries.len()).map(|q| cells_of(q, points)).sum::<Result<u64>>();
+    let progress = Arc::new(match reference.points() {
+        Some(points) => Progress::new("search", all(points)?),
+        // What is read of a file tells how much there is.
+        None if reference.is_measured() => Progress::new("search", 0),
+        None => Progress::open_ended("search"),
+    });
+    let channels = reference.channels;
+    let mut ready = reference.ready::<T>()?;
     let mut found = vec![Vec::new(); queries.len()];
-    for members in together.values() {
-        let mut x = OwnedBatch::<T>::new(reference.channels)?;
+    for members in together(options).values() {
+        let mut x = OwnedBatch::<T>::new(channels)?;
         for q in members {
             x.push(engine::batch::<T>(&queries[*q])?.batch().values())?;
         }
-        let hits = session.search_all(&x, &y, &options[members[0]])?;
+        let options = &options[members[0]];
+        let hits = match &mut ready {
+            Ready::Whole(y) => job.session(spec, &progress).search_all(&x, &y.batch(), options)?,
+            Ready::Streamed(streamed) => {
+                let session =
+                    job.session(spec, &progress).observer(Arc::new(Counting(Arc::clone(&progress))));
+                let expected = |points| all(points).unwrap_or(0);
+                streamed.feed(&progress, expected, |blocks| session.search_blocks(&x, blocks, options))?
+            }
+        };
         for (q, hits) in members.iter().zip(hits) {
             found[*q] = hits;
         }
     }
-    Ok((found, cells))
+    Ok((found, all(reference.points().unwrap_or(0))?))
 }
 
 /// What a [`SearchFigure`] borrows.
 struct Drawn {
     title: String,
     subtitle: String,
-    reference: Vec<f64>,
+    reference: Sketch,
     query: Vec<f64>,
     hits: Vec<Hit>,
     normalized: bool,
@@ -358,14 +404,15 @@ struct Drawn {
 fn figure<T: Element>(
     args: &SearchArgs,
     spec: &Spec,
-    reference: &Dataset,
+    reference: &mut Reference,
     query: &Dataset,
     hits: &[Match<T>],
-) -> Drawn {
+) -> Result<Drawn> {
     let shown = args.plot_channel.unwrap_or(0);
-    let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, shown);
     let of_channel = common::of_channel(args.plot_channel, query.channels);
-    Drawn {
+    let marked = |m: &Match<T>| Hit { start: m.start, end: m.end, distance: m.distance.to_f64() };
+    let marked: Vec<Hit> = hits.iter().map(marked).collect();
+    Ok(Drawn {
         title: format!("{} in {}", query.name, reference.name),
         subtitle: format!(
             "best {} of {}, {}{of_channel}",
@@ -373,15 +420,12 @@ fn figure<T: Element>(
             count(query.length(0), "point"),
             common::described(spec, &args.run)
         ),
-        reference: channel(reference),
-        query: channel(query),
-        hits: hits
-            .iter()
-            .map(|m| Hit { start: m.start, end: m.end, distance: m.distance.to_f64() })
-            .collect(),
+        reference: reference.sketch(shown, &marked)?,
+        query: common::channel(&query.series[0], query.channels, shown),
+        hits: marked,
         normalized: args.run.normalize == Normalize::Z,
         sample_rate: args.sample_rate,
-    }
+    })
 }
 
 impl Drawn {

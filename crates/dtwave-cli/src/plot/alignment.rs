@@ -8,9 +8,9 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{Color, RGBColor};
 
 use super::axis::Axis;
+use super::outline::reduced;
 use super::style::{
-    AXIS, BLUE, Chart, GRID, INK, MUTED, VERMILLION, anchored, bold, px, reduced, spread, stroke, text,
-    titled,
+    AXIS, BLUE, Chart, GRID, INK, MUTED, VERMILLION, anchored, bold, px, spread, stroke, text, titled,
 };
 use super::{Figure, Sheet};
 

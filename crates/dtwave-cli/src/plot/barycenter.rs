@@ -5,7 +5,8 @@ use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::Axis;
-use super::style::{Chart, INK, MUTED, PALETTE, anchored, bold, reduced, spread, titled};
+use super::outline::reduced;
+use super::style::{Chart, INK, MUTED, PALETTE, anchored, bold, spread, titled};
 use super::{Figure, Sheet};
 
 /// Series and their average, one channel.

@@ -9,6 +9,7 @@ mod axis;
 mod barycenter;
 mod canvas;
 mod heatmap;
+mod outline;
 mod search;
 mod style;
 
@@ -31,7 +32,7 @@ pub(crate) use alignment::AlignmentFigure;
 pub(crate) use barycenter::{BarycenterFigure, Group};
 use canvas::{Canvas, Pixels};
 pub(crate) use heatmap::HeatMapFigure;
-pub(crate) use search::{Hit, SearchFigure};
+pub(crate) use search::{Hit, SearchFigure, Sketch};
 pub(crate) use style::short;
 
 /// Drawing units per CSS pixel.

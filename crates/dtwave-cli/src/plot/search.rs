@@ -7,7 +7,8 @@ use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::Axis;
-use super::style::{BLUE, Chart, INK, MUTED, PALETTE, anchored, bold, px, reduced, short, text, titled};
+use super::outline::{Outline, reduced};
+use super::style::{BLUE, Chart, INK, MUTED, PALETTE, anchored, bold, px, short, text, titled};
 use super::{Area, Figure, Sheet};
 
 /// A stretch of the reference, both ends included, and its distance to the query.
@@ -18,11 +19,45 @@ pub(crate) struct Hit {
     pub(crate) distance: f64,
 }
 
+/// What a figure shows of one channel of a reference, gathered as its points come by: all of it reduced, and the stretches
+/// of the hits that have a close-up.
+pub(crate) struct Sketch {
+    outline: Outline,
+    stretches: Vec<(Hit, Vec<f64>)>,
+}
+
+impl Sketch {
+    /// Of a reference of `points` points, in which there are these hits, best first.
+    pub(crate) fn new(points: usize, hits: &[Hit]) -> Self {
+        let stretches = hits.iter().take(MAX_PANELS).map(|hit| (*hit, Vec::new())).collect();
+        Sketch { outline: Outline::new(points, OVERVIEW_COLUMNS), stretches }
+    }
+
+    /// Of a reference in memory.
+    pub(crate) fn of(values: &[f64], hits: &[Hit]) -> Self {
+        let mut sketch = Self::new(values.len(), hits);
+        sketch.push(values, 0);
+        sketch
+    }
+
+    /// The next values, of which `done` came before.
+    pub(crate) fn push(&mut self, values: &[f64], done: usize) {
+        values.iter().for_each(|value| self.outline.push(*value));
+        for (hit, stretch) in &mut self.stretches {
+            let (from, to) = (hit.start.max(done), (hit.end + 1).min(done + values.len()));
+            if from < to {
+                stretch.extend_from_slice(&values[from - done..to - done]);
+            }
+        }
+    }
+}
+
 /// One channel of reference and query, and the hits, best first.
 pub(crate) struct SearchFigure<'a> {
     pub(crate) title: String,
     pub(crate) subtitle: String,
-    pub(crate) reference: &'a [f64],
+    /// Made for the same hits.
+    pub(crate) reference: &'a Sketch,
     pub(crate) query: &'a [f64],
     pub(crate) hits: &'a [Hit],
     /// Whether query and windows were z-normalised: the close-ups then show them so.
@@ -36,6 +71,8 @@ pub(crate) struct SearchFigure<'a> {
 const WIDTH: u32 = 1040;
 const OVERVIEW_PX: u32 = 250;
 const PANEL_PX: u32 = 212;
+/// Columns that the overview is reduced to: two for each pixel.
+const OVERVIEW_COLUMNS: usize = 2 * WIDTH as usize;
 /// Close-ups per row.
 const ACROSS: usize = 4;
 /// Hits with a close-up; the overview marks all.
@@ -82,8 +119,9 @@ impl SearchFigure<'_> {
         let unit = self.points_per_unit;
         // Room for numbers above the curve: for one row of them, or for all.
         let headroom = if self.hits.len() > 12 { 0.3 } else { 0.12 };
-        let y = Axis::of(self.reference.iter().copied(), headroom, &self.value_label);
-        let time = Axis::of_points(self.reference.len(), unit, &self.time_label);
+        let points = self.reference.outline.points();
+        let y = Axis::of(points.iter().map(|point| point.1), headroom, &self.value_label);
+        let time = Axis::of_points(self.reference.outline.len(), unit, &self.time_label);
         let mut chart = Chart::on(area, &time, &y)?;
         let at = |index: usize| time.clamped(index as f64 / unit);
         // A hit stays visible however long the reference is.
@@ -95,8 +133,7 @@ impl SearchFigure<'_> {
             let corners = [(start - widen, y.start()), (end + widen, y.end())];
             chart.shapes([Rectangle::new(corners, self.color(rank).mix(0.22).filled())])?;
         }
-        let points = reduced(self.reference, chart.columns() / super::SCALE as usize * 2);
-        chart.line(points.into_iter().map(|(t, v)| (at(t), y.shown(v))), INK.mix(0.8), 0.8)?;
+        chart.line(points.iter().map(|&(t, v)| (at(t), y.shown(v))), INK.mix(0.8), 0.8)?;
         self.number_hits(&chart, &time, &y)
     }
 
@@ -127,8 +164,7 @@ impl SearchFigure<'_> {
     /// The hit and the query drawn from its start, over the time of the hit.
     fn draw_hit(&self, area: &Area<'_>, rank: usize) -> Result<()> {
         let hit = self.hits[rank];
-        let found = &self.reference[hit.start..=hit.end];
-        let (mut found, mut query) = (found.to_vec(), self.query.to_vec());
+        let (mut found, mut query) = (self.reference.stretches[rank].1.clone(), self.query.to_vec());
         if self.normalized {
             z_normalize(&mut found, 1);
             z_normalize(&mut query, 1);

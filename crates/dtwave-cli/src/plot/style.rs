@@ -201,27 +201,6 @@ pub(super) fn spread(n: usize, limit: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |k| if count < 2 { 0 } else { k * (n - 1) / (count - 1) })
 }
 
-/// A series reduced to what `columns` columns of pixels can show: first, lowest, highest and last of each, with indices.
-pub(super) fn reduced(values: &[f64], columns: usize) -> Vec<(usize, f64)> {
-    let point = |i: usize| (i, values[i]);
-    let columns = columns.max(1);
-    if values.len() <= 4 * columns {
-        return (0..values.len()).map(point).collect();
-    }
-    let mut points = Vec::with_capacity(4 * columns);
-    for column in 0..columns {
-        let range = column * values.len() / columns..(column + 1) * values.len() / columns;
-        let by_value = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);
-        let low = range.clone().min_by(by_value).unwrap_or(range.start);
-        let high = range.clone().max_by(by_value).unwrap_or(range.start);
-        let mut kept = [range.start, low, high, range.end - 1];
-        kept.sort_unstable();
-        points.extend(kept.into_iter().map(point));
-    }
-    points.dedup_by_key(|point| point.0);
-    points
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,17 +224,6 @@ mod tests {
         assert_eq!(tick_format(&(0.0..10.0))(&2.5), "2.5");
         assert_eq!(tick_format(&(0.0..300.0))(&-0.0), "0");
         assert_eq!(tick_format(&(0.0..43_081.0))(&20_000.0), "20000");
-    }
-
-    #[test]
-    fn reduction_keeps_extremes_and_order() {
-        let mut values = vec![0.0; 10_000];
-        values[1234] = 9.0;
-        values[4321] = -9.0;
-        let points = reduced(&values, 100);
-        assert!(points.len() <= 400);
-        assert!(points.contains(&(1234, 9.0)) && points.contains(&(4321, -9.0)));
-        assert!(points.windows(2).all(|w| w[0].0 < w[1].0));
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn search_hits_are_drawn_on_the_reference() {
     let figure = SearchFigure {
         title: "Where the beat comes back".into(),
         subtitle: "6 best matches".into(),
-        reference: &reference,
+        reference: &Sketch::of(&reference, &hits),
         query: &query,
         hits: &hits,
         normalized: false,
@@ -126,7 +126,7 @@ fn search_hits_are_drawn_on_the_reference() {
     let many: Vec<Hit> = (0..30)
         .map(|k| Hit { start: 700 + 1400 * k, end: 1100 + 1400 * k, distance: 0.1 + k as f64 })
         .collect();
-    let figure = SearchFigure { hits: &many, ..none };
+    let figure = SearchFigure { hits: &many, reference: &Sketch::of(&reference, &many), ..none };
     check_drawn("search-30", &figure, &["close-ups of the first 24", "24 · at", "\n30\n"]);
 }
 
@@ -227,12 +227,13 @@ fn any_values_are_drawn() {
         {
             let series = values.clone();
             draw_within_reason(&format!("search, {what}, {points_per_unit}"), move || {
+                let hits = [Hit { start: 0, end: series.len() - 1, distance: series[0] }; 2];
                 to_svg(&SearchFigure {
                     title: String::new(),
                     subtitle: String::new(),
-                    reference: &series,
+                    reference: &Sketch::of(&series, &hits),
                     query: &[1.0, 2.0],
-                    hits: &[Hit { start: 0, end: series.len() - 1, distance: series[0] }; 2],
+                    hits: &hits,
                     normalized,
                     points_per_unit,
                     time_label: "time (s)".into(),

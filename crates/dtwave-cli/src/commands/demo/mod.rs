@@ -23,7 +23,7 @@ use crate::data::Dataset;
 use crate::engine::{self, Job, Matrix};
 use crate::options::{Bytes, InputArgs, Normalize, RunArgs};
 use crate::output::{self, Target};
-use crate::plot::{self, AlignmentFigure, Figure, HeatMapFigure, Hit, SearchFigure};
+use crate::plot::{self, AlignmentFigure, Figure, HeatMapFigure, Hit, SearchFigure, Sketch};
 use crate::progress::Progress;
 use crate::signals::Cancel;
 use crate::{ecg, generate, report};
@@ -254,7 +254,7 @@ impl Demo<'_> {
                     BEAT.len(),
                     reference.len()
                 ),
-                reference,
+                reference: &Sketch::of(reference, &shown),
                 query: &query.series[0],
                 hits: &shown,
                 normalized: false,

@@ -108,7 +108,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let a = engine::load(&args.a, &args.run)?;
     let b = args.b.as_ref().map(|b| engine::load(b, &args.run)).transpose()?;
     if let (Some(path), Some(b)) = (&args.b, &b) {
-        engine::same_channels((&args.a, &a), (path, b))?;
+        engine::same_channels((&args.a, a.channels), (path, b.channels))?;
         engine::long_enough(path, b, &spec)?;
     }
     engine::long_enough(&args.a, &a, &spec)?;

@@ -1,0 +1,258 @@
+//! The long series: read block by block as the search goes, or held in memory.
+//!
+//! Block by block where the file is of a kind that can be read so and the device can search so. What would need a second
+//! reading (a plot, queries with different options) reads a file again; a pipe cannot be, and is then held in memory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow, ensure};
+use dtwave::{Blocks, Observer, OwnedBatch};
+
+use crate::commands::common;
+use crate::data::{Dataset, LongSeries, ReadOptions, SeriesBlocks, is_read_again};
+use crate::engine::{self, Element};
+use crate::options::RunArgs;
+use crate::plot::{Hit, Sketch};
+use crate::progress::Progress;
+use crate::report;
+use crate::words::count;
+
+/// Points that are read at a time where nothing else says how many.
+const READ_POINTS: usize = 1 << 14;
+
+/// The series that is searched.
+pub(super) struct Reference {
+    pub(super) name: String,
+    pub(super) channels: usize,
+    held: Held,
+}
+
+enum Held {
+    Whole(Dataset),
+    Streamed(Streamed),
+}
+
+/// A series that stays in its file.
+pub(super) struct Streamed {
+    path: PathBuf,
+    options: ReadOptions,
+    /// Open, and nothing read of it.
+    fresh: Option<SeriesBlocks>,
+    /// How many points there are, once that is known.
+    points: Option<usize>,
+    is_told: bool,
+}
+
+/// What a search goes through.
+pub(super) enum Ready<'a, T> {
+    Whole(OwnedBatch<T>),
+    Streamed(&'a mut Streamed),
+}
+
+impl Reference {
+    /// A series in memory, the only one of its dataset.
+    pub(super) fn whole(dataset: Dataset) -> Self {
+        let (name, channels) = (dataset.name.clone(), dataset.channels);
+        Reference { name, channels, held: Held::Whole(dataset) }
+    }
+
+    /// Opens a file. `in_blocks`: whether the search can go through it block by block; `again`: whether it is read a second
+    /// time then.
+    pub(super) fn open(
+        path: &Path,
+        index: Option<usize>,
+        run: &RunArgs,
+        in_blocks: bool,
+        again: bool,
+    ) -> Result<Self> {
+        let options = run.input.read_options(run.memory_limit);
+        let opened = if in_blocks && (!again || is_read_again(path)) {
+            LongSeries::open(path, &options)?
+        } else {
+            LongSeries::Whole(Dataset::read(path, &options)?)
+        };
+        let blocks = match opened {
+            LongSeries::Blocks(blocks) => blocks,
+            LongSeries::Whole(dataset) => {
+                engine::tell(path, &dataset);
+                engine::tell_of_times(path, &dataset, "dtw");
+                let options = Some(["--reference-index", ""]);
+                return Ok(Self::whole(common::pick(path, &dataset, index, None, options)?));
+            }
+        };
+        ensure!(
+            index.is_none_or(|index| index == 0),
+            "{} has 1 series; --reference-index {} is out of range",
+            path.display(),
+            index.unwrap_or_default()
+        );
+        blocks.notes().iter().for_each(|note| report::note(&format!("{}: {note}", path.display())));
+        let (name, channels, points) = (blocks.name().to_owned(), blocks.channels(), blocks.points());
+        let path = path.to_path_buf();
+        let mut streamed = Streamed { path, options, fresh: Some(blocks), points, is_told: false };
+        if let Some(points) = points {
+            streamed.tell(points, channels);
+        }
+        Ok(Reference { name, channels, held: Held::Streamed(streamed) })
+    }
+
+    /// How many points it has; not known before the end of some files.
+    pub(super) fn points(&self) -> Option<usize> {
+        match &self.held {
+            Held::Whole(dataset) => Some(dataset.length(0)),
+            Held::Streamed(streamed) => streamed.points,
+        }
+    }
+
+    /// Whether the size of what is read is known.
+    pub(super) fn is_measured(&self) -> bool {
+        match &self.held {
+            Held::Whole(_) => true,
+            Held::Streamed(streamed) => streamed.points.is_some() || is_read_again(&streamed.path),
+        }
+    }
+
+    /// The series as a search takes it.
+    pub(super) fn ready<T: Element>(&mut self) -> Result<Ready<'_, T>> {
+        match &mut self.held {
+            Held::Whole(dataset) => Ok(Ready::Whole(engine::batch(dataset)?)),
+            Held::Streamed(streamed) => Ok(Ready::Streamed(streamed)),
+        }
+    }
+
+    /// What a figure shows of one channel.
+    pub(super) fn sketch(&mut self, channel: usize, hits: &[Hit]) -> Result<Sketch> {
+        let streamed = match &mut self.held {
+            Held::Whole(dataset) => {
+                let values = common::channel(&dataset.series[0], dataset.channels, channel);
+                return Ok(Sketch::of(&values, hits));
+            }
+            Held::Streamed(streamed) => streamed,
+        };
+        let mut blocks = streamed.take()?;
+        let mut sketch = Sketch::new(streamed.points.unwrap_or(0), hits);
+        let (mut values, channels) = (Vec::new(), blocks.channels());
+        loop {
+            let done = blocks.done();
+            values.clear();
+            blocks.read(READ_POINTS, &mut values)?;
+            if values.is_empty() {
+                streamed.check(done)?;
+                return Ok(sketch);
+            }
+            sketch.push(&common::channel(&values, channels, channel), done);
+        }
+    }
+}
+
+impl Streamed {
+    /// The blocks from the first on.
+    fn take(&mut self) -> Result<SeriesBlocks> {
+        if let Some(fresh) = self.fresh.take() {
+            return Ok(fresh);
+        }
+        match LongSeries::open(&self.path, &self.options)? {
+            LongSeries::Blocks(blocks) => Ok(blocks),
+            LongSeries::Whole(_) => Err(self.changed()),
+        }
+    }
+
+    fn changed(&self) -> anyhow::Error {
+        anyhow!("{} changed while it was read; search again", self.path.display())
+    }
+
+    /// Notes how many points there were.
+    fn check(&mut self, points: usize) -> Result<()> {
+        ensure!(*self.points.get_or_insert(points) == points, self.changed());
+        Ok(())
+    }
+
+    fn tell(&mut self, points: usize, channels: usize) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            let (shown, points) = (self.path.display(), count(points, "point"));
+            let channels = count(channels, "channel");
+            report::note(&format!("read {shown}: 1 series of {points}, {channels}, no labels"));
+        }
+    }
+
+    /// Lets `search` go through all blocks. `cells` tells how many grid cells so many points are.
+    pub(super) fn feed<T: Element, R>(
+        &mut self,
+        progress: &Arc<Progress>,
+        cells: impl Fn(usize) -> u64 + Send,
+        search: impl FnOnce(&mut dyn Blocks<T>) -> dtwave::Result<R>,
+    ) -> Result<R> {
+        let blocks = self.take()?;
+        let shown = self.path.display().to_string();
+        let progress = Arc::clone(progress);
+        let mut feed =
+            Feed { blocks, shown, values: Vec::new(), estimate: Box::new(cells), progress, failed: None };
+        let result = search(&mut feed);
+        let Feed { blocks, failed, .. } = feed;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let found = result?;
+        let (points, channels) = (blocks.done(), blocks.channels());
+        self.check(points)?;
+        self.tell(points, channels);
+        Ok(found)
+    }
+}
+
+/// Passes a file's blocks to a search.
+struct Feed<'a> {
+    blocks: SeriesBlocks,
+    shown: String,
+    values: Vec<f64>,
+    /// The cells of so many points.
+    estimate: Box<dyn Fn(usize) -> u64 + Send + 'a>,
+    progress: Arc<Progress>,
+    /// The search's errors are not ours: what the file says is kept here.
+    failed: Option<anyhow::Error>,
+}
+
+impl Feed<'_> {
+    fn next<T: Element>(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
+        let done = self.blocks.done();
+        self.values.clear();
+        self.blocks.read(points, &mut self.values)?;
+        engine::convert(&self.values, block).map_err(|at| {
+            engine::too_large::<T>(&self.shown, 0, done + at / self.blocks.channels(), self.values[at])
+        })?;
+        // Where a file does not say how many points it has, what was read of it does.
+        if let (None, Some(share)) = (self.blocks.points(), self.blocks.share()) {
+            let all = self.blocks.done() as f64 / share.max(1e-9);
+            self.progress.expect((self.estimate)(all as usize));
+        }
+        Ok(())
+    }
+}
+
+impl<T: Element> Blocks<T> for Feed<'_> {
+    fn channels(&self) -> usize {
+        self.blocks.channels()
+    }
+
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> dtwave::Result<()> {
+        self.next(points, block).map_err(|error| {
+            self.failed = Some(error);
+            dtwave::Error::Cancelled
+        })
+    }
+}
+
+/// Reports cells. Does not listen for Ctrl-C: a search that reads as it goes has nothing to keep, and may be waiting for its
+/// input, so it is ended at once.
+pub(super) struct Counting(pub(super) Arc<Progress>);
+
+impl Observer for Counting {
+    fn advance(&self, cells: u64) {
+        self.0.advance(cells);
+    }
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
