@@ -54,6 +54,8 @@ pub struct Selection<T> {
     /// How many may be open until they are looked through.
     patience: usize,
     memory_limit_bytes: u64,
+    /// The limit that the user knows, of which that is a part.
+    whole_limit_bytes: u64,
 }
 
 /// Best first: by cost, then by end.
@@ -79,7 +81,13 @@ impl<T: Scalar> Selection<T> {
             open: Vec::new(),
             patience: patience.min(most.max(1)),
             memory_limit_bytes,
+            whole_limit_bytes: memory_limit_bytes,
         }
+    }
+
+    /// The same, whose errors name a limit of which its own is a part.
+    pub fn within(self, whole_limit_bytes: u64) -> Self {
+        Self { whole_limit_bytes, ..self }
     }
 
     /// Offers the costs of the next ends, in order. `start(k)` is where the match that costs `costs[k]` starts; it is asked for
@@ -133,12 +141,19 @@ impl<T: Scalar> Selection<T> {
                     self.top_k,
                     self.exclusion.saturating_add(1)
                 ),
-                requested_bytes: (4 * held as u64).saturating_mul(END_BYTES),
-                available_bytes: self.memory_limit_bytes,
+                requested_bytes: self.of_whole((4 * held as u64).saturating_mul(END_BYTES)),
+                available_bytes: self.whole_limit_bytes,
             });
         }
         self.patience = self.patience.max(2 * self.open.len()).min(most - self.hits.len());
         Ok(())
+    }
+
+    /// How large the whole limit has to be for its part to be as large as this.
+    fn of_whole(&self, part_bytes: u64) -> u64 {
+        let own = u128::from(self.memory_limit_bytes.max(1));
+        let whole = (u128::from(part_bytes) * u128::from(self.whole_limit_bytes)).div_ceil(own);
+        u64::try_from(whole).unwrap_or(u64::MAX)
     }
 
     /// Keeps the best hits, and lets nothing in that is worse.
@@ -352,6 +367,18 @@ mod tests {
         let options = SearchOptions { top_k: usize::MAX, exclusion: 1, ..SearchOptions::default() };
         let error = Selection::new(&options, 1 << 16).offer(&falling, |k| k).unwrap_err();
         assert!(matches!(error, Error::OutOfMemory { available_bytes: 65536, .. }), "{error}");
+        // A part of a limit: what is named is the whole, and it suffices.
+        let part = |whole: u64| Selection::new(&options, whole / 8).within(whole).offer(&falling, |k| k);
+        let Err(Error::OutOfMemory { requested_bytes, available_bytes, .. }) = part(1 << 19) else {
+            panic!("{options:?} fits")
+        };
+        assert_eq!(available_bytes, 1 << 19);
+        let mut enough = requested_bytes;
+        while let Err(Error::OutOfMemory { requested_bytes, .. }) = part(enough) {
+            assert!(requested_bytes > enough, "{requested_bytes} of {enough} bytes");
+            enough = requested_bytes;
+        }
+        assert!(part(enough).is_ok());
         // The same costs with few hits, or the same many hits of costs that rise, are no matter.
         let few = SearchOptions { top_k: 3, ..options };
         let mut found = Selection::new(&few, 1 << 16);

@@ -28,6 +28,8 @@ pub(crate) struct Cut {
     pub(crate) points: usize,
     /// For each selection.
     pub(crate) hits_bytes: u64,
+    /// The whole limit, as the user knows it.
+    pub(crate) limit_bytes: u64,
 }
 
 /// What is searched at once.
@@ -73,6 +75,7 @@ impl Cut {
             workers,
             points: usize::try_from(points).unwrap_or(MOST).min(MOST),
             hits_bytes: share / begun.max(workers) as u64,
+            limit_bytes,
         })
     }
 }
@@ -94,7 +97,7 @@ pub(crate) struct Scan<T> {
 impl<T: Scalar> Scan<T> {
     /// Nothing swept yet.
     pub(crate) fn new(options: &SearchOptions, cut: &Cut) -> Self {
-        let selection = Selection::new(options, cut.hits_bytes);
+        let selection = Selection::new(options, cut.hits_bytes).within(cut.limit_bytes);
         Self { selection, points: cut.points, done: 0, column: Vec::new(), starts: Vec::new() }
     }
 

@@ -89,7 +89,8 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         }
         let most = usize::try_from((share - tail) / window).unwrap_or(WINDOWS).min(WINDOWS);
         let hits_bytes = (limit - share) / queries.len().max(1) as u64;
-        let mut selections: Vec<_> = queries.iter().map(|_| Selection::new(options, hits_bytes)).collect();
+        let mut selections: Vec<_> =
+            queries.iter().map(|_| Selection::new(options, hits_bytes).within(limit)).collect();
         // The points of the next windows: what the last ones have in common with them, and new ones.
         let (mut points, mut coming, mut windows) = (Vec::new(), Vec::new(), Vec::new());
         let mut costs = Vec::new();

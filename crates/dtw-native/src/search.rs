@@ -51,7 +51,7 @@ impl Wanted {
         let Self { top_k, exclusion, threshold } = *self;
         let threshold = threshold.is_finite().then_some(threshold);
         let options = SearchOptions { top_k, exclusion, threshold, normalized_window: None };
-        Selection::new(&options, budget.limit / 2)
+        Selection::new(&options, budget.limit / 2).within(budget.limit)
     }
 }
 

@@ -14,7 +14,7 @@ use dtwave::{
     TilePlan, normalize,
 };
 
-use crate::data::{Dataset, Times};
+use crate::data::{Dataset, Times, shown};
 use crate::options::{Normalize, RunArgs};
 use crate::output::{NpyElement, Target};
 use crate::progress::Progress;
@@ -36,7 +36,7 @@ pub(crate) fn read(path: &Path, run: &RunArgs) -> Result<Dataset> {
 
 /// Says what a file was understood to hold.
 pub(crate) fn tell(path: &Path, dataset: &Dataset) {
-    let shown = path.display();
+    let shown = shown(path);
     report::note(&format!("read {shown}: {}", dataset.described()));
     dataset.notes.iter().for_each(|note| report::note(&format!("{shown}: {note}")));
     dataset.warnings.iter().for_each(|warning| report::warn(&format!("{shown}: {warning}")));
@@ -80,20 +80,20 @@ pub(crate) fn timed(spec: Spec, inputs: &[(&Path, &Dataset)]) -> Result<Spec> {
         match &dataset.times {
             Times::Irregular(place) => bail!(
                 "{}: twed needs series with their points at the same, equally spaced times ({place})",
-                other.display()
+                shown(other)
             ),
             times => ensure!(
                 *times == stamped.times,
                 "{} has other times than {}; twed needs the same start and spacing in both",
-                other.display(),
-                path.display()
+                shown(other),
+                shown(path)
             ),
         }
     }
     let Times::Regular { step, .. } = stamped.times else { return Ok(spec) };
     report::note(&format!(
         "{}: the points are {step} apart, so that twed's nu of {nu} per unit of time is {} per point",
-        path.display(),
+        shown(path),
         nu * step
     ));
     Ok(Spec { measure: Measure::Twed { nu: nu * step, lambda, degree }, ..spec })
@@ -102,7 +102,7 @@ pub(crate) fn timed(spec: Spec, inputs: &[(&Path, &Dataset)]) -> Result<Spec> {
 /// Says that a measure does not look at a file's timestamps, if it has any.
 pub(crate) fn tell_of_times(path: &Path, dataset: &Dataset, measure: &str) {
     if dataset.times != Times::None {
-        let shown = path.display();
+        let shown = shown(path);
         report::note(&format!(
             "{shown}: {measure} does not look at the timestamps; of the measures only twed does"
         ));
@@ -114,9 +114,9 @@ pub(crate) fn same_channels(a: (&Path, usize), b: (&Path, usize)) -> Result<()> 
     ensure!(
         a.1 == b.1,
         "{} has {} and {} has {}; they must be equal",
-        a.0.display(),
+        shown(a.0),
         count(a.1, "channel"),
-        b.0.display(),
+        shown(b.0),
         b.1
     );
     Ok(())
@@ -128,7 +128,7 @@ pub(crate) fn long_enough(path: &Path, dataset: &Dataset, spec: &Spec) -> Result
     if let Some(short) = (0..dataset.len()).find(|index| dataset.length(*index) < least) {
         bail!(
             "{}: series {short} has {}; {} needs at least {least} points",
-            path.display(),
+            shown(path),
             count(dataset.length(short), "point"),
             spec.key()
         );

@@ -1,7 +1,7 @@
 //! The `dtwave` command: elastic distances between time series from files to files.
 //!
 //! `dtwave-files` reads, `options` understands the command line, `engine` calls a backend, `commands` holds one file per
-//! command, `dtwave-results` writes, `plot` draws, `report` speaks in `words` and `json`, `signals` hears Ctrl-C.
+//! command, `dtwave-results` writes, `plot` draws, `report` speaks in `words` and `json` to `stdout`, `signals` hears Ctrl-C.
 #![deny(unsafe_code)]
 
 mod commands;
@@ -14,6 +14,7 @@ mod plot;
 mod progress;
 mod report;
 mod signals;
+mod stdout;
 mod words;
 
 use std::process::ExitCode;
@@ -23,6 +24,9 @@ use dtwave_results as output;
 use dtwave_results::matrix;
 
 fn main() -> ExitCode {
+    if let Err(error) = stdout::check() {
+        return report::fail(&error, None);
+    }
     let cli = match commands::Cli::read() {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),

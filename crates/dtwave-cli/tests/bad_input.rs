@@ -241,3 +241,51 @@ fn memory_limits() {
     bench.refuses(&[&limited[..], &["-o", "d.csv"]].concat(), &["-o FILE.npy"]);
     bench.refuses(&["pairwise", "many.npy", "-o", "d.npy", "--memory-limit", "4B"], &["memory"]);
 }
+
+/// Weights that leave a class without any are found before the classes that have some are averaged.
+#[test]
+fn weights_of_a_class_that_are_all_zero() {
+    let bench = Bench::new();
+    bench.write("a.tsv", "a\t1\t2\nb\t2\t1\nb\t3\t1\n").write("w.csv", "1\n0\n0\n");
+    let weighted = ["barycenter", "a.tsv", "--weights", "w.csv"];
+    bench.refuses(&[&weighted[..], &["--by-class"]].concat(), &["w.csv: all weights of b are zero"]);
+    bench.refuses(&[&weighted[..], &["--class", "b"]].concat(), &["w.csv: all weights of b are zero"]);
+    assert!(bench.ok(&[&weighted[..], &["--class", "a"]].concat()).contains("a: 1 series"));
+    bench.ok(&weighted);
+}
+
+/// An average or a cluster cannot leave out what overflowed, as a matrix can.
+#[test]
+fn averages_and_clusters_refuse_what_overflows() {
+    let bench = Bench::new();
+    bench
+        .write("pairs.csv", "1e200,2e200\n0,0\n1,1e200\n")
+        .write("sums.csv", "8e153,0\n-4e153,0\n-4e153,0\n8e153,0\n");
+    for args in [
+        &["barycenter"][..],
+        &["barycenter", "-m", "soft_dtw"],
+        &["cluster", "-k", "1"],
+        &["cluster", "-k", "2"],
+        &["cluster", "-k", "1", "-m", "soft_dtw"],
+        &["cluster", "-k", "1", "--method", "kmedoids"],
+        &["cluster", "-k", "1", "--method", "kmedoids", "--restarts", "2"],
+    ] {
+        for file in ["pairs.csv", "sums.csv"] {
+            // With both outputs, of which none may be left.
+            bench.refuses(&[args, &[file, "-o", "o.csv", "--json"]].concat(), &[]);
+        }
+    }
+    bench.refuses(
+        &["cluster", "sums.csv", "-k", "1", "--method", "kmedoids"],
+        &["the dissimilarities to series 0 add up beyond f64", "scale or normalise"],
+    );
+}
+
+#[test]
+fn a_report_of_somebody_else_is_not_replaced() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.file("out")).unwrap();
+    std::fs::write(bench.file("out/report.html"), "<html>My thesis</html>").unwrap();
+    bench.refuses(&["demo", "--out", "out"], &["out/report.html is there", "--out"]);
+    assert_eq!(bench.text("out/report.html"), "<html>My thesis</html>");
+}

@@ -290,6 +290,25 @@ fn the_demo_writes_a_whole_report() {
     for name in ["distances", "search", "alignment", "barycenters", "clusters"] {
         assert!(bench.text(&format!("demo/{name}.svg")).trim_end().ends_with("</svg>"));
     }
+    // Whoever has files of these names is asked first: the list is whole.
+    let mut names: Vec<String> = std::fs::read_dir(bench.file("demo"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort();
+    let expected = [
+        "alignment.svg",
+        "barycenters.svg",
+        "cbf_test.tsv",
+        "cbf_train.tsv",
+        "clusters.svg",
+        "distances.svg",
+        "ecg_aami3a.csv",
+        "report.html",
+        "search.svg",
+    ];
+    assert_eq!(names, expected);
     // The inputs beside the report are what its commands need.
     let again = ["classify", "--train", "demo/cbf_train.tsv", "--test", "demo/cbf_test.tsv", "--json"];
     close(bench.json(&again)["accuracy"].as_f64().unwrap(), accuracy("DTW"));

@@ -33,6 +33,7 @@ const QUIET: Then = Unseen("there is nothing to leave out; `quiet_leaves_out_not
 const PAIRWISE: &[Case] = &[
     ("pairwise s.tsv", "--format csv", NO_FORMAT),
     ("pairwise s.tsv", "--csv-header yes", Changes),
+    ("pairwise square.csv", "--csv-index yes", Changes),
     ("pairwise s.tsv", "--layout channels-first", NO_ARRAY),
     ("pairwise s.tsv", "--key x", NO_ARCHIVE),
     ("pairwise s.tsv", "--out o.csv", Changes),
@@ -57,6 +58,7 @@ const PAIRWISE: &[Case] = &[
 const CLASSIFY: &[Case] = &[
     ("classify --train s.tsv --test s.tsv", "--format csv", NO_FORMAT),
     ("classify --train s.tsv --test s.tsv", "--csv-header yes", Changes),
+    ("classify --train pairs.npy --test two.npy", "--csv-index yes", Refused("--csv-index belongs to .csv")),
     ("classify --train s.tsv --test s.tsv", "--layout channels-first", NO_ARRAY),
     ("classify --train s.tsv --test s.tsv", "--key x", NO_ARCHIVE),
     ("classify --train s.tsv --test s.tsv", "--k 4", Changes),
@@ -77,6 +79,7 @@ const CLASSIFY: &[Case] = &[
 const SEARCH: &[Case] = &[
     ("search --reference r.csv --query q.csv", "--format csv", NO_FORMAT),
     ("search --reference r.csv --query q.csv", "--csv-header yes", Changes),
+    ("search --reference r.csv --query q.csv", "--csv-index yes", Refused("there is no other")),
     ("search --reference r.csv --query q.csv", "--layout channels-first", NO_ARRAY),
     ("search --reference r.csv --query q.csv", "--key x", NO_ARCHIVE),
     ("search --reference r.csv --query q.csv", "--reference-index 7", Refused("--reference-index 7")),
@@ -122,6 +125,7 @@ const SEARCH: &[Case] = &[
 const ALIGN: &[Case] = &[
     ("align q.csv p.csv", "--format csv", NO_FORMAT),
     ("align q.csv p.csv", "--csv-header yes", Changes),
+    ("align q.csv p.csv", "--csv-index yes", Refused("there is no other")),
     ("align q.csv p.csv", "--layout channels-first", NO_ARRAY),
     ("align q.csv p.csv", "--key x", NO_ARCHIVE),
     ("align s.tsv q.csv", "--x-index 1", Changes),
@@ -149,6 +153,7 @@ const ALIGN: &[Case] = &[
 const BARYCENTER: &[Case] = &[
     ("barycenter s.tsv", "--format csv", NO_FORMAT),
     ("barycenter s.tsv", "--csv-header yes", Changes),
+    ("barycenter square.csv", "--csv-index yes", Changes),
     ("barycenter s.tsv", "--layout channels-first", NO_ARRAY),
     ("barycenter s.tsv", "--key x", NO_ARCHIVE),
     ("barycenter s.tsv", "--class a", Changes),
@@ -191,6 +196,7 @@ const BARYCENTER: &[Case] = &[
 const CLUSTER: &[Case] = &[
     ("cluster s.tsv -k 2", "--format csv", NO_FORMAT),
     ("cluster s.tsv -k 2", "--csv-header yes", Changes),
+    ("cluster square.csv -k 2", "--csv-index yes", Changes),
     ("cluster s.tsv -k 2", "--layout channels-first", NO_ARRAY),
     ("cluster s.tsv -k 2", "--key x", NO_ARCHIVE),
     ("cluster s.tsv -k 2", "--method kmedoids", Changes),

@@ -54,6 +54,13 @@ fn doubts_are_warnings() {
     assert!(said.stderr.starts_with("note: frame.csv: line 1 (0, 1, … 3) names the columns"), "{said:?}");
     assert_eq!(said.stdout.lines().count(), 2);
     assert_eq!(bench.ok(&["pairwise", "frame.csv", "--csv-header", "no"]).lines().count(), 3);
+    bench.write("index.csv", ",0,1,2\n7,0.5,1.5,2\n3,3,4,5\n");
+    let said = bench.run(&["pairwise", "index.csv"]);
+    assert!(said.read[0].ends_with("2 series of 3 points, 1 channel, no labels"), "{said:?}");
+    assert!(said.stderr.contains("the first column (7, 3) has no name"), "{said:?}");
+    let said = bench.run(&["pairwise", "index.csv", "--csv-index", "no"]);
+    assert!(said.read[0].contains("2 series of 4 points"), "{said:?}");
+    bench.refuses(&["pairwise", "aeon.npy", "--csv-index", "yes"], &["--csv-index", "no input is one"]);
     bench.write("comma.csv", "1,5;2,5\n3;4\n");
     bench.refuses(&["pairwise", "comma.csv"], &["comma.csv", "line 1, column 1", "decimal comma"]);
 }
@@ -68,8 +75,27 @@ fn standard_input_and_compressed_files_read_as_files() {
     for content in [text.to_vec(), gz(text)] {
         let said = bench.run_with(&["pairwise", "-", "--format", "csv"], content);
         assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (0, &*expected, ""), "{said:?}");
-        assert_eq!(said.read, ["note: read -: 2 series of 3 points, 1 channel, no labels"]);
+        assert_eq!(said.read, ["note: read standard input: 2 series of 3 points, 1 channel, no labels"]);
     }
+    // Whichever input it is.
+    bench.write("w", "1\n0\n");
+    let start = |args: &[&str]| {
+        let said = bench.run_with(&[&["barycenter", "a.csv", "--start"], args].concat(), "2\n3\n4\n");
+        assert_eq!(said.code, 0, "{said:?}");
+        said.stdout.lines().last().unwrap().to_owned()
+    };
+    bench.write("start.csv", "2\n3\n4\n").write("start", "2\n3\n4\n");
+    let expected = start(&["start.csv"]);
+    assert_eq!(start(&["-", "--format", "csv"]), expected);
+    assert_eq!(start(&["start", "--format", "csv"]), expected);
+    bench.refuses(
+        &["barycenter", "a.csv", "--start", "medoids"],
+        &["--start medoids", "medoid, mean or a file"],
+    );
+    let said = bench.run(&["barycenter", "a.csv", "--start", "start"]);
+    assert!(said.code > 0 && said.stderr.contains("unknown extension"), "{said:?}");
+    let said = bench.run_with(&["barycenter", "-", "--format", "csv", "--by-class"], &text[..]);
+    assert!(said.stderr.contains("standard input has no class labels"), "{said:?}");
     bench.refuses(&["pairwise", "-"], &["standard input needs --format"]);
     bench.refuses(&["pairwise", "-", "-", "--format", "csv"], &["one input only"]);
     bench.refuses(&["pairwise", "a.csv", "--format", "csv"], &["--format", "no input is one"]);
@@ -107,6 +133,22 @@ fn mixed_labels_are_classes() {
     assert_eq!(answer["accuracy"], 1.0);
 }
 
+/// What can only be wrong is told before it is counted as wrong.
+#[test]
+fn classes_that_the_training_set_has_not_are_a_warning() {
+    let bench = Bench::new();
+    bench
+        .write("a.ts", "@classLabel true\n@data\n1,2:1\n3,4:2\n")
+        .write("b.ts", "@classLabel true\n@data\n1,2:1.0\n3,4:2\n");
+    let said = bench.run(&["classify", "--train", "a.ts", "--test", "b.ts", "--json"]);
+    assert!(said.code == 0 && said.stdout.contains("\"accuracy\":0.5"), "{said:?}");
+    assert_eq!(
+        said.stderr,
+        "warning: b.ts: 1 of 2 series cannot be classified rightly: class '1.0' (there it is '1') is not among the labels of a.ts\n"
+    );
+    bench.ok(&["classify", "--train", "b.ts", "--test", "b.ts"]);
+}
+
 #[test]
 fn timestamps_are_for_twed() {
     let bench = Bench::new();
@@ -119,6 +161,20 @@ fn timestamps_are_for_twed() {
     assert_eq!(timed.code, 0, "{timed:?}");
     assert!(timed.stderr.contains("0.5 apart") && timed.stderr.contains("1 per point"), "{timed:?}");
     assert_eq!(timed.stdout, bench.ok(&["pairwise", "plain.csv", "-m", "twed", "--nu", "1"]));
+    // A result says what was asked for: per unit of time.
+    for args in [&["pairwise", "half.ts"][..], &["cluster", "half.ts", "-k", "1", "--method", "kmedoids"]] {
+        let json = bench.run(&[args, &["-m", "twed", "--nu", "2", "--json"]].concat());
+        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(json["parameters"]["nu"], 2.0, "{args:?}");
+        let table = bench.run(&[args, &["-m", "twed", "--nu", "2"]].concat()).stdout;
+        assert!(args[0] == "pairwise" || table.contains("nu 2"), "{table}");
+    }
+    // The same values at other times are another job.
+    let to = ["-m", "twed", "-o", "d.npy", "--resume"];
+    assert_eq!(bench.run(&[&["pairwise", "half.ts"], &to[..]].concat()).code, 0);
+    bench.write("half.ts", format!("{head}(0,1),(2,2),(4,4)\n(0,2),(2,1)\n"));
+    let said = bench.run(&[&["pairwise", "half.ts"], &to[..]].concat());
+    assert!(said.code > 0 && said.stderr.contains("another job"), "{said:?}");
     let said = bench.run(&["pairwise", "odd.ts", "-m", "twed"]);
     assert!(said.code > 0 && said.stderr.contains("position 1: 1") && said.stderr.contains("equally spaced"));
     let said = bench.run(&["pairwise", "half.ts", "plain.csv", "-m", "twed"]);

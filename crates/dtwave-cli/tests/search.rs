@@ -249,3 +249,25 @@ fn what_is_wrong_in_a_block_is_told() {
     refuses("two.npy", &[], &["2 channels", "must be equal"]);
     refuses("short.csv", &["--reference-index", "1"], &["--reference-index 1 is out of range"]);
 }
+
+/// The limit that an error names is the one that was given, and the one that it asks for suffices.
+#[test]
+fn memory_errors_name_the_limit_that_was_given() {
+    let bench = Bench::new();
+    // Every end is better than the one before it, so none is decided before the last.
+    let falling: String = (0..60_000).rev().map(|k| format!("{k}\n")).collect();
+    bench.write("r.csv", falling).write("q.csv", "0\n");
+    let search =
+        ["search", "--reference", "r.csv", "--query", "q.csv", "--threshold", "1e12", "--exclusion", "1"];
+    let limited =
+        |limit: &str| bench.run(&[&search[..], &["--threads", "1", "--memory-limit", limit]].concat());
+    let said = limited("1MiB");
+    assert!(said.code == 1 && said.stderr.contains("1048576 bytes are allowed"), "{said:?}");
+    let mut said = said;
+    for _ in 0..12 {
+        let Some(needed) = said.stderr.split(" needs ").nth(1) else { break };
+        let needed = needed.split(' ').next().unwrap().to_owned();
+        said = limited(&format!("{needed}B"));
+    }
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
+}

@@ -37,6 +37,49 @@ fn an_unwritable_stderr_loses_no_result() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+/// `>&-`, and a standard output that can only be read: nothing could be printed, so nothing is begun.
+#[test]
+fn a_standard_output_that_is_closed_is_an_error() {
+    let bench = Bench::new();
+    bench.write("a.tsv", "a\t1\t2\t3\nb\t3\t2\t1\n").write("b.csv", "1\n2\n3\n");
+    let program = bench.command(&[]).get_program().to_owned();
+    let run = |args: &[&str], end: &str| {
+        let script = format!("exec \"$0\" \"$@\" {end}");
+        let mut shell = Command::new("sh");
+        shell.current_dir(bench.path()).args(["-c", &script]).arg(&program).args(args);
+        Said::new(shell.output().unwrap())
+    };
+    for args in [
+        &["pairwise", "a.tsv"][..],
+        &["pairwise", "a.tsv", "-o", "d.npy"],
+        &["classify", "--train", "a.tsv", "--test", "a.tsv"],
+        &["search", "--reference", "b.csv", "--query", "b.csv", "--json"],
+        &["align", "b.csv", "b.csv"],
+        &["barycenter", "a.tsv"],
+        &["cluster", "a.tsv", "-k", "1"],
+        &["demo"],
+        &["devices"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+        &["--version"],
+    ] {
+        for end in [">&-", "1</dev/null"] {
+            let said = run(args, end);
+            assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{args:?} {end}: {said:?}");
+            assert!(
+                said.stderr.starts_with("error: the standard output is closed"),
+                "{args:?} {end}: {said:?}"
+            );
+        }
+    }
+    assert_eq!(bench.names(), ["a.tsv", "b.csv"]);
+    // What is there but not looked at is no error, however it was opened; nor are the other streams.
+    for end in [">/dev/null", "1<>/dev/null", "<&-", "2>&-"] {
+        assert_eq!(run(&["pairwise", "a.tsv"], end).code, 0, "{end}");
+    }
+}
+
 #[test]
 fn a_reader_that_goes_away_ends_the_run_quietly() {
     let bench = Bench::new();

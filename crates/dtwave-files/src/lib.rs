@@ -195,8 +195,8 @@ impl Dataset {
     }
 }
 
-/// What a path is called in messages.
-fn shown(path: &Path) -> String {
+/// What the file at `path`, or standard input where that is `-`, is called in messages.
+pub fn shown(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 

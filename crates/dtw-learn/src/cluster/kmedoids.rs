@@ -130,6 +130,15 @@ fn search<T: Scalar>(
             matrix[at]
         );
     }
+    // Losses are sums along the rows, and their differences decide: beyond the range one medoid is as good as another.
+    for (medoid, row) in matrix.chunks_exact(n).enumerate() {
+        let sum: f64 = row.iter().map(|value| value.to_f64().abs()).sum();
+        if !(4.0 * sum).is_finite() {
+            bail_invalid!(
+                "the dissimilarities to series {medoid} add up beyond f64: scale or normalise the data"
+            );
+        }
+    }
     let run = |medoids: Vec<usize>| -> Result<KMedoids> {
         let mut search = Search::new(matrix, n, medoids);
         let (mut iterations, mut converged) = (0, false);

@@ -104,7 +104,8 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
     let x = read(&args.x, args.x_index, args.x_range, ["--x-index", "--x-range"])?;
     let y = read(&args.y, args.y_index, args.y_range, ["--y-index", "--y-range"])?;
     engine::same_channels((&args.x, x.channels), (&args.y, y.channels))?;
-    let spec = engine::timed(spec, &[(&args.x, &x), (&args.y, &y)])?;
+    let given = spec;
+    let spec = engine::timed(given.clone(), &[(&args.x, &x), (&args.y, &y)])?;
     engine::long_enough(&args.x, &x, &spec)?;
     engine::long_enough(&args.y, &y, &spec)?;
     common::check_channel(args.plot_channel, x.channels)?;
@@ -126,14 +127,14 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
             let mut answer = serde_json::Map::new();
             answer.insert("distance".into(), json!(Number(distance)));
             answer.insert("path".into(), json!(path.points));
-            answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
+            answer.extend(common::computation(&given, &args.measure, &args.run, job.device.name()));
             answer.insert("seconds".into(), json!(took.secs));
             return report::print_json(&answer.into());
         }
         report::print(|out| {
             writeln!(out, "x         {}: {}", x.name, count(x.length(0), "point"))?;
             writeln!(out, "y         {}: {}", y.name, count(y.length(0), "point"))?;
-            writeln!(out, "by        {}", common::described(&spec, &args.run))?;
+            writeln!(out, "by        {}", common::described(&given, &args.run))?;
             writeln!(out, "took      {}", took.summary(cells))?;
             writeln!(out, "distance  {distance}")?;
             writeln!(out, "path      {}", count(path.points.len(), "pair"))
@@ -145,7 +146,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
         let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, shown);
         let of_channel = common::of_channel(args.plot_channel, x.channels);
         let figure = AlignmentFigure {
-            title: format!("Alignment: {}", common::described(&spec, &args.run)),
+            title: format!("Alignment: {}", common::described(&given, &args.run)),
             subtitle: format!(
                 "distance {}, path of {}{of_channel}",
                 plot::short(distance.to_f64()),

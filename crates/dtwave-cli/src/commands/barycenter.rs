@@ -1,5 +1,6 @@
 //! `dtwave barycenter`: averages of series under DTW or Soft-DTW.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use dtwave::{Measure, OwnedBatch, Series, Spec};
 use serde_json::json;
 
 use super::common::{self, Stopwatch};
-use crate::data::Dataset;
+use crate::data::{Dataset, is_stdin, shown};
 use crate::engine::{self, Element, Job};
 use crate::json::{Number, Numbers};
 use crate::options::{MeasureArgs, Offer, RunArgs};
@@ -192,6 +193,12 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
         );
     }
     let groups = groups(&dataset, args)?;
+    if let Some((weights, file)) = weights.as_ref().zip(args.weights.as_deref()) {
+        let is_weightless = |(_, members): &&(String, Vec<usize>)| members.iter().all(|i| weights[*i] == 0.0);
+        if let Some((name, _)) = groups.iter().find(is_weightless) {
+            bail!("{}: all weights of {name} are zero", shown(file));
+        }
+    }
     if let (Some(out), Some(Format::Npy)) = (&args.out, format) {
         ensure!(
             groups.len() == 1 || args.start != "medoid" || is_equal_length(&dataset),
@@ -233,7 +240,7 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
             return report::print_json(&answer.into());
         }
         report::print(|out| {
-            writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
+            writeln!(out, "series  {}: {}", shown(&args.series), dataset.summary())?;
             writeln!(out, "by      {}", common::described(&spec, &args.run))?;
             writeln!(out, "took    {summary}\n")?;
             for average in &averages {
@@ -286,25 +293,34 @@ fn groups(dataset: &Dataset, args: &BarycenterArgs) -> Result<Vec<(String, Vec<u
         return Ok(vec![(dataset.name.clone(), (0..dataset.len()).collect())]);
     }
     let Some(labels) = &dataset.labels else {
-        bail!("{} has no class labels; leave out --class and --by-class", args.series.display())
+        bail!("{} has no class labels; leave out --class and --by-class", shown(&args.series))
     };
-    let of = |class: &str| (0..dataset.len()).filter(|i| labels[*i] == class).collect::<Vec<_>>();
     match &args.class {
         Some(class) => {
-            let members = of(class);
+            let members: Vec<usize> = (0..dataset.len()).filter(|i| labels[*i] == *class).collect();
             ensure!(
                 !members.is_empty(),
                 "{} has no series of class '{class}'; it has {}",
-                args.series.display(),
+                shown(&args.series),
                 dataset.classes.join(", ")
             );
             Ok(vec![(class.clone(), members)])
         }
-        None => {
-            let all = dataset.classes.iter().map(|class| (class.clone(), of(class)));
-            Ok(all.filter(|(_, members)| !members.is_empty()).collect())
-        }
+        None => Ok(by_class(&dataset.classes, labels)),
     }
+}
+
+/// The series of every class that has some, in the order of the classes. Linear time.
+fn by_class(classes: &[String], labels: &[String]) -> Vec<(String, Vec<usize>)> {
+    let mut groups: Vec<(String, Vec<usize>)> =
+        classes.iter().map(|class| (class.clone(), Vec::new())).collect();
+    let places: HashMap<&str, usize> =
+        classes.iter().enumerate().map(|(k, class)| (class.as_str(), k)).collect();
+    for (index, label) in labels.iter().enumerate() {
+        groups[places[label.as_str()]].1.push(index);
+    }
+    groups.retain(|(_, members)| !members.is_empty());
+    groups
 }
 
 /// One finite, non-negative weight per series.
@@ -313,15 +329,14 @@ fn read_weights(path: &Path, dataset: &Dataset, run: &RunArgs) -> Result<Vec<f64
     ensure!(
         weights.channels == 1 && weights.len() == 1 && weights.length(0) == dataset.len(),
         "{}: expected one column of {} weights, got {}",
-        path.display(),
+        shown(path),
         dataset.len(),
         weights.summary()
     );
     let values = weights.series.into_iter().next().unwrap_or_default();
     if let Some(at) = values.iter().position(|w| *w < 0.0) {
-        bail!("{}: weight {at} is negative ({})", path.display(), values[at]);
+        bail!("{}: weight {at} is negative ({})", shown(path), values[at]);
     }
-    ensure!(values.iter().any(|w| *w > 0.0), "{}: all weights are zero", path.display());
     Ok(values)
 }
 
@@ -351,8 +366,9 @@ fn read_start<T: Element>(args: &BarycenterArgs, dataset: &Dataset) -> Result<St
         "mean" => Ok(Start::Mean),
         file => {
             let path = Path::new(file);
+            // Any other word is more likely a mistake than a file that is missing.
             ensure!(
-                path.extension().is_some(),
+                path.extension().is_some() || is_stdin(path) || path.exists(),
                 "--start {file}: expected medoid, mean or a file with one series"
             );
             let start = engine::load(path, &args.run)?;
@@ -445,4 +461,20 @@ pub(super) fn plot_averages<T: Element>(
         .collect();
     let subtitle = format!("{}: {}{of_channel}", dataset.name, dataset.summary());
     plot::save(&BarycenterFigure { title, subtitle, groups }, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each class is not looked for in all series.
+    #[test]
+    fn as_many_classes_as_series() {
+        let labels: Vec<String> = (0..200_000).map(|k| k.to_string()).collect();
+        let groups = by_class(&labels, &labels);
+        assert!(groups.iter().enumerate().all(|(k, group)| group == &(k.to_string(), vec![k])));
+        let [a, b, c] = ["a", "b", "c"].map(String::from);
+        let groups = by_class(&[b.clone(), c, a.clone()], &[a.clone(), b.clone(), a.clone()]);
+        assert_eq!(groups, [(b, vec![1]), (a, vec![0, 2])]);
+    }
 }

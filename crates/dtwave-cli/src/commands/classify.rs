@@ -10,7 +10,7 @@ use dtwave::{Anchor, Pairing, Spec, learn};
 use serde_json::json;
 
 use super::common::{self, Stopwatch};
-use crate::data::Dataset;
+use crate::data::{Dataset, by_label, shown};
 use crate::engine::{self, Element, Job};
 use crate::options::{MeasureArgs, Offer, RunArgs, SYMMETRIC};
 use crate::output;
@@ -77,7 +77,11 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
     let train = engine::load(&args.train, &args.run)?;
     let test = engine::load(&args.test, &args.run)?;
     labelled(&args.train, &train)?;
-    let spec = engine::timed(spec, &[(&args.train, &train), (&args.test, &test)])?;
+    if let Some(text) = unknown_classes(&train, &test) {
+        report::warn(&format!("{}: {text} {}", shown(&args.test), shown(&args.train)));
+    }
+    let given = spec;
+    let spec = engine::timed(given.clone(), &[(&args.train, &train), (&args.test, &test)])?;
     engine::same_channels((&args.train, train.channels), (&args.test, test.channels))?;
     engine::long_enough(&args.train, &train, &spec)?;
     engine::long_enough(&args.test, &test, &spec)?;
@@ -85,7 +89,7 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         (1..=train.len()).contains(&args.k),
         "--k {} is out of range: {} has {}",
         args.k,
-        args.train.display(),
+        shown(&args.train),
         count(train.len(), "series")
     );
 
@@ -125,16 +129,16 @@ pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()
         }
         answer.insert("total".into(), json!(test.len()));
         answer.insert("k".into(), json!(args.k));
-        answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
+        answer.extend(common::computation(&given, &args.measure, &args.run, job.device.name()));
         answer.insert("classes".into(), json!(score.classes));
         answer.insert("predictions".into(), predictions.iter().map(|p| p.class.as_str()).collect());
         answer.insert("seconds".into(), json!(took.secs));
         return report::print_json(&answer.into());
     }
     report::print(|out| {
-        writeln!(out, "train  {}: {}", args.train.display(), train.summary())?;
-        writeln!(out, "test   {}: {}", args.test.display(), test.summary())?;
-        writeln!(out, "by     {}-NN, {}", args.k, common::described(&spec, &args.run))?;
+        writeln!(out, "train  {}: {}", shown(&args.train), train.summary())?;
+        writeln!(out, "test   {}: {}", shown(&args.test), test.summary())?;
+        writeln!(out, "by     {}-NN, {}", args.k, common::described(&given, &args.run))?;
         writeln!(out, "took   {}", took.summary(cells))?;
         if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
             writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
@@ -160,9 +164,53 @@ fn labelled(path: &Path, dataset: &Dataset) -> Result<()> {
     ensure!(
         dataset.labels.is_some(),
         "{} has no class labels; expected .ts, .tsv or .txt with labels, or .npz with an array y",
-        path.display()
+        shown(path)
     );
     Ok(())
+}
+
+/// What is wrong with labels of `test` that no series of `train` has, up to the name of the training file; none where there
+/// are no such labels. Linear time.
+fn unknown_classes(train: &Dataset, test: &Dataset) -> Option<String> {
+    const SHOWN: usize = 5;
+    let known: HashSet<&String> = train.labels.iter().flatten().collect();
+    let unknown: Vec<&String> = test.labels.iter().flatten().filter(|label| !known.contains(label)).collect();
+    let mut seen = HashSet::new();
+    let mut classes: Vec<&String> = unknown.iter().copied().filter(|label| seen.insert(*label)).collect();
+    if classes.is_empty() {
+        return None;
+    }
+    classes.sort_unstable_by(|a, b| by_label(a, b));
+    // The least in the order of labels, so that the text is the same in every run.
+    let mut alike: HashMap<String, &String> = HashMap::new();
+    for class in known {
+        let other = alike.entry(loosely(class)).or_insert(class);
+        if by_label(class, other).is_lt() {
+            *other = class;
+        }
+    }
+    let named = classes.iter().take(SHOWN).map(|class| match alike.get(&loosely(class)) {
+        Some(other) => format!("'{class}' (there it is '{other}')"),
+        None => format!("'{class}'"),
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = if classes.len() > SHOWN { ", …" } else { "" };
+    Some(format!(
+        "{} of {} cannot be classified rightly: class{} {named}{more} {} not among the labels of",
+        unknown.len(),
+        count(test.len(), "series"),
+        if classes.len() == 1 { "" } else { "es" },
+        if classes.len() == 1 { "is" } else { "are" },
+    ))
+}
+
+/// A label without what is easily written in two ways: spaces around it, capitals, and the digits of equal numbers.
+fn loosely(label: &str) -> String {
+    let label = label.trim();
+    match label.parse::<f64>() {
+        Ok(value) if value.is_finite() => (value + 0.0).to_string(),
+        _ => label.to_lowercase(),
+    }
 }
 
 /// The class given to a series, and the training series nearest to it.
@@ -269,12 +317,28 @@ mod tests {
         assert_eq!((score.accuracy(), score.confusion.len()), (Some(1.0), 0));
     }
 
+    fn series(labels: &[&str]) -> Dataset {
+        let labels: Vec<String> = labels.iter().map(|l| (*l).to_owned()).collect();
+        Dataset::univariate("d".into(), vec![vec![0.0]; labels.len()]).with_labels(labels)
+    }
+
+    #[test]
+    fn classes_that_cannot_be_found_are_named() {
+        let train = series(&["1", "01", "a", "2"]);
+        assert_eq!(unknown_classes(&train, &series(&["2", "a", "01"])), None);
+        let text = unknown_classes(&train, &series(&["1.0", "1", " A", "7", "1.0"])).unwrap();
+        assert_eq!(
+            text,
+            "4 of 5 series cannot be classified rightly: classes '1.0' (there it is '01'), '7', ' A' (there it is 'a') \
+             are not among the labels of"
+        );
+        let many: Vec<String> = (10..20).map(|k| k.to_string()).collect();
+        let many = unknown_classes(&train, &series(&many.iter().map(String::as_str).collect::<Vec<_>>()));
+        assert!(many.unwrap().contains("'10', '11', '12', '13', '14', … are not"));
+    }
+
     #[test]
     fn scores_count_by_class() {
-        let series = |labels: &[&str]| {
-            let labels: Vec<String> = labels.iter().map(|l| (*l).to_owned()).collect();
-            Dataset::univariate("d".into(), vec![vec![0.0]; labels.len()]).with_labels(labels)
-        };
         let (train, test) = (series(&["x", "y"]), series(&["y", "y", "z", "x"]));
         let predict = |class: &str| Prediction { class: class.into(), nearest: 0, distance: 0.0 };
         let score = Score::of(&train, &test, &["y", "x", "x", "x"].map(predict));

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::barycenter::{OptimizerArgs, is_equal_length};
 use super::common::{self, Stopwatch};
-use crate::data::Dataset;
+use crate::data::{Dataset, shown};
 use crate::engine::{self, Element, Job};
 use crate::json::Number;
 use crate::options::{MeasureArgs, Offer, RunArgs, SYMMETRIC};
@@ -147,13 +147,14 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     check_method(args, &spec)?;
     let job = Job::new(&args.run, cancel)?;
     let dataset = engine::load(&args.series, &args.run)?;
-    let spec = engine::timed(spec, &[(&args.series, &dataset)])?;
+    let given = spec;
+    let spec = engine::timed(given.clone(), &[(&args.series, &dataset)])?;
     engine::long_enough(&args.series, &dataset, &spec)?;
     ensure!(
         (1..=dataset.len()).contains(&args.clusters),
         "--clusters {} is out of range: {} has {}",
         args.clusters,
-        args.series.display(),
+        shown(&args.series),
         count(dataset.len(), "series")
     );
     common::check_channel(args.plot_channel, dataset.channels)?;
@@ -202,7 +203,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     // The answer first: a plot that fails takes nothing along.
     let answer = || -> Result<()> {
         if args.json {
-            let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
+            let mut answer = common::computation(&given, &args.measure, &args.run, job.device.name());
             answer.insert("labels".into(), json!(found.labels));
             answer.insert("cost".into(), json!(Number(found.cost)));
             answer.insert("iterations".into(), json!(found.iterations));
@@ -213,8 +214,8 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
             return report::print_json(&answer.into());
         }
         report::print(|out| {
-            writeln!(out, "series  {}: {}", args.series.display(), dataset.summary())?;
-            writeln!(out, "by      {}", common::described(&spec, &args.run))?;
+            writeln!(out, "series  {}: {}", shown(&args.series), dataset.summary())?;
+            writeln!(out, "by      {}", common::described(&given, &args.run))?;
             writeln!(out, "took    {summary}, {}", count(found.iterations, "round"))?;
             writeln!(out, "cost    {}{}", found.cost, if found.converged { "" } else { " (not converged)" })?;
             if let Some(rand) = rand {
@@ -233,7 +234,7 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
     };
     answer()?;
     if let Some(file) = plot_file {
-        let title = format!("{}: {}", count(args.clusters, "cluster"), common::described(&spec, &args.run));
+        let title = format!("{}: {}", count(args.clusters, "cluster"), common::described(&given, &args.run));
         draw(file, title, &dataset, &found, args.plot_channel)?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use dtwave::{Band, Float, Match, Measure, Radius, SearchOptions, Spec};
 use serde_json::{Map, Value, json};
 
-use crate::data::Dataset;
+use crate::data::{self, Dataset};
 use crate::options::{MeasureArgs, PointRange, RunArgs};
 use crate::words::count;
 use crate::{output, plot, progress, report};
@@ -195,7 +195,7 @@ pub(super) fn pick(
     range: Option<PointRange>,
     options: Option<[&str; 2]>,
 ) -> Result<Dataset> {
-    let shown = path.display();
+    let shown = data::shown(path);
     let held = count(dataset.len(), "series");
     let [index_option, range_option] = options.unwrap_or_default();
     let index = match index {

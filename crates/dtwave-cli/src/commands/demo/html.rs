@@ -1,6 +1,7 @@
 //! The demo's report: one HTML page with the figures inside, readable without a network.
 
 use std::fmt::Write;
+use std::io::Read;
 
 use crate::ecg;
 
@@ -87,6 +88,15 @@ impl Page {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Whether a file is a report: it begins as each of them does.
+pub(super) fn is_report(file: impl Read) -> std::io::Result<bool> {
+    let title = "<title>dtwave demo</title>";
+    let start = &HEAD[..HEAD.find(title).unwrap_or(0) + title.len()];
+    let mut found = Vec::new();
+    file.take(start.len() as u64).read_to_end(&mut found)?;
+    Ok(found == start.as_bytes())
 }
 
 const HEAD: &str = "<!doctype html>

@@ -9,7 +9,7 @@ mod html;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use dtwave::learn::{self, BarycenterOptions, KMeansOptions};
 use dtwave::{Anchor, Band, Dtype, LocalCost, Match, Measure, Radius, SearchOptions, Spec};
@@ -78,6 +78,9 @@ struct Demo<'a> {
 pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+    if let Some(text) = foreign_files(&args.out)? {
+        report::warn(&text);
+    }
     // Held to the end: a second demo in this folder would mix its files with ours.
     let report_file = args.out.join("report.html");
     let report_target = engine::take(&report_file)?;
@@ -118,6 +121,41 @@ pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
         return report::print_json(&answer.into());
     }
     report::print_line(&format!("{:<16}{} ({:.1} s)", "report", report_file.display(), watch.stop().secs))
+}
+
+/// What the demo writes besides the report.
+const FILES: [&str; 8] = [
+    "cbf_train.tsv",
+    "cbf_test.tsv",
+    "ecg_aami3a.csv",
+    "distances.svg",
+    "search.svg",
+    "alignment.svg",
+    "barycenters.svg",
+    "clusters.svg",
+];
+
+/// Refuses to replace a report that is not a demo's; what to say of other files that may be somebody's.
+fn foreign_files(folder: &Path) -> Result<Option<String>> {
+    let report = folder.join("report.html");
+    if report.exists() {
+        let read = || -> std::io::Result<bool> { html::is_report(std::fs::File::open(&report)?) };
+        let is_ours = read().with_context(|| format!("cannot read {}", report.display()))?;
+        ensure!(
+            is_ours,
+            "{} is there and is no report of this command; choose another folder with --out",
+            report.display()
+        );
+        return Ok(None);
+    }
+    let found: Vec<&str> = FILES.into_iter().filter(|name| folder.join(name).exists()).collect();
+    Ok((!found.is_empty()).then(|| {
+        format!(
+            "{} has no report, but files of the same names as the demo's, which are replaced: {}",
+            folder.display(),
+            found.join(", ")
+        )
+    }))
 }
 
 /// Sections of the report, a name, a JSON value and a line for the terminal.
@@ -402,5 +440,28 @@ impl Demo<'_> {
         let line = format!("adjusted Rand index {rand:.3} against the classes");
         let value = json!({"adjusted_rand_index": rand, "cost": found.cost, "iterations": found.iterations});
         Ok((vec![section], "cluster", value, line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_others_are_not_replaced_unsaid() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        assert_eq!(foreign_files(folder.path()).unwrap(), None);
+        write("search.svg", "<svg/>");
+        write("notes.txt", "mine");
+        let text = foreign_files(folder.path()).unwrap().unwrap();
+        assert!(text.ends_with("which are replaced: search.svg"), "{text}");
+        for other in ["", "<!doctype html>\n<title>My thesis</title>\n"] {
+            write("report.html", other);
+            let error = foreign_files(folder.path()).unwrap_err().to_string();
+            assert!(error.contains("report.html") && error.contains("--out"), "{error}");
+        }
+        write("report.html", &Page::new("cpu").render(1.0));
+        assert_eq!(foreign_files(folder.path()).unwrap(), None);
     }
 }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use dtwave::{Anchor, Band, Pairing, Spec};
+use dtwave::{Anchor, Band, Measure, Pairing, Spec};
 use serde_json::json;
 
 use self::stream::{Streamed, stream};
 use super::common::{self, Stopwatch};
-use crate::data::Dataset;
+use crate::data::{Dataset, Times};
 use crate::engine::{self, Element, Job, Matrix};
 use crate::json::Numbers;
 use crate::matrix::{Identity, Start};
@@ -113,7 +113,8 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     }
     engine::long_enough(&args.a, &a, &spec)?;
     let inputs = [Some((&*args.a, &a)), args.b.as_deref().zip(b.as_ref())];
-    let spec = engine::timed(spec, &inputs.into_iter().flatten().collect::<Vec<_>>())?;
+    let given = spec;
+    let spec = engine::timed(given.clone(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     // A subsequence distance is not symmetric.
     let pairing = match (&b, spec.anchor) {
         (None, Anchor::Global) => Pairing::SelfSymmetric,
@@ -132,7 +133,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     let (values, Streamed { spared, overflow }, to_write) = match (format, target) {
         (Format::Npy, Some(target)) => {
             let inputs = [&a, b.as_ref().unwrap_or(&a)];
-            let identity = identity::<T>(&spec, args, shape, pairing, inputs, job.device.name());
+            let identity = identity::<T>(&given, args, shape, pairing, inputs, job.device.name());
             let start = if args.resume { Start::Resume } else { Start::Fresh };
             (None, stream(&job, &matrix, &identity, target, start, &progress, finish)?, None)
         }
@@ -161,7 +162,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
     // The answer first: a plot that fails takes nothing along.
     let answer = || -> Result<()> {
         if args.json {
-            let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
+            let mut answer = common::computation(&given, &args.measure, &args.run, job.device.name());
             answer.insert("shape".into(), json!(shape));
             answer.insert("seconds".into(), json!(took.secs));
             match (&args.out, &values) {
@@ -204,7 +205,7 @@ pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()
             (None, Some(out)) => coarse_from_npy::<T>(out, shape)?,
             (None, None) => unreachable!("a matrix is in memory or in a file"),
         };
-        draw(file, &coarse, shape, args, &spec, &a, b.as_ref())?;
+        draw(file, &coarse, shape, args, &given, &a, b.as_ref())?;
     }
     Ok(())
 }
@@ -247,8 +248,16 @@ fn identity<T: Element>(
         own("--backend", backend),
         own("B", if args.b.is_some() { "given" } else { "left out" }),
     ]);
+    let step = match (&spec.measure, &inputs[0].times) {
+        (Measure::Twed { .. }, Times::Regular { step, .. }) => *step,
+        _ => 1.0,
+    };
     let [a, b] = inputs.map(stream::fingerprint);
-    let inputs = vec![("the content of A".to_owned(), a), ("the content of B".to_owned(), b)];
+    let inputs = vec![
+        own("the time between two points", &step.to_string()),
+        ("the content of A".to_owned(), a),
+        ("the content of B".to_owned(), b),
+    ];
     let symmetric = pairing == Pairing::SelfSymmetric;
     Identity { shape, element_bytes: T::BYTES, symmetric, options, inputs }
 }
@@ -365,4 +374,33 @@ pub(super) fn groups(dataset: &data::Dataset) -> Vec<(usize, String)> {
     }
     const MOST: usize = 24;
     if groups.len() == dataset.classes.len().min(MOST) { groups } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: PairwiseArgs,
+    }
+
+    /// The points of time are part of the job where they change its result.
+    #[test]
+    fn resuming_asks_for_the_same_times() {
+        let of = |measure: &str, times: Times| {
+            let args = Line::try_parse_from(["x", "a.ts", "--measure", measure]).ok().unwrap().args;
+            let mut dataset = Dataset::univariate("a".into(), vec![vec![1.0, 2.0]]);
+            dataset.times = times;
+            let spec = args.measure.spec().unwrap();
+            identity::<f64>(&spec, &args, [1, 1], Pairing::SelfSymmetric, [&dataset; 2], "cpu")
+        };
+        let every = |step| Times::Regular { start: 0.0, step };
+        assert_ne!(of("twed", every(0.5)), of("twed", every(2.0)));
+        assert_eq!(of("twed", every(1.0)), of("twed", Times::None));
+        assert_eq!(of("dtw", every(0.5)), of("dtw", every(2.0)));
+    }
 }
