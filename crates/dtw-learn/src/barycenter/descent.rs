@@ -1,14 +1,19 @@
-//! Minimising a differentiable function of a series: what is asked for and what is found.
+//! Minimising a differentiable function of a series: what is asked for, what is found, and one stopping rule for all
+//! optimisers. Positions are `f64`; the function is evaluated at the position rounded to its own type.
 
-#[cfg(not(target_family = "wasm"))]
-mod steps;
+mod adam;
+mod lbfgs;
 
-#[cfg(not(target_family = "wasm"))]
-pub(super) use steps::minimize;
+use dtw_core::{Result, Scalar, bail_invalid};
 
-use dtw_core::Result;
-
+use self::adam::Adam;
+use self::lbfgs::Lbfgs;
 use super::Optimizer;
+
+/// Adam's cost may pause at a turning point; it must rest this many steps in a row.
+const ADAM_PATIENCE: usize = 5;
+/// L-BFGS answers a failed line search by forgetting its history; the next step is down the gradient itself.
+const LBFGS_PATIENCE: usize = 2;
 
 /// A function of a series with its gradient.
 pub(super) trait Objective<T> {
@@ -35,17 +40,75 @@ pub(super) struct Minimum<T> {
     pub(super) converged: bool,
 }
 
-/// The optimisers' crate handles signals, which a WebAssembly module has none of.
-#[cfg(target_family = "wasm")]
-pub(super) fn minimize<T: dtw_core::Scalar>(
-    _: impl Objective<T>,
-    _: &[T],
-    _: &Descent,
-    _: impl Fn() -> Result<()>,
+/// A position with the function's value and gradient there.
+#[derive(Debug, Clone)]
+struct Evaluated {
+    position: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+/// The function at a position. The value is infinite where the position or the value is out of the type's range.
+type Evaluate<'a> = dyn FnMut(Vec<f64>) -> Result<Evaluated> + 'a;
+
+/// An optimiser: takes one step from a position to another.
+trait Step {
+    fn step(&mut self, from: &Evaluated, evaluate: &mut Evaluate<'_>) -> Result<Evaluated>;
+}
+
+/// Minimises `objective` from `start`; `check` is asked before every iteration and its error ends the search.
+pub(super) fn minimize<T: Scalar>(
+    mut objective: impl Objective<T>,
+    start: &[T],
+    descent: &Descent,
+    check: impl Fn() -> Result<()>,
 ) -> Result<Minimum<T>> {
-    Err(dtw_core::Error::Unsupported {
-        backend: "WebAssembly",
-        what: "an average under soft_dtw or its divergence: dtw's (DBA) runs here, all run elsewhere"
-            .to_owned(),
-    })
+    let (mut optimizer, patience): (Box<dyn Step>, _) = match descent.optimizer {
+        Optimizer::Lbfgs { history } => (Box::new(Lbfgs::new(start.len(), history)?), LBFGS_PATIENCE),
+        Optimizer::Adam { learning_rate } => {
+            (Box::new(Adam::new(start.len(), learning_rate)?), ADAM_PATIENCE)
+        }
+    };
+    let mut evaluate = |position: Vec<f64>| {
+        let rounded: Vec<T> = position.iter().map(|v| T::from_f64(*v)).collect();
+        let (value, gradient) = if rounded.iter().all(|v| v.finite()) {
+            objective.value_and_gradient(&rounded)?
+        } else {
+            (f64::INFINITY, vec![0.0; position.len()])
+        };
+        Ok(Evaluated { position, value: if value.is_nan() { f64::INFINITY } else { value }, gradient })
+    };
+    check()?;
+    let mut now = evaluate(start.iter().map(|v| v.to_f64()).collect())?;
+    if !now.value.is_finite() {
+        bail_invalid!("the cost of the starting centre overflows {}: scale the series down", T::DTYPE);
+    }
+    let mut values = vec![now.value];
+    let mut best = now.clone();
+    let mut resting = 0;
+    let mut converged = false;
+    for iteration in 1..=descent.max_iterations {
+        check()?;
+        let next = optimizer.step(&now, &mut evaluate)?;
+        if !next.value.is_finite() {
+            bail_invalid!(
+                "the cost overflows {} in iteration {iteration}: lower the learning rate or scale the series down",
+                T::DTYPE
+            );
+        }
+        let scale = now.value.abs().max(next.value.abs()).max(descent.cost_floor);
+        let still = (now.value - next.value).abs() <= descent.tolerance * scale;
+        values.push(next.value);
+        if next.value < best.value {
+            best = next.clone();
+        }
+        now = next;
+        resting = if still { resting + 1 } else { 0 };
+        if resting >= patience {
+            converged = true;
+            break;
+        }
+    }
+    let position = best.position.into_iter().map(T::from_f64).collect();
+    Ok(Minimum { position, values, converged })
 }

@@ -52,7 +52,7 @@ pub enum Start<'a, T> {
 /// How a differentiable cost is minimised. DBA does not use it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Optimizer {
-    /// L-BFGS with a Moré–Thuente line search; the cost decreases in every iteration. Liu & Nocedal 1989,
+    /// L-BFGS with a line search for the weak Wolfe conditions; the cost decreases in every iteration. Liu & Nocedal 1989,
     /// 10.1007/BF01589116.
     Lbfgs {
         /// Corrections kept, at least 1.
