@@ -53,7 +53,8 @@ impl<V: Register> Span<V> {
     /// Lanes are told apart within this many steps: exact even in f32. [`check_band`] sees to it that no band needs more.
     const FAR: i64 = FAR as i64;
 
-    #[inline(always)]
+    /// Of the register whose first row is `row`, in a strip that ends with `end_row`. Compiled once, not per recurrence.
+    #[inline(never)]
     pub(crate) fn new(token: V::Token, ranges: &ColumnRanges, row: usize, end_row: usize) -> Self {
         let zero = V::splat(token, V::Scalar::ZERO);
         let lanes = V::LANES.min((end_row + 1).saturating_sub(row));

@@ -18,7 +18,7 @@ use anyhow::{Result, anyhow};
 
 pub use csv::{write_csv_rows, write_csv_table};
 pub use draft::end;
-pub use npy::{NpyElement, npy_header, write_npy};
+pub use npy::{NpyElement, npy_header, npy_values, write_npy};
 pub use target::Target;
 
 /// Takes, writes and names the file at `path` in one go.

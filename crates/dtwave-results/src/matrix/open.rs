@@ -55,7 +55,7 @@ pub fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) ->
     let Some(value_bytes) = value_bytes.filter(|bytes| *bytes < isize::MAX as usize) else {
         bail!("a {n} × {m} matrix is larger than any file")
     };
-    let header = npy_header::<T>(&identity.shape)?;
+    let header = npy_header::<T>(&identity.shape);
     let total_bytes = (value_bytes + header.len()) as u64;
     let (partial, progress) = (beside(&out, ".partial"), beside(&out, ".progress"));
     let files = Files { out, partial, progress, header, total_bytes };

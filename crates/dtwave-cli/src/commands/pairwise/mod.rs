@@ -325,7 +325,7 @@ fn coarse(shape: [usize; 2], mut row: impl FnMut(usize, &mut Vec<f64>) -> Result
 /// The same from a finished file, one row in memory at a time.
 fn coarse_from_npy<T: Element>(path: &Path, shape: [usize; 2]) -> Result<Coarse> {
     let file = std::io::BufReader::with_capacity(1 << 20, std::fs::File::open(path)?);
-    let mut values = npyz::NpyFile::new(file)?.data::<T>()?;
+    let mut values = output::npy_values::<T>(file, &shape)?;
     coarse(shape, |_, row| {
         for value in values.by_ref().take(shape[1]) {
             row.push(value?.to_f64());

@@ -39,7 +39,7 @@ pub(super) fn stream<T: Element>(
     let tiles = job.cut(matrix)?;
     let is_finished = || -> Result<Streamed> {
         let spared = job.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y)?;
-        Ok(Streamed { spared, overflow: overflow_in::<T>(&out)? })
+        Ok(Streamed { spared, overflow: overflow_in(matrix, &out)? })
     };
     let (mut writer, notes) = match matrix::open::<T>(target, identity, start)? {
         Opened::Unfinished(writer, notes) => (writer, notes),
@@ -95,18 +95,17 @@ pub(super) fn stream<T: Element>(
     job.cancel.keeps(format!("; the distances are in {}", out.display()));
     if !done.is_empty() {
         // The earlier run did not live to tell of its own.
-        overflow = overflow_in::<T>(&out)?;
+        overflow = overflow_in(matrix, &out)?;
     }
     Ok(Streamed { spared, overflow })
 }
 
 /// Counts the values of a finished file that left the range of the number type.
-fn overflow_in<T: Element>(path: &Path) -> Result<Overflow> {
+fn overflow_in<T: Element>(matrix: &Matrix<'_, T>, path: &Path) -> Result<Overflow> {
     let shown = || format!("cannot read {}", path.display());
     let file = BufReader::with_capacity(1 << 20, File::open(path).with_context(shown)?);
     let mut overflow = Overflow::default();
-    let npy = npyz::NpyFile::new(file).with_context(shown)?;
-    for value in npy.data::<T>().with_context(shown)? {
+    for value in output::npy_values::<T>(file, &[matrix.x.len(), matrix.y.len()]).with_context(shown)? {
         overflow.count(&[value.with_context(shown)?], 1);
     }
     Ok(overflow)
@@ -150,7 +149,7 @@ fn compare<T: Element>(
 
     let shown = path.display();
     let mut file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
-    let header_bytes = output::npy_header::<T>(&[x.len(), y.len()])?.len() as u64;
+    let header_bytes = output::npy_header::<T>(&[x.len(), y.len()]).len() as u64;
     let mut compared = 0;
     for (i, row) in rows.iter().zip(expected.chunks_exact(columns.len())) {
         for (j, expected) in columns.iter().zip(row) {
