@@ -14,7 +14,7 @@ use super::{CsvLayout, Dataset, ReadOptions};
 
 /// Parses the bytes of a `.csv` file.
 pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
-    let table = Table::open(bytes)?;
+    let mut table = Table::open(bytes)?;
     let mut notes = Notes::default();
     let header = table.header(options.header, options.index, &mut notes)?;
     let skip_column = table.has_index(header, options.index, &mut notes)?;

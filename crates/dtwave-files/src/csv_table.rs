@@ -5,7 +5,7 @@
 //! that counts in equal steps is doubted.
 
 use anyhow::{Context, Result, bail, ensure};
-use csv::ByteRecord;
+use csv::{ByteRecord, StringRecord};
 
 use super::text::{
     LEAST_COUNTED, clean, counts_up, header_left_out, in_equal_steps, is_number, without_mark,
@@ -43,7 +43,7 @@ pub(super) struct Row<'a> {
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
     delimiter: u8,
-    first: Vec<String>,
+    first: StringRecord,
     rows: usize,
     pub(super) widest: usize,
     /// The first cells of the rows behind the first: the first two as they are, all if they are whole numbers.
@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
         let empty = || Table {
             bytes,
             delimiter,
-            first: Vec::new(),
+            first: StringRecord::new(),
             rows: 0,
             widest: 0,
             edge_shown: Vec::new(),
@@ -71,10 +71,11 @@ impl<'a> Table<'a> {
         empty().each(|row| {
             if table.rows == 0 {
                 for (column, cell) in row.cells.iter().enumerate() {
-                    table.first.push(text(cell, row.line, column)?.to_owned());
+                    text(cell, row.line, column)?;
                 }
+                table.first = StringRecord::from_byte_record_lossy(row.cells.clone());
             } else {
-                table.take_edge(row.cells.get(0).unwrap_or_default());
+                table.take_edge(row.cells);
             }
             table.rows += 1;
             table.widest = table.widest.max(row.cells.len());
@@ -83,10 +84,15 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    fn take_edge(&mut self, cell: &[u8]) {
-        let cell = String::from_utf8_lossy(cell);
+    /// Looks at the first cell of a row behind the first.
+    fn take_edge(&mut self, cells: &ByteRecord) {
+        if self.edge.is_none() && self.edge_shown.len() == 2 {
+            return;
+        }
+        let cell = String::from_utf8_lossy(cells.get(0).unwrap_or_default());
         match (&mut self.edge, cell.parse()) {
-            (Some(edge), Ok(value)) => edge.push(value),
+            // A row of one cell would have an index and no values.
+            (Some(edge), Ok(value)) if cells.len() > 1 => edge.push(value),
             _ => self.edge = None,
         }
         if self.edge_shown.len() < 2 {
@@ -116,22 +122,22 @@ impl<'a> Table<'a> {
     /// What line 1 is.
     pub(super) fn header(&self, wanted: HeaderLine, index: IndexColumn, notes: &mut Notes) -> Result<Header> {
         let cells = || self.first.iter().filter(|cell| !cell.is_empty());
-        let names = cells().next().is_some() && !cells().any(|cell| is_number(cell));
+        let names = cells().next().is_some() && !cells().any(is_number);
         // Without the corner above an index, which has no name as a rule.
-        let has_corner = self.first.first().is_some_and(String::is_empty);
-        let counted =
-            &self.first[usize::from(has_corner || index == IndexColumn::Yes).min(self.first.len())..];
-        let counts_up = counts_up(counted.iter().map(String::as_str)) || (has_corner && counted == ["0"]);
-        let counts = self.rows > 1 && counts_up && (has_corner || counted.len() >= LEAST_COUNTED);
-        let shown = match counted {
-            [only] => only.clone(),
-            _ => format!("0, 1, … {}", counted.last().map_or("", String::as_str)),
-        };
+        let has_corner = self.first.get(0).is_some_and(str::is_empty);
+        let skipped = usize::from(has_corner || index == IndexColumn::Yes).min(self.first.len());
+        let counted = || self.first.iter().skip(skipped);
+        let width = self.first.len() - skipped;
+        let only_zero = has_corner && width == 1 && counted().next() == Some("0");
+        let counts =
+            self.rows > 1 && (has_corner || width >= LEAST_COUNTED) && (only_zero || counts_up(counted()));
+        let last = self.first.iter().next_back().unwrap_or_default();
+        let shown = if width == 1 { last.to_owned() } else { format!("0, 1, … {last}") };
         let header = match wanted {
             HeaderLine::No => Header::None,
             HeaderLine::Auto | HeaderLine::Yes if names => Header::Names,
             HeaderLine::Yes => {
-                notes.said.push(header_left_out(1, self.first.iter().map(String::as_str)));
+                notes.said.push(header_left_out(1, self.first.iter()));
                 Header::Numbers
             }
             HeaderLine::Auto if counts && (has_corner || self.has_fractions()?) => {
@@ -167,10 +173,17 @@ impl<'a> Table<'a> {
     }
 
     /// Whether the first column is an index: as the user says, or because line 1 names the others and not it.
-    pub(super) fn has_index(&self, header: Header, wanted: IndexColumn, notes: &mut Notes) -> Result<bool> {
+    pub(super) fn has_index(
+        &mut self,
+        header: Header,
+        wanted: IndexColumn,
+        notes: &mut Notes,
+    ) -> Result<bool> {
         let has_header = header != Header::None;
+        // Not kept while the values are read.
+        let edge = self.edge.take().unwrap_or_default();
         let shown = || {
-            let above = self.first.first().filter(|_| !has_header).map(|cell| clean(cell));
+            let above = self.first.get(0).filter(|_| !has_header).map(clean);
             let mut shown: Vec<String> = above.into_iter().chain(self.edge_shown.iter().cloned()).collect();
             shown.truncate(2);
             if self.rows - usize::from(has_header) > shown.len() {
@@ -205,7 +218,7 @@ impl<'a> Table<'a> {
             ));
             return Ok(true);
         }
-        if self.widest > 1 && self.edge_counts(has_header) {
+        if self.widest > 1 && self.counts(&edge, has_header) {
             notes.warned.push(format!(
                 "the first column ({}) counts in equal steps and was read as values; --csv-index yes if it is an index, no if it is not",
                 shown()
@@ -214,10 +227,9 @@ impl<'a> Table<'a> {
         Ok(false)
     }
 
-    /// Whether the first column counts in equal steps, in any order.
-    fn edge_counts(&self, has_header: bool) -> bool {
-        let Some(edge) = &self.edge else { return false };
-        let above = match self.first.first().filter(|_| !has_header).map(|cell| cell.parse()) {
+    /// Whether the first column, `edge` and what stands above it, counts in equal steps, in any order.
+    fn counts(&self, edge: &[i64], has_header: bool) -> bool {
+        let above = match self.first.get(0).filter(|_| !has_header).map(str::parse) {
             Some(Ok(value)) => Some(value),
             Some(Err(_)) => return false,
             None => None,

@@ -71,8 +71,8 @@ pub struct KMedoids {
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] for no series, 0 clusters or more than series, 0 restarts, bad series or parameters,
-/// or a distance that is not finite; [`dtw_core::Error::OutOfMemory`] when the matrix does not fit the context's
-/// memory limit; otherwise as [`pairwise`].
+/// or distances that are not finite or whose sums are not; [`dtw_core::Error::OutOfMemory`] when the matrix does not
+/// fit the context's memory limit; otherwise as [`pairwise`].
 pub fn kmedoids<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
@@ -91,7 +91,7 @@ pub fn kmedoids<T: Scalar>(
 /// `s` to the candidate medoid `c`. Need not be symmetric, zero on the diagonal, or positive.
 ///
 /// # Errors
-/// [`dtw_core::Error::Invalid`] when the matrix is not `n × n` or has an entry that is not finite, for 0 clusters or
+/// [`dtw_core::Error::Invalid`] when the matrix is not `n × n` or has an entry or a sum that is not finite, for 0 clusters or
 /// more than `n`, or 0 restarts.
 pub fn kmedoids_of_matrix<T: Scalar>(
     dissimilarities: &[T],

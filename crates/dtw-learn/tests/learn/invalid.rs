@@ -133,4 +133,7 @@ fn clusters() {
     invalid(of(&[0.0; 5], 2), "2 x 2 dissimilarities was expected, got 5 values");
     invalid(of(&[0.0, f64::NAN, 1.0, 0.0], 2), "the dissimilarity of series 1 to series 0 is NaN");
     invalid(of(&[], 0), "got none");
+    // Each is finite, but their sums would be compared as infinities: every medoid would do.
+    let far = [0.0, 1e308, 1e308, 1e308, 0.0, 1.0, 1e308, 1.0, 0.0];
+    invalid(of(&far, 3), "the dissimilarities to series 0 add up beyond f64");
 }
