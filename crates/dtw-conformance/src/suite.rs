@@ -12,7 +12,7 @@ pub use self::judge::RANDOM_CASES;
 use self::judge::Judge;
 use crate::batch::Element;
 use crate::cases::long::{self, LongCase};
-use crate::cases::{Case, KEYS, distances, random, tasks, variants};
+use crate::cases::{Case, KEYS, distances, random, soft, tasks, variants};
 use crate::check::paths::Identity;
 use crate::check::{self, contract};
 use crate::golden;
@@ -31,7 +31,7 @@ macro_rules! __sections {
             dtw ddtw wdtw wddtw adtw erp edr lcss msm twed soft_dtw soft_dtw_divergence log_gak subsequence_dtw
             random_dtw random_ddtw random_wdtw random_wddtw random_adtw random_erp random_edr random_lcss random_msm
             random_twed random_soft_dtw random_soft_dtw_divergence random_log_gak random_subsequence_dtw
-            gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
+            soft_digits gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
             random_gradients random_paths random_matches
             bad_input progress_and_cancellation
             long_subsequence_dtw
@@ -108,6 +108,11 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
         "gradients_soft_dtw" | "gradients_soft_dtw_divergence" => {
             for case in tasks::gradients(&section["gradients_".len()..]) {
                 judge.record(&label(&case), check::gradients::check(&case, backend));
+            }
+        }
+        "soft_digits" => {
+            for case in soft::cases() {
+                judge.record(&label(&case), check::soft::check(&case, backend));
             }
         }
         "alignment" => {

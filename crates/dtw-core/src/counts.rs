@@ -80,11 +80,42 @@ fn log_delannoy(a: usize, b: usize) -> f64 {
 /// Pairs of lengths that are remembered at most: some 3 MB.
 const MOST_KNOWN: usize = 1 << 16;
 
+/// Logarithms by pairs of lengths, up to [`MOST_KNOWN`].
+#[derive(Debug, Default)]
+struct Known {
+    all: HashMap<(usize, usize), f64>,
+    /// The last that was asked for: mostly lengths repeat.
+    last: Option<((usize, usize), f64)>,
+}
+
+impl Known {
+    fn get(&mut self, lengths: (usize, usize), count: impl FnOnce() -> Result<f64>) -> Result<f64> {
+        if let Some((known, log)) = self.last
+            && known == lengths
+        {
+            return Ok(log);
+        }
+        let log = match self.all.get(&lengths) {
+            Some(log) => *log,
+            None => {
+                let log = count()?;
+                if self.all.len() >= MOST_KNOWN {
+                    self.all.clear();
+                }
+                self.all.insert(lengths, log);
+                log
+            }
+        };
+        self.last = Some((lengths, log));
+        Ok(log)
+    }
+}
+
 /// The numbers of paths of a band, each pair of lengths counted once unless there are very many.
 #[derive(Debug, Default)]
 pub struct PathCounts {
-    exact: HashMap<(usize, usize), f64>,
-    least: HashMap<(usize, usize), f64>,
+    exact: Known,
+    least: Known,
 }
 
 impl PathCounts {
@@ -93,15 +124,7 @@ impl PathCounts {
     /// # Errors
     /// As [`Band::ranges`].
     pub fn log(&mut self, band: &Band, n: usize, m: usize) -> Result<f64> {
-        if let Some(log) = self.exact.get(&(n, m)) {
-            return Ok(*log);
-        }
-        let log = band.ranges(n, m, Anchor::Global)?.log_paths();
-        if self.exact.len() >= MOST_KNOWN {
-            self.exact.clear();
-        }
-        self.exact.insert((n, m), log);
-        Ok(log)
+        self.exact.get((n, m), || Ok(band.ranges(n, m, Anchor::Global)?.log_paths()))
     }
 
     /// [`ColumnRanges::log_paths_at_least`] for lengths `n` and `m`.
@@ -109,15 +132,7 @@ impl PathCounts {
     /// # Errors
     /// As [`Band::ranges`].
     pub fn at_least(&mut self, band: &Band, n: usize, m: usize) -> Result<f64> {
-        if let Some(least) = self.least.get(&(n, m)) {
-            return Ok(*least);
-        }
-        let least = band.ranges(n, m, Anchor::Global)?.log_paths_at_least();
-        if self.least.len() >= MOST_KNOWN {
-            self.least.clear();
-        }
-        self.least.insert((n, m), least);
-        Ok(least)
+        self.least.get((n, m), || Ok(band.ranges(n, m, Anchor::Global)?.log_paths_at_least()))
     }
 
     /// `ln N(n, m) − ½(ln N(n, n) + ln N(m, m))`: what the numbers of paths leave of a divergence, in units of −γ. Zero for

@@ -7,7 +7,7 @@
 //! ([`crate::recurrence::SoftExcess`]). The alignment kernel is the same with −1 in place of γ.
 
 use crate::counts::PathCounts;
-use crate::{Band, Measure, Result, Scalar};
+use crate::{Band, Dtype, Measure, Result, Scalar};
 
 /// What a result of such a measure is made of.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,9 @@ fn least_logarithm(n: usize, m: usize) -> f64 {
     ((n + m) as f64).sqrt()
 }
 
+/// How many times the excess a value in `f32` may be that the excess is computed from: what was rounded in the value stays.
+const MOST_CANCELLED: f64 = 8.0;
+
 impl SoftResult {
     /// For a measure that sums over all paths. A divergence is made of excesses.
     pub const fn of(measure: &Measure) -> Option<Self> {
@@ -34,6 +37,20 @@ impl SoftResult {
             Measure::LogGak { .. } => Some(Self { unit: -1.0, wants_excess: false }),
             _ => None,
         }
+    }
+
+    /// Whether plain sweeps of lengths `n` and `m` keep the digits of every result, whatever the series are: there are so many
+    /// paths. Then there is no need to ask [`SoftResult::from_value`].
+    ///
+    /// # Errors
+    /// As [`Band::ranges`].
+    pub fn always_keeps_digits(
+        &self,
+        counts: &mut PathCounts,
+        band: &Band,
+        (n, m): (usize, usize),
+    ) -> Result<bool> {
+        Ok(!self.wants_excess && counts.at_least(band, n, m)? >= least_logarithm(n, m))
     }
 
     /// The result, if the plain sweep's `value` for lengths `n` and `m` has kept its digits.
@@ -51,9 +68,11 @@ impl SoftResult {
         let logarithm = value.to_f64() / self.unit;
         if self.wants_excess {
             let excess = logarithm + counts.log(band, n, m)?;
-            return Ok((excess >= least).then(|| T::from_f64(self.unit * excess)));
+            let is_rounded = T::DTYPE == Dtype::F32 && logarithm.abs() > MOST_CANCELLED * excess;
+            let is_kept = excess >= least && !is_rounded;
+            return Ok(is_kept.then(|| T::from_f64(self.unit * excess)));
         }
-        let is_kept = logarithm.abs() >= least || counts.at_least(band, n, m)? >= least;
+        let is_kept = logarithm.abs() >= least || self.always_keeps_digits(counts, band, (n, m))?;
         Ok(is_kept.then_some(value))
     }
 
@@ -72,11 +91,11 @@ impl SoftResult {
     ) -> Result<T> {
         let (excess, log_paths) = (excess.to_f64(), counts.log(band, n, m)?);
         let is_excess = excess.is_finite();
-        Ok(T::from_f64(match (self.wants_excess, is_excess) {
+        Ok(positive_zero(match (self.wants_excess, is_excess) {
             (true, true) => excess,
             // Not vouched for because it is large beside γ: so the plain sweep has its digits.
             (true, false) => (value.to_f64() + self.unit * log_paths).max(0.0),
-            (false, true) => self.unit.signum() * (excess - self.unit.abs() * log_paths) + 0.0,
+            (false, true) => self.unit.signum() * (excess - self.unit.abs() * log_paths),
             (false, false) => value.to_f64(),
         }))
     }
@@ -93,6 +112,11 @@ impl SoftResult {
         (n, m): (usize, usize),
     ) -> Result<T> {
         let excess = both.to_f64() - 0.5 * (own_x.to_f64() + own_y.to_f64());
-        Ok(T::from_f64(excess - self.unit * counts.divergence(band, n, m)? + 0.0))
+        Ok(positive_zero(excess - self.unit * counts.divergence(band, n, m)?))
     }
+}
+
+/// Rounds; what is 0 then is not −0.
+fn positive_zero<T: Scalar>(value: f64) -> T {
+    T::from_f64(value) + T::ZERO
 }

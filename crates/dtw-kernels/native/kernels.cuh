@@ -13,6 +13,7 @@
 #include "recurrence/log_gak.cuh"
 #include "recurrence/msm.cuh"
 #include "recurrence/soft_dtw.cuh"
+#include "recurrence/soft_excess.cuh"
 #include "recurrence/subsequence.cuh"
 #include "recurrence/twed.cuh"
 #include "recurrence/wdtw.cuh"

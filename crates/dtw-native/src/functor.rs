@@ -34,19 +34,28 @@ pub(crate) struct Functor {
 }
 
 impl Functor {
-    /// The functor of a spec; `None` for a measure that has no kernels.
-    pub(crate) fn of(spec: &Spec) -> Option<Self> {
-        let plain = |key| Self {
+    /// The functor of this key with one parameter and nothing else.
+    pub(crate) fn with_parameter(key: &'static str, parameter: f64) -> Self {
+        Self {
             key,
             untimed: None,
             attempt: None,
-            parameters: [0.0; 4],
+            parameters: [parameter, 0.0, 0.0, 0.0],
             option: 0,
             parts: 1,
             gaps: Gaps::None,
             weights: None,
+            derivative: false,
+            sums_channels: false,
+        }
+    }
+
+    /// The functor of a spec; `None` for a measure that has no kernels.
+    pub(crate) fn of(spec: &Spec) -> Option<Self> {
+        let plain = |key| Self {
             derivative: spec.measure.is_derivative(),
             sums_channels: spec.measure.sums_channels(),
+            ..Self::with_parameter(key, 0.0)
         };
         let with = |key, parameter: f64| Self { parameters: [parameter, 0.0, 0.0, 0.0], ..plain(key) };
         Some(match spec.measure {

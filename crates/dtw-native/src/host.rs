@@ -46,6 +46,11 @@ impl HostMachine {
         self.used_bytes.load(Ordering::Relaxed)
     }
 
+    /// Kernels launched so far, on all handles.
+    pub fn launches(&self) -> u32 {
+        self.launches.load(Ordering::Relaxed)
+    }
+
     fn free_bytes(&self) -> u64 {
         self.total_bytes.saturating_sub(self.used_bytes())
     }

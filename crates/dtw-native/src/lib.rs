@@ -33,6 +33,7 @@ mod scatter;
 mod scratch;
 mod search;
 mod side;
+mod soft;
 mod sweep;
 mod windows;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
-    Series, SeriesBatch, Unobserved,
+    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, PathCounts, Plan, Problem, Result,
+    SearchOptions, Series, SeriesBatch, SoftResult, Unobserved,
 };
 
 use crate::Machine;
@@ -30,7 +30,9 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) tracer: Tracer<T, M>,
     pub(crate) resident: [Layout<M>; 2],
     /// Distances of series with themselves.
-    own: [Vec<T>; 2],
+    pub(crate) own: [Vec<T>; 2],
+    /// Of measures that sum over all paths.
+    pub(crate) counts: PathCounts,
 }
 
 /// An observer that can be printed.
@@ -70,6 +72,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
             own: [Vec::new(), Vec::new()],
+            counts: PathCounts::default(),
         })
     }
 
@@ -83,7 +86,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 
     /// One pass over the pairs of `pairing`.
-    fn pass(
+    pub(crate) fn pass(
         &mut self,
         pairing: Pairing,
         channel: Option<usize>,
@@ -100,27 +103,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             adds: channel.is_some_and(|k| k > 0),
         };
         self.engine.distances(&mut pass, x, y, out)
-    }
-
-    /// `s(x,y) − ½(s(x,x) + s(y,y))`.
-    fn divergence(&mut self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
-        let pairing = self.problem.pairing();
-        let is_own = pairing == Pairing::SelfSymmetric;
-        self.pass(pairing, None, x, y, out)?;
-        let mut own = std::mem::take(&mut self.own);
-        for (batch, values) in [x, y].into_iter().zip(&mut own).take(if is_own { 1 } else { 2 }) {
-            values.clear();
-            values.resize(batch.len(), T::ZERO);
-            self.pass(Pairing::Zipped, None, batch, batch, values)?;
-        }
-        self.own = own;
-        let half = T::from_f64(0.5);
-        let (own_x, own_y) = (&self.own[0], &self.own[usize::from(!is_own)]);
-        for (k, value) in out.iter_mut().enumerate() {
-            let (i, j) = if pairing == Pairing::Zipped { (k, k) } else { (k / own_y.len(), k % own_y.len()) };
-            *value = *value - half * (own_x[i] + own_y[j]);
-        }
-        Ok(())
     }
 }
 
@@ -173,9 +155,11 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
             }
             return Ok(());
         }
-        match self.problem.spec().measure {
-            Measure::SoftDtwDivergence { .. } => self.divergence(&x, &y, out),
-            _ => self.pass(pairing, None, &x, &y, out),
+        let measure = &self.problem.spec().measure;
+        match (SoftResult::of(measure), measure) {
+            (Some(soft), Measure::SoftDtwDivergence { .. }) => self.divergence(soft, &x, &y, out),
+            (Some(soft), _) => self.soft(soft, pairing, &x, &y, out),
+            (None, _) => self.pass(pairing, None, &x, &y, out),
         }
     }
 

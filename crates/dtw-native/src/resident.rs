@@ -139,6 +139,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Returns when the work is on the queue. The inputs must stay as they are, and `out` unread, until it is done. The
     /// memory limit must have room for all prepared series; results are not tiled, they have their place.
     ///
+    /// Nobody looks at the values between two sweeps. So if some pair's lengths and band leave few paths, all results of
+    /// Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower; what it leaves
+    /// undone, at small γ, comes from the usual one.
+    ///
     /// # Errors
     /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::Unsupported`] for what needs the host to put results
     /// together (soft_dtw_divergence, msm of several channels, searches in a band): `distances` can;
@@ -190,6 +194,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             return self.search_on_device(&order_x, &order_y, out);
         }
         self.banding.check(pairing, &order_x, &order_y, Rows::X)?;
+        let before = self.soft_before(&order_x, &order_y)?;
+        let engine = &mut self.engine;
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
         engine.sweeper.weigh::<T>(&self.functor, longest)?;
         let rect = Rect { rows: 0..order_x.len(), columns: 0..order_y.len(), pairing };
@@ -207,8 +213,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             out_stride: rect.stride(),
             cells: self.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
             keeps_edges: false,
+            only_missing: before.is_some(),
         };
         let band = engine.sweeper.band(&mut self.banding, &rect, &order_x, &order_y, Rows::X)?;
+        if let Some(functor) = before {
+            let first = Job { functor, only_missing: false, ..job };
+            engine.sweeper.launch::<T>(&first, band, &engine.budget)?;
+        }
         engine.sweeper.launch::<T>(&job, band, &engine.budget)?;
         Ok(())
     }
@@ -293,6 +304,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 out_stride: 0,
                 cells: n as u64 * m as u64,
                 keeps_edges: true,
+                only_missing: false,
             };
             let band = crate::sweep::LaunchBand::plain(Form::Full);
             let edges =

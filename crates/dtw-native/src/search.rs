@@ -366,6 +366,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             out_stride: 0,
             cells: n as u64 * m as u64,
             keeps_edges: true,
+            only_missing: false,
         };
         let band = sweeper.band(self.banding, tile, &self.references, &self.queries, Rows::Y)?;
         let edges = sweeper.launch::<T>(&job, band, budget)?.expect("a search keeps its edges");

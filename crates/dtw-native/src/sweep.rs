@@ -39,6 +39,8 @@ pub(crate) struct Job {
     pub(crate) cells: u64,
     /// Whether the last column of every task is wanted: the tasks' edges then stay until the next launch.
     pub(crate) keeps_edges: bool,
+    /// Whether only results that are NaN so far are wanted.
+    pub(crate) only_missing: bool,
 }
 
 /// A band as a kernel is told.
@@ -255,7 +257,7 @@ impl<M: Machine> Sweeper<M> {
     ) -> Result<Option<Edges>> {
         let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
         let mut p = self.params(job, band);
-        if let Some(key) = job.functor.attempt.filter(|_| job.out != 0) {
+        if let Some(key) = job.functor.attempt.filter(|_| job.out != 0 && !job.only_missing) {
             let demand = Demand { key, shortcut: None, ..self.demand::<T>(job, band.form) };
             if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
                 self.launch_narrow(first.kernel, job.tasks, &p)?;
@@ -365,6 +367,7 @@ impl<M: Machine> Sweeper<M> {
             only_strip: params::ALL_STRIPS,
             keep_last: u32::from(job.keeps_edges),
             option: job.functor.option,
+            only_missing: u32::from(job.only_missing),
             parameters: job.functor.parameters,
             ..params::Sweep::default()
         }

@@ -141,6 +141,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 out_stride: windows,
                 cells,
                 keeps_edges: false,
+                only_missing: false,
             };
             let band = engine.sweeper.band(&mut self.banding, &rect, order, &own, Rows::X)?;
             engine.sweeper.launch::<T>(&job, band, &budget)?;

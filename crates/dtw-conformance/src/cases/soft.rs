@@ -1,5 +1,5 @@
 //! Soft-DTW, its divergence and the alignment kernel where digits are easily lost: one path, two paths, equal series, γ from
-//! very small to far larger than all costs.
+//! very small to far larger than all costs; pairs by themselves, and matrices in which few or all pairs are such.
 
 use super::series::{Kind, SplitMix, series};
 use super::{Case, Measure};
@@ -18,11 +18,27 @@ fn two_paths(n: usize) -> Band {
     Band::Ranges((0..n).map(row).collect())
 }
 
+fn radius(points: usize) -> Band {
+    Band::SakoeChiba(Radius::Points(points))
+}
+
 /// All cases.
 pub fn cases() -> Vec<Case> {
     let mut random = SplitMix::new(77);
     let mut cases = Vec::new();
-    let radius = |points| Band::SakoeChiba(Radius::Points(points));
+    let measures = GAMMAS
+        .into_iter()
+        .flat_map(|gamma| [Measure::SoftDtw { gamma }, Measure::SoftDtwDivergence { gamma }])
+        .chain(SIGMAS.map(|sigma| Measure::LogGak { sigma }));
+    for measure in measures {
+        alone(&measure, &mut random, &mut cases);
+        together(&measure, &mut random, &mut cases);
+    }
+    cases
+}
+
+/// One pair each.
+fn alone(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
     let shapes = [
         (1, 1, Band::Full),
         (50, 1, Band::Full),
@@ -33,40 +49,70 @@ pub fn cases() -> Vec<Case> {
         (31, 24, Band::Full),
         (90, 150, Band::Full),
         (50, 50, radius(0)),
+        (300, 300, radius(0)),
+        // Explicit ranges fit one pair of lengths, and these are square.
         (40, 40, two_paths(40)),
         (60, 60, radius(3)),
         (33, 40, Band::Slanted(Radius::Points(2))),
     ];
-    let measures = GAMMAS
-        .into_iter()
-        .flat_map(|gamma| [Measure::SoftDtw { gamma }, Measure::SoftDtwDivergence { gamma }])
-        .chain(SIGMAS.map(|sigma| Measure::LogGak { sigma }));
-    for measure in measures {
-        for (n, m, band) in &shapes {
-            // Explicit ranges fit one pair of lengths, and these are square.
-            for (name, kind) in [
-                ("noise", Kind::Noise),
-                ("tiny", Kind::Tiny),
-                ("offset", Kind::Offset(1e3)),
-                ("zeros", Kind::Constant(0.0)),
-            ] {
-                let x = series(kind, *n, 1, &mut random);
-                let y = series(kind, *m, 1, &mut random);
-                cases.push(zipped(format!("{name} {n}×{m} {band:?}"), &measure, band, x, y));
-            }
-            let x = series(Kind::Noise, *n, 2, &mut random);
-            if n == m {
-                cases.push(zipped(format!("itself {n}×{m} {band:?}"), &measure, band, x.clone(), x));
-            } else {
-                let y = series(Kind::Noise, *m, 2, &mut random);
-                cases.push(zipped(format!("two channels {n}×{m} {band:?}"), &measure, band, x, y));
-            }
+    let mut zipped = |name: &str, band: &Band, x: Vec<Vec<f64>>, y: Vec<Vec<f64>>| {
+        let name = format!("{name} {}×{} {band:?}", x.len(), y.len());
+        let name = if name.len() > 80 { format!("{} points, two paths", x.len()) } else { name };
+        let (x, y) = (Batch::new(vec![x]), Batch::new(vec![y]));
+        let (measure, band) = (measure.clone(), band.clone());
+        cases.push(Case { name, measure, band, pairing: Pairing::Zipped, x, y });
+    };
+    for (n, m, band) in &shapes {
+        for (name, kind) in [
+            ("noise", Kind::Noise),
+            ("tiny", Kind::Tiny),
+            ("offset", Kind::Offset(1e3)),
+            ("zeros", Kind::Constant(0.0)),
+        ] {
+            let x = series(kind, *n, 1, random);
+            zipped(name, band, x, series(kind, *m, 1, random));
+        }
+        let x = series(Kind::Noise, *n, 2, random);
+        if n == m {
+            zipped("itself", band, x.clone(), x);
+        } else {
+            zipped("two channels", band, x, series(Kind::Noise, *m, 2, random));
         }
     }
-    cases
+    let x = series(Kind::Noise, 280, 1, random);
+    zipped("noise", &Band::Full, x, series(Kind::Noise, 300, 1, random));
 }
 
-fn zipped(name: String, measure: &Measure, band: &Band, x: Vec<Vec<f64>>, y: Vec<Vec<f64>>) -> Case {
-    let (x, y) = (Batch::new(vec![x]), Batch::new(vec![y]));
-    Case { name, measure: measure.clone(), band: band.clone(), pairing: Pairing::Zipped, x, y }
+/// Matrices and rows of pairs.
+fn together(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
+    let mut batch = |lengths: &[usize], channels: usize| {
+        Batch::new(lengths.iter().map(|n| series(Kind::Noise, *n, channels, random)).collect())
+    };
+    // Of as many lengths as there are; of one that differs, which makes one pair in nine one with a single path; in a band.
+    let mixed: &[usize] = &[1, 2, 3, 9, 30, 70];
+    let one_short: &[usize] = &[30, 30, 30, 30, 1, 30, 30, 30, 30];
+    let all_but_one_path = [&[30; 20][..], &[1]].concat();
+    let cross = [
+        (mixed, mixed, 1, Band::Full),
+        (mixed, mixed, 3, Band::Full),
+        (&[30, 31, 29][..], one_short, 1, Band::Full),
+        (&[20; 3][..], &[20; 4][..], 2, radius(0)),
+        (&[20; 3][..], &[20; 4][..], 1, radius(4)),
+    ];
+    for (lengths_x, lengths_y, channels, band) in cross {
+        let name = format!("{}×{} of {channels} channels, {band:?}", lengths_x.len(), lengths_y.len());
+        let (x, y) = (batch(lengths_x, channels), batch(lengths_y, channels));
+        cases.push(Case { name, measure: measure.clone(), band, pairing: Pairing::Cross, x, y });
+    }
+    for (lengths, channels, band) in
+        [(mixed, 1, Band::Full), (&all_but_one_path, 1, Band::Full), (&[25; 5], 2, radius(0))]
+    {
+        let name = format!("{} with themselves, {channels} channels, {band:?}", lengths.len());
+        let (x, y) = (batch(lengths, channels), batch(&[1], channels));
+        cases.push(Case { name, measure: measure.clone(), band, pairing: Pairing::SelfSymmetric, x, y });
+    }
+    let name = "pairs of all lengths".to_owned();
+    let reversed: Vec<usize> = mixed.iter().rev().copied().collect();
+    let (x, y) = (batch(mixed, 1), batch(&reversed, 1));
+    cases.push(Case { name, measure: measure.clone(), band: Band::Full, pairing: Pairing::Zipped, x, y });
 }

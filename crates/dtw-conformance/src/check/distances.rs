@@ -125,7 +125,8 @@ fn compare<T: Element>(case: &Case, got: &[T], expected: &[Expected<T>]) -> Chec
     Ok(accuracy)
 }
 
-fn mirrored<T: Element>(got: &[T], n: usize) -> Checked {
+/// Whether results of a batch with itself are the same on both sides of the diagonal.
+pub(super) fn mirrored<T: Element>(got: &[T], n: usize) -> Checked {
     for s in 0..n {
         for t in 0..s {
             let (lower, upper) = (got[s * n + t], got[t * n + s]);

@@ -1,29 +1,39 @@
 //! The digits of measures that sum over all paths, at any γ: values against the two parts of
 //! [`soft_excess`], measured by the size of these parts.
 
-use dtw_core::{Backend, Dtype, Gradients, Problem, Task};
+use dtw_core::{Backend, Dtype, Gradients, Pairing, Problem, Task};
 
+use super::distances::mirrored;
 use super::{Checked, Stop, prepared};
-use crate::batch::{Batch, Element};
+use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
+use crate::expectations::weight_error;
+use crate::oracle::local::Real;
 use crate::oracle::soft_excess::{self, Parts};
-use crate::oracle::{Ends, Measure, OracleError, Pair};
+use crate::oracle::{Band, Ends, Measure, OracleError, Pair};
 use crate::tolerance;
 use crate::translate;
 
-/// The true value and the size of what it is made of.
-struct Truth {
-    value: f64,
-    scale: f64,
+/// A value and the size of what it is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    /// The value.
+    pub value: f64,
+    /// The sum of its parts.
+    pub scale: f64,
 }
 
-fn truth(case: &Case, pair: &Pair<f64>) -> Result<Truth, OracleError> {
+/// Of one pair, for a measure that sums over all paths; with its excesses formed in `F`.
+///
+/// # Errors
+/// As the oracle's; and for other measures.
+pub fn truth<F: Real>(measure: &Measure, pair: &Pair<F>, band: &Band) -> Result<Truth, OracleError> {
     let (x, y) = (&pair.x, &pair.y);
-    let rows = |n, m| case.band.rows(n, m, Ends::Global);
-    let soft = |x: &[Vec<f64>], y: &[Vec<f64>], gamma| -> Result<Parts, OracleError> {
+    let rows = |n, m| band.rows(n, m, Ends::Global);
+    let soft = |x: &[Vec<F>], y: &[Vec<F>], gamma| -> Result<Parts, OracleError> {
         Ok(soft_excess::soft_dtw(x, y, gamma, &rows(x.len(), y.len())?))
     };
-    Ok(match case.measure {
+    Ok(match *measure {
         Measure::SoftDtw { gamma } => {
             let Parts { excess, log_paths } = soft(x, y, gamma)?;
             Truth { value: excess - gamma * log_paths, scale: excess + gamma * log_paths }
@@ -39,45 +49,79 @@ fn truth(case: &Case, pair: &Pair<f64>) -> Result<Truth, OracleError> {
             let own = own(|p| p.excess);
             Truth { value: both.excess - own - paths, scale: both.excess + own + paths.abs() }
         }
-        _ => return Err(OracleError::Undefined { measure: case.measure.key(), what: "excess" }),
+        _ => return Err(OracleError::Undefined { measure: measure.key(), what: "excess" }),
     })
 }
 
-/// Checks the only pair of a case: its distance, and that of the gradients where the backend has them.
-///
-/// # Errors
-/// [`Stop`] unless both are right.
-pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
-    let pair = Batch::pair(&case.x, 0, &case.y, 0);
-    let (n, m) = (pair.x.len(), pair.y.len());
-    let truth = truth(case, &pair)?;
-    // The plain loop counts as much as it is worth; of a divergence at large γ that is nothing.
-    let plain = case.measure.distance(&pair.cast::<T>(), &case.band)?.wide();
-    let steps = (n + m) as f64;
-    let allowed = steps * T::min_positive_value().wide()
-        + match T::DTYPE {
-            Dtype::F64 => tolerance::F64_RELATIVE * truth.scale,
+/// What one value has to be.
+struct Expected {
+    what: String,
+    truth: f64,
+    allowed: f64,
+}
+
+impl Expected {
+    fn of<T: Element>(case: &Case, (s, t): (usize, usize), weight_error: f64) -> Result<Self, OracleError> {
+        let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
+        let pair = Batch::pair(&case.x, s, y, t);
+        let (n, m) = (pair.x.len(), pair.y.len());
+        let Truth { value, scale } = truth(&case.measure, &pair, &case.band)?;
+        let steps = (n + m) as f64;
+        let rounded = match T::DTYPE {
+            Dtype::F64 => tolerance::F64_RELATIVE * scale,
             Dtype::F32 => {
+                // Of a divergence at a large γ the plain loop has lost everything, so it is that of its parts.
+                let cast = pair.cast::<T>();
                 let plain = match case.measure {
-                    Measure::SoftDtwDivergence { .. } => 0.0,
-                    _ => tolerance::F32_FACTOR * (plain - truth.value).abs(),
+                    Measure::SoftDtwDivergence { .. } => truth(&case.measure, &cast, &case.band)?.value,
+                    _ => case.measure.distance(&cast, &case.band)?.wide(),
                 };
-                plain + tolerance::f32_floor(steps) * truth.scale
+                // Equal weights are off alike, in a sweep whose values are kept where the scale is γ times the root of the steps.
+                let weights = tolerance::of_weights::<T>(&case.measure, &case.band, &pair, weight_error);
+                tolerance::F32_FACTOR * (plain - value).abs()
+                    + tolerance::f32_floor(steps) * scale
+                    + weights.min(weight_error * steps.sqrt() * scale)
             }
         };
-    let judge = |what: &str, got: T| -> Checked {
+        Ok(Self {
+            what: format!("x[{s}] ({n} points) with y[{t}] ({m} points)"),
+            truth: value,
+            // A cell may lose what is below the least normal number, if that is flushed to zero.
+            allowed: rounded + steps * T::min_positive_value().wide(),
+        })
+    }
+
+    fn judge<T: Element>(&self, from: &str, got: T) -> Checked {
+        let what = format!("{from}{}", self.what);
         if got.wide() == 0.0 && got.wide().is_sign_negative() {
             return Err(Stop::Failed(format!("{what}: −0")));
         }
-        tolerance::within(what, got.wide(), truth.value, allowed).map_err(Stop::Failed)
-    };
+        tolerance::within(&what, got.wide(), self.truth, self.allowed).map_err(Stop::Failed)
+    }
+}
+
+/// Checks a case: its distances, and of zipped pairs those of the gradients, where the measure and the backend have them.
+///
+/// # Errors
+/// [`Stop`] unless all are right.
+pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
+    let is_own = case.pairing == Pairing::SelfSymmetric;
+    let columns = if is_own { case.x.series.len() } else { case.y.series.len() };
+    let expected: Vec<Expected> = pairs(case.pairing, case.x.series.len(), columns)
+        .into_iter()
+        .map(|pair| Expected::of::<T>(case, pair, weight_error(backend.name())))
+        .collect::<Result<_, _>>()?;
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let (x, y) = (x.batch()?, y.batch()?);
-    let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, &y)?;
-    let mut out = [T::zero()];
+    let other = if is_own { &x } else { &y };
+    let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, other)?;
+    let mut out = vec![T::nan(); problem.output_len()];
     prepared(backend, &problem, Task::Distances)?.distances(x, y, &mut out)?;
-    judge("distance", out[0])?;
-    if matches!(case.measure, Measure::LogGak { .. }) {
+    expected.iter().zip(&out).try_for_each(|(expected, got)| expected.judge("", *got))?;
+    if is_own {
+        mirrored(&out, columns)?;
+    }
+    if matches!(case.measure, Measure::LogGak { .. }) || case.pairing != Pairing::Zipped {
         return Ok(());
     }
     let mut plan = match prepared(backend, &problem, Task::Gradients) {
@@ -91,5 +135,5 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
         y,
         Gradients { upstream: None, distances: &mut out, grad_x: &mut grad_x, grad_y: &mut grad_y },
     )?;
-    judge("distance of the gradients", out[0])
+    expected.iter().zip(&out).try_for_each(|(expected, got)| expected.judge("gradients of ", *got))
 }

@@ -11,7 +11,8 @@
 //!
 //! Source of the measures: as `soft_dtw`, `soft_dtw_divergence` and `log_gak`.
 
-use super::{Rows, Series, local::squared_euclidean};
+use super::local::{Real, squared_euclidean};
+use super::{Rows, Series};
 
 /// The two parts of `A − γ log N`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,48 +23,49 @@ pub struct Parts {
     pub log_paths: f64,
 }
 
-/// The parts of Soft-DTW.
-pub fn soft_dtw(x: &Series<f64>, y: &Series<f64>, gamma: f64, rows: &Rows) -> Parts {
-    parts(x, y, gamma, rows, squared_euclidean)
+/// The parts of Soft-DTW. The excess is formed in `F`, what has nothing to do with the series in doubles.
+pub fn soft_dtw<F: Real>(x: &Series<F>, y: &Series<F>, gamma: f64, rows: &Rows) -> Parts {
+    parts(x, y, F::of(gamma), rows, squared_euclidean)
 }
 
 /// The parts of the alignment kernel: its logarithm is `log N − A`.
-pub fn log_gak(x: &Series<f64>, y: &Series<f64>, sigma: f64, rows: &Rows) -> Parts {
-    parts(x, y, 1.0, rows, |a, b| {
-        let u = squared_euclidean(a, b) / (2.0 * sigma * sigma);
+pub fn log_gak<F: Real>(x: &Series<F>, y: &Series<F>, sigma: f64, rows: &Rows) -> Parts {
+    let width = F::of(2.0 * sigma * sigma);
+    parts(x, y, F::one(), rows, |a, b| {
+        let u = squared_euclidean(a, b) / width;
         u + (-(-u).exp_m1()).ln_1p()
     })
 }
 
-fn parts(
-    x: &Series<f64>,
-    y: &Series<f64>,
-    gamma: f64,
+fn parts<F: Real>(
+    x: &Series<F>,
+    y: &Series<F>,
+    gamma: F,
     rows: &Rows,
-    cost: impl Fn(&[f64], &[f64]) -> f64,
+    cost: impl Fn(&[F], &[F]) -> F,
 ) -> Parts {
-    let nothing = Parts { excess: 0.0, log_paths: f64::NEG_INFINITY };
-    let mut grid = vec![vec![nothing; y.len() + 1]; x.len() + 1];
-    grid[0][0].log_paths = 0.0;
+    // The excess and the logarithm of the paths of every cell.
+    let mut grid = vec![vec![(F::zero(), f64::NEG_INFINITY); y.len() + 1]; x.len() + 1];
+    grid[0][0].1 = 0.0;
     for i in 1..=x.len() {
         for j in 1..=y.len() {
             if !rows[i - 1].contains(&(j - 1)) {
                 continue;
             }
             let before = [grid[i - 1][j - 1], grid[i - 1][j], grid[i][j - 1]];
-            let most = before.iter().map(|p| p.log_paths).fold(f64::NEG_INFINITY, f64::max);
+            let most = before.iter().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
             if most == f64::NEG_INFINITY {
                 continue;
             }
-            let log_paths = most + before.iter().map(|p| (p.log_paths - most).exp()).sum::<f64>().ln();
-            let reached = before.iter().filter(|p| p.log_paths > f64::NEG_INFINITY);
-            let least = reached.clone().map(|p| p.excess).fold(f64::INFINITY, f64::min);
-            let sum: f64 = reached
-                .map(|p| (p.log_paths - log_paths).exp() * (-(p.excess - least) / gamma).exp_m1())
-                .sum();
+            let log_paths = most + before.iter().map(|p| (p.1 - most).exp()).sum::<f64>().ln();
+            let reached = before.iter().filter(|p| p.1 > f64::NEG_INFINITY);
+            let least = reached.clone().map(|p| p.0).fold(F::infinity(), F::min);
+            let sum: F =
+                reached.map(|p| F::of((p.1 - log_paths).exp()) * (-(p.0 - least) / gamma).exp_m1()).sum();
             let excess = cost(&x[i - 1], &y[j - 1]) + least - gamma * sum.ln_1p();
-            grid[i][j] = Parts { excess, log_paths };
+            grid[i][j] = (excess, log_paths);
         }
     }
-    grid[x.len()][y.len()]
+    let (excess, log_paths) = grid[x.len()][y.len()];
+    Parts { excess: excess.wide(), log_paths }
 }

@@ -74,6 +74,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
     #[inline(always)]
     fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
         // Adding 0 makes 0 of −0.
-        V::Scalar::from_f64(-self.gamma * log_of(parts[0], parts[1]) + 0.0)
+        V::Scalar::from_f64(-self.gamma * log_of(parts[0], parts[1])) + V::Scalar::ZERO
     }
 }

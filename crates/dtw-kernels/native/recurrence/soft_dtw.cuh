@@ -19,7 +19,11 @@ struct SoftDtw : ScaledBase<T> {
     DTW_DEVICE State price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         return exp2_parts(distance * rate);
     }
-    DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return static_cast<T>(-gamma * log_of(state)); }
+    DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return value(log_of(state)); }
+
+protected:
+    // Adding 0 makes 0 of -0.
+    DTW_DEVICE T value(double log) const { return static_cast<T>(-gamma * log) + T(0); }
 };
 
 // The same where the cells of a lane share an exponent (soft.cuh): float, one channel. What that cannot hold is left undone.
@@ -28,7 +32,7 @@ struct SoftDtwShared : SoftDtw<T, kMany> {
     explicit DTW_DEVICE SoftDtwShared(const Sweep& p) : SoftDtw<T, kMany>(p) {}
     // Of the sum cell * 2^exponent.
     DTW_DEVICE T value_of(double cell, int32_t exponent) const {
-        return static_cast<T>(-this->gamma * (log_(cell) + exponent * 0.69314718055994530942));
+        return this->value(log_(cell) + exponent * 0.69314718055994530942);
     }
 };
 

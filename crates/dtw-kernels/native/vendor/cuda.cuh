@@ -101,6 +101,7 @@ DTW_DEVICE float exp2_(float a) {
 }
 DTW_DEVICE double exp2_(double a) { return exp2(a); }
 DTW_DEVICE double log_(double a) { return log(a); }
+DTW_DEVICE double log1p_(double a) { return log1p(a); }
 DTW_DEVICE float round_(float a) { return rintf(a); }
 DTW_DEVICE double round_(double a) { return rint(a); }
 // Never fused with what follows.

@@ -93,6 +93,7 @@ inline double pow_(double a, double b) { return pow(a, b); }
 inline float exp2_(float a) { return exp2f(a); }
 inline double exp2_(double a) { return exp2(a); }
 inline double log_(double a) { return log(a); }
+inline double log1p_(double a) { return log1p(a); }
 inline float round_(float a) { return rintf(a); }
 inline double round_(double a) { return rint(a); }
 inline float mul_exact(float a, float b) { return a * b; }

@@ -22,6 +22,7 @@
 //   load_fresh(p)                                  a load that sees what other lanes wrote (no read-only cache)
 //   min3_bits(a, b, c), max3_bits(a, b, c)         least and largest of three int32_t
 //   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
+//   log1p_                                         on double
 //   fmin_, fmax_                                   on float; of a NaN and a number the latter
 //   bits_of / from_bits                            float <-> int32_t, double <-> int64_t
 #pragma once

@@ -1,0 +1,140 @@
+// Soft-DTW and the alignment kernel where the costs are small beside gamma: Z = sum of e^(-cost/gamma) over N paths, kept as
+// Z and what is missing to N, X = N - Z. With q = e^(-c/gamma): Z = q (Z + Z + Z), X = X + X + X + (1 - q)(Z + Z + Z), sums of
+// positive numbers only, in which 1 - q keeps the digits of c/gamma that q near 1 has lost. The result is the excess
+// gamma ln(N/Z) = gamma ln(1 + X/Z) over -gamma ln N, or the value itself: with N counted in a double beside them, which holds
+// it wherever paths are few. The same as dtw-core's SoftExcess.
+#pragma once
+
+#include "norm.cuh"
+#include "scaled.cuh"
+
+namespace dtw {
+
+// kept * 2^exponent and missing * 2^exponent; the exponent is integral. All paths that there are, whole.
+template <class T>
+struct Parted {
+    T kept, missing, exponent;
+    double paths;
+};
+
+// What a cell keeps and what it takes away.
+template <class T>
+struct Shares {
+    T kept, taken;
+};
+
+// 2^r - 1 for |r| <= 1/2, to its last digits: dtw-core's polynomials for 2^r without their constant term.
+DTW_DEVICE float exp2_tail(float r) {
+    float v = 0.000154614446975691f;
+    v = fma_(v, r, 0.00134004281776158f);
+    v = fma_(v, r, 0.00961805667852464f);
+    v = fma_(v, r, 0.0555032722667030f);
+    v = fma_(v, r, 0.240226509222888f);
+    v = fma_(v, r, 0.693147206702833f);
+    return v * r;
+}
+DTW_DEVICE double exp2_tail(double r) {
+    double v = 7.072585949269224e-9;
+    v = fma_(v, r, 1.0208690299958306e-7);
+    v = fma_(v, r, 1.321544258792169e-6);
+    v = fma_(v, r, 1.5252657260200837e-5);
+    v = fma_(v, r, 0.0001540353044173605);
+    v = fma_(v, r, 0.0013333558230164974);
+    v = fma_(v, r, 0.009618129107606889);
+    v = fma_(v, r, 0.05550410866444772);
+    v = fma_(v, r, 0.24022650695910097);
+    v = fma_(v, r, 0.69314718055995);
+    return v * r;
+}
+
+template <class T, bool kMany>
+struct SoftExcess {
+    using Number = T;
+    using State = Parted<T>;
+    using Price = Shares<T>;
+    using Norm = Squared<T>;
+    static constexpr int kParts = 5;
+    static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
+    static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = true, kTraces = false;
+    static constexpr bool kLeavesBand = false;
+    // Bits of the option.
+    static constexpr uint32_t kKernel = 1, kValue = 2;
+    Norm norm;
+    double unit;        // gamma; -1 for the alignment kernel, whose value is ln N less the excess
+    T rate;             // -log2(e) / gamma, or -log2(e) / 2 sigma^2
+    bool is_kernel;     // of alignments: k = q / (2 - q)
+    bool wants_value;   // not the excess
+    explicit DTW_DEVICE SoftExcess(const Sweep& p)
+        : norm{}, unit((p.option & kKernel) != 0 ? -1.0 : p.parameters[0]),
+          rate(static_cast<T>(-1.44269504088896340736 / ((p.option & kKernel) != 0 ? 2.0 * p.parameters[0] * p.parameters[0]
+                                                                                   : p.parameters[0]))),
+          is_kernel((p.option & kKernel) != 0), wants_value((p.option & kValue) != 0) {}
+    DTW_DEVICE State origin() const { return {T(1), T(0), T(0), 1.0}; }
+    DTW_DEVICE State forbidden() const { return {T(0), T(0), T(Limits<T>::kZeroExponent), 0.0}; }
+    DTW_DEVICE State row(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE State column(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE Price price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
+        const T bounded = max_(distance * rate, T(Limits<T>::kPow2Min)), exponent = round_(bounded);
+        const T scale = pow2(exponent), scaled = scale * exp2_tail(bounded - exponent);
+        const T kept = scale + scaled, taken = (T(1) - scale) - scaled;
+        // q/(2 - q) = q/(1 + (1 - q)), and 1 less that is 2(1 - q)/(1 + (1 - q)).
+        return is_kernel ? Price{kept / (T(1) + taken), (taken + taken) / (T(1) + taken)} : Price{kept, taken};
+    }
+    DTW_DEVICE State combine(State diagonal, State up, State left, Price price) const {
+        const T largest = max_(max_(diagonal.exponent, up.exponent), left.exponent);
+        const T lowest = T(Limits<T>::kPow2Min);
+        const T d = pow2(max_(diagonal.exponent - largest, lowest)), u = pow2(max_(up.exponent - largest, lowest)),
+                l = pow2(max_(left.exponent - largest, lowest));
+        const T kept = diagonal.kept * d + up.kept * u + left.kept * l;
+        const T missing = diagonal.missing * d + up.missing * u + left.missing * l;
+        return {kept * price.kept, missing + kept * price.taken, largest, diagonal.paths + up.paths + left.paths};
+    }
+    DTW_DEVICE uint32_t choice(State, State, State, Price) const { return 0; }
+    // Brings the sum of both back to [1, 2); zero stays zero.
+    DTW_DEVICE State settle(State v) const {
+        const T sum = v.kept + v.missing, shift = sum > T(0) ? exponent_of(sum) : T(0), scale = pow2(-shift);
+        return {v.kept * scale, v.missing * scale, v.exponent + shift, v.paths};
+    }
+    // NaN where Z has become too small a share of N to have kept its digits, and where a value is wanted and N is too large.
+    DTW_DEVICE T finish(State v, uint32_t, uint32_t) const {
+        const double kept = static_cast<double>(v.kept), missing = static_cast<double>(v.missing);
+        const bool vouched = kept > 0.0 && kept >= missing * exp2_(0.9 * static_cast<double>(Limits<T>::kPow2Min));
+        if (!vouched || (wants_value && !(v.paths < Limits<double>::infinity()))) {
+            return static_cast<T>(from_bits(int32_t{0x7fffffff}));
+        }
+        const double excess = log1p_(missing / kept);
+        // Adding 0 makes 0 of -0.
+        return static_cast<T>(wants_value ? unit * (excess - log_(v.paths)) : abs_(unit) * excess) + T(0);
+    }
+};
+
+template <int G, class T>
+DTW_DEVICE Parted<T> shift_state(Parted<T> v) {
+    return {shift_up<G>(v.kept), shift_up<G>(v.missing), shift_up<G>(v.exponent), shift_up<G>(v.paths)};
+}
+template <class T>
+DTW_DEVICE Parted<T> broadcast_state(Parted<T> v, int l) {
+    return {broadcast(v.kept, l), broadcast(v.missing, l), broadcast(v.exponent, l), broadcast(v.paths, l)};
+}
+// The paths in two words, each where a number would be.
+template <class T>
+DTW_DEVICE Parted<T> load_state(const T* edge, uint64_t part, uint64_t i, Parted<T>) {
+    const auto word = [&](uint64_t k) { return load_fresh(reinterpret_cast<const uint32_t*>(edge + k * part) + i); };
+    return {load_fresh(edge + i), load_fresh(edge + part + i), load_fresh(edge + 2 * part + i), from_words(word(3), word(4))};
+}
+template <class T>
+DTW_DEVICE void store_state(T* edge, uint64_t part, uint64_t i, Parted<T> v) {
+    edge[i] = v.kept;
+    edge[part + i] = v.missing;
+    edge[2 * part + i] = v.exponent;
+    const uint64_t paths = static_cast<uint64_t>(bits_of(v.paths));
+    reinterpret_cast<uint32_t*>(edge + 3 * part)[i] = static_cast<uint32_t>(paths >> 32);
+    reinterpret_cast<uint32_t*>(edge + 4 * part)[i] = static_cast<uint32_t>(paths);
+}
+template <class T>
+DTW_DEVICE Parted<T> choose(bool first, Parted<T> a, Parted<T> b) {
+    return {first ? a.kept : b.kept, first ? a.missing : b.missing, first ? a.exponent : b.exponent,
+            first ? a.paths : b.paths};
+}
+
+}  // namespace dtw
