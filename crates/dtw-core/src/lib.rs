@@ -44,7 +44,7 @@ pub use error::{Error, Result};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 pub use problem::{Pairing, Problem, Shape};
 pub use scalar::{Dtype, Scalar};
-pub use search::{Blocks, Match, SearchOptions};
+pub use search::{Blocks, InMemory, Match, SearchOptions};
 pub use selection::Selection;
 pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use soft::SoftResult;

@@ -2,7 +2,7 @@
 //!
 //! How hits are chosen from the costs is in [`crate::selection`].
 
-use crate::{Anchor, Measure, Problem, Result, Scalar, SeriesBatch, bail_invalid};
+use crate::{Anchor, Error, Measure, Problem, Result, Scalar, Series, SeriesBatch, bail_invalid};
 
 /// A stretch of the reference that matches a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,4 +89,57 @@ pub trait Blocks<T: Scalar>: Send {
     /// # Errors
     /// What stops the reading; the search returns it.
     fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()>;
+
+    /// Replaces `block` by the next points, of which `done` came before, and looks at them. Backends read so.
+    ///
+    /// # Errors
+    /// As [`Blocks::read`]; [`Error::Invalid`] for parts of points, for more than were asked for, and for values that are not
+    /// finite.
+    fn read_checked(&mut self, points: usize, done: usize, block: &mut Vec<T>) -> Result<()> {
+        block.clear();
+        self.read(points, block)?;
+        let channels = self.channels();
+        if !block.len().is_multiple_of(channels) || block.len() > points * channels {
+            bail_invalid!(
+                "a block of {} values is not at most {points} points of {channels} channels",
+                block.len()
+            );
+        }
+        match block.iter().position(|value| !value.finite()) {
+            Some(at) => Err(Error::invalid(format!(
+                "the reference has {} at point {}, channel {}: expected finite numbers",
+                block[at],
+                done + at / channels,
+                at % channels
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A reference in memory, for what reads block by block.
+#[derive(Debug, Clone, Copy)]
+pub struct InMemory<'a, T> {
+    rest: &'a [T],
+    channels: usize,
+}
+
+impl<'a, T> InMemory<'a, T> {
+    /// From the first point on.
+    pub fn new(series: Series<'a, T>) -> Self {
+        Self { rest: series.values, channels: series.channels }
+    }
+}
+
+impl<T: Scalar> Blocks<T> for InMemory<'_, T> {
+    fn channels(&self) -> usize {
+        self.channels
+    }
+
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
+        let (now, rest) = self.rest.split_at(self.rest.len().min(points.saturating_mul(self.channels)));
+        block.extend_from_slice(now);
+        self.rest = rest;
+        Ok(())
+    }
 }

@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dtw_core::{
-    Band, Blocks, Error, Match, Result, Scalar, SearchOptions, Series, SeriesBatch, bail_invalid,
-};
+use dtw_core::{Band, Blocks, Match, Result, SearchOptions, Series, SeriesBatch, bail_invalid};
 use rayon::prelude::*;
 
 use crate::group::Scratch;
@@ -90,7 +88,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let scans: Vec<_> = (0..count).map(|_| Mutex::new(Scan::new(options, &cut))).collect();
         let mut done = 0;
         let (mut block, mut coming) = (Vec::new(), Vec::new());
-        read_block(reference, cut.points, done, &mut block)?;
+        reference.read_checked(cut.points, done, &mut block)?;
         while !block.is_empty() {
             let series = Series { values: &block, channels, times: None };
             done += series.len();
@@ -99,7 +97,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                     held(&scans[q]).next::<V>((token, scratch), spec, queries.get(q), series, observer)
                 })
             };
-            let read = || read_block(reference, cut.points, done, &mut coming);
+            let read = || reference.read_checked(cut.points, done, &mut coming);
             let (searched, read) = threads.run(|| rayon::join(search, read));
             searched?;
             read?;
@@ -110,32 +108,5 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         }
         let scans = scans.into_iter().map(|scan| scan.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(scans.map(Scan::finish).collect())
-    }
-}
-
-/// Reads the next block, of which `done` points came before, and looks at its values.
-pub(crate) fn read_block<T: Scalar>(
-    reference: &mut dyn Blocks<T>,
-    points: usize,
-    done: usize,
-    block: &mut Vec<T>,
-) -> Result<()> {
-    block.clear();
-    reference.read(points, block)?;
-    let channels = reference.channels();
-    if !block.len().is_multiple_of(channels) || block.len() > points * channels {
-        bail_invalid!(
-            "a block of {} values is not at most {points} points of {channels} channels",
-            block.len()
-        );
-    }
-    match block.iter().position(|value| !value.finite()) {
-        Some(at) => Err(Error::invalid(format!(
-            "the reference has {} at point {}, channel {}: expected finite numbers",
-            block[at],
-            done + at / channels,
-            at % channels
-        ))),
-        None => Ok(()),
     }
 }

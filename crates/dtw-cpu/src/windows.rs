@@ -1,36 +1,16 @@
 //! Finding queries in long references by z-normalised windows: a batch of windows at a time, for all queries.
 
 use dtw_core::{
-    Blocks, Error, Match, OwnedBatch, Result, Scalar, SearchOptions, Selection, SeriesBatch, bail_invalid,
-    normalize,
+    Blocks, Error, InMemory, Match, OwnedBatch, Result, Scalar, SearchOptions, Selection, SeriesBatch,
+    bail_invalid, normalize,
 };
 use rayon::prelude::*;
 
 use crate::lanes::Register;
 use crate::plan::CpuPlan;
-use crate::search::read_block;
 
 /// Windows normalised and compared at a time, where memory allows.
 const WINDOWS: usize = 2048;
-
-/// A reference in memory.
-struct InMemory<'a, T> {
-    rest: &'a [T],
-    channels: usize,
-}
-
-impl<T: Scalar> Blocks<T> for InMemory<'_, T> {
-    fn channels(&self) -> usize {
-        self.channels
-    }
-
-    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
-        let (now, rest) = self.rest.split_at(self.rest.len().min(points * self.channels));
-        block.extend_from_slice(now);
-        self.rest = rest;
-        Ok(())
-    }
-}
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Every window of `length` points, normalised, against the normalised queries.
@@ -44,7 +24,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         options.check_windows(references)?;
         let mut found = vec![Vec::new(); queries.len() * references.len()];
         for (r, reference) in references.iter().enumerate() {
-            let mut reference = InMemory { rest: reference.values, channels: references.channels() };
+            let mut reference = InMemory::new(reference);
             let hits = self.window_matches_in_blocks(queries, &mut reference, options, length)?;
             for (q, hits) in hits.into_iter().enumerate() {
                 found[q * references.len() + r] = hits;
@@ -100,7 +80,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 return Err(Error::Cancelled);
             }
             let missing = most + length - 1 - points.len() / channels;
-            read_block(reference, missing, done, &mut coming)?;
+            reference.read_checked(missing, done, &mut coming)?;
             if coming.is_empty() {
                 break;
             }

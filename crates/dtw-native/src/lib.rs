@@ -35,6 +35,7 @@ mod search;
 mod side;
 mod soft;
 mod sweep;
+mod window_blocks;
 mod windows;
 
 pub use backend::NativeBackend;

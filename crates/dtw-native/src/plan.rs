@@ -199,8 +199,13 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         options.check(&self.problem)?;
         self.problem.check_queries(&queries, reference.channels())?;
-        let what = "a search in a reference that is read block by block: the backend cpu can, and a reference in \
-            memory can be searched here";
-        Err(self.unsupported(what.to_owned()))
+        match options.normalized_window {
+            Some(length) => self.window_matches_in_blocks(&queries, reference, options, length),
+            None => Err(self.unsupported(
+                "a search without normalised windows in a reference that is read block by block: the backend cpu can, and a \
+                 reference in memory can be searched here"
+                    .to_owned(),
+            )),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
+use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, SeriesBatch};
 
 use crate::Machine;
 use crate::banding::Rows;
@@ -15,6 +15,10 @@ use crate::search::{Candidates, Searcher, Wanted};
 use crate::side::{Bring, Preparation};
 use crate::sweep::Job;
 
+/// What is said of other measures.
+pub(crate) const ONLY_DTW: &str =
+    "a search by normalised windows with a measure other than dtw: only dtw has one";
+
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// The best windows of `length` points for every query in every reference, in that order.
     pub(crate) fn window_matches(
@@ -25,9 +29,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
         if !SearchOptions::suits(&self.problem.spec().measure) {
-            return Err(self.unsupported(
-                "a search by normalised windows with a measure other than dtw: only dtw has one".to_owned(),
-            ));
+            return Err(self.unsupported(ONLY_DTW.to_owned()));
         }
         options.check_windows(references)?;
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
@@ -41,13 +43,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let longest = references.max_length() - length + 1;
         let wanted = Wanted::new(options, longest);
         let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
-        let preparation = Preparation {
-            functor: self.functor,
-            channels: queries.channels(),
-            channel: None,
-            normalize: true,
-            times: false,
-        };
+        let preparation = self.window_preparation(queries.channels());
         let budget = self.engine.budget;
         // A query brings itself, the costs of all windows and its hits.
         let costs = longest as u64 * size_of::<T>() as u64;
@@ -55,6 +51,18 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             let hits = Searcher::<T, M>::task_bytes(on_device, longest);
             preparation.bytes::<T>(order.length(k)) + costs + hits
         };
+        let longest_query = (0..queries.len()).map(query_bytes).max().unwrap_or(0);
+        if longest_query > budget.sides / 2 {
+            // Too many windows for their costs to be there at once.
+            for (r, reference) in references.iter().enumerate() {
+                let mut reference = InMemory::new(reference);
+                let hits = self.window_matches_in_blocks(queries, &mut reference, options, length)?;
+                for (q, hits) in hits.into_iter().enumerate() {
+                    matches[q * references.len() + r] = hits;
+                }
+            }
+            return Ok(matches);
+        }
         for places in cut(queries.len(), budget.sides / 2, &budget, query_bytes)? {
             stop_if_cancelled(&*self.observer.0)?;
             let engine = &mut self.engine;
@@ -98,8 +106,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         Ok(matches)
     }
 
+    /// Queries and windows are normalised.
+    pub(crate) fn window_preparation(&self, channels: usize) -> Preparation {
+        Preparation { functor: self.functor, channels, channel: None, normalize: true, times: false }
+    }
+
     /// Costs of every window of one reference for the queries that are on the device: `totals[query][window]`.
-    fn windows(
+    pub(crate) fn windows(
         &mut self,
         preparation: &Preparation,
         order: &Order,

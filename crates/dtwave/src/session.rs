@@ -298,7 +298,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Invalid`] for bad series or parameters; what `reference` says; [`Error::Unsupported`] on a device that
-    /// cannot (the CPU can).
+    /// cannot: the CPU can, a GPU can with [`SearchOptions::normalized_window`].
     pub fn search_blocks<T: Float>(
         &self,
         queries: &(impl AsBatch<T> + ?Sized),

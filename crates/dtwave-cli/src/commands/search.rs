@@ -32,8 +32,9 @@ By default a match may start and end anywhere (subsequence DTW). With --normaliz
 z-normalised and compared with the z-normalised query: matches are then found whatever their offset and amplitude. A \
 band needs that too.
 
-On the CPU the reference may be larger than memory: a .csv file of one column or a .npy array of one series, also \
-compressed or piped, is read block by block within --memory-limit. Other formats are read whole.
+The reference may be larger than memory: a .csv file of one column or a .npy array of one series, also compressed or \
+piped, is read block by block within --memory-limit. Other formats are read whole, as is every reference on a GPU \
+without --normalize z.
 
 Examples:
   dtwave search --reference ecg.csv --query beat.csv --top-k 10
@@ -166,7 +167,8 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         })
         .collect();
     let again = args.plot.is_some() || together(&options).len() > 1;
-    let in_blocks = job.device.name() == "cpu";
+    // A GPU keeps a row of the reference, except for windows.
+    let in_blocks = normalized || job.device.name() == "cpu";
     let mut reference =
         Reference::open(&args.reference, args.reference_index, &as_they_are, in_blocks, again)?;
     for (path, query) in &queries {

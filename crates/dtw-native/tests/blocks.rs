@@ -1,0 +1,129 @@
+//! References that are read block by block: the hits are those in the whole, to the last bit.
+#![cfg(feature = "host")]
+
+use dtw_core::{
+    Backend, Band, Blocks, Error, Match, OwnedBatch, Pairing, Plan, Problem, Result, Scalar, SearchOptions,
+    SeriesBatch, Spec,
+};
+use dtw_native::{HostMachine, NativeBackend};
+
+/// A reference that gives at most `most` points at a time.
+struct Trickle<'a, T> {
+    values: &'a [T],
+    channels: usize,
+    most: usize,
+}
+
+impl<T: Scalar> Blocks<T> for Trickle<'_, T> {
+    fn channels(&self) -> usize {
+        self.channels
+    }
+
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
+        let (now, rest) = self.values.split_at(self.values.len().min(points.min(self.most) * self.channels));
+        block.extend_from_slice(now);
+        self.values = rest;
+        Ok(())
+    }
+}
+
+/// Numbers without a pattern, the same every time, and plateaus among them, whose windows are constant.
+fn noise<T: Scalar>(count: usize) -> Vec<T> {
+    let mut state = 7_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 23) - 1.0
+    };
+    (0..count).map(|k| T::from_f64(if k % 400 > 350 { 0.5 } else { next() })).collect()
+}
+
+fn plan<T>(problem: &Problem) -> Box<dyn Plan<T>>
+where
+    T: Scalar,
+    NativeBackend<HostMachine>: Backend<T>,
+{
+    NativeBackend::new(HostMachine::new(1 << 30)).plan(problem).unwrap()
+}
+
+fn check<T>(channels: usize)
+where
+    T: Scalar,
+    NativeBackend<HostMachine>: Backend<T>,
+{
+    const POINTS: usize = 600;
+    const LENGTH: usize = 17;
+    let values = noise::<T>(POINTS * channels);
+    let reference = SeriesBatch::equal(&values, 1, POINTS, channels).unwrap();
+    let mut queries = OwnedBatch::<T>::new(channels).unwrap();
+    for (start, length) in [(100, LENGTH), (300, 11), (550, 25)] {
+        queries.push(&values[start * channels..(start + length) * channels]).unwrap();
+    }
+    let queries = queries.batch();
+    let options = |top_k, exclusion, threshold| SearchOptions {
+        top_k,
+        exclusion,
+        threshold,
+        normalized_window: Some(LENGTH),
+    };
+    // The first are chosen on the device where the reference is whole, the others on the host.
+    for (options, band) in [
+        (options(5, 16, None), Band::Full),
+        (options(40, 0, None), Band::sakoe_chiba(7)),
+        (options(50, 2, Some(30.0 * channels as f64)), Band::Full),
+    ] {
+        let spec = Spec::dtw().with_band(band);
+        let problem = Problem::of(spec, Pairing::Cross, &queries, &reference).unwrap();
+        let whole: Vec<Vec<Match<T>>> = plan::<T>(&problem).matches(queries, reference, &options).unwrap();
+        assert!(whole.iter().all(|hits| hits.len() > 1), "{options:?}");
+        // Room for some hundred windows of a block.
+        let little = problem.clone().with_memory_limit(96 << 10);
+        for (problem, most) in [(&problem, 7), (&problem, 251), (&little, 4000)] {
+            let mut source = Trickle { values: &values, channels, most };
+            let mut plan = plan::<T>(problem);
+            let read = plan.matches_in_blocks(queries, &mut source, &options).unwrap();
+            assert_eq!(read, whole, "{channels} channels, {most} at a time, {options:?}");
+            assert!(plan.scratch_bytes() <= problem.memory_limit_bytes());
+        }
+    }
+    if channels == 1 {
+        // Not enough for the costs of all windows at once.
+        let problem = Problem::of(Spec::dtw(), Pairing::Cross, &queries, &reference).unwrap();
+        let least = problem.clone().with_memory_limit((2 << 10) * size_of::<T>() as u64);
+        let best = options(1, 0, None);
+        let [whole, cut] =
+            [&problem, &least].map(|p| plan::<T>(p).matches(queries, reference, &best).unwrap());
+        assert_eq!(cut, whole, "in little memory");
+    }
+}
+
+#[test]
+fn windows_do_not_depend_on_how_the_reference_is_cut() {
+    check::<f32>(1);
+    check::<f64>(1);
+    check::<f32>(3);
+}
+
+#[test]
+fn a_bad_reference_is_refused_wherever_it_is_bad() {
+    let values = noise::<f32>(300);
+    let query = SeriesBatch::equal(&values[..40], 1, 40, 1).unwrap();
+    let problem = Problem::of(Spec::dtw(), Pairing::Cross, &query, &query).unwrap();
+    let options = SearchOptions { normalized_window: Some(40), ..SearchOptions::default() };
+    let read = |values: &[f32], limit: u64| {
+        let problem = problem.clone().with_memory_limit(limit);
+        let mut source = Trickle { values, channels: 1, most: 50 };
+        plan::<f32>(&problem).matches_in_blocks(query, &mut source, &options).unwrap_err()
+    };
+    let mut bad = values.clone();
+    bad[211] = f32::NAN;
+    assert!(read(&bad, 1 << 30).to_string().contains("NaN at point 211"));
+    assert!(read(&values[..39], 1 << 30).to_string().contains("39 points, fewer than a window of 40"));
+    assert!(matches!(read(&values, 1 << 10), Error::OutOfMemory { .. }));
+    // Without windows, a reference must be in memory.
+    let free = SearchOptions::default();
+    let spec = Spec::subsequence_dtw(dtw_core::LocalCost::SquaredEuclidean);
+    let problem = Problem::of(spec, Pairing::Cross, &query, &query).unwrap();
+    let mut source = Trickle { values: &values, channels: 1, most: 50 };
+    let error = plan::<f32>(&problem).matches_in_blocks(query, &mut source, &free).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("backend cpu can"));
+}
