@@ -210,6 +210,8 @@ impl SeriesBlocks {
 mod tests {
     use std::path::PathBuf;
 
+    use proptest::prelude::*;
+
     use super::*;
     use crate::npy::tests::{npy, raw};
     use crate::source::tests::{gz, xz};
@@ -327,7 +329,7 @@ mod tests {
             ("a.csv", [b"1\n2\n", &endless[..]].concat(), &["line 3 is longer than 1048576 bytes"]),
             ("a.csv", b"1\n2\n\n\n3\n".to_vec(), &["line 3: an empty line"]),
             ("a.csv", b"1\n2\n\n \n".to_vec(), &["line 3: an empty line"]),
-            ("a.csv", b"1\n2\n3\r4\n".to_vec(), &["line 3"]),
+            ("a.csv", b"1\n2\n3\r4\n".to_vec(), &["line 3: a carriage return"]),
             ("a.csv", b"value\n".to_vec(), &["only a header"]),
             ("a.csv", b"".to_vec(), &["the file is empty"]),
             ("a.csv", b"\n \n".to_vec(), &["line 1: an empty line"]),
@@ -362,5 +364,33 @@ mod tests {
         };
         assert_eq!((blocks.notes(), blocks.notes().len()), (&whole.notes[..], 1));
         assert!(is_read_again(&path) && !is_read_again(Path::new("-")));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        /// However a file is damaged, blocks hold what the whole of it holds, or there is an error. What is an error in blocks
+        /// alone is a line that shows several columns, or a lone carriage return.
+        #[test]
+        fn damaged_files_are_read_the_same_in_blocks(
+            is_array: bool, at in any::<proptest::sample::Index>(),
+            piece in "[0-9.eE\\-,;\t\r\n\" x]{0,4}", cut: bool, points in 1_usize..9,
+        ) {
+            let lines = b"1.5\n-2\n3e2\n4\r\n 5 \n6\n".to_vec();
+            let mut bytes = if is_array { npy(&[1, 3, 2], &[1., 2., 3., 4., 5., 6.]) } else { lines };
+            let at = at.index(bytes.len());
+            let end = if cut { bytes.len() } else { (at + piece.len()).min(bytes.len()) };
+            bytes.splice(at..end, piece.bytes());
+            let (_folder, path) = file(if is_array { "a.npy" } else { "a.csv" }, &bytes);
+            match (all(&path, &options(), points), Dataset::read(&path, &options())) {
+                (Ok(Some(values)), Ok(whole)) => prop_assert_eq!(&[values][..], &whole.series[..]),
+                (Ok(Some(values)), Err(error)) => prop_assert!(false, "{:?} in blocks, but {:#}", values, error),
+                (Err(error), Ok(_)) => {
+                    let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
+                    prop_assert!(text.contains([',', ';', '\t', '"', '\r']), "in blocks: {:#}", error);
+                }
+                (Ok(None), _) | (Err(_), Err(_)) => {}
+            }
+        }
     }
 }

@@ -130,7 +130,14 @@ impl Column {
                 "line {} is longer than {LONGEST_BYTES} bytes; expected one number",
                 self.line
             );
-            if !matches!(&self.bytes[..], b"\n" | b"\r\n") {
+            let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            ensure!(
+                !text.contains(&b'\r'),
+                "line {}: a carriage return without a line feed; expected lines that end as the first does",
+                self.line
+            );
+            if !text.is_empty() {
                 return Ok(true);
             }
             self.empty_line.get_or_insert(self.line);
