@@ -8,10 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dtw_core::{Backend, Band, Error, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
 
-mod launch;
-
+/// Numbers between −1 and 1 without a pattern.
 fn noise(count: usize) -> Vec<f32> {
-    launch::noise(count, 3).into_iter().map(|value| value as f32).collect()
+    let mut state = 3_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
 }
 
 /// Six series: of as many points, or of very different numbers of them.
