@@ -96,6 +96,12 @@ fn standard_input_and_compressed_files_read_as_files() {
     assert!(said.code > 0 && said.stderr.contains("unknown extension"), "{said:?}");
     let said = bench.run_with(&["barycenter", "-", "--format", "csv", "--by-class"], &text[..]);
     assert!(said.stderr.contains("standard input has no class labels"), "{said:?}");
+    bench.write("q.csv", "2\n3\n");
+    let said =
+        bench.run_with(&["search", "--reference", "-", "--query", "q.csv", "--format", "csv"], "1\n2\n3\n");
+    assert!(
+        said.read.contains(&"note: read standard input: 1 series of 3 points, 1 channel, no labels".into())
+    );
     bench.refuses(&["pairwise", "-"], &["standard input needs --format"]);
     bench.refuses(&["pairwise", "-", "-", "--format", "csv"], &["one input only"]);
     bench.refuses(&["pairwise", "a.csv", "--format", "csv"], &["--format", "no input is one"]);

@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow, ensure};
 use dtwave::{Blocks, Observer, OwnedBatch};
 
 use crate::commands::common;
-use crate::data::{Dataset, LongSeries, ReadOptions, SeriesBlocks, is_read_again};
+use crate::data::{Dataset, LongSeries, ReadOptions, SeriesBlocks, is_read_again, shown};
 use crate::engine::{self, Element};
 use crate::options::RunArgs;
 use crate::plot::{Hit, Sketch};
@@ -84,10 +84,10 @@ impl Reference {
         ensure!(
             index.is_none_or(|index| index == 0),
             "{} has 1 series; --reference-index {} is out of range",
-            path.display(),
+            shown(path),
             index.unwrap_or_default()
         );
-        blocks.notes().iter().for_each(|note| report::note(&format!("{}: {note}", path.display())));
+        blocks.notes().iter().for_each(|note| report::note(&format!("{}: {note}", shown(path))));
         let (name, channels, points) = (blocks.name().to_owned(), blocks.channels(), blocks.points());
         let path = path.to_path_buf();
         let mut streamed = Streamed { path, options, fresh: Some(blocks), points, is_told: false };
@@ -159,7 +159,7 @@ impl Streamed {
     }
 
     fn changed(&self) -> anyhow::Error {
-        anyhow!("{} changed while it was read; search again", self.path.display())
+        anyhow!("{} changed while it was read; search again", shown(&self.path))
     }
 
     /// Notes how many points there were.
@@ -170,7 +170,7 @@ impl Streamed {
 
     fn tell(&mut self, points: usize, channels: usize) {
         if !std::mem::replace(&mut self.is_told, true) {
-            let (shown, points) = (self.path.display(), count(points, "point"));
+            let (shown, points) = (shown(&self.path), count(points, "point"));
             let channels = count(channels, "channel");
             report::note(&format!("read {shown}: 1 series of {points}, {channels}, no labels"));
         }
@@ -184,7 +184,7 @@ impl Streamed {
         search: impl FnOnce(&mut dyn Blocks<T>) -> dtwave::Result<R>,
     ) -> Result<R> {
         let blocks = self.take()?;
-        let shown = self.path.display().to_string();
+        let shown = shown(&self.path);
         let progress = Arc::clone(progress);
         let mut feed =
             Feed { blocks, shown, values: Vec::new(), estimate: Box::new(cells), progress, failed: None };
