@@ -196,14 +196,14 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
     R: Recurrence<V, P>,
 {
     let n = grid.ranges.n();
-    // Loops rather than `array::from_fn`, whose closures would each be compiled as a function of its own.
-    let mut rows = [grid.x.sample::<P, R>(grid.x_gaps, first + 1); ROWS];
-    let mut bands = [const { 0..0 }; ROWS];
-    bands[0] = grid.ranges.row(first);
-    for r in 1..ROWS {
-        rows[r] = grid.x.sample::<P, R>(grid.x_gaps, first + r + 1);
-        bands[r] = grid.ranges.row((first + r).min(n - 1));
-    }
+    let rows: [_; ROWS] = std::array::from_fn(
+        #[inline(always)]
+        |r| grid.x.sample::<P, R>(grid.x_gaps, first + r + 1),
+    );
+    let bands: [_; ROWS] = std::array::from_fn(
+        #[inline(always)]
+        |r| grid.ranges.row((first + r).min(n - 1)),
+    );
     let mut states = *left;
     let mut above = *corner;
     let mut chunk = range.start;
