@@ -129,14 +129,14 @@ where
         below[k * stride] = column[k * column_stride + rows.end];
     }
     let first_row = |r: usize| rows.start + 1 + r * V::LANES;
-    // Loops rather than `array::from_fn`, whose closures would each be compiled as a function of its own.
     let mut spans = [Span::new(token, ranges, first_row(0), rows.end); N];
-    let mut rows_of_x = [lines.x.sample::<V, P, R>(token, &tables.x_gaps, PAD + first_row(0)); N];
     for r in 1..N {
         spans[r] = Span::new(token, ranges, first_row(r), rows.end);
-        let at = PAD + first_row(r).min(rows.end);
-        rows_of_x[r] = lines.x.sample::<V, P, R>(token, &tables.x_gaps, at);
     }
+    let rows_of_x: [_; N] = std::array::from_fn(
+        #[inline(always)]
+        |r| lines.x.sample::<V, P, R>(token, &tables.x_gaps, PAD + first_row(r).min(rows.end)),
+    );
     let (lowest, lowest_lane) = ((rows.len() - 1) / V::LANES, (rows.len() - 1) % V::LANES);
     let start = spans[0].active.0;
     let end = spans[lowest].active.1;
