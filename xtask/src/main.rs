@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask test | ci | tidy | elsewhere | fuzz | kernels | conformance | bench | dist`.
+//! Developer commands: `cargo xtask test | ci | tidy | elsewhere | sanitize | fuzz | kernels | conformance | bench | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-kernels alone
 //! (for the list of kernels), so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
@@ -12,6 +12,7 @@ mod dist;
 mod elsewhere;
 mod fuzz;
 mod kernels;
+mod sanitize;
 mod test;
 mod tidy;
 
@@ -49,6 +50,8 @@ enum Task {
         #[arg(required = true, value_enum)]
         places: Vec<elsewhere::Place>,
     },
+    /// Run tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer or Miri.
+    Sanitize(sanitize::Options),
     /// Search for inputs on which a reader panics, hangs or takes too much memory.
     ///
     /// libFuzzer tries what its coverage leads it to. The targets are in fuzz/targets; a failing input is written to
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         Task::Test => test::test(),
         Task::Ci { no_test } => ci(no_test),
         Task::Tidy => tidy::tidy(),
+        Task::Sanitize(options) => sanitize::sanitize(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Dist(options) => dist::dist(&options),
         Task::Elsewhere { places } => elsewhere::elsewhere(&places),

@@ -281,9 +281,10 @@ mod tests {
 
     #[test]
     fn every_small_band_equals_its_inequality() {
-        for n in 1..12_usize {
-            for m in 1..12_usize {
-                for r in 0..13_usize {
+        let most = if cfg!(miri) { 5 } else { 12 };
+        for n in 1..most {
+            for m in 1..most {
+                for r in 0..=most {
                     let ranges = rows(&Band::sakoe_chiba(r), n, m);
                     for (i, range) in ranges.iter().enumerate() {
                         for j in 0..m {

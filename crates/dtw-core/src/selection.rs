@@ -291,6 +291,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe code, and hours of it")]
     fn hits_are_those_of_the_whole_row() {
         let mut state = 1;
         let mut checked = 0;
@@ -323,6 +324,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe code, and hours of it")]
     fn deciding_early_changes_nothing() {
         // With a rank beyond `FEW` ends are decided as soon as the patience is spent.
         let mut state = 2;
@@ -339,6 +341,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe code, and hours of it")]
     fn few_ends_are_kept_of_many() {
         let mut state = 3;
         for (kind, top_k, exclusion, most) in [
@@ -361,6 +364,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe code, and hours of it")]
     fn what_memory_cannot_hold_is_refused() {
         let mut state = 4;
         let falling = costs(3, 1 << 16, &mut state);

@@ -130,6 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe code, and hours of it")]
     fn tiles_cover_each_value_once() {
         for pairing in [Pairing::Cross, Pairing::SelfSymmetric] {
             for n_x in 0..9 {

@@ -14,6 +14,12 @@ pub const LANES: u32 = if cfg!(feature = "host64") { 64 } else { 32 };
 // SAFETY: no code runs here; `launch` says what the caller of such a function promises.
 type Function = unsafe extern "C" fn(*const u8, u32, u32, u32);
 
+// SAFETY: native/vendor/fences.cpp defines them so.
+unsafe extern "C" {
+    fn dtw_host_fence(start: *mut u8, bytes: usize);
+    fn dtw_host_unfence(start: *mut u8, bytes: usize);
+}
+
 include!(concat!(env!("OUT_DIR"), "/host.rs"));
 
 /// Why a kernel was not launched.
@@ -86,6 +92,30 @@ pub unsafe fn launch(
     // caller's promise.
     unsafe { kernel(words.as_ptr().cast(), blocks, interleaved, seed) };
     Ok(())
+}
+
+/// Lets nobody touch these bytes until [`unfence`], where a sanitizer watches; elsewhere nothing happens.
+///
+/// # Safety
+///
+/// They are within one allocation of the caller's, who does not touch them either.
+pub unsafe fn fence(start: *mut u8, bytes: usize) {
+    if !cfg!(miri) {
+        // SAFETY: native/vendor/fences.cpp; it notes that these bytes of the caller's are not to be touched.
+        unsafe { dtw_host_fence(start, bytes) };
+    }
+}
+
+/// Lets them be touched again.
+///
+/// # Safety
+///
+/// As [`fence`], but for touching.
+pub unsafe fn unfence(start: *mut u8, bytes: usize) {
+    if !cfg!(miri) {
+        // SAFETY: native/vendor/fences.cpp; as above.
+        unsafe { dtw_host_unfence(start, bytes) };
+    }
 }
 
 #[cfg(test)]

@@ -42,3 +42,28 @@ mod sealed {
 pub trait Number: Scalar + sealed::Number {}
 impl Number for f32 {}
 impl Number for f64 {}
+
+#[cfg(test)]
+mod tests {
+    use dtw_kernels::params::Range;
+
+    use super::*;
+
+    #[test]
+    fn numbers_go_through_bytes_and_come_back() {
+        fn round<V: Plain + PartialEq + std::fmt::Debug>(values: &[V], fresh: V) {
+            let mut back = vec![fresh; values.len()];
+            bytes_mut(&mut back).copy_from_slice(bytes(values));
+            assert_eq!(back, values);
+        }
+        assert_eq!(bytes(&[0x0403_0201_u32.to_le(), 5_u32.to_le()]), [1, 2, 3, 4, 5, 0, 0, 0]);
+        assert_eq!(bytes::<f64>(&[]), []);
+        round(&[1.5_f32, -0.0, f32::MAX], 0.0);
+        round(&[1.5_f64, f64::INFINITY], 0.0);
+        round(&[1_u64, u64::MAX], 0);
+        let range = |k| Range { start: k, end: k + 1 };
+        let mut ranges = [range(1), range(2), range(3)];
+        bytes_mut(&mut ranges[1..2]).fill(0xff);
+        assert_eq!(ranges.map(|r| (r.start, r.end)), [(1, 2), (u32::MAX, u32::MAX), (3, 4)]);
+    }
+}

@@ -1,7 +1,8 @@
 //! A machine without a device: the kernels compiled for this CPU, every lane a fiber, in lockstep with its warp.
 //!
 //! It is slow, and there to be strict: memory starts as NaN and lies between guard zones, warps take turns in another order
-//! in every launch, and it is small, so that work is spread and tiled early.
+//! in every launch, and it is small, so that work is spread and tiled early. Under AddressSanitizer the guard zones may not even be
+//! read.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -84,6 +85,8 @@ impl HostBuffer {
             start.write_bytes(GUARD, ZONE);
             start.add(ZONE).write_bytes(FRESH, bytes);
             start.add(ZONE + bytes).write_bytes(GUARD, ZONE);
+            host::fence(start.as_ptr(), ZONE);
+            host::fence(start.as_ptr().add(ZONE + bytes), ZONE);
         }
         used_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         Self { start, bytes, used_bytes }
@@ -107,6 +110,8 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
+        // SAFETY: all of the allocation, of which nobody else has a part any more.
+        unsafe { host::unfence(self.start.as_ptr(), self.bytes + 2 * ZONE) };
         let is_intact = self.is_intact();
         self.used_bytes.fetch_sub(self.bytes as u64, Ordering::Relaxed);
         // SAFETY: allocated in `new` with this layout.

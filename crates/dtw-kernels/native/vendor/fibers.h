@@ -15,6 +15,17 @@
 #if !defined(__x86_64__)
 #include <ucontext.h>
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+#define DTW_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DTW_ADDRESS_SANITIZER 1
+#endif
+#endif
+#if defined(DTW_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #ifndef DTW_LANES
 #define DTW_LANES 32
@@ -25,7 +36,12 @@ namespace fibers {
 
 constexpr uint32_t kGroup = 32;
 constexpr uint32_t kTogether = DTW_LANES / kGroup;
+#if defined(DTW_ADDRESS_SANITIZER)
+// Zones round every variable.
+constexpr size_t kStack = 1 << 20;
+#else
 constexpr size_t kStack = 128 << 10;
+#endif
 
 // What a lane waits for.
 enum class Want : uint8_t { kRun, kShiftUp, kBroadcast, kExchange, kAny, kSync, kPause, kEnd };
@@ -40,8 +56,41 @@ __attribute__((naked, noinline)) inline void swap_stacks(void** /*from*/, void* 
 }
 #endif
 
+// A stack as AddressSanitizer is told of it; where there is none, nothing is told.
+struct Known {
+    const void* bottom = nullptr;
+    size_t size = 0;
+    // The sanitizer's own, while the stack is not in use.
+    void* fake = nullptr;
+
+    // Called on this stack, before one goes on with `to`; `last` if this one is never returned to.
+    void leave_for(const Known& to, bool last) {
+#if defined(DTW_ADDRESS_SANITIZER)
+        __sanitizer_start_switch_fiber(last ? nullptr : &fake, to.bottom, to.size);
+#else
+        (void)to, (void)last;
+#endif
+    }
+    // Called on this stack, as the first thing after coming from another, whose place is learnt.
+    void arrive_from(Known& from) {
+#if defined(DTW_ADDRESS_SANITIZER)
+        __sanitizer_finish_switch_fiber(fake, &from.bottom, &from.size);
+#else
+        (void)from;
+#endif
+    }
+    // Nothing of what ran here before is left.
+    void clear(char* stack) {
+        bottom = stack, size = kStack, fake = nullptr;
+#if defined(DTW_ADDRESS_SANITIZER)
+        __asan_unpoison_memory_region(stack, kStack);
+#endif
+    }
+};
+
 struct Lane {
     std::unique_ptr<char[]> stack;
+    Known known;
 #if defined(__x86_64__)
     void* top = nullptr;
 #else
@@ -68,6 +117,7 @@ struct Scheduler {
     Group* group = nullptr;
     Lane* lane = nullptr;
     uint32_t lane_index = 0;
+    Known known;
 #if defined(__x86_64__)
     void* top = nullptr;
 #else
@@ -77,18 +127,23 @@ struct Scheduler {
     void to_lane(Lane& to, uint32_t index) {
         lane = &to;
         lane_index = index;
+        known.leave_for(to.known, false);
 #if defined(__x86_64__)
         swap_stacks(&top, to.top);
 #else
         swapcontext(&context, &to.context);
 #endif
+        known.arrive_from(to.known);
     }
     void to_scheduler() {
+        Lane& from = *lane;
+        from.known.leave_for(known, from.want == Want::kEnd);
 #if defined(__x86_64__)
-        swap_stacks(&lane->top, top);
+        swap_stacks(&from.top, top);
 #else
-        swapcontext(&lane->context, &context);
+        swapcontext(&from.context, &context);
 #endif
+        from.known.arrive_from(known);
     }
 };
 
@@ -100,6 +155,7 @@ inline Scheduler& scheduler() {
 // Where a lane's stack begins.
 [[noreturn]] inline void enter() {
     Scheduler& s = scheduler();
+    s.lane->known.arrive_from(s.known);
     s.body(s.params);
     s.lane->want = Want::kEnd;
     s.to_scheduler();
@@ -110,6 +166,7 @@ inline void begin(Lane& lane) {
     if (!lane.stack) {
         lane.stack.reset(new char[kStack]);
     }
+    lane.known.clear(lane.stack.get());
     lane.want = Want::kRun;
 #if defined(__x86_64__)
     // As swap_stacks leaves a stack: six registers, then where to return to; 16-byte aligned as at a call.
