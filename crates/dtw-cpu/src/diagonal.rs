@@ -129,10 +129,10 @@ where
         below[k * stride] = column[k * column_stride + rows.end];
     }
     let first_row = |r: usize| rows.start + 1 + r * V::LANES;
-    let mut spans = [Span::new(token, ranges, first_row(0), rows.end); N];
-    for r in 1..N {
-        spans[r] = Span::new(token, ranges, first_row(r), rows.end);
-    }
+    let spans: [Span<V>; N] = std::array::from_fn(
+        #[inline(always)]
+        |r| Span::new(token, ranges, first_row(r), rows.end),
+    );
     let rows_of_x: [_; N] = std::array::from_fn(
         #[inline(always)]
         |r| lines.x.sample::<V, P, R>(token, &tables.x_gaps, PAD + first_row(r).min(rows.end)),
