@@ -5,6 +5,7 @@
 //! [`guard::MOST_BYTES`] of memory, and gives finite series or one line of error. [`results`] does the same with what an
 //! interrupted run leaves: resuming it gives the right matrix, bit for bit, or one line of error.
 
+pub mod blocks;
 pub mod files;
 pub mod guard;
 pub mod results;

@@ -156,7 +156,8 @@ fn forged(bytes: &[u8], choices: &mut Unstructured<'_>) -> Result<Vec<u8>> {
                 let characters: Vec<char> = words[word].chars().collect();
                 if !characters.is_empty() {
                     let k = choices.choose_index(characters.len())?;
-                    words[word] = characters.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, c)| *c).collect();
+                    words[word] =
+                        characters.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, c)| *c).collect();
                 }
             }
         }
