@@ -1,7 +1,10 @@
 //! On a GPU, against the CPU backend: every short length, ragged batches, the edges of strips, a very long pair, repeats,
-//! threads. Without a GPU only the error is looked at; `cargo test -p dtw-cuda -- --ignored` runs the rest.
+//! threads, searches in blocks. Without a GPU only the error is looked at; `cargo test -p dtw-cuda -- --ignored` runs the rest.
 
-use dtw_core::{Backend, Band, LocalCost, Measure, Pairing, Problem, Scalar, SeriesBatch, Spec};
+use dtw_core::{
+    Backend, Band, Blocks, LocalCost, Measure, OwnedBatch, Pairing, Problem, Result, Scalar, SearchOptions,
+    SeriesBatch, Spec,
+};
 use dtw_cpu::{CpuBackend, Element};
 use dtw_cuda::CudaBackend;
 use rand::{Rng, SeedableRng};
@@ -181,4 +184,73 @@ fn the_same_bits_every_time_from_any_thread() {
             });
         }
     });
+}
+
+/// Blocks of `most` points of a reference.
+struct Trickle<'a, T> {
+    values: &'a [T],
+    channels: usize,
+    most: usize,
+}
+
+impl<T: Scalar> Blocks<T> for Trickle<'_, T> {
+    fn channels(&self) -> usize {
+        self.channels
+    }
+
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
+        let (now, rest) = self.values.split_at(self.values.len().min(points.min(self.most) * self.channels));
+        block.extend_from_slice(now);
+        self.values = rest;
+        Ok(())
+    }
+}
+
+/// Matches of any length, in the whole and in blocks; `levels`: equal costs, and matches that start many blocks before they end.
+fn blocks<T: Element>(gpu: &CudaBackend, cost: LocalCost, channels: usize, points: usize, levels: bool)
+where
+    CudaBackend: Backend<T>,
+{
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let mut values = series::<T>(&mut random, points * channels);
+    if levels {
+        let held = |k: usize| T::from_f64((k / (1500 * channels) % 5) as f64 * 0.7);
+        values = (0..values.len()).map(held).collect();
+    }
+    let reference = SeriesBatch::equal(&values, 1, points, channels).unwrap();
+    let mut queries = OwnedBatch::<T>::new(channels).unwrap();
+    for length in [1, 40, 257, 2000, 300] {
+        let start = (points - length) / 2 * channels;
+        queries.push(&values[start..start + length * channels]).unwrap();
+    }
+    let queries = queries.batch();
+    let problem = Problem::of(Spec::subsequence_dtw(cost), Pairing::Cross, &queries, &reference).unwrap();
+    // Too little for a row of the reference.
+    let little = problem.clone().with_memory_limit(1 << 20);
+    for (top_k, exclusion) in [(5, 30), (100, 2)] {
+        let options = SearchOptions { top_k, exclusion, ..SearchOptions::default() };
+        let whole = Backend::<T>::plan(gpu, &problem).unwrap().matches(queries, reference, &options).unwrap();
+        assert!(whole.iter().all(|hits| hits.len() == top_k));
+        let cut = Backend::<T>::plan(gpu, &little).unwrap().matches(queries, reference, &options).unwrap();
+        assert_eq!(cut, whole, "{cost:?}, {channels} channels, little memory");
+        for most in [251, 4000, 1 << 20] {
+            let mut source = Trickle { values: &values, channels, most };
+            let mut plan = Backend::<T>::plan(gpu, &problem).unwrap();
+            let read = plan.matches_in_blocks(queries, &mut source, &options).unwrap();
+            assert_eq!(read, whole, "{cost:?}, {channels} channels, {most} at a time");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_search_does_not_depend_on_how_the_reference_is_cut() {
+    let gpu = CudaBackend::new().unwrap();
+    for cost in [LocalCost::SquaredEuclidean, LocalCost::Euclidean, LocalCost::Manhattan] {
+        for channels in [1, 3] {
+            blocks::<f32>(&gpu, cost, channels, 60_000, channels == 1);
+            blocks::<f64>(&gpu, cost, channels, 60_000, channels == 3);
+        }
+    }
+    blocks::<f32>(&gpu, LocalCost::SquaredEuclidean, 1, 1_200_000, false);
 }

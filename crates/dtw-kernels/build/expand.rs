@@ -67,6 +67,7 @@ struct Instance {
     channels: String,
     absorbs: bool,
     shares: bool,
+    continues: bool,
 }
 
 /// The functors that `names` (of functors and groups) stand for, in order.
@@ -114,6 +115,7 @@ fn combinations(
                     channels: channels.clone(),
                     absorbs: functor.absorbs,
                     shares: functor.shares,
+                    continues: functor.continues,
                 });
             }
         }
@@ -203,10 +205,17 @@ impl Instance {
             )
             .into());
         }
+        if self.continues && (!edges || band || rows > 1) {
+            return Err(format!(
+                "permutations.toml: {shape}: a functor that continues has edges, one row at a time and no band"
+            )
+            .into());
+        }
         let symbol = format!("dtw_{}_sweep_{}_{}_{shape}", self.key, self.dtype, self.channels);
         let source = match (slope, self.shares) {
             (true, _) => format!("DTW_SLOPE({symbol}, ({}), {lanes}, {columns})", self.functor),
             (_, true) => format!("DTW_SOFT({symbol}, ({}), {lanes}, {columns})", self.functor),
+            _ if self.continues => format!("DTW_BLOCK({symbol}, ({}), {columns})", self.functor),
             _ => {
                 format!(
                     "DTW_SWEEP({symbol}, ({}), {lanes}, {columns}, {rows}, {edges}, {band})",

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::Result;
-use crate::sources::{Unit, hash_of_unit};
+use crate::sources::{Headers, Unit, hash_of_unit};
 
 /// The table of images, all of them or none: which kernel is needed is known only when a plan asks for it.
-pub(crate) fn table(folder: &Path, units: &[Unit<'_>], headers: u64) -> Result<String> {
+pub(crate) fn table(folder: &Path, units: &[Unit<'_>], headers: &Headers) -> Result<String> {
     let mut entries = String::new();
     let (mut missing, mut stale) = (0, 0);
     if cfg!(feature = "cuda") {

@@ -35,6 +35,9 @@ pub(crate) struct Functor {
     /// Whether it is swept by soft.cuh: one channel, one strip, one row at a time, no band.
     #[serde(default)]
     pub(crate) shares: bool,
+    /// Whether it is swept by blocks.cuh: with edges, one row at a time, no band.
+    #[serde(default)]
+    pub(crate) continues: bool,
 }
 
 /// Every functor × dtype × channels × shape of a row.

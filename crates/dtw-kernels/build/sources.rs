@@ -15,9 +15,15 @@ pub(crate) struct Unit<'a> {
 }
 
 impl Unit<'_> {
+    /// The header that it includes.
+    pub(crate) fn header(&self) -> &'static str {
+        let is_of_blocks = |kernel: &&Kernel| kernel.source.starts_with("DTW_BLOCK(");
+        if self.kernels.iter().any(is_of_blocks) { BLOCKS } else { "kernels.cuh" }
+    }
+
     /// Its text.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::from("#include \"kernels.cuh\"\n\n");
+        let mut text = format!("#include \"{}\"\n\n", self.header());
         for kernel in &self.kernels {
             text.push_str(&kernel.source);
             text.push('\n');
@@ -60,24 +66,35 @@ fn is_piece(name: &str, stem: &str) -> bool {
     number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
 }
 
+/// The header of the kernels of blocks, which no others include: editing it leaves their images as they are.
+const BLOCKS: &str = "blocks.cuh";
+
 /// Headers that no device's image is made of: editing them leaves compiled images as they are.
 const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/fibers.h"];
 
 /// Of the headers in the folder that devices compile: their names and texts.
-pub(crate) fn hash_of_headers(folder: &Path) -> Result<u64> {
+pub(crate) struct Headers {
+    /// Of those that all units include.
+    common: u64,
+    /// Of [`BLOCKS`].
+    blocks: u64,
+}
+
+pub(crate) fn hash_of_headers(folder: &Path) -> Result<Headers> {
     let mut files = Vec::new();
     gather(folder, &mut files)?;
     files.sort();
-    let mut hash = Hash::new();
+    let (mut common, mut blocks) = (Hash::new(), Hash::new());
     for path in files {
         let name = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
         if HOST_ONLY.contains(&name.as_str()) {
             continue;
         }
+        let hash = if name == BLOCKS { &mut blocks } else { &mut common };
         hash.add(name.as_bytes());
         hash.add(&std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?);
     }
-    Ok(hash.0)
+    Ok(Headers { common: common.0, blocks: blocks.0 })
 }
 
 fn gather(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
@@ -92,10 +109,13 @@ fn gather(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Of a unit: its text and all headers.
-pub(crate) fn hash_of_unit(unit: &Unit<'_>, headers: u64) -> u64 {
-    let mut hash = Hash(headers);
+/// Of a unit: its text and the headers that it includes.
+pub(crate) fn hash_of_unit(unit: &Unit<'_>, headers: &Headers) -> u64 {
+    let mut hash = Hash(headers.common);
     hash.add(unit.text().as_bytes());
+    if unit.header() == BLOCKS {
+        hash.add(&headers.blocks.to_le_bytes());
+    }
     hash.0
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::sources::{Unit, hash_of_unit};
+use crate::sources::{Headers, Unit, hash_of_unit};
 
-pub(crate) fn table(units: &[Unit<'_>], headers: u64) -> String {
+pub(crate) fn table(units: &[Unit<'_>], headers: &Headers) -> String {
     let mut text = String::from("static KERNELS: &[Kernel] = &[\n");
     let mut measures = BTreeMap::new();
     for unit in units {

@@ -155,7 +155,8 @@ params! {
         progress: u64,
         /// The next ticket (u64); zeroed before the launch; used by kernels with edges.
         ticket: u64,
-        /// Tracing kernels: recorded choices.
+        /// Tracing kernels: recorded choices. Kernels of blocks: the last row's states, totals at `task * choice_stride + j`,
+        /// then starts (u32) as many numbers behind as `tasks * choice_stride`.
         choices: u64,
         /// Most strips of any task.
         strips: u32,
@@ -169,7 +170,7 @@ params! {
         option: u32,
         /// 1: only tasks whose place in `out` holds NaN: what a functor that is only good for most pairs left undone.
         only_missing: u32,
-        /// Tracing: words of choices per task.
+        /// Tracing: words of choices per task; kernels of blocks: numbers.
         choice_stride: u64,
         /// The measure's parameters in the order of docs/measures.md.
         parameters: [f64; 4],

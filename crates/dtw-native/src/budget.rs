@@ -41,6 +41,11 @@ impl Budget {
         }
     }
 
+    /// The same where no band has a table.
+    pub(crate) fn without_tables(self) -> Self {
+        Self { edges: self.edges + self.tables, tables: 0, ..self }
+    }
+
     /// The error of something that needs `bytes` where `share` are set aside for it.
     pub(crate) fn exceeded(&self, what: &str, bytes: u64, share: u64) -> Error {
         let whole = u128::from(bytes) * u128::from(self.limit.max(1)) / u128::from(share.max(1));

@@ -272,6 +272,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
             cells: run.pass.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
             keeps_edges: false,
             only_missing: false,
+            last_row: 0,
         }
     }
 

@@ -12,6 +12,9 @@ pub(crate) enum Gaps {
     Twed = 2,
 }
 
+/// Beyond the rows of a block: kCarried of native/blocks.cuh.
+pub(crate) const CARRIED: u32 = 1 << 31;
+
 /// A functor and its arguments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Functor {
@@ -104,6 +107,18 @@ impl Functor {
         };
         Self { key, parts: 1, ..self }
     }
+
+    /// The functor of a search whose reference comes in blocks; a path from the block before starts at [`CARRIED`] and its
+    /// column, 1-based.
+    pub(crate) fn in_blocks(self) -> Option<Self> {
+        let key = match self.key {
+            "subsequence_dtw" => "subsequence_dtw_block",
+            "subsequence_dtw_euclidean" => "subsequence_dtw_euclidean_block",
+            "subsequence_dtw_manhattan" => "subsequence_dtw_manhattan_block",
+            _ => return None,
+        };
+        Some(Self { key, ..self })
+    }
 }
 
 #[cfg(test)]
@@ -141,6 +156,11 @@ mod tests {
                     assert!(
                         catalog::sweeps(costs.key, dtype, many).any(|kernel| kernel.edges && kernel.band)
                     );
+                    let in_blocks = functor.in_blocks();
+                    assert_eq!(in_blocks.is_some(), spec.anchor == Anchor::Subsequence);
+                    assert!(in_blocks.is_none_or(|blocks| {
+                        catalog::sweeps(blocks.key, dtype, many).any(|kernel| kernel.edges)
+                    }));
                 }
             }
         }

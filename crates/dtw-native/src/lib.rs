@@ -7,7 +7,8 @@
 //! | --- | --- |
 //! | `plan` | passes: one for most measures, one per channel or per divergence term |
 //! | `engine` | chunks of series that are on the device together, tiles of results, transfers |
-//! | `search`, `windows` | the same for matches |
+//! | `search`, `subsequences`, `windows` | the same for matches |
+//! | `subsequence_blocks`, `window_blocks` | the same in references that come block by block |
 //! | `paths` | the same for warping paths |
 //! | `resident` | calls whose series and results stay on the device |
 //! | `side` | uploading and preparing series |
@@ -34,6 +35,8 @@ mod scratch;
 mod search;
 mod side;
 mod soft;
+mod subsequence_blocks;
+mod subsequences;
 mod sweep;
 mod window_blocks;
 mod windows;

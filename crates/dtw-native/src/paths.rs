@@ -329,6 +329,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             cells: size.n as u64 * size.m as u64,
             keeps_edges: false,
             only_missing: false,
+            last_row: 0,
         };
         let band = self.engine.sweeper.band(&mut self.banding, tile, order_x, order_y, kind)?;
         self.tracer.host_state.clear();

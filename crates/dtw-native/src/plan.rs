@@ -201,11 +201,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         self.problem.check_queries(&queries, reference.channels())?;
         match options.normalized_window {
             Some(length) => self.window_matches_in_blocks(&queries, reference, options, length),
-            None => Err(self.unsupported(
-                "a search without normalised windows in a reference that is read block by block: the backend cpu can, and a \
-                 reference in memory can be searched here"
-                    .to_owned(),
-            )),
+            None => self.subsequence_matches_in_blocks(&queries, reference, options),
         }
     }
 }

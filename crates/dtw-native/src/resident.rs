@@ -214,6 +214,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             cells: self.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
             keeps_edges: false,
             only_missing: before.is_some(),
+            last_row: 0,
         };
         let band = engine.sweeper.band(&mut self.banding, &rect, &order_x, &order_y, Rows::X)?;
         if let Some(functor) = before {
@@ -305,6 +306,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 cells: n as u64 * m as u64,
                 keeps_edges: true,
                 only_missing: false,
+                last_row: 0,
             };
             let band = crate::sweep::LaunchBand::plain(Form::Full);
             let edges =

@@ -14,9 +14,9 @@ use crate::bytes::{Number, bytes_mut};
 use crate::engine::{Engine, stop_if_cancelled};
 use crate::functor::Functor;
 use crate::order::{Order, Rect};
-use crate::plan::NativePlan;
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation, blocks_for};
+use crate::subsequence_blocks::Carried;
 use crate::sweep::{Job, Sweeper, best_kernel};
 use crate::{Buffer, Machine};
 
@@ -65,6 +65,8 @@ pub(crate) struct Searcher<T: Number, M: Machine> {
     lengths: Region<M>,
     /// Costs of windows.
     pub(crate) totals: Region<M>,
+    /// What goes from block to block.
+    pub(crate) carried: Carried<M>,
     host_costs: Vec<T>,
     host_found: Vec<u32>,
     host_counts: Vec<u32>,
@@ -79,6 +81,7 @@ impl<T: Number, M: Machine> Default for Searcher<T, M> {
             excluded: Region::default(),
             lengths: Region::default(),
             totals: Region::default(),
+            carried: Carried::default(),
             host_costs: Vec::new(),
             host_found: Vec::new(),
             host_counts: Vec::new(),
@@ -105,6 +108,7 @@ impl<T: Number, M: Machine> Searcher<T, M> {
             .iter()
             .map(|region| region.bytes())
             .sum::<usize>()
+            + self.carried.bytes()
             + self.host_costs.capacity() * size_of::<T>()
             + (self.host_found.capacity() + self.host_counts.capacity()) * size_of::<u32>()
     }
@@ -243,14 +247,14 @@ fn fetch<M: Machine, V: crate::bytes::Plain + Default>(
 
 /// A search over all pairs of a pairing.
 pub(crate) struct Search<'a, T: Number, M: Machine> {
-    engine: &'a mut Engine<T, M>,
-    searcher: &'a mut Searcher<T, M>,
-    banding: &'a mut Banding,
+    pub(crate) engine: &'a mut Engine<T, M>,
+    pub(crate) searcher: &'a mut Searcher<T, M>,
+    pub(crate) banding: &'a mut Banding,
     pub(crate) functor: Functor,
-    observer: &'a dyn Observer,
-    wanted: Wanted,
-    references: Order,
-    queries: Order,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) wanted: Wanted,
+    pub(crate) references: Order,
+    pub(crate) queries: Order,
 }
 
 impl<T: Number, M: Machine> Search<'_, T, M> {
@@ -265,7 +269,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         let usual = self.engine.budget;
         if self.banding.form() == Form::Full {
             // Without a band there are no tables, and the last column is as long as the reference.
-            self.engine.budget = Budget { edges: usual.edges + usual.tables, tables: 0, ..usual };
+            self.engine.budget = usual.without_tables();
         }
         let done = self.run_within(pairing, queries, references, each);
         self.engine.budget = usual;
@@ -280,22 +284,8 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         mut each: impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
         self.banding.check(pairing, &self.references, &self.queries, Rows::Y)?;
-        let preparation = Preparation {
-            functor: self.functor,
-            channels: queries.channels(),
-            channel: None,
-            normalize: false,
-            times: false,
-        };
-        let counts = (self.references.len(), self.queries.len());
-        let bytes = |order: &Order, k: usize| preparation.bytes::<T>(order.length(k));
-        let chunks = chunks(
-            pairing,
-            counts,
-            &self.engine.budget,
-            |k| bytes(&self.references, k),
-            |k| bytes(&self.queries, k),
-        )?;
+        let preparation = Preparation::plain(self.functor, queries.channels());
+        let chunks = self.chunks(pairing, &preparation)?;
         let (mut here_x, mut here_y) = (0..0, 0..0);
         for chunk in &chunks {
             stop_if_cancelled(self.observer)?;
@@ -319,6 +309,31 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             }
         }
         Ok(())
+    }
+
+    /// Whether whole references fit the memory, with their last columns and hits.
+    pub(crate) fn fits(&mut self, pairing: Pairing, channels: usize) -> bool {
+        let usual = self.engine.budget;
+        self.engine.budget = usual.without_tables();
+        let preparation = Preparation::plain(self.functor, channels);
+        let whole = Rect { rows: 0..self.references.len(), columns: 0..self.queries.len(), pairing };
+        let fits = preparation.staged_bytes::<T>(self.references.longest(whole.rows.clone()))
+            <= usual.staging
+            && self.chunks(pairing, &preparation).is_ok()
+            && self.tile_size(&whole).is_ok();
+        self.engine.budget = usual;
+        fits
+    }
+
+    fn chunks(&self, pairing: Pairing, preparation: &Preparation) -> Result<Vec<Rect>> {
+        let bytes = |order: &Order, k: usize| preparation.bytes::<T>(order.length(k));
+        chunks(
+            pairing,
+            (self.references.len(), self.queries.len()),
+            &self.engine.budget,
+            |k| bytes(&self.references, k),
+            |k| bytes(&self.queries, k),
+        )
     }
 
     /// Most tasks whose edges and hits fit, and most that one launch should take.
@@ -367,6 +382,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             cells: n as u64 * m as u64,
             keeps_edges: true,
             only_missing: false,
+            last_row: 0,
         };
         let band = sweeper.band(self.banding, tile, &self.references, &self.queries, Rows::Y)?;
         let edges = sweeper.launch::<T>(&job, band, budget)?.expect("a search keeps its edges");
@@ -414,64 +430,5 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             each(q, r, hits);
         }
         Ok(())
-    }
-}
-
-impl<T: Number, M: Machine> NativePlan<T, M> {
-    /// A search, to be run.
-    pub(crate) fn search<'a>(
-        &'a mut self,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
-        wanted: Wanted,
-    ) -> Search<'a, T, M> {
-        Search {
-            engine: &mut self.engine,
-            searcher: &mut self.searcher,
-            banding: &mut self.banding,
-            functor: self.functor,
-            observer: &*self.observer.0,
-            wanted,
-            references: Order::given(references, 0),
-            queries: Order::given(queries, 0),
-        }
-    }
-
-    /// The cost of the best match of every pair.
-    pub(crate) fn subsequence_distances(
-        &mut self,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
-        out: &mut [T],
-    ) -> Result<()> {
-        let pairing = self.problem.pairing();
-        let columns = references.len();
-        let wanted = Wanted::new(&SearchOptions::default(), references.max_length());
-        let mut search = self.search(queries, references, wanted);
-        search.functor = search.functor.without_starts();
-        search.run(pairing, queries, references, |q, r, hits| {
-            let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
-            out[at] = hits.first().map_or(T::INFINITY, |hit| hit.distance);
-        })
-    }
-
-    /// The best matches of every query in every reference, in that order.
-    pub(crate) fn subsequence_matches(
-        &mut self,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
-        options: &SearchOptions,
-    ) -> Result<Vec<Vec<Match<T>>>> {
-        let mut matches = vec![Vec::new(); queries.len() * references.len()];
-        let wanted = Wanted::new(options, references.max_length());
-        if wanted.top_k == 0 || matches.is_empty() {
-            return Ok(matches);
-        }
-        let columns = references.len();
-        let mut search = self.search(queries, references, wanted);
-        search.run(Pairing::Cross, queries, references, |q, r, hits| {
-            matches[q * columns + r] = hits;
-        })?;
-        Ok(matches)
     }
 }

@@ -38,6 +38,11 @@ pub(crate) struct Preparation {
 }
 
 impl Preparation {
+    /// All channels, as they are, without timestamps.
+    pub(crate) fn plain(functor: Functor, channels: usize) -> Self {
+        Self { functor, channels, channel: None, normalize: false, times: false }
+    }
+
     /// Channels of a prepared point.
     pub(crate) fn prepared_channels(&self) -> usize {
         if self.channel.is_some() { 1 } else { self.channels }
@@ -55,6 +60,12 @@ impl Preparation {
             + usize::from(self.functor.gaps == Gaps::Erp)
             + usize::from(self.times);
         (Self::stride(length) * numbers * size_of::<T>() + size_of::<u64>() + size_of::<u32>()) as u64
+    }
+
+    /// Bytes of a series of this many points on its way to the device.
+    pub(crate) fn staged_bytes<T>(&self, length: usize) -> u64 {
+        let point = (self.channels + usize::from(self.times)) * size_of::<T>();
+        (length * point + size_of::<u64>() + size_of::<u32>()) as u64
     }
 
     /// The fields of `Prepare` that depend on nothing else.
@@ -233,6 +244,11 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             + self.host_offsets.capacity() * size_of::<u64>()
     }
 
+    /// First prepared point of each series that [`Prepared::load`] has brought.
+    pub(crate) fn first_points(&self) -> &[u64] {
+        &self.host_offsets
+    }
+
     /// Places that are on the device.
     pub(crate) fn places(&self) -> &Range<usize> {
         &self.places
@@ -283,10 +299,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             self.side.offsets = self.offsets.hold(machine, &self.host_offsets)?;
             self.side.lengths = self.lengths.hold(machine, &order.lengths()[places.clone()])?;
         }
-        let raw_bytes = |k: usize| {
-            let point = (preparation.channels + usize::from(preparation.times)) * size_of::<T>();
-            (order.raw_length(places.start + k) * point + size_of::<u64>() + size_of::<u32>()) as u64
-        };
+        let raw_bytes = |k: usize| preparation.staged_bytes::<T>(order.raw_length(places.start + k));
         for piece in cut(places.len(), budget.staging, budget, raw_bytes)? {
             let here = places.start + piece.start..places.start + piece.end;
             let part = self.part(order, &here);

@@ -41,6 +41,8 @@ pub(crate) struct Job {
     pub(crate) keeps_edges: bool,
     /// Whether only results that are NaN so far are wanted.
     pub(crate) only_missing: bool,
+    /// Address of the last row's states, from kernels of blocks; 0: of no such kernel.
+    pub(crate) last_row: u64,
 }
 
 /// A band as a kernel is told.
@@ -368,6 +370,8 @@ impl<M: Machine> Sweeper<M> {
             keep_last: u32::from(job.keeps_edges),
             option: job.functor.option,
             only_missing: u32::from(job.only_missing),
+            choices: job.last_row,
+            choice_stride: u64::from(job.y.length),
             parameters: job.functor.parameters,
             ..params::Sweep::default()
         }

@@ -108,7 +108,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 
     /// Queries and windows are normalised.
     pub(crate) fn window_preparation(&self, channels: usize) -> Preparation {
-        Preparation { functor: self.functor, channels, channel: None, normalize: true, times: false }
+        Preparation { normalize: true, ..Preparation::plain(self.functor, channels) }
     }
 
     /// Costs of every window of one reference for the queries that are on the device: `totals[query][window]`.
@@ -155,6 +155,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 cells,
                 keeps_edges: false,
                 only_missing: false,
+                last_row: 0,
             };
             let band = engine.sweeper.band(&mut self.banding, &rect, order, &own, Rows::X)?;
             engine.sweeper.launch::<T>(&job, band, &budget)?;

@@ -2,8 +2,8 @@
 #![cfg(feature = "host")]
 
 use dtw_core::{
-    Backend, Band, Blocks, Error, Match, OwnedBatch, Pairing, Plan, Problem, Result, Scalar, SearchOptions,
-    SeriesBatch, Spec,
+    Backend, Band, Blocks, Error, LocalCost, Match, OwnedBatch, Pairing, Plan, Problem, Result, Scalar,
+    SearchOptions, SeriesBatch, Spec,
 };
 use dtw_native::{HostMachine, NativeBackend};
 
@@ -119,11 +119,96 @@ fn a_bad_reference_is_refused_wherever_it_is_bad() {
     assert!(read(&bad, 1 << 30).to_string().contains("NaN at point 211"));
     assert!(read(&values[..39], 1 << 30).to_string().contains("39 points, fewer than a window of 40"));
     assert!(matches!(read(&values, 1 << 10), Error::OutOfMemory { .. }));
-    // Without windows, a reference must be in memory.
-    let free = SearchOptions::default();
-    let spec = Spec::subsequence_dtw(dtw_core::LocalCost::SquaredEuclidean);
-    let problem = Problem::of(spec, Pairing::Cross, &query, &query).unwrap();
-    let mut source = Trickle { values: &values, channels: 1, most: 50 };
-    let error = plan::<f32>(&problem).matches_in_blocks(query, &mut source, &free).unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("backend cpu can"));
+    // The same without windows; a band needs the whole reference.
+    let free = |values: &[f32], limit: u64, band: Band| {
+        let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean).with_band(band);
+        let problem = Problem::of(spec, Pairing::Cross, &query, &query).unwrap().with_memory_limit(limit);
+        let mut source = Trickle { values, channels: 1, most: 50 };
+        plan::<f32>(&problem).matches_in_blocks(query, &mut source, &SearchOptions::default()).unwrap_err()
+    };
+    assert!(free(&bad, 1 << 30, Band::Full).to_string().contains("NaN at point 211"));
+    assert!(free(&[], 1 << 30, Band::Full).to_string().contains("at least one point"));
+    assert!(matches!(free(&values, 1 << 10, Band::Full), Error::OutOfMemory { .. }));
+    let banded = free(&values, 1 << 30, Band::sakoe_chiba(3));
+    assert!(matches!(banded, Error::Unsupported { .. }) && banded.to_string().contains("a band needs"));
+}
+
+/// Few levels, each held for some points: equal costs, and matches that start many blocks before they end.
+fn steps<T: Scalar>(count: usize, hold: usize) -> Vec<T> {
+    let levels = noise::<f64>(count.div_ceil(hold));
+    (0..count).map(|k| T::from_f64((levels[k / hold] * 2.0).round() * 0.7)).collect()
+}
+
+fn free<T>(cost: LocalCost, channels: usize, points: usize, cuts: &[(usize, u64)])
+where
+    T: Scalar,
+    NativeBackend<HostMachine>: Backend<T>,
+{
+    // 300 points: two strips.
+    let lengths = [1, 37, 300, 8];
+    for values in [noise::<T>(points * channels), steps::<T>(points * channels, 40 * channels)] {
+        let reference = SeriesBatch::equal(&values, 1, points, channels).unwrap();
+        let mut queries = OwnedBatch::<T>::new(channels).unwrap();
+        for length in lengths {
+            let start = (points - length) / 2 * channels;
+            queries.push(&values[start..start + length * channels]).unwrap();
+        }
+        let queries = queries.batch();
+        let problem = Problem::of(Spec::subsequence_dtw(cost), Pairing::Cross, &queries, &reference).unwrap();
+        let options = |top_k, exclusion, threshold| SearchOptions {
+            top_k,
+            exclusion,
+            threshold,
+            normalized_window: None,
+        };
+        for options in [options(3, 20, None), options(usize::MAX, 0, None), options(60, 2, Some(40.0))] {
+            let whole = plan::<T>(&problem).matches(queries, reference, &options).unwrap();
+            assert!(whole[1].len() > 1, "{options:?}");
+            for (most, limit) in cuts {
+                // Many hits take memory of their own.
+                let limit = if options.top_k > 10 { 1 << 30 } else { *limit };
+                let problem = problem.clone().with_memory_limit(limit);
+                let mut source = Trickle { values: &values, channels, most: *most };
+                let mut plan = plan::<T>(&problem);
+                let read = plan.matches_in_blocks(queries, &mut source, &options).unwrap();
+                assert_eq!(read, whole, "{cost:?}, {channels} channels, {most} at a time, {options:?}");
+                assert!(plan.scratch_bytes() <= limit);
+            }
+        }
+    }
+}
+
+#[test]
+fn matches_of_any_length_do_not_depend_on_how_the_reference_is_cut() {
+    let much = 1 << 30;
+    for cost in [LocalCost::SquaredEuclidean, LocalCost::Euclidean, LocalCost::Manhattan] {
+        for channels in [1, 3] {
+            free::<f32>(cost, channels, 700, &[(7, much), (251, much), (700, 96 << 10)]);
+            free::<f64>(cost, channels, 700, &[(1, much), (700, 192 << 10)]);
+        }
+    }
+    free::<f32>(LocalCost::SquaredEuclidean, 1, 5000, &[(4000, much)]);
+}
+
+#[test]
+fn a_reference_whose_rows_do_not_fit_is_searched_in_blocks() {
+    const POINTS: usize = 6000;
+    let values = steps::<f64>(POINTS, 1700);
+    let references = SeriesBatch::equal(&values, 2, POINTS / 2, 1).unwrap();
+    let queries = SeriesBatch::ragged(&values[1690..1790], &[0, 30, 100], 1).unwrap();
+    for pairing in [Pairing::Cross, Pairing::Zipped] {
+        let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
+        let problem = Problem::of(spec, pairing, &queries, &references).unwrap();
+        let little = problem.clone().with_memory_limit(64 << 10);
+        let [whole, cut] = [&problem, &little].map(|problem| {
+            let mut plan = plan::<f64>(problem);
+            let mut out = vec![f64::NAN; problem.output_len()];
+            plan.distances(queries, references, &mut out).unwrap();
+            let options = SearchOptions { top_k: 5, exclusion: 50, ..SearchOptions::default() };
+            let hits = plan.matches(queries, references, &options).unwrap();
+            assert!(plan.scratch_bytes() <= problem.memory_limit_bytes());
+            (out, hits)
+        });
+        assert_eq!(cut, whole, "{pairing:?}");
+    }
 }

@@ -297,8 +297,8 @@ impl Session {
     /// searched for all queries while the next block is read. The hits are those of [`search_all`](Self::search_all).
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters; what `reference` says; [`Error::Unsupported`] on a device that
-    /// cannot: the CPU can, a GPU can with [`SearchOptions::normalized_window`].
+    /// [`Error::Invalid`] for bad series or parameters; what `reference` says; [`Error::Unsupported`] for a band without
+    /// [`SearchOptions::normalized_window`], which needs the whole reference.
     pub fn search_blocks<T: Float>(
         &self,
         queries: &(impl AsBatch<T> + ?Sized),

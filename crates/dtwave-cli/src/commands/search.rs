@@ -33,8 +33,7 @@ z-normalised and compared with the z-normalised query: matches are then found wh
 band needs that too.
 
 The reference may be larger than memory: a .csv file of one column or a .npy array of one series, also compressed or \
-piped, is read block by block within --memory-limit. Other formats are read whole, as is every reference on a GPU \
-without --normalize z.
+piped, is read block by block within --memory-limit. Other formats are read whole.
 
 Examples:
   dtwave search --reference ecg.csv --query beat.csv --top-k 10
@@ -167,10 +166,7 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
         })
         .collect();
     let again = args.plot.is_some() || together(&options).len() > 1;
-    // A GPU keeps a row of the reference, except for windows.
-    let in_blocks = normalized || job.device.name() == "cpu";
-    let mut reference =
-        Reference::open(&args.reference, args.reference_index, &as_they_are, in_blocks, again)?;
+    let mut reference = Reference::open(&args.reference, args.reference_index, &as_they_are, again)?;
     for (path, query) in &queries {
         engine::same_channels((&args.reference, reference.channels), (path, query.channels))?;
     }

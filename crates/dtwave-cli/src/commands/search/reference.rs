@@ -57,17 +57,10 @@ impl Reference {
         Reference { name, channels, held: Held::Whole(dataset) }
     }
 
-    /// Opens a file. `in_blocks`: whether the search can go through it block by block; `again`: whether it is read a second
-    /// time then.
-    pub(super) fn open(
-        path: &Path,
-        index: Option<usize>,
-        run: &RunArgs,
-        in_blocks: bool,
-        again: bool,
-    ) -> Result<Self> {
+    /// Opens a file. `again`: whether it is read a second time where it is read block by block.
+    pub(super) fn open(path: &Path, index: Option<usize>, run: &RunArgs, again: bool) -> Result<Self> {
         let options = run.input.read_options(run.memory_limit);
-        let opened = if in_blocks && (!again || is_read_again(path)) {
+        let opened = if !again || is_read_again(path) {
             LongSeries::open(path, &options)?
         } else {
             LongSeries::Whole(Dataset::read(path, &options)?)

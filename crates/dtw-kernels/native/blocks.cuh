@@ -1,0 +1,86 @@
+// Subsequence DTW in one block of rows after the other, so that a reference of any length fits the memory. Only the kernels of
+// blocks include this header: the others need not be compiled again for it.
+//
+// A block's border is the last row of the block before. Its totals come as y's `sums`, infinite before the first block. A path
+// that comes from there has a start behind all rows of a block, kCarried + its column (1-based): whoever launches knows where
+// that one starts. So starts are exact however long the reference is.
+//
+// A block leaves its last row at `choices`: totals at task * choice_stride + column, then starts likewise. Not where the border
+// came from, because the strip to the right reads its corner there when it begins.
+#pragma once
+
+#include "kernels.cuh"
+
+namespace dtw {
+
+// Beyond all rows of a block. With a column it stays within 32 bits: neither has 2^31 points.
+constexpr uint32_t kCarried = 0x80000000u;
+
+template <class T, class Cost, bool kMany>
+struct SubsequenceBlock : Subsequence<T, Cost, kMany> {
+    explicit DTW_DEVICE SubsequenceBlock(const Sweep& p) : Subsequence<T, Cost, kMany>(p) {}
+    DTW_DEVICE Located<T> row(uint32_t j, T total) const { return {total, kCarried + j}; }
+};
+
+// Keeps the row that a lane has come to, which is the same number that the sweep keeps, and writes the last one.
+template <class R, int K>
+struct LastRow {
+    using T = typename R::Number;
+    T* states;      // of this task
+    uint64_t part;  // numbers from totals to starts
+    uint32_t rows, columns;
+    uint32_t first;  // column of the lane
+    typename R::State cell[K];
+
+    DTW_DEVICE void begin(uint32_t strip, uint32_t) { first = (strip * 32 + static_cast<uint32_t>(lane())) * K; }
+    template <class S, class P>
+    DTW_DEVICE void record(int k, const R& r, const S& diagonal, const S& up, const S& left, const P& price) {
+        cell[k] = r.combine(diagonal, up, left, price);
+    }
+    DTW_DEVICE void outside(int, bool) {}
+    DTW_DEVICE void row(bool there, uint32_t i) {
+        if (there && i + 1 == rows) {
+            DTW_UNROLL
+            for (int k = 0; k < K; ++k) {
+                if (first + k < columns) {
+                    store_state(states, part, first + k, cell[k]);
+                }
+            }
+        }
+    }
+};
+
+// Strips of all tasks side by side, as sweep_wide spreads them.
+template <class R, int K>
+DTW_DEVICE void sweep_block(const Sweep& p) {
+    using T = typename R::Number;
+    const R r(p);
+    while (true) {
+        uint64_t ticket = 0;
+        if (lane() == 0) {
+            ticket = take(p.ticket);
+        }
+        ticket = broadcast(ticket, 0);
+        if (ticket >= p.tasks * p.strips) {
+            return;
+        }
+        const uint64_t k = ticket % p.tasks;
+        const uint32_t strip = static_cast<uint32_t>(ticket / p.tasks);
+        const Task task = task_of(p, k);
+        if (strip * (32 * K) >= task.m) {
+            continue;
+        }
+        const Band band = band_of(p, k, task.n, task.m);
+        T* edge = static_cast<T*>(p.edges) + k * p.edge_stride;
+        uint32_t* done = p.progress + k * p.strips + strip;
+        LastRow<R, K> last{reinterpret_cast<T*>(p.choices) + k * p.choice_stride, p.tasks * p.choice_stride, task.n, task.m,
+                           0, {}};
+        sweep_strip<R, K, false, Channels<R>::many>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
+                                                    done, last);
+    }
+}
+
+}  // namespace dtw
+
+#define DTW_BLOCK(symbol, R, K) \
+    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep_block<DTW_ARGUMENTS R, K>(p))

@@ -1,0 +1,78 @@
+//! Matches of any length: in whole references where they fit the memory, else block after block.
+
+use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
+
+use crate::Machine;
+use crate::banding::Form;
+use crate::bytes::Number;
+use crate::order::Order;
+use crate::plan::NativePlan;
+use crate::search::{Search, Wanted};
+
+impl<T: Number, M: Machine> NativePlan<T, M> {
+    /// A search, to be run.
+    pub(crate) fn search<'a>(
+        &'a mut self,
+        queries: &SeriesBatch<'_, T>,
+        references: &SeriesBatch<'_, T>,
+        wanted: Wanted,
+    ) -> Search<'a, T, M> {
+        Search {
+            engine: &mut self.engine,
+            searcher: &mut self.searcher,
+            banding: &mut self.banding,
+            functor: self.functor,
+            observer: &*self.observer.0,
+            wanted,
+            references: Order::given(references, 0),
+            queries: Order::given(queries, 0),
+        }
+    }
+
+    /// The cost of the best match of every pair.
+    pub(crate) fn subsequence_distances(
+        &mut self,
+        queries: &SeriesBatch<'_, T>,
+        references: &SeriesBatch<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let (pairing, columns) = (self.problem.pairing(), references.len());
+        let put = |q: usize, r: usize, hits: Vec<Match<T>>| {
+            let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
+            out[at] = hits.first().map_or(T::INFINITY, |hit| hit.distance);
+        };
+        let options = SearchOptions::default();
+        let banded = self.banding.form() != Form::Full;
+        let mut search = self.search(queries, references, Wanted::new(&options, references.max_length()));
+        search.functor = search.functor.without_starts();
+        // A band needs the whole reference.
+        if banded || search.fits(pairing, queries.channels()) {
+            return search.run(pairing, queries, references, put);
+        }
+        self.each_in_blocks(pairing, queries, references, &options, put)
+    }
+
+    /// The best matches of every query in every reference, in that order.
+    pub(crate) fn subsequence_matches(
+        &mut self,
+        queries: &SeriesBatch<'_, T>,
+        references: &SeriesBatch<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        let mut matches = vec![Vec::new(); queries.len() * references.len()];
+        let wanted = Wanted::new(options, references.max_length());
+        if wanted.top_k == 0 || matches.is_empty() {
+            return Ok(matches);
+        }
+        let columns = references.len();
+        let put = |q: usize, r: usize, hits: Vec<Match<T>>| matches[q * columns + r] = hits;
+        let banded = self.banding.form() != Form::Full;
+        let mut search = self.search(queries, references, wanted);
+        if banded || search.fits(Pairing::Cross, queries.channels()) {
+            search.run(Pairing::Cross, queries, references, put)?;
+        } else {
+            self.each_in_blocks(Pairing::Cross, queries, references, options, put)?;
+        }
+        Ok(matches)
+    }
+}
