@@ -3,14 +3,14 @@
 //! The separator is a tab, a semicolon, a comma or white space, whichever the first line of values has. The 2018 archive pads shorter
 //! series with NaN at the end; that padding is dropped and noted. A NaN anywhere else is an error. A first column that does
 //! not look like labels is read as such with a warning, since the format says so. Line 1 is a header if it counts
-//! 0, 1, 2, … above values that are not whole.
+//! 0, 1, 2, … above values that are not whole, also behind a name of the label column.
 
 use std::collections::HashSet;
 
 use anyhow::{Result, bail, ensure};
 
 use super::text::{
-    LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, numbered_lines,
+    LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, numbered_lines, quoted,
 };
 use super::{Dataset, HeaderLine, IndexColumn};
 
@@ -61,11 +61,16 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: Index
     let separator = Separator::of(sample);
     let first = separator.split(first);
     let mut notes = Vec::new();
-    let header = is_header(&first, lines, separator, wanted);
+    let line_1 = match wanted {
+        HeaderLine::Yes => FirstLine::Header,
+        HeaderLine::No => FirstLine::Series,
+        HeaderLine::Auto => first_line_is(&first, lines, separator),
+    };
+    let header = line_1 == FirstLine::Header;
     if header && wanted == HeaderLine::Auto {
         notes.push(format!(
-            "line {first_line} (0, 1, … {}) names the columns and was left out; --csv-header no reads it as a series",
-            first.last().copied().unwrap_or_default()
+            "line {first_line} ({}) names the columns and was left out; --csv-header no reads it as a series",
+            counted_shown(&first)
         ));
     } else if header && first.iter().any(|cell| is_number(cell)) {
         notes.push(header_left_out(first_line, first.iter().copied()));
@@ -104,33 +109,80 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: Index
         ));
         return Ok(Dataset { notes, ..dataset });
     }
-    let warnings = match index {
-        IndexColumn::No => Vec::new(),
-        _ => doubt(&labels, is_unnamed).into_iter().collect(),
-    };
+    let mut warnings = Vec::new();
+    if line_1 == FirstLine::Doubtful {
+        warnings.push(format!(
+            "line {first_line} ({}) was read as a series of class {}; --csv-header yes if it names the columns, no if it does not",
+            counted_shown(&first),
+            quoted(first[0])
+        ));
+    }
+    if index != IndexColumn::No {
+        warnings.extend(doubt(&labels, is_unnamed));
+    }
     Ok(Dataset { notes, warnings, ..dataset.with_labels(labels) })
 }
 
-/// Whether the first line names the columns: as the user says, or because it counts them above values that are not whole.
-fn is_header<'a>(
+/// What the first line is, as it looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FirstLine {
+    /// Names of the columns.
+    Header,
+    /// A label and its series.
+    Series,
+    /// Read as a series, but the columns may be counted.
+    Doubtful,
+}
+
+/// A header counts the columns above values that are not whole, or behind an empty corner. A name of the label column may
+/// stand before the counts: a word that is no label below. Where nothing but that word tells, the line is doubtful.
+fn first_line_is<'a>(
     first: &[&str],
     others: impl Iterator<Item = Result<(usize, &'a str)>>,
     separator: Separator,
-    wanted: HeaderLine,
-) -> bool {
-    // Without the corner above an index.
-    let counted = &first[usize::from(first[0].is_empty())..];
-    match wanted {
-        HeaderLine::Yes => true,
-        HeaderLine::No => false,
-        HeaderLine::Auto if !counts_up(counted.iter().copied()) => false,
-        HeaderLine::Auto if counted.len() < LEAST_COUNTED && counted.len() == first.len() => false,
-        HeaderLine::Auto => {
-            let fraction = |cell: &&str| cell.parse().is_ok_and(|value: f64| value.fract() != 0.0);
-            counted.len() < first.len()
-                || others.flatten().any(|(_, line)| separator.split(line).iter().skip(1).any(fraction))
-        }
+) -> FirstLine {
+    let (head, behind) = (first[0], &first[1..]);
+    let is_fraction = |cell: &&str| cell.parse().is_ok_and(|value: f64| value.fract() != 0.0);
+    if head.is_empty() || is_number(head) {
+        let counted = if head.is_empty() { behind } else { first };
+        let is_header = counts_up(counted.iter().copied())
+            && (head.is_empty()
+                || counted.len() >= LEAST_COUNTED
+                    && others
+                        .flatten()
+                        .any(|(_, line)| separator.split(line).iter().skip(1).any(is_fraction)));
+        return if is_header { FirstLine::Header } else { FirstLine::Series };
     }
+    // Programs count from 0, people also from 1.
+    let is_counted =
+        counts_up(behind.iter().copied()) || counts_up(std::iter::once("0").chain(behind.iter().copied()));
+    if !is_counted || behind.len() < 2 {
+        return FirstLine::Series;
+    }
+    let (mut lines, mut has_fractions, mut are_numbers) = (0_usize, false, true);
+    for (_, line) in others.flatten() {
+        let cells = separator.split(line);
+        if cells[0] == head {
+            return FirstLine::Series;
+        }
+        are_numbers &= is_number(cells[0]);
+        has_fractions = has_fractions || cells.iter().skip(1).any(is_fraction);
+        lines += 1;
+    }
+    match (lines, has_fractions || are_numbers) {
+        (0, _) => FirstLine::Series,
+        (_, true) if behind.len() >= LEAST_COUNTED => FirstLine::Header,
+        (_, is_likely) if is_likely || behind.len() >= LEAST_COUNTED => FirstLine::Doubtful,
+        _ => FirstLine::Series,
+    }
+}
+
+/// The start and the end of a line that counts: `0, 1, … 9` or `label, 0, 1, … 9`.
+fn counted_shown(first: &[&str]) -> String {
+    let starts = if first[0].is_empty() || is_number(first[0]) { 2 } else { 3 };
+    let cells = first.iter().filter(|cell| !cell.is_empty());
+    let start: Vec<String> = cells.take(starts).map(|cell| clean(cell)).collect();
+    format!("{}, … {}", start.join(", "), first.last().map(|cell| clean(cell)).unwrap_or_default())
 }
 
 /// The values behind the label, and whether they were padded.
@@ -304,6 +356,50 @@ mod tests {
         refuses("a.tsv", "label\tx\ty\na\t1\t2\n", &["line 1 holds no numbers", "--csv-header yes"]);
         assert!(wanted(HeaderLine::Yes, "label\tx\n").is_err());
         refuses("a.tsv", "1\t2\t3\n\t2\t3\n", &["line 2", "no class label"]);
+    }
+
+    /// As data frames are written: the column of labels has a name, the others are counted.
+    #[test]
+    fn a_header_may_name_the_column_of_labels() {
+        for (header, shown, labels) in [
+            ("label\t0\t1\t2\t3", "label, 0, 1, … 3", ["a", "b"]),
+            ("label\t0\t1\t2\t3", "label, 0, 1, … 3", ["0", "1"]),
+            ("class\t1\t2\t3\t4", "class, 1, 2, … 4", ["0", "1"]),
+            ("class\t1\t2\t3\t4", "class, 1, 2, … 4", ["a", "b"]),
+        ] {
+            let text = format!("{header}\n{}\t0.5\t1\t2\t3\n{}\t4\t5\t6\t7\n", labels[0], labels[1]);
+            for (name, text) in [("a.tsv", text.clone()), ("a.txt", text.replace('\t', " "))] {
+                let dataset = read(name, &text).unwrap();
+                assert_eq!(dataset.series, [[0.5, 1., 2., 3.], [4., 5., 6., 7.]], "{text:?}");
+                assert_eq!(dataset.classes, labels);
+                assert_eq!(dataset.warnings, [""; 0]);
+                let note = format!(
+                    "line 1 ({shown}) names the columns and was left out; --csv-header no reads it as a series"
+                );
+                assert_eq!(dataset.notes, [note]);
+            }
+        }
+        // Whole values below numbers: the word tells. Below words it may be one of them.
+        assert_eq!(read("a.tsv", "label\t0\t1\t2\t3\n1\t4\t5\t6\t7\n").unwrap().len(), 1);
+        for text in
+            ["label\t0\t1\t2\t3\na\t4\t5\t6\t7\n", "label\t0\t1\t2\na\t4.5\t5\t6\n", "c\t1\t2\n1\t4\t5\n"]
+        {
+            let dataset = read("a.tsv", text).unwrap();
+            assert_eq!((dataset.len(), dataset.warnings.len()), (2, 1), "{text:?}");
+            assert!(dataset.warnings[0].contains("--csv-header yes"), "{:?}", dataset.warnings);
+            let sure = ReadOptions { header: HeaderLine::No, ..options() };
+            assert!(read_with("a.tsv", text, &sure).unwrap().warnings.is_empty());
+        }
+        // A label of another line, a line alone, and what does not count are series.
+        for text in [
+            "a\t0\t1\t2\t3\nb\t4.5\t5\t6\t7\na\t4\t5\t6\t7\n",
+            "a\t0\t1\t2\t3\n",
+            "a\t0\t1\t2\t4\nb\t4.5\t5\t6\t7\n",
+        ] {
+            let dataset = read("a.tsv", text).unwrap();
+            assert_eq!(dataset.labels.unwrap()[0], "a", "{text:?}");
+            assert!(dataset.warnings.is_empty() && dataset.notes.is_empty(), "{text:?}");
+        }
     }
 
     #[test]
