@@ -15,6 +15,9 @@ const ADAM_PATIENCE: usize = 5;
 /// L-BFGS answers a failed line search by forgetting its history; the next step is down the gradient itself.
 const LBFGS_PATIENCE: usize = 2;
 
+/// A change is taken relative to no less than this share of the value at the start.
+const OF_START: f64 = 1e-6;
+
 /// A function of a series with its gradient.
 pub(super) trait Objective<T> {
     /// Value and gradient, the gradient laid out as the position.
@@ -54,6 +57,8 @@ type Evaluate<'a> = dyn FnMut(Vec<f64>) -> Result<Evaluated> + 'a;
 /// An optimiser: takes one step from a position to another.
 trait Step {
     fn step(&mut self, from: &Evaluated, evaluate: &mut Evaluate<'_>) -> Result<Evaluated>;
+    /// Whether the value rests because there is nothing to gain, not because the steps are short.
+    fn is_at_rest(&self) -> bool;
 }
 
 /// Minimises `objective` from `start`; `check` is asked before every iteration and its error ends the search.
@@ -83,6 +88,8 @@ pub(super) fn minimize<T: Scalar>(
     if !now.value.is_finite() {
         bail_invalid!("the cost of the starting centre overflows {}: scale the series down", T::DTYPE);
     }
+    // A value that falls to 0 rests at some point.
+    let least_scale = OF_START * now.value.abs();
     let mut values = vec![now.value];
     let mut best = now.clone();
     let mut resting = 0;
@@ -96,8 +103,8 @@ pub(super) fn minimize<T: Scalar>(
                 T::DTYPE
             );
         }
-        let scale = now.value.abs().max(next.value.abs()).max(descent.cost_floor);
-        let still = (now.value - next.value).abs() <= descent.tolerance * scale;
+        let scale = now.value.abs().max(next.value.abs()).max(descent.cost_floor).max(least_scale);
+        let still = optimizer.is_at_rest() && (now.value - next.value).abs() <= descent.tolerance * scale;
         values.push(next.value);
         if next.value < best.value {
             best = next.clone();

@@ -182,10 +182,11 @@ pub(crate) fn check_untimed<T>(x: &SeriesBatch<'_, T>) -> Result<()> {
     Ok(())
 }
 
-/// The unit below which a change of the mean cost per unit of weight is no change: γ, or nothing for DTW.
+/// The unit below which a change of the mean cost per unit of weight is no change: γ where the cost is one of Soft-DTW, which
+/// may be 0 anywhere. Distances that are 0 for equal series need none.
 pub(crate) fn cost_floor(spec: &Spec) -> f64 {
     match spec.measure {
-        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => gamma,
+        Measure::SoftDtw { gamma } => gamma,
         _ => 0.0,
     }
 }

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Cuturi & Blondel 2017, arXiv 1703.01541, section 3; Blondel, Mensch & Vert 2021, arXiv 2010.08354. Under Soft-DTW
-//! the average of equal series is smoother than they are; under the divergence it is that series. The divergence is
-//! put together here so that s(c, c) is swept once per iteration and s(x, x) once.
+//! the average of equal series is smoother than they are; under the divergence it is that series. Its gradient is put
+//! together here, so that s(c, c) is differentiated once per iteration. Its value is not: the three terms are as large as γ
+//! times the logarithm of the number of paths, and the backend knows how to keep the digits of what they leave.
 
 use dtw_core::{
     Gradients, Measure, Pairing, Plan, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid,
@@ -66,7 +67,8 @@ pub fn soft_barycenter<T: Scalar>(
     let pairs = Pairs::new(context, soft.clone(), batch, length, (values * T::DTYPE.bytes()) as u64)?;
     let divergence = match spec.measure {
         Measure::SoftDtwDivergence { .. } => {
-            Some(OwnTerms::new(context, soft, &members.weights, batch, length)?)
+            let values = Pairs::new(context, spec.clone(), batch, length, T::DTYPE.bytes() as u64)?;
+            Some(Divergence { values, own: OwnTerm::new(context, soft, x.channels(), length)? })
         }
         _ => None,
     };
@@ -84,38 +86,31 @@ pub fn soft_barycenter<T: Scalar>(
     Ok(Barycenter { center: found.position, channels: x.channels(), costs, converged: found.converged })
 }
 
-/// The terms of the divergence that compare a series with itself.
-struct OwnTerms<T> {
+/// What the divergence needs beside Soft-DTW's gradients.
+struct Divergence<'c, 'b, 'm, T: Scalar> {
+    /// For its values.
+    values: Pairs<'c, 'b, 'm, T>,
+    own: OwnTerm<T>,
+}
+
+/// The term of the divergence that compares the centre with itself.
+struct OwnTerm<T> {
     /// Of the centre zipped with itself.
     plan: Box<dyn Plan<T>>,
-    /// Σ w·s(x, x) / Σ w.
-    members: f64,
     channels: usize,
 }
 
-impl<T: Scalar> OwnTerms<T> {
-    fn new(
-        context: &Context<'_, T>,
-        soft: Spec,
-        weights: &[f64],
-        batch: SeriesBatch<'_, T>,
-        length: usize,
-    ) -> Result<Self> {
+impl<T: Scalar> OwnTerm<T> {
+    fn new(context: &Context<'_, T>, soft: Spec, channels: usize, length: usize) -> Result<Self> {
         // The band must leave the centre a path to itself too: told now rather than in the first iteration.
         soft.band.ranges(length, length, soft.anchor)?;
-        let problem = Problem::of(soft.clone(), Pairing::Zipped, &batch, &batch)?;
-        let mut values = vec![T::ZERO; batch.len()];
-        context.plan(problem, 0)?.distances(batch, batch, &mut values)?;
-        let members = weights.iter().zip(&values).map(|(w, value)| w * value.to_f64()).sum::<f64>()
-            / weights.iter().sum::<f64>();
-        let channels = batch.channels();
         let shape = Shape { n_x: 1, n_y: 1, max_length_x: length, max_length_y: length, channels };
         let plan = context.plan(Problem::new(soft, Pairing::Zipped, shape)?, 0)?;
-        Ok(Self { plan, members, channels })
+        Ok(Self { plan, channels })
     }
 
-    /// −½ (s(c, c) + mean s(x, x)); its gradient is added to `gradient`.
-    fn add(&mut self, center: &[T], gradient: &mut [f64]) -> Result<f64> {
+    /// Adds the gradient of −½ s(c, c).
+    fn add(&mut self, center: &[T], gradient: &mut [f64]) -> Result<()> {
         let batch = SeriesBatch::equal(center, 1, center.len() / self.channels, self.channels)?;
         let mut value = [T::ZERO];
         let mut left = vec![T::ZERO; center.len()];
@@ -125,14 +120,14 @@ impl<T: Scalar> OwnTerms<T> {
         for ((sum, left), right) in gradient.iter_mut().zip(&left).zip(&right) {
             *sum -= 0.5 * (left.to_f64() + right.to_f64());
         }
-        Ok(-0.5 * (value[0].to_f64() + self.members))
+        Ok(())
     }
 }
 
 /// The mean cost per unit of weight, f(c) / W, so that step lengths do not depend on the number of series.
 struct Cost<'c, 'b, 'm, T: Scalar> {
     pairs: Pairs<'c, 'b, 'm, T>,
-    divergence: Option<OwnTerms<T>>,
+    divergence: Option<Divergence<'c, 'b, 'm, T>>,
     weights: &'m [f64],
     total_weight: f64,
 }
@@ -164,8 +159,16 @@ impl<T: Scalar> Objective<T> for Cost<'_, '_, '_, T> {
             }
             Ok(())
         })?;
-        if let Some(own) = &mut self.divergence {
-            value += own.add(center, &mut gradient)?;
+        if let Some(divergence) = &mut self.divergence {
+            divergence.own.add(center, &mut gradient)?;
+            value = 0.0;
+            divergence.values.for_each_chunk(center, |range, plan, copies, chunk| {
+                let mut distances = vec![T::ZERO; range.len()];
+                plan.distances(copies, chunk, &mut distances)?;
+                let weighted = weights[range].iter().zip(&distances);
+                value += weighted.map(|(weight, distance)| weight / total * distance.to_f64()).sum::<f64>();
+                Ok(())
+            })?;
         }
         Ok((value, gradient))
     }

@@ -132,3 +132,53 @@ fn single_precision_converges_too() {
         assert!((found.cost() - wide).abs() < 1e-2 * wide.abs().max(1.0), "{} {wide}", found.cost());
     }
 }
+
+/// γ far above the costs: each of the divergence's terms is millions of times as large as what they leave.
+#[test]
+fn a_divergence_keeps_its_digits_at_a_large_gamma() {
+    let points =
+        [[0.0, 3.0, 1.0, -2.0, 0.0], [1.0, -2.0, 2.0, 0.0, 1.0], [-1.0, 0.0, 2.0, 2.0, -3.0]].concat();
+    let wide = SeriesBatch::equal(&points, 3, 5, 1).unwrap();
+    let narrow: Vec<f32> = points.iter().map(|v| *v as f32).collect();
+    let narrow = SeriesBatch::equal(&narrow, 3, 5, 1).unwrap();
+    let cpu = dtw_cpu::CpuBackend::new();
+    for gamma in [1e4, 1e6, 3e7] {
+        let spec = Spec::new(Measure::SoftDtwDivergence { gamma });
+        let exact = BarycenterOptions { tolerance: 0.0, max_iterations: 2000, ..Default::default() };
+        let least = soft_barycenter(&Context::<f64>::new(&cpu), &spec, wide, &exact).unwrap().cost();
+        let own =
+            |center: &[f64]| plain::total(center, wide, &[1.0; 3], |c, x| plain::divergence(c, x, 1, gamma));
+        let found =
+            soft_barycenter(&Context::<f64>::new(&cpu), &spec, wide, &BarycenterOptions::default()).unwrap();
+        assert!(found.converged && found.cost() <= least * (1.0 + 1e-3), "{gamma}: {} {least}", found.cost());
+        assert!((found.cost() - own(&found.center)).abs() < 1e-4 * least, "{gamma}");
+        let rounded =
+            soft_barycenter(&Context::<f32>::new(&cpu), &spec, narrow, &BarycenterOptions::default())
+                .unwrap();
+        let center: Vec<f64> = rounded.center.iter().map(|v| f64::from(*v)).collect();
+        assert!(
+            (rounded.cost() - own(&center)).abs() < 1e-4 * least,
+            "{gamma}: {} {}",
+            rounded.cost(),
+            own(&center)
+        );
+        assert!(rounded.cost() <= least * (1.0 + 1e-2), "{gamma}: {} {least}", rounded.cost());
+    }
+}
+
+/// A step of Adam is no longer than its learning rate: that a step gains little does not say that nothing is to be gained.
+#[test]
+fn short_steps_are_no_rest() {
+    let points = [0.0, 1e6, 3e5, 2e5, 1e6, 5e5, 2e5, 0.0, 4e5, 1e5, 0.0, 1.5e6];
+    let x = SeriesBatch::equal(&points, 3, 4, 1).unwrap();
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let by = |optimizer| {
+        let options = BarycenterOptions { optimizer, ..BarycenterOptions::default() };
+        soft_barycenter(&context, &Spec::soft_dtw(1.0), x, &options).unwrap()
+    };
+    let short = by(Optimizer::Adam { learning_rate: 0.05 });
+    assert!(!short.converged && short.iterations() == 100, "{:?}", short.costs);
+    let long = by(Optimizer::Adam { learning_rate: 1e4 });
+    assert!(long.cost() < 0.9 * short.cost(), "{} {}", long.cost(), short.cost());
+}

@@ -9,6 +9,9 @@ const DECAYS: [f64; 2] = [0.9, 0.999];
 /// Keeps the step finite where gradients vanish.
 const EPSILON: f64 = 1e-8;
 
+/// Gradients agree where their mean is more than this share of their root mean square.
+const AGREEING: f64 = 0.5;
+
 /// Steps of about the learning rate along the gradient's mean over its root mean square, value by value.
 #[derive(Debug)]
 pub(super) struct Adam {
@@ -46,5 +49,13 @@ impl Step for Adam {
             *value -= self.learning_rate * mean / (square.sqrt() + EPSILON);
         }
         evaluate(position)
+    }
+
+    /// While gradients agree from step to step, there is somewhere to go, however little of the way a step covers.
+    fn is_at_rest(&self) -> bool {
+        let [bias, bias_of_squares] = self.powers.map(|power| 1.0 - power);
+        let mean: f64 = self.means.iter().map(|[mean, _]| (mean / bias).powi(2)).sum();
+        let square: f64 = self.means.iter().map(|[_, square]| square / bias_of_squares).sum();
+        mean <= AGREEING.powi(2) * square
     }
 }

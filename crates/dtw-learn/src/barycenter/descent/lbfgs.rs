@@ -59,6 +59,11 @@ impl Step for Lbfgs {
             }
         }
     }
+
+    /// A line search makes steps as long as they help.
+    fn is_at_rest(&self) -> bool {
+        true
+    }
 }
 
 /// A lower point along `direction`; none if the line search finds none.
