@@ -73,7 +73,7 @@ fn one_point_and_constant_series_are_series() {
 #[test]
 fn classify_scores_and_predicts() {
     let bench = Bench::new();
-    bench.write("train.tsv", "up\t0\t1\t2\t3\ndown\t3\t2\t1\t0\n");
+    bench.write("train.tsv", "up\t0\t1\t2\t2.5\ndown\t3\t2\t1\t0\n");
     bench.write("test.tsv", "up\t0\t0\t1\t2\ndown\t3\t3\t1\t0\nup\t4\t2\t0\t0\n");
     let args = ["classify", "--train", "train.tsv", "--test", "test.tsv"];
     let answer = bench.json(&[&args[..], &["--json", "-o", "p.csv"]].concat());

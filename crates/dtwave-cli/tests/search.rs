@@ -271,3 +271,39 @@ fn memory_errors_name_the_limit_that_was_given() {
     }
     assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
 }
+
+/// A recording beside a column of times, and a query of one column: one option serves both.
+#[test]
+fn an_index_of_the_reference_leaves_the_query_alone() {
+    let bench = bench();
+    let values = waves(1, 400);
+    let timed: String =
+        values.iter().enumerate().map(|(k, v)| format!("{:?},{v}\n", k as f64 / 4.0)).collect();
+    let plain: String = values.iter().map(|v| format!("{v}\n")).collect();
+    bench.write("timed.csv", format!("t,mV\n{timed}")).write("plain.csv", plain);
+    let search = |more: &[&str]| bench.run(&[&["search", "--query", "step.csv"], more].concat());
+    let warned = search(&["--reference", "timed.csv", "--csv-layout", "columns"]);
+    assert!(warned.code != 0 && warned.stderr.contains("--csv-index yes"), "{warned:?}");
+    let columns = ["--csv-layout", "columns", "--csv-index", "yes", "--out"];
+    let (timed, plain) = (
+        search(&[&["--reference", "timed.csv"], &columns[..], &["timed_hits.csv"]].concat()),
+        search(&["--reference", "plain.csv", "--out", "plain_hits.csv"]),
+    );
+    assert_eq!((timed.code, plain.code), (0, 0), "{timed:?}");
+    assert!(timed.stderr.contains("step.csv: the only column holds the values"), "{timed:?}");
+    assert!(timed.stdout.ends_with("matches in timed_hits.csv\n"), "{timed:?}");
+    assert_eq!(bench.text("timed_hits.csv"), bench.text("plain_hits.csv"));
+}
+
+/// What fits in blocks does not fit where a pipe would be needed twice; the error says why.
+#[test]
+fn a_pipe_that_is_needed_twice_says_so() {
+    let bench = bench();
+    let lines: String = waves(1, 60_000).iter().map(|v| format!("{v}\n")).collect();
+    let args =
+        ["search", "--reference", "-", "--format", "csv", "--query", "step.csv", "--memory-limit", "512KiB"];
+    assert_eq!(bench.run_with(&args, lines.clone()).code, 0);
+    let said = bench.run_with(&[&args[..], &["--plot", "p.svg"]].concat(), lines);
+    assert!(said.code == 1 && said.stderr.contains("a pipe gives it once"), "{said:?}");
+    assert!(said.stderr.contains("--memory-limit"), "{said:?}");
+}

@@ -7,9 +7,9 @@ use std::io::{BufRead, BufReader, Read};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::csv::Place;
-use crate::csv_table::text;
+use crate::csv_table::{ONLY_COLUMN, text};
 use crate::stream::Bytes;
-use crate::text::{header_left_out, is_number, quoted, without_mark};
+use crate::text::{are_numbers, header_left_out, is_number, quoted, without_mark};
 use crate::{CsvLayout, HeaderLine, IndexColumn, ReadOptions};
 
 /// Longest line that is kept in memory.
@@ -19,7 +19,7 @@ const LONGEST_BYTES: usize = 1 << 20;
 /// quotes, lines that end with a line feed.
 pub(crate) fn suits(head: &[u8], is_all: bool, options: &ReadOptions) -> bool {
     let head = without_mark(head);
-    if options.csv_layout == CsvLayout::Rows || options.index == IndexColumn::Yes || head.contains(&b'"') {
+    if options.csv_layout == CsvLayout::Rows || head.contains(&b'"') {
         return false;
     }
     // What stands behind the last line feed may be cut.
@@ -54,7 +54,7 @@ pub(crate) struct Column {
 
 impl Column {
     /// Reads the first line, to see whether it is a header.
-    pub(crate) fn open(bytes: Bytes, header: HeaderLine) -> Result<Self> {
+    pub(crate) fn open(bytes: Bytes, header: HeaderLine, index: IndexColumn) -> Result<Self> {
         let mut column = Column {
             reader: BufReader::with_capacity(1 << 16, bytes),
             bytes: Vec::new(),
@@ -67,9 +67,10 @@ impl Column {
         };
         ensure!(column.advance()?, "the file holds no series");
         let cell = text(column.cell(), column.line, 0)?;
-        let is_name = !cell.is_empty() && !is_number(cell);
+        let is_name = !cell.is_empty() && !is_number(cell) && !are_numbers(cell);
         let note = (header == HeaderLine::Yes && !is_name).then(|| header_left_out(1, [cell].into_iter()));
         column.notes.extend(note);
+        column.notes.extend((index == IndexColumn::Yes).then(|| ONLY_COLUMN.to_owned()));
         let is_header = match header {
             HeaderLine::Auto => is_name,
             HeaderLine::Yes => true,

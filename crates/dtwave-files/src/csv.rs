@@ -9,7 +9,7 @@
 use anyhow::{Result, bail, ensure};
 
 use super::csv_table::{Header, Notes, Row, Table, text};
-use super::text::not_a_number;
+use super::text::{FILL_IN, are_numbers, has_decimal_comma, is_missing, not_a_number, quoted};
 use super::{CsvLayout, Dataset, ReadOptions};
 
 /// Parses the bytes of a `.csv` file.
@@ -32,10 +32,18 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
         skip_column,
         empty_lines_count: by_columns || one_column,
     };
-    let series = if by_columns { body.columns()? } else { body.rows()? };
+    let (series, cut) = if by_columns { body.columns()? } else { body.rows()? };
+    if cut > 0 && !one_column {
+        notes.said.push(ended_early(cut));
+    }
     let mut dataset = Dataset::univariate(name, series);
     (dataset.notes, dataset.warnings) = (notes.said, notes.warned);
     Ok(dataset)
+}
+
+/// The note on series that end with empty cells.
+pub(crate) fn ended_early(count: usize) -> String {
+    format!("{count} series end with empty cells, which were left out")
 }
 
 /// The rows and columns that hold values.
@@ -66,12 +74,14 @@ impl Body<'_> {
         })
     }
 
-    fn rows(&self) -> Result<Vec<Vec<f64>>> {
+    /// The series, and how many of them end with empty cells.
+    fn rows(&self) -> Result<(Vec<Vec<f64>>, usize)> {
         let first = usize::from(self.skip_column);
-        let mut series = Vec::new();
+        let (mut series, mut cut) = (Vec::new(), 0);
         self.each(|line, cells| {
             let end = cells.iter().rposition(|c| !c.is_empty()).map_or(0, |last| last + 1);
             ensure!(end > 0, "line {line}: series {} is empty", series.len());
+            cut += usize::from(end < cells.len());
             let mut values = Vec::with_capacity(end);
             for (position, cell) in cells[..end].iter().enumerate() {
                 let place = Place { line, column: first + position, series: series.len(), position };
@@ -80,10 +90,11 @@ impl Body<'_> {
             series.push(values);
             Ok(())
         })?;
-        Ok(series)
+        Ok((series, cut))
     }
 
-    fn columns(&self) -> Result<Vec<Vec<f64>>> {
+    /// The same where columns are series.
+    fn columns(&self) -> Result<(Vec<Vec<f64>>, usize)> {
         let first = usize::from(self.skip_column);
         let mut series: Vec<Vec<f64>> = Vec::new();
         let mut lines = Vec::new();
@@ -95,7 +106,10 @@ impl Body<'_> {
                     &mut series[index],
                 );
                 if let Some(missing) = lines.get(values.len()) {
-                    bail!("line {missing}, column {}: empty cell inside a series", place.column + 1);
+                    bail!(
+                        "line {missing}, column {}: empty cell inside a series; {FILL_IN}",
+                        place.column + 1
+                    );
                 }
                 values.push(place.number(cell)?);
             }
@@ -105,7 +119,8 @@ impl Body<'_> {
         if let Some(empty) = series.iter().position(Vec::is_empty) {
             bail!("column {}: series {empty} is empty", first + empty + 1);
         }
-        Ok(series)
+        let cut = series.iter().filter(|values| values.len() < lines.len()).count();
+        Ok((series, cut))
     }
 }
 
@@ -125,13 +140,26 @@ impl Place {
         match cell.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
             Ok(value) => bail!(
-                "line {line}, column {column}: series {series}, position {position}: {value} where a finite number was expected"
+                "line {line}, column {column}: series {series}, position {position}: {value} where a finite number was expected{}",
+                if value.is_nan() { format!("; {FILL_IN}") } else { String::new() }
             ),
             // As data frames write line 1, if it names the columns.
             Err(_) if cell.is_empty() && line == 1 && column == 1 => bail!(
                 "line 1, column 1: empty cell inside a series; --csv-header yes if line 1 names the columns and the first is an index"
             ),
-            Err(_) if cell.is_empty() => bail!("line {line}, column {column}: empty cell inside a series"),
+            Err(_) if cell.is_empty() => {
+                bail!("line {line}, column {column}: empty cell inside a series; {FILL_IN}")
+            }
+            Err(_) if column == 1 && are_numbers(cell) => bail!(
+                "line {line}, column 1: {} is not one number; white space does not separate cells in .csv: \
+                 write commas (NumPy: np.savetxt(…, delimiter=',')); labelled series may be a .txt file",
+                quoted(cell)
+            ),
+            // A decimal comma in a row that commas separate is another matter.
+            Err(_) if column == 1 && !is_missing(cell) && !has_decimal_comma(cell) => bail!(
+                "line {line}, column 1: {}; .csv holds no labels: save labelled series as .tsv (commas are fine there)",
+                not_a_number(cell)
+            ),
             Err(_) => bail!("line {line}, column {column}: {}", not_a_number(cell)),
         }
     }
@@ -224,6 +252,41 @@ mod tests {
             &["line 2, column 1", "decimal comma"],
         );
         refuses("a.csv", "1,2 5\n", &["line 1, column 2", "one separator"]);
+    }
+
+    /// As `np.savetxt` writes unless it is told otherwise.
+    #[test]
+    fn white_space_is_no_separator_and_said_so() {
+        for text in ["1 2 3\n", "1.5 2\n3 4\n", "  1e+00   2e+00\n", "x\n1 2\n", "1\n2 3\n"] {
+            refuses("a.csv", text, &[", column 1: ", "white space does not separate cells", "delimiter=','"]);
+        }
+    }
+
+    #[test]
+    fn labels_and_missing_values_are_told_what_to_do() {
+        refuses("a.csv", "label,0,1\na,1,2\n", &["'label' is not a number", "save labelled series as .tsv"]);
+        refuses("a.csv", "a,1,2\nb,1,2\n", &["line 1, column 1: 'a'", ".tsv"]);
+        for cell in ["?", "NA", "NaN", "null", ""] {
+            refuses("a.csv", format!("1,{cell},2\n"), &["line 1, column 2", "fill in missing values first"]);
+            refuses(
+                "a.tsv",
+                format!("1\t{cell}\t2\n"),
+                &["line 1, column 2", "fill in missing values first"],
+            );
+        }
+    }
+
+    #[test]
+    fn empty_cells_that_end_a_series_are_noted() {
+        let note = |count| format!("{count} series end with empty cells, which were left out");
+        assert_eq!(read("a.csv", "1,2,3,\n4,5,,\n6,7,8,9\n").unwrap().notes, [note(2)]);
+        let columns = read_with("a.csv", "1,2\n3,4\n5,\n", &laid_out(CsvLayout::Columns)).unwrap();
+        assert_eq!((columns.series, columns.notes), (vec![vec![1., 3., 5.], vec![2., 4.]], vec![note(1)]));
+        assert!(read("a.csv", "1,2,3\n4,5\n").unwrap().notes.is_empty());
+        for text in ["1\t2\t3\n2\t4\t\n", "1;2;3\r\n2;4;\r\n", "1,2,3\n2,4,,\n"] {
+            let labelled = read("a.tsv", text).unwrap();
+            assert_eq!((labelled.series, labelled.notes), (vec![vec![2., 3.], vec![4.]], vec![note(1)]));
+        }
     }
 
     /// Neither a long row above many short ones nor the reverse takes more than linear time.

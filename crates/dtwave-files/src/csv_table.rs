@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use csv::{ByteRecord, StringRecord};
 
 use super::text::{
-    LEAST_COUNTED, clean, counts_up, header_left_out, in_equal_steps, is_number, without_mark,
+    LEAST_COUNTED, are_numbers, clean, counts_up, header_left_out, in_equal_steps, is_number, not_utf8,
+    without_mark,
 };
 use super::{HeaderLine, IndexColumn};
 
@@ -46,9 +47,9 @@ pub(super) struct Table<'a> {
     first: StringRecord,
     rows: usize,
     pub(super) widest: usize,
-    /// The first cells of the rows behind the first: the first two as they are, all if they are whole numbers.
+    /// The first cells of the rows behind the first: the first two as they are, all if they are finite numbers.
     edge_shown: Vec<String>,
-    edge: Option<Vec<i64>>,
+    edge: Option<Vec<f64>>,
 }
 
 impl<'a> Table<'a> {
@@ -92,7 +93,7 @@ impl<'a> Table<'a> {
         let cell = String::from_utf8_lossy(cells.get(0).unwrap_or_default());
         match (&mut self.edge, cell.parse()) {
             // A row of one cell would have an index and no values.
-            (Some(edge), Ok(value)) if cells.len() > 1 => edge.push(value),
+            (Some(edge), Ok(value)) if cells.len() > 1 && f64::is_finite(value) => edge.push(value),
             _ => self.edge = None,
         }
         if self.edge_shown.len() < 2 {
@@ -122,7 +123,7 @@ impl<'a> Table<'a> {
     /// What line 1 is.
     pub(super) fn header(&self, wanted: HeaderLine, index: IndexColumn, notes: &mut Notes) -> Result<Header> {
         let cells = || self.first.iter().filter(|cell| !cell.is_empty());
-        let names = cells().next().is_some() && !cells().any(is_number);
+        let names = cells().next().is_some() && !cells().any(|cell| is_number(cell) || are_numbers(cell));
         // Without the corner above an index, which has no name as a rule.
         let has_corner = self.first.get(0).is_some_and(str::is_empty);
         let skipped = usize::from(has_corner || index == IndexColumn::Yes).min(self.first.len());
@@ -194,11 +195,11 @@ impl<'a> Table<'a> {
         let unnamed = self.first.iter().take_while(|cell| cell.is_empty()).count();
         match wanted {
             IndexColumn::No => return Ok(false),
+            IndexColumn::Yes if self.widest == 1 => {
+                notes.said.push(ONLY_COLUMN.to_owned());
+                return Ok(false);
+            }
             IndexColumn::Yes => {
-                ensure!(
-                    self.widest > 1,
-                    "--csv-index yes leaves out the first column, and there is no other"
-                );
                 notes.said.push(format!(
                     "the first column ({}) is the index of the rows and was left out",
                     shown()
@@ -228,15 +229,19 @@ impl<'a> Table<'a> {
     }
 
     /// Whether the first column, `edge` and what stands above it, counts in equal steps, in any order.
-    fn counts(&self, edge: &[i64], has_header: bool) -> bool {
-        let above = match self.first.get(0).filter(|_| !has_header).map(str::parse) {
-            Some(Ok(value)) => Some(value),
-            Some(Err(_)) => return false,
+    fn counts(&self, edge: &[f64], has_header: bool) -> bool {
+        let above = match self.first.get(0).filter(|_| !has_header).map(str::parse::<f64>) {
+            Some(Ok(value)) if value.is_finite() => Some(value),
+            Some(_) => return false,
             None => None,
         };
         in_equal_steps(above.into_iter().chain(edge.iter().copied()))
     }
 }
+
+/// Of several files, one may have an index and another nothing but values.
+pub(super) const ONLY_COLUMN: &str =
+    "the only column holds the values, so that --csv-index yes left nothing out";
 
 /// Counts lines from row to row.
 struct Lines<'a> {
@@ -277,12 +282,13 @@ fn line_ends(bytes: &[u8]) -> u64 {
 pub(super) fn text(cell: &[u8], line: u64, column: usize) -> Result<&str> {
     match std::str::from_utf8(cell) {
         Ok(text) => Ok(text),
-        Err(_) => bail!("line {line}, column {}: not UTF-8 text", column + 1),
+        Err(_) => bail!("line {line}, column {}: {}", column + 1, not_utf8(cell)),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::ONLY_COLUMN;
     use crate::tests::{options, read, read_with, refuses, refuses_with};
     use crate::{CsvLayout, Dataset, HeaderLine, IndexColumn, ReadOptions};
 
@@ -367,8 +373,9 @@ mod tests {
         assert_eq!(left.series, [[7., 8.], [9., 6.], [1., 1.]]);
         assert_eq!(left.notes, ["the first column (5, 6, …) is the index of the rows and was left out"]);
         assert_eq!(with(IndexColumn::Yes, "day,0,1,2,3\nx,7.5,8,1,1\n").series, [[7.5, 8., 1., 1.]]);
-        let alone = ReadOptions { index: IndexColumn::Yes, ..options() };
-        refuses_with("a.csv", "1\n2\n", &alone, &["--csv-index yes", "no other"]);
+        // A query beside a recording with times.
+        let alone = with(IndexColumn::Yes, "1\n2\n");
+        assert_eq!((alone.series, alone.notes), (vec![vec![1., 2.]], vec![ONLY_COLUMN.to_owned()]));
     }
 
     #[test]
@@ -381,8 +388,16 @@ mod tests {
             let sure = ReadOptions { index: IndexColumn::No, ..options() };
             assert!(read_with("a.csv", &text, &sure).unwrap().warnings.is_empty());
         }
-        let times = "t,v\n0,5\n1,7\n2,7\n3,7\n";
-        assert_eq!(read_with("a.csv", times, &laid_out(CsvLayout::Columns)).unwrap().warnings.len(), 1);
+        for times in
+            [["0", "1", "2", "3"], ["0.0", "0.5", "1.0", "1.5"], ["0", "0.1", "0.2", "0.30000000000000004"]]
+        {
+            let text: String = times.iter().map(|time| format!("{time},7\n")).collect();
+            let columns = laid_out(CsvLayout::Columns);
+            for text in [format!("t,v\n{text}"), text] {
+                let dataset = read_with("a.csv", &text, &columns).unwrap();
+                assert_eq!((dataset.len(), dataset.warnings.len()), (2, 1), "{text:?}");
+            }
+        }
         for text in ["0,1\n1,1\n2,1\n", "0\n1\n2\n3\n", "0,1\n1,1\n2,1\n4,1\n", "1,1\n1,2\n1,3\n1,4\n"] {
             assert!(read("a.csv", text).unwrap().warnings.is_empty(), "{text:?}");
         }

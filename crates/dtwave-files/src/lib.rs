@@ -26,6 +26,7 @@ mod text;
 mod ts;
 mod ts_values;
 mod ucr;
+mod xz_header;
 
 use std::io::Read;
 use std::path::Path;
@@ -204,6 +205,7 @@ fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
     match options.format_of(path) {
         Some(format) => Ok(format),
         None if is_stdin(path) => bail!("standard input needs --format ts, tsv, csv, npy or npz"),
+        None if path.is_dir() => bail!("{}: a folder; expected a file", shown(path)),
         None => bail!(
             "{}: unknown extension; expected .ts, .tsv, .txt, .npy, .npz or .csv, each also with .gz or .xz, or say --format",
             shown(path)

@@ -231,7 +231,10 @@ impl<'a> Literal<'a> {
         };
         let mut chars = rest.chars();
         let letter = chars.next().ok_or_else(unknown)?;
-        ensure!(letter != 'O', "an array of Python objects; expected numbers");
+        ensure!(
+            letter != 'O',
+            "an array of Python objects; save numbers with .astype(float), labels that are words with .astype(str)"
+        );
         let digits = chars.as_str();
         let size: usize = digits.parse().ok().filter(|_| !digits.starts_with('+')).ok_or_else(unknown)?;
         let (kind, bytes) = match (letter, size) {

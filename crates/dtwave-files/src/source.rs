@@ -10,7 +10,8 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::stream::Members;
+use crate::stream::Unpacked;
+use crate::xz_header;
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,21 +177,16 @@ pub(crate) fn compression(path: &Path, bytes: &[u8]) -> Result<Option<Compressio
     Ok(found)
 }
 
-/// The memory limit as a reader of xz data takes it. Its dictionary counts, too: a file of a few bytes may ask for one of 4 GiB.
-pub(crate) fn xz_limit_kib(limit_bytes: u64) -> u32 {
-    u32::try_from(limit_bytes / 1024).unwrap_or(u32::MAX - 1).max(1)
-}
-
 /// Inflates what is compressed.
 pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Result<Content> {
     let bytes = &content.bytes;
     let found = compression(path, bytes)?;
     let inflated = match found {
         None => return Ok(content),
-        Some(Compression::Gz) => read_stream(Members::new(&bytes[..]), limit_bytes).context("gzip data")?,
+        Some(Compression::Gz) => read_stream(Unpacked::gz(&bytes[..]), limit_bytes)?,
         Some(Compression::Xz) => {
-            let reader = lzma_rust2::XzReader::new_mem_limit(&bytes[..], true, xz_limit_kib(limit_bytes));
-            read_stream(reader, limit_bytes).context("xz data")?
+            let needed = xz_header::dictionary_bytes(bytes);
+            read_stream(Unpacked::xz(&bytes[..], needed, limit_bytes), limit_bytes)?
         }
     };
     ensure!(!inflated.is_empty(), "the file is empty");
@@ -202,7 +198,7 @@ pub(crate) mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::tests::{options, read, read_with, refuses};
+    use crate::tests::{options, read, read_with, refuses, refuses_with};
     use crate::{Dataset, ReadOptions};
 
     pub(crate) fn gz(bytes: &[u8]) -> Vec<u8> {
@@ -263,6 +259,25 @@ pub(crate) mod tests {
             refuses(name, damaged, &[name]);
             refuses(name, [&whole[..], b"rubbish"].concat(), &[name]);
         }
+    }
+
+    #[test]
+    fn what_ends_early_and_what_needs_more_memory_is_told() {
+        let lines: String = (0..5000).map(|k| format!("{}\n", f64::from(k).sin())).collect();
+        for (name, whole) in [("a.csv.gz", gz(lines.as_bytes())), ("a.csv.xz", xz(lines.as_bytes()))] {
+            for end in [40, whole.len() / 2, whole.len() - 3] {
+                refuses(name, &whole[..end], &["data: the file ends early"]);
+            }
+        }
+        // A dictionary of 1 MiB.
+        let limited = ReadOptions { memory_limit_bytes: 1 << 20, ..options() };
+        let said = ["xz data: needs 2 MiB to be unpacked (its dictionary)", "raise --memory-limit"];
+        refuses_with("a.csv.xz", xz(b"1\n2\n"), &limited, &said);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv.xz");
+        std::fs::write(&path, xz(b"1\n2\n")).unwrap();
+        let in_blocks = crate::LongSeries::open(&path, &limited).err().map(|e| format!("{e:#}")).unwrap();
+        assert!(said.iter().all(|part| in_blocks.contains(part)), "{in_blocks}");
     }
 
     #[test]

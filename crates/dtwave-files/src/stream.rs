@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use flate2::bufread::GzDecoder;
 
 use crate::source::{self, Compression, is_stdin};
+use crate::xz_header;
 
 /// A reader that another thread may hold.
 pub(crate) type Bytes = Box<dyn Read + Send>;
@@ -75,19 +76,16 @@ impl Stream {
         (mut raw, progress): (Bytes, Option<Passed>),
         limit_bytes: u64,
     ) -> Result<Self> {
-        let first = peeked(&mut raw, 6).context("cannot read the first bytes")?;
+        let first = peeked(&mut raw, xz_header::MOST_BYTES).context("cannot read the first bytes")?;
         ensure!(!first.is_empty(), "the file is empty");
         let compression = source::compression(path, &first)?;
+        let dictionary_bytes = xz_header::dictionary_bytes(&first);
         let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(first).chain(raw));
         let size = progress.as_ref().map(|passed| passed.size).filter(|_| compression.is_none());
         let bytes: Bytes = match compression {
             None => Box::new(raw),
-            Some(Compression::Gz) => Box::new(Named { inner: Members::new(raw), name: "gzip data" }),
-            Some(Compression::Xz) => {
-                let limit_kib = source::xz_limit_kib(limit_bytes);
-                let inner = lzma_rust2::XzReader::new_mem_limit(raw, true, limit_kib);
-                Box::new(Named { inner, name: "xz data" })
-            }
+            Some(Compression::Gz) => Box::new(Unpacked::gz(raw)),
+            Some(Compression::Xz) => Box::new(Unpacked::xz(raw, dictionary_bytes, limit_bytes)),
         };
         Ok(Stream { bytes, progress, size })
     }
@@ -100,16 +98,47 @@ pub(crate) fn peeked(reader: &mut dyn Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(first)
 }
 
-/// A reader whose errors say what was read.
-struct Named<R> {
+/// What comes of compressed data; errors say what was read and what to do.
+pub(crate) struct Unpacked<R> {
     inner: R,
     name: &'static str,
+    /// Size of the first dictionary, where it has one and says so.
+    dictionary_bytes: Option<u64>,
 }
 
-impl<R: Read> Read for Named<R> {
+impl<R: BufRead> Unpacked<Members<R>> {
+    pub(crate) fn gz(reader: R) -> Self {
+        Unpacked { inner: Members::new(reader), name: "gzip data", dictionary_bytes: None }
+    }
+}
+
+impl<R: Read> Unpacked<lzma_rust2::XzReader<R>> {
+    /// The dictionary counts against the limit: a file of a few bytes may ask for one of 4 GiB.
+    pub(crate) fn xz(reader: R, dictionary_bytes: Option<u64>, limit_bytes: u64) -> Self {
+        let limit_kib = u32::try_from(limit_bytes / 1024).unwrap_or(u32::MAX - 1).max(1);
+        let inner = lzma_rust2::XzReader::new_mem_limit(reader, true, limit_kib);
+        Unpacked { inner, name: "xz data", dictionary_bytes }
+    }
+}
+
+impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let name = self.name;
-        self.inner.read(buffer).map_err(|e| io::Error::new(e.kind(), format!("{name}: {e}")))
+        self.inner.read(buffer).map_err(|error| {
+            let name = self.name;
+            let said = match (error.kind(), self.dictionary_bytes) {
+                (io::ErrorKind::UnexpectedEof, _) => "the file ends early; is it complete?".to_owned(),
+                (io::ErrorKind::OutOfMemory, Some(bytes)) => format!(
+                    "needs {} MiB to be unpacked (its dictionary), more than the memory limit; raise --memory-limit",
+                    // What the decoder takes besides is less than that.
+                    (bytes >> 20) + 1
+                ),
+                (io::ErrorKind::OutOfMemory, None) => {
+                    "its dictionary does not fit the memory limit; raise --memory-limit".to_owned()
+                }
+                _ => error.to_string(),
+            };
+            io::Error::new(error.kind(), format!("{name}: {said}"))
+        })
     }
 }
 
@@ -133,7 +162,13 @@ impl<R: BufRead> Members<R> {
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(member) = &mut self.now {
-            let count = member.read(buffer)?;
+            // Also what the decoder calls damaged, if nothing is left to read: a file that was cut.
+            let count = match member.read(buffer) {
+                Err(error) if member.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty) => {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, error));
+                }
+                read => read?,
+            };
             if count > 0 || buffer.is_empty() {
                 return Ok(count);
             }

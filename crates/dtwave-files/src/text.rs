@@ -4,8 +4,8 @@ use anyhow::Result;
 
 /// Splits text into lines with their 1-based numbers; an encoding error names the line.
 ///
-/// A byte-order mark, carriage returns and spaces around a line are dropped; a tab at its start is kept, since an empty
-/// first cell means something. Lines that start with `comment` may be in any encoding.
+/// A byte-order mark, carriage returns and spaces around a line are dropped; tabs are kept, since an empty cell means
+/// something. Lines of white space alone are none. Lines that start with `comment` may be in any encoding.
 pub(crate) fn numbered_lines(
     bytes: &[u8],
     comment: Option<u8>,
@@ -14,11 +14,10 @@ pub(crate) fn numbered_lines(
         if comment.is_some() && line.trim_ascii_start().first() == comment.as_ref() {
             return None;
         }
-        let text = std::str::from_utf8(line).map(|text| text.trim_end().trim_start_matches(' '));
-        match text {
-            Ok("") => None,
-            Ok(text) => Some(Ok((index + 1, text))),
-            Err(_) => Some(Err(anyhow::anyhow!("line {}: not UTF-8 text", index + 1))),
+        match std::str::from_utf8(line) {
+            Ok(text) if text.trim().is_empty() => None,
+            Ok(text) => Some(Ok((index + 1, text.trim_matches([' ', '\r'])))),
+            Err(_) => Some(Err(anyhow::anyhow!("line {}: {}", index + 1, not_utf8(bytes)))),
         }
     })
 }
@@ -54,6 +53,29 @@ pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
+/// What is wrong with a text that is not UTF-8.
+pub(crate) fn not_utf8(bytes: &[u8]) -> &'static str {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        "not UTF-8 but UTF-16 text; save it as UTF-8"
+    } else {
+        "not UTF-8 text"
+    }
+}
+
+/// Whether the cell stands for a missing value.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    const WORDS: [&str; 6] = ["", "?", "na", "n/a", "null", "none"];
+    WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
+/// Numbers with white space between them.
+pub(crate) fn are_numbers(cell: &str) -> bool {
+    cell.split_whitespace().count() > 1 && cell.split_whitespace().all(is_number)
+}
+
+/// What to do about a value that is missing.
+pub(crate) const FILL_IN: &str = "fill in missing values first";
+
 /// What is wrong with a cell that is no number.
 pub(crate) fn not_a_number(cell: &str) -> String {
     let shown = quoted(cell);
@@ -64,6 +86,9 @@ pub(crate) fn not_a_number(cell: &str) -> String {
         return format!(
             "{shown} is not a number; does the file mix separators, or has it decimal commas? Write 1.5, and one separator"
         );
+    }
+    if is_missing(cell) {
+        return format!("{shown} is not a number; {FILL_IN}");
     }
     format!("{shown} is not a number")
 }
@@ -86,25 +111,31 @@ pub(crate) fn header_left_out<'a>(line: usize, cells: impl Iterator<Item = &'a s
     )
 }
 
-/// Whether the numbers are an arithmetic progression of at least [`LEAST_COUNTED`], in any order. O(count).
-pub(crate) fn in_equal_steps(values: impl Iterator<Item = i64> + Clone) -> bool {
-    let (mut low, mut high, mut count) = (i64::MAX, i64::MIN, 0_usize);
+/// Whether the numbers are an arithmetic progression of at least [`LEAST_COUNTED`], in any order, give or take what rounding
+/// makes of their digits. O(count).
+///
+/// Each must be nearest to another step: of a few numbers very near, of many (where that cannot be chance) less so, since a
+/// step of 1/720 may be written with three decimals.
+pub(crate) fn in_equal_steps(values: impl Iterator<Item = f64> + Clone) -> bool {
+    const MANY: usize = 32;
+    let (mut low, mut high, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0_usize);
     for value in values.clone() {
         (low, high, count) = (low.min(value), high.max(value), count + 1);
     }
     if count < LEAST_COUNTED {
         return false;
     }
-    let (range, steps) = (high.abs_diff(low), count as u64 - 1);
-    let step = range / steps;
-    if step == 0 || range % steps != 0 {
+    let step = (high - low) / (count - 1) as f64;
+    if !(step.is_finite() && step > 0.0) {
         return false;
     }
+    let most = if count < MANY { 1.0 / 32.0 } else { 0.45 };
     let mut seen = vec![false; count];
     values.into_iter().all(|value| {
-        let (at, rest) = (value.abs_diff(low) / step, value.abs_diff(low) % step);
-        // No more than `steps`, since no value is above the highest.
-        rest == 0 && !std::mem::replace(&mut seen[at as usize], true)
+        let steps = (value - low) / step;
+        let at = steps.round();
+        // Not negative, and no more than `count - 1`, since no value is above the highest.
+        (steps - at).abs() <= most && !std::mem::replace(&mut seen[(at as usize).min(count - 1)], true)
     })
 }
 
@@ -159,14 +190,32 @@ mod tests {
 
     #[test]
     fn equal_steps_in_any_order() {
-        for values in [[0, 1, 2, 3], [3, 1, 0, 2], [40, 10, 20, 30], [-5, -3, -1, 1]] {
+        for values in [
+            [0., 1., 2., 3.],
+            [3., 1., 0., 2.],
+            [40., 10., 20., 30.],
+            [-5., -3., -1., 1.],
+            [0.1, 0.2, 0.30000000000000004, 0.4],
+            [0., 0.333, 0.667, 1.],
+            [1.7e9, 1.7e9 + 0.1, 1.7e9 + 0.2, 1.7e9 + 0.3],
+        ] {
             assert!(in_equal_steps(values.into_iter()), "{values:?}");
         }
-        for values in
-            [&[0, 1, 2][..], &[0, 1, 2, 4], &[0, 0, 1, 3], &[5, 5, 5, 5], &[i64::MIN, 0, 1, i64::MAX]]
-        {
+        for values in [
+            &[0., 1., 2.][..],
+            &[0., 1., 2., 4.],
+            &[0., 0., 1., 3.],
+            &[5., 5., 5., 5.],
+            &[0.1, 0.4, 0.8, 1.1],
+            &[-1e19, 0., 1., 1e19],
+            &[-1e308, 0., 1e308, 1.1e308],
+        ] {
             assert!(!in_equal_steps(values.iter().copied()), "{values:?}");
         }
+        // 720 points per second, in milliseconds, and the same with a gap.
+        let times: Vec<f64> = (0..50).map(|k| (f64::from(k) / 0.72).round() / 1e3).collect();
+        assert!(in_equal_steps(times.iter().copied()));
+        assert!(!in_equal_steps(times.iter().map(|t| if *t > 0.03 { t + 0.002 } else { *t })));
     }
 
     #[test]

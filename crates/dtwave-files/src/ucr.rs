@@ -9,8 +9,10 @@ use std::collections::HashSet;
 
 use anyhow::{Result, bail, ensure};
 
+use super::csv::ended_early;
 use super::text::{
-    LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, numbered_lines, quoted,
+    FILL_IN, LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, numbered_lines,
+    quoted,
 };
 use super::{Dataset, HeaderLine, IndexColumn};
 
@@ -59,7 +61,10 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: Index
         HeaderLine::Auto | HeaderLine::No => first,
     };
     let separator = Separator::of(sample);
-    let first = separator.split(first);
+    let mut first = separator.split(first);
+    while first.len() > 1 && first.last().is_some_and(|cell| cell.is_empty()) {
+        first.pop();
+    }
     let mut notes = Vec::new();
     let line_1 = match wanted {
         HeaderLine::Yes => FirstLine::Header,
@@ -81,10 +86,13 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: Index
 
     let mut series: Vec<Vec<f64>> = Vec::new();
     let mut labels: Vec<String> = Vec::new();
-    let mut padded = 0;
+    let (mut padded, mut cut) = (0, 0);
     for line in numbered_lines(bytes, None).skip(usize::from(header)) {
         let (number, line) = line?;
-        let cells = separator.split(line);
+        let mut cells = separator.split(line);
+        let end = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
+        cut += usize::from(end < cells.len());
+        cells.truncate(end.max(1));
         ensure!(
             !cells[0].is_empty() || index == IndexColumn::Yes,
             "line {number}: no class label in the first column"
@@ -98,6 +106,9 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: Index
     ensure!(!series.is_empty(), "only a header line; expected labels and series below it");
     if padded > 0 {
         notes.push(format!("{padded} series padded with NaN at the end were read as shorter series"));
+    }
+    if cut > 0 {
+        notes.push(ended_early(cut));
     }
     let dataset = Dataset::univariate(name, series);
     if counts || index == IndexColumn::Yes {
@@ -202,9 +213,10 @@ fn values(line: usize, cells: &[&str], series: usize) -> Result<(Vec<f64>, bool)
     values.truncate(end);
     if let Some(at) = values.iter().position(|v| !v.is_finite()) {
         bail!(
-            "line {line}, column {}: series {series}, position {at}: {} where a finite number was expected",
+            "line {line}, column {}: series {series}, position {at}: {} where a finite number was expected{}",
             at + 2,
-            values[at]
+            values[at],
+            if values[at].is_nan() { format!("; {FILL_IN}") } else { String::new() }
         );
     }
     ensure!(
@@ -365,7 +377,7 @@ mod tests {
             ("label\t0\t1\t2\t3", "label, 0, 1, … 3", ["a", "b"]),
             ("label\t0\t1\t2\t3", "label, 0, 1, … 3", ["0", "1"]),
             ("class\t1\t2\t3\t4", "class, 1, 2, … 4", ["0", "1"]),
-            ("class\t1\t2\t3\t4", "class, 1, 2, … 4", ["a", "b"]),
+            ("class\t1\t2\t3\t4\t", "class, 1, 2, … 4", ["a", "b"]),
         ] {
             let text = format!("{header}\n{}\t0.5\t1\t2\t3\n{}\t4\t5\t6\t7\n", labels[0], labels[1]);
             for (name, text) in [("a.tsv", text.clone()), ("a.txt", text.replace('\t', " "))] {

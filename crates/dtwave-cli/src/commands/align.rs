@@ -137,7 +137,8 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
             writeln!(out, "by        {}", common::described(&given, &args.run))?;
             writeln!(out, "took      {}", took.summary(cells))?;
             writeln!(out, "distance  {distance}")?;
-            writeln!(out, "path      {}", count(path.points.len(), "pair"))
+            writeln!(out, "path      {}", count(path.points.len(), "pair"))?;
+            common::written(out, &[("pairs", &args.out)])
         })
     };
     answer()?;
@@ -161,6 +162,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
             first_row: usize::from(spec.measure.is_derivative()),
         };
         plot::save(&figure, file)?;
+        common::plotted(&args.plot, args.json)?;
     }
     Ok(())
 }

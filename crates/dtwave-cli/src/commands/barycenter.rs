@@ -257,13 +257,14 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
                     if *converged { "" } else { ", not converged" }
                 )?;
             }
-            Ok(())
+            common::written(out, &[("averages", &args.out)])
         })
     };
     answer()?;
     if let Some(file) = plot_file {
         let title = format!("Averages: {}", common::described(&spec, &args.run));
         plot_averages(file, title, &dataset, &averages, args.plot_channel)?;
+        common::plotted(&args.plot, args.json)?;
     }
     Ok(())
 }

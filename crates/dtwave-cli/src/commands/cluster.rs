@@ -229,13 +229,14 @@ pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()>
                     found.medoids.as_ref().map_or(String::new(), |m| format!(", medoid {}", m[cluster]));
                 writeln!(out, "cluster {cluster}: {}{medoid}", count(members.len(), "series"))?;
             }
-            Ok(())
+            common::written(out, &[("clusters", &args.out), ("centres", &args.centers)])
         })
     };
     answer()?;
     if let Some(file) = plot_file {
         let title = format!("{}: {}", count(args.clusters, "cluster"), common::described(&given, &args.run));
         draw(file, title, &dataset, &found, args.plot_channel)?;
+        common::plotted(&args.plot, args.json)?;
     }
     Ok(())
 }

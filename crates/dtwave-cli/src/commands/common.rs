@@ -1,5 +1,6 @@
 //! What several commands share: picking series, describing a computation.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -7,7 +8,7 @@ use anyhow::{Result, bail, ensure};
 use dtwave::{Band, Float, Match, Measure, Radius, SearchOptions, Spec};
 use serde_json::{Map, Value, json};
 
-use crate::data::{self, Dataset};
+use crate::data::{self, Dataset, Format};
 use crate::options::{MeasureArgs, PointRange, RunArgs};
 use crate::words::count;
 use crate::{output, plot, progress, report};
@@ -203,7 +204,7 @@ pub(super) fn pick(
         Some(index) => bail!("{shown} has {held}; {index_option} {index} is out of range"),
         None if dataset.len() == 1 => 0,
         None if options.is_none() => bail!("{shown} has {held}; expected a file with one series"),
-        None => bail!("{shown} has {held}; choose one with {index_option}"),
+        None => bail!("{shown} has {held}; choose one with {index_option}{}", turned(path, dataset)),
     };
     let mut values = dataset.series[index].clone();
     let mut name =
@@ -221,6 +222,34 @@ pub(super) fn pick(
     let picked = Dataset::univariate(name, vec![values]);
     // Points of a stretch are counted, and so timed, from its start.
     Ok(Dataset { channels: dataset.channels, times: dataset.times.clone(), ..picked })
+}
+
+/// What else to do about a file that has far more series than points: a recording whose rows are points of time.
+fn turned(path: &Path, dataset: &Dataset) -> &'static str {
+    let (_, longest) = dataset.lengths();
+    match Format::of(path) {
+        _ if dataset.len() < 4 * longest => "",
+        Some(Format::Npy | Format::Npz) => {
+            "; an array [points, channels] is one recording as [1, points, channels]: x[np.newaxis]"
+        }
+        Some(Format::Csv) | None => ", or say --csv-layout columns if each column is a series",
+        Some(_) => "",
+    }
+}
+
+/// The lines that name the files which were written, and what is in them.
+pub(super) fn written(out: &mut dyn Write, files: &[(&str, &Option<PathBuf>)]) -> io::Result<()> {
+    for (what, file) in files {
+        if let Some(file) = file {
+            writeln!(out, "{what} in {}", file.display())?;
+        }
+    }
+    Ok(())
+}
+
+/// The same of a figure, once it is drawn; JSON stays alone on stdout.
+pub(super) fn plotted(plot: &Option<PathBuf>, as_json: bool) -> Result<()> {
+    if as_json { Ok(()) } else { report::print(|out| written(out, &[("figure", plot)])) }
 }
 
 /// Refuses a channel that the series do not have.
@@ -259,6 +288,14 @@ mod tests {
             let error = pick(path, dataset, index, range, options).unwrap_err().to_string();
             assert!(error.contains("--query-") && error.contains("f.csv"), "{error}");
         }
+        // A recording, its channels side by side.
+        let tall = Dataset::univariate("tall".into(), vec![vec![0., 1.]; 8]);
+        let hint = |file: &str| pick(Path::new(file), &tall, None, None, options).unwrap_err().to_string();
+        assert!(
+            hint("f.csv").ends_with("--query-index, or say --csv-layout columns if each column is a series")
+        );
+        assert!(hint("f.npy.gz").contains("[1, points, channels]"));
+        assert!(hint("f.tsv").ends_with("--query-index"));
         let error = pick(path, &two, None, None, None).unwrap_err().to_string();
         assert_eq!(error, "f.csv has 2 series; expected a file with one series");
     }

@@ -11,7 +11,8 @@ use crate::report;
 #[command(after_help = "\
 Examples:
   dtwave man | man -l -                                   read it
-  dtwave man search > ~/.local/share/man/man1/dtwave-search.1   keep it for `man dtwave-search`")]
+  mkdir -p ~/.local/share/man/man1; dtwave man search > ~/.local/share/man/man1/dtwave-search.1
+                                                          keep it for `man dtwave-search`")]
 pub(crate) struct ManArgs {
     /// The command [default: dtwave itself]
     #[arg(value_name = "COMMAND", value_parser = command_name)]

@@ -32,6 +32,8 @@ By default a match may start and end anywhere (subsequence DTW). With --normaliz
 z-normalised and compared with the z-normalised query: matches are then found whatever their offset and amplitude. A \
 band needs that too.
 
+A match goes from the point `start` to the point `end`, both included, counted from 0.
+
 The reference may be larger than memory: a .csv file of one column or a .npy array of one series, also compressed or \
 piped, is read block by block within --memory-limit. Other formats are read whole.
 
@@ -217,13 +219,15 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
                 writeln!(out, "queries    {}", found.len())?;
                 writeln!(out, "took       {}", took.summary(cells))?;
             }
-            answer::table(out, &found)
+            answer::table(out, &found)?;
+            common::written(out, &[("matches", &args.out)])
         })
     };
     answer()?;
     if let Some(file) = plot_file {
         let Found { query, hits, .. } = &found[0];
         plot::save(&figure(args, &spec, &mut reference, query, hits)?.as_figure(), file)?;
+        common::plotted(&args.plot, args.json)?;
     }
     Ok(())
 }

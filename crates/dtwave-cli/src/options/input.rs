@@ -26,7 +26,7 @@ pub(crate) struct InputArgs {
     csv_header: HeaderLine,
 
     /// Whether the first column of a .csv, .tsv or .txt file is an index, which is left out: auto (if line 1 names the
-    /// others and not it), yes or no
+    /// others and not it), yes (of files with more than one column) or no
     #[arg(long, value_enum, default_value = "auto")]
     csv_index: IndexColumn,
 

@@ -21,6 +21,10 @@ use crate::words::count;
 /// Points that are read at a time where nothing else says how many.
 const READ_POINTS: usize = 1 << 14;
 
+/// Why a pipe did not fit.
+const ONCE: &str = "read whole, because --plot, and queries that differ in --exclusion or --window, need the reference a \
+                    second time, and a pipe gives it once";
+
 /// The series that is searched.
 pub(super) struct Reference {
     pub(super) name: String,
@@ -63,7 +67,14 @@ impl Reference {
         let opened = if !again || is_read_again(path) {
             LongSeries::open(path, &options)?
         } else {
-            LongSeries::Whole(Dataset::read(path, &options)?)
+            let read = Dataset::read(path, &options);
+            LongSeries::Whole(read.map_err(|error| {
+                let is_memory = format!("{error:#}").contains("--memory-limit");
+                match is_memory {
+                    true => error.context(ONCE),
+                    false => error,
+                }
+            })?)
         };
         let blocks = match opened {
             LongSeries::Blocks(blocks) => blocks,
