@@ -13,6 +13,7 @@ use crate::dataset::Position;
 use crate::npy::Array;
 use crate::source::{Content, is_stdin, name_of};
 use crate::stream::{self, Bytes, Passed, Stream, peeked, whole};
+use crate::text::not_finite;
 use crate::{AxisOrder, Dataset, Format, ReadOptions, format_of, shown};
 
 /// Bytes that are looked at before it is decided how to read: more than the longest header of an array.
@@ -65,7 +66,7 @@ impl LongSeries {
         let raw = stream::raw(path).with_context(|| format!("cannot read {}", shown(path)))?;
         let parse = || {
             let Stream { mut bytes, progress, size } = Stream::inflated(path, raw, limit_bytes)?;
-            let head = peeked(&mut *bytes, HEAD_BYTES).context("cannot read the first bytes")?;
+            let head = peeked(&mut *bytes, HEAD_BYTES)?;
             let is_all = (head.len() as u64) < HEAD_BYTES;
             let suits = match format {
                 Format::Csv => column::suits(&head, is_all, options),
@@ -199,7 +200,7 @@ impl SeriesBlocks {
         }
         if let Some(at) = block[before..].iter().position(|value| !value.is_finite()) {
             let position = Position { at: self.done * channels + at, channels };
-            bail!("series 0, {position}: {} where a finite number was expected", block[before + at]);
+            bail!("series 0, {position}: {}", not_finite(block[before + at]));
         }
         self.done += (block.len() - before) / channels;
         Ok(())

@@ -9,7 +9,7 @@
 use anyhow::{Result, bail, ensure};
 
 use super::csv_table::{Header, Notes, Row, Table, text};
-use super::text::{FILL_IN, are_numbers, has_decimal_comma, is_missing, not_a_number, quoted};
+use super::text::{FILL_IN, are_numbers, has_decimal_comma, is_missing, not_a_number, not_finite, quoted};
 use super::{CsvLayout, Dataset, ReadOptions};
 
 /// Parses the bytes of a `.csv` file.
@@ -43,7 +43,8 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
 
 /// The note on series that end with empty cells.
 pub(crate) fn ended_early(count: usize) -> String {
-    format!("{count} series end with empty cells, which were left out")
+    let ends = if count == 1 { "ends" } else { "end" };
+    format!("{count} series {ends} with empty cells, which were left out")
 }
 
 /// The rows and columns that hold values.
@@ -140,8 +141,8 @@ impl Place {
         match cell.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
             Ok(value) => bail!(
-                "line {line}, column {column}: series {series}, position {position}: {value} where a finite number was expected{}",
-                if value.is_nan() { format!("; {FILL_IN}") } else { String::new() }
+                "line {line}, column {column}: series {series}, position {position}: {}",
+                not_finite(value)
             ),
             // As data frames write line 1, if it names the columns.
             Err(_) if cell.is_empty() && line == 1 && column == 1 => bail!(
@@ -278,7 +279,8 @@ mod tests {
 
     #[test]
     fn empty_cells_that_end_a_series_are_noted() {
-        let note = |count| format!("{count} series end with empty cells, which were left out");
+        let note = |count| super::ended_early(count);
+        assert_eq!(note(1), "1 series ends with empty cells, which were left out");
         assert_eq!(read("a.csv", "1,2,3,\n4,5,,\n6,7,8,9\n").unwrap().notes, [note(2)]);
         let columns = read_with("a.csv", "1,2\n3,4\n5,\n", &laid_out(CsvLayout::Columns)).unwrap();
         assert_eq!((columns.series, columns.notes), (vec![vec![1., 3., 5.], vec![2., 4.]], vec![note(1)]));

@@ -126,7 +126,7 @@ impl Dataset {
             }
             if let Some(at) = values.iter().position(|v| !v.is_finite()) {
                 let position = Position { at, channels: self.channels };
-                bail!("series {index}, {position}: {} where a finite number was expected", values[at]);
+                bail!("series {index}, {position}: {}", crate::text::not_finite(values[at]));
             }
         }
         Ok(self)

@@ -56,6 +56,15 @@ fn empty_missing_and_unknown_files_are_refused() {
 }
 
 #[test]
+fn missing_values_are_to_be_filled_in() {
+    let fill = "fill in missing values first";
+    refuses("a.npy", npy::tests::npy(&[2], &[1.0, f64::NAN]), &["series 0, position 1", fill]);
+    refuses("a.ts", "@data\n1,NaN,3\n", &["line 2", fill]);
+    let infinite = read("a.npy", npy::tests::npy(&[2], &[1.0, f64::INFINITY])).unwrap_err();
+    assert!(!format!("{infinite:#}").contains(fill), "an infinity is not missing");
+}
+
+#[test]
 fn keys_name_one_or_two_arrays() {
     let key = |series: &str, labels: Option<&str>| {
         Ok(Key { series: series.to_owned(), labels: labels.map(str::to_owned) })

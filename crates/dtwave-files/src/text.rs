@@ -76,6 +76,12 @@ pub(crate) fn are_numbers(cell: &str) -> bool {
 /// What to do about a value that is missing.
 pub(crate) const FILL_IN: &str = "fill in missing values first";
 
+/// What is wrong with NaN or an infinity.
+pub(crate) fn not_finite(value: f64) -> String {
+    let advice = if value.is_nan() { format!("; {FILL_IN}") } else { String::new() };
+    format!("{value} where a finite number was expected{advice}")
+}
+
 /// What is wrong with a cell that is no number.
 pub(crate) fn not_a_number(cell: &str) -> String {
     let shown = quoted(cell);

@@ -112,7 +112,7 @@ fn time(cell: &str) -> Result<f64> {
 fn value(cell: &str) -> Result<f64> {
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) => bail!("{value} where a finite number was expected"),
+        Ok(value) => bail!("{}", crate::text::not_finite(value)),
         Err(_) if cell == "?" => bail!("missing value '?'; fill it in first"),
         Err(_) => bail!("{}", not_a_number(cell)),
     }

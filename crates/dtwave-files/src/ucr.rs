@@ -11,7 +11,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::csv::ended_early;
 use super::text::{
-    FILL_IN, LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, numbered_lines,
+    LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, not_finite, numbered_lines,
     quoted,
 };
 use super::{Dataset, HeaderLine, IndexColumn};
@@ -212,12 +212,7 @@ fn values(line: usize, cells: &[&str], series: usize) -> Result<(Vec<f64>, bool)
     let is_padded = end < values.len();
     values.truncate(end);
     if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-        bail!(
-            "line {line}, column {}: series {series}, position {at}: {} where a finite number was expected{}",
-            at + 2,
-            values[at],
-            if values[at].is_nan() { format!("; {FILL_IN}") } else { String::new() }
-        );
+        bail!("line {line}, column {}: series {series}, position {at}: {}", at + 2, not_finite(values[at]));
     }
     ensure!(
         !values.is_empty(),
