@@ -313,3 +313,24 @@ fn the_demo_writes_a_whole_report() {
     let again = ["classify", "--train", "demo/cbf_train.tsv", "--test", "demo/cbf_test.tsv", "--json"];
     close(bench.json(&again)["accuracy"].as_f64().unwrap(), accuracy("DTW"));
 }
+
+/// The file that was written is named on stdout; JSON stays alone there.
+#[test]
+fn commands_name_the_files_that_they_wrote() {
+    let bench = Bench::new();
+    bench.write("s.csv", "1,2,4,3\n2,2,4,3\n7,8,1,1\n7,9,1,1\n").write("q.csv", "1\n2\n4\n3\n");
+    for (args, names) in [
+        (&["search", "--reference", "q.csv", "--query", "q.csv", "-o", "o.csv"][..], "matches in o.csv\n"),
+        (&["align", "q.csv", "q.csv", "-o", "o.csv"], "pairs in o.csv\n"),
+        (
+            &["cluster", "s.csv", "-k", "2", "-o", "o.csv", "--centers", "c.npy"],
+            "clusters in o.csv\ncentres in c.npy\n",
+        ),
+        (&["barycenter", "s.csv", "-o", "o.csv"], "averages in o.csv\n"),
+    ] {
+        assert!(bench.ok(args).ends_with(names), "{args:?}");
+        let drawn = bench.ok(&[args, &["--plot", "p.svg"]].concat());
+        assert!(drawn.ends_with(&format!("{names}figure in p.svg\n")), "{args:?}: {drawn}");
+        bench.json(&[args, &["--plot", "p.svg", "--json"]].concat());
+    }
+}
