@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Anchor, Band, Error, Measure, Result, Scalar, SeriesBatch, Spec, bail_invalid};
+use crate::{Anchor, Band, Dtype, Error, Measure, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 
 /// Which pairs of series are compared, and the shape of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -219,7 +219,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Checks that parameters which divide are neither 0 nor infinite in the precision of the values.
+    /// Checks that parameters which divide are neither infinite nor short of digits in the precision of the values.
     fn check_precision<T: Scalar>(&self) -> Result<()> {
         let (name, value, rate) = match self.spec.measure {
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
@@ -229,7 +229,12 @@ impl Problem {
             _ => return Ok(()),
         };
         let rate = T::from_f64(rate * std::f64::consts::LOG2_E);
-        if rate.finite() && rate > T::ZERO {
+        // Below the least normal number a rate has fewer digits, and at last none.
+        let least = match T::DTYPE {
+            Dtype::F32 => f64::from(f32::MIN_POSITIVE),
+            Dtype::F64 => f64::MIN_POSITIVE,
+        };
+        if rate.finite() && rate.to_f64() >= least {
             return Ok(());
         }
         let extreme = if rate.finite() { "large" } else { "small" };
