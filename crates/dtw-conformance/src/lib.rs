@@ -19,6 +19,7 @@
 //! | [`seed`] | which random cases are drawn |
 //! | [`mod@suite`], [`report`] | the sections, and what a run found |
 //! | [`translate`] | the one place where the oracles' words become `dtw-core`'s |
+//! | [`trickle`] | a reference that comes a few points at a time |
 #![forbid(unsafe_code)]
 
 pub mod accuracy;
@@ -34,3 +35,4 @@ pub mod seed;
 pub mod suite;
 pub mod tolerance;
 pub mod translate;
+pub mod trickle;

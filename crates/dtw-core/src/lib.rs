@@ -36,6 +36,7 @@ pub mod series;
 pub mod soft;
 pub mod tile;
 pub mod vector;
+pub mod windows;
 
 pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Unobserved};
 pub use band::{Band, ColumnRanges, Radius};
@@ -49,3 +50,4 @@ pub use selection::Selection;
 pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use soft::SoftResult;
 pub use tile::{Tile, TilePlan};
+pub use windows::{WindowBlocks, Windows};

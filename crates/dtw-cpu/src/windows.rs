@@ -2,7 +2,7 @@
 
 use dtw_core::{
     Blocks, Error, InMemory, Match, OwnedBatch, Result, Scalar, SearchOptions, Selection, SeriesBatch,
-    bail_invalid, normalize,
+    WindowBlocks, Windows, normalize,
 };
 use rayon::prelude::*;
 
@@ -71,22 +71,13 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let hits_bytes = (limit - share) / queries.len().max(1) as u64;
         let mut selections: Vec<_> =
             queries.iter().map(|_| Selection::new(options, hits_bytes).within(limit)).collect();
-        // The points of the next windows: what the last ones have in common with them, and new ones.
-        let (mut points, mut coming, mut windows) = (Vec::new(), Vec::new(), Vec::new());
-        let mut costs = Vec::new();
-        let mut done = 0;
+        let mut blocks = WindowBlocks::new(length, channels);
+        let (mut windows, mut costs) = (Vec::new(), Vec::new());
         loop {
             if self.observer.cancelled() {
                 return Err(Error::Cancelled);
             }
-            let missing = most + length - 1 - points.len() / channels;
-            reference.read_checked(missing, done, &mut coming)?;
-            if coming.is_empty() {
-                break;
-            }
-            done += coming.len() / channels;
-            points.extend_from_slice(&coming);
-            let count = (points.len() / channels + 1).saturating_sub(length);
+            let Some(Windows { first, count, points }) = blocks.next(reference, most)? else { break };
             if count == 0 {
                 continue;
             }
@@ -103,17 +94,10 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             costs.clear();
             costs.resize(queries.len() * count, V::Scalar::ZERO);
             self.cross(&spec, &normalized, &batch, &mut costs)?;
-            let first = done - points.len() / channels;
             for (selection, costs) in selections.iter_mut().zip(costs.chunks(count)) {
                 selection.offer(costs, |w| first + w)?;
             }
-            points.drain(..count * channels);
         }
-        if done < length {
-            bail_invalid!("the reference has {done} points, fewer than a window of {length}");
-        }
-        // A selection calls a window's first point its end.
-        let whole = |hit: Match<V::Scalar>| Match { end: hit.end + length - 1, ..hit };
-        Ok(selections.into_iter().map(|s| s.finish().into_iter().map(whole).collect()).collect())
+        Ok(blocks.matches(selections))
     }
 }

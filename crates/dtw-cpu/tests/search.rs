@@ -1,8 +1,9 @@
 //! A search finds the same, bit by bit, however the reference is cut, read and shared between threads.
 
+use dtw_conformance::trickle::Trickle;
 use dtw_core::{
-    Anchor, Backend, Blocks, Error, LocalCost, Match, OwnedBatch, Pairing, Plan, Problem, Result,
-    SearchOptions, SeriesBatch, Spec,
+    Anchor, Backend, Error, LocalCost, Match, OwnedBatch, Pairing, Plan, Problem, SearchOptions, SeriesBatch,
+    Spec,
 };
 use dtw_cpu::{CpuBackend, Element, Isa};
 
@@ -20,25 +21,6 @@ fn steps<T: Element>(count: usize, levels: u64, hold: u64, seed: u64) -> Vec<T> 
     }
     values.truncate(count);
     values
-}
-
-/// Values handed out a few at a time, never as many as asked for.
-struct Trickle<'a, T> {
-    values: &'a [T],
-    channels: usize,
-    most: usize,
-}
-
-impl<T: Element> Blocks<T> for Trickle<'_, T> {
-    fn channels(&self) -> usize {
-        self.channels
-    }
-    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
-        let (now, rest) = self.values.split_at(self.values.len().min(points.min(self.most) * self.channels));
-        block.extend_from_slice(now);
-        self.values = rest;
-        Ok(())
-    }
 }
 
 fn queries<T: Element>(channels: usize) -> OwnedBatch<T> {

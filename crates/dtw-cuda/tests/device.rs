@@ -1,9 +1,9 @@
 //! On a GPU, against the CPU backend: every short length, ragged batches, the edges of strips, a very long pair, repeats,
 //! threads, searches in blocks. Without a GPU only the error is looked at; `cargo test -p dtw-cuda -- --ignored` runs the rest.
 
+use dtw_conformance::trickle::Trickle;
 use dtw_core::{
-    Backend, Band, Blocks, LocalCost, Measure, OwnedBatch, Pairing, Problem, Result, Scalar, SearchOptions,
-    SeriesBatch, Spec,
+    Backend, Band, LocalCost, Measure, OwnedBatch, Pairing, Problem, Scalar, SearchOptions, SeriesBatch, Spec,
 };
 use dtw_cpu::{CpuBackend, Element};
 use dtw_cuda::CudaBackend;
@@ -184,26 +184,6 @@ fn the_same_bits_every_time_from_any_thread() {
             });
         }
     });
-}
-
-/// Blocks of `most` points of a reference.
-struct Trickle<'a, T> {
-    values: &'a [T],
-    channels: usize,
-    most: usize,
-}
-
-impl<T: Scalar> Blocks<T> for Trickle<'_, T> {
-    fn channels(&self) -> usize {
-        self.channels
-    }
-
-    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
-        let (now, rest) = self.values.split_at(self.values.len().min(points.min(self.most) * self.channels));
-        block.extend_from_slice(now);
-        self.values = rest;
-        Ok(())
-    }
 }
 
 /// Matches of any length, in the whole and in blocks; `levels`: equal costs, and matches that start many blocks before they end.

@@ -4,7 +4,7 @@
 //! last points of a block are kept for the windows that reach into the next one. So the costs are those of the whole
 //! reference to the last bit.
 
-use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, bail_invalid};
+use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, WindowBlocks, Windows};
 
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
@@ -62,23 +62,17 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let hits_bytes = budget.limit / 2 / count as u64;
         let selection = |_| Selection::new(options, hits_bytes).within(budget.limit);
         let mut selections: Vec<_> = places.clone().map(selection).collect();
-        let (mut points, mut coming, mut costs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut done = 0;
+        let mut blocks = WindowBlocks::new(length, channels);
+        let mut costs = Vec::new();
         loop {
             stop_if_cancelled(&*self.observer.0)?;
-            let missing = most + length - 1 - points.len() / channels;
-            reference.read_checked(missing, done, &mut coming)?;
-            if coming.is_empty() {
+            let Some(Windows { first, count: windows, points }) = blocks.next(reference, most)? else {
                 break;
-            }
-            done += coming.len() / channels;
-            points.extend_from_slice(&coming);
-            let windows = (points.len() / channels + 1).saturating_sub(length);
+            };
             if windows == 0 {
                 continue;
             }
-            self.windows(&preparation, &order, &places, &points, length)?;
-            let first = done - points.len() / channels;
+            self.windows(&preparation, &order, &places, points, length)?;
             let totals = self.searcher.totals.buffer().expect("the costs are there");
             for (q, selection) in selections.iter_mut().enumerate() {
                 costs.clear();
@@ -87,13 +81,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 self.engine.machine.download(totals, at, bytes_mut(&mut costs))?;
                 selection.offer(&costs, |w| first + w)?;
             }
-            points.drain(..windows * channels);
         }
-        if done < length {
-            bail_invalid!("the reference has {done} points, fewer than a window of {length}");
-        }
-        // A selection calls a window's first point its end.
-        let whole = |hit: Match<T>| Match { end: hit.end + length - 1, ..hit };
-        Ok(selections.into_iter().map(|s| s.finish().into_iter().map(whole).collect()).collect())
+        Ok(blocks.matches(selections))
     }
 }

@@ -1,31 +1,12 @@
 //! References that are read block by block: the hits are those in the whole, to the last bit.
 #![cfg(feature = "host")]
 
+use dtw_conformance::trickle::Trickle;
 use dtw_core::{
-    Backend, Band, Blocks, Error, LocalCost, Match, OwnedBatch, Pairing, Plan, Problem, Result, Scalar,
-    SearchOptions, SeriesBatch, Spec,
+    Backend, Band, Error, LocalCost, Match, OwnedBatch, Pairing, Plan, Problem, Scalar, SearchOptions,
+    SeriesBatch, Spec,
 };
 use dtw_native::{HostMachine, NativeBackend};
-
-/// A reference that gives at most `most` points at a time.
-struct Trickle<'a, T> {
-    values: &'a [T],
-    channels: usize,
-    most: usize,
-}
-
-impl<T: Scalar> Blocks<T> for Trickle<'_, T> {
-    fn channels(&self) -> usize {
-        self.channels
-    }
-
-    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
-        let (now, rest) = self.values.split_at(self.values.len().min(points.min(self.most) * self.channels));
-        block.extend_from_slice(now);
-        self.values = rest;
-        Ok(())
-    }
-}
 
 /// Numbers without a pattern, the same every time, and plateaus among them, whose windows are constant.
 fn noise<T: Scalar>(count: usize) -> Vec<T> {

@@ -1,0 +1,27 @@
+//! A reference that comes a few points at a time, for tests of what reads block by block.
+
+use dtw_core::{Blocks, Result, Scalar};
+
+/// Values handed out at most so many points at a time, however many are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Trickle<'a, T> {
+    /// What is left, row-major.
+    pub values: &'a [T],
+    /// Values per point.
+    pub channels: usize,
+    /// Most points at a time.
+    pub most: usize,
+}
+
+impl<T: Scalar> Blocks<T> for Trickle<'_, T> {
+    fn channels(&self) -> usize {
+        self.channels
+    }
+
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
+        let (now, rest) = self.values.split_at(self.values.len().min(points.min(self.most) * self.channels));
+        block.extend_from_slice(now);
+        self.values = rest;
+        Ok(())
+    }
+}
