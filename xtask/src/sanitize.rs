@@ -117,7 +117,7 @@ fn miri() -> Result<()> {
         nightly("miri", &["miri", "test", "--lib", "--target-dir", &folder])?.arguments(package).run()
     };
     watched(&["-p", "dtw-core"])?;
-    watched(&["-p", "dtw-native", "--features", "host", "--", "bytes", "host", "order", "scatter"])
+    watched(&["-p", "dtw-native", "--features", "host", "--", "bytes", "host"])
 }
 
 /// `cargo` of the dated toolchain, installed with this component if need be.

@@ -18,7 +18,14 @@ unsafe impl Plain for f32 {}
 // SAFETY: an integer or a float.
 unsafe impl Plain for f64 {}
 // SAFETY: two u32 in the order of C, without padding.
-unsafe impl Plain for dtw_kernels::params::Range {}
+unsafe impl Plain for dtw_plan::RowRange {}
+
+// Kernels read the ranges of a band as `dtw_kernels::params::Range`.
+const _: () = assert!(
+    size_of::<dtw_plan::RowRange>() == size_of::<dtw_kernels::params::Range>()
+        && std::mem::offset_of!(dtw_plan::RowRange, end)
+            == std::mem::offset_of!(dtw_kernels::params::Range, end)
+);
 
 /// The bytes of a slice.
 pub(crate) fn bytes<V: Plain>(values: &[V]) -> &[u8] {
@@ -45,7 +52,7 @@ impl Number for f64 {}
 
 #[cfg(test)]
 mod tests {
-    use dtw_kernels::params::Range;
+    use dtw_plan::RowRange as Range;
 
     use super::*;
 

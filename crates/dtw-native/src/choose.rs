@@ -241,31 +241,6 @@ fn shares_at_most(shared: usize, kernel: &Kernel, m: usize) -> bool {
     idle <= lanes.saturating_sub(1) * shared
 }
 
-/// Cuts columns, longest first, into runs that go to one kernel each: places at which a new run begins, 0 left out.
-/// A run is left for a kernel at most three quarters as wide, and not before it has `least` tasks.
-pub(crate) fn runs(
-    lengths: &[u32],
-    tasks_of_column: u64,
-    least: u64,
-    width_for: impl Fn(usize) -> usize,
-) -> Vec<usize> {
-    let Some(first) = lengths.first() else { return Vec::new() };
-    let (mut begins, mut begin, mut width) = (Vec::new(), 0, width_for(*first as usize));
-    let mut at = 0;
-    while at < lengths.len() {
-        let length = lengths[at];
-        let next = width_for(length as usize);
-        let after = lengths[at..].partition_point(|other| *other >= length);
-        if next * 4 <= width * 3 && (at - begin) as u64 * tasks_of_column >= least {
-            begins.push(at);
-            begin = at;
-            width = next;
-        }
-        at += after.max(1);
-    }
-    begins
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,14 +323,5 @@ mod tests {
             let kernel = choose(&search, 132, |_| true).unwrap().kernel;
             assert!(shares_at_most(MOST_SHARED, kernel, m), "{m}: {kernel:?}");
         }
-    }
-
-    #[test]
-    fn runs_follow_the_widths() {
-        let width = |m: usize| m.next_power_of_two();
-        let lengths = [100, 100, 90, 60, 60, 30, 20];
-        assert_eq!(runs(&lengths, 10, 1, width), [3, 5]);
-        assert_eq!(runs(&lengths, 10, 40, width), [5]);
-        assert_eq!(runs(&[], 10, 1, width), [0; 0]);
     }
 }

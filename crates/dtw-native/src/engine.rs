@@ -4,15 +4,13 @@
 use std::ops::Range;
 
 use dtw_core::{Error, Observer, Pairing, Result, SeriesBatch};
-use dtw_kernels::params;
+use dtw_plan::{
+    Banding, Budget, Order, Rect, RowRange, Rows, Target, chunks, direct, launch_tasks, parts, runs, scatter,
+    tiles,
+};
 
-use crate::banding::{Banding, Rows};
-use crate::budget::{Budget, chunks, launch_tasks, tiles};
 use crate::bytes::{Number, bytes_mut};
-use crate::choose::runs;
 use crate::functor::Functor;
-use crate::order::{Order, Rect};
-use crate::scatter::{Target, direct, scatter};
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation, Prepared, Staging};
 use crate::sweep::{Job, Sweeper};
@@ -180,7 +178,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
         // The longest need not be a pair, and then the band need not leave them a path.
         let cells = run.pass.banding.cells(n, m).unwrap_or(n as u64 * m as u64);
         let mut tasks = launch_tasks(cells, self.sweeper.multiprocessors);
-        let ranges = self.budget.tables / size_of::<params::Range>() as u64;
+        let ranges = self.budget.tables / size_of::<RowRange>() as u64;
         if run.pass.banding.most_ranges(run.order_x, run.order_y) > ranges {
             tasks = tasks.min((ranges / n.max(1) as u64).max(1));
         }
@@ -191,31 +189,8 @@ impl<T: Number, M: Machine> Engine<T, M> {
     fn sweep_tile(&mut self, run: &mut Run<'_, '_, T>, tile: &Rect, out: u64) -> Result<bool> {
         let begins = self.runs(run, tile)?;
         let is_whole = begins.is_empty();
-        let mut start = tile.columns.start;
-        let ends = begins.into_iter().map(|begin| tile.columns.start + begin).chain([tile.columns.end]);
-        for end in ends {
-            let columns = start..end;
-            match tile.pairing {
-                Pairing::Zipped => {
-                    let part = Rect { rows: columns.clone(), columns, pairing: Pairing::Zipped };
-                    self.sweep_part(run, tile, &part, out)?;
-                }
-                Pairing::Cross => {
-                    let part = Rect { rows: tile.rows.clone(), columns, pairing: Pairing::Cross };
-                    self.sweep_part(run, tile, &part, out)?;
-                }
-                Pairing::SelfSymmetric => {
-                    // The rows above a run of columns, and the triangle next to the diagonal.
-                    let above = tile.rows.start..start;
-                    if !above.is_empty() {
-                        let part = Rect { rows: above, columns: columns.clone(), pairing: Pairing::Cross };
-                        self.sweep_part(run, tile, &part, out)?;
-                    }
-                    let part = Rect { rows: columns.clone(), columns, pairing: Pairing::SelfSymmetric };
-                    self.sweep_part(run, tile, &part, out)?;
-                }
-            }
-            start = end;
+        for part in parts(tile, &begins) {
+            self.sweep_part(run, tile, &part, out)?;
         }
         Ok(is_whole)
     }

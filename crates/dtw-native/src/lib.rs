@@ -14,11 +14,11 @@
 //! | `side` | uploading and preparing series |
 //! | `sweep` | one launch: edges, tickets, band, weights |
 //! | `choose` | which kernel: the one place that knows what is fast |
-//! | `order`, `banding`, `budget`, `scatter`, `functor`, `scratch` | what those need |
+//! | `functor`, `scratch`, `bytes` | what those need |
+//!
+//! Orders, tiles, budgets and tables of bands are [`dtw_plan`]'s.
 
 mod backend;
-mod banding;
-mod budget;
 mod bytes;
 mod choose;
 mod engine;
@@ -26,11 +26,9 @@ mod functor;
 #[cfg(feature = "host")]
 mod host;
 mod machine;
-mod order;
 mod paths;
 mod plan;
 mod resident;
-mod scatter;
 mod scratch;
 mod search;
 mod side;

@@ -4,12 +4,10 @@
 use dtw_core::{Error, Pairing, Path, Result, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_plan::{Budget, Order, Rect, Rows, chunks, launch_tasks, tiles};
 
-use crate::banding::Rows;
-use crate::budget::{Budget, chunks, launch_tasks, tiles};
 use crate::bytes::{Number, bytes_mut};
 use crate::engine::{Engine, stop_if_cancelled};
-use crate::order::{Order, Rect};
 use crate::plan::NativePlan;
 use crate::scratch::Region;
 use crate::search::Wanted;

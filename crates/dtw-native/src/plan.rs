@@ -6,9 +6,9 @@ use dtw_core::{
     Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, PathCounts, Plan, Problem, Result,
     SearchOptions, Series, SeriesBatch, SoftResult, Unobserved,
 };
+use dtw_plan::Banding;
 
 use crate::Machine;
-use crate::banding::Banding;
 use crate::bytes::Number;
 use crate::engine::{Engine, Pass};
 use crate::functor::Functor;

@@ -6,9 +6,8 @@
 use dtw_core::{Error, Measure, Pairing, Result, bail_invalid};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
+use dtw_plan::{Form, Order, Rect, Rows};
 
-use crate::banding::{Form, Rows};
-use crate::order::{Order, Rect};
 use crate::plan::NativePlan;
 use crate::scratch::Region;
 use crate::search::{Candidates, Searcher};

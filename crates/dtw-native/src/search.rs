@@ -7,13 +7,11 @@ use std::ops::Range;
 
 use dtw_core::{Match, Observer, Pairing, Result, SearchOptions, Selection, SeriesBatch};
 use dtw_kernels::params::{self, Params};
+use dtw_plan::{Banding, Budget, Form, Order, Rect, RowRange, Rows, chunks, launch_tasks, tiles};
 
-use crate::banding::{Banding, Form, Rows};
-use crate::budget::{Budget, chunks, launch_tasks, tiles};
 use crate::bytes::{Number, bytes_mut};
 use crate::engine::{Engine, stop_if_cancelled};
 use crate::functor::Functor;
-use crate::order::{Order, Rect};
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation, blocks_for};
 use crate::subsequence_blocks::Carried;
@@ -355,7 +353,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             return Err(budget.exceeded("the matches of a pair", hits, budget.tile));
         }
         let mut tasks = launch_tasks(n as u64 * m as u64, self.engine.sweeper.multiprocessors);
-        let ranges = budget.tables / size_of::<params::Range>() as u64;
+        let ranges = budget.tables / size_of::<RowRange>() as u64;
         if self.banding.most_ranges(&self.references, &self.queries) > ranges {
             tasks = tasks.min((ranges / n.max(1) as u64).max(1));
         }

@@ -6,11 +6,10 @@ use std::ops::Range;
 use dtw_core::{Result, SeriesBatch};
 use dtw_kernels::params::{self, PAD, Params};
 use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_plan::{Budget, Order, cut};
 
-use crate::budget::{Budget, cut};
 use crate::bytes::Number;
 use crate::functor::{Functor, Gaps};
-use crate::order::Order;
 use crate::scratch::Region;
 use crate::{BLOCK_THREADS, Machine};
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use dtw_core::{
     Measure, Observer, OwnedBatch, Pairing, PathCounts, Result, SeriesBatch, SoftResult, Unobserved,
 };
+use dtw_plan::Order;
 
 use crate::Machine;
 use crate::bytes::Number;
 use crate::functor::Functor;
-use crate::order::Order;
 use crate::plan::{NativePlan, Watch};
 
 /// All pairs are swept again if at least one in so many has lost its digits.

@@ -10,14 +10,12 @@ use dtw_core::{
     Band, Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, bail_invalid,
 };
 use dtw_kernels::params::PAD;
+use dtw_plan::{Budget, Form, Order, cut, launch_tasks};
 
 use crate::Machine;
-use crate::banding::Form;
-use crate::budget::{Budget, cut, launch_tasks};
 use crate::bytes::{Number, bytes_mut};
 use crate::engine::stop_if_cancelled;
 use crate::functor::CARRIED;
-use crate::order::Order;
 use crate::plan::NativePlan;
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation};

@@ -1,11 +1,10 @@
 //! Matches of any length: in whole references where they fit the memory, else block after block.
 
 use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
+use dtw_plan::{Form, Order};
 
 use crate::Machine;
-use crate::banding::Form;
 use crate::bytes::Number;
-use crate::order::Order;
 use crate::plan::NativePlan;
 use crate::search::{Search, Wanted};
 

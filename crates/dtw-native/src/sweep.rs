@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use dtw_core::{Error, Pairing, Result};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_plan::{Banding, Budget, Form, Order, Rect, Rows, Table};
 
-use crate::banding::{Banding, Form, Rows, Table};
-use crate::budget::Budget;
 use crate::bytes::Number;
 use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose};
 use crate::functor::Functor;
-use crate::order::{Order, Rect};
 use crate::scratch::Region;
 use crate::side::blocks_for;
 use crate::{BLOCK_THREADS, Machine};
@@ -220,15 +218,16 @@ impl<M: Machine> Sweeper<M> {
     }
 
     fn demand<T: Number>(&self, job: &Job, form: Form) -> Demand {
+        let (n, m) = (job.x.length as usize, job.y.length as usize);
         Demand {
             key: job.functor.key,
             shortcut: job.functor.untimed.filter(|_| job.x.times == 0 && job.y.times == 0),
             dtype: T::DTYPE.name(),
             many: job.channels > 1,
             band: form != Form::Full,
-            offsets: form.offsets(&job.x, &job.y),
-            n: job.x.length as usize,
-            m: job.y.length as usize,
+            offsets: form.offsets(n, m).filter(|_| job.x.lengths == 0 && job.y.lengths == 0),
+            n,
+            m,
             row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,
             tasks: job.tasks,
             keeps_edges: job.keeps_edges,

@@ -5,11 +5,11 @@
 //! reference to the last bit.
 
 use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, WindowBlocks, Windows};
+use dtw_plan::Order;
 
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
 use crate::engine::stop_if_cancelled;
-use crate::order::Order;
 use crate::plan::NativePlan;
 use crate::side::Bring;
 use crate::windows::ONLY_DTW;

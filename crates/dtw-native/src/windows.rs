@@ -3,13 +3,11 @@
 use std::ops::Range;
 
 use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, SeriesBatch};
+use dtw_plan::{Order, Rect, Rows, cut, launch_tasks};
 
 use crate::Machine;
-use crate::banding::Rows;
-use crate::budget::{cut, launch_tasks};
 use crate::bytes::Number;
 use crate::engine::stop_if_cancelled;
-use crate::order::{Order, Rect};
 use crate::plan::NativePlan;
 use crate::search::{Candidates, Searcher, Wanted};
 use crate::side::{Bring, Preparation};

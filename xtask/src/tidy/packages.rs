@@ -11,7 +11,7 @@ use super::{Complaints, Project};
 const BACKENDS: &[&str] = &["dtw-cpu", "dtw-cuda", "dtw-hip", "dtw-wgpu"];
 
 /// What several backends are built on.
-const SHARED: &[&str] = &["dtw-kernels", "dtw-native"];
+const SHARED: &[&str] = &["dtw-kernels", "dtw-native", "dtw-plan"];
 
 /// A vendor's crates (by the start of their name) and the one crate of ours that may name them.
 const VENDORS: &[(&str, &str)] = &[

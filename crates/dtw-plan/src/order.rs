@@ -7,7 +7,7 @@ use dtw_core::{Pairing, SeriesBatch};
 
 /// One side's series in device order, with their lengths as swept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Order {
+pub struct Order {
     count: usize,
     /// Longest, as swept and as given.
     longest: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Order {
 
 impl Order {
     /// The series as they come.
-    pub(crate) fn given<T>(batch: &SeriesBatch<'_, T>, dropped: usize) -> Self {
+    pub fn given<T>(batch: &SeriesBatch<'_, T>, dropped: usize) -> Self {
         if batch.is_equal_length() {
             let longest = batch.max_length().saturating_sub(dropped);
             return Self::equal(batch.len(), longest).dropping(dropped);
@@ -30,19 +30,19 @@ impl Order {
     }
 
     /// Series of these lengths, as given, as they come.
-    pub(crate) fn ragged(lengths: impl Iterator<Item = usize>, dropped: usize) -> Self {
+    pub fn ragged(lengths: impl Iterator<Item = usize>, dropped: usize) -> Self {
         let lengths: Vec<u32> = lengths.map(|length| length.saturating_sub(dropped) as u32).collect();
         let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
         Self { count: lengths.len(), longest, dropped, series: Vec::new(), lengths }
     }
 
     /// Series of one length, as swept.
-    pub(crate) fn equal(count: usize, length: usize) -> Self {
+    pub fn equal(count: usize, length: usize) -> Self {
         Self { count, longest: length, ..Self::default() }
     }
 
     /// The orders of both sides of a pairing; of [`Pairing::Zipped`] pairs stay pairs.
-    pub(crate) fn of<T>(
+    pub fn of<T>(
         pairing: Pairing,
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
@@ -82,44 +82,51 @@ impl Order {
         self
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Series.
+    pub fn len(&self) -> usize {
         self.count
     }
-    pub(crate) fn is_equal_length(&self) -> bool {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+    /// Whether all have one length.
+    pub fn is_equal_length(&self) -> bool {
         self.lengths.is_empty()
     }
-    pub(crate) fn is_given(&self) -> bool {
+    /// Whether series lie as they were given: place `k` has series `k`.
+    pub fn is_given(&self) -> bool {
         self.series.is_empty()
     }
     /// The series at place `k`.
-    pub(crate) fn series(&self, k: usize) -> usize {
+    pub fn series(&self, k: usize) -> usize {
         if self.series.is_empty() { k } else { self.series[k] as usize }
     }
     /// The same, of series that lose this many points on the way.
-    pub(crate) fn dropping(self, dropped: usize) -> Self {
+    pub fn dropping(self, dropped: usize) -> Self {
         Self { dropped, ..self }
     }
     /// Points of the series at place `k`, as swept.
-    pub(crate) fn length(&self, k: usize) -> usize {
+    pub fn length(&self, k: usize) -> usize {
         if self.lengths.is_empty() { self.longest } else { self.lengths[k] as usize }
     }
     /// The same as given.
-    pub(crate) fn raw_length(&self, k: usize) -> usize {
+    pub fn raw_length(&self, k: usize) -> usize {
         self.length(k) + self.dropped
     }
     /// The longest of these places, as swept; 0 for none.
-    pub(crate) fn longest(&self, places: Range<usize>) -> usize {
+    pub fn longest(&self, places: Range<usize>) -> usize {
         if self.lengths.is_empty() {
             return if places.is_empty() { 0 } else { self.longest };
         }
         self.lengths[places].iter().copied().max().unwrap_or(0) as usize
     }
     /// Lengths by place, as swept; empty where all are equal.
-    pub(crate) fn lengths(&self) -> &[u32] {
+    pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
     /// Every length that occurs, once.
-    pub(crate) fn distinct(&self) -> Vec<usize> {
+    pub fn distinct(&self) -> Vec<usize> {
         let mut lengths: Vec<usize> = if self.lengths.is_empty() {
             (0..self.count.min(1)).map(|_| self.longest).collect()
         } else {
@@ -133,16 +140,18 @@ impl Order {
 
 /// A rectangle of pairs in places of two orders: what one tile computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rect {
-    pub(crate) rows: Range<usize>,
-    /// Equal to `rows` unless the pairing is [`Pairing::Cross`].
-    pub(crate) columns: Range<usize>,
-    pub(crate) pairing: Pairing,
+pub struct Rect {
+    /// Places of the rows' order.
+    pub rows: Range<usize>,
+    /// Places of the columns' order; equal to `rows` unless the pairing is [`Pairing::Cross`].
+    pub columns: Range<usize>,
+    /// Which of its pairs are computed: all, those on and above the diagonal, or those on the diagonal.
+    pub pairing: Pairing,
 }
 
 impl Rect {
     /// Pairs computed.
-    pub(crate) fn tasks(&self) -> u64 {
+    pub fn tasks(&self) -> u64 {
         let (rows, columns) = (self.rows.len() as u64, self.columns.len() as u64);
         match self.pairing {
             Pairing::Zipped => rows,
@@ -152,7 +161,7 @@ impl Rect {
     }
 
     /// Numbers that the output has room for.
-    pub(crate) fn outputs(&self) -> usize {
+    pub fn outputs(&self) -> usize {
         match self.pairing {
             Pairing::Zipped => self.rows.len(),
             _ => self.rows.len() * self.columns.len(),
@@ -160,12 +169,12 @@ impl Rect {
     }
 
     /// Numbers from row to row of the output.
-    pub(crate) fn stride(&self) -> usize {
+    pub fn stride(&self) -> usize {
         self.columns.len()
     }
 
     /// The pairs in the order of their tasks.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.rows.clone().flat_map(move |i| {
             let columns = match self.pairing {
                 Pairing::Zipped => i..i + 1,

@@ -5,13 +5,12 @@
 use std::collections::HashMap;
 
 use dtw_core::{Anchor, Band, ColumnRanges, Pairing, Radius, Result};
-use dtw_kernels::params;
 
 use crate::order::{Order, Rect};
 
 /// Which axis of the band the kernel's rows are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rows {
+pub enum Rows {
     /// Rows are points of x.
     X,
     /// Rows are points of y (searches: the reference).
@@ -20,32 +19,47 @@ pub(crate) enum Rows {
 
 /// How the device gets to know the band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
+    /// No band.
     Full,
-    Sakoe { radius: u32, is_fraction: bool },
+    /// A band along the diagonal.
+    Sakoe {
+        /// Points, or millionths of the longer length.
+        radius: u32,
+        /// Whether it is the latter.
+        is_fraction: bool,
+    },
+    /// A range of columns for every row.
     Table,
 }
 
+/// Columns `start <= j < end` of a row, laid out as devices read them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowRange {
+    /// First column.
+    pub start: u32,
+    /// Column behind the last.
+    pub end: u32,
+}
+
 impl Form {
-    /// Offsets from the diagonal that a band has, where it is one along the diagonal and all pairs have the same two lengths;
-    /// as native/band.cuh has them.
-    pub(crate) fn offsets(self, x: &params::Side, y: &params::Side) -> Option<usize> {
-        let Form::Sakoe { radius, is_fraction } = self else { return None };
-        if x.lengths != 0 || y.lengths != 0 {
-            return None;
-        }
-        let longer = u64::from(x.length.max(y.length));
+    /// Offsets from the diagonal that the band of a pair of `n` and `m` points has, if it is one along the diagonal.
+    pub fn offsets(self, n: usize, m: usize) -> Option<usize> {
+        let Self::Sakoe { radius, is_fraction } = self else { return None };
+        let longer = n.max(m) as u64;
         let radius = if is_fraction { u64::from(radius) * longer / 1_000_000 } else { u64::from(radius) };
-        Some((2 * radius.min(longer) + u64::from(x.length.abs_diff(y.length)) + 1) as usize)
+        Some((2 * radius.min(longer)) as usize + n.abs_diff(m) + 1)
     }
 }
 
 /// Ranges of a rectangle's tasks.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
-    pub(crate) ranges: Vec<params::Range>,
+pub struct Table {
+    /// Ranges, row by row, of all the pairs of lengths that occur.
+    pub ranges: Vec<RowRange>,
     /// First range of each task; empty: 0 for all.
-    pub(crate) offsets: Vec<u64>,
+    pub offsets: Vec<u64>,
     /// Where the ranges of a pair of lengths begin.
     begins: HashMap<(usize, usize), u64>,
     /// The lengths that this is the table of, if it is of one pair of lengths.
@@ -55,19 +69,20 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn bytes(&self) -> usize {
-        self.ranges.capacity() * size_of::<params::Range>() + self.offsets.capacity() * size_of::<u64>()
+    /// Bytes that it holds here.
+    pub fn bytes(&self) -> usize {
+        self.ranges.capacity() * size_of::<RowRange>() + self.offsets.capacity() * size_of::<u64>()
     }
 
     /// To be called once the device has what [`Banding::fill`] made: until then it is made again.
-    pub(crate) fn is_on_the_device(&mut self) {
+    pub fn is_on_the_device(&mut self) {
         self.uploaded = self.single;
     }
 }
 
 /// A band, and what is known of it for the lengths seen so far.
 #[derive(Debug)]
-pub(crate) struct Banding {
+pub struct Banding {
     band: Band,
     anchor: Anchor,
     form: Form,
@@ -76,7 +91,7 @@ pub(crate) struct Banding {
 
 impl Banding {
     /// A band over series of at most `longest` points.
-    pub(crate) fn new(band: &Band, anchor: Anchor, longest: usize) -> Self {
+    pub fn new(band: &Band, anchor: Anchor, longest: usize) -> Self {
         let form = match band {
             Band::Full => Form::Full,
             Band::SakoeChiba { radius: Radius::Points(radius) } if radius.saturating_add(1) >= longest => {
@@ -93,18 +108,25 @@ impl Banding {
         Self { band: band.clone(), anchor, form, cells: HashMap::new() }
     }
 
-    pub(crate) fn form(&self) -> Form {
+    /// How the device gets to know it.
+    pub fn form(&self) -> Form {
         self.form
     }
 
     /// The column ranges of one pair.
-    pub(crate) fn ranges(&self, n: usize, m: usize) -> Result<ColumnRanges> {
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] where the band leaves it no path.
+    pub fn ranges(&self, n: usize, m: usize) -> Result<ColumnRanges> {
         self.band.ranges(n, m, self.anchor)
     }
 
-    /// Fails where the band leaves some pair no path.
-    pub(crate) fn check(&mut self, pairing: Pairing, x: &Order, y: &Order, rows: Rows) -> Result<()> {
-        if self.form != Form::Table || x.len() == 0 || y.len() == 0 {
+    /// Checks that the band leaves every pair a path.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] where the band leaves one none.
+    pub fn check(&mut self, pairing: Pairing, x: &Order, y: &Order, rows: Rows) -> Result<()> {
+        if self.form != Form::Table || x.is_empty() || y.is_empty() {
             return Ok(());
         }
         if pairing == Pairing::Zipped {
@@ -123,7 +145,10 @@ impl Banding {
     }
 
     /// Cells of one pair.
-    pub(crate) fn cells(&mut self, n: usize, m: usize) -> Result<u64> {
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] where the band leaves it no path.
+    pub fn cells(&mut self, n: usize, m: usize) -> Result<u64> {
         match (self.form, &self.band) {
             (Form::Full, _) => Ok(n as u64 * m as u64),
             (_, Band::SakoeChiba { radius }) => Ok(sakoe_cells(radius.points(n, m), n, m)),
@@ -139,7 +164,10 @@ impl Banding {
     }
 
     /// Cells of one pair with `n` kernel rows and `m` kernel columns.
-    pub(crate) fn cells_in(&mut self, rows: Rows, n: usize, m: usize) -> Result<u64> {
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] where the band leaves it no path.
+    pub fn cells_in(&mut self, rows: Rows, n: usize, m: usize) -> Result<u64> {
         match rows {
             Rows::X => self.cells(n, m),
             Rows::Y => self.cells(m, n),
@@ -147,7 +175,10 @@ impl Banding {
     }
 
     /// Cells of a rectangle, whose rows are places of `x` and columns places of `y`.
-    pub(crate) fn cells_of(&mut self, rect: &Rect, x: &Order, y: &Order, rows: Rows) -> Result<u64> {
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] where the band leaves one of its pairs no path.
+    pub fn cells_of(&mut self, rect: &Rect, x: &Order, y: &Order, rows: Rows) -> Result<u64> {
         if x.is_equal_length() && y.is_equal_length() {
             let first = (rect.rows.start, rect.columns.start);
             return Ok(rect.tasks() * self.cells_in(rows, x.length(first.0), y.length(first.1))?);
@@ -166,7 +197,7 @@ impl Banding {
     }
 
     /// Most ranges that the tables of one rectangle of these series can come to.
-    pub(crate) fn most_ranges(&self, x: &Order, y: &Order) -> u64 {
+    pub fn most_ranges(&self, x: &Order, y: &Order) -> u64 {
         if self.form != Form::Table {
             return 0;
         }
@@ -175,14 +206,10 @@ impl Banding {
     }
 
     /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`; whether the device needs it.
-    pub(crate) fn fill(
-        &mut self,
-        table: &mut Table,
-        rect: &Rect,
-        x: &Order,
-        y: &Order,
-        rows: Rows,
-    ) -> Result<bool> {
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] where the band leaves one of its pairs no path.
+    pub fn fill(&mut self, table: &mut Table, rect: &Rect, x: &Order, y: &Order, rows: Rows) -> Result<bool> {
         let single = (x.is_equal_length() && y.is_equal_length())
             .then(|| (x.length(rect.rows.start), y.length(rect.columns.start), rows));
         if single.is_some() && table.uploaded == single {
@@ -214,7 +241,7 @@ impl Banding {
     }
 
     /// Appends the ranges of a pair with `n` kernel rows and `m` kernel columns.
-    fn append(&self, to: &mut Vec<params::Range>, n: usize, m: usize, rows: Rows) -> Result<()> {
+    fn append(&self, to: &mut Vec<RowRange>, n: usize, m: usize, rows: Rows) -> Result<()> {
         match rows {
             Rows::X => {
                 let ranges = self.ranges(n, m)?;
@@ -226,12 +253,12 @@ impl Banding {
     }
 }
 
-fn range(columns: std::ops::Range<usize>) -> params::Range {
-    params::Range { start: columns.start as u32, end: columns.end as u32 }
+fn range(columns: std::ops::Range<usize>) -> RowRange {
+    RowRange { start: columns.start as u32, end: columns.end as u32 }
 }
 
 /// For every column the rows that allow it. Both ends of a band never decrease, so these are ranges as well.
-fn transpose(ranges: &ColumnRanges, to: &mut Vec<params::Range>) {
+fn transpose(ranges: &ColumnRanges, to: &mut Vec<RowRange>) {
     let (mut start, mut end) = (0, 0);
     for j in 0..ranges.m() {
         while start < ranges.n() && ranges.row(start).end <= j {

@@ -10,17 +10,20 @@ use crate::order::{Order, Rect};
 const BLOCK: usize = 64;
 
 /// The output, and the order in which pairs were computed.
-pub(crate) struct Target<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
     /// Of the whole output.
-    pub(crate) pairing: Pairing,
-    pub(crate) order_x: &'a Order,
-    pub(crate) order_y: &'a Order,
+    pub pairing: Pairing,
+    /// The order of the rows.
+    pub order_x: &'a Order,
+    /// The order of the columns.
+    pub order_y: &'a Order,
     /// Whether results are added to what is there.
-    pub(crate) adds: bool,
+    pub adds: bool,
 }
 
 /// Where a tile's results lie in the output in one piece and in their order, if they do.
-pub(crate) fn direct(target: &Target<'_>, tile: &Rect, is_complete: bool) -> Option<Range<usize>> {
+pub fn direct(target: &Target<'_>, tile: &Rect, is_complete: bool) -> Option<Range<usize>> {
     if target.adds || !target.order_x.is_given() || !target.order_y.is_given() {
         return None;
     }
@@ -37,7 +40,7 @@ pub(crate) fn direct(target: &Target<'_>, tile: &Rect, is_complete: bool) -> Opt
 
 /// Puts a tile's results in their places, and in the mirrored ones where the output is symmetric. Of a triangle only the
 /// upper half is read.
-pub(crate) fn scatter<T: Scalar>(target: &Target<'_>, tile: &Rect, results: &[T], out: &mut [T]) {
+pub fn scatter<T: Scalar>(target: &Target<'_>, tile: &Rect, results: &[T], out: &mut [T]) {
     let put = |place: &mut T, value: T| *place = if target.adds { *place + value } else { value };
     let Target { order_x, order_y, .. } = target;
     if target.pairing == Pairing::Zipped {

@@ -14,23 +14,24 @@ const LAUNCH_CELLS: u64 = 1_500_000_000;
 
 /// Bytes for each purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub struct Budget {
     /// All of it.
-    pub(crate) limit: u64,
+    pub limit: u64,
     /// Prepared series of both sides.
-    pub(crate) sides: u64,
+    pub sides: u64,
     /// Raw series on their way.
-    pub(crate) staging: u64,
+    pub staging: u64,
     /// Each of two tiles of results.
-    pub(crate) tile: u64,
+    pub tile: u64,
     /// Edges between strips, and their progress.
-    pub(crate) edges: u64,
+    pub edges: u64,
     /// Tables of bands.
-    pub(crate) tables: u64,
+    pub tables: u64,
 }
 
 impl Budget {
-    pub(crate) fn of(limit: u64) -> Self {
+    /// The shares of a limit of so many bytes.
+    pub fn of(limit: u64) -> Self {
         Self {
             limit,
             sides: limit / 2,
@@ -42,12 +43,12 @@ impl Budget {
     }
 
     /// The same where no band has a table.
-    pub(crate) fn without_tables(self) -> Self {
+    pub fn without_tables(self) -> Self {
         Self { edges: self.edges + self.tables, tables: 0, ..self }
     }
 
     /// The error of something that needs `bytes` where `share` are set aside for it.
-    pub(crate) fn exceeded(&self, what: &str, bytes: u64, share: u64) -> Error {
+    pub fn exceeded(&self, what: &str, bytes: u64, share: u64) -> Error {
         let whole = u128::from(bytes) * u128::from(self.limit.max(1)) / u128::from(share.max(1));
         Error::OutOfMemory {
             what: what.to_owned(),
@@ -58,7 +59,10 @@ impl Budget {
 }
 
 /// Cuts `count` series into runs of at most `most` bytes.
-pub(crate) fn cut(
+///
+/// # Errors
+/// [`Error::OutOfMemory`] where one series alone takes more.
+pub fn cut(
     count: usize,
     most: u64,
     budget: &Budget,
@@ -82,8 +86,12 @@ pub(crate) fn cut(
     Ok(runs)
 }
 
-/// Pairs of runs that are on the device together: their rectangles, so ordered that x changes seldom.
-pub(crate) fn chunks(
+/// Pairs of runs that are on the device together: their rectangles, so ordered that x changes seldom. `counts` has the series of
+/// both sides, `bytes_x` and `bytes_y` say what the one at a place takes.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] where one series takes more than its share.
+pub fn chunks(
     pairing: Pairing,
     counts: (usize, usize),
     budget: &Budget,
@@ -122,12 +130,12 @@ pub(crate) fn chunks(
 }
 
 /// Most tasks of a launch of pairs of at most `cells` cells.
-pub(crate) fn launch_tasks(cells: u64, multiprocessors: u32) -> u64 {
+pub fn launch_tasks(cells: u64, multiprocessors: u32) -> u64 {
     (LAUNCH_CELLS * u64::from(multiprocessors.max(1)) / cells.max(1)).max(1)
 }
 
 /// Cuts a rectangle into tiles of at most `outputs` results and about `tasks` tasks.
-pub(crate) fn tiles(rect: &Rect, outputs: u64, tasks: u64) -> Vec<Rect> {
+pub fn tiles(rect: &Rect, outputs: u64, tasks: u64) -> Vec<Rect> {
     let most = |count: u64| usize::try_from(count.max(1)).unwrap_or(usize::MAX);
     let steps = |range: &Range<usize>, step: usize| -> Vec<Range<usize>> {
         let end = range.end;
