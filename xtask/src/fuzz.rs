@@ -1,10 +1,13 @@
 //! `cargo xtask fuzz`: runs the fuzz targets of `fuzz/` with libFuzzer, on any toolchain.
 //!
 //! A file `fuzz/targets/NAME.rs`, with its `[[bin]]` in `fuzz/Cargo.toml`, is a target. What a target learns is kept in
-//! `target/fuzz/corpus/NAME` for the next run; an input that fails is written to `fuzz/artifacts/NAME`.
+//! `target/fuzz/corpus/NAME` for the next run; an input that fails is written to `fuzz/artifacts/NAME`, and shown at the end.
+//! `--runs` is for checks that must not fail by chance: they only fail when the code has changed.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -36,9 +39,13 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 60, value_name = "N")]
     seconds: u32,
 
+    /// Inputs for each target instead, the same ones every time for the same code: from no corpus, with a fixed seed
+    #[arg(long, conflicts_with = "seconds", value_name = "N")]
+    runs: Option<u32>,
+
     /// Run this input instead of searching for others
-    #[arg(long, value_name = "FILE", conflicts_with = "seconds")]
-    input: Option<std::path::PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seconds", "runs"])]
+    input: Option<PathBuf>,
 }
 
 /// Builds the targets and runs them one after the other.
@@ -59,29 +66,50 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
     // Only for the target platform, so that build scripts stay as they are.
     cargo(&build, &[]).env("CARGO_ENCODED_RUSTFLAGS", &COVERAGE.join("\u{1f}")).run()?;
 
-    let mut failed = Vec::new();
+    let mut failed = String::new();
     for target in &wanted {
         let binary = built.join(host).join("release").join(target).display().to_string();
-        let corpus = folder_of(&built.join("corpus").join(target))?;
-        let artifacts = folder_of(&root().join("fuzz/artifacts").join(target))?;
-        let input = options.input.as_deref().map(|file| file.display().to_string());
-        let limits = [
-            format!("-max_total_time={}", options.seconds),
+        let artifacts = root().join("fuzz/artifacts").join(target);
+        let known = inputs(&artifacts)?;
+        let mut arguments = vec![
             format!("-timeout={HANG_SECS}"),
             format!("-max_len={MOST_BYTES}"),
             "-len_control=0".to_owned(),
-            format!("-artifact_prefix={artifacts}/"),
+            format!("-artifact_prefix={}/", artifacts.display()),
             "-print_final_stats=1".to_owned(),
-            "-verbosity=1".to_owned(),
+            // Of what is learnt, a line now and then.
+            "-verbosity=0".to_owned(),
+            "-print_funcs=0".to_owned(),
         ];
-        let mut arguments: Vec<&str> = limits.iter().map(String::as_str).collect();
-        arguments.push(input.as_deref().unwrap_or(&corpus));
+        match options.runs {
+            Some(runs) => arguments.extend([format!("-runs={runs}"), "-seed=1".to_owned()]),
+            None => arguments.push(format!("-max_total_time={}", options.seconds)),
+        }
+        match (&options.input, options.runs) {
+            (Some(file), _) => arguments.push(file.display().to_string()),
+            (None, Some(_)) => {}
+            (None, None) => arguments.push(folder_of(&built.join("corpus").join(target))?),
+        }
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         if program(&binary, &arguments).run().is_err() {
-            failed.push(target.as_str());
+            let _ = write!(failed, "\n{target}");
+            // In words too, because files of a machine in a farm are gone when somebody looks.
+            for input in inputs(&artifacts)?.difference(&known) {
+                let bytes = fs::read(input).with_context(|| format!("cannot read {}", input.display()))?;
+                let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                let _ = write!(failed, "\n  {}\n  in hexadecimal (xxd -r -p): {hex}", input.display());
+            }
         }
     }
-    ensure!(failed.is_empty(), "failed: {}; the inputs are in fuzz/artifacts", failed.join(", "));
+    ensure!(failed.is_empty(), "failed (run an input again with --input FILE):{failed}");
     Ok(())
+}
+
+/// What is in a folder, which is made if it is not there.
+fn inputs(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+    folder_of(folder)?;
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    Ok(entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
 }
 
 /// The names of all targets, sorted; an error if one is not built.

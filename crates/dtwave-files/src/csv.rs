@@ -6,6 +6,9 @@
 //! that is. Empty cells at the end of a row (or of a column) end that series; anywhere else they are errors. An empty line is
 //! an empty cell of every column; between rows that are series it means nothing.
 
+use std::iter::Skip;
+
+use ::csv::ByteRecordIter;
 use anyhow::{Result, bail, ensure};
 
 use super::csv_table::{Header, Notes, Row, Table, text};
@@ -47,6 +50,9 @@ pub(crate) fn ended_early(count: usize) -> String {
     format!("{count} series {ends} with empty cells, which were left out")
 }
 
+/// The cells of a row that hold values. They stay where the row is: a list of them would take 16 bytes for an empty cell.
+type Cells<'a> = Skip<ByteRecordIter<'a>>;
+
 /// The rows and columns that hold values.
 struct Body<'a> {
     table: &'a Table<'a>,
@@ -58,7 +64,7 @@ struct Body<'a> {
 
 impl Body<'_> {
     /// Calls `row` with the place and the cells of every row of values.
-    fn each(&self, mut row: impl FnMut(u64, &[&[u8]]) -> Result<()>) -> Result<()> {
+    fn each(&self, mut row: impl FnMut(u64, Cells<'_>) -> Result<()>) -> Result<()> {
         let mut is_first = true;
         let skipped = usize::from(self.skip_column);
         self.table.each(|Row { line, empty_line, cells }| {
@@ -70,8 +76,7 @@ impl Body<'_> {
                     "line {empty}: an empty line where a value was expected; fill it in, or take the line out"
                 );
             }
-            let cells: Vec<&[u8]> = cells.iter().skip(skipped).collect();
-            row(line, &cells)
+            row(line, cells.iter().skip(skipped))
         })
     }
 
@@ -80,11 +85,11 @@ impl Body<'_> {
         let first = usize::from(self.skip_column);
         let (mut series, mut cut) = (Vec::new(), 0);
         self.each(|line, cells| {
-            let end = cells.iter().rposition(|c| !c.is_empty()).map_or(0, |last| last + 1);
+            let end = cells.clone().rposition(|c| !c.is_empty()).map_or(0, |last| last + 1);
             ensure!(end > 0, "line {line}: series {} is empty", series.len());
             cut += usize::from(end < cells.len());
             let mut values = Vec::with_capacity(end);
-            for (position, cell) in cells[..end].iter().enumerate() {
+            for (position, cell) in cells.take(end).enumerate() {
                 let place = Place { line, column: first + position, series: series.len(), position };
                 values.push(place.number(cell)?);
             }
@@ -101,7 +106,7 @@ impl Body<'_> {
         let mut lines = Vec::new();
         self.each(|line, cells| {
             series.resize_with(series.len().max(cells.len()), Vec::new);
-            for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            for (index, cell) in cells.enumerate().filter(|(_, cell)| !cell.is_empty()) {
                 let (place, values) = (
                     Place { line, column: first + index, series: index, position: lines.len() },
                     &mut series[index],
