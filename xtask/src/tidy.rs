@@ -4,6 +4,7 @@
 
 mod documents;
 mod kernels;
+mod modules;
 mod packages;
 mod rust_code;
 mod sources;
@@ -85,7 +86,7 @@ pub(crate) fn tidy() -> Result<()> {
     let metadata = cargo(&["metadata", "--format-version", "1"], &[]).output()?;
     let packages = packages::Packages::parse(&metadata)?;
     let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
-    let rules: [(&str, Complaints); 17] = [
+    let rules: [(&str, Complaints); 18] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
         ("backends know no other backend", packages.backends_know_no_other()),
         ("what backends share knows no backend", packages.shared_knows_no_backend()),
@@ -94,6 +95,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("files have one idea", sources::sizes(&project)),
         ("every crate says what it is", sources::crate_docs(&project)),
         ("nothing unfinished", sources::unfinished(&project)),
+        ("the planner's modules need each other in one direction", modules::circles(&project)),
         ("unsafe has a reason", sources::unsafe_reasons(&project)),
         ("no machine's paths", sources::machine_paths(&project)),
         ("every measure is documented and has an oracle", documents::measures(&project)),

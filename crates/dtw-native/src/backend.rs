@@ -3,8 +3,10 @@
 use dtw_core::{Backend, Error, Measure, Plan, Problem, Result, Task};
 
 use crate::functor::Functor;
-use crate::paths::{no_path, trace_kernel};
-use crate::plan::{NativePlan, no_gradients, no_kernels};
+use crate::paths::no_path;
+use crate::plan::no_gradients;
+use crate::state::{NativePlan, no_kernels};
+use crate::trace::trace_kernel;
 use crate::{Machine, Number};
 
 /// A backend on a [`Machine`]. Plans get a queue each.

@@ -6,25 +6,29 @@
 //! | module | decides |
 //! | --- | --- |
 //! | `plan` | passes: one for most measures, one per channel or per divergence term |
-//! | `engine` | chunks of series that are on the device together, tiles of results, transfers |
-//! | `search`, `subsequences`, `windows` | the same for matches |
-//! | `subsequence_blocks`, `window_blocks` | the same in references that come block by block |
-//! | `paths` | the same for warping paths |
+//! | `soft`, `paths`, `subsequences`, `windows` | what a call becomes: second sweeps, paths, matches |
+//! | `subsequence_blocks`, `window_blocks` | matches in references that come block by block |
 //! | `resident` | calls whose series and results stay on the device |
+//! | `state` | what a plan keeps between calls |
+//! | `search` | all pairs of a search |
+//! | `engine` | chunks of series that are on the device together, tiles of results, transfers |
+//! | `trace`, `hits`, `layout` | launches for walks and for the best ends; series that the caller has on the device |
 //! | `side` | uploading and preparing series |
 //! | `sweep` | one launch: edges, tickets, band, weights |
 //! | `choose` | which kernel: the one place that knows what is fast |
 //! | `functor`, `scratch`, `bytes` | what those need |
 //!
-//! Orders, tiles, budgets and tables of bands are [`dtw_plan`]'s.
+//! Imports form no circle. Orders, tiles, budgets and tables of bands are [`dtw_plan`]'s.
 
 mod backend;
 mod bytes;
 mod choose;
 mod engine;
 mod functor;
+mod hits;
 #[cfg(feature = "host")]
 mod host;
+mod layout;
 mod machine;
 mod paths;
 mod plan;
@@ -33,9 +37,11 @@ mod scratch;
 mod search;
 mod side;
 mod soft;
+mod state;
 mod subsequence_blocks;
 mod subsequences;
 mod sweep;
+mod trace;
 mod window_blocks;
 mod windows;
 
@@ -43,6 +49,7 @@ pub use backend::NativeBackend;
 pub use bytes::Number;
 #[cfg(feature = "host")]
 pub use host::{HostBuffer, HostMachine};
+pub use layout::{DeviceBatch, DeviceLayout};
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
-pub use plan::NativePlan;
-pub use resident::{DeviceBatch, DeviceLayout, normalize_on_device};
+pub use resident::normalize_on_device;
+pub use state::NativePlan;

@@ -3,116 +3,14 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, PathCounts, Plan, Problem, Result,
-    SearchOptions, Series, SeriesBatch, SoftResult, Unobserved,
+    Blocks, Error, Gradients, Match, Measure, Observer, Path, Plan, Problem, Result, SearchOptions, Series,
+    SeriesBatch, SoftResult,
 };
-use dtw_plan::Banding;
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::engine::{Engine, Pass};
-use crate::functor::Functor;
-use crate::paths::Tracer;
-use crate::resident::Layout;
-use crate::search::Searcher;
-
-/// A plan on a machine that runs the native kernels.
-///
-/// Device memory is made in the first call and kept; [`Plan::scratch_bytes`] says how much.
-#[derive(Debug)]
-pub struct NativePlan<T: Number, M: Machine> {
-    pub(crate) problem: Problem,
-    pub(crate) functor: Functor,
-    pub(crate) banding: Banding,
-    pub(crate) engine: Engine<T, M>,
-    pub(crate) searcher: Searcher<T, M>,
-    pub(crate) observer: Watch,
-    pub(crate) tracer: Tracer<T, M>,
-    pub(crate) resident: [Layout<M>; 2],
-    /// Distances of series with themselves.
-    pub(crate) own: [Vec<T>; 2],
-    /// Of measures that sum over all paths.
-    pub(crate) counts: PathCounts,
-}
-
-/// An observer that can be printed.
-pub(crate) struct Watch(pub(crate) Arc<dyn Observer>);
-
-impl std::fmt::Debug for Watch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Observer")
-    }
-}
-
-impl<T: Number, M: Machine> NativePlan<T, M> {
-    /// A plan on this machine's queue.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for a measure without kernels or series that are too long for them.
-    pub fn new(machine: M, problem: &Problem) -> Result<Self> {
-        let spec = problem.spec();
-        let functor = Functor::of(spec).ok_or_else(|| no_kernels(machine.name(), spec.key()))?;
-        let shape = problem.shape();
-        let longest = spec.measure.swept_length(shape.max_length_x.max(shape.max_length_y));
-        if longest > MOST_POINTS {
-            return Err(Error::Unsupported {
-                backend: machine.name(),
-                what: format!(
-                    "series of {longest} points: its kernels count up to {MOST_POINTS}; the cpu backend can"
-                ),
-            });
-        }
-        Ok(Self {
-            banding: Banding::new(&spec.band, spec.anchor, longest),
-            engine: Engine::new(machine, problem.memory_limit_bytes()),
-            functor,
-            problem: problem.clone(),
-            searcher: Searcher::default(),
-            tracer: Tracer::default(),
-            resident: [Layout::default(), Layout::default()],
-            observer: Watch(Arc::new(Unobserved)),
-            own: [Vec::new(), Vec::new()],
-            counts: PathCounts::default(),
-        })
-    }
-
-    /// The machine that this plan computes on.
-    pub fn machine(&self) -> &M {
-        &self.engine.machine
-    }
-
-    pub(crate) fn unsupported(&self, what: String) -> Error {
-        Error::Unsupported { backend: self.engine.machine.name(), what }
-    }
-
-    /// One pass over the pairs of `pairing`.
-    pub(crate) fn pass(
-        &mut self,
-        pairing: Pairing,
-        channel: Option<usize>,
-        x: &SeriesBatch<'_, T>,
-        y: &SeriesBatch<'_, T>,
-        out: &mut [T],
-    ) -> Result<()> {
-        let mut pass = Pass {
-            functor: self.functor,
-            channel,
-            pairing,
-            banding: &mut self.banding,
-            observer: &*self.observer.0,
-            adds: channel.is_some_and(|k| k > 0),
-        };
-        self.engine.distances(&mut pass, x, y, out)
-    }
-}
-
-/// Longest series: kernels count rows and columns together in 32 bits.
-pub(crate) const MOST_POINTS: usize = (u32::MAX / 2 - 4096) as usize;
-
-/// The error of a measure without kernels.
-pub(crate) fn no_kernels(backend: &'static str, key: &str) -> Error {
-    Error::Unsupported { backend, what: format!("{key}: there are no kernels for it; the cpu backend can") }
-}
+use crate::layout::Layout;
+use crate::state::{NativePlan, Watch};
 
 /// The error of gradients and alignments.
 pub(crate) fn no_gradients(backend: &'static str, measure: &Measure) -> Error {

@@ -14,7 +14,7 @@ use dtw_plan::Order;
 use crate::Machine;
 use crate::bytes::Number;
 use crate::functor::Functor;
-use crate::plan::{NativePlan, Watch};
+use crate::state::{NativePlan, Watch};
 
 /// All pairs are swept again if at least one in so many has lost its digits.
 const FEW: usize = 8;

@@ -16,9 +16,8 @@ use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
 use crate::engine::stop_if_cancelled;
 use crate::functor::CARRIED;
-use crate::plan::NativePlan;
-use crate::scratch::Region;
 use crate::side::{Bring, Preparation};
+use crate::state::NativePlan;
 use crate::sweep::{Edges, Job, LaunchBand, Sweeper};
 
 /// Points of a block, where memory allows.
@@ -26,27 +25,6 @@ const MOST_POINTS: u64 = 1 << 20;
 
 /// Points of a block for which queries are searched together, where not all of them fit.
 const LEAST_POINTS: usize = 1 << 8;
-
-/// Device memory for what goes from block to block; kept between calls.
-#[derive(Debug)]
-pub(crate) struct Carried<M: Machine> {
-    /// Totals of the row before the block, as the queries lie.
-    border: Region<M>,
-    /// The last row of the block, totals and starts.
-    last_row: Region<M>,
-}
-
-impl<M: Machine> Default for Carried<M> {
-    fn default() -> Self {
-        Self { border: Region::default(), last_row: Region::default() }
-    }
-}
-
-impl<M: Machine> Carried<M> {
-    pub(crate) fn bytes(&self) -> usize {
-        self.border.bytes() + self.last_row.bytes()
-    }
-}
 
 /// Queries that are searched together, and what is asked of each block.
 struct Scan<'a> {

@@ -5,8 +5,9 @@ use dtw_plan::{Form, Order};
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::plan::NativePlan;
-use crate::search::{Search, Wanted};
+use crate::hits::Wanted;
+use crate::search::Search;
+use crate::state::NativePlan;
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// A search, to be run.

@@ -10,8 +10,8 @@ use dtw_plan::Order;
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
 use crate::engine::stop_if_cancelled;
-use crate::plan::NativePlan;
 use crate::side::Bring;
+use crate::state::NativePlan;
 use crate::windows::ONLY_DTW;
 
 /// Windows of a block, where memory allows: enough for many launches that fill the device.

@@ -8,9 +8,9 @@ use dtw_plan::{Order, Rect, Rows, cut, launch_tasks};
 use crate::Machine;
 use crate::bytes::Number;
 use crate::engine::stop_if_cancelled;
-use crate::plan::NativePlan;
-use crate::search::{Candidates, Searcher, Wanted};
+use crate::hits::{Candidates, Searcher, Wanted};
 use crate::side::{Bring, Preparation};
+use crate::state::NativePlan;
 use crate::sweep::Job;
 
 /// What is said of other measures.

@@ -2,21 +2,21 @@
 //!
 //! | module | decides |
 //! | --- | --- |
-//! | [`order`] | in which order series lie on the device; rectangles of pairs |
-//! | [`budget`] | what part of a memory limit is for what; chunks of series and tiles of results that fit |
-//! | [`banding`] | a band as a closed form or as a table of ranges, its cells, and whether it leaves each pair a path |
-//! | [`runs`] | where a tile is cut for kernels of different widths |
-//! | [`scatter`] | where a tile's results belong in the caller's output |
+//! | `order` | in which order series lie on the device; rectangles of pairs |
+//! | `budget` | what part of a memory limit is for what; chunks of series and tiles of results that fit |
+//! | `banding` | a band as a closed form or as a table of ranges, its cells, and whether it leaves each pair a path |
+//! | `runs` | where a tile is cut for kernels of different widths |
+//! | `scatter` | where a tile's results belong in the caller's output |
 //!
 //! Nothing here knows an address, a buffer or a kernel.
 
 #![forbid(unsafe_code)]
 
-pub mod banding;
-pub mod budget;
-pub mod order;
-pub mod runs;
-pub mod scatter;
+mod banding;
+mod budget;
+mod order;
+mod runs;
+mod scatter;
 
 pub use banding::{Banding, Form, RowRange, Rows, Table};
 pub use budget::{Budget, chunks, cut, launch_tasks, tiles};

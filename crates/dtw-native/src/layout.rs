@@ -1,0 +1,125 @@
+//! Series that the caller has on the device: where they are, and what the device is told of it.
+
+use dtw_core::{Result, bail_invalid};
+use dtw_kernels::params;
+use dtw_plan::Order;
+
+use crate::Machine;
+use crate::scratch::Region;
+use crate::side::{Preparation, Resident};
+
+/// Series on the device, laid out as [`dtw_core::SeriesBatch`] lays them out.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceBatch<'a> {
+    /// Address of the values: `[point][channel]`, series one after the other.
+    pub values: u64,
+    /// Address of the timestamps, one per point; 0: none.
+    pub times: u64,
+    /// Values per point.
+    pub channels: usize,
+    /// Where series begin and end.
+    pub layout: DeviceLayout<'a>,
+}
+
+/// Where the series of a [`DeviceBatch`] begin and end.
+#[derive(Debug, Clone, Copy)]
+pub enum DeviceLayout<'a> {
+    /// Series of one length.
+    Equal {
+        /// Series.
+        count: usize,
+        /// Points of each.
+        length: usize,
+    },
+    /// Series `s` is points `offsets[s] .. offsets[s + 1]`; the offsets are in host memory. They are copied to the device
+    /// when they differ from those of the call before.
+    Ragged(&'a [usize]),
+}
+
+impl DeviceLayout<'_> {
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Equal { count, .. } => *count,
+            Self::Ragged(offsets) => offsets.len().saturating_sub(1),
+        }
+    }
+
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.count()).map(move |s| match self {
+            Self::Equal { length, .. } => *length,
+            Self::Ragged(offsets) => offsets[s + 1] - offsets[s],
+        })
+    }
+
+    pub(crate) fn check(&self, name: &str, least: usize, most: usize) -> Result<()> {
+        if let Self::Ragged(offsets) = self
+            && (offsets.first() != Some(&0) || offsets.windows(2).any(|w| w[0] > w[1]))
+        {
+            bail_invalid!("offsets of {name} must start with 0 and not decrease");
+        }
+        let of_one = match self {
+            Self::Equal { .. } => 1,
+            Self::Ragged(_) => usize::MAX,
+        };
+        for (s, length) in self.lengths().enumerate().take(of_one) {
+            if length < least || length > most {
+                bail_invalid!("series {s} of {name} has {length} points, planned for {least} to {most}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the device is told of a ragged batch; kept between calls.
+#[derive(Debug)]
+pub(crate) struct Layout<M: Machine> {
+    regions: [Region<M>; 4],
+    known: [Vec<u64>; 2],
+    known_lengths: [Vec<u32>; 2],
+}
+
+impl<M: Machine> Default for Layout<M> {
+    fn default() -> Self {
+        Self {
+            regions: std::array::from_fn(|_| Region::default()),
+            known: [Vec::new(), Vec::new()],
+            known_lengths: [Vec::new(), Vec::new()],
+        }
+    }
+}
+
+impl<M: Machine> Layout<M> {
+    pub(crate) fn bytes(&self) -> usize {
+        self.regions.iter().map(Region::bytes).sum()
+    }
+
+    /// Where a batch is, on the device and prepared.
+    pub(crate) fn place(&mut self, machine: &M, batch: &DeviceBatch<'_>, order: &Order) -> Result<Resident> {
+        let stride = |k: usize| Preparation::stride(order.length(k));
+        let mut resident = Resident {
+            values: batch.values,
+            times: batch.times,
+            raw_offsets: 0,
+            raw_lengths: 0,
+            offsets: 0,
+            lengths: 0,
+            points: (0..order.len()).map(stride).sum(),
+        };
+        let DeviceLayout::Ragged(offsets) = batch.layout else { return Ok(resident) };
+        let raw: Vec<u64> = offsets.iter().map(|offset| *offset as u64).collect();
+        let mut point = u64::from(params::PAD);
+        let mut own = Vec::with_capacity(order.len());
+        for k in 0..order.len() {
+            own.push(point);
+            point += stride(k) as u64;
+        }
+        let raw_lengths: Vec<u32> = (0..order.len()).map(|k| order.raw_length(k) as u32).collect();
+        let lengths: Vec<u32> = (0..order.len()).map(|k| order.length(k) as u32).collect();
+        let [a, b, c, d] = &mut self.regions;
+        resident.raw_offsets = a.keep(machine, &raw, &mut self.known[0])?;
+        resident.offsets = b.keep(machine, &own, &mut self.known[1])?;
+        resident.raw_lengths = c.keep(machine, &raw_lengths, &mut self.known_lengths[0])?;
+        resident.lengths = d.keep(machine, &lengths, &mut self.known_lengths[1])?;
+        Ok(resident)
+    }
+}
