@@ -15,6 +15,7 @@
 //! | [`check`] | one function per promise of a backend |
 //! | [`guard`] | sentinels round outputs |
 //! | [`tolerance`], [`accuracy`] | how wrong a value may be, and all values together, and why |
+//! | [`digest`] | one number for all results of a run, to compare builds with |
 //! | [`expectations`] | what a backend is known not to support |
 //! | [`seed`] | which random cases are drawn |
 //! | [`mod@suite`], [`report`] | the sections, and what a run found |
@@ -26,6 +27,7 @@ pub mod accuracy;
 pub mod batch;
 pub mod cases;
 pub mod check;
+pub mod digest;
 pub mod expectations;
 pub mod golden;
 pub mod guard;

@@ -123,3 +123,20 @@ fn a_seed_is_printed_and_draws_the_same_cases_again() {
     assert!(seed.parse::<u64>().is_ok(), "{fresh}");
     assert_eq!(fresh, run(seed));
 }
+
+#[test]
+fn the_digest_of_a_run_tells_its_results() {
+    let digest = |x: &str| {
+        let json = format!(
+            r#"{{"cases": [{{"measure": "dtw", "x": {x}, "y": [[3]], "expected": {{"distance": 9.0}}}}]}}"#
+        );
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), json).expect("it can be written");
+        let path = file.path().to_str().expect("its path is text");
+        let run = conformance(&["--section", "none", "--cases", path, "--dtype", "f64", "--digest"]);
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        text.lines().find_map(|line| line.strip_prefix("  digest ").map(str::to_owned)).expect("a digest")
+    };
+    assert_eq!(digest("[[0]]"), digest("[[0]]"));
+    assert_ne!(digest("[[0]]"), digest("[[1]]"));
+}

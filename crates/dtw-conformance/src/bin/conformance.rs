@@ -1,4 +1,5 @@
-//! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]… [--seed N|fresh]`: judges a backend.
+//! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]… [--seed N|fresh] [--digest]`:
+//! judges a backend.
 //!
 //! Prints the seed of the random cases, a line per section, every failure, and last `N passed, N failed, N skipped`. Ends with 0 only if something
 //! passed and nothing failed.
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Parser;
 use dtw_conformance::batch::Element;
+use dtw_conformance::digest::{Digest, Digesting};
 use dtw_conformance::report::Report;
 use dtw_conformance::seed;
 use dtw_conformance::suite::{SECTIONS, run_file, run_section_from};
@@ -35,6 +37,9 @@ struct Options {
     /// DTWAVE_SEED decides, and without that the cases are the same every time.
     #[arg(long, value_name = "N|fresh", value_parser = |text: &str| seed::parse(Some(text)))]
     seed: Option<u64>,
+    /// Also print a digest of all results of each section and file: builds that compute the same bits print the same.
+    #[arg(long)]
+    digest: bool,
 }
 
 impl Options {
@@ -108,15 +113,24 @@ fn judge<T: Element>(
     out: &mut impl Write,
 ) -> anyhow::Result<Report> {
     let mut whole = Report::default();
-    for section in options.sections()? {
-        let report = run_section_from(options.seed()?, section, backend);
-        print(out, &format!("{} {} {section}", backend.name(), T::DTYPE), &report)?;
+    let digest = Digest::default();
+    let digesting = Digesting { backend, digest: digest.clone() };
+    let backend = if options.digest { &digesting } else { backend };
+    let mut said = |what: &str, report: Report| -> std::io::Result<()> {
+        print(out, &format!("{} {} {what}", backend.name(), T::DTYPE), &report)?;
+        if options.digest {
+            writeln!(out, "  digest {digest}")?;
+            digest.reset();
+        }
         whole.absorb(report);
+        Ok(())
+    };
+    for section in options.sections()? {
+        said(section, run_section_from(options.seed()?, section, backend))?;
     }
     for path in &options.cases {
         let report = run_file(path, backend).with_context(|| format!("cannot run {}", path.display()))?;
-        print(out, &format!("{} {} {}", backend.name(), T::DTYPE, path.display()), &report)?;
-        whole.absorb(report);
+        said(&path.display().to_string(), report)?;
     }
     Ok(whole)
 }
