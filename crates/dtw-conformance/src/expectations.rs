@@ -21,7 +21,7 @@ const NATIVE: &[&str] = &["cuda", "host"];
 const GAPS: &[Gap] = &[Gap {
     backends: NATIVE,
     dtypes: &[Dtype::F32, Dtype::F64],
-    covers: |_, task| task == Task::Gradients,
+    covers: |_, task| matches!(task, Task::Gradients | Task::Alignment),
     reason: "the native kernels have no backward sweep; cpu has one",
 }];
 

@@ -158,6 +158,9 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
             for kind in contract::BAD_INPUTS {
                 judge.record(kind, contract::bad_input(kind, dtw, backend));
             }
+            for key in KEYS {
+                judge.record(&format!("{key} has no such result"), contract::undefined(key, backend));
+            }
             judge.record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
         }
         "progress_and_cancellation" => {

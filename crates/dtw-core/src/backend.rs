@@ -22,7 +22,7 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
     /// Whether the backend can do this task of this problem.
     ///
     /// # Errors
-    /// [`crate::Error::Unsupported`] naming what it cannot do and which backend can.
+    /// What [`Problem::admits`] says; [`crate::Error::Unsupported`] naming what it cannot do and which backend can.
     fn supports(&self, problem: &Problem, task: Task) -> Result<()>;
 
     /// Prepares to solve problems of this shape.
@@ -37,8 +37,10 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
 pub enum Task {
     /// [`Plan::distances`].
     Distances,
-    /// [`Plan::gradients`] and [`Plan::alignment`].
+    /// [`Plan::gradients`].
     Gradients,
+    /// [`Plan::alignment`].
+    Alignment,
     /// [`Plan::paths`].
     Paths,
     /// [`Plan::matches`].
@@ -66,7 +68,7 @@ pub trait Plan<T: Scalar>: Send {
     /// Values and gradients of zipped pairs. O(√n·m) scratch memory per pair in flight.
     ///
     /// # Errors
-    /// As [`Plan::distances`]; [`crate::Error::Unsupported`] for measures without a gradient.
+    /// As [`Plan::distances`]; for measures without a gradient, what [`Problem::admits`] says.
     fn gradients(
         &mut self,
         x: SeriesBatch<'_, T>,
@@ -77,7 +79,7 @@ pub trait Plan<T: Scalar>: Send {
     /// The expected alignment `E = ∂value/∂cost` of one pair, shape `[n, m]`.
     ///
     /// # Errors
-    /// As [`Plan::gradients`], and [`crate::Error::OutOfMemory`] when `n·m` values exceed the memory limit.
+    /// As [`Plan::gradients`], of measures with an expected alignment, and [`crate::Error::OutOfMemory`] when `n·m` values exceed the memory limit.
     fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>>;
 
     /// Best warping paths of zipped pairs. Ties: diagonal, then `(i−1, j)`, then `(i, j−1)`, walking back.
@@ -86,13 +88,13 @@ pub trait Plan<T: Scalar>: Send {
     /// recomputed, in O(n + m) memory and O(n·m·log n) time at worst.
     ///
     /// # Errors
-    /// As [`Plan::distances`]; [`crate::Error::Unsupported`] for measures without a path.
+    /// As [`Plan::distances`]; for measures without a path, what [`Problem::admits`] says.
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>>;
 
     /// The best matches of each query (series of `x`) in each reference (series of `y`), in pair order.
     ///
     /// # Errors
-    /// As [`Plan::distances`]; [`crate::Error::Unsupported`] unless the measure is DTW.
+    /// As [`Plan::distances`]; unless the measure is DTW, what [`Problem::admits`] says.
     fn matches(
         &mut self,
         queries: SeriesBatch<'_, T>,

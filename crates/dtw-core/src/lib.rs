@@ -13,6 +13,7 @@
 //! | [`backend`] | the [`Backend`] and [`Plan`] traits that a device implements |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
+//! | [`passes`] | the passes that a distances call is made of, and their results put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
@@ -27,6 +28,7 @@ pub mod diagonal;
 pub mod error;
 pub mod measure;
 pub mod normalize;
+pub mod passes;
 pub mod problem;
 pub mod recurrence;
 pub mod scalar;
@@ -43,6 +45,7 @@ pub use band::{Band, ColumnRanges, Radius};
 pub use counts::PathCounts;
 pub use error::{Error, Result};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
+pub use passes::{Pass, PassResults, Sides};
 pub use problem::{Pairing, Problem, Shape};
 pub use scalar::{Dtype, Scalar};
 pub use search::{Blocks, InMemory, Match, SearchOptions};

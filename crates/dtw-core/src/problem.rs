@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::{Anchor, Band, Dtype, Error, Measure, Result, Scalar, SeriesBatch, Spec, bail_invalid};
+use crate::{
+    Anchor, Band, Dtype, Error, Measure, Result, Scalar, SeriesBatch, Sides, Spec, Task, bail_invalid,
+};
 
 /// Which pairs of series are compared, and the shape of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,6 +136,33 @@ impl Problem {
         }
     }
 
+    /// Whether this task has a meaning for this problem. What has one, a backend can still lack
+    /// ([`Backend::supports`](crate::Backend::supports)).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the reason, and what has a meaning.
+    pub fn admits(&self, task: Task) -> Result<()> {
+        let (measure, key, channels) = (&self.spec.measure, self.spec.key(), self.shape.channels);
+        match task {
+            Task::Gradients if !measure.has_gradient() => {
+                bail_invalid!("{key} has no gradient: only soft_dtw and soft_dtw_divergence have one")
+            }
+            Task::Alignment if !matches!(measure, Measure::SoftDtw { .. }) => {
+                bail_invalid!("{key} has no expected alignment: only soft_dtw has one")
+            }
+            Task::Paths if !measure.has_path(1) => bail_invalid!(
+                "{key} has no warping path: it sums over all paths; soft_dtw has an expected alignment instead"
+            ),
+            Task::Paths if !measure.has_path(channels) => bail_invalid!(
+                "{key} of {channels} channels has no common warping path: each channel is warped on its own"
+            ),
+            Task::Matches if !matches!(measure, Measure::Dtw { .. }) => {
+                bail_invalid!("a search is defined for dtw only, got {key}")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks the batches of one call: shape, lengths, finite values, timestamps. Backends call this first.
     ///
     /// Cost: one pass over the values.
@@ -193,7 +222,7 @@ impl Problem {
     /// Checks the queries of a search in a reference of `channels` values per point that is still to be read.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the series and the position.
+    /// [`Error::Invalid`] naming the series and the position, and for subsequences in a band, which is that of the whole grid.
     pub fn check_queries<T: Scalar>(&self, queries: &SeriesBatch<'_, T>, channels: usize) -> Result<()> {
         if queries.channels() != channels {
             bail_invalid!(
@@ -210,6 +239,11 @@ impl Problem {
                 own.channels,
                 queries.len(),
                 queries.max_length()
+            );
+        }
+        if self.is_subsequence() && self.spec.band != Band::Full {
+            bail_invalid!(
+                "a band needs the whole reference: search without a band, or in a reference that is in memory"
             );
         }
         queries.check("x")?;
@@ -277,21 +311,11 @@ impl Problem {
             known.insert((n, m), cells);
             Ok(cells)
         };
-        let mut total = 0;
-        if matches!(self.spec.measure, Measure::SoftDtwDivergence { .. }) {
-            for s in 0..x.len() {
-                total += cells(x.length(s), x.length(s))?;
-            }
-            if self.pairing != Pairing::SelfSymmetric {
-                for s in 0..y.len() {
-                    total += cells(y.length(s), y.length(s))?;
-                }
-            }
-        }
+        let mut both = 0;
         match self.pairing {
             Pairing::Zipped => {
                 for s in 0..x.len() {
-                    total += cells(x.length(s), y.length(s))?;
+                    both += cells(x.length(s), y.length(s))?;
                 }
             }
             Pairing::Cross => {
@@ -299,7 +323,7 @@ impl Problem {
                 (0..y.len()).for_each(|s| *counts_y.entry(y.length(s)).or_default() += 1);
                 for (n, times_n) in &counts_x {
                     for (m, times_m) in &counts_y {
-                        total += times_n * times_m * cells(*n, *m)?;
+                        both += times_n * times_m * cells(*n, *m)?;
                     }
                 }
             }
@@ -307,17 +331,24 @@ impl Problem {
                 (0..x.len()).for_each(|s| *counts_x.entry(x.length(s)).or_default() += 1);
                 let lengths: Vec<(usize, u64)> = counts_x.into_iter().collect();
                 for (a, (n, times_n)) in lengths.iter().enumerate() {
-                    total += times_n * (times_n + 1) / 2 * cells(*n, *n)?;
+                    both += times_n * (times_n + 1) / 2 * cells(*n, *n)?;
                     for (m, times_m) in &lengths[a + 1..] {
-                        total += times_n * times_m * cells(*n, *m)?;
+                        both += times_n * times_m * cells(*n, *m)?;
                     }
                 }
             }
         }
-        if self.spec.measure.sums_channels() {
-            total *= x.channels() as u64;
-        }
-        Ok(total)
+        let mut own = |batch: &SeriesBatch<'_, T>| -> Result<u64> {
+            (0..batch.len()).map(|s| cells(batch.length(s), batch.length(s))).sum()
+        };
+        self.passes().try_fold(0, |total, pass| {
+            Ok(total
+                + match pass.sides {
+                    Sides::Both => both,
+                    Sides::OwnX => own(x)?,
+                    Sides::OwnY => own(y)?,
+                })
+        })
     }
 
     /// Whether the last row, not the last cell, holds the result.

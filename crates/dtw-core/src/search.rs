@@ -2,7 +2,7 @@
 //!
 //! How hits are chosen from the costs is in [`crate::selection`].
 
-use crate::{Anchor, Error, Measure, Problem, Result, Scalar, Series, SeriesBatch, bail_invalid};
+use crate::{Anchor, Error, Problem, Result, Scalar, Series, SeriesBatch, Task, bail_invalid};
 
 /// A stretch of the reference that matches a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,8 +40,9 @@ impl SearchOptions {
     /// Checks the options against the problem of a plan. Backends call this first, in every search.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] naming the option.
+    /// [`crate::Error::Invalid`] naming the option, or the measure that has no search.
     pub fn check(&self, problem: &Problem) -> Result<()> {
+        problem.admits(Task::Matches)?;
         if let Some(threshold) = self.threshold.filter(|d| !(*d >= 0.0 && d.is_finite())) {
             bail_invalid!("a threshold is a finite cost of at least 0, got {threshold}");
         }
@@ -71,11 +72,6 @@ impl SearchOptions {
             }
             None => Ok(()),
         }
-    }
-
-    /// Whether this is a search that backends know how to do: subsequences or windows, by DTW.
-    pub fn suits(measure: &Measure) -> bool {
-        matches!(measure, Measure::Dtw { .. })
     }
 }
 

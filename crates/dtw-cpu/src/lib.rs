@@ -45,7 +45,7 @@ mod trace;
 mod windows;
 
 use dtw_core::backend::Task;
-use dtw_core::{Backend, Plan, Problem, Result, SearchOptions};
+use dtw_core::{Backend, Plan, Problem, Result};
 
 pub use isa::Isa;
 pub use lanes::Element;
@@ -113,35 +113,10 @@ impl<T: Element> Backend<T> for CpuBackend {
     }
 
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
-        let measure = &problem.spec().measure;
-        let unsupported = |what: String| Err(dtw_core::Error::Unsupported { backend: NAME, what });
-        match task {
-            Task::Distances => Ok(()),
-            Task::Gradients if !measure.has_gradient() => unsupported(format!(
-                "a gradient of {}: only soft_dtw and soft_dtw_divergence have one",
-                measure.key()
-            )),
-            Task::Paths if !measure.has_path(problem.shape().channels) => {
-                unsupported(no_path(problem.spec(), problem.shape().channels))
-            }
-            Task::Matches if !SearchOptions::suits(measure) => {
-                unsupported(format!("a search with {}: only dtw has one", measure.key()))
-            }
-            _ => Ok(()),
-        }
+        problem.admits(task)
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         Ok(T::plan(self.isa, problem, self.threads.clone()))
-    }
-}
-
-/// Why there is no warping path.
-fn no_path(spec: &dtw_core::Spec, channels: usize) -> String {
-    let key = spec.key();
-    if spec.measure.sums_channels() && channels > 1 {
-        format!("a warping path of {key} for {channels} channels: each channel is warped on its own")
-    } else {
-        format!("a warping path of {key}: it sums over all paths; soft_dtw has an expected alignment instead")
     }
 }

@@ -4,12 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, PathCounts, Plan, Problem, Result,
-    Scalar, SearchOptions, Series, SeriesBatch, SoftResult, Spec, Unobserved,
+    Blocks, Error, Gradients, Match, Observer, Pairing, Pass, PassResults, Path, Plan, Problem, Result,
+    Scalar, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
 };
 use rayon::prelude::*;
 
-use crate::NAME;
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::schedule::Schedule;
@@ -24,7 +23,7 @@ pub(crate) struct CpuPlan<V: Register> {
     /// One per thread of the pool.
     pub(crate) scratch: Vec<Mutex<Scratch<V>>>,
     results: Vec<V::Scalar>,
-    counts: PathCounts,
+    passes: PassResults<V::Scalar>,
 }
 
 impl<V: Register> CpuPlan<V> {
@@ -38,12 +37,8 @@ impl<V: Register> CpuPlan<V> {
             observer: Arc::new(Unobserved),
             scratch,
             results,
-            counts: PathCounts::default(),
+            passes: PassResults::default(),
         }
-    }
-
-    pub(crate) fn unsupported(&self, what: &str) -> Error {
-        Error::Unsupported { backend: NAME, what: what.to_owned() }
     }
 }
 
@@ -124,61 +119,45 @@ where
         Ok(())
     }
 
-    /// `s(x,y) − ½(s(x,x) + s(y,y))`.
-    pub(crate) fn divergence(
+    /// Distances of this pairing, without input checks.
+    pub(crate) fn unchecked_distances(
         &mut self,
-        spec: &Spec,
         pairing: Pairing,
         x: &SeriesBatch<'_, V::Scalar>,
         y: &SeriesBatch<'_, V::Scalar>,
         out: &mut [V::Scalar],
     ) -> Result<()> {
-        let Some(soft) = SoftResult::of(&spec.measure) else {
-            unreachable!("callers check the measure");
-        };
-        let y = if pairing == Pairing::SelfSymmetric { x } else { y };
-        self.pairing(spec, pairing, x, y, out)?;
-        let mut own = |batch: &SeriesBatch<'_, V::Scalar>| -> Result<Vec<V::Scalar>> {
-            let mut values = vec![V::Scalar::ZERO; batch.len()];
-            self.pairing(spec, Pairing::Zipped, batch, batch, &mut values)?;
-            Ok(values)
-        };
-        let own_x = own(x)?;
-        let own_y = if pairing == Pairing::SelfSymmetric { own_x.clone() } else { own(y)? };
-        for (k, value) in out.iter_mut().enumerate() {
-            let (i, j) = if pairing == Pairing::Zipped { (k, k) } else { (k / y.len(), k % y.len()) };
-            let parts = [*value, own_x[i], own_y[j]];
-            *value = soft.divergence(parts, &mut self.counts, &spec.band, (x.length(i), y.length(j)))?;
-        }
-        Ok(())
+        let problem = self.problem.clone();
+        let mut results = std::mem::take(&mut self.passes);
+        let done = results.distances(&problem, pairing, x, y, out, |pass, x, y, out, _| {
+            self.pass(problem.spec(), pass, x, y, out)
+        });
+        self.passes = results;
+        done
     }
 
-    /// Distances of the problem's pairing without input checks, derivatives taken.
-    pub(crate) fn unchecked_distances(
+    /// One pass, derivatives and channels taken.
+    fn pass(
         &mut self,
+        spec: &Spec,
+        pass: Pass,
         x: &SeriesBatch<'_, V::Scalar>,
         y: &SeriesBatch<'_, V::Scalar>,
         out: &mut [V::Scalar],
     ) -> Result<()> {
-        let spec = self.problem.spec().clone();
-        let pairing = self.problem.pairing();
         if spec.measure.is_derivative() {
             let (x, y) = (Derivatives::of(x), Derivatives::of(y));
-            return self.pairing(&spec, pairing, &x.batch(), &y.batch(), out);
+            return self.pairing(spec, pass.pairing, &x.batch(), &y.batch(), out);
         }
-        if spec.measure.sums_channels() && x.channels() > 1 {
-            out.fill(V::Scalar::ZERO);
-            let mut own = vec![V::Scalar::ZERO; out.len()];
-            for k in 0..x.channels() {
-                self.pairing(&spec, pairing, &x.channel(k).batch(), &y.channel(k).batch(), &mut own)?;
-                out.iter_mut().zip(&own).for_each(|(total, own)| *total = *total + *own);
-            }
-            return Ok(());
+        let Some(channel) = pass.channel else { return self.pairing(spec, pass.pairing, x, y, out) };
+        let (x, y) = (x.channel(channel), y.channel(channel));
+        if !pass.adds() {
+            return self.pairing(spec, pass.pairing, &x.batch(), &y.batch(), out);
         }
-        match spec.measure {
-            Measure::SoftDtwDivergence { .. } => self.divergence(&spec, pairing, x, y, out),
-            _ => self.pairing(&spec, pairing, x, y, out),
-        }
+        let mut own = vec![V::Scalar::ZERO; out.len()];
+        self.pairing(spec, pass.pairing, &x.batch(), &y.batch(), &mut own)?;
+        out.iter_mut().zip(&own).for_each(|(total, own)| *total = *total + *own);
+        Ok(())
     }
 
     /// Distances of `x` crossed with `y` under a spec other than the problem's.
@@ -202,7 +181,7 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
         let threads: u64 = (0..self.scratch.len())
             .map(|t| self.scratch[t].lock().unwrap_or_else(std::sync::PoisonError::into_inner).bytes())
             .sum();
-        threads + (self.results.capacity() * size_of::<V::Scalar>()) as u64
+        threads + self.passes.bytes() as u64 + (self.results.capacity() * size_of::<V::Scalar>()) as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
@@ -217,7 +196,7 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
     ) -> Result<()> {
         self.problem.check_input(&x, &y)?;
         self.problem.check_output(out.len())?;
-        self.unchecked_distances(&x, &y, out)
+        self.unchecked_distances(self.problem.pairing(), &x, &y, out)
     }
 
     fn gradients(
@@ -226,12 +205,14 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
         y: SeriesBatch<'_, V::Scalar>,
         out: Gradients<'_, V::Scalar>,
     ) -> Result<()> {
+        self.problem.admits(Task::Gradients)?;
         self.problem.check_input(&x, &y)?;
         self.check_gradients(&x, &y, &out)?;
         self.all_gradients(&x, &y, out)
     }
 
     fn alignment(&mut self, x: Series<'_, V::Scalar>, y: Series<'_, V::Scalar>) -> Result<Vec<V::Scalar>> {
+        self.problem.admits(Task::Alignment)?;
         self.expected_alignment(x, y)
     }
 
@@ -240,6 +221,7 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
         x: SeriesBatch<'_, V::Scalar>,
         y: SeriesBatch<'_, V::Scalar>,
     ) -> Result<Vec<Path<V::Scalar>>> {
+        self.problem.admits(Task::Paths)?;
         self.problem.check_input(&x, &y)?;
         self.all_paths(&x, &y)
     }

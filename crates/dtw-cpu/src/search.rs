@@ -75,11 +75,6 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         reference: &mut dyn Blocks<V::Scalar>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
-        if self.problem.spec().band != Band::Full {
-            return Err(
-                self.unsupported("a search in a band block by block: a band needs the whole reference")
-            );
-        }
         let Self { token, threads, observer, scratch, problem, .. } = self;
         let (token, scratch, observer, spec) = (*token, &*scratch, &**observer, problem.spec());
         let (rows, channels, count) = (queries.max_length(), queries.channels(), queries.len());

@@ -23,9 +23,6 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         y: &SeriesBatch<'_, V::Scalar>,
     ) -> Result<Vec<Path<V::Scalar>>> {
         let spec = self.problem.spec();
-        if !spec.measure.has_path(x.channels()) {
-            return Err(self.unsupported(&crate::no_path(spec, x.channels())));
-        }
         if x.len() != y.len() {
             bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
         }

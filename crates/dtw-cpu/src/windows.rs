@@ -42,9 +42,6 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         length: usize,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
         let spec = self.problem.spec().clone();
-        if !SearchOptions::suits(&spec.measure) {
-            return Err(self.unsupported("a search by normalised windows with a measure other than dtw"));
-        }
         let channels = queries.channels();
         let mut normalized = OwnedBatch::new(channels)?;
         for query in queries.iter() {

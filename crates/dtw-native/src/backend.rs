@@ -1,9 +1,8 @@
 //! The backend: a machine that runs the native kernels, as dtw-core wants to see it.
 
-use dtw_core::{Backend, Error, Measure, Plan, Problem, Result, Task};
+use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
 
 use crate::functor::Functor;
-use crate::paths::no_path;
 use crate::plan::no_gradients;
 use crate::state::{NativePlan, no_kernels};
 use crate::trace::trace_kernel;
@@ -33,21 +32,17 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     }
 
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        problem.admits(task)?;
         let (spec, backend) = (problem.spec(), self.machine.name());
-        let unsupported = |what: String| Err(Error::Unsupported { backend, what });
         let Some(functor) = Functor::of(spec) else { return Err(no_kernels(backend, spec.key())) };
-        let channels = problem.shape().channels;
+        let many = problem.shape().channels > 1;
         match task {
-            Task::Distances => Ok(()),
-            Task::Gradients => Err(no_gradients(backend, &spec.measure)),
-            Task::Paths if !spec.measure.has_path(channels) => Err(no_path(backend, spec, channels)),
-            Task::Paths if trace_kernel::<T>(functor.key, channels > 1).is_none() => {
-                unsupported(format!("a path of {}: the cpu backend can", spec.key()))
+            Task::Gradients | Task::Alignment => Err(no_gradients(backend, spec)),
+            Task::Paths if trace_kernel::<T>(functor.key, many).is_none() => {
+                let what = format!("a path of {}: the cpu backend can", spec.key());
+                Err(Error::Unsupported { backend, what })
             }
-            Task::Matches if !matches!(spec.measure, Measure::Dtw { .. }) => {
-                unsupported(format!("a search with {}: only dtw has one", spec.measure.key()))
-            }
-            Task::Paths | Task::Matches => Ok(()),
+            Task::Distances | Task::Paths | Task::Matches => Ok(()),
         }
     }
 

@@ -32,8 +32,6 @@ pub(crate) struct Functor {
     /// Steepness of the weights, where cells are weighted.
     pub(crate) weights: Option<f64>,
     pub(crate) derivative: bool,
-    /// Whether channels are swept one by one and their results added.
-    pub(crate) sums_channels: bool,
 }
 
 impl Functor {
@@ -49,17 +47,12 @@ impl Functor {
             gaps: Gaps::None,
             weights: None,
             derivative: false,
-            sums_channels: false,
         }
     }
 
     /// The functor of a spec; `None` for a measure that has no kernels.
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
-        let plain = |key| Self {
-            derivative: spec.measure.is_derivative(),
-            sums_channels: spec.measure.sums_channels(),
-            ..Self::with_parameter(key, 0.0)
-        };
+        let plain = |key| Self { derivative: spec.measure.is_derivative(), ..Self::with_parameter(key, 0.0) };
         let with = |key, parameter: f64| Self { parameters: [parameter, 0.0, 0.0, 0.0], ..plain(key) };
         Some(match spec.measure {
             Measure::Dtw { cost } if spec.anchor == Anchor::Subsequence => {
@@ -148,7 +141,7 @@ mod tests {
             let functor = Functor::of(&spec).unwrap();
             for dtype in ["f32", "f64"] {
                 for channels in [1, 3] {
-                    let many = channels > 1 && !functor.sums_channels;
+                    let many = channels > 1 && !spec.measure.sums_channels();
                     let widest =
                         catalog::sweeps(functor.key, dtype, many).any(|kernel| kernel.edges && kernel.band);
                     assert!(widest, "{} {dtype} {channels}", functor.key);

@@ -1,6 +1,6 @@
 //! Warping paths of zipped pairs, within a memory limit.
 
-use dtw_core::{Error, Pairing, Path, Result, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
+use dtw_core::{Pairing, Path, Result, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
 use dtw_kernels::Kernel;
 use dtw_plan::{Budget, Order, Rect, Rows, chunks, launch_tasks, tiles};
 
@@ -13,19 +13,6 @@ use crate::state::NativePlan;
 use crate::sweep::Job;
 use crate::trace::{Size, trace_kernel};
 
-/// Why there is no warping path.
-pub(crate) fn no_path(backend: &'static str, spec: &dtw_core::Spec, channels: usize) -> Error {
-    let key = spec.key();
-    let what = if spec.measure.sums_channels() && channels > 1 {
-        format!("a warping path of {key} for {channels} channels: each channel is warped on its own")
-    } else {
-        format!(
-            "a warping path of {key}: it sums over all paths; soft_dtw has an expected alignment instead (cpu)"
-        )
-    };
-    Error::Unsupported { backend, what }
-}
-
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Best paths of zipped pairs.
     pub(crate) fn all_paths(
@@ -33,10 +20,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
     ) -> Result<Vec<Path<T>>> {
-        let spec = self.problem.spec();
-        if !spec.measure.has_path(x.channels()) {
-            return Err(no_path(self.engine.machine.name(), spec, x.channels()));
-        }
         if x.len() != y.len() {
             bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Measure, Observer, Path, Plan, Problem, Result, SearchOptions, Series,
-    SeriesBatch, SoftResult,
+    Blocks, Error, Gradients, Match, Observer, Path, Plan, Problem, Result, SearchOptions, Series,
+    SeriesBatch, SoftResult, Spec, Task,
 };
 
 use crate::Machine;
@@ -13,13 +13,8 @@ use crate::layout::Layout;
 use crate::state::{NativePlan, Watch};
 
 /// The error of gradients and alignments.
-pub(crate) fn no_gradients(backend: &'static str, measure: &Measure) -> Error {
-    let what = if measure.has_gradient() {
-        format!("the gradient of {}: the cpu backend can", measure.key())
-    } else {
-        format!("a gradient of {}: only soft_dtw and soft_dtw_divergence have one", measure.key())
-    };
-    Error::Unsupported { backend, what }
+pub(crate) fn no_gradients(backend: &'static str, spec: &Spec) -> Error {
+    Error::Unsupported { backend, what: format!("the gradient of {}: the cpu backend can", spec.key()) }
 }
 
 impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
@@ -28,9 +23,9 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     }
 
     fn scratch_bytes(&self) -> u64 {
-        let own: usize = self.own.iter().map(|values| values.capacity() * size_of::<T>()).sum();
         let resident: usize = self.resident.iter().map(Layout::bytes).sum();
-        (self.engine.bytes() + self.searcher.bytes() + self.tracer.bytes() + resident + own) as u64
+        (self.engine.bytes() + self.searcher.bytes() + self.tracer.bytes() + resident + self.passes.bytes())
+            as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
@@ -43,34 +38,41 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         if out.is_empty() {
             return Ok(());
         }
-        let pairing = self.problem.pairing();
         if self.problem.is_subsequence() {
             return self.subsequence_distances(&x, &y, out);
         }
-        if self.functor.sums_channels && x.channels() > 1 {
-            for channel in 0..x.channels() {
-                self.pass(pairing, Some(channel), &x, &y, out)?;
-            }
-            return Ok(());
-        }
-        let measure = &self.problem.spec().measure;
-        match (SoftResult::of(measure), measure) {
-            (Some(soft), Measure::SoftDtwDivergence { .. }) => self.divergence(soft, &x, &y, out),
-            (Some(soft), _) => self.soft(soft, pairing, &x, &y, out),
-            (None, _) => self.pass(pairing, None, &x, &y, out),
-        }
+        let problem = self.problem.clone();
+        let soft = SoftResult::of(&problem.spec().measure);
+        let mut results = std::mem::take(&mut self.passes);
+        let done =
+            results.distances(
+                &problem,
+                problem.pairing(),
+                &x,
+                &y,
+                out,
+                |pass, x, y, out, counts| match soft {
+                    Some(soft) => self.soft(soft, pass.pairing, x, y, out, counts),
+                    None => self.pass(pass.pairing, pass.channel, x, y, out),
+                },
+            );
+        self.passes = results;
+        done
     }
 
     fn gradients(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, _: Gradients<'_, T>) -> Result<()> {
+        self.problem.admits(Task::Gradients)?;
         self.problem.check_input(&x, &y)?;
-        Err(no_gradients(self.engine.machine.name(), &self.problem.spec().measure))
+        Err(no_gradients(self.engine.machine.name(), self.problem.spec()))
     }
 
     fn alignment(&mut self, _: Series<'_, T>, _: Series<'_, T>) -> Result<Vec<T>> {
-        Err(no_gradients(self.engine.machine.name(), &self.problem.spec().measure))
+        self.problem.admits(Task::Alignment)?;
+        Err(no_gradients(self.engine.machine.name(), self.problem.spec()))
     }
 
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
+        self.problem.admits(Task::Paths)?;
         self.problem.check_input(&x, &y)?;
         self.all_paths(&x, &y)
     }

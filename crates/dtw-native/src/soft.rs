@@ -72,12 +72,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
         out: &mut [T],
+        counts: &mut PathCounts,
     ) -> Result<()> {
         self.pass(pairing, None, x, y, out)?;
-        let mut counts = std::mem::take(&mut self.counts);
-        let done = self.keep_digits(soft, &mut counts, Pairs::new(pairing, x, y), out);
-        self.counts = counts;
-        done
+        self.keep_digits(soft, counts, Pairs::new(pairing, x, y), out)
     }
 
     fn keep_digits(
@@ -159,34 +157,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         Ok(())
     }
 
-    /// `s(x,y) − ½(s(x,x) + s(y,y))`.
-    pub(crate) fn divergence(
-        &mut self,
-        soft: SoftResult,
-        x: &SeriesBatch<'_, T>,
-        y: &SeriesBatch<'_, T>,
-        out: &mut [T],
-    ) -> Result<()> {
-        let pairs = Pairs::new(self.problem.pairing(), x, y);
-        let is_own = pairs.pairing == Pairing::SelfSymmetric;
-        self.soft(soft, pairs.pairing, x, y, out)?;
-        let mut own = std::mem::take(&mut self.own);
-        for (batch, values) in [x, y].into_iter().zip(&mut own).take(if is_own { 1 } else { 2 }) {
-            values.clear();
-            values.resize(batch.len(), T::ZERO);
-            self.soft(soft, Pairing::Zipped, batch, batch, values)?;
-        }
-        self.own = own;
-        let (own_x, own_y) = (&self.own[0], &self.own[usize::from(!is_own)]);
-        let band = &self.problem.spec().band;
-        for (k, value) in out.iter_mut().enumerate() {
-            let (i, j) = pairs.of(k);
-            *value =
-                soft.divergence([*value, own_x[i], own_y[j]], &mut self.counts, band, pairs.lengths(k))?;
-        }
-        Ok(())
-    }
-
     /// The functor to sweep with before the plain one, which then does what that left undone: for results on a device that
     /// nobody looks at, if there are lengths with so few paths that some may lose their digits.
     pub(crate) fn soft_before(&mut self, order_x: &Order, order_y: &Order) -> Result<Option<Functor>> {
@@ -194,7 +164,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let Some(soft) = SoftResult::of(measure) else { return Ok(None) };
         let functor = Functor::without_cancellation(measure);
         let band = &self.problem.spec().band;
-        let counts = &mut self.counts;
+        let counts = &mut self.passes.counts;
         let mut keeps = |n, m| soft.always_keeps_digits(counts, band, (n, m));
         let lengths = |order: &Order| -> BTreeSet<usize> {
             (0..if order.is_equal_length() { 1 } else { order.len() }).map(|k| order.length(k)).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dtw_core::{Error, Observer, Pairing, PathCounts, Problem, Result, SeriesBatch, Unobserved};
+use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBatch, Unobserved};
 use dtw_plan::Banding;
 
 use crate::Machine;
@@ -26,10 +26,8 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) observer: Watch,
     pub(crate) tracer: Tracer<T, M>,
     pub(crate) resident: [Layout<M>; 2],
-    /// Distances of series with themselves.
-    pub(crate) own: [Vec<T>; 2],
-    /// Of measures that sum over all paths.
-    pub(crate) counts: PathCounts,
+    /// What several passes give together.
+    pub(crate) passes: PassResults<T>,
 }
 
 /// An observer that can be printed.
@@ -68,8 +66,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             tracer: Tracer::default(),
             resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
-            own: [Vec::new(), Vec::new()],
-            counts: PathCounts::default(),
+            passes: PassResults::default(),
         })
     }
 

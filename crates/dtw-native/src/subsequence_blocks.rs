@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use dtw_core::{
-    Band, Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, bail_invalid,
+    Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, bail_invalid,
 };
 use dtw_kernels::params::PAD;
 use dtw_plan::{Budget, Form, Order, cut, launch_tasks};
@@ -68,10 +68,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         reference: &mut dyn Blocks<T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        if self.problem.spec().band != Band::Full {
-            let what = "a search in a band block by block: a band needs the whole reference";
-            return Err(self.unsupported(what.to_owned()));
-        }
         if queries.is_empty() {
             return Ok(Vec::new());
         }

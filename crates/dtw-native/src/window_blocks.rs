@@ -12,7 +12,6 @@ use crate::bytes::{Number, bytes_mut};
 use crate::engine::stop_if_cancelled;
 use crate::side::Bring;
 use crate::state::NativePlan;
-use crate::windows::ONLY_DTW;
 
 /// Windows of a block, where memory allows: enough for many launches that fill the device.
 const MOST_WINDOWS: u64 = 1 << 20;
@@ -26,9 +25,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        if !SearchOptions::suits(&self.problem.spec().measure) {
-            return Err(self.unsupported(ONLY_DTW.to_owned()));
-        }
         if queries.is_empty() {
             return Ok(Vec::new());
         }

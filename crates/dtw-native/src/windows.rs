@@ -13,10 +13,6 @@ use crate::side::{Bring, Preparation};
 use crate::state::NativePlan;
 use crate::sweep::Job;
 
-/// What is said of other measures.
-pub(crate) const ONLY_DTW: &str =
-    "a search by normalised windows with a measure other than dtw: only dtw has one";
-
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// The best windows of `length` points for every query in every reference, in that order.
     pub(crate) fn window_matches(
@@ -26,9 +22,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        if !SearchOptions::suits(&self.problem.spec().measure) {
-            return Err(self.unsupported(ONLY_DTW.to_owned()));
-        }
         options.check_windows(references)?;
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
         if options.top_k == 0 || matches.is_empty() {

@@ -111,7 +111,7 @@ fn a_bad_reference_is_refused_wherever_it_is_bad() {
     assert!(free(&[], 1 << 30, Band::Full).to_string().contains("at least one point"));
     assert!(matches!(free(&values, 1 << 10, Band::Full), Error::OutOfMemory { .. }));
     let banded = free(&values, 1 << 30, Band::sakoe_chiba(3));
-    assert!(matches!(banded, Error::Unsupported { .. }) && banded.to_string().contains("a band needs"));
+    assert!(matches!(banded, Error::Invalid(_)) && banded.to_string().contains("a band needs"));
 }
 
 /// Few levels, each held for some points: equal costs, and matches that start many blocks before they end.

@@ -71,7 +71,7 @@ pub fn cross<T: Float>(
 /// The best warping path of two series.
 ///
 /// # Errors
-/// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for measures without a path.
+/// [`Error::Invalid`] for bad series or parameters, and for measures without a path.
 pub fn align<T: Float>(
     x: &(impl AsSeries<T> + ?Sized),
     y: &(impl AsSeries<T> + ?Sized),

@@ -202,7 +202,8 @@ impl Session {
     /// Values and gradients of zipped pairs (Soft-DTW and its divergence). `upstream` is one factor per pair.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for measures without a gradient.
+    /// [`Error::Invalid`] for bad series or parameters, and for measures without a gradient; [`Error::Unsupported`] where the
+    /// device cannot.
     pub fn gradients<T: Float>(
         &self,
         x: &(impl AsBatch<T> + ?Sized),
@@ -232,7 +233,7 @@ impl Session {
     /// The best warping path of two series.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for measures without a path.
+    /// [`Error::Invalid`] for bad series or parameters, and for measures without a path.
     pub fn align<T: Float>(
         &self,
         x: &(impl AsSeries<T> + ?Sized),
@@ -247,7 +248,7 @@ impl Session {
     /// The expected alignment `E = ∂value/∂cost` of Soft-DTW: shape `[n, m]`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters; [`Error::Unsupported`] for other measures.
+    /// [`Error::Invalid`] for bad series or parameters, and for other measures; [`Error::Unsupported`] where the device cannot.
     pub fn expected_alignment<T: Float>(
         &self,
         x: &(impl AsSeries<T> + ?Sized),
@@ -297,8 +298,8 @@ impl Session {
     /// searched for all queries while the next block is read. The hits are those of [`search_all`](Self::search_all).
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters; what `reference` says; [`Error::Unsupported`] for a band without
-    /// [`SearchOptions::normalized_window`], which needs the whole reference.
+    /// [`Error::Invalid`] for bad series or parameters, and for a band without [`SearchOptions::normalized_window`], which
+    /// needs the whole reference; what `reference` says.
     pub fn search_blocks<T: Float>(
         &self,
         queries: &(impl AsBatch<T> + ?Sized),

@@ -20,7 +20,7 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let spec = translate::spec(&case.measure, &case.band);
     let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
-    let mut plan = prepared(backend, &problem, Task::Gradients)?;
+    let mut plan = prepared(backend, &problem, Task::Alignment)?;
     let got = plan.alignment(x.batch()?.get(0), y.batch()?.get(0))?;
 
     let pair = Batch::pair(&case.x, 0, &case.y, 0);

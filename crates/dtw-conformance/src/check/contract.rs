@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use dtw_core::{Backend, Error, Gradients, Observer, Pairing, Problem, SeriesBatch, Spec, Task};
+use dtw_core::{
+    Backend, Error, Gradients, Observer, Pairing, Problem, SearchOptions, SeriesBatch, Spec, Task,
+};
 
 use super::{Checked, Stop, prepared, refused};
 use crate::batch::{Batch, Element};
-use crate::cases::Case;
 use crate::cases::series::{Kind, SplitMix, series};
+use crate::cases::{Case, variants};
 use crate::guard::Guarded;
 use crate::oracle::{Band, Measure};
 use crate::translate;
@@ -26,6 +28,51 @@ pub const BAD_INPUTS: [&str; 10] = [
     "timestamps where none are used",
     "gradient of another size",
 ];
+
+/// Checks that what has no meaning for a measure is refused as invalid, naming the measure, whatever the call: gradients,
+/// alignments, paths and searches, with one channel and with two.
+///
+/// # Errors
+/// [`Stop`] unless it is.
+pub fn undefined<T: Element>(key: &str, backend: &dyn Backend<T>) -> Checked {
+    let measure = &variants(key)[0];
+    let values: Vec<T> = (0..24).map(|i| T::of(f64::from(i))).collect();
+    for (channels, task) in [1, 2].into_iter().flat_map(|c| TASKS.map(|task| (c, task))) {
+        let batch = SeriesBatch::equal(&values, 2, 12 / channels, channels)?;
+        let problem = Problem::of(translate::spec(measure, &Band::Full), Pairing::Zipped, &batch, &batch)?;
+        if problem.admits(task).is_ok() {
+            continue;
+        }
+        let what = format!("{task:?} of {channels} channels");
+        let key = problem.spec().key();
+        refused(backend.supports(&problem, task), &what, &[key])?;
+        let mut plan = backend.plan(&problem)?;
+        match task {
+            Task::Gradients => {
+                let (mut distances, mut grad_x) = (vec![T::zero(); 2], vec![T::zero(); 24]);
+                let mut grad_y = grad_x.clone();
+                let out = Gradients {
+                    upstream: None,
+                    distances: &mut distances,
+                    grad_x: &mut grad_x,
+                    grad_y: &mut grad_y,
+                };
+                refused(plan.gradients(batch, batch, out), &what, &[key])?;
+            }
+            Task::Alignment => refused(plan.alignment(batch.get(0), batch.get(1)), &what, &[key])?,
+            Task::Paths => refused(plan.paths(batch, batch), &what, &[key])?,
+            Task::Matches => {
+                let options = SearchOptions { normalized_window: Some(4), ..SearchOptions::default() };
+                refused(plan.matches(batch, batch, &options), &what, &[key])?;
+            }
+            Task::Distances => return Err(Stop::Failed(format!("{key} has no distances"))),
+        }
+    }
+    Ok(())
+}
+
+/// All that a plan can be asked for.
+const TASKS: [Task; 5] = [Task::Distances, Task::Gradients, Task::Alignment, Task::Paths, Task::Matches];
 
 /// Three series of four points and their flat offsets.
 const LENGTHS: [usize; 3] = [4, 4, 4];

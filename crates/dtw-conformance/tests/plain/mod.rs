@@ -56,21 +56,10 @@ impl<T: Element> Backend<T> for Plain {
     }
 
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
-        let measure = problem.spec().measure;
-        let unsupported = |what: &str| Err(Error::Unsupported { backend: "plain", what: what.to_owned() });
         if self.0 == Fault::SupportsNothing {
-            return unsupported("anything");
+            return Err(Error::Unsupported { backend: "plain", what: "anything".to_owned() });
         }
-        match task {
-            Task::Gradients if !measure.has_gradient() => unsupported("gradients of this measure"),
-            Task::Paths if !measure.has_path(problem.shape().channels) => {
-                unsupported("paths of this measure")
-            }
-            Task::Matches if !matches!(measure, Measure::Dtw { .. }) => {
-                unsupported("matches of this measure")
-            }
-            _ => Ok(()),
-        }
+        problem.admits(task)
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {

@@ -1,0 +1,164 @@
+//! The passes that a distances call is made of, and how their results are put together: once, for every backend.
+//!
+//! Most measures need one pass over the pairs. [`Measure::SoftDtwDivergence`](crate::Measure::SoftDtwDivergence) is put
+//! together from three: x with y, and each batch with itself. A measure that warps each channel on its own
+//! ([`Measure::sums_channels`](crate::Measure::sums_channels)) needs one for every channel, and their sum.
+
+use crate::{Measure, Pairing, PathCounts, Problem, Result, Scalar, SeriesBatch, SoftResult};
+
+/// Which series a pass compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sides {
+    /// Those of x with those of y.
+    Both,
+    /// Each series of x with itself.
+    OwnX,
+    /// Each series of y with itself.
+    OwnY,
+}
+
+/// One pass over pairs: what a backend sweeps at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pass {
+    /// Which pairs.
+    pub pairing: Pairing,
+    /// Of which series.
+    pub sides: Sides,
+    /// The channel that is swept, where each is warped on its own; `None` for points as they are.
+    pub channel: Option<usize>,
+}
+
+impl Pass {
+    /// Whether the results are added to those of the passes before. Otherwise they replace what is there.
+    pub const fn adds(&self) -> bool {
+        matches!(self.channel, Some(channel) if channel > 0)
+    }
+}
+
+impl Problem {
+    /// The passes of a distances call, in the order in which they are swept.
+    pub fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
+        self.passes_of(self.pairing())
+    }
+
+    /// The same with another pairing than the problem's.
+    pub fn passes_of(&self, pairing: Pairing) -> impl Iterator<Item = Pass> + use<> {
+        let (measure, channels) = (self.spec().measure, self.shape().channels);
+        let splits = measure.sums_channels() && channels > 1;
+        let over_both = (0..if splits { channels } else { 1 }).map(move |channel| Pass {
+            pairing,
+            sides: Sides::Both,
+            channel: splits.then_some(channel),
+        });
+        let own: &[Sides] = match (measure, pairing) {
+            (Measure::SoftDtwDivergence { .. }, Pairing::SelfSymmetric) => &[Sides::OwnX],
+            (Measure::SoftDtwDivergence { .. }, _) => &[Sides::OwnX, Sides::OwnY],
+            _ => &[],
+        };
+        over_both.chain(own.iter().map(|sides| Pass {
+            pairing: Pairing::Zipped,
+            sides: *sides,
+            channel: None,
+        }))
+    }
+}
+
+/// Puts the results of passes together. Made once for a plan: it keeps its memory.
+#[derive(Debug)]
+pub struct PassResults<T> {
+    /// Distances of series with themselves.
+    own: [Vec<T>; 2],
+    /// Numbers of warping paths, for measures that sum over all of them.
+    pub counts: PathCounts,
+}
+
+impl<T> Default for PassResults<T> {
+    fn default() -> Self {
+        Self { own: [Vec::new(), Vec::new()], counts: PathCounts::default() }
+    }
+}
+
+impl<T: Scalar> PassResults<T> {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.own.iter().map(|values| values.capacity() * size_of::<T>()).sum()
+    }
+
+    /// Distances of `pairing`'s pairs into `out`. Calls `sweep` for each pass: it writes one result for every pair, or adds
+    /// to it ([`Pass::adds`]). Of a measure that sums over all paths, that is what [`SoftResult`] makes of it: for a
+    /// divergence, the excess.
+    ///
+    /// # Errors
+    /// Those of `sweep`; [`Error::Invalid`](crate::Error::Invalid) when the band leaves some pair no path.
+    pub fn distances(
+        &mut self,
+        problem: &Problem,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        out: &mut [T],
+        mut sweep: impl FnMut(
+            Pass,
+            &SeriesBatch<'_, T>,
+            &SeriesBatch<'_, T>,
+            &mut [T],
+            &mut PathCounts,
+        ) -> Result<()>,
+    ) -> Result<()> {
+        let Self { own: [own_x, own_y], counts } = self;
+        let y = if pairing == Pairing::SelfSymmetric { x } else { y };
+        let mut has_own = false;
+        for pass in problem.passes_of(pairing) {
+            let (batch, values) = match pass.sides {
+                Sides::Both => {
+                    sweep(pass, x, y, out, counts)?;
+                    continue;
+                }
+                Sides::OwnX => (x, &mut *own_x),
+                Sides::OwnY => (y, &mut *own_y),
+            };
+            has_own = true;
+            values.clear();
+            values.resize(batch.len(), T::ZERO);
+            sweep(pass, batch, batch, values, counts)?;
+        }
+        let Some(soft) = SoftResult::of(&problem.spec().measure).filter(|_| has_own) else { return Ok(()) };
+        let own_y = if pairing == Pairing::SelfSymmetric { &*own_x } else { &*own_y };
+        for (k, value) in out.iter_mut().enumerate() {
+            let (i, j) = if pairing == Pairing::Zipped { (k, k) } else { (k / y.len(), k % y.len()) };
+            let lengths = (x.length(i), y.length(j));
+            *value = soft.divergence([*value, own_x[i], own_y[j]], counts, &problem.spec().band, lengths)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+
+    #[test]
+    fn one_for_every_channel_and_three_for_a_divergence() {
+        let values = [0.0_f64; 12];
+        let problem = |measure, pairing, channels| {
+            let batch = SeriesBatch::equal(&values, 2, 6 / channels, channels).unwrap();
+            Problem::of(Spec::new(measure), pairing, &batch, &batch).unwrap()
+        };
+        let passes = |measure, pairing, channels| {
+            let passes = problem(measure, pairing, channels).passes();
+            passes.map(|p| (p.pairing, p.sides, p.channel, p.adds())).collect::<Vec<_>>()
+        };
+        let plain = (Pairing::Cross, Sides::Both, None, false);
+        let msm = Measure::Msm { c: 1.0 };
+        assert_eq!(passes(Measure::DTW, Pairing::Cross, 2), [plain]);
+        assert_eq!(passes(msm, Pairing::Cross, 1), [plain]);
+        let channel = |k| (Pairing::Cross, Sides::Both, Some(k), k > 0);
+        assert_eq!(passes(msm, Pairing::Cross, 3), [channel(0), channel(1), channel(2)]);
+        let divergence = Measure::SoftDtwDivergence { gamma: 1.0 };
+        let own = |sides| (Pairing::Zipped, sides, None, false);
+        assert_eq!(passes(divergence, Pairing::Cross, 2), [plain, own(Sides::OwnX), own(Sides::OwnY)]);
+        let symmetric = (Pairing::SelfSymmetric, Sides::Both, None, false);
+        assert_eq!(passes(divergence, Pairing::SelfSymmetric, 2), [symmetric, own(Sides::OwnX)]);
+    }
+}
