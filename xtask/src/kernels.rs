@@ -139,7 +139,7 @@ fn list(units: &[&Unit]) {
     for unit in units {
         println!("{}", unit.name);
         for kernel in catalog::kernels().iter().filter(|kernel| kernel.unit == unit.name) {
-            println!("    {}{}", kernel.symbol, if kernel.hot { "  (hot)" } else { "" });
+            println!("    {}{}", kernel.symbol, if kernel.no_spills { "  (no spills)" } else { "" });
         }
     }
     let kernels =

@@ -41,6 +41,6 @@ pub fn expected_unsupported(
 /// Relative error of the weights `e^(−c/γ)` that a backend's sweep of univariate Soft-DTW in `f32` without a band forms, beyond
 /// those of a float: 0 unless it trades their last bits for speed.
 pub fn weight_error(backend: &str) -> f64 {
-    // A float's last three bits are replaced by a fraction (native/soft.cuh): half a unit of 2⁻²⁰ either way.
+    // A float's last three bits are replaced by a fraction (native/sweeps/soft.cuh): half a unit of 2⁻²⁰ either way.
     if NATIVE.contains(&backend) { 0.5 / f64::from(1 << 20) } else { 0.0 }
 }

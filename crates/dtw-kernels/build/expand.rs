@@ -3,22 +3,39 @@
 use std::collections::BTreeSet;
 
 use crate::Result;
-use crate::permutations::Permutations;
+use crate::kind::SweepKind;
+use crate::permutations::{Permutations, Sweeps};
+
+/// What a kernel does: `Pass` in src/catalog.rs.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Pass {
+    Sweep(SweepKind),
+    /// The variant of this name.
+    Other(&'static str),
+}
+
+impl Pass {
+    /// As it is written in Rust.
+    pub(crate) fn variant(self) -> String {
+        match self {
+            Self::Sweep(kind) => format!("Sweep(SweepKind::{kind:?})"),
+            Self::Other(name) => name.to_owned(),
+        }
+    }
+}
 
 /// One kernel; what the fields mean is said at `Kernel` in src/catalog.rs.
 pub(crate) struct Kernel {
     pub(crate) key: String,
-    pub(crate) pass: &'static str,
+    pub(crate) pass: Pass,
     pub(crate) dtype: String,
     pub(crate) many: bool,
     pub(crate) lanes: u32,
     pub(crate) columns: u32,
     pub(crate) rows: u32,
-    pub(crate) edges: bool,
     pub(crate) band: bool,
-    pub(crate) slope: bool,
-    pub(crate) links: bool,
-    pub(crate) hot: bool,
+    pub(crate) untimed: bool,
+    pub(crate) no_spills: bool,
     pub(crate) symbol: String,
     /// The line of C++ that instantiates it.
     pub(crate) source: String,
@@ -31,7 +48,7 @@ pub(crate) fn kernels(permutations: &Permutations) -> Result<Vec<Kernel>> {
     for row in &permutations.sweep {
         for each in combinations(permutations, &row.functors, &row.dtypes, &row.channels)? {
             for shape in &row.shapes {
-                all.push(each.sweep(shape, row.hot)?);
+                all.push(each.sweep(row, shape)?);
             }
         }
     }
@@ -41,13 +58,10 @@ pub(crate) fn kernels(permutations: &Permutations) -> Result<Vec<Kernel>> {
         }
     }
     for name in &permutations.helpers.typed {
-        all.extend(["f32", "f64"].map(|dtype| helper(name, dtype)));
+        all.extend([helper(name, "f32")?, helper(name, "f64")?]);
     }
-    all.extend(permutations.helpers.untyped.iter().map(|name| helper(name, "")));
-    for kernel in &all {
-        if kernel.pass.is_empty() {
-            return Err(format!("permutations.toml: helpers: there is no kernel {:?}", kernel.key).into());
-        }
+    for name in &permutations.helpers.untyped {
+        all.push(helper(name, "")?);
     }
     let mut seen = BTreeSet::new();
     for kernel in &all {
@@ -62,12 +76,12 @@ pub(crate) fn kernels(permutations: &Permutations) -> Result<Vec<Kernel>> {
 struct Instance {
     key: String,
     functor: String,
+    /// The functor for series without timestamps, if that is another.
+    untimed: Option<String>,
     measures: Vec<String>,
     dtype: String,
     channels: String,
-    absorbs: bool,
-    shares: bool,
-    continues: bool,
+    padding_safe: bool,
 }
 
 /// The functors that `names` (of functors and groups) stand for, in order.
@@ -110,12 +124,11 @@ fn combinations(
                 all.push(Instance {
                     key: key.clone(),
                     functor: with_arguments(&functor.r#type, number, many),
+                    untimed: functor.untimed.as_ref().map(|untimed| with_arguments(untimed, number, many)),
                     measures: functor.measures.clone(),
                     dtype: dtype.clone(),
                     channels: channels.clone(),
-                    absorbs: functor.absorbs,
-                    shares: functor.shares,
-                    continues: functor.continues,
+                    padding_safe: functor.padding_safe || functor.untimed.is_some(),
                 });
             }
         }
@@ -152,98 +165,79 @@ fn with_arguments(functor: &str, number: &str, many: &str) -> String {
     text + rest
 }
 
+/// `8x4`, `32x16x2`: lanes, columns, rows.
+fn sizes(shape: &str) -> Option<(u32, u32, u32)> {
+    let sizes: Vec<u32> = shape.split('x').map(str::parse).collect::<std::result::Result<_, _>>().ok()?;
+    match sizes[..] {
+        [lanes, columns] => Some((lanes, columns, 1)),
+        [lanes, columns, rows] => Some((lanes, columns, rows)),
+        _ => None,
+    }
+}
+
 impl Instance {
-    /// `8x4`, `32x16x2_edges`, `32x16_edges_band`, ...
-    fn sweep(&self, shape: &str, hot: bool) -> Result<Kernel> {
-        let wrong = || {
-            format!(
-                "permutations.toml: a shape is LANESxCOLUMNS[xROWS][_edges][_band] or LANESxCOLUMNS_slope, not {shape:?}"
-            )
-        };
-        let mut parts = shape.split('_');
-        let sizes: Vec<u32> = parts
-            .next()
-            .unwrap_or_default()
-            .split('x')
-            .map(str::parse)
-            .collect::<std::result::Result<_, _>>()
-            .map_err(|_| wrong())?;
-        let (lanes, columns, rows) = match sizes[..] {
-            [lanes, columns] => (lanes, columns, 1),
-            [lanes, columns, rows] => (lanes, columns, rows),
-            _ => return Err(wrong().into()),
-        };
-        let (edges, band, slope) = match parts.collect::<Vec<_>>()[..] {
-            [] => (false, false, false),
-            ["edges"] => (true, false, false),
-            ["band"] => (false, true, false),
-            ["edges", "band"] => (true, true, false),
-            ["slope"] => (false, true, true),
-            _ => return Err(wrong().into()),
-        };
-        if !lanes.is_power_of_two() || lanes > 32 || columns == 0 || (edges && lanes != 32) {
-            return Err(format!(
-                "permutations.toml: {shape}: lanes are 1, 2, 4 ... 32 (32 with edges), columns at least 1"
-            )
-            .into());
+    fn sweep(&self, row: &Sweeps, shape: &str) -> Result<Kernel> {
+        let kind = row.kind;
+        let wrong = |what: &str| format!("permutations.toml: {} {} {shape}: {what}", self.key, kind.name());
+        let (lanes, columns, rows) =
+            sizes(shape).ok_or_else(|| wrong("a shape is LANESxCOLUMNS or LANESxCOLUMNSxROWS"))?;
+        if !lanes.is_power_of_two() || lanes > 32 || columns == 0 {
+            return Err(wrong("lanes are 1, 2, 4 ... 32, columns at least 1").into());
         }
-        let fast = self.absorbs && !band && self.channels == "one";
-        let most_rows = match (fast, edges) {
-            (true, true) => 8,
-            (true, false) => 2,
-            (false, _) => 1,
+        if kind.has_strips() && lanes != 32 {
+            return Err(wrong("strips have 32 lanes").into());
+        }
+        let most_rows = match kind {
+            SweepKind::Narrow => 2,
+            SweepKind::Wide => 8,
+            _ => 1,
         };
         if ![1, 2, 4, 8].contains(&rows) || rows > most_rows {
-            return Err(format!(
-                "permutations.toml: {shape}: rows are 1, 2 or (with edges) 4 or 8, and 1 unless the functor absorbs, points have one channel and there is no band"
-            )
-            .into());
+            return Err(wrong("rows are 1, narrow sweeps have 1 or 2, wide ones 1, 2, 4 or 8").into());
         }
-        if self.shares && (edges || band || rows > 1 || columns % 2 == 1 || self.channels != "one") {
-            return Err(format!(
-                "permutations.toml: {shape}: a functor that shares has an even number of columns and nothing but lanes and columns"
-            )
-            .into());
+        let one = self.channels == "one";
+        let is_fast = matches!(kind, SweepKind::Narrow | SweepKind::Wide | SweepKind::Diagonal);
+        if is_fast && !(one && self.padding_safe) {
+            return Err(wrong("the functor is padding-safe, and points have one channel").into());
         }
-        if self.continues && (!edges || band || rows > 1) {
-            return Err(format!(
-                "permutations.toml: {shape}: a functor that continues has edges, one row at a time and no band"
-            )
-            .into());
+        if kind == SweepKind::Soft && (!one || columns % 2 == 1) {
+            return Err(wrong("columns are even, and points have one channel").into());
         }
-        let symbol = format!("dtw_{}_sweep_{}_{}_{shape}", self.key, self.dtype, self.channels);
-        let source = match (slope, self.shares) {
-            (true, _) => format!("DTW_SLOPE({symbol}, ({}), {lanes}, {columns})", self.functor),
-            (_, true) => format!("DTW_SOFT({symbol}, ({}), {lanes}, {columns})", self.functor),
-            _ if self.continues => format!("DTW_BLOCK({symbol}, ({}), {columns})", self.functor),
-            _ => {
-                format!(
-                    "DTW_SWEEP({symbol}, ({}), {lanes}, {columns}, {rows}, {edges}, {band})",
-                    self.functor
-                )
-            }
+        if row.band && !matches!(kind, SweepKind::General | SweepKind::Strips) {
+            return Err(wrong("general sweeps and strips alone may have any band").into());
+        }
+        let band = row.band;
+        let suffix = if band { "_band" } else { "" };
+        let symbol =
+            format!("dtw_{}_{}_{}_{}_{shape}{suffix}", self.key, kind.name(), self.dtype, self.channels);
+        let functor = self.untimed.as_ref().filter(|_| is_fast).unwrap_or(&self.functor);
+        let arguments = match kind {
+            SweepKind::General => format!("{lanes}, {columns}, {band}"),
+            SweepKind::Strips => format!("{columns}, {band}"),
+            SweepKind::Narrow => format!("{lanes}, {columns}, {rows}"),
+            SweepKind::Wide => format!("{columns}, {rows}"),
+            SweepKind::Diagonal | SweepKind::Soft => format!("{lanes}, {columns}"),
+            SweepKind::Block => format!("{columns}"),
         };
-        let links = fast && edges;
+        let source = format!("DTW_{}({symbol}, ({functor}), {arguments})", kind.name().to_uppercase());
         Ok(Kernel {
             lanes,
             columns,
             rows,
-            edges,
-            band,
-            slope,
-            links,
-            hot,
-            ..self.kernel("Sweep", symbol, source)
+            band: band || kind == SweepKind::Diagonal,
+            untimed: is_fast && self.untimed.is_some(),
+            no_spills: row.no_spills,
+            ..self.kernel(Pass::Sweep(kind), symbol, source)
         })
     }
 
     fn trace(&self) -> Kernel {
         let symbol = format!("dtw_{}_trace_{}_{}", self.key, self.dtype, self.channels);
-        let source = format!("DTW_TRACE({symbol}, ({}), true)", self.functor);
-        Kernel { lanes: 32, edges: true, band: true, ..self.kernel("Trace", symbol, source) }
+        let source = format!("DTW_TRACE({symbol}, ({}))", self.functor);
+        Kernel { lanes: 32, band: true, ..self.kernel(Pass::Other("Trace"), symbol, source) }
     }
 
-    fn kernel(&self, pass: &'static str, symbol: String, source: String) -> Kernel {
+    fn kernel(&self, pass: Pass, symbol: String, source: String) -> Kernel {
         Kernel {
             key: self.key.clone(),
             pass,
@@ -252,11 +246,9 @@ impl Instance {
             lanes: 0,
             columns: 0,
             rows: 1,
-            edges: false,
             band: false,
-            slope: false,
-            links: false,
-            hot: false,
+            untimed: false,
+            no_spills: false,
             symbol,
             source,
             measures: self.measures.clone(),
@@ -264,28 +256,29 @@ impl Instance {
     }
 }
 
-fn helper(name: &str, dtype: &str) -> Kernel {
-    let pass = ["Prepare", "Best", "Normalize", "Walk"].into_iter().find(|pass| pass.to_lowercase() == name);
+fn helper(name: &str, dtype: &str) -> Result<Kernel> {
+    let pass = ["Prepare", "Best", "Normalize", "Walk"]
+        .into_iter()
+        .find(|pass| pass.to_lowercase() == name)
+        .ok_or_else(|| format!("permutations.toml: helpers: there is no kernel {name:?}"))?;
     let (symbol, number) = match dtype {
         "" => (format!("dtw_{name}"), String::new()),
         "f32" => (format!("dtw_{name}_f32"), ", float".to_owned()),
         _ => (format!("dtw_{name}_f64"), ", double".to_owned()),
     };
-    Kernel {
+    Ok(Kernel {
         key: name.to_owned(),
-        pass: pass.unwrap_or_default(),
+        pass: Pass::Other(pass),
         dtype: dtype.to_owned(),
         many: false,
         lanes: 0,
         columns: 0,
         rows: 1,
-        edges: false,
         band: false,
-        slope: false,
-        links: false,
-        hot: false,
+        untimed: false,
+        no_spills: false,
         source: format!("DTW_{}({symbol}{number})", name.to_uppercase()),
         symbol,
         measures: Vec::new(),
-    }
+    })
 }

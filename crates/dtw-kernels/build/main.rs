@@ -6,6 +6,9 @@ mod expand;
 #[cfg(feature = "host")]
 mod host;
 mod images;
+#[path = "../src/kind.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with the library, which uses all of it")]
+mod kind;
 mod permutations;
 mod sources;
 mod table;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::Result;
+use crate::kind::SweepKind;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,30 +30,31 @@ pub(crate) struct Functor {
     pub(crate) measures: Vec<String>,
     #[serde(default = "all_channels")]
     pub(crate) channels: Vec<String>,
-    /// Whether the fast sweeps do it where there are one channel and no band (kAbsorbs).
+    /// The type that computes the same for series without timestamps, and is padding-safe; narrow and wide sweeps take it.
+    pub(crate) untimed: Option<String>,
+    /// Whether narrow, wide and diagonal sweeps do it (kPaddingSafe).
     #[serde(default)]
-    pub(crate) absorbs: bool,
-    /// Whether it is swept by soft.cuh: one channel, one strip, one row at a time, no band.
-    #[serde(default)]
-    pub(crate) shares: bool,
-    /// Whether it is swept by blocks.cuh: with edges, one row at a time, no band.
-    #[serde(default)]
-    pub(crate) continues: bool,
+    pub(crate) padding_safe: bool,
 }
 
 /// Every functor × dtype × channels × shape of a row.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweeps {
+    #[serde(deserialize_with = "kind")]
+    pub(crate) kind: SweepKind,
     pub(crate) functors: Vec<String>,
     #[serde(default = "all_dtypes")]
     pub(crate) dtypes: Vec<String>,
     #[serde(default = "all_channels")]
     pub(crate) channels: Vec<String>,
     pub(crate) shapes: Vec<String>,
-    /// A kernel that must not spill registers.
+    /// Whether bands are honoured.
     #[serde(default)]
-    pub(crate) hot: bool,
+    pub(crate) band: bool,
+    /// Kernels that must not spill registers.
+    #[serde(default)]
+    pub(crate) no_spills: bool,
 }
 
 /// Every functor × dtype × channels of a row.
@@ -71,6 +73,14 @@ pub(crate) struct Traces {
 pub(crate) struct Helpers {
     pub(crate) typed: Vec<String>,
     pub(crate) untyped: Vec<String>,
+}
+
+fn kind<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<SweepKind, D::Error> {
+    let name = String::deserialize(from)?;
+    SweepKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names = SweepKind::ALL.map(SweepKind::name).join(", ");
+        serde::de::Error::custom(format!("there is no kind of sweep {name:?}; there are {names}"))
+    })
 }
 
 fn all_dtypes() -> Vec<String> {

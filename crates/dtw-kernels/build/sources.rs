@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::Result;
-use crate::expand::Kernel;
+use crate::expand::{Kernel, Pass};
+use crate::kind::SweepKind;
 
 /// Columns that one source file unrolls, about; more and it is split, so that parallel builds end together.
 const MOST_COLUMNS: u32 = 64;
@@ -17,7 +18,7 @@ pub(crate) struct Unit<'a> {
 impl Unit<'_> {
     /// The header that it includes.
     pub(crate) fn header(&self) -> &'static str {
-        let is_of_blocks = |kernel: &&Kernel| kernel.source.starts_with("DTW_BLOCK(");
+        let is_of_blocks = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Block);
         if self.kernels.iter().any(is_of_blocks) { BLOCKS } else { "kernels.cuh" }
     }
 
@@ -38,10 +39,13 @@ pub(crate) fn units(kernels: &[Kernel]) -> Vec<Unit<'_>> {
     for kernel in kernels {
         let channels = if kernel.many { "many" } else { "one" };
         let stem = match kernel.pass {
-            "Sweep" => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
-            "Trace" => format!("trace_{}_{channels}", kernel.dtype),
-            "Walk" => "walk".to_owned(),
-            _ => format!("series_{}", kernel.dtype),
+            Pass::Sweep(kind @ (SweepKind::Block | SweepKind::Soft)) => {
+                format!("{}_{}_{}_{channels}", kernel.key, kind.name(), kernel.dtype)
+            }
+            Pass::Sweep(_) => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
+            Pass::Other("Trace") => format!("trace_{}_{channels}", kernel.dtype),
+            Pass::Other("Walk") => "walk".to_owned(),
+            Pass::Other(_) => format!("series_{}", kernel.dtype),
         };
         let pieces = all.iter().filter(|unit| is_piece(&unit.name, &stem)).count();
         let last = all.iter_mut().rev().find(|unit| is_piece(&unit.name, &stem));
@@ -67,7 +71,7 @@ fn is_piece(name: &str, stem: &str) -> bool {
 }
 
 /// The header of the kernels of blocks, which no others include: editing it leaves their images as they are.
-const BLOCKS: &str = "blocks.cuh";
+const BLOCKS: &str = "sweeps/block.cuh";
 
 /// Headers that no device's image is made of: editing them leaves compiled images as they are.
 const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/fibers.h"];

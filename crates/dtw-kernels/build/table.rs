@@ -15,20 +15,18 @@ pub(crate) fn table(units: &[Unit<'_>], headers: &Headers) -> String {
             }
             let _ = writeln!(
                 text,
-                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, rows: {}, edges: {}, \
-                 band: {}, slope: {}, links: {}, hot: {}, symbol: {:?}, unit: {:?} }},",
+                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, rows: {}, band: {}, \
+                 untimed: {}, no_spills: {}, symbol: {:?}, unit: {:?} }},",
                 kernel.key,
-                kernel.pass,
+                kernel.pass.variant(),
                 kernel.dtype,
                 kernel.many,
                 kernel.lanes,
                 kernel.columns,
                 kernel.rows,
-                kernel.edges,
                 kernel.band,
-                kernel.slope,
-                kernel.links,
-                kernel.hot,
+                kernel.untimed,
+                kernel.no_spills,
                 kernel.symbol,
                 unit.name
             );

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::params;
+use crate::{SweepKind, params};
 
 /// What a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pass {
     /// Distances; takes [`Sweep`](crate::params::Sweep).
-    Sweep,
+    Sweep(SweepKind),
     /// Raw series to prepared ones; takes [`Prepare`](crate::params::Prepare).
     Prepare,
     /// The best ends of subsequence sweeps; takes [`Best`](crate::params::Best).
@@ -27,7 +27,7 @@ impl Pass {
     #[must_use]
     pub const fn params_bytes(self) -> usize {
         match self {
-            Pass::Sweep | Pass::Trace => size_of::<params::Sweep>(),
+            Pass::Sweep(_) | Pass::Trace => size_of::<params::Sweep>(),
             Pass::Prepare => size_of::<params::Prepare>(),
             Pass::Best => size_of::<params::Best>(),
             Pass::Normalize => size_of::<params::Normalize>(),
@@ -53,17 +53,14 @@ pub struct Kernel {
     pub columns: u32,
     /// Sweeps: rows that a lane takes at once.
     pub rows: u32,
-    /// Sweeps: whether pairs may be wider than `lanes * columns`.
-    pub edges: bool,
-    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for.
+    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for. A diagonal
+    /// sweep takes nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least `lanes * (columns - idle())` and at most
+    /// `lanes * columns` offsets.
     pub band: bool,
-    /// Sweeps with a band: whether it must be [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least
-    /// `lanes * (columns - idle())` and at most `lanes * columns` offsets, for pairs of the same two lengths.
-    pub slope: bool,
-    /// Sweeps with edges: whether numbers pass from strip to strip as links; only the last column goes to the edges then.
-    pub links: bool,
+    /// Sweeps: whether series must have no timestamps.
+    pub untimed: bool,
     /// Whether published timings hang on it: its build fails if registers spill.
-    pub hot: bool,
+    pub no_spills: bool,
     /// Its name in the image.
     pub symbol: &'static str,
     /// The unit (source file, image) that holds it.
@@ -71,13 +68,34 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Places of a lane that a kernel with [`slope`](Self::slope) may leave without a cell.
+    /// Which sweep it is, if it is one.
+    #[must_use]
+    pub const fn kind(&self) -> Option<SweepKind> {
+        match self.pass {
+            Pass::Sweep(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a sweep of this kind.
+    #[must_use]
+    pub fn is(&self, kind: SweepKind) -> bool {
+        self.kind() == Some(kind)
+    }
+
+    /// Whether it sweeps pairs of any width, strip by strip.
+    #[must_use]
+    pub fn has_strips(&self) -> bool {
+        self.kind().is_some_and(SweepKind::has_strips)
+    }
+
+    /// Places of a lane that a diagonal sweep may leave without a cell.
     #[must_use]
     pub fn idle(&self) -> u32 {
         if self.lanes == 8 { 1 } else { 2 }
     }
 
-    /// Columns of one strip: the widest pair of a kernel without edges.
+    /// Columns of one strip: the widest pair of a kernel without strips.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.lanes * self.columns
@@ -131,10 +149,10 @@ pub fn find(symbol: &str) -> Option<&'static Kernel> {
         .copied()
 }
 
-/// The sweeps of a functor, for `dtype` (`f32`, `f64`) and one or several channels: every shape there is.
+/// The sweeps of a functor, for `dtype` (`f32`, `f64`) and one or several channels: every kind and shape there is.
 pub fn sweeps(key: &str, dtype: &str, many: bool) -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(move |kernel| {
-        kernel.pass == Pass::Sweep && kernel.key == key && kernel.dtype == dtype && kernel.many == many
+        kernel.kind().is_some() && kernel.key == key && kernel.dtype == dtype && kernel.many == many
     })
 }
 
@@ -155,15 +173,15 @@ mod tests {
 
     #[test]
     fn symbols_say_what_a_kernel_is() {
-        let kernel = find("dtw_soft_dtw_sweep_f64_many_32x8_edges_band").unwrap();
+        let kernel = find("dtw_soft_dtw_strips_f64_many_32x8_band").unwrap();
         assert_eq!(
             (kernel.key, kernel.pass, kernel.dtype, kernel.many),
-            ("soft_dtw", Pass::Sweep, "f64", true)
+            ("soft_dtw", Pass::Sweep(SweepKind::Strips), "f64", true)
         );
-        assert_eq!((kernel.width(), kernel.edges, kernel.band), (256, true, true));
+        assert_eq!((kernel.width(), kernel.has_strips(), kernel.band), (256, true, true));
         let text = source(kernel.unit).unwrap();
-        let line = "(dtw::SoftDtw<double, true>), 32, 8, 1, true, true)";
-        assert!(text.contains(&format!("DTW_SWEEP({}, {line}", kernel.symbol)), "{text}");
+        let line = "(dtw::SoftDtw<double, true>), 8, true)";
+        assert!(text.contains(&format!("DTW_STRIPS({}, {line}", kernel.symbol)), "{text}");
         assert!(find("dtw_none").is_none());
     }
 
@@ -171,15 +189,33 @@ mod tests {
     fn every_measure_has_kernels_for_every_length() {
         for (measure, keys) in measures() {
             for dtype in ["f32", "f64"] {
-                let any = keys.iter().any(|key| sweeps(key, dtype, false).any(|kernel| kernel.edges));
+                let any = keys
+                    .iter()
+                    .any(|key| sweeps(key, dtype, false).any(|kernel| kernel.is(SweepKind::Strips)));
                 assert!(any, "{measure} {dtype}: {keys:?}");
             }
         }
     }
 
     #[test]
+    fn what_a_kind_cannot_do_another_does() {
+        for kernel in kernels() {
+            let fallback = kernel.kind().and_then(SweepKind::fallback);
+            let is_there = |kind| sweeps(kernel.key, kernel.dtype, kernel.many).any(|other| other.is(kind));
+            assert!(fallback.is_none_or(is_there), "{}: no {fallback:?}", kernel.symbol);
+        }
+        // Whatever is left undone ends with a kind that leaves nothing undone.
+        for kind in SweepKind::ALL {
+            let chain = std::iter::successors(Some(kind), |kind| kind.fallback());
+            assert!(
+                chain.take(8).last().is_some_and(|last| last.fallback().is_none() && !last.may_give_up())
+            );
+        }
+    }
+
+    #[test]
     fn passes_are_found() {
-        for kernel in kernels().iter().filter(|kernel| kernel.pass != Pass::Sweep) {
+        for kernel in kernels().iter().filter(|kernel| kernel.kind().is_none()) {
             assert_eq!(other(kernel.pass, kernel.key, kernel.dtype, kernel.many), Some(kernel));
         }
         assert_eq!(other(Pass::Prepare, "", "f64", true).unwrap().symbol, "dtw_prepare_f64");

@@ -12,6 +12,8 @@ pub mod catalog;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod images;
+mod kind;
 pub mod params;
 
 pub use catalog::{Kernel, Pass};
+pub use kind::SweepKind;

@@ -148,7 +148,7 @@ params! {
         edge_stride: u64,
         /// Numbers from part to part.
         edge_part_stride: u64,
-        /// Kernels with [`links`](crate::Kernel::links), never null: numbers on their way from strip to strip, each with a mark
+        /// [Wide](crate::SweepKind::Wide) sweeps, never null: numbers on their way from strip to strip, each with a mark
         /// as wide, at `slot * edge_stride + i`; with `spread` zeroed before the launch.
         links: u64,
         /// `spread`: rows done (u32), at `task * strips + strip`; zeroed before the launch.

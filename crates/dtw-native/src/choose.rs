@@ -4,14 +4,16 @@
 //! all instructions, and how long the longest chain of dependent rows takes, once per round of warps. The least estimate
 //! wins. The numbers of [`Costs`] are of NVIDIA's sm_90, in cycles; only their ratios matter.
 
-use dtw_kernels::{Kernel, catalog};
+use dtw_kernels::{Kernel, SweepKind, catalog};
 
 /// What a launch is to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demand {
     pub(crate) key: &'static str,
-    /// Another functor that computes the same here, faster.
-    pub(crate) shortcut: Option<&'static str>,
+    /// The one kind of sweep that is asked for; `None`: whichever is fastest of those that leave nothing undone.
+    pub(crate) only: Option<SweepKind>,
+    /// Whether series have no timestamps.
+    pub(crate) untimed: bool,
     pub(crate) dtype: &'static str,
     pub(crate) many: bool,
     /// Whether cells are outside of a band.
@@ -24,7 +26,7 @@ pub(crate) struct Demand {
     /// Allowed columns of a row, on average.
     pub(crate) row_cells: usize,
     pub(crate) tasks: u64,
-    /// Whether the last column is wanted: strips with edges, an edge for every task.
+    /// Whether the last column is wanted: a kind with strips, an edge for every task.
     pub(crate) keeps_edges: bool,
 }
 
@@ -59,7 +61,7 @@ impl Costs {
     fn of(kernel: &Kernel, m: usize) -> Self {
         let wide = kernel.dtype == "f64";
         let wider = if wide { 2.0 } else { 1.0 };
-        if kernel.slope {
+        if kernel.is(SweepKind::Diagonal) {
             return Self {
                 cell: 3.2,
                 cell_latency: 13.0,
@@ -80,7 +82,7 @@ impl Costs {
                 strip_lag: 96.0,
             };
         }
-        if kernel.key == "soft_dtw_shared" {
+        if kernel.is(SweepKind::Soft) {
             return Self {
                 cell: 12.0,
                 cell_latency: 12.0,
@@ -90,9 +92,10 @@ impl Costs {
                 strip_lag: 0.0,
             };
         }
-        if kernel.links && !wide && kernel.key.starts_with("open_dtw") {
+        let links = kernel.is(SweepKind::Wide);
+        if links && !wide && kernel.key.starts_with("open_dtw") {
             // Measured for lanes of 16 to 64 columns. What links, and columns that lanes share, cost in a row is saved where one
-            // strip is all and neighbours share one column at most (kOne in wide.cuh).
+            // strip is all and neighbours share one column at most (kOne in sweeps/wide.cuh).
             let alone = kernel.columns >= 32
                 && kernel.rows > 1
                 && m <= kernel.width() as usize
@@ -107,7 +110,7 @@ impl Costs {
                 strip_lag: 56.0,
             };
         }
-        let lagged = kernel.key == "twed_unit";
+        let lagged = kernel.untimed;
         Self {
             cell: match (lagged, wide) {
                 (true, _) => 17.0,
@@ -116,7 +119,7 @@ impl Costs {
             },
             // Rows of narrow lanes are begun before their left edge is there.
             cell_latency: match (lagged, wide) {
-                (true, _) if kernel.links && kernel.columns < 12 => 33.0,
+                (true, _) if links && kernel.columns < 12 => 33.0,
                 (true, _) => 48.0,
                 (false, true) => 33.0,
                 (false, false) => 13.0,
@@ -124,7 +127,7 @@ impl Costs {
             row: if lagged { 25.0 } else { 8.0 },
             row_latency: 65.0,
             registers: if lagged { (90.0, 8.0) } else { (8.0 + 16.0 * f64::from(kernel.rows), 2.0 * wider) },
-            strip_lag: if kernel.links { 56.0 } else { 96.0 },
+            strip_lag: if links { 56.0 } else { 96.0 },
         }
     }
 
@@ -152,23 +155,10 @@ pub(crate) fn choose(
 }
 
 fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
-    [Some(demand.key), demand.shortcut]
-        .into_iter()
-        .flatten()
-        .flat_map(|key| catalog::sweeps(key, demand.dtype, demand.many))
-        .filter(|kernel| (kernel.band || !demand.band) && fits(kernel))
-        .filter(|kernel| {
-            let (lanes, columns) = (kernel.lanes as usize, kernel.columns as usize);
-            let holds =
-                |offsets| (lanes * (columns - kernel.idle() as usize)..=lanes * columns).contains(&offsets);
-            !kernel.slope || demand.offsets.is_some_and(holds)
-        })
-        .filter(|kernel| {
-            let holds = kernel.slope || kernel.width() as usize >= demand.m;
-            kernel.edges || (!demand.keeps_edges && holds)
-        })
+    catalog::sweeps(demand.key, demand.dtype, demand.many)
+        .filter(|kernel| can(kernel, demand) && fits(kernel))
         .flat_map(|kernel| {
-            let spreads: &[bool] = match (kernel.edges, demand.keeps_edges) {
+            let spreads: &[bool] = match (kernel.has_strips(), demand.keeps_edges) {
                 (false, _) => &[false],
                 (true, true) => &[true],
                 (true, false) => &[false, true],
@@ -177,10 +167,33 @@ fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool
         })
         .min_by(|a, b| {
             let cost = |choice: &Choice| cycles(choice, demand, multiprocessors);
-            // Equal estimates: the narrower, then the shortcut, so that the order of the table does not matter.
-            let rank = |choice: &Choice| (choice.kernel.columns, Some(choice.kernel.key) != demand.shortcut);
+            // Equal estimates: the narrower, then one for series without timestamps.
+            let rank = |choice: &Choice| (choice.kernel.columns, !choice.kernel.untimed);
             cost(a).total_cmp(&cost(b)).then_with(|| rank(a).cmp(&rank(b)))
         })
+}
+
+/// Whether a kernel does what is asked for.
+fn can(kernel: &Kernel, demand: &Demand) -> bool {
+    let Some(kind) = kernel.kind() else { return false };
+    let is_asked_for = match demand.only {
+        Some(only) => kind == only,
+        None => kind != SweepKind::Block && !kind.may_give_up(),
+    };
+    let holds_all = match kind {
+        SweepKind::Diagonal => {
+            let (lanes, columns, idle) =
+                (kernel.lanes as usize, kernel.columns as usize, kernel.idle() as usize);
+            let held = lanes * (columns - idle)..=lanes * columns;
+            demand.offsets.is_some_and(|offsets| held.contains(&offsets))
+        }
+        _ => kind.has_strips() || kernel.width() as usize >= demand.m,
+    };
+    is_asked_for
+        && holds_all
+        && (kernel.band || !demand.band)
+        && (demand.untimed || !kernel.untimed)
+        && (kind.has_strips() || !demand.keeps_edges)
 }
 
 /// Estimated cycles of a launch.
@@ -190,7 +203,7 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let columns = f64::from(kernel.columns);
     let schedulers = SCHEDULERS * f64::from(multiprocessors.max(1));
     let rows_at_once = f64::from(kernel.rows);
-    let (strips, rows, lag) = if kernel.edges {
+    let (strips, rows, lag) = if kernel.has_strips() {
         let width = kernel.width() as usize;
         let strips = demand.m.div_ceil(width);
         // Rows of a strip that lie within the band.
@@ -198,7 +211,11 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
         let rows = (slope * (width + demand.row_cells) as f64).min(demand.n as f64);
         (strips as f64, rows, STRIP_LANES as f64)
     } else {
-        let lag = if kernel.slope { kernel.lanes } else { (demand.m as u32).div_ceil(kernel.columns) };
+        let lag = if kernel.is(SweepKind::Diagonal) {
+            kernel.lanes
+        } else {
+            (demand.m as u32).div_ceil(kernel.columns)
+        };
         (1.0, demand.n as f64, f64::from(lag))
     };
     let steps = strips * (rows + lag * rows_at_once);
@@ -209,7 +226,8 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let cells = (columns * costs.cell_latency / rows_at_once).max(columns * costs.cell);
     let latency = cells + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
-    let most = if spread && kernel.links { f64::from(SPREAD_BLOCKS) } else { f64::INFINITY };
+    let links = kernel.is(SweepKind::Wide);
+    let most = if spread && links { f64::from(SPREAD_BLOCKS) } else { f64::INFINITY };
     let blocks = costs.resident_blocks(columns).min(most);
     let at_once = running.min(schedulers * blocks);
     let rounds = (running / at_once.max(1.0)).ceil();
@@ -217,7 +235,7 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
         return issue.max(steps * latency * rounds);
     }
     // A strip whose last column is not the last of its lane is swept one row at a time where that column is wanted.
-    let alone = if demand.keeps_edges && kernel.links && !shares_at_most(MOST_SHARED, kernel, demand.m) {
+    let alone = if demand.keeps_edges && links && !shares_at_most(MOST_SHARED, kernel, demand.m) {
         demand.n as f64 * (columns * costs.cell_latency + costs.row_latency + costs.row) * rounds
     } else {
         0.0
@@ -228,10 +246,10 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     issue.max(chain * (latency + (sharing - 1.0) * step) * rounds).max(alone)
 }
 
-/// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane: kShared of cells.cuh.
+/// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane: kShared of lanes/cells.cuh.
 const MOST_SHARED: usize = 7;
 
-/// Whether the last strip's columns end with a lane while neighbouring lanes share at most so many, as `Layout` of wide.cuh lays
+/// Whether the last strip's columns end with a lane while neighbouring lanes share at most so many, as `Layout` of sweeps/wide.cuh lays
 /// them out.
 fn shares_at_most(shared: usize, kernel: &Kernel, m: usize) -> bool {
     let (columns, width) = (kernel.columns as usize, kernel.width() as usize);
@@ -242,13 +260,17 @@ fn shares_at_most(shared: usize, kernel: &Kernel, m: usize) -> bool {
 }
 
 #[cfg(test)]
+mod choices;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     fn demand(n: usize, m: usize, tasks: u64) -> Demand {
         Demand {
             key: "dtw",
-            shortcut: None,
+            only: None,
+            untimed: true,
             dtype: "f32",
             many: false,
             band: false,
@@ -266,7 +288,7 @@ mod tests {
         for m in [20, 60, 96, 128, 512, 1024] {
             let choice = choose(&demand(m, m, 10_000_000), 132, |_| true).unwrap();
             let width = choice.kernel.width() as usize;
-            assert!(!choice.kernel.edges && !choice.kernel.band && width >= m, "{m}: {choice:?}");
+            assert!(choice.kernel.is(SweepKind::Narrow) && width >= m, "{m}: {choice:?}");
             assert!(width <= m + m / 2 + 16, "{m}: {choice:?}");
         }
     }
@@ -274,36 +296,53 @@ mod tests {
     #[test]
     fn few_long_pairs_are_spread() {
         let choice = choose(&demand(100_000, 100_000, 1), 132, |_| true).unwrap();
-        assert!(choice.spread && choice.kernel.edges, "{choice:?}");
+        assert!(choice.spread && choice.kernel.has_strips(), "{choice:?}");
         let choice = choose(&demand(100_000, 100_000, 100_000), 132, |_| true).unwrap();
-        assert!(choice.kernel.edges, "{choice:?}");
+        assert!(choice.kernel.has_strips(), "{choice:?}");
     }
 
     #[test]
     fn bands_go_to_kernels_that_know_them() {
         let banded = Demand { band: true, row_cells: 200, ..demand(2047, 2047, 1_000_000) };
         let choice = choose(&banded, 132, |_| true).unwrap();
-        assert!(choice.kernel.band && choice.kernel.edges, "{choice:?}");
+        assert!(choice.kernel.is(SweepKind::Strips) && choice.kernel.band, "{choice:?}");
         for offsets in 16..=1536 {
             let narrow = Demand { offsets: Some(offsets), row_cells: offsets, ..banded };
             let kernel = choose(&narrow, 132, |_| true).unwrap().kernel;
-            assert!(kernel.slope && kernel.width() as usize >= offsets, "{offsets}: {kernel:?}");
+            assert!(
+                kernel.is(SweepKind::Diagonal) && kernel.width() as usize >= offsets,
+                "{offsets}: {kernel:?}"
+            );
         }
     }
 
     #[test]
-    fn a_shortcut_is_taken_where_there_is_one() {
-        let twed = Demand { key: "twed", shortcut: Some("twed_unit"), dtype: "f64", ..demand(4000, 4000, 1) };
-        assert_eq!(choose(&twed, 132, |_| true).unwrap().kernel.key, "twed_unit");
-        let banded = Demand { band: true, row_cells: 100, ..twed };
-        assert_eq!(choose(&banded, 132, |_| true).unwrap().kernel.key, "twed");
+    fn series_without_timestamps_go_to_kernels_for_them() {
+        let twed = Demand { key: "twed", dtype: "f64", ..demand(4000, 4000, 1) };
+        assert!(choose(&twed, 132, |_| true).unwrap().kernel.untimed);
+        for other in [Demand { untimed: false, ..twed }, Demand { band: true, row_cells: 100, ..twed }] {
+            assert!(!choose(&other, 132, |_| true).unwrap().kernel.untimed);
+        }
+    }
+
+    #[test]
+    fn kinds_that_leave_something_to_others_are_taken_only_if_asked_for() {
+        for (key, keeps_edges, kind) in
+            [("soft_dtw", false, SweepKind::Soft), ("subsequence_dtw", true, SweepKind::Block)]
+        {
+            for (n, tasks) in [(1, 1), (100, 100_000), (1000, 1_000_000), (1500, 10)] {
+                let any = Demand { key, keeps_edges, ..demand(n, n, tasks) };
+                assert!(!choose(&any, 132, |_| true).unwrap().kernel.is(kind));
+                assert!(choose(&Demand { only: Some(kind), ..any }, 132, |_| true).unwrap().kernel.is(kind));
+            }
+        }
     }
 
     #[test]
     fn a_search_keeps_its_edges() {
         let search = Demand { key: "subsequence_dtw", keeps_edges: true, ..demand(1000, 20, 10) };
         let choice = choose(&search, 132, |_| true).unwrap();
-        assert!(choice.kernel.edges && choice.spread);
+        assert!(choice.kernel.has_strips() && choice.spread);
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
             let mut narrower = job;
             narrower.y.length = m as u32;
             match self.sweeper.choice::<T>(&narrower, form, &self.budget) {
-                Ok(choice) if !choice.kernel.edges => choice.kernel.width() as usize,
+                Ok(choice) if !choice.kernel.has_strips() => choice.kernel.width() as usize,
                 _ => usize::MAX / 4,
             }
         };

@@ -1,6 +1,7 @@
 //! From a measure to the functor that computes it, and what that functor wants to know of the series.
 
 use dtw_core::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
+use dtw_kernels::{SweepKind, catalog};
 
 /// What a point costs to delete, where the measure has such a cost; the numbers are `Prepare::gap_kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +13,8 @@ pub(crate) enum Gaps {
     Twed = 2,
 }
 
-/// Beyond the rows of a block: kCarried of native/blocks.cuh.
+/// Where a path starts that came from the block before: here, plus its column (1-based). Beyond all rows of a block; kCarried of
+/// native/sweeps/block.cuh.
 pub(crate) const CARRIED: u32 = 1 << 31;
 
 /// A functor and its arguments.
@@ -20,10 +22,6 @@ pub(crate) const CARRIED: u32 = 1 << 31;
 pub(crate) struct Functor {
     /// Its key in the catalogue.
     pub(crate) key: &'static str,
-    /// Another functor that computes the same for series without timestamps.
-    pub(crate) untimed: Option<&'static str>,
-    /// Another functor that is faster and leaves undone what it cannot do, as NaN.
-    pub(crate) attempt: Option<&'static str>,
     pub(crate) parameters: [f64; 4],
     pub(crate) option: u32,
     /// Numbers that make a state.
@@ -39,8 +37,6 @@ impl Functor {
     pub(crate) fn with_parameter(key: &'static str, parameter: f64) -> Self {
         Self {
             key,
-            untimed: None,
-            attempt: None,
             parameters: [parameter, 0.0, 0.0, 0.0],
             option: 0,
             parts: 1,
@@ -80,10 +76,10 @@ impl Functor {
             Measure::Msm { c } => with("msm", c),
             Measure::Twed { nu, lambda, degree } => {
                 let parameters = [nu, lambda, degree, 0.0];
-                Self { untimed: Some("twed_unit"), parameters, gaps: Gaps::Twed, ..plain("twed") }
+                Self { parameters, gaps: Gaps::Twed, ..plain("twed") }
             }
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
-                Self { parts: 2, attempt: Some("soft_dtw_shared"), ..with("soft_dtw", gamma) }
+                Self { parts: 2, ..with("soft_dtw", gamma) }
             }
             Measure::LogGak { sigma } => Self { parts: 2, ..with("log_gak", sigma) },
             _ => return None,
@@ -101,23 +97,14 @@ impl Functor {
         Self { key, parts: 1, ..self }
     }
 
-    /// The functor of a search whose reference comes in blocks; a path from the block before starts at [`CARRIED`] and its
-    /// column, 1-based.
-    pub(crate) fn in_blocks(self) -> Option<Self> {
-        let key = match self.key {
-            "subsequence_dtw" => "subsequence_dtw_block",
-            "subsequence_dtw_euclidean" => "subsequence_dtw_euclidean_block",
-            "subsequence_dtw_manhattan" => "subsequence_dtw_manhattan_block",
-            _ => return None,
-        };
-        Some(Self { key, ..self })
+    /// Whether there are sweeps of this kind.
+    pub(crate) fn has(&self, kind: SweepKind) -> bool {
+        catalog::kernels().iter().any(|kernel| kernel.key == self.key && kernel.is(kind))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use dtw_kernels::catalog;
-
     use super::*;
 
     #[test]
@@ -142,18 +129,16 @@ mod tests {
             for dtype in ["f32", "f64"] {
                 for channels in [1, 3] {
                     let many = channels > 1 && !spec.measure.sums_channels();
-                    let widest =
-                        catalog::sweeps(functor.key, dtype, many).any(|kernel| kernel.edges && kernel.band);
-                    assert!(widest, "{} {dtype} {channels}", functor.key);
-                    let costs = functor.without_starts();
-                    assert!(
-                        catalog::sweeps(costs.key, dtype, many).any(|kernel| kernel.edges && kernel.band)
-                    );
-                    let in_blocks = functor.in_blocks();
-                    assert_eq!(in_blocks.is_some(), spec.anchor == Anchor::Subsequence);
-                    assert!(in_blocks.is_none_or(|blocks| {
-                        catalog::sweeps(blocks.key, dtype, many).any(|kernel| kernel.edges)
-                    }));
+                    let is_general = |functor: &Functor| {
+                        catalog::sweeps(functor.key, dtype, many)
+                            .any(|kernel| kernel.is(SweepKind::Strips) && kernel.band)
+                    };
+                    assert!(is_general(&functor), "{} {dtype} {channels}", functor.key);
+                    assert!(is_general(&functor.without_starts()));
+                    let in_blocks =
+                        catalog::sweeps(functor.key, dtype, many).any(|kernel| kernel.is(SweepKind::Block));
+                    assert_eq!(in_blocks, spec.anchor == Anchor::Subsequence);
+                    assert_eq!(in_blocks, functor.has(SweepKind::Block));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Matches of any length in a reference that comes block after block: in memory that does not depend on its length.
 //!
-//! A block is swept as a grid of its own (native/blocks.cuh) whose border is the last row of the block before, so that its costs
+//! A block is swept as a grid of its own (native/sweeps/block.cuh) whose border is the last row of the block before, so that its costs
 //! are those of one sweep of the whole, to the last bit. That row has one state for each point of a query. It goes through the
 //! host, which knows where its paths really start. The host also chooses among the ends of all blocks.
 
@@ -9,6 +9,7 @@ use std::ops::Range;
 use dtw_core::{
     Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, bail_invalid,
 };
+use dtw_kernels::SweepKind;
 use dtw_kernels::params::PAD;
 use dtw_plan::{Budget, Form, Order, cut, launch_tasks};
 
@@ -121,10 +122,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let channels = queries.channels();
-        let Some(functor) = self.functor.in_blocks() else {
+        if !self.functor.has(SweepKind::Block) {
             return Err(self.unsupported("a search with a measure other than dtw".to_owned()));
-        };
-        let preparation = Preparation::plain(functor, channels);
+        }
+        let preparation = Preparation::plain(self.functor, channels);
         let budget = self.engine.budget.without_tables();
         let points = self.block_points(&preparation, order, places, &budget)?;
         let scan = Scan { preparation, order, places, budget, points };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use dtw_core::{Error, Pairing, Result};
 use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
 use dtw_plan::{Banding, Budget, Form, Order, Rect, Rows, Table};
 
 use crate::bytes::Number;
@@ -81,7 +81,7 @@ struct Slot {
 impl Slot {
     fn of<T: Number>(kernel: &Kernel, job: &Job, strips: u32, rows: u64) -> Self {
         let number = size_of::<T>() as u64;
-        if kernel.links {
+        if kernel.is(SweepKind::Wide) {
             // A number and a mark; the last column alone is an edge.
             let links = if strips > 1 { rows * 2 * number } else { 0 };
             return Self { edge: if job.keeps_edges { rows * number } else { 0 }, links, progress: 0 };
@@ -206,7 +206,7 @@ impl<M: Machine> Sweeper<M> {
             let strips = job.y.length.div_ceil(kernel.width().max(1));
             let rows = u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64);
             let slot = Slot::of::<T>(kernel, job, strips, rows);
-            !kernel.edges || slot.bytes() + slot.progress <= budget.edges
+            !kernel.has_strips() || slot.bytes() + slot.progress <= budget.edges
         };
         choose(&demand, self.multiprocessors, fits).ok_or_else(|| Error::Unsupported {
             backend: self.machine.name(),
@@ -221,7 +221,8 @@ impl<M: Machine> Sweeper<M> {
         let (n, m) = (job.x.length as usize, job.y.length as usize);
         Demand {
             key: job.functor.key,
-            shortcut: job.functor.untimed.filter(|_| job.x.times == 0 && job.y.times == 0),
+            only: (job.last_row != 0).then_some(SweepKind::Block),
+            untimed: job.x.times == 0 && job.y.times == 0,
             dtype: T::DTYPE.name(),
             many: job.channels > 1,
             band: form != Form::Full,
@@ -243,7 +244,8 @@ impl<M: Machine> Sweeper<M> {
                 as u64
         };
         let least = bytes(functor.parts);
-        let linked = catalog::sweeps(functor.key, T::DTYPE.name(), false).any(|kernel| kernel.links);
+        let linked =
+            catalog::sweeps(functor.key, T::DTYPE.name(), false).any(|kernel| kernel.is(SweepKind::Wide));
         // A number that is kept, a number and a mark that are passed on.
         let most = bytes(3);
         if linked && most <= budget.edges { most } else { least }
@@ -258,34 +260,72 @@ impl<M: Machine> Sweeper<M> {
     ) -> Result<Option<Edges>> {
         let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
         let mut p = self.params(job, band);
-        if let Some(key) = job.functor.attempt.filter(|_| job.out != 0 && !job.only_missing) {
-            let demand = Demand { key, shortcut: None, ..self.demand::<T>(job, band.form) };
-            if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
-                self.launch_narrow(first.kernel, job.tasks, &p)?;
-                p.only_missing = 1;
+        if job.out != 0 && !job.only_missing {
+            for kind in SweepKind::ALL.into_iter().filter(|kind| kind.may_give_up()) {
+                let demand = Demand { only: Some(kind), ..self.demand::<T>(job, band.form) };
+                if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
+                    self.launch_one_strip(first.kernel, &p)?;
+                    p.only_missing = 1;
+                }
             }
         }
-        if !kernel.edges {
-            self.launch_narrow(kernel, job.tasks, &p)?;
+        if !kernel.has_strips() {
+            self.launch_one_strip(kernel, &p)?;
             return Ok(None);
         }
-        let resident = self.resident_blocks(kernel)?;
         p.strips = job.y.length.div_ceil(kernel.width());
         p.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
         let slot = Slot::of::<T>(kernel, job, p.strips, p.edge_stride);
-        let spread = spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot.bytes();
-        if !spread {
-            let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot.bytes()).max(1));
-            let blocks = blocks.min(job.tasks.div_ceil(BLOCK_WARPS)).max(1);
-            let slots = blocks * BLOCK_WARPS;
-            p.edge_part_stride = slots * p.edge_stride;
-            self.edges.reserve(&self.machine, (slots * slot.edge) as usize)?;
-            self.links.reserve(&self.machine, (slots * slot.links).max(LEAST_LINKS) as usize)?;
-            (p.edges, p.links) = (self.edges.address(), self.links.address());
-            p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
-            self.machine.launch(kernel, p.bytes(), blocks as u32)?;
-            return Ok(None);
+        if spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot.bytes() {
+            return self.launch_spread(kernel, job, &slot, &mut p, budget);
         }
+        self.launch_in_warps(kernel, job, &slot, &mut p, budget)?;
+        Ok(None)
+    }
+
+    /// Pairs of one strip: a group of lanes for each. Of the pairs that a kind gave up there are few, so warps that look for
+    /// them take more than one round.
+    fn launch_one_strip(&mut self, kernel: &'static Kernel, p: &params::Sweep) -> Result<()> {
+        let groups = u64::from(32 / kernel.lanes.min(32));
+        let mut blocks = blocks_for(p.tasks.div_ceil(groups));
+        if p.only_missing != 0 {
+            let resident = u32::try_from(self.resident_blocks(kernel)?).unwrap_or(u32::MAX);
+            blocks = blocks.min(resident.max(blocks / kernel.lanes));
+        }
+        self.machine.launch(kernel, p.bytes(), blocks)
+    }
+
+    /// Strips of a pair one after the other in the same warp: as many slots as warps.
+    fn launch_in_warps(
+        &mut self,
+        kernel: &'static Kernel,
+        job: &Job,
+        slot: &Slot,
+        p: &mut params::Sweep,
+        budget: &Budget,
+    ) -> Result<()> {
+        let resident = self.resident_blocks(kernel)?;
+        let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot.bytes()).max(1));
+        let blocks = blocks.min(job.tasks.div_ceil(BLOCK_WARPS)).max(1);
+        let slots = blocks * BLOCK_WARPS;
+        p.edge_part_stride = slots * p.edge_stride;
+        self.edges.reserve(&self.machine, (slots * slot.edge) as usize)?;
+        self.links.reserve(&self.machine, (slots * slot.links).max(LEAST_LINKS) as usize)?;
+        (p.edges, p.links) = (self.edges.address(), self.links.address());
+        p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+        self.machine.launch(kernel, p.bytes(), blocks as u32)
+    }
+
+    /// A warp for each strip: a slot for each task, of as many tasks at once as the budget has room for.
+    fn launch_spread(
+        &mut self,
+        kernel: &'static Kernel,
+        job: &Job,
+        slot: &Slot,
+        p: &mut params::Sweep,
+        budget: &Budget,
+    ) -> Result<Option<Edges>> {
+        let resident = self.resident_blocks(kernel)?;
         p.spread = 1;
         let task_bytes = slot.bytes() + slot.progress;
         if task_bytes > budget.edges {
@@ -302,12 +342,13 @@ impl<M: Machine> Sweeper<M> {
         p.edge_part_stride = most * p.edge_stride;
         self.edges.reserve(&self.machine, (most * slot.edge) as usize)?;
         p.edges = self.edges.address();
-        let mut first = 0;
+        let has_links = kernel.is(SweepKind::Wide);
+        let (offsets, mut first) = (p.range_offsets, 0);
         while first < job.tasks {
             let tasks = most.min(job.tasks - first);
             (p.first_task, p.tasks) = (first, tasks);
-            p.range_offsets = if band.offsets == 0 { 0 } else { band.offsets + first * 8 };
-            if kernel.links {
+            p.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
+            if has_links {
                 // The ticket behind the links: one thing less to zero before a short launch.
                 let bytes = (tasks * slot.links).max(LEAST_LINKS);
                 p.links = self.links.zeros(&self.machine, bytes as usize + size_of::<u64>())?;
@@ -317,7 +358,7 @@ impl<M: Machine> Sweeper<M> {
                 p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             }
             let strips = tasks * u64::from(p.strips);
-            let waits = kernel.links && p.strips > 1;
+            let waits = has_links && p.strips > 1;
             let most = if waits { u64::from(SPREAD_BLOCKS * self.multiprocessors) } else { resident };
             let blocks = resident.min(most).min(strips.div_ceil(BLOCK_WARPS));
             self.machine.launch(kernel, p.bytes(), blocks as u32)?;
@@ -325,18 +366,6 @@ impl<M: Machine> Sweeper<M> {
         }
         let edges = Edges { address: p.edges, stride: p.edge_stride, part_stride: p.edge_part_stride };
         Ok(job.keeps_edges.then_some(edges))
-    }
-
-    /// `tasks`: as many as there are groups of lanes with work. Of what others left undone little is expected, so warps that look
-    /// for it take more than one round.
-    fn launch_narrow(&mut self, kernel: &'static Kernel, tasks: u64, p: &params::Sweep) -> Result<()> {
-        let groups = u64::from(32 / kernel.lanes.min(32));
-        let mut blocks = blocks_for(tasks.div_ceil(groups));
-        if p.only_missing != 0 {
-            let resident = u32::try_from(self.resident_blocks(kernel)?).unwrap_or(u32::MAX);
-            blocks = blocks.min(resident.max(blocks / kernel.lanes));
-        }
-        self.machine.launch(kernel, p.bytes(), blocks)
     }
 
     /// What every kind of sweep is told.

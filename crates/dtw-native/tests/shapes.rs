@@ -5,7 +5,7 @@
 
 use dtw_core::Scalar;
 use dtw_kernels::params::{self, PAD, Side, Sweep};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, SweepKind, catalog};
 use launch::Launch;
 
 mod launch;
@@ -44,7 +44,7 @@ fn last_column(kernel: &Kernel, x: &[f64], y: &[f64]) -> Vec<f64> {
         }
         for (j, other) in y.iter().enumerate() {
             let apart = (point - other).abs();
-            row[j + 1] = if kernel.key == "twed_unit" {
+            row[j + 1] = if kernel.key == "twed" {
                 let before = |k: usize, of: &[f64]| if k == 0 { 0.0 } else { of[k - 1] };
                 let lag = 2.0 * NU * (i as f64 - j as f64).abs();
                 let matched = above[j] + apart + (before(i, x) - before(j, y)).abs() + lag;
@@ -66,7 +66,7 @@ fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
         (0..TASKS).map(|k| series((m - (3 * k).min(m - 1)).max(1), 90 + k as u64)).collect();
     let (x, y) = (launch.side::<T>(&xs, gaps), launch.side::<T>(&ys, gaps));
     let stride = n.next_multiple_of(32);
-    let keeps = kernel.edges && kernel.key == "open_dtw";
+    let keeps = kernel.has_strips() && kernel.key == "open_dtw";
     let nan = T::from_f64(f64::NAN);
     let (edges, out) = (vec![nan; TASKS * stride], vec![nan; TASKS]);
     // A slot for each warp of the launch below, or for each task.
@@ -118,7 +118,7 @@ fn banded(x: &[f64], y: &[f64], radius: usize) -> f64 {
     last[m]
 }
 
-fn check_slope(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
+fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
     let mut launch = Launch::new();
     let all = |length: usize, seed: u64| (0..3).map(|k| series(length, seed + k)).collect::<Vec<_>>();
     let (xs, ys) = (all(n, 5), all(m, 50));
@@ -146,7 +146,7 @@ fn check_slope(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
 #[test]
 fn bands_along_the_diagonal_of_every_shape() {
     let mut checked = 0;
-    for kernel in catalog::kernels().iter().filter(|kernel| kernel.slope) {
+    for kernel in catalog::kernels().iter().filter(|kernel| kernel.is(SweepKind::Diagonal)) {
         let (width, idle) = (kernel.width() as usize, (kernel.lanes * kernel.idle()) as usize);
         for offsets in [width - idle, width - idle + 1, width - idle / 2, width - 3, width - 1, width] {
             // An odd number is a radius on both sides; an even one needs lengths that differ.
@@ -155,8 +155,8 @@ fn bands_along_the_diagonal_of_every_shape() {
                 let radius = (offsets - apart - 1) / 2;
                 // A radius is at most the longer length; the widest shapes are left to shorter pairs, to save time.
                 if radius <= n && n <= 600 {
-                    check_slope(kernel, n, n + apart, radius);
-                    check_slope(kernel, n + apart, n, radius);
+                    check_diagonal(kernel, n, n + apart, radius);
+                    check_diagonal(kernel, n + apart, n, radius);
                     checked += 1;
                 }
             }
@@ -168,7 +168,8 @@ fn bands_along_the_diagonal_of_every_shape() {
 #[test]
 fn bands_along_the_diagonal_of_all_short_pairs() {
     const LONGEST: usize = 24;
-    let kernels: Vec<&Kernel> = catalog::kernels().iter().filter(|kernel| kernel.slope).collect();
+    let kernels: Vec<&Kernel> =
+        catalog::kernels().iter().filter(|kernel| kernel.is(SweepKind::Diagonal)).collect();
     let mut checked = 0;
     for n in 1..=LONGEST {
         for m in 1..=LONGEST {
@@ -178,7 +179,7 @@ fn bands_along_the_diagonal_of_all_short_pairs() {
                 for kernel in &kernels {
                     let least = (kernel.lanes * (kernel.columns - kernel.idle())) as usize;
                     if (least..=kernel.width() as usize).contains(&offsets) {
-                        check_slope(kernel, n, m, radius);
+                        check_diagonal(kernel, n, m, radius);
                         checked += 1;
                     }
                 }
@@ -190,23 +191,23 @@ fn bands_along_the_diagonal_of_all_short_pairs() {
 
 fn check_all(key: &str) {
     let fast =
-        |kernel: &&Kernel| kernel.pass == Pass::Sweep && kernel.key == key && !kernel.many && !kernel.band;
+        |kernel: &&Kernel| kernel.key == key && (kernel.is(SweepKind::Narrow) || kernel.is(SweepKind::Wide));
     let mut checked = 0;
     for kernel in catalog::kernels().iter().filter(fast) {
         let (k, width) = (kernel.columns as usize, kernel.width() as usize);
         let mut columns = vec![1, 2, k, k + 1, 5 * k, 9 * k + 3, width / 2 + 1, width - 7, width - 1, width];
-        if k >= 32 && kernel.edges {
+        if k >= 32 && kernel.has_strips() {
             // One column a lane is shared, and two by some.
             columns.extend([width - 31, width - 32]);
         }
-        if kernel.edges {
+        if kernel.has_strips() {
             columns.extend([width + 1, width + 5 * k, 2 * width - 3, 2 * width, 2 * width + 20 * k + 1]);
         }
-        columns.retain(|m| *m >= 1 && (kernel.edges || *m <= width));
+        columns.retain(|m| *m >= 1 && (kernel.has_strips() || *m <= width));
         for (q, m) in columns.into_iter().enumerate() {
             for n in [1 + q % 4, 17, 40 + q] {
                 for spread in [false, true] {
-                    if (spread && !kernel.edges) || keeps_need_spread(kernel, spread) {
+                    if (spread && !kernel.has_strips()) || keeps_need_spread(kernel, spread) {
                         continue;
                     }
                     match kernel.dtype {
@@ -223,7 +224,7 @@ fn check_all(key: &str) {
 
 /// Last columns are kept for every task, which needs a slot for every task.
 fn keeps_need_spread(kernel: &Kernel, spread: bool) -> bool {
-    kernel.edges && kernel.key == "open_dtw" && !spread
+    kernel.has_strips() && kernel.key == "open_dtw" && !spread
 }
 
 #[test]
@@ -238,5 +239,5 @@ fn open_dtw_of_every_shape() {
 
 #[test]
 fn twed_of_every_shape() {
-    check_all("twed_unit");
+    check_all("twed");
 }

@@ -3,7 +3,7 @@
 #![cfg(feature = "host")]
 
 use dtw_kernels::params::{self, Sweep};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, SweepKind, catalog};
 use launch::{Launch, noise};
 
 mod launch;
@@ -45,10 +45,7 @@ fn sweep(kernel: &'static Kernel, xs: &[Vec<f64>], ys: &[Vec<f64>], gamma: f64) 
 }
 
 fn kernels() -> Vec<&'static Kernel> {
-    catalog::kernels()
-        .iter()
-        .filter(|kernel| kernel.pass == Pass::Sweep && kernel.key == "soft_dtw_shared")
-        .collect()
+    catalog::kernels().iter().filter(|kernel| kernel.is(SweepKind::Soft)).collect()
 }
 
 /// Every pair done, to `tolerance` of a path's length and of the value.

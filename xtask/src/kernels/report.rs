@@ -1,4 +1,4 @@
-//! Registers, stack and spills of every kernel: read from what ptxas prints, kept as CSV, judged for the hot ones.
+//! Registers, stack and spills of every kernel: read from what ptxas prints, kept as CSV, judged for those that must not spill.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ pub(crate) fn parse(text: &str) -> Vec<Usage> {
     all
 }
 
-/// Writes report.csv from the units' usage files, prints the hot kernels and those that spill; an error if a hot one does.
+/// Writes report.csv from the units' usage files, prints those that must not spill; an error if one does.
 pub(crate) fn report(folder: &Path, chip: &str) -> Result<()> {
     let mut all = Vec::new();
     let mut unbuilt = 0;
@@ -92,9 +92,15 @@ pub(crate) fn report(folder: &Path, chip: &str) -> Result<()> {
     let path = folder.join("report.csv");
     std::fs::write(&path, csv).with_context(|| format!("cannot write {}", path.display()))?;
 
-    let is_hot = |usage: &Usage| catalog::find(&usage.symbol).is_some_and(|kernel| kernel.hot);
-    println!("\n{:<52} {:>9} {:>7} {:>7}", format!("hot kernels on {chip}"), "registers", "stack", "spills");
-    for usage in all.iter().filter(|usage| is_hot(usage)) {
+    let must_not_spill = |usage: &Usage| catalog::find(&usage.symbol).is_some_and(|kernel| kernel.no_spills);
+    println!(
+        "\n{:<52} {:>9} {:>7} {:>7}",
+        format!("kernels without spills on {chip}"),
+        "registers",
+        "stack",
+        "spills"
+    );
+    for usage in all.iter().filter(|usage| must_not_spill(usage)) {
         println!(
             "{:<52} {:>9} {:>7} {:>7}",
             usage.symbol,
@@ -103,15 +109,18 @@ pub(crate) fn report(folder: &Path, chip: &str) -> Result<()> {
             usage.spill_bytes()
         );
     }
-    let (spilling, cold): (Vec<&Usage>, Vec<&Usage>) =
-        all.iter().filter(|usage| usage.spill_bytes() > 0).partition(|usage| is_hot(usage));
-    println!("{} kernels on {chip}; {} others spill; all in {}", all.len(), cold.len(), path.display());
+    let (spilling, others): (Vec<&Usage>, Vec<&Usage>) =
+        all.iter().filter(|usage| usage.spill_bytes() > 0).partition(|usage| must_not_spill(usage));
+    println!("{} kernels on {chip}; {} others spill; all in {}", all.len(), others.len(), path.display());
     if unbuilt > 0 {
         println!("{unbuilt} units have never been built: nothing is embedded until all are");
     }
     if !spilling.is_empty() {
         let names: Vec<&str> = spilling.iter().map(|usage| usage.symbol.as_str()).collect();
-        bail!("hot kernels spill registers on {chip}: {}", names.join(", "));
+        bail!(
+            "kernels that permutations.toml wants without spills spill registers on {chip}: {}",
+            names.join(", ")
+        );
     }
     Ok(())
 }

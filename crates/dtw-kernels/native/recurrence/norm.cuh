@@ -1,7 +1,7 @@
 // How points are compared: what is summed over the channels, and what is made of the sum.
 #pragma once
 
-#include "../arithmetic.cuh"
+#include "arithmetic.cuh"
 
 namespace dtw {
 

@@ -5,7 +5,7 @@
 //   Norm                               how points are compared (norm.cuh)
 //   kGaps, kTimes, kPrevious, kWeights which parts of a sample it reads
 //   kBorders                           false: border cells other than (0, 0) are forbidden
-//   kAbsorbs, Cells<R, K>, StripCells<R, K>
+//   kPaddingSafe, Cells<R, K>, StripCells<R, K>
 //                                      a number per cell, prices from row and column alone, no borders: the fast sweeps do
 //   kOpen                              every row may end a path: the last column is wanted as well
 //   kSettles                           settle() must be called now and then
@@ -20,7 +20,7 @@
 // The same names recur in dtw-core's recurrences.
 #pragma once
 
-#include "../arithmetic.cuh"
+#include "arithmetic.cuh"
 #include "../params.h"
 
 namespace dtw {
@@ -62,7 +62,7 @@ struct TotalBase {
     using State = T;
     static constexpr int kParts = 1;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = false, kTraces = true;
+    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kSettles = false, kTraces = true;
     static constexpr bool kLeavesBand = false;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }

@@ -42,7 +42,7 @@ struct ScaledBase {
     using Price = Scaled<T>;
     static constexpr int kParts = 2;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = true, kTraces = false;
+    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kSettles = true, kTraces = false;
     static constexpr bool kLeavesBand = false;
     DTW_DEVICE State origin() const { return {T(1), T(0)}; }
     DTW_DEVICE State forbidden() const { return {T(0), T(Limits<T>::kZeroExponent)}; }

@@ -20,20 +20,12 @@ struct SoftDtw : ScaledBase<T> {
         return exp2_parts(distance * rate);
     }
     DTW_DEVICE T finish(State state, uint32_t, uint32_t) const { return value(log_of(state)); }
+    // Of the sum cell * 2^exponent.
+    DTW_DEVICE T value_of(double cell, int32_t exponent) const { return value(log_(cell) + exponent * 0.69314718055994530942); }
 
-protected:
+private:
     // Adding 0 makes 0 of -0.
     DTW_DEVICE T value(double log) const { return static_cast<T>(-gamma * log) + T(0); }
-};
-
-// The same where the cells of a lane share an exponent (soft.cuh): float, one channel. What that cannot hold is left undone.
-template <class T, bool kMany>
-struct SoftDtwShared : SoftDtw<T, kMany> {
-    explicit DTW_DEVICE SoftDtwShared(const Sweep& p) : SoftDtw<T, kMany>(p) {}
-    // Of the sum cell * 2^exponent.
-    DTW_DEVICE T value_of(double cell, int32_t exponent) const {
-        return this->value(log_(cell) + exponent * 0.69314718055994530942);
-    }
 };
 
 }  // namespace dtw

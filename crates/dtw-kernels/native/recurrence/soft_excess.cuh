@@ -55,7 +55,7 @@ struct SoftExcess {
     using Norm = Squared<T>;
     static constexpr int kParts = 5;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = false, kAbsorbs = false, kOpen = false, kSettles = true, kTraces = false;
+    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kSettles = true, kTraces = false;
     static constexpr bool kLeavesBand = false;
     // Bits of the option.
     static constexpr uint32_t kKernel = 1, kValue = 2;

@@ -23,7 +23,7 @@ struct Subsequence {
     using Norm = typename Cost::template Norm<T, kMany>;
     static constexpr int kParts = 2;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = true, kAbsorbs = false, kOpen = false, kSettles = false, kTraces = true;
+    static constexpr bool kBorders = true, kPaddingSafe = false, kOpen = false, kSettles = false, kTraces = true;
     static constexpr bool kLeavesBand = false;
     Norm norm;
     explicit DTW_DEVICE Subsequence(const Sweep&) : norm{} {}

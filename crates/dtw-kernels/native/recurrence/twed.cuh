@@ -37,7 +37,7 @@ struct Twed : TwedTimed<T, kMany, false> {
 };
 template <class T, bool kMany>
 struct TwedUnit : TwedTimed<T, kMany, true> {
-    static constexpr bool kAbsorbs = true;
+    static constexpr bool kPaddingSafe = true;
     template <class R, int K>
     using Cells = LaggedCells<R, K>;
     template <class R, int K>

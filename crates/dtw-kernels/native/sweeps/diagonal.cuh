@@ -10,8 +10,8 @@
 // what comes from the left. Columns outside the series are infinite, and so is every cell of theirs.
 #pragma once
 
-#include "band.cuh"
-#include "cells.cuh"
+#include "../lanes/band.cuh"
+#include "../lanes/cells.cuh"
 
 namespace dtw {
 
@@ -19,7 +19,7 @@ namespace dtw {
 constexpr int kMoves = 12;
 
 template <class R, int G, int K>
-DTW_DEVICE void sweep_slope(const Sweep& p) {
+DTW_DEVICE void sweep_diagonal(const Sweep& p) {
     constexpr uint32_t kIdle = G == 8 ? 1 : 2;  // Kernel::idle in src/catalog.rs
     static_assert(K > static_cast<int>(kIdle) + 1, "a lane has a cell between its first and its last");
     using T = typename R::Number;

@@ -13,7 +13,7 @@
 // of the general kernel with only_missing does these pairs.
 #pragma once
 
-#include "columns.cuh"
+#include "../lanes/columns.cuh"
 
 namespace dtw {
 
@@ -213,9 +213,9 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
     return all_of_group(sound);
 }
 
-// Pairs of one strip, a group of G lanes each, which end together in a warp: see sweep_narrow_absorbing.
+// Pairs of one strip, a group of G lanes each, which end together in a warp: see sweep_narrow.
 template <class R, int G, int K>
-DTW_DEVICE void sweep_narrow_shared(const Sweep& p) {
+DTW_DEVICE void sweep_soft(const Sweep& p) {
     const R r(p);
     const float rate = static_cast<float>(sqrt_(1.44269504088896340736 / p.parameters[0]));
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "recurrence/recurrence.cuh"
+#include "../recurrence/recurrence.cuh"
 #include "task.cuh"
 
 namespace dtw {

@@ -2,8 +2,8 @@
 // A warp per series, or per piece of a long one; lanes take its points in turn.
 #pragma once
 
-#include "recurrence/norm.cuh"
-#include "params.h"
+#include "../recurrence/norm.cuh"
+#include "../params.h"
 
 namespace dtw {
 

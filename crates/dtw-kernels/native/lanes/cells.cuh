@@ -1,5 +1,5 @@
 // What a lane keeps of its K columns, and how it takes rows: for the sweeps at full speed (narrow.cuh, wide.cuh), which serve
-// recurrences whose cells are numbers and whose prices come from the points of the row and the column (kAbsorbs).
+// recurrences whose cells are numbers and whose prices come from the points of the row and the column (kPaddingSafe).
 //
 // Rows come in bundles of kRows, swept anti-diagonal by anti-diagonal, so that kRows chains of dependent cells are under way
 // at once.

@@ -1,8 +1,8 @@
 // From a task's number to its pair, its series and its place in the output.
 #pragma once
 
-#include "params.h"
-#include "vendor/vendor.cuh"
+#include "../params.h"
+#include "../vendor/vendor.cuh"
 
 namespace dtw {
 

@@ -2,8 +2,8 @@
 // per task. Equal costs: the smaller end.
 #pragma once
 
-#include "arithmetic.cuh"
-#include "params.h"
+#include "../recurrence/arithmetic.cuh"
+#include "../params.h"
 
 namespace dtw {
 

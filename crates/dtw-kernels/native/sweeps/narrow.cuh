@@ -6,13 +6,14 @@
 // cells are under way at once.
 #pragma once
 
-#include "cells.cuh"
+#include "../lanes/cells.cuh"
 
 namespace dtw {
 
-template <class R, int G, int K, int kRows, int kUnroll>
-DTW_DEVICE void sweep_narrow_absorbing(const Sweep& p) {
+template <class R, int G, int K, int kRows>
+DTW_DEVICE void sweep_narrow(const Sweep& p) {
     using T = typename R::Number;
+    constexpr int kUnroll = K >= 32 ? 4 : 2;
     const R r(p);
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);

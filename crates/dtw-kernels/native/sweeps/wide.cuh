@@ -6,7 +6,7 @@
 // use; whoever comes too early asks again.
 #pragma once
 
-#include "cells.cuh"
+#include "../lanes/cells.cuh"
 
 namespace dtw {
 
@@ -35,7 +35,7 @@ struct Layout {
 // lane may have idle columns and yet every row's last cell is wanted, which is slow. kOne: it is the task's only strip, of a
 // recurrence with an open border, and neighbours share one column at most: there are no links, and less is chosen between.
 template <class R, int K, int kRows, bool kIdle, bool kOne>
-DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t number,
+DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t number,
                              const Layout& layout, Link<typename R::Number>* links, typename R::Number* last_column) {
     using T = typename R::Number;
     using Own = typename R::template StripCells<R, K>;
@@ -186,7 +186,7 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
 
 // The same, whichever way the columns lie.
 template <class R, int K, int kRows>
-DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
+DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
                              Link<typename R::Number>* links, typename R::Number* last_column) {
     constexpr uint32_t kWidth = 32 * K;
     const uint32_t begin = strip * kWidth, left = task.m - begin;
@@ -194,11 +194,44 @@ DTW_DEVICE void absorb_strip(const R& r, const Sweep& p, uint64_t k, const Task&
     // Worth its code where one warp does a long query.
     constexpr bool kOne = R::kOpen && K >= 32 && kRows > 1;
     if (R::kOpen && layout.last != K - 1) {
-        absorb_strip<R, K, 1, R::kOpen, false>(r, p, k, task, strip, layout, links, last_column);
+        sweep_wide_strip<R, K, 1, R::kOpen, false>(r, p, k, task, strip, layout, links, last_column);
     } else if (kOne && task.m <= kWidth && layout.most_shared <= 1) {
-        absorb_strip<R, K, kRows, false, kOne>(r, p, k, task, strip, layout, links, last_column);
+        sweep_wide_strip<R, K, kRows, false, kOne>(r, p, k, task, strip, layout, links, last_column);
     } else {
-        absorb_strip<R, K, kRows, false, false>(r, p, k, task, strip, layout, links, last_column);
+        sweep_wide_strip<R, K, kRows, false, false>(r, p, k, task, strip, layout, links, last_column);
+    }
+}
+
+// Pairs of any width, strip by strip.
+template <class R, int K, int kRows>
+DTW_DEVICE void sweep_wide(const Sweep& p) {
+    using T = typename R::Number;
+    const R r(p);
+    constexpr uint32_t kWidth = 32 * K;
+    while (true) {
+        uint64_t ticket = 0;
+        if (lane() == 0) {
+            ticket = take(p.ticket);
+        }
+        ticket = broadcast(ticket, 0);
+        if (ticket >= (p.spread ? p.tasks * p.strips : p.tasks)) {
+            return;
+        }
+        // Strips of all tasks side by side, so that a strip's turn comes well after the one it waits for.
+        const uint64_t k = p.spread ? ticket % p.tasks : ticket;
+        const uint32_t strip = p.spread ? static_cast<uint32_t>(ticket / p.tasks) : 0;
+        const Task task = task_of(p, k);
+        // Not done before its last strip, so that all its strips come to the same answer.
+        if (!is_wanted<T>(p, k, task)) {
+            continue;
+        }
+        const uint32_t strips = (task.m + kWidth - 1) / kWidth;
+        const uint64_t slot = p.spread ? k : warp();
+        Link<T>* links = static_cast<Link<T>*>(p.links) + slot * p.edge_stride;
+        T* last_column = static_cast<T*>(p.edges) + k * p.edge_stride;
+        for (uint32_t s = strip; s < (p.spread ? min_(strip + 1, strips) : strips); ++s) {
+            sweep_wide_strip<R, K, kRows>(r, p, k, task, s, links, last_column);
+        }
     }
 }
 

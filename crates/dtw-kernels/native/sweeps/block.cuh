@@ -9,17 +9,18 @@
 // came from, because the strip to the right reads its corner there when it begins.
 #pragma once
 
-#include "kernels.cuh"
+#include "../kernels.cuh"
 
 namespace dtw {
 
 // Beyond all rows of a block. With a column it stays within 32 bits: neither has 2^31 points.
 constexpr uint32_t kCarried = 0x80000000u;
 
-template <class T, class Cost, bool kMany>
-struct SubsequenceBlock : Subsequence<T, Cost, kMany> {
-    explicit DTW_DEVICE SubsequenceBlock(const Sweep& p) : Subsequence<T, Cost, kMany>(p) {}
-    DTW_DEVICE Located<T> row(uint32_t j, T total) const { return {total, kCarried + j}; }
+// A search whose border above its first row is the last row of the block before.
+template <class R>
+struct Continued : R {
+    explicit DTW_DEVICE Continued(const Sweep& p) : R(p) {}
+    DTW_DEVICE typename R::State row(uint32_t j, typename R::Number total) const { return {total, kCarried + j}; }
 };
 
 // Keeps the row that a lane has come to, which is the same number that the sweep keeps, and writes the last one.
@@ -50,9 +51,10 @@ struct LastRow {
     }
 };
 
-// Strips of all tasks side by side, as sweep_wide spreads them.
-template <class R, int K>
+// Strips of all tasks side by side, as sweep_strips spreads them.
+template <class Search, int K>
 DTW_DEVICE void sweep_block(const Sweep& p) {
+    using R = Continued<Search>;
     using T = typename R::Number;
     const R r(p);
     while (true) {
@@ -75,7 +77,7 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
         uint32_t* done = p.progress + k * p.strips + strip;
         LastRow<R, K> last{reinterpret_cast<T*>(p.choices) + k * p.choice_stride, p.tasks * p.choice_stride, task.n, task.m,
                            0, {}};
-        sweep_strip<R, K, false, Channels<R>::many>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
+        sweep_strip<R, K, false, Channels<Search>::many>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
                                                     done, last);
     }
 }

@@ -1,8 +1,8 @@
 // Bands as column ranges of rows; both ends never decrease from row to row.
 #pragma once
 
-#include "params.h"
-#include "vendor/vendor.cuh"
+#include "../params.h"
+#include "../vendor/vendor.cuh"
 
 namespace dtw {
 

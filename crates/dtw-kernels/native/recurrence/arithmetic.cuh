@@ -1,7 +1,7 @@
 // Small arithmetic that every recurrence uses, on float and double.
 #pragma once
 
-#include "vendor/vendor.cuh"
+#include "../vendor/vendor.cuh"
 
 namespace dtw {
 

@@ -10,7 +10,7 @@
 // same sweep computes the same bits both times, so a path does not depend on the memory it was found in.
 #pragma once
 
-#include "sweep.cuh"
+#include "../sweeps/strips.cuh"
 
 namespace dtw {
 

@@ -1,7 +1,7 @@
 // What a sweep records on its way: nothing, or the arrival that every cell chose.
 #pragma once
 
-#include "vendor/vendor.cuh"
+#include "../vendor/vendor.cuh"
 
 namespace dtw {
 
