@@ -8,7 +8,7 @@
 use dtw_core::ColumnRanges;
 use dtw_core::recurrence::{Recurrence, State};
 
-use crate::lanes::Register;
+use crate::lanes::{MOST_LANES, Register};
 use crate::side::{Side, Stored};
 
 /// Rows of a strip whose states are one register each, and most rows of any strip. DTW f32, 200 × 96, one core of an AVX-512 Xeon: see
@@ -90,7 +90,7 @@ fn strips<'a, V, P, R, const ROWS: usize>(
         right = recurrence.border_right(right, &grid.y.sample::<P, R>(grid.y_gaps, j), j);
         write(edge, j, recurrence.settle(right));
     }
-    let mut cuts = [0; 65];
+    let mut cuts = [0; MOST_LANES + 1];
     for first in (0..n).step_by(ROWS) {
         let row = |r: usize| grid.ranges.row((first + r).min(n - 1));
         let (start, end) = (row(0).start, row(ROWS - 1).end);
@@ -162,7 +162,7 @@ fn strips<'a, V, P, R, const ROWS: usize>(
 
 /// Columns (1-based, exclusive of what follows) at which lanes that end in these rows end, and `end`, increasing.
 fn cut_columns<'c>(
-    cuts: &'c mut [usize; 65],
+    cuts: &'c mut [usize; MOST_LANES + 1],
     ends: &[(usize, usize)],
     rows: std::ops::Range<usize>,
     end: usize,

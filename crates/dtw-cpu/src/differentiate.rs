@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::gradient::{Batch, GradientScratch, gradients};
 use crate::group::Scratch;
 use crate::lanes::Register;
-use crate::plan::{CpuPlan, own};
+use crate::plan::{CpuPlan, callers, own};
 
 /// Where one pair's results go: its number, value and gradients.
 struct Outlet<'a, T> {
@@ -145,30 +145,34 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             .collect();
         outlets.sort_by_key(|o| (x.length(o.pair), y.length(o.pair)));
         let observer = &*self.observer;
-        self.threads.run(|| {
-            outlets.par_chunks_mut(V::LANES).try_for_each(|group| {
-                if observer.cancelled() {
-                    return Err(Error::Cancelled);
-                }
-                let lanes_x: Vec<_> = group.iter().map(|o| x.get(o.pair)).collect();
-                let lanes_y: Vec<_> = group.iter().map(|o| y.get(o.pair)).collect();
-                let mut scratch = own(&self.scratch);
-                let values = differentiate(&mut scratch, self.token, spec, &lanes_x, &lanes_y, None)?;
-                let channels = x.channels();
-                for (lane, outlet) in group.iter_mut().enumerate() {
-                    outlet.value = V::Scalar::from_f64(values[lane] + 0.0);
-                    let lane_of = |from: &[V], to: &mut [V::Scalar]| {
-                        for (to, from) in to.iter_mut().zip(&from[channels..]) {
-                            *to = from.lanes()[lane];
-                        }
-                    };
-                    lane_of(&scratch.gradient.grad_x, outlet.grad_x);
-                    lane_of(&scratch.gradient.grad_y, outlet.grad_y);
-                    observer.advance(lanes_x[lane].len() as u64 * lanes_y[lane].len() as u64);
-                }
-                Ok(())
-            })
-        })?;
+        let sweep = |group: &mut [Outlet<'_, V::Scalar>], scratch: &mut Scratch<V>| {
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let lanes_x: Vec<_> = group.iter().map(|o| x.get(o.pair)).collect();
+            let lanes_y: Vec<_> = group.iter().map(|o| y.get(o.pair)).collect();
+            let values = differentiate(scratch, self.token, spec, &lanes_x, &lanes_y, None)?;
+            let channels = x.channels();
+            for (lane, outlet) in group.iter_mut().enumerate() {
+                outlet.value = V::Scalar::from_f64(values[lane] + 0.0);
+                let lane_of = |from: &[V], to: &mut [V::Scalar]| {
+                    for (to, from) in to.iter_mut().zip(&from[channels..]) {
+                        *to = from.lanes()[lane];
+                    }
+                };
+                lane_of(&scratch.gradient.grad_x, outlet.grad_x);
+                lane_of(&scratch.gradient.grad_y, outlet.grad_y);
+                observer.advance(lanes_x[lane].len() as u64 * lanes_y[lane].len() as u64);
+            }
+            Ok(())
+        };
+        if outlets.len() <= V::LANES {
+            outlets.chunks_mut(V::LANES).try_for_each(|group| sweep(group, &mut callers(&self.scratch)))?;
+        } else {
+            self.threads.run(|| {
+                outlets.par_chunks_mut(V::LANES).try_for_each(|group| sweep(group, &mut own(&self.scratch)))
+            })?;
+        }
         for outlet in outlets {
             distances[outlet.pair] = outlet.value;
         }
@@ -198,7 +202,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             });
         }
         let mut expected = vec![V::Scalar::ZERO; values as usize];
-        let mut scratch = own(&self.scratch);
+        let mut scratch = callers(&self.scratch);
         differentiate(&mut scratch, self.token, spec, &[x], &[y], Some(&mut expected))?;
         Ok(expected)
     }

@@ -8,7 +8,7 @@ use dtw_core::{
 
 use crate::batched::{self, Grid, ROWS};
 use crate::gradient::GradientScratch;
-use crate::lanes::Register;
+use crate::lanes::{MOST_LANES, Register};
 use crate::prepare::Pair;
 use crate::side::{Side, Stored};
 use crate::single::Strips;
@@ -106,7 +106,7 @@ impl<V: Register> Scratch<V> {
         if lost == 0 {
             return Ok(());
         }
-        let mut excess = [V::Scalar::ZERO; 64];
+        let mut excess = [V::Scalar::ZERO; MOST_LANES];
         self.sweep(Form::Excess, token, spec, x, y, &mut excess[..out.len()], &Unobserved)?;
         for (l, out) in out.iter_mut().enumerate().filter(|(l, _)| (lost >> l) & 1 == 1) {
             *out = soft.from_excess(excess[l], *out, &mut self.counts, &spec.band, lengths(l))?;
@@ -236,7 +236,7 @@ impl<V: Register> Scratch<V> {
         ranges: &ColumnRanges,
         out: &mut [V::Scalar],
     ) -> Result<()> {
-        let mut ends = [(0, 0); 64];
+        let mut ends = [(0, 0); MOST_LANES];
         for (end, (x, y)) in ends.iter_mut().zip(x.iter().zip(y)) {
             *end = (x.len(), y.len());
         }

@@ -50,6 +50,9 @@ impl Element for f64 {
     }
 }
 
+/// Most lanes of any register: 512 bits of `f32`. Arrays for one register-full of pairs have this size.
+pub(crate) const MOST_LANES: usize = 16;
+
 /// A vector that can be read from and written to memory.
 pub(crate) trait Register: Vector {
     /// Number of lanes.
@@ -189,7 +192,11 @@ impl<S: Simd, T: Element> Vector for Lanes<S, T> {
 }
 
 impl<S: Simd, T: Element> Register for Lanes<S, T> {
-    const LANES: usize = <T::Native<S> as SimdBase<S>>::LEN;
+    const LANES: usize = {
+        let lanes = <T::Native<S> as SimdBase<S>>::LEN;
+        assert!(lanes <= MOST_LANES);
+        lanes
+    };
     type Token = S;
 
     #[inline(always)]

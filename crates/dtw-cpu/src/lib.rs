@@ -4,6 +4,8 @@
 //! pairs enough. The *diagonal sweep* puts neighbouring cells of one pair in the lanes: for few or long pairs, in
 //! O(n + m) memory. Both compute the same bits for the same pair, whatever the thread count.
 //!
+//! Work that is small, or one task, is done by the caller's thread: to wake another takes longer.
+//!
 //! This crate knows [`dtw_core`] and a machine with registers and cores; it knows no other backend.
 //!
 //! ```
@@ -81,6 +83,18 @@ impl CpuBackend {
     /// [`dtw_core::Error::Backend`] when the operating system refuses to start them: a limit of memory or of processes.
     pub fn try_with_threads(threads: usize) -> Result<Self> {
         Ok(Self { isa: Isa::best(), threads: Threads::start(threads)? })
+    }
+
+    /// This many threads, 0 for one per core, which all of this process's backends that ask for as many share: they are
+    /// started once, and cost nothing after. How many cores there are (or what `RAYON_NUM_THREADS` says) is asked then. Shared
+    /// threads of the eight counts that were asked for last are kept.
+    ///
+    /// A process that was forked from this one gets threads of its own when it first has work for them.
+    ///
+    /// # Errors
+    /// As [`CpuBackend::try_with_threads`].
+    pub fn shared(threads: usize) -> Result<Self> {
+        Ok(Self { isa: Isa::best(), threads: Threads::shared(threads)? })
     }
 
     /// The same backend on another instruction set of this machine; for tests and comparisons.

@@ -1,6 +1,6 @@
 //! The CPU's plan: input checked, pairs handed to threads a register-full at a time.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
@@ -10,7 +10,7 @@ use dtw_core::{
 use rayon::prelude::*;
 
 use crate::group::Scratch;
-use crate::lanes::Register;
+use crate::lanes::{MOST_LANES, Register};
 use crate::schedule::Schedule;
 use crate::threads::Threads;
 
@@ -43,11 +43,22 @@ impl<V: Register> CpuPlan<V> {
 }
 
 /// The memory of the pool's current thread.
-pub(crate) fn own<V: Register>(scratch: &[Mutex<Scratch<V>>]) -> std::sync::MutexGuard<'_, Scratch<V>> {
-    let thread = rayon::current_thread_index().unwrap_or(0);
-    // A panic in another call leaves nothing in the scratch that the next call reads before writing.
-    scratch[thread].lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+pub(crate) fn own<V: Register>(scratch: &[Mutex<Scratch<V>>]) -> MutexGuard<'_, Scratch<V>> {
+    held(&scratch[rayon::current_thread_index().unwrap_or(0)])
 }
+
+/// The memory for work that the caller's thread does, which may be of another pool.
+pub(crate) fn callers<V: Register>(scratch: &[Mutex<Scratch<V>>]) -> MutexGuard<'_, Scratch<V>> {
+    held(&scratch[0])
+}
+
+/// A panic in another call leaves nothing in the scratch that the next call reads before writing.
+fn held<V: Register>(scratch: &Mutex<Scratch<V>>) -> MutexGuard<'_, Scratch<V>> {
+    scratch.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Most cells that the caller's thread sweeps by itself: some tens of microseconds, which it takes to wake another one.
+const FEW_CELLS: usize = 1 << 16;
 
 impl<V: Register + Send> CpuPlan<V>
 where
@@ -65,31 +76,27 @@ where
         let (token, scratch, observer) = (*token, &*scratch, &**observer);
         results.clear();
         results.resize(schedule.len(), V::Scalar::ZERO);
+        let sweep = |group: usize, out: &mut [V::Scalar], scratch: &mut Scratch<V>| {
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let mut lanes_x = [Series::univariate(&[]); MOST_LANES];
+            let mut lanes_y = lanes_x;
+            for l in 0..out.len() {
+                let (i, j) = schedule.pair(group * V::LANES + l);
+                (lanes_x[l], lanes_y[l]) = (x.get(i), y.get(j));
+            }
+            scratch.distances(token, spec, &lanes_x[..out.len()], &lanes_y[..out.len()], out, observer)
+        };
+        let cells = x.max_length().saturating_mul(y.max_length()).saturating_mul(schedule.len());
+        if schedule.len() <= V::LANES || cells <= FEW_CELLS {
+            let mut scratch = callers(scratch);
+            let mut groups = results.chunks_mut(V::LANES).enumerate();
+            return groups.try_for_each(|(group, out)| sweep(group, out, &mut scratch));
+        }
         threads.run(|| {
-            results.par_chunks_mut(V::LANES).enumerate().try_for_each(|(group, out)| {
-                if observer.cancelled() {
-                    return Err(Error::Cancelled);
-                }
-                let mut series = [(Series::univariate(&[]), Series::univariate(&[])); 64];
-                let series = &mut series[..out.len()];
-                for (l, slot) in series.iter_mut().enumerate() {
-                    let (i, j) = schedule.pair(group * V::LANES + l);
-                    *slot = (x.get(i), y.get(j));
-                }
-                let mut lanes_x = [Series::univariate(&[]); 64];
-                let mut lanes_y = lanes_x;
-                for (l, (x, y)) in series.iter().enumerate() {
-                    (lanes_x[l], lanes_y[l]) = (*x, *y);
-                }
-                own(scratch).distances(
-                    token,
-                    spec,
-                    &lanes_x[..out.len()],
-                    &lanes_y[..out.len()],
-                    out,
-                    observer,
-                )
-            })
+            let groups = results.par_chunks_mut(V::LANES).enumerate();
+            groups.try_for_each(|(group, out)| sweep(group, out, &mut own(scratch)))
         })
     }
 
@@ -178,9 +185,7 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
     }
 
     fn scratch_bytes(&self) -> u64 {
-        let threads: u64 = (0..self.scratch.len())
-            .map(|t| self.scratch[t].lock().unwrap_or_else(std::sync::PoisonError::into_inner).bytes())
-            .sum();
+        let threads: u64 = (0..self.scratch.len()).map(|t| held(&self.scratch[t]).bytes()).sum();
         threads + self.passes.bytes() as u64 + (self.results.capacity() * size_of::<V::Scalar>()) as u64
     }
 

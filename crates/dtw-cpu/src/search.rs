@@ -93,7 +93,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 })
             };
             let read = || reference.read_checked(cut.points, done, &mut coming);
-            let (searched, read) = threads.run(|| rayon::join(search, read));
+            let (searched, read) = threads.run(|| Ok(rayon::join(search, read)))?;
             searched?;
             read?;
             std::mem::swap(&mut block, &mut coming);

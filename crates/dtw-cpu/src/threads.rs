@@ -1,6 +1,6 @@
 //! The threads that a backend computes on.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dtw_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -9,15 +9,29 @@ use crate::NAME;
 
 /// A pool of threads; none of its own where the target has no threads (WebAssembly): work is then done by the caller.
 #[derive(Debug, Clone)]
-pub struct Threads(Option<Arc<ThreadPool>>);
+pub struct Threads(Option<Arc<Pool>>);
 
-impl Threads {
-    /// Starts this many threads; 0 for one per core.
-    pub(crate) fn start(count: usize) -> Result<Self> {
-        if cfg!(target_family = "wasm") {
-            return Ok(Self(None));
-        }
-        let pool = ThreadPoolBuilder::new()
+#[derive(Debug)]
+struct Pool {
+    threads: ThreadPool,
+    /// The process that they live in. A child that was forked from it has none of them.
+    process: u32,
+}
+
+/// Pools that everybody shares: what they were asked for, the latest used last.
+static SHARED: Mutex<Vec<(usize, Arc<Pool>)>> = Mutex::new(Vec::new());
+
+/// Most shared pools. The one that was not asked for longest makes room; its threads end with its last backend.
+const MOST_SHARED: usize = 8;
+
+/// Nothing that panics is done under the lock, and nothing that takes long.
+fn shared() -> MutexGuard<'static, Vec<(usize, Arc<Pool>)>> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pool {
+    fn start(count: usize) -> Result<Arc<Self>> {
+        let threads = ThreadPoolBuilder::new()
             .num_threads(count)
             .thread_name(|k| format!("dtwave-{k}"))
             .build()
@@ -26,19 +40,84 @@ impl Threads {
                 reason: format!("the operating system does not start as many threads: {error}; use fewer")
                     .into(),
             })?;
-        Ok(Self(Some(Arc::new(pool))))
+        Ok(Arc::new(Self { threads, process: std::process::id() }))
+    }
+
+    /// The pool of this process for this count.
+    fn shared(count: usize) -> Result<Arc<Self>> {
+        let process = std::process::id();
+        let find = |pools: &mut Vec<(usize, Arc<Self>)>| {
+            pools.retain(|(_, pool)| pool.process == process);
+            let at = pools.iter().position(|(asked, _)| *asked == count)?;
+            let found = pools.remove(at);
+            let pool = Arc::clone(&found.1);
+            pools.push(found);
+            Some(pool)
+        };
+        if let Some(pool) = find(&mut shared()) {
+            return Ok(pool);
+        }
+        let started = Self::start(count)?;
+        let mut pools = shared();
+        // Another thread may have been quicker.
+        let pool = find(&mut pools).unwrap_or_else(|| {
+            pools.push((count, Arc::clone(&started)));
+            started
+        });
+        let oldest = (pools.len() > MOST_SHARED).then(|| pools.remove(0));
+        drop(pools);
+        drop(oldest);
+        Ok(pool)
+    }
+}
+
+impl Threads {
+    /// Starts this many threads; 0 for one per core.
+    pub(crate) fn start(count: usize) -> Result<Self> {
+        if cfg!(target_family = "wasm") { Ok(Self(None)) } else { Ok(Self(Some(Pool::start(count)?))) }
+    }
+
+    /// The threads that this process shares, started when they are first asked for; 0 for one per core.
+    pub(crate) fn shared(count: usize) -> Result<Self> {
+        if cfg!(target_family = "wasm") { Ok(Self(None)) } else { Ok(Self(Some(Pool::shared(count)?))) }
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.0.as_ref().map_or(1, |pool| pool.current_num_threads())
+        self.0.as_ref().map_or(1, |pool| pool.threads.current_num_threads())
     }
 
-    /// Runs `work` on them: rayon's iterators in it use these threads.
-    pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    /// Runs `work` on them: rayon's iterators in it use these threads. In a child that was forked, on shared threads of the
+    /// child, as many.
+    ///
+    /// # Errors
+    /// Those of `work`; [`Error::Backend`] where the system starts no threads in a child.
+    pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         match &self.0 {
-            Some(pool) => pool.install(work),
             None => work(),
+            Some(pool) if pool.process == std::process::id() => pool.threads.install(work),
+            Some(_) => Pool::shared(self.count())?.threads.install(work),
         }
+    }
+}
+
+#[cfg(all(test, not(target_family = "wasm")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_ask_for_as_many_share_them_and_few_are_kept() {
+        let same = |a: &Threads, b: &Threads| match (&a.0, &b.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        let first = Threads::shared(2).unwrap();
+        assert!(same(&first, &Threads::shared(2).unwrap()));
+        assert!(!same(&first, &Threads::shared(3).unwrap()) && !same(&first, &Threads::start(2).unwrap()));
+        let asked: Vec<_> = (1..=MOST_SHARED + 2).map(|count| Threads::shared(count).unwrap()).collect();
+        assert!(shared().len() <= MOST_SHARED);
+        // The oldest has made room, and works all the same.
+        assert!(!same(&asked[0], &Threads::shared(1).unwrap()));
+        assert_eq!(asked[0].run(|| Ok(rayon::current_num_threads())).unwrap(), 1);
     }
 }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::group::{Form, Scratch};
 use crate::lanes::Register;
 use crate::path::trace;
-use crate::plan::{CpuPlan, own};
+use crate::plan::{CpuPlan, callers, own};
 use crate::prepare::{Borders, with_strips};
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
@@ -34,30 +34,28 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let threads = self.threads.count().min(x.len().max(1)) as u64;
         let memory_limit_bytes = self.problem.memory_limit_bytes() / threads;
         let (token, scratch, observer) = (self.token, &self.scratch, &*self.observer);
-        self.threads.run(|| {
-            (0..x.len())
-                .into_par_iter()
-                .map(|s| {
-                    if observer.cancelled() {
-                        return Err(Error::Cancelled);
-                    }
-                    let (x, y) = (x.get(s), y.get(s));
-                    let mut scratch = own(scratch);
-                    if spec.anchor == Anchor::Global {
-                        let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
-                        return scratch.path(token, spec, (x, y), &ranges, memory_limit_bytes, observer);
-                    }
-                    scratch.single(token, spec, x, y, &Unobserved)?;
-                    let (totals, starts) = scratch.strips.edge.split_at(y.len() + 1);
-                    let totals = &totals[1..];
-                    let least = |a: usize, b: usize| if totals[b] < totals[a] { b } else { a };
-                    let best = (0..y.len()).reduce(least);
-                    let end = best.filter(|best| totals[*best] < V::Scalar::INFINITY).unwrap_or(y.len() - 1);
-                    let stretch = starts[end + 1].to_index()..end + 1;
-                    scratch.matched_path(token, spec, (x, y), stretch, memory_limit_bytes, observer)
-                })
-                .collect()
-        })
+        let trace = |s: usize, scratch: &mut Scratch<V>| {
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let (x, y) = (x.get(s), y.get(s));
+            if spec.anchor == Anchor::Global {
+                let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
+                return scratch.path(token, spec, (x, y), &ranges, memory_limit_bytes, observer);
+            }
+            scratch.single(token, spec, x, y, &Unobserved)?;
+            let (totals, starts) = scratch.strips.edge.split_at(y.len() + 1);
+            let totals = &totals[1..];
+            let least = |a: usize, b: usize| if totals[b] < totals[a] { b } else { a };
+            let best = (0..y.len()).reduce(least);
+            let end = best.filter(|best| totals[*best] < V::Scalar::INFINITY).unwrap_or(y.len() - 1);
+            let stretch = starts[end + 1].to_index()..end + 1;
+            scratch.matched_path(token, spec, (x, y), stretch, memory_limit_bytes, observer)
+        };
+        if x.len() == 1 {
+            return Ok(vec![trace(0, &mut callers(scratch))?]);
+        }
+        self.threads.run(|| (0..x.len()).into_par_iter().map(|s| trace(s, &mut own(scratch))).collect())
     }
 }
 

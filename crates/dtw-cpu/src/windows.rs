@@ -86,7 +86,8 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 windows
                     .par_chunks_mut(length * channels)
                     .for_each(|window| normalize::z_normalize(window, channels));
-            });
+                Ok(())
+            })?;
             let batch = SeriesBatch::equal(&windows, count, length, channels)?;
             costs.clear();
             costs.resize(queries.len() * count, V::Scalar::ZERO);

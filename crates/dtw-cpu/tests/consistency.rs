@@ -108,3 +108,53 @@ proptest! {
         }
     }
 }
+
+/// Who asked whether to stop: every task does, on the thread that does it.
+#[derive(Default)]
+struct Asked(std::sync::Mutex<std::collections::HashSet<std::thread::ThreadId>>);
+
+impl dtw_core::Observer for Asked {
+    fn cancelled(&self) -> bool {
+        self.0.lock().unwrap().insert(std::thread::current().id());
+        false
+    }
+}
+
+#[test]
+fn one_task_and_little_work_are_done_by_the_callers_thread() {
+    let backend = CpuBackend::with_threads(2);
+    let by_caller = |count: usize, length: usize| {
+        let values = values::<f64>(count * length, 1);
+        let batch = SeriesBatch::equal(&values, count, length, 1).unwrap();
+        let problem = Problem::of(Spec::dtw(), Pairing::Zipped, &batch, &batch).unwrap();
+        let mut plan = Backend::<f64>::plan(&backend, &problem).unwrap();
+        let asked = std::sync::Arc::new(Asked::default());
+        plan.observe(asked.clone());
+        plan.distances(batch, batch, &mut vec![0.0; count]).unwrap();
+        if count == 1 {
+            plan.paths(batch, batch).unwrap();
+        }
+        let asked = asked.0.lock().unwrap();
+        assert!(!asked.is_empty());
+        asked.iter().all(|thread| *thread == std::thread::current().id())
+    };
+    assert!(by_caller(1, 2000) && by_caller(100, 10));
+    assert!(!by_caller(100, 100));
+}
+
+#[test]
+fn callers_of_another_pool_of_threads_are_served() {
+    // The last thread of a larger pool than the backend's own.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let (x, y) = (values::<f64>(7, 1), values::<f64>(5, 2));
+    let backend = CpuBackend::with_threads(1);
+    let results = pool.broadcast(|_| {
+        let (x, y) = (SeriesBatch::equal(&x, 1, 7, 1).unwrap(), SeriesBatch::equal(&y, 1, 5, 1).unwrap());
+        let problem = Problem::of(Spec::soft_dtw(1.0), Pairing::Zipped, &x, &y).unwrap();
+        let mut plan = Backend::<f64>::plan(&backend, &problem).unwrap();
+        let mut out = [0.0];
+        plan.distances(x, y, &mut out).unwrap();
+        (out, plan.alignment(x.get(0), y.get(0)).unwrap())
+    });
+    assert!(results.iter().all(|result| *result == results[0]));
+}

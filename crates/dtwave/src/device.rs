@@ -96,14 +96,15 @@ impl Device {
         Self::cpu_with_threads(0)
     }
 
-    /// This many threads of this machine; 0 for one per core.
+    /// This many threads of this machine; 0 for one per core. All devices of as many threads share them,
+    /// in a process; work of one task, as the distance of two series, is done by the caller's thread.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the build lacks the `cpu` feature, [`Error::Backend`] when the operating system does not
     /// start as many threads.
     pub fn cpu_with_threads(threads: usize) -> Result<Self> {
         #[cfg(feature = "cpu")]
-        return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::try_with_threads(threads)?)));
+        return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::shared(threads)?)));
         #[cfg(not(feature = "cpu"))]
         {
             let _ = threads;

@@ -15,6 +15,9 @@
 //! # Ok::<(), dtwave::Error>(())
 //! ```
 //!
+//! Calls of one shape in a loop are quick: [`distance`] and its kin share threads and plans in the whole process, a session
+//! keeps its own. Who wants to hold a plan gets it from [`Device::backend`].
+//!
 //! This crate chooses a device and hands the work on; the vocabulary is [`dtw_core`]'s, re-exported here, and the
 //! algorithms built on distances are [`dtw_learn`]'s.
 
@@ -22,13 +25,14 @@
 
 mod device;
 mod input;
+mod plans;
 mod session;
 
 pub use device::{Device, DeviceInfo, devices};
 pub use dtw_core::{
     Anchor, Backend, Band, Blocks, Dtype, EdrOutput, Error, Gradients, LcssOutput, LocalCost, Match, Measure,
-    Observer, OwnedBatch, Pairing, Path, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec,
-    Tile, TilePlan, normalize,
+    Observer, OwnedBatch, Pairing, Path, Plan, Problem, Radius, Result, SearchOptions, Series, SeriesBatch,
+    Shape, Spec, Task, Tile, TilePlan, normalize,
 };
 pub use dtw_learn as learn;
 pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};
@@ -45,7 +49,7 @@ pub fn distance<T: Float>(
     y: &(impl AsSeries<T> + ?Sized),
     spec: &Spec,
 ) -> Result<T> {
-    Session::new(spec.clone()).distance(x, y)
+    Session::of_process(spec.clone()).distance(x, y)
 }
 
 /// Distances of every series with every other: shape `[n, n]`, symmetric.
@@ -53,7 +57,7 @@ pub fn distance<T: Float>(
 /// # Errors
 /// [`Error::Invalid`] for bad series or parameters.
 pub fn pairwise<T: Float>(x: &(impl AsBatch<T> + ?Sized), spec: &Spec) -> Result<Array2<T>> {
-    Session::new(spec.clone()).pairwise(x)
+    Session::of_process(spec.clone()).pairwise(x)
 }
 
 /// Distances of every series of `x` with every series of `y`: shape `[n_x, n_y]`.
@@ -65,7 +69,7 @@ pub fn cross<T: Float>(
     y: &(impl AsBatch<T> + ?Sized),
     spec: &Spec,
 ) -> Result<Array2<T>> {
-    Session::new(spec.clone()).cross(x, y)
+    Session::of_process(spec.clone()).cross(x, y)
 }
 
 /// The best warping path of two series.
@@ -77,7 +81,7 @@ pub fn align<T: Float>(
     y: &(impl AsSeries<T> + ?Sized),
     spec: &Spec,
 ) -> Result<Path<T>> {
-    Session::new(spec.clone()).align(x, y)
+    Session::of_process(spec.clone()).align(x, y)
 }
 
 /// The best matches of `query` in the longer `reference` by subsequence DTW, best first.
@@ -90,7 +94,7 @@ pub fn search<T: Float>(
     cost: LocalCost,
     options: &SearchOptions,
 ) -> Result<Vec<Match<T>>> {
-    Session::new(Spec::subsequence_dtw(cost)).search(query, reference, options)
+    Session::of_process(Spec::subsequence_dtw(cost)).search(query, reference, options)
 }
 
 /// The README's examples, as tests.

@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use dtw_core::{
     Anchor, Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
-    SeriesBatch, Spec, Tile, TilePlan,
+    SeriesBatch, Shape, Spec, Tile, TilePlan,
 };
 use ndarray::Array2;
 
+use crate::plans::{Boxed, Plans};
 use crate::{AsBatch, AsSeries, Device, Float};
 
-/// A spec on a device. Make one, then call it as often as you like.
+/// A spec on a device. Make one, then call it as often as you like, from as many threads as you like.
+///
+/// A session keeps its plans, by the shape of what was computed, so that calls of one shape in a loop cost little more than the
+/// computation. It keeps at most eight, the latest used, that hold at most 1/64 of the memory limit and 16 MiB between calls,
+/// all together and beside the limit; a plan that holds more is dropped after its call. [`Session::clear`] drops all. Clones
+/// share them.
 ///
 /// ```
 /// use dtwave::{Band, Session, Spec};
@@ -25,6 +31,8 @@ pub struct Session {
     device: Option<Device>,
     memory_limit_bytes: u64,
     observer: Option<Arc<dyn Observer>>,
+    /// All of them report to the observer, and are of the device.
+    plans: Arc<Plans>,
 }
 
 impl std::fmt::Debug for Session {
@@ -51,13 +59,25 @@ pub struct GradientResult<T> {
 impl Session {
     /// A session of this spec on the automatically chosen device, with 1 GiB of scratch memory.
     pub fn new(spec: Spec) -> Self {
-        Self { spec, device: None, memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES, observer: None }
+        Self {
+            spec,
+            device: None,
+            memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES,
+            observer: None,
+            plans: Arc::default(),
+        }
+    }
+
+    /// The session of a call without one: its plans are the process's.
+    pub(crate) fn of_process(spec: Spec) -> Self {
+        Self { plans: Plans::of_process(), ..Self::new(spec) }
     }
 
     /// On this device.
     #[must_use]
     pub fn on(mut self, device: Device) -> Self {
         self.device = Some(device);
+        self.plans = Arc::default();
         self
     }
 
@@ -65,6 +85,7 @@ impl Session {
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit_bytes = bytes;
+        self.plans = Arc::default();
         self
     }
 
@@ -72,7 +93,13 @@ impl Session {
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
+        self.plans = Arc::default();
         self
+    }
+
+    /// Drops the plans that are kept, with their memory. The next call makes its own.
+    pub fn clear(&self) {
+        self.plans.clear();
     }
 
     /// What is computed.
@@ -91,19 +118,34 @@ impl Session {
         }
     }
 
-    fn plan<T: Float>(
+    fn problem(&self, pairing: Pairing, shape: Shape) -> Result<Problem> {
+        Ok(Problem::new(self.spec.clone(), pairing, shape)?.with_memory_limit(self.memory_limit_bytes))
+    }
+
+    /// A plan that waits, or a new one.
+    fn plan<T: Float>(&self, problem: &Problem) -> Result<Boxed<T>> {
+        if let Some(plan) = self.plans.take(problem) {
+            return Ok(plan);
+        }
+        let mut plan = self.device()?.backend::<T>().plan(problem)?;
+        if let Some(observer) = &self.observer {
+            plan.observe(Arc::clone(observer));
+        }
+        Ok(Box::new(plan))
+    }
+
+    /// Calls `work` with a plan for these batches, and keeps the plan unless it failed.
+    fn with_plan<T: Float, R>(
         &self,
         pairing: Pairing,
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
-    ) -> Result<Box<dyn Plan<T>>> {
-        let problem =
-            Problem::of(self.spec.clone(), pairing, x, y)?.with_memory_limit(self.memory_limit_bytes);
-        let mut plan = self.device()?.backend::<T>().plan(&problem)?;
-        if let Some(observer) = &self.observer {
-            plan.observe(Arc::clone(observer));
-        }
-        Ok(plan)
+        work: impl FnOnce(&mut dyn Plan<T>) -> Result<R>,
+    ) -> Result<R> {
+        let mut plan = self.plan(&self.problem(pairing, Shape::of(x, y))?)?;
+        let done = work(&mut **plan)?;
+        self.plans.keep(plan);
+        Ok(done)
     }
 
     /// Distance of two series.
@@ -118,7 +160,7 @@ impl Session {
         let (x, y) = (x.as_series(), y.as_series());
         let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
         let mut out = [T::ZERO];
-        self.plan(Pairing::Zipped, &x, &y)?.distances(x, y, &mut out)?;
+        self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.distances(x, y, &mut out))?;
         Ok(out[0])
     }
 
@@ -153,7 +195,7 @@ impl Session {
     ) -> Result<Array2<T>> {
         let mut out = Array2::from_elem((x.len(), y.len()), T::ZERO);
         let values = out.as_slice_mut().ok_or_else(|| Error::invalid("a fresh matrix is contiguous"))?;
-        self.plan(pairing, x, y)?.distances(*x, *y, values)?;
+        self.with_plan(pairing, x, y, |plan| plan.distances(*x, *y, values))?;
         Ok(out)
     }
 
@@ -169,7 +211,7 @@ impl Session {
         let (x, y) = (x.as_batch()?, y.as_batch()?);
         let (x, y) = (x.batch(), y.batch());
         let mut out = vec![T::ZERO; x.len()];
-        self.plan(Pairing::Zipped, &x, &y)?.distances(x, y, &mut out)?;
+        self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.distances(x, y, &mut out))?;
         Ok(out)
     }
 
@@ -187,15 +229,29 @@ impl Session {
         skip: impl Fn(&Tile) -> bool,
         mut sink: impl FnMut(&Tile, &[T]) -> Result<()>,
     ) -> Result<()> {
+        let whole = Shape::of(x, y);
         let mut out = Vec::new();
+        // Tiles of one shape share a plan whatever it holds: one at a time, within the memory limit.
+        let mut current: Option<Boxed<T>> = None;
         for tile in tiles.tiles().filter(|tile| !skip(tile)) {
             let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
             let (rows, columns) = (rows.batch(), columns.batch());
             out.clear();
             out.resize(tile.len(), T::ZERO);
-            self.plan(tile.pairing, &rows, &columns)?.distances(rows, columns, &mut out)?;
+            let shape = Shape { n_x: rows.len(), n_y: columns.len(), ..whole };
+            let problem = self.problem(tile.pairing, shape)?;
+            let mut plan = match current.take() {
+                Some(plan) if *plan.problem() == problem => plan,
+                other => {
+                    other.into_iter().for_each(|plan| self.plans.keep(plan));
+                    self.plan(&problem)?
+                }
+            };
+            plan.distances(rows, columns, &mut out)?;
+            current = Some(plan);
             sink(&tile, &out)?;
         }
+        current.into_iter().for_each(|plan| self.plans.keep(plan));
         Ok(())
     }
 
@@ -217,16 +273,13 @@ impl Session {
             grad_x: vec![T::ZERO; x.values().len()],
             grad_y: vec![T::ZERO; y.values().len()],
         };
-        self.plan(Pairing::Zipped, &x, &y)?.gradients(
-            x,
-            y,
-            Gradients {
-                upstream,
-                distances: &mut result.distances,
-                grad_x: &mut result.grad_x,
-                grad_y: &mut result.grad_y,
-            },
-        )?;
+        let out = Gradients {
+            upstream,
+            distances: &mut result.distances,
+            grad_x: &mut result.grad_x,
+            grad_y: &mut result.grad_y,
+        };
+        self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.gradients(x, y, out))?;
         Ok(result)
     }
 
@@ -241,7 +294,7 @@ impl Session {
     ) -> Result<Path<T>> {
         let (x, y) = (x.as_series(), y.as_series());
         let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
-        let mut paths = self.plan(Pairing::Zipped, &x, &y)?.paths(x, y)?;
+        let mut paths = self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.paths(x, y))?;
         paths.pop().ok_or_else(|| Error::invalid("one pair has one path"))
     }
 
@@ -256,8 +309,8 @@ impl Session {
     ) -> Result<Array2<T>> {
         let (x, y) = (x.as_series(), y.as_series());
         let (x, y) = (x.series(), y.series());
-        let mut plan = self.plan(Pairing::Zipped, &SeriesBatch::single(x), &SeriesBatch::single(y))?;
-        let values = plan.alignment(x, y)?;
+        let (batch_x, batch_y) = (SeriesBatch::single(x), SeriesBatch::single(y));
+        let values = self.with_plan(Pairing::Zipped, &batch_x, &batch_y, |plan| plan.alignment(x, y))?;
         Array2::from_shape_vec((x.len(), y.len()), values).map_err(|e| Error::invalid(e.to_string()))
     }
 
@@ -274,7 +327,8 @@ impl Session {
     ) -> Result<Vec<Match<T>>> {
         let (x, y) = (query.as_series(), reference.as_series());
         let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
-        let mut found = self.searching(options).plan(Pairing::Cross, &x, &y)?.matches(x, y, options)?;
+        let matches = |plan: &mut dyn Plan<T>| plan.matches(x, y, options);
+        let mut found = self.searching(options).with_plan(Pairing::Cross, &x, &y, matches)?;
         found.pop().ok_or_else(|| Error::invalid("one query has one list of matches"))
     }
 
@@ -291,7 +345,7 @@ impl Session {
     ) -> Result<Vec<Vec<Match<T>>>> {
         let (x, y) = (queries.as_batch()?, references.as_batch()?);
         let (x, y) = (x.batch(), y.batch());
-        self.searching(options).plan(Pairing::Cross, &x, &y)?.matches(x, y, options)
+        self.searching(options).with_plan(Pairing::Cross, &x, &y, |plan| plan.matches(x, y, options))
     }
 
     /// The best matches of each query in a reference that need not fit in memory: it is read once, block by block, and
@@ -311,7 +365,8 @@ impl Session {
         // Of the reference, a plan knows that it is one.
         let one = vec![T::ZERO; x.channels()];
         let y = SeriesBatch::equal(&one, 1, 1, x.channels())?;
-        self.searching(options).plan(Pairing::Cross, &x, &y)?.matches_in_blocks(x, reference, options)
+        let matches = |plan: &mut dyn Plan<T>| plan.matches_in_blocks(x, reference, options);
+        self.searching(options).with_plan(Pairing::Cross, &x, &y, matches)
     }
 
     /// The same session with the anchor that a search needs.

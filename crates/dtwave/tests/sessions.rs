@@ -1,0 +1,135 @@
+//! Sessions keep plans: results are those of fresh ones, whoever calls, from however many threads and in a forked process.
+#![cfg(feature = "cpu")]
+
+use std::sync::Arc;
+
+use dtwave::{Device, Observer, Session, Spec, TilePlan};
+
+/// Deterministic values.
+fn series(length: usize, seed: usize) -> Vec<f64> {
+    (0..length).map(|i| ((i * 7 + seed * 13) % 11) as f64 * 0.25).collect()
+}
+
+#[test]
+fn calls_of_all_kinds_in_any_order_give_what_a_fresh_session_gives() {
+    let specs = [Spec::dtw(), Spec::soft_dtw(0.5)];
+    for spec in specs {
+        let kept = Session::new(spec.clone());
+        for round in 0..3 {
+            for (n, m) in [(5, 7), (7, 5), (5, 7), (90, 100), (1, 1)] {
+                let (x, y) = (series(n, round), series(m, round + 1));
+                let fresh = Session::new(spec.clone());
+                let expected = fresh.distance(&x, &y).unwrap();
+                assert_eq!(kept.distance(&x, &y).unwrap(), expected);
+                assert_eq!(dtwave::distance(&x, &y, &spec).unwrap(), expected);
+                let single = |values: &[f64]| values.iter().map(|v| *v as f32).collect::<Vec<_>>();
+                let (a, b) = (single(&x), single(&y));
+                assert_eq!(kept.distance(&a, &b).unwrap(), fresh.distance(&a, &b).unwrap());
+                let batch = vec![x, y];
+                assert_eq!(kept.pairwise(&batch).unwrap(), fresh.pairwise(&batch).unwrap());
+                assert_eq!(kept.cross(&batch, &batch).unwrap(), fresh.cross(&batch, &batch).unwrap());
+            }
+            kept.clear();
+        }
+    }
+}
+
+#[test]
+fn threads_use_one_session_at_once() {
+    let session = Session::new(Spec::dtw());
+    let pairs: Vec<_> = (0..40).map(|k| (series(60 + k % 3, k), series(50, k + 1))).collect();
+    let expected: Vec<_> =
+        pairs.iter().map(|(x, y)| Session::new(Spec::dtw()).distance(x, y).unwrap()).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    for ((x, y), expected) in pairs.iter().zip(&expected) {
+                        assert_eq!(session.distance(x, y).unwrap(), *expected);
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Says stop at once.
+struct Stop;
+
+impl Observer for Stop {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_observer_hears_of_its_own_session_only() {
+    let (x, y) = (series(20, 1), series(20, 2));
+    let session = Session::new(Spec::dtw());
+    session.distance(&x, &y).unwrap();
+    let stopped = session.clone().observer(Arc::new(Stop));
+    assert!(matches!(stopped.distance(&x, &y), Err(dtwave::Error::Cancelled)));
+    session.distance(&x, &y).unwrap();
+}
+
+#[test]
+fn tiles_are_parts_of_the_whole_matrix() {
+    let all: Vec<_> = (0..23).map(|k| series(10 + k % 4, k)).collect();
+    let session = Session::new(Spec::dtw());
+    let whole = session.pairwise(&all).unwrap();
+    let mut batch = dtwave::OwnedBatch::new(1).unwrap();
+    all.iter().for_each(|series| batch.push(series).unwrap());
+    let batch = batch.batch();
+    let tiles = TilePlan::new(dtwave::Pairing::SelfSymmetric, 23, 23, 8, 8 * 25).unwrap();
+    let mut seen = 0;
+    session
+        .tiled(
+            &tiles,
+            &batch,
+            &batch,
+            |_| false,
+            |tile, values| {
+                for (k, value) in values.iter().enumerate() {
+                    let (i, j) = (k / tile.columns.len(), k % tile.columns.len());
+                    assert_eq!(whole[(tile.rows.start + i, tile.columns.start + j)], *value);
+                }
+                seen += values.len();
+                Ok(())
+            },
+        )
+        .unwrap();
+    // Five rows and columns of tiles; those below the diagonal are mirrored ones.
+    assert_eq!(seen, (23 * 23 + 4 * 25 + 9) / 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_forked_process_computes_with_threads_of_its_own() {
+    let all: Vec<_> = (0..60).map(|k| series(100, k)).collect();
+    let session = Session::new(Spec::dtw()).on(Device::cpu_with_threads(2).unwrap());
+    let sum = || session.pairwise(&all).map(|matrix| matrix.sum());
+    let expected = sum().unwrap();
+    // SAFETY: the child runs what a forked child may here: code that waits for no lock that another thread of this process
+    // can hold but the allocator's, which the system's C library keeps usable; and it leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "no process: {}", std::io::Error::last_os_error());
+    if child == 0 {
+        let again =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sum().is_ok_and(|s| s == expected)));
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(if matches!(again, Ok(true)) { 7 } else { 1 }) }
+    }
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let mut status = 0;
+    // SAFETY: the child is ours, and the status has a place.
+    while unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == 0 {
+        if std::time::Instant::now() > until {
+            // SAFETY: the child is ours and has not been waited for.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+            panic!("the child hangs");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 7));
+    assert_eq!(sum().unwrap(), expected);
+}
