@@ -2,7 +2,7 @@
 
 use cudarc::driver::result;
 
-use crate::driver::{Absent, capability, describe, start, too_weak};
+use crate::library::{Absent, capability, describe, start, too_weak};
 
 /// A GPU, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,118 +1,247 @@
-//! The driver's library: whether it is there, and what its errors mean.
+//! NVIDIA's driver, call by call.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
 
 use cudarc::driver::{DriverError, result, sys};
-use dtw_core::Error;
+use dtw_core::{Error, Result};
+use dtw_kernels::images;
+use dtw_native::gpu::{Context, Driver, Event, Failure, Function, Known, Launch, Module, Opened, Stream};
 
 use crate::NAME;
+use crate::library::{Absent, describe, failure, start, too_weak};
 
-/// The oldest CUDA version of a driver that runs the compiled kernels.
-pub(crate) const NEEDED: i32 = 13_000;
+/// NVIDIA's driver. Contexts are the primary ones of the devices, shared with all that uses CUDA in the process.
+#[derive(Debug)]
+pub enum Cuda {}
 
-/// The least compute capability that the compiled kernels run on.
-const LEAST_CAPABILITY: (i32, i32) = (8, 0);
+static KNOWN: Known<Cuda> = Known::new();
 
-/// Why there is no device.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Absent {
-    #[error(
-        "no CUDA driver: the library libcuda (nvcuda.dll on Windows) is not on this machine; install NVIDIA's driver, or \
-         use --backend cpu"
-    )]
-    Driver,
-    #[error(
-        "the CUDA driver is too old: it knows CUDA {}.{}, the kernels need {}.{}; install a newer NVIDIA driver",
-        found / 1000, found % 1000 / 10, NEEDED / 1000, NEEDED % 1000 / 10
-    )]
-    TooOld { found: i32 },
-    #[error("no CUDA device: the driver is here, but it finds no GPU ({0})")]
-    Device(String),
-    #[error("no CUDA device {ordinal}: there are {count}, numbered from 0")]
-    Number { ordinal: usize, count: usize },
-    #[error(
-        "the CUDA device is too old: {name} has compute capability {}.{}, the kernels need {}.{}; use --backend cpu",
-        found.0, found.1, LEAST_CAPABILITY.0, LEAST_CAPABILITY.1
-    )]
-    TooWeak { name: String, found: (i32, i32) },
-    #[error("the CUDA device was lost and could not be opened again ({0}): start the program again")]
-    NotRenewed(String),
-    #[error("{0}")]
-    Kernels(&'static str),
+fn told<T>(answer: Result<T, DriverError>) -> Result<T, Failure> {
+    answer.map_err(failure)
 }
 
-impl From<Absent> for Error {
-    fn from(absent: Absent) -> Self {
-        Error::Backend { backend: NAME, reason: Box::new(absent) }
+impl Driver for Cuda {
+    const NAME: &'static str = NAME;
+    const DEVICE: &'static str = "CUDA device";
+
+    fn known() -> &'static Known<Self> {
+        &KNOWN
     }
-}
 
-/// Loads the driver, once; the number of devices.
-pub(crate) fn start() -> Result<usize, Absent> {
-    // SAFETY: only tries to open the library.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(Absent::Driver);
+    fn open(ordinal: usize, renew: bool) -> Result<Opened> {
+        let count = start()?;
+        if ordinal >= count {
+            return Err(Absent::Number { ordinal, count }.into());
+        }
+        if let Some(advice) = images::cuda_state().advice() {
+            return Err(Absent::Kernels(advice).into());
+        }
+        let failed = |error| {
+            let text = describe(error);
+            Error::from(if renew { Absent::NotRenewed(text) } else { Absent::Device(text) })
+        };
+        let device = result::device::get(ordinal as i32).map_err(failed)?;
+        if let Some(weak) = too_weak(device).map_err(failed)? {
+            return Err(weak.into());
+        }
+        // SAFETY: `device` came from the driver; the context is current before anything uses it.
+        let (context, multiprocessors) = unsafe {
+            if renew {
+                sys::cuDevicePrimaryCtxReset_v2(device).result().map_err(failed)?;
+            }
+            let context = result::primary_ctx::retain(device).map_err(failed)?;
+            result::ctx::set_current(context).map_err(failed)?;
+            use sys::CUdevice_attribute as A;
+            let attribute =
+                result::device::get_attribute(device, A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+            (context, attribute.map_err(failed)?)
+        };
+        Ok(Opened {
+            context: Context::of(context),
+            name: result::device::get_name(device).map_err(failed)?,
+            multiprocessors: multiprocessors as u32,
+            lanes: 32,
+        })
     }
-    let mut found = 0;
-    // SAFETY: the library is there; the pointer is to a live integer.
-    let _ = unsafe { sys::cuDriverGetVersion(&raw mut found) };
-    if found != 0 && found < NEEDED {
-        return Err(Absent::TooOld { found });
+
+    unsafe fn close(ordinal: usize, _: Context) {
+        if let Ok(device) = result::device::get(ordinal as i32) {
+            // SAFETY: the caller retained it once.
+            let _ = unsafe { result::primary_ctx::release(device) };
+        }
     }
-    result::init().map_err(|error| Absent::Device(describe(error)))?;
-    let count = result::device::get_count().map_err(|error| Absent::Device(describe(error)))?;
-    if count <= 0 {
-        return Err(Absent::Device("0 devices".to_owned()));
+
+    unsafe fn make_current(context: Context) -> Result<(), Failure> {
+        // SAFETY: the caller's context is open.
+        told(unsafe { result::ctx::set_current(context.get()) })
     }
-    Ok(count as usize)
-}
 
-/// A GPU's compute capability.
-pub(crate) fn capability(device: sys::CUdevice) -> Result<(i32, i32), DriverError> {
-    use sys::CUdevice_attribute as A;
-    // SAFETY: `device` came from the driver.
-    let attribute = |which| unsafe { result::device::get_attribute(device, which) };
-    Ok((
-        attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-        attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-    ))
-}
-
-/// Why the compiled kernels do not run on this GPU, if they do not.
-pub(crate) fn too_weak(device: sys::CUdevice) -> Result<Option<Absent>, DriverError> {
-    let found = capability(device)?;
-    if found >= LEAST_CAPABILITY {
-        return Ok(None);
+    fn memory() -> Result<(u64, u64), Failure> {
+        told(result::mem_get_info().map(|(free, total)| (free as u64, total as u64)))
     }
-    Ok(Some(Absent::TooWeak { name: result::device::get_name(device)?, found }))
-}
 
-/// The driver's name and text for an error.
-pub(crate) fn describe(error: DriverError) -> String {
-    let name =
-        error.error_name().map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
-    let text =
-        error.error_string().map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned());
-    format!("{name}: {text}")
-}
+    unsafe fn is_own_stream(context: Context, stream: Stream) -> Result<bool, Failure> {
+        let mut owner = std::ptr::null_mut();
+        // SAFETY: the caller promises a live stream; writes one pointer.
+        told(unsafe { sys::cuStreamGetCtx(stream.get(), &raw mut owner).result() })?;
+        Ok(Context::of(owner) == context)
+    }
 
-/// Whether nothing works any more in the context of such an error.
-pub(crate) fn is_fatal(error: DriverError) -> bool {
-    use sys::CUresult as E;
-    matches!(
-        error.0,
-        E::CUDA_ERROR_ILLEGAL_ADDRESS
-            | E::CUDA_ERROR_LAUNCH_FAILED
-            | E::CUDA_ERROR_LAUNCH_TIMEOUT
-            | E::CUDA_ERROR_MISALIGNED_ADDRESS
-            | E::CUDA_ERROR_INVALID_ADDRESS_SPACE
-            | E::CUDA_ERROR_INVALID_PC
-            | E::CUDA_ERROR_HARDWARE_STACK_ERROR
-            | E::CUDA_ERROR_ILLEGAL_INSTRUCTION
-            | E::CUDA_ERROR_ECC_UNCORRECTABLE
-            | E::CUDA_ERROR_NVLINK_UNCORRECTABLE
-            | E::CUDA_ERROR_CONTAINED
-            | E::CUDA_ERROR_ASSERT
-            | E::CUDA_ERROR_DEVICE_UNAVAILABLE
-            | E::CUDA_ERROR_CONTEXT_IS_DESTROYED
-            | E::CUDA_ERROR_DEINITIALIZED
-    )
+    fn is_own_memory(ordinal: usize, context: Context, address: u64) -> bool {
+        use sys::CUpointer_attribute as A;
+        let (mut device, mut owner): (i32, sys::CUcontext) = (-1, std::ptr::null_mut());
+        let ask = |attribute, answer: *mut c_void| {
+            // SAFETY: asks about an address, which may be any; writes one integer or one pointer, for which there is room.
+            unsafe { sys::cuPointerGetAttribute(answer, attribute, address) }.result()
+        };
+        let of_device = ask(A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut device).cast());
+        let of_context = ask(A::CU_POINTER_ATTRIBUTE_CONTEXT, (&raw mut owner).cast());
+        let is_foreign = of_context.is_ok() && !owner.is_null() && Context::of(owner) != context;
+        of_device.is_ok() && device == ordinal as i32 && !is_foreign
+    }
+
+    fn image(unit: &str) -> Result<&'static [u8]> {
+        let image = images::cuda().and_then(|all| all.iter().find(|(name, _)| *name == unit));
+        let Some((_, image)) = image else {
+            return Err(Absent::Kernels(
+                "kernels not built: run `cargo xtask kernels cuda`, then build again",
+            )
+            .into());
+        };
+        Ok(image)
+    }
+
+    unsafe fn load(image: &'static [u8]) -> Result<Module, Failure> {
+        // SAFETY: the caller's image is a whole fat binary; the driver copies it.
+        told(unsafe { result::module::load_data(image.as_ptr().cast()) }).map(Module::of)
+    }
+
+    unsafe fn unload(module: Module) {
+        // SAFETY: as the caller promises.
+        let _ = unsafe { result::module::unload(module.get()) };
+    }
+
+    unsafe fn function(module: Module, symbol: &CStr) -> Result<Function, Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::module::get_function(module.get(), symbol.to_owned()) }).map(Function::of)
+    }
+
+    unsafe fn blocks_per_multiprocessor(function: Function, threads: u32) -> Result<u32, Failure> {
+        let mut blocks = 0;
+        // SAFETY: as the caller promises; writes one integer.
+        let answer = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                function.get(),
+                threads as i32,
+                0,
+            )
+            .result()
+        };
+        told(answer).map(|()| blocks.max(0) as u32)
+    }
+
+    unsafe fn launch(
+        function: Function,
+        launch: Launch,
+        stream: Stream,
+        params: *const c_void,
+    ) -> Result<(), Failure> {
+        let Launch { blocks, threads, shared_bytes } = launch;
+        let mut arguments = [params.cast_mut()];
+        let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
+        // SAFETY: as the caller promises; the driver copies what the argument points to.
+        told(unsafe {
+            result::launch_kernel(function.get(), grid, block, shared_bytes, stream.get(), &mut arguments)
+        })
+    }
+
+    fn make_stream() -> Result<Stream, Failure> {
+        told(result::stream::create(result::stream::StreamKind::NonBlocking)).map(Stream::of)
+    }
+
+    unsafe fn synchronize(stream: Stream) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::stream::synchronize(stream.get()) })
+    }
+
+    unsafe fn wait_for(stream: Stream, event: Event) -> Result<(), Failure> {
+        let wait = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: as the caller promises.
+        told(unsafe { result::stream::wait_event(stream.get(), event.get(), wait) })
+    }
+
+    unsafe fn destroy_stream(stream: Stream) {
+        // SAFETY: as the caller promises.
+        let _ = unsafe { result::stream::destroy(stream.get()) };
+    }
+
+    fn make_event(timed: bool) -> Result<Event, Failure> {
+        use sys::CUevent_flags as F;
+        let flags = if timed { F::CU_EVENT_DEFAULT } else { F::CU_EVENT_DISABLE_TIMING };
+        told(result::event::create(flags)).map(Event::of)
+    }
+
+    unsafe fn record(event: Event, stream: Stream) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::event::record(event.get(), stream.get()) })
+    }
+
+    unsafe fn wait(event: Event) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::event::synchronize(event.get()) })
+    }
+
+    unsafe fn seconds(from: Event, to: Event) -> Result<f64, Failure> {
+        // SAFETY: as the caller promises.
+        let milliseconds = told(unsafe { result::event::elapsed(from.get(), to.get()) })?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+
+    unsafe fn destroy_event(event: Event) {
+        // SAFETY: as the caller promises.
+        let _ = unsafe { result::event::destroy(event.get()) };
+    }
+
+    fn allocate(bytes: usize) -> Result<u64, Failure> {
+        // SAFETY: a plain allocation.
+        told(unsafe { result::malloc_sync(bytes) })
+    }
+
+    unsafe fn free(address: u64) {
+        // SAFETY: as the caller promises.
+        let _ = unsafe { result::free_sync(address) };
+    }
+
+    fn allocate_host(bytes: usize) -> Result<NonNull<u8>, Failure> {
+        // SAFETY: a plain allocation. The driver hands out zeroed pages.
+        let memory = told(unsafe { result::malloc_host(bytes, 0) })?;
+        Ok(NonNull::new(memory.cast()).expect("page-locked memory has an address"))
+    }
+
+    unsafe fn free_host(memory: NonNull<u8>) {
+        // SAFETY: as the caller promises.
+        let _ = unsafe { result::free_host(memory.as_ptr().cast()) };
+    }
+
+    unsafe fn copy_to_device(to: u64, from: &[u8], stream: Stream) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::memcpy_htod_async(to, from, stream.get()) })
+    }
+
+    unsafe fn copy_from_device(to: &mut [u8], from: u64, stream: Stream) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::memcpy_dtoh_async(to, from, stream.get()) })
+    }
+
+    unsafe fn copy_on_device(to: u64, from: u64, bytes: usize, stream: Stream) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::memcpy_dtod_async(to, from, bytes, stream.get()) })
+    }
+
+    unsafe fn zero(address: u64, bytes: usize, stream: Stream) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        told(unsafe { result::memset_d8_async(address, 0, bytes, stream.get()) })
+    }
 }

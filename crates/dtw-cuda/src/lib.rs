@@ -1,7 +1,7 @@
 //! The CUDA backend: every measure on NVIDIA GPUs.
 //!
-//! What to launch is decided by [`dtw_native`]; this crate gives it a device: memory, copies, launches, all through the
-//! driver's own library, which is loaded when first asked for. Nothing of CUDA is needed to build; a missing driver is an
+//! What to launch is decided by [`dtw_native`]; this crate gives it the calls of NVIDIA's driver ([`Cuda`]), whose library is
+//! loaded when first asked for. Nothing of CUDA is needed to build; a missing driver is an
 //! error value.
 //!
 //! ```no_run
@@ -19,22 +19,27 @@
 //! Series that are on the GPU already stay there: [`NativePlan::distances_on_device`] takes addresses, on a stream of the
 //! caller's if wished ([`CudaMachine::on_stream`]); [`CudaMachine::check_address`] looks at them first.
 
-mod context;
 mod devices;
 mod driver;
-mod machine;
-mod staging;
+mod library;
 
 pub use devices::{DeviceInfo, devices};
-pub use machine::{CudaBuffer, CudaMachine, Timer};
+pub use driver::Cuda;
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
-use dtw_native::NativeBackend;
 pub use dtw_native::{Buffer, DeviceBatch, DeviceLayout, Machine, NativePlan, Number, normalize_on_device};
+use dtw_native::{NativeBackend, gpu};
 
 /// The backend's name.
 pub const NAME: &str = "cuda";
+
+/// A GPU and a stream of it. Clones share the stream.
+pub type CudaMachine = gpu::Gpu<Cuda>;
+/// Memory of a GPU.
+pub type CudaBuffer = gpu::GpuBuffer<Cuda>;
+/// Time between two points of a stream.
+pub type Timer = gpu::Timer<Cuda>;
 
 /// Computes on one NVIDIA GPU.
 #[derive(Debug, Clone)]

@@ -18,6 +18,8 @@
 //! | `choose` | which kernel: the one place that knows what is fast |
 //! | `functor`, `scratch`, `bytes` | what those need |
 //!
+//! [`gpu`] is below them: a machine made of a vendor's driver.
+//!
 //! Imports form no circle. Orders, tiles, budgets and tables of bands are [`dtw_plan`]'s.
 
 mod backend;
@@ -25,6 +27,7 @@ mod bytes;
 mod choose;
 mod engine;
 mod functor;
+pub mod gpu;
 mod hits;
 #[cfg(feature = "host")]
 mod host;

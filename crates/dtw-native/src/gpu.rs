@@ -1,0 +1,32 @@
+//! A GPU worked through its vendor's driver: queues, staging memory, transfers and lost contexts, once for all vendors.
+//!
+//! A vendor's crate implements [`Driver`], the calls of its library one by one. [`Gpu`] makes a [`Machine`](crate::Machine)
+//! of them.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `driver` | the calls, handles and errors of a driver |
+//! | `context` | one device opened, its kernels, and whether it still works |
+//! | `staging` | page-locked memory that transfers go through |
+//! | `machine` | memory, copies and launches on a stream |
+//! | `timer` | time between two points of a stream |
+
+mod context;
+mod driver;
+mod machine;
+mod staging;
+#[cfg(test)]
+mod tests;
+mod timer;
+
+pub use context::Known;
+pub use driver::{Context, Driver, Event, Failure, FailureKind, Function, Launch, Module, Opened, Stream};
+pub use machine::{Gpu, GpuBuffer};
+pub use timer::Timer;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A lock that a panic elsewhere does not close: what is behind ours is valid at all times.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,194 @@
+//! A GPU opened: its context, its compiled kernels, and whether it still works.
+//!
+//! **A lost context.** After a fault in a kernel, a driver answers every call in that context with the same error. The call
+//! that met it fails, and the context counts as lost: everything made in it only gives errors from then on. The next plan
+//! (or backend) has the driver make the context anew, and works in the fresh one, which the whole process shares. Drivers
+//! promise this for a context, not for every fault: where that fails too, only a new process helps, and the error says so.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, TryLockError, Weak};
+
+use dtw_core::{Error, Result};
+use dtw_kernels::Kernel;
+
+use super::driver::{Driver, Failure, FailureKind, Function, Module, Opened};
+use super::lock;
+use crate::{BLOCK_THREADS, Properties};
+
+/// A device that is open, shared with everything else in the process that uses it.
+#[derive(Debug)]
+pub(super) struct Shared<D: Driver> {
+    ordinal: usize,
+    opened: Opened,
+    /// Images loaded, by unit.
+    modules: Mutex<HashMap<&'static str, Module>>,
+    /// Kernels found and the blocks a multiprocessor runs of each, by symbol.
+    functions: Mutex<HashMap<&'static str, (Function, u32)>>,
+    lost: Arc<AtomicBool>,
+    /// Held for reading while a thread is in the driver, for writing while a lost context is taken away.
+    users: RwLock<()>,
+    driver: std::marker::PhantomData<D>,
+}
+
+/// The right to call the driver: the context is current on this thread and stays while this lives.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Entered<'a> {
+    _user: RwLockReadGuard<'a, ()>,
+}
+
+/// The devices that a process has opened, by ordinal: one context for all, so that all that use it learn when it is lost.
+#[derive(Debug)]
+pub struct Known<D: Driver>(Mutex<BTreeMap<usize, Entry<D>>>);
+
+#[derive(Debug)]
+struct Entry<D: Driver> {
+    context: Weak<Shared<D>>,
+    lost: Arc<AtomicBool>,
+}
+
+impl<D: Driver> Known<D> {
+    /// None yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+}
+
+impl<D: Driver> Default for Known<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<D: Driver> Shared<D> {
+    /// The context of device `ordinal`: the one in use, or a fresh one where there is none or it is lost.
+    pub(super) fn of(ordinal: usize) -> Result<Arc<Self>> {
+        let mut all = lock(&D::known().0);
+        let known = all.get(&ordinal);
+        let old = known.and_then(|known| known.context.upgrade());
+        let is_lost = known.is_some_and(|known| known.lost.load(Ordering::Acquire));
+        if let Some(context) = &old
+            && !is_lost
+        {
+            return Ok(Arc::clone(context));
+        }
+        // Whoever is in the driver with the lost context leaves first, and nobody enters it again.
+        let alone = old.as_ref().map(|old| old.users.write());
+        let context = Arc::new(Self {
+            ordinal,
+            opened: D::open(ordinal, is_lost)?,
+            modules: Mutex::default(),
+            functions: Mutex::default(),
+            lost: Arc::default(),
+            users: RwLock::default(),
+            driver: std::marker::PhantomData,
+        });
+        drop(alone);
+        let entry = Entry { context: Arc::downgrade(&context), lost: Arc::clone(&context.lost) };
+        all.insert(ordinal, entry);
+        Ok(context)
+    }
+
+    pub(super) fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    pub(super) fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// Makes the context current on this thread.
+    ///
+    /// # Errors
+    /// When the context is lost: the driver must not be asked for anything that was made in it.
+    pub(super) fn enter(&self) -> Result<Entered<'_>> {
+        // Never waits: the lock is only taken for writing once the context is lost.
+        let user = match self.users.try_read() {
+            Ok(user) => Some(user),
+            Err(TryLockError::Poisoned(user)) => Some(user.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let Some(user) = user.filter(|_| !self.lost.load(Ordering::Acquire)) else {
+            let text =
+                "the device's context was lost in an earlier call: make a new plan, which opens a fresh one";
+            return Err(Error::Backend { backend: D::NAME, reason: text.into() });
+        };
+        // SAFETY: the context is open as long as `self` lives.
+        self.check("the device", unsafe { D::make_current(self.opened.context) })?;
+        Ok(Entered { _user: user })
+    }
+
+    /// The driver's answer as an error of ours; remembers when nothing works any more.
+    pub(super) fn check<T>(&self, what: &str, answer: Result<T, Failure>) -> Result<T> {
+        answer.map_err(|failure| {
+            let mut text = format!("{what} failed: {}", failure.text);
+            if failure.kind == FailureKind::Fatal {
+                self.lost.store(true, Ordering::Release);
+                text += "; the device's context is lost: make a new plan, which opens a fresh one";
+            }
+            Error::Backend { backend: D::NAME, reason: text.into() }
+        })
+    }
+
+    /// Bytes free and in all.
+    pub(super) fn memory(&self) -> (u64, u64) {
+        let Ok(_entered) = self.enter() else { return (0, 0) };
+        D::memory().unwrap_or((0, 0))
+    }
+
+    pub(super) fn properties(&self) -> Properties {
+        let (free_bytes, total_bytes) = self.memory();
+        let Opened { name, multiprocessors, lanes, .. } = &self.opened;
+        Properties {
+            description: name.clone(),
+            multiprocessors: *multiprocessors,
+            lanes: *lanes,
+            total_bytes,
+            free_bytes,
+        }
+    }
+
+    /// The kernel, its image loaded if need be, and how many of its blocks a multiprocessor runs at once, at least 1.
+    pub(super) fn function(&self, kernel: &Kernel) -> Result<(Function, u32)> {
+        let mut functions = lock(&self.functions);
+        if let Some(known) = functions.get(kernel.symbol) {
+            return Ok(*known);
+        }
+        let module = self.module(kernel.unit)?;
+        let symbol = CString::new(kernel.symbol).expect("symbols have no zero bytes");
+        // SAFETY: the module is loaded in the current context.
+        let function = self.check(kernel.symbol, unsafe { D::function(module, &symbol) })?;
+        // SAFETY: a kernel of the current context.
+        let blocks = unsafe { D::blocks_per_multiprocessor(function, BLOCK_THREADS) };
+        let known = (function, self.check("the occupancy query", blocks)?.max(1));
+        functions.insert(kernel.symbol, known);
+        Ok(known)
+    }
+
+    fn module(&self, unit: &'static str) -> Result<Module> {
+        let mut modules = lock(&self.modules);
+        if let Some(module) = modules.get(unit) {
+            return Ok(*module);
+        }
+        let image = D::image(unit)?;
+        // SAFETY: the image is whole, as it was built.
+        let module = self.check("loading kernels", unsafe { D::load(image) })?;
+        modules.insert(unit, module);
+        Ok(module)
+    }
+}
+
+impl<D: Driver> Drop for Shared<D> {
+    fn drop(&mut self) {
+        // What was made in a lost context went with it.
+        let Ok(_entered) = self.enter() else { return };
+        for module in lock(&self.modules).values() {
+            // SAFETY: loaded by us, used by no one any more: every machine holds the context.
+            unsafe { D::unload(*module) };
+        }
+        // SAFETY: opened by us once.
+        unsafe { D::close(self.ordinal, self.opened.context) };
+    }
+}

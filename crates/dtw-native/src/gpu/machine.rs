@@ -1,0 +1,330 @@
+//! A GPU as a plan sees one: memory, copies and launches on a stream.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex};
+
+use dtw_core::{Error, Result};
+use dtw_kernels::Kernel;
+
+use super::context::Shared;
+use super::driver::{Driver, Event, FailureKind, Launch, Stream};
+use super::lock;
+use super::staging::{CHUNK, Pinned};
+use super::timer::Timer;
+use crate::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
+
+/// A GPU and a stream of it. Clones share the stream.
+#[derive(Debug)]
+pub struct Gpu<D: Driver> {
+    queue: Arc<Queue<D>>,
+    pub(super) context: Arc<Shared<D>>,
+}
+
+impl<D: Driver> Clone for Gpu<D> {
+    fn clone(&self) -> Self {
+        Self { queue: Arc::clone(&self.queue), context: Arc::clone(&self.context) }
+    }
+}
+
+/// Streams and staging memory.
+#[derive(Debug)]
+struct Queue<D: Driver> {
+    stream: Stream,
+    /// Whether `stream` is ours to destroy.
+    is_owned: bool,
+    transfers: Stream,
+    /// Recorded on `stream` when a transfer is to begin.
+    ready: Event,
+    upload: Mutex<[Pinned<D>; 2]>,
+    download: [Mutex<Pinned<D>>; TRANSFER_SLOTS],
+    /// Last, because fields are dropped in this order and all of the above live in it.
+    context: Arc<Shared<D>>,
+}
+
+/// Device memory, freed when dropped.
+#[derive(Debug)]
+pub struct GpuBuffer<D: Driver> {
+    context: Arc<Shared<D>>,
+    address: u64,
+    bytes: usize,
+}
+
+impl<D: Driver> Buffer for GpuBuffer<D> {
+    fn address(&self) -> u64 {
+        self.address
+    }
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl<D: Driver> Drop for GpuBuffer<D> {
+    fn drop(&mut self) {
+        // A lost context took its memory with it; the address may be somebody else's by now.
+        if self.address != 0
+            && let Ok(_entered) = self.context.enter()
+        {
+            // SAFETY: allocated by us; the driver waits for work that uses it.
+            unsafe { D::free(self.address) };
+        }
+    }
+}
+
+impl<D: Driver> Queue<D> {
+    fn new(context: &Arc<Shared<D>>, stream: Option<Stream>) -> Result<Self> {
+        let _entered = context.enter()?;
+        let make = || context.check("making a stream", D::make_stream());
+        Ok(Self {
+            context: Arc::clone(context),
+            is_owned: stream.is_none(),
+            stream: match stream {
+                Some(stream) => stream,
+                None => make()?,
+            },
+            transfers: make()?,
+            ready: context.check("making an event", D::make_event(false))?,
+            upload: Mutex::new([Pinned::new(context)?, Pinned::new(context)?]),
+            download: [Mutex::new(Pinned::new(context)?), Mutex::new(Pinned::new(context)?)],
+        })
+    }
+}
+
+impl<D: Driver> Drop for Queue<D> {
+    fn drop(&mut self) {
+        let Ok(_entered) = self.context.enter() else { return };
+        // SAFETY: ours, and nobody else holds the queue.
+        unsafe {
+            let _ = D::synchronize(self.stream);
+            let _ = D::synchronize(self.transfers);
+            if self.is_owned {
+                D::destroy_stream(self.stream);
+            }
+            D::destroy_stream(self.transfers);
+            D::destroy_event(self.ready);
+        }
+    }
+}
+
+impl<D: Driver> Gpu<D> {
+    /// GPU `ordinal` with a stream of its own.
+    ///
+    /// # Errors
+    /// [`Error::Backend`]: why there is no such GPU, and what to do.
+    pub fn new(ordinal: usize) -> Result<Self> {
+        let context = Shared::of(ordinal)?;
+        Ok(Self { queue: Arc::new(Queue::new(&context, None)?), context })
+    }
+
+    /// The same GPU on a stream of the caller's (the driver's handle; null: its default stream): everything is ordered after
+    /// what is on it already, and the caller may order more after it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a stream of another context.
+    ///
+    /// # Safety
+    /// `stream` must be a live stream, and stay so as long as the returned machine and its clones are used.
+    pub unsafe fn on_stream(&self, stream: *mut c_void) -> Result<Self> {
+        let context = Shared::<D>::of(self.context.ordinal())?;
+        let entered = context.enter()?;
+        if !stream.is_null() {
+            // SAFETY: the caller promises a live stream.
+            let answer = unsafe { D::is_own_stream(context.opened().context, Stream::of(stream)) };
+            if !context.check("looking at the stream", answer)? {
+                return Err(Error::invalid(format!(
+                    "the stream belongs to another context: use a stream of the {}'s primary context",
+                    D::DEVICE
+                )));
+            }
+        }
+        drop(entered);
+        Ok(Self { queue: Arc::new(Queue::new(&context, Some(Stream::of(stream)))?), context })
+    }
+
+    /// Checks that `address` is memory that this machine's kernels may use: of this device, and of its primary context
+    /// unless it belongs to none (memory of a pool).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the argument.
+    pub fn check_address(&self, name: &str, address: u64) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let ordinal = self.context.ordinal();
+        if D::is_own_memory(ordinal, self.context.opened().context, address) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "{name} is not memory of {} {ordinal}: pass an address allocated in its primary context",
+            D::DEVICE
+        )))
+    }
+
+    /// A stopwatch on this machine's stream.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn timer(&self) -> Result<Timer<D>> {
+        Timer::new(self)
+    }
+
+    /// Copies the first `bytes` bytes from one buffer of this device to another, after what was asked for so far.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Panics
+    /// Beyond the end of either buffer.
+    pub fn copy(&self, from: &GpuBuffer<D>, to: &GpuBuffer<D>, bytes: usize) -> Result<()> {
+        assert!(bytes <= from.bytes.min(to.bytes), "a copy beyond the end of a buffer");
+        let _entered = self.context.enter()?;
+        // SAFETY: both buffers are the device's and have that many bytes (checked above).
+        let answer = unsafe { D::copy_on_device(to.address, from.address, bytes, self.stream()) };
+        self.context.check("a copy on the device", answer)
+    }
+
+    pub(super) fn stream(&self) -> Stream {
+        self.queue.stream
+    }
+}
+
+impl<D: Driver> Machine for Gpu<D> {
+    type Buffer = GpuBuffer<D>;
+
+    fn name(&self) -> &'static str {
+        D::NAME
+    }
+
+    fn properties(&self) -> Properties {
+        self.context.properties()
+    }
+
+    fn own_queue(&self) -> Result<Self> {
+        Self::new(self.context.ordinal())
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<GpuBuffer<D>> {
+        let _entered = self.context.enter()?;
+        if bytes == 0 {
+            return Ok(GpuBuffer { context: Arc::clone(&self.context), address: 0, bytes });
+        }
+        match D::allocate(bytes) {
+            Ok(address) => Ok(GpuBuffer { context: Arc::clone(&self.context), address, bytes }),
+            Err(failure) if failure.kind == FailureKind::OutOfMemory => Err(Error::OutOfMemory {
+                what: format!("memory of {} {}", D::DEVICE, self.context.ordinal()),
+                requested_bytes: bytes as u64,
+                available_bytes: self.context.memory().0,
+            }),
+            Err(failure) => self.context.check("an allocation", Err(failure)),
+        }
+    }
+
+    fn upload(&self, to: &GpuBuffer<D>, offset: usize, bytes: &[u8]) -> Result<()> {
+        assert!(offset + bytes.len() <= to.bytes, "an upload beyond the end of a buffer");
+        let _entered = self.context.enter()?;
+        let mut halves = lock(&self.queue.upload);
+        for (k, chunk) in bytes.chunks(CHUNK).enumerate() {
+            let half = &mut halves[k % 2];
+            half.reserve(chunk.len())?;
+            let event = half.event;
+            let staged = half.slice(chunk.len());
+            staged.copy_from_slice(chunk);
+            let at = to.address + (offset + k * CHUNK) as u64;
+            // SAFETY: the destination has room (checked above); the staged bytes stay until the event has passed.
+            let answer = unsafe {
+                D::copy_to_device(at, staged, self.stream()).and_then(|()| D::record(event, self.stream()))
+            };
+            self.context.check("a copy to the device", answer)?;
+        }
+        Ok(())
+    }
+
+    fn download(&self, from: &GpuBuffer<D>, offset: usize, bytes: &mut [u8]) -> Result<()> {
+        assert!(offset + bytes.len() <= from.bytes, "a download beyond the end of a buffer");
+        let _entered = self.context.enter()?;
+        let mut halves = lock(&self.queue.upload);
+        let whole = bytes.len();
+        let count = whole.div_ceil(CHUNK);
+        let size = |k: usize| CHUNK.min(whole - k * CHUNK);
+        // One chunk is copied by the device while the one before is copied by the processor.
+        for k in 0..=count {
+            if k < count {
+                let half = &mut halves[k % 2];
+                half.reserve(size(k))?;
+                let event = half.event;
+                let staged = half.slice(size(k));
+                let at = from.address + (offset + k * CHUNK) as u64;
+                // SAFETY: the source has that many bytes (checked above); the staged bytes are read after the event.
+                let answer = unsafe {
+                    D::copy_from_device(staged, at, self.stream())
+                        .and_then(|()| D::record(event, self.stream()))
+                };
+                self.context.check("a copy from the device", answer)?;
+            }
+            if k > 0 {
+                let half = &mut halves[(k - 1) % 2];
+                half.wait()?;
+                let length = size(k - 1);
+                bytes[(k - 1) * CHUNK..][..length].copy_from_slice(half.slice(length));
+            }
+        }
+        Ok(())
+    }
+
+    fn zero(&self, buffer: &GpuBuffer<D>, offset: usize, bytes: usize) -> Result<()> {
+        assert!(offset + bytes <= buffer.bytes, "zeroing beyond the end of a buffer");
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.context.enter()?;
+        // SAFETY: within the buffer (checked above).
+        let answer = unsafe { D::zero(buffer.address + offset as u64, bytes, self.stream()) };
+        self.context.check("zeroing memory", answer)
+    }
+
+    fn launch(&self, kernel: &Kernel, params: &[u8], blocks: u32) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let (function, _) = self.context.function(kernel)?;
+        let launch = Launch { blocks, threads: BLOCK_THREADS, shared_bytes: 0 };
+        // SAFETY: the kernel takes one structure of these bytes, which the driver copies; the addresses in it are the
+        // planner's, of buffers that it keeps.
+        let answer = unsafe { D::launch(function, launch, self.stream(), params.as_ptr().cast()) };
+        self.context.check(kernel.symbol, answer)
+    }
+
+    fn resident_blocks(&self, kernel: &Kernel) -> Result<u32> {
+        let _entered = self.context.enter()?;
+        let (_, blocks) = self.context.function(kernel)?;
+        Ok(blocks * self.context.opened().multiprocessors)
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        let _entered = self.context.enter()?;
+        // SAFETY: the stream lives as long as the queue.
+        self.context.check("the device", unsafe { D::synchronize(self.stream()) })
+    }
+
+    fn download_begin(&self, slot: usize, from: &GpuBuffer<D>, offset: usize, bytes: usize) -> Result<()> {
+        assert!(offset + bytes <= from.bytes, "a download beyond the end of a buffer");
+        let _entered = self.context.enter()?;
+        let mut pinned = lock(&self.queue.download[slot]);
+        pinned.reserve(bytes)?;
+        let event = pinned.event;
+        let staged = pinned.slice(bytes);
+        let Queue { transfers, ready, .. } = &*self.queue;
+        // SAFETY: streams and events are ours; source and destination have that many bytes; the staged bytes are read
+        // after the event.
+        let answer = unsafe {
+            D::record(*ready, self.stream())
+                .and_then(|()| D::wait_for(*transfers, *ready))
+                .and_then(|()| D::copy_from_device(staged, from.address + offset as u64, *transfers))
+                .and_then(|()| D::record(event, *transfers))
+        };
+        self.context.check("a copy from the device", answer)
+    }
+
+    fn download_end(&self, slot: usize, _: &GpuBuffer<D>, _: usize, bytes: &mut [u8]) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let mut pinned = lock(&self.queue.download[slot]);
+        pinned.wait()?;
+        bytes.copy_from_slice(pinned.slice(bytes.len()));
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! A GPU through a driver that is not there: transfers arrive, nothing is left behind, a lost context is left alone.
+
+mod fake;
+
+use dtw_core::Error;
+use dtw_kernels::{Pass, catalog};
+
+use super::Gpu;
+use crate::{Buffer, Machine};
+use fake::{Fake, MEMORY_BYTES};
+
+/// Three chunks of staging memory and a bit.
+const LONG: usize = (3 << 23) + 77;
+
+fn pattern(bytes: usize, seed: usize) -> Vec<u8> {
+    (0..bytes).map(|k| (((k + seed) * 2_654_435_761_usize) >> 13) as u8).collect()
+}
+
+fn kernel() -> &'static dtw_kernels::Kernel {
+    catalog::other(Pass::Walk, "walk", "", false).expect("there is such a kernel")
+}
+
+#[test]
+fn transfers_arrive_whole_and_nothing_is_left() {
+    for bytes in [0, 1, 70_000, LONG] {
+        let machine = Gpu::<Fake>::new(0).unwrap();
+        let (a, b) = (machine.allocate(bytes + 3).unwrap(), machine.allocate(bytes).unwrap());
+        let (first, second) = (pattern(bytes, 1), pattern(bytes, 2));
+        machine.upload(&a, 3, &first).unwrap();
+        machine.upload(&b, 0, &second).unwrap();
+        let mut read = vec![0; bytes];
+        machine.download(&a, 3, &mut read).unwrap();
+        assert!(read == first, "{bytes}");
+        if bytes > 0 {
+            // Two at once: after what was asked for before, while the stream goes on.
+            let (c, d) = (machine.allocate(bytes).unwrap(), machine.allocate(bytes).unwrap());
+            machine.copy(&b, &c, bytes).unwrap();
+            machine.download_begin(0, &c, 0, bytes).unwrap();
+            machine.download_begin(1, &a, 3, bytes).unwrap();
+            machine.copy(&b, &d, bytes).unwrap();
+            machine.zero(&d, 0, bytes / 2).unwrap();
+            machine.download_end(1, &a, 3, &mut read).unwrap();
+            assert!(read == first, "{bytes}");
+            machine.download_end(0, &c, 0, &mut read).unwrap();
+            assert!(read == second, "{bytes}");
+            machine.download(&d, 0, &mut read).unwrap();
+            assert!(
+                read[..bytes / 2].iter().all(|byte| *byte == 0) && read[bytes / 2..] == second[bytes / 2..]
+            );
+        }
+        assert_eq!((a.bytes(), b.bytes()), (bytes + 3, bytes));
+        machine.launch(kernel(), &[0; 64], 5).unwrap();
+        let timer = machine.timer().unwrap();
+        timer.start().unwrap();
+        assert!(timer.stop().unwrap() > 0.0);
+        drop((a, b, machine, timer));
+        assert_eq!(fake::left(0), 0, "{bytes}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told_with_numbers_and_ends_nothing() {
+    let machine = Gpu::<Fake>::new(1).unwrap();
+    let kept = machine.allocate(1000).unwrap();
+    let error = machine.allocate(MEMORY_BYTES).unwrap_err();
+    let Error::OutOfMemory { what, requested_bytes, available_bytes } = error else { panic!("{error}") };
+    assert_eq!(what, "memory of fake device 1");
+    assert_eq!((requested_bytes, available_bytes), (MEMORY_BYTES as u64, MEMORY_BYTES as u64 - 1000));
+    assert_eq!(machine.properties().free_bytes, available_bytes);
+    machine.upload(&kept, 0, &[1; 1000]).unwrap();
+}
+
+#[test]
+fn a_lost_context_is_left_alone_and_the_next_queue_has_a_fresh_one() {
+    let (machine, other) = (Gpu::<Fake>::new(2).unwrap(), Gpu::<Fake>::new(2).unwrap());
+    let own = machine.own_queue().unwrap();
+    let buffer = own.allocate(100).unwrap();
+    let timer = own.timer().unwrap();
+    machine.launch(kernel(), &[fake::FAULT; 64], 1).unwrap();
+    let error = machine.synchronize().unwrap_err().to_string();
+    assert!(error.contains("FAKE_FAULT") && error.contains("make a new plan"), "{error}");
+
+    // Everything of that context is refused without asking the driver, which would panic.
+    let refused = [
+        own.allocate(100).map(drop),
+        own.upload(&buffer, 0, &[1]),
+        own.download(&buffer, 0, &mut [0]),
+        own.zero(&buffer, 0, 1),
+        own.launch(kernel(), &[0; 64], 1),
+        own.synchronize(),
+        timer.start(),
+        own.check_address("x", buffer.address()),
+    ];
+    for answer in refused {
+        let error = answer.unwrap_err().to_string();
+        assert!(error.starts_with("fake: ") && error.contains("lost in an earlier call"), "{error}");
+    }
+    assert_eq!(own.properties().total_bytes, 0);
+
+    let fresh = machine.own_queue().unwrap();
+    let kept = fresh.allocate(50).unwrap();
+    fresh.upload(&kept, 0, &[7; 50]).unwrap();
+    fresh.synchronize().unwrap();
+    assert_eq!(fake::renewed(2), 1);
+    // The other machine finds the same context, and what was made in the lost one frees nothing of it.
+    let second = other.own_queue().unwrap();
+    assert_eq!(fake::renewed(2), 1);
+    drop((buffer, timer, own, machine, other));
+    let mut read = [0; 50];
+    second.download(&kept, 0, &mut read).unwrap();
+    assert_eq!(read, [7; 50]);
+    drop((kept, fresh, second));
+    assert_eq!(fake::left(2), 0);
+}
+
+#[test]
+fn a_device_that_is_not_given_back_is_an_error_that_says_so() {
+    let machine = Gpu::<Fake>::new(fake::STUBBORN).unwrap();
+    machine.launch(kernel(), &[fake::FAULT; 64], 1).unwrap();
+    assert!(machine.synchronize().is_err());
+    for _ in 0..2 {
+        let error = machine.own_queue().unwrap_err().to_string();
+        assert!(error.contains("start the program again"), "{error}");
+    }
+    let error = Gpu::<Fake>::new(fake::COUNT).unwrap_err().to_string();
+    assert!(error.contains("no such device"), "{error}");
+}
+
+#[test]
+fn streams_and_addresses_of_others_are_refused() {
+    let (machine, other) = (Gpu::<Fake>::new(3).unwrap(), Gpu::<Fake>::new(4).unwrap());
+    let buffer = machine.allocate(8).unwrap();
+    // SAFETY: both streams live until the end of this test.
+    unsafe {
+        let error = machine.on_stream(other.stream().get()).unwrap_err().to_string();
+        assert!(error.contains("another context"), "{error}");
+        for stream in [machine.stream().get(), std::ptr::null_mut()] {
+            let same = machine.on_stream(stream).unwrap();
+            same.upload(&buffer, 0, &[5; 8]).unwrap();
+            machine.synchronize().unwrap();
+        }
+    }
+    machine.check_address("x", buffer.address()).unwrap();
+    for (machine, address) in [(&other, buffer.address()), (&machine, 64)] {
+        let error = machine.check_address("x", address).unwrap_err().to_string();
+        assert!(error.contains("x is not memory of fake device"), "{error}");
+    }
+}
