@@ -67,7 +67,7 @@ pub(super) fn unfinished(project: &Project) -> Complaints {
 }
 
 /// Every `unsafe` says why it is sound: `// SAFETY:` before a block or an implementation, `# Safety` in the doc of a
-/// function or trait.
+/// function or trait. A function of a trait's implementation has it in the trait.
 pub(super) fn unsafe_reasons(project: &Project) -> Complaints {
     project.with_extension("rs").flat_map(unsafe_reasons_of).collect()
 }
@@ -75,8 +75,13 @@ pub(super) fn unsafe_reasons(project: &Project) -> Complaints {
 fn unsafe_reasons_of(file: &File) -> Complaints {
     let lines: Vec<&str> = file.text.lines().collect();
     let mut complaints = Complaints::new();
+    let mut implements = false;
     for (number, code) in code_of(&file.text).lines().enumerate() {
-        if !words(code).any(|word| word == "unsafe") {
+        if !code.starts_with([' ', ')', '}']) && !code.is_empty() {
+            implements = words(code).any(|word| word == "impl") && words(code).any(|word| word == "for");
+        }
+        let is_inherited = implements && code.contains("unsafe fn ");
+        if is_inherited || !words(code).any(|word| word == "unsafe") {
             continue;
         }
         let reasons = lines[number..=number].iter().chain(lines[..number].iter().rev().take_while(|line| {
@@ -158,8 +163,15 @@ mod tests {
         let sound = "// SAFETY: checked above.\nunsafe { f() }\n/// # Safety\n/// x\nunsafe fn g() {}\n#![forbid(unsafe_code)]\n\
              // SAFETY: checked above.\nlet a =\n    f(unsafe { g() });\n";
         assert!(unsafe_reasons(&project(&[("a.rs", sound)])).is_empty());
-        let unsound = "// SAFETY: far away.\nlet x = 1;\nunsafe { f() }\n";
-        assert_eq!(unsafe_reasons(&project(&[("a.rs", unsound)])), ["a.rs:3: unsafe without // SAFETY:"]);
+        let inherited = "impl<T: B> A<T> for C {\n    fn h() {}\n    unsafe fn g() {}\n}\n";
+        assert!(unsafe_reasons(&project(&[("a.rs", inherited)])).is_empty());
+        for unsound in [
+            "// SAFETY: far away.\nlet x = 1;\nunsafe { f() }\n",
+            "impl A for B {}\nimpl C {\n    unsafe fn g() {}\n}\n",
+            "impl A for B {\n    fn g() {\n        unsafe { f() }\n    }\n}\n",
+        ] {
+            assert_eq!(unsafe_reasons(&project(&[("a.rs", unsound)])), ["a.rs:3: unsafe without // SAFETY:"]);
+        }
     }
 
     #[test]
