@@ -2,6 +2,7 @@
 //!
 //! Keogh & Pazzani 2001, 10.1137/1.9781611972719.1.
 
+use crate::measure::Preparation;
 use crate::{Scalar, SeriesBatch};
 
 /// Derivatives of a batch: the values and the offsets in points.
@@ -34,6 +35,21 @@ impl<T: Scalar> Derivatives<T> {
             offsets.push(values.len() / channels);
         }
         Self { values, offsets, channels }
+    }
+
+    /// The derivatives of both sides, where this is the preparation.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub fn wanted(
+        preparation: Preparation,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Option<(Self, Self)> {
+        match preparation {
+            Preparation::None => None,
+            Preparation::Derivative => Some((Self::of(x), Self::of(y))),
+        }
     }
 
     /// The derivatives as a batch.

@@ -2,7 +2,13 @@
 //!
 //! Exact definitions with equations and sources are in `docs/measures.md`.
 
+mod kind;
+mod table;
+
+pub use kind::{Channels, Drawn, Kind, Parameter, Paths, Preparation, Range, Similarity, Value};
+
 use crate::{Band, Result, bail_invalid};
+use kind::Setting;
 
 /// Everything that fixes the value of a distance between two given series.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,85 +63,121 @@ pub enum LcssOutput {
     Length,
 }
 
-/// An elastic measure with its parameters. Defaults, where the field has them, are the `DEFAULT_*` constants.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Measure {
-    /// Dynamic time warping: the accumulated cost, no root. Sakoe & Chiba 1978, 10.1109/TASSP.1978.1163055.
-    Dtw {
-        /// Local cost.
-        cost: LocalCost,
-    },
-    /// DTW on the Keogh–Pazzani derivative; needs 3 points. Keogh & Pazzani 2001, 10.1137/1.9781611972719.1.
-    Ddtw {
-        /// Local cost.
-        cost: LocalCost,
-    },
-    /// Squared Euclidean cost weighted by a logistic of `|i − j|`. Jeong et al. 2011, 10.1016/j.patcog.2010.09.022.
-    Wdtw {
-        /// Steepness of the weight, ≥ 0.
-        g: f64,
-    },
-    /// [`Measure::Wdtw`] on the derivative.
-    Wddtw {
-        /// Steepness of the weight, ≥ 0.
-        g: f64,
-    },
-    /// Squared Euclidean cost plus a penalty for each step off the diagonal. Herrmann & Webb 2023,
-    /// 10.1016/j.patcog.2023.109333.
-    Adtw {
-        /// Penalty ω ≥ 0 of an up or left step.
-        penalty: f64,
-    },
-    /// Edit distance with real penalty. Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
-    Erp {
-        /// Value of the gap point, in every channel.
-        gap: f64,
-    },
-    /// Edit distance on real sequences. Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
-    Edr {
-        /// Points farther apart than this differ; ≥ 0.
-        epsilon: f64,
-        /// Count or count over length.
-        output: EdrOutput,
-    },
-    /// Longest common subsequence. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
-    Lcss {
-        /// Points no farther apart than this match; ≥ 0.
-        epsilon: f64,
-        /// Distance or length.
-        output: LcssOutput,
-    },
-    /// Move–split–merge; several channels: the sum of the channels' distances, each warped on its own. Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
-    Msm {
-        /// Cost c ≥ 0 of a split or merge.
-        c: f64,
-    },
-    /// Time warp edit distance; timestamps are the batch's or 1, 2, …. Marteau 2009, 10.1109/TPAMI.2008.76.
-    Twed {
-        /// Stiffness ν ≥ 0, per unit of time.
-        nu: f64,
-        /// Penalty λ ≥ 0 of a deletion.
-        lambda: f64,
-        /// Degree p ≥ 1 of the norm between points (rooted).
-        degree: f64,
-    },
-    /// Soft-DTW of squared Euclidean cost; signed. Cuturi & Blondel 2017, arXiv 1703.01541.
-    SoftDtw {
-        /// Smoothing γ > 0, in units of the cost.
-        gamma: f64,
-    },
-    /// `s(x,y) − ½(s(x,x) + s(y,y))`. Blondel, Mensch & Vert 2021, arXiv 2010.08354.
-    SoftDtwDivergence {
-        /// Smoothing γ > 0, in units of the cost.
-        gamma: f64,
-    },
-    /// Logarithm of the global alignment kernel (a similarity). Cuturi 2011.
-    LogGak {
-        /// Bandwidth σ > 0, in units of the values.
-        sigma: f64,
-    },
+/// Makes the enum, its kinds, and what reads a measure's parameters, of the rows of the table.
+macro_rules! define {
+    (
+        []
+        $(
+            $(#[$doc:meta])*
+            $key:ident $variant:ident $(as $base:ident)? $({
+                $( $(#[$about:meta])* $field:ident: $type:ident { $($domain:tt)* } )*
+            })? is { $($fact:ident: $is:expr),* }
+            examples [$($example:expr),* $(,)?]
+        )*
+        ;
+        $(
+            anchored $other:ident $of:ident $row:ident { $anchor:ident } is { $($also:ident: $too:expr),* }
+        )*
+    ) => {
+        /// An elastic measure with its parameters. Defaults, where the field has them, are the `DEFAULT_*` constants.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[non_exhaustive]
+        pub enum Measure {
+            $(
+                $(#[$doc])*
+                $variant $({
+                    $( $(#[$about])* $field: $type, )*
+                })?,
+            )*
+        }
+
+        /// The rows, by key.
+        #[expect(non_upper_case_globals, reason = "keys are written small")]
+        mod rows {
+            #[allow(clippy::enum_glob_use, reason = "examples are written without the name of the enum")]
+            use super::Measure::*;
+            use super::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure};
+            use super::kind::*;
+
+            $(
+                pub(super) const $key: Kind = Kind {
+                    key: stringify!($key),
+                    recurrence: first!($($base)? $key),
+                    parameters: &[$($(Parameter {
+                        name: stringify!($field),
+                        choices: <$type as Setting>::CHOICES,
+                        $($domain)*,
+                        ..Parameter::PLAIN
+                    },)*)?],
+                    examples: &[$($example),*],
+                    measure: |value| {
+                        let _ = &value;
+                        Ok(Measure::$variant { $($(
+                            $field: taken::<$type>(&$key, stringify!($field), value)?,
+                        )*)? })
+                    },
+                    $($fact: $is,)*
+                    ..Kind::PLAIN
+                };
+            )*
+            $(
+                pub(super) const $other: Kind = Kind {
+                    key: stringify!($other),
+                    anchor: Anchor::$anchor,
+                    $($also: $too,)*
+                    ..$row
+                };
+            )*
+        }
+
+        impl Kind {
+            /// Every kind, in the order of the documentation.
+            #[must_use]
+            pub const fn all() -> &'static [Self] {
+                const ALL: &[Kind] = &[$(rows::$key,)* $(rows::$other,)*];
+                ALL
+            }
+        }
+
+        impl Measure {
+            /// What is known of it whatever its parameters.
+            #[must_use]
+            pub const fn kind(&self) -> &'static Kind {
+                match self {
+                    $( Self::$variant { .. } => { const KIND: &Kind = &rows::$key; KIND } )*
+                }
+            }
+
+            /// Hands the value of each parameter, in the order of declaration, to `see`.
+            fn each_value(&self, mut see: impl FnMut(Value)) {
+                let _ = &mut see;
+                match *self {
+                    $( Self::$variant { $($($field),*)? } => { $($( see(Setting::value($field)); )*)? } )*
+                }
+            }
+        }
+
+        impl Spec {
+            /// What is known of it whatever its parameters and band.
+            #[must_use]
+            pub const fn kind(&self) -> &'static Kind {
+                match (self.anchor, self.measure) {
+                    $( (Anchor::$anchor, Measure::$of { .. }) => { const KIND: &Kind = &rows::$other; KIND } )*
+                    (_, measure) => measure.kind(),
+                }
+            }
+        }
+    };
 }
+
+/// The first name, as text.
+macro_rules! first {
+    ($name:ident $($more:ident)?) => {
+        stringify!($name)
+    };
+}
+
+crate::measures! { define [] }
 
 impl Measure {
     /// Weight steepness of WDTW and WDDTW.
@@ -162,102 +204,76 @@ impl Measure {
 
     /// The measure's key, as in the documentation, on the command line and in golden files.
     pub const fn key(&self) -> &'static str {
-        match self {
-            Self::Dtw { .. } => "dtw",
-            Self::Ddtw { .. } => "ddtw",
-            Self::Wdtw { .. } => "wdtw",
-            Self::Wddtw { .. } => "wddtw",
-            Self::Adtw { .. } => "adtw",
-            Self::Erp { .. } => "erp",
-            Self::Edr { .. } => "edr",
-            Self::Lcss { .. } => "lcss",
-            Self::Msm { .. } => "msm",
-            Self::Twed { .. } => "twed",
-            Self::SoftDtw { .. } => "soft_dtw",
-            Self::SoftDtwDivergence { .. } => "soft_dtw_divergence",
-            Self::LogGak { .. } => "log_gak",
-        }
+        self.kind().key
     }
 
-    /// Whether the measure runs on derivatives, which drops both end points.
-    pub const fn is_derivative(&self) -> bool {
-        matches!(self, Self::Ddtw { .. } | Self::Wddtw { .. })
+    /// Its parameters with their values, in the order of declaration.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<(&'static Parameter, Value)> {
+        let mut values = Vec::new();
+        self.each_value(|value| values.push(value));
+        self.kind().parameters.iter().zip(values).collect()
+    }
+
+    /// What is done to a series before it is swept.
+    #[must_use]
+    pub const fn preparation(&self) -> Preparation {
+        self.kind().preparation
     }
 
     /// Fewest points a series may have.
     pub const fn min_length(&self) -> usize {
-        if self.is_derivative() { 3 } else { 1 }
+        self.preparation().dropped() + 1
     }
 
     /// Whether the value is the cost of one best path, so that a warping path exists, for series of this many channels.
     pub const fn has_path(&self, channels: usize) -> bool {
-        match self {
-            Self::SoftDtw { .. } | Self::SoftDtwDivergence { .. } | Self::LogGak { .. } => false,
-            _ => !self.sums_channels() || channels == 1,
-        }
+        matches!(self.kind().paths, Paths::Best) && (!self.sums_channels() || channels == 1)
     }
 
     /// Whether the distance of series of several channels is the sum of the channels' distances, each warped on its own.
     pub const fn sums_channels(&self) -> bool {
-        matches!(self, Self::Msm { .. })
-    }
-
-    /// Whether cells beside a band matter: paths may run along the border row and column, or only matches are restricted.
-    const fn has_open_borders(&self) -> bool {
-        matches!(self, Self::Erp { .. } | Self::Edr { .. } | Self::Lcss { .. })
+        matches!(self.kind().channels, Channels::Summed)
     }
 
     /// Whether the value is differentiable and [`crate::Plan::gradients`] is defined.
     pub const fn has_gradient(&self) -> bool {
-        matches!(self, Self::SoftDtw { .. } | Self::SoftDtwDivergence { .. })
+        self.kind().has_gradient
+    }
+
+    /// Whether series may have timestamps.
+    #[must_use]
+    pub const fn takes_times(&self) -> bool {
+        self.kind().takes_times
     }
 
     /// Whether larger values mean more alike.
-    pub const fn is_similarity(&self) -> bool {
-        matches!(self, Self::LogGak { .. } | Self::Lcss { output: LcssOutput::Length, .. })
+    pub fn is_similarity(&self) -> bool {
+        match self.kind().similarity {
+            Similarity::Never => false,
+            Similarity::Always => true,
+            Similarity::Where(choice) => {
+                let mut is = false;
+                self.each_value(|value| is |= value == Value::Choice(choice));
+                is
+            }
+        }
     }
 
     /// Points left of a series of `length` points after preprocessing: what the sweep and the band see.
     pub const fn swept_length(&self, length: usize) -> usize {
-        if self.is_derivative() { length.saturating_sub(2) } else { length }
+        length.saturating_sub(self.preparation().dropped())
     }
 
     fn check(&self) -> Result<()> {
-        let at_least = |name: &str, value: f64, least: f64| {
-            if value.is_finite() && value >= least {
-                Ok(())
-            } else {
-                Err(crate::Error::invalid(format!("{} needs {name} >= {least}, got {value}", self.key())))
+        let mut parameters = self.kind().parameters.iter();
+        let mut checked = Ok(());
+        self.each_value(|value| {
+            if let (Ok(()), Some(parameter)) = (&checked, parameters.next()) {
+                checked = parameter.check(self.key(), value);
             }
-        };
-        let positive = |name: &str, value: f64| {
-            if value.is_finite() && value > 0.0 {
-                Ok(())
-            } else {
-                Err(crate::Error::invalid(format!("{} needs {name} > 0, got {value}", self.key())))
-            }
-        };
-        match *self {
-            Self::Dtw { .. } | Self::Ddtw { .. } => Ok(()),
-            Self::Wdtw { g } | Self::Wddtw { g } => at_least("g", g, 0.0),
-            Self::Adtw { penalty } => at_least("penalty", penalty, 0.0),
-            Self::Erp { gap } => {
-                if gap.is_finite() {
-                    Ok(())
-                } else {
-                    bail_invalid!("erp needs a finite gap, got {gap}")
-                }
-            }
-            Self::Edr { epsilon, .. } | Self::Lcss { epsilon, .. } => at_least("epsilon", epsilon, 0.0),
-            Self::Msm { c } => at_least("c", c, 0.0),
-            Self::Twed { nu, lambda, degree } => {
-                at_least("nu", nu, 0.0)?;
-                at_least("lambda", lambda, 0.0)?;
-                at_least("degree", degree, 1.0)
-            }
-            Self::SoftDtw { gamma } | Self::SoftDtwDivergence { gamma } => positive("gamma", gamma),
-            Self::LogGak { sigma } => positive("sigma", sigma),
-        }
+        });
+        checked
     }
 }
 
@@ -287,10 +303,7 @@ impl Spec {
 
     /// The key of what is computed: the measure's, or `subsequence_dtw`.
     pub const fn key(&self) -> &'static str {
-        match self.anchor {
-            Anchor::Subsequence => "subsequence_dtw",
-            Anchor::Global => self.measure.key(),
-        }
+        self.kind().key
     }
 
     /// Checks every parameter.
@@ -303,7 +316,7 @@ impl Spec {
         if self.anchor == Anchor::Subsequence && !matches!(self.measure, Measure::Dtw { .. }) {
             bail_invalid!("a subsequence search is defined for dtw only, got {}", self.measure.key());
         }
-        if let (Band::Ranges(ranges), true) = (&self.band, self.measure.has_open_borders()) {
+        if let (Band::Ranges(ranges), true) = (&self.band, self.measure.kind().has_open_borders) {
             for (i, pair) in ranges.windows(2).enumerate() {
                 if pair[1].start < pair[0].start || pair[1].end < pair[0].end {
                     bail_invalid!(
@@ -319,3 +332,6 @@ impl Spec {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

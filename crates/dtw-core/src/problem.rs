@@ -205,7 +205,7 @@ impl Problem {
                     batch.length(s)
                 );
             }
-            if batch.has_times() && !matches!(self.spec.measure, Measure::Twed { .. }) {
+            if batch.has_times() && !self.spec.measure.takes_times() {
                 bail_invalid!(
                     "timestamps are used by twed only, but {name} has them and the measure is {}",
                     self.spec.key()

@@ -9,38 +9,19 @@
 //! The sweep knows no measure and the measure knows no sweep. Each file below holds one measure under its formula;
 //! the same names recur in every other language a backend is written in.
 
-mod adtw;
-mod dtw;
-mod edr;
-mod erp;
-mod excess;
-mod gak;
-mod lcss;
-mod msm;
+pub mod excess;
 mod point;
 mod scaled;
-mod soft_dtw;
-mod subsequence;
-mod twed;
-mod wdtw;
+pub mod subsequence;
 
-pub use adtw::Adtw;
-pub use dtw::{Cost, Dtw, Euclidean, Manhattan, SquaredEuclidean};
-pub use edr::Edr;
-pub use erp::Erp;
 pub use excess::{Parted, SoftExcess};
-pub use gak::LogGak;
-pub use lcss::Lcss;
-pub use msm::Msm;
 pub use point::{One, Point};
 pub use scaled::{Scaled, log_of};
 pub use soft_dtw::SoftDtw;
-pub use subsequence::{Located, Subsequence};
-pub use twed::Twed;
-pub use wdtw::Wdtw;
+pub use subsequence::Located;
 
 use crate::vector::Vector;
-use crate::{Anchor, LocalCost, Measure, Spec};
+use crate::{Anchor, Measure, Scalar, Spec};
 
 /// What one row or one column brings to the prices of its cells.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +46,10 @@ pub trait State<V: Vector>: Copy {
     fn part(&self, k: usize) -> V;
     /// The state made of these vectors.
     fn from_parts(part: impl Fn(usize) -> V) -> Self;
+    /// That of the cell where paths start, as wide as `any`.
+    fn origin(any: V) -> Self;
+    /// That of a cell where no path may be, as wide as `any`: never chosen.
+    fn forbidden(any: V) -> Self;
 }
 
 /// A single number per cell.
@@ -80,6 +65,14 @@ impl<V: Vector> State<V> for Total<V> {
     #[inline(always)]
     fn from_parts(part: impl Fn(usize) -> V) -> Self {
         Self(part(0))
+    }
+    #[inline(always)]
+    fn origin(any: V) -> Self {
+        Self(any.like(V::Scalar::ZERO))
+    }
+    #[inline(always)]
+    fn forbidden(any: V) -> Self {
+        Self(any.like(V::Scalar::INFINITY))
     }
 }
 
@@ -105,10 +98,18 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     /// Whether [`Recurrence::settle`] must be called: at least once in [`SETTLE_EVERY`] steps along any path.
     const SETTLES: bool = false;
 
+    /// Any vector: it says how wide constants are.
+    fn any(&self) -> V;
     /// The state of cell `(0, 0)`.
-    fn origin(&self) -> Self::State;
+    #[inline(always)]
+    fn origin(&self) -> Self::State {
+        Self::State::origin(self.any())
+    }
     /// The state of a cell that no path may visit: never chosen.
-    fn forbidden(&self) -> Self::State;
+    #[inline(always)]
+    fn forbidden(&self) -> Self::State {
+        Self::State::forbidden(self.any())
+    }
     /// The state of a cell outside the band, from those above it and to its left.
     #[inline(always)]
     fn outside(&self, up: Self::State, left: Self::State) -> Self::State {
@@ -116,9 +117,17 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
         self.forbidden()
     }
     /// Border column: the state of `(i, 0)` from that of `(i−1, 0)`.
-    fn border_down(&self, above: Self::State, x: &Sample<V, P>) -> Self::State;
+    #[inline(always)]
+    fn border_down(&self, above: Self::State, x: &Sample<V, P>) -> Self::State {
+        let _ = (above, x);
+        self.forbidden()
+    }
     /// Border row: the state of `(0, j)` from that of `(0, j−1)`. `j` is 1-based.
-    fn border_right(&self, left: Self::State, y: &Sample<V, P>, j: usize) -> Self::State;
+    #[inline(always)]
+    fn border_right(&self, left: Self::State, y: &Sample<V, P>, j: usize) -> Self::State {
+        let _ = (left, y, j);
+        self.forbidden()
+    }
     /// The part of the prices that one point alone decides (cost of deleting it).
     #[inline(always)]
     fn gap(&self, sample: &Sample<V, P>) -> V {
@@ -154,7 +163,11 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
         state
     }
     /// The result, from one lane of the last cell's state.
-    fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar;
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar {
+        let _ = (n, m);
+        parts[0]
+    }
 }
 
 /// Steps along a path between two calls of [`Recurrence::settle`], at most.
@@ -168,45 +181,58 @@ pub trait Visitor<V: Vector, P: Point<V>> {
     fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output;
 }
 
-/// Makes the recurrence that a spec names and hands it to `visitor`.
-///
-/// `any` is any vector; it only says how wide constants are. Derivative measures give the recurrence that runs on the
-/// derivatives, [`Measure::SoftDtwDivergence`] that of Soft-DTW. Each visit is a copy of the visitor to compile: for one
-/// channel the Euclidean cost is the Manhattan cost and goes there.
-///
-/// # Panics
-/// For [`Measure::Msm`] and points of several channels ([`Measure::sums_channels`]).
-#[inline(always)]
-pub fn dispatch<V: Vector, P: Point<V>, F: Visitor<V, P>>(spec: &Spec, any: V, visitor: F) -> F::Output {
-    if spec.anchor == Anchor::Subsequence {
-        // `Spec::check` admits DTW alone here.
-        return match spec.measure {
-            Measure::Dtw { cost: LocalCost::Euclidean } if !P::UNIVARIATE => {
-                visitor.visit(Subsequence::new(Dtw::<V, Euclidean>::new(any)))
+/// Of the rows of the table of measures: a module for each that has a recurrence of its own, and [`dispatch`].
+macro_rules! define {
+    (
+        []
+        $(
+            $(#[$doc:meta])*
+            $key:ident $variant:ident $(as $base:ident)? $({
+                $( $(#[$about:meta])* $field:ident: $type:ident { $($domain:tt)* } )*
+            })? is $facts:tt examples $examples:tt
+        )*
+        ; $($anchored:tt)*
+    ) => {
+        $( own! { $key $($base)? } )*
+
+        /// Makes the recurrence that a spec names and hands it to `visitor`.
+        ///
+        /// `any` is any vector; it only says how wide constants are. Derivative measures give the recurrence that runs on the
+        /// derivatives, [`Measure::SoftDtwDivergence`] that of Soft-DTW.
+        ///
+        /// # Panics
+        /// For [`Measure::Msm`] and points of several channels ([`Measure::sums_channels`]).
+        #[inline(always)]
+        pub fn dispatch<V: Vector, P: Point<V>, F: Visitor<V, P>>(spec: &Spec, any: V, visitor: F) -> F::Output {
+            // `Spec::check` admits DTW alone here.
+            if let (Anchor::Subsequence, Measure::Dtw { cost }) = (spec.anchor, spec.measure) {
+                return subsequence::visit(any, cost, visitor);
             }
-            Measure::Dtw { cost: LocalCost::Euclidean | LocalCost::Manhattan } => {
-                visitor.visit(Subsequence::new(Dtw::<V, Manhattan>::new(any)))
+            match spec.measure {
+                $( Measure::$variant { $($($field),*)? } => {
+                    run!($key $($base)?)(any, $($($field,)*)? visitor)
+                } )*
             }
-            _ => visitor.visit(Subsequence::new(Dtw::<V, SquaredEuclidean>::new(any))),
-        };
-    }
-    match spec.measure {
-        Measure::Dtw { cost } | Measure::Ddtw { cost } => match cost {
-            LocalCost::SquaredEuclidean => visitor.visit(Dtw::<V, SquaredEuclidean>::new(any)),
-            LocalCost::Euclidean if !P::UNIVARIATE => visitor.visit(Dtw::<V, Euclidean>::new(any)),
-            LocalCost::Euclidean | LocalCost::Manhattan => visitor.visit(Dtw::<V, Manhattan>::new(any)),
-        },
-        Measure::Wdtw { g } | Measure::Wddtw { g } => visitor.visit(Wdtw::new(any, g)),
-        Measure::Adtw { penalty } => visitor.visit(Adtw::new(any, penalty)),
-        Measure::Erp { gap } => visitor.visit(Erp::new(any, gap)),
-        Measure::Edr { epsilon, output } => visitor.visit(Edr::new(any, epsilon, output)),
-        Measure::Lcss { epsilon, output } => visitor.visit(Lcss::new(any, epsilon, output)),
-        Measure::Msm { c } if P::UNIVARIATE => visitor.visit(Msm::new(any, c)),
-        Measure::Msm { .. } => unreachable!("a plan takes the channels of msm one by one"),
-        Measure::Twed { nu, lambda, degree } => visitor.visit(Twed::new(any, nu, lambda, degree)),
-        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
-            visitor.visit(SoftDtw::new(any, gamma))
         }
-        Measure::LogGak { sigma } => visitor.visit(LogGak::new(any, sigma)),
-    }
+    };
 }
+
+/// The module of a row, where its recurrence is its own.
+macro_rules! own {
+    ($key:ident) => {
+        pub mod $key;
+    };
+    ($key:ident $base:ident) => {};
+}
+
+/// What hands over the recurrence of a row.
+macro_rules! run {
+    ($key:ident) => {
+        $key::visit
+    };
+    ($key:ident $base:ident) => {
+        $base::visit
+    };
+}
+
+crate::measures! { define [] }

@@ -2,8 +2,7 @@
 
 use dtw_core::recurrence::{One, Point, Recurrence, SoftExcess, State, Visitor, dispatch};
 use dtw_core::{
-    Band, ColumnRanges, Error, Measure, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec,
-    Unobserved,
+    Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec, Unobserved,
 };
 
 use crate::batched::{self, Grid, ROWS};
@@ -249,7 +248,7 @@ impl<V: Register> Scratch<V> {
                 self.y.fill(token, y, ranges.m(), 0);
             },
         );
-        if matches!(spec.measure, Measure::Twed { .. }) {
+        if spec.measure.takes_times() {
             self.x.fill_times(x, ROWS);
             self.y.fill_times(y, 0);
         }

@@ -152,8 +152,7 @@ where
         y: &SeriesBatch<'_, V::Scalar>,
         out: &mut [V::Scalar],
     ) -> Result<()> {
-        if spec.measure.is_derivative() {
-            let (x, y) = (Derivatives::of(x), Derivatives::of(y));
+        if let Some((x, y)) = Derivatives::wanted(spec.measure.preparation(), x, y) {
             return self.pairing(spec, pass.pairing, &x.batch(), &y.batch(), out);
         }
         let Some(channel) = pass.channel else { return self.pairing(spec, pass.pairing, x, y, out) };

@@ -26,7 +26,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         if x.len() != y.len() {
             bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
         }
-        let derived = spec.measure.is_derivative().then(|| (Derivatives::of(x), Derivatives::of(y)));
+        let derived = Derivatives::wanted(spec.measure.preparation(), x, y);
         let (x, y) = match &derived {
             Some((x, y)) => (x.batch(), y.batch()),
             None => (*x, *y),

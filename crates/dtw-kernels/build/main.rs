@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     let units = sources::units(&kernels);
     let headers = sources::hash_of_headers(&folder.join("native"))?;
 
-    write(&out, "table.rs", &table::table(&units, &headers))?;
+    write(&out, "table.rs", &table::table(&permutations, &units, &headers))?;
     write(&out, "images.rs", &images::table(&folder, &units, &headers)?)?;
     #[cfg(feature = "host")]
     write(&out, "host.rs", &host::compile(&folder, &out, &units)?)?;

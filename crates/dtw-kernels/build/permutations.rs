@@ -35,6 +35,38 @@ pub(crate) struct Functor {
     /// Whether narrow, wide and diagonal sweeps do it (kPaddingSafe).
     #[serde(default)]
     pub(crate) padding_safe: bool,
+    /// The value of the measures' option that it is for.
+    pub(crate) choice: Option<String>,
+    /// Numbers that make a state.
+    #[serde(default = "one")]
+    pub(crate) parts: usize,
+    /// What a point costs to delete.
+    #[serde(default)]
+    pub(crate) gaps: Gaps,
+    /// Whether cells have weights, which come in a table.
+    #[serde(default)]
+    pub(crate) weights: bool,
+    /// The functor of what the costs add to a sum over all paths.
+    pub(crate) excess: Option<String>,
+    /// The functor of a search that does not ask where matches start.
+    pub(crate) costs: Option<String>,
+}
+
+impl Functor {
+    /// The functors that stand in for it.
+    fn substitutes(&self) -> impl Iterator<Item = &String> {
+        [&self.excess, &self.costs].into_iter().flatten()
+    }
+}
+
+/// What a point costs to delete; the names are those of `Gaps` in src/catalog.rs.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Gaps {
+    #[default]
+    None,
+    Erp,
+    Twed,
 }
 
 /// Every functor × dtype × channels × shape of a row.
@@ -83,6 +115,39 @@ fn kind<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<SweepKind, D:
     })
 }
 
+impl Permutations {
+    /// The functors that measures are computed by: those that stand in for no other.
+    pub(crate) fn chosen(&self) -> impl Iterator<Item = (&String, &Functor)> {
+        self.functors.iter().filter(|(key, _)| {
+            !self.functors.values().any(|other| other.substitutes().any(|named| named == *key))
+        })
+    }
+
+    /// Whether functors name functors, and no two compute the same.
+    fn check(&self) -> Result<()> {
+        for (key, functor) in &self.functors {
+            if let Some(unknown) = functor.substitutes().find(|named| !self.functors.contains_key(*named)) {
+                return Err(format!("permutations.toml: {key} names {unknown}, which is no functor").into());
+            }
+        }
+        let chosen: Vec<_> = self.chosen().collect();
+        for (at, (key, functor)) in chosen.iter().enumerate() {
+            let same = |(_, other): &&(&String, &Functor)| {
+                let both = functor.measures.iter().any(|measure| other.measures.contains(measure));
+                both && (other.choice == functor.choice || other.choice.is_none() || functor.choice.is_none())
+            };
+            if let Some((other, _)) = chosen[at + 1..].iter().find(same) {
+                return Err(format!("permutations.toml: {key} and {other} compute the same measure").into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn one() -> usize {
+    1
+}
+
 fn all_dtypes() -> Vec<String> {
     ["f32", "f64"].map(String::from).to_vec()
 }
@@ -93,5 +158,8 @@ fn all_channels() -> Vec<String> {
 
 pub(crate) fn read(path: &Path) -> Result<Permutations> {
     let text = std::fs::read_to_string(path)?;
-    toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()).into())
+    let permutations: Permutations =
+        toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    permutations.check()?;
+    Ok(permutations)
 }

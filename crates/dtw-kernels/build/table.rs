@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::permutations::Permutations;
 use crate::sources::{Headers, Unit, hash_of_unit};
 
-pub(crate) fn table(units: &[Unit<'_>], headers: &Headers) -> String {
+pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &Headers) -> String {
     let mut text = String::from("static KERNELS: &[Kernel] = &[\n");
     let mut measures = BTreeMap::new();
     for unit in units {
@@ -42,6 +43,21 @@ pub(crate) fn table(units: &[Unit<'_>], headers: &Headers) -> String {
         keys.sort();
         keys.dedup();
         let _ = writeln!(text, "({measure:?}, &{keys:?}),");
+    }
+    text.push_str("];\nstatic FUNCTORS: &[Functor] = &[\n");
+    for (key, functor) in permutations.chosen() {
+        let _ = writeln!(
+            text,
+            "Functor {{ key: {key:?}, measures: &{:?}, choice: {:?}, parts: {}, gaps: Gaps::{:?}, weights: {}, \
+             excess: {:?}, costs: {:?} }},",
+            functor.measures,
+            functor.choice,
+            functor.parts,
+            functor.gaps,
+            functor.weights,
+            functor.excess,
+            functor.costs
+        );
     }
     text + "];\n"
 }

@@ -102,6 +102,38 @@ impl Kernel {
     }
 }
 
+/// What computes a measure, and what it wants to know of the series: a row of permutations.toml, which says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Functor {
+    /// Its key.
+    pub key: &'static str,
+    /// The keys of dtw-core that it computes.
+    pub measures: &'static [&'static str],
+    /// The value of their option that it is for, where kernels differ in it.
+    pub choice: Option<&'static str>,
+    /// Numbers that make a state.
+    pub parts: usize,
+    /// What a point costs to delete.
+    pub gaps: Gaps,
+    /// Whether cells have weights, which come in a table.
+    pub weights: bool,
+    /// The functor of what the costs add to a sum over all paths.
+    pub excess: Option<&'static str>,
+    /// The functor of a search that does not ask where matches start.
+    pub costs: Option<&'static str>,
+}
+
+/// What a point costs to delete, where a measure has such a cost; the numbers are `Prepare::gap_kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gaps {
+    /// No such cost.
+    None = 0,
+    /// Its distance to the gap value; borders add up, so running sums are wanted too.
+    Erp = 1,
+    /// Its distance to the point before, in value and time.
+    Twed = 2,
+}
+
 /// A generated source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unit {
@@ -137,6 +169,14 @@ pub fn source(unit: &str) -> Option<&'static str> {
 #[must_use]
 pub fn measures() -> &'static [(&'static str, &'static [&'static str])] {
     MEASURES
+}
+
+/// The functor of a measure of dtw-core, whose option, where it has one that kernels differ in, has this value.
+#[must_use]
+pub fn functor(measure: &str, choice: Option<&str>) -> Option<&'static Functor> {
+    FUNCTORS.iter().find(|functor| {
+        functor.measures.contains(&measure) && (functor.choice.is_none() || functor.choice == choice)
+    })
 }
 
 /// The kernel of this symbol.

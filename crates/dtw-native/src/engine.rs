@@ -96,7 +96,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
         out: &mut [T],
     ) -> Result<()> {
         let y = if pass.pairing == Pairing::SelfSymmetric { x } else { y };
-        let dropped = if pass.functor.derivative { 2 } else { 0 };
+        let dropped = pass.functor.preparation.dropped();
         let (order_x, order_y) = Order::of(pass.pairing, x, y, dropped);
         pass.banding.check(pass.pairing, &order_x, &order_y, Rows::X)?;
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));

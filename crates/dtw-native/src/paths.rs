@@ -55,7 +55,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let kernel = trace_kernel::<T>(self.functor.key, many).ok_or_else(|| {
             self.unsupported(format!("a path of {}: the cpu backend can", self.functor.key))
         })?;
-        let dropped = if self.functor.derivative { 2 } else { 0 };
+        let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = Order::of(Pairing::Zipped, rows, columns, dropped);
         self.banding.check(Pairing::Zipped, &order_x, &order_y, kind)?;
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));

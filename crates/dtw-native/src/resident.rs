@@ -45,7 +45,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if self.problem.output_len() == 0 {
             return Ok(());
         }
-        let dropped = if self.functor.derivative { 2 } else { 0 };
+        let dropped = self.functor.preparation.dropped();
         let order = |batch: &DeviceBatch<'_>| match batch.layout {
             DeviceLayout::Equal { count, length } => Order::equal(count, length - dropped).dropping(dropped),
             DeviceLayout::Ragged(_) => Order::ragged(batch.layout.lengths(), dropped),
@@ -127,7 +127,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         }
         x.layout.check("x", measure.min_length(), shape.max_length_x)?;
         y.layout.check("y", measure.min_length(), shape.max_length_y)?;
-        if (x.times != 0 || y.times != 0) && !matches!(measure, Measure::Twed { .. }) {
+        if (x.times != 0 || y.times != 0) && !measure.takes_times() {
             bail_invalid!("timestamps are used by twed only, and the measure is {}", measure.key());
         }
         if (x.times == 0) != (y.times == 0) {

@@ -73,7 +73,7 @@ impl Preparation {
             channels: self.channels as u32,
             channel: self.channel.unwrap_or(0) as u32,
             one_channel: u32::from(self.channel.is_some()),
-            derivative: u32::from(self.functor.derivative),
+            derivative: self.functor.preparation as u32,
             normalize: u32::from(self.normalize),
             gap_kind: self.functor.gaps as u32,
             scale: 1.0,

@@ -11,6 +11,8 @@ use dtw_core::{
 };
 use dtw_plan::Order;
 
+use dtw_kernels::catalog;
+
 use crate::Machine;
 use crate::bytes::Number;
 use crate::functor::Functor;
@@ -197,7 +199,9 @@ impl Functor {
             Measure::LogGak { sigma } => (sigma, 1),
             _ => unreachable!("callers ask SoftResult::of first"),
         };
-        Self { parts: 5, option, ..Self::with_parameter("soft_excess", parameter) }
+        let row = catalog::functor(measure.key(), None).and_then(|row| row.excess);
+        let key = row.expect("permutations.toml names it for these measures");
+        Self { parts: 5, option, ..Self::with_parameter(key, parameter) }
     }
 
     /// The same, giving the value.

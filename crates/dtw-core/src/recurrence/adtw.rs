@@ -3,15 +3,12 @@
 //! Herrmann & Webb 2023, 10.1016/j.patcog.2023.109333.
 
 use super::point::{min3, squared_euclidean};
-use super::{Point, Recurrence, Sample, Total};
-use crate::Scalar;
+use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 
 /// Amerced dynamic time warping.
 #[derive(Debug, Clone, Copy)]
 pub struct Adtw<V> {
-    zero: V,
-    infinity: V,
     penalty: V,
 }
 
@@ -19,11 +16,7 @@ impl<V: Vector> Adtw<V> {
     /// The recurrence with penalty ω, for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V, penalty: f64) -> Self {
-        Self {
-            zero: any.like(V::Scalar::ZERO),
-            infinity: any.like(V::Scalar::INFINITY),
-            penalty: any.constant(penalty),
-        }
+        Self { penalty: any.constant(penalty) }
     }
 }
 
@@ -32,20 +25,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
     type Price = V;
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.penalty
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
@@ -59,8 +40,10 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
         Total(price + min3(diagonal.0, up.0 + self.penalty, left.0 + self.penalty))
     }
-    #[inline(always)]
-    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        parts[0]
-    }
+}
+
+/// Hands the recurrence of ADTW to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, penalty: f64, visitor: F) -> F::Output {
+    visitor.visit(Adtw::new(any, penalty))
 }

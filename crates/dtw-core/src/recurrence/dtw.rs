@@ -5,8 +5,8 @@
 use std::marker::PhantomData;
 
 use super::point::{euclidean, min3, squared_euclidean, sum_channels};
-use super::{Point, Recurrence, Sample, Total};
-use crate::Scalar;
+use super::{Point, Recurrence, Sample, Total, Visitor};
+use crate::LocalCost;
 use crate::vector::Vector;
 
 /// A local cost, split in two so that the squared difference can be fused with the addition that follows it.
@@ -63,8 +63,7 @@ impl<V: Vector, P: Point<V>> Cost<V, P> for Manhattan {
 /// Dynamic time warping with local cost `C`.
 #[derive(Debug, Clone, Copy)]
 pub struct Dtw<V, C> {
-    zero: V,
-    infinity: V,
+    any: V,
     cost: PhantomData<C>,
 }
 
@@ -72,7 +71,7 @@ impl<V: Vector, C> Dtw<V, C> {
     /// The recurrence for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V) -> Self {
-        Self { zero: any.like(V::Scalar::ZERO), infinity: any.like(V::Scalar::INFINITY), cost: PhantomData }
+        Self { any, cost: PhantomData }
     }
 }
 
@@ -81,20 +80,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     type Price = V;
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.any
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
@@ -108,8 +95,15 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
         Total(C::add_to(min3(diagonal.0, up.0, left.0), price))
     }
-    #[inline(always)]
-    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        parts[0]
+}
+
+/// Hands the recurrence of DTW to `visitor`. Each visit is a copy of the visitor to compile: for one channel the Euclidean
+/// cost is the Manhattan cost and goes there.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, visitor: F) -> F::Output {
+    match cost {
+        LocalCost::SquaredEuclidean => visitor.visit(Dtw::<V, SquaredEuclidean>::new(any)),
+        LocalCost::Euclidean if !P::UNIVARIATE => visitor.visit(Dtw::<V, Euclidean>::new(any)),
+        LocalCost::Euclidean | LocalCost::Manhattan => visitor.visit(Dtw::<V, Manhattan>::new(any)),
     }
 }

@@ -3,7 +3,7 @@
 //! Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
 
 use super::point::{euclidean, min3};
-use super::{Point, Recurrence, Sample, Total};
+use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 use crate::{EdrOutput, Scalar};
 
@@ -12,7 +12,6 @@ use crate::{EdrOutput, Scalar};
 pub struct Edr<V> {
     zero: V,
     one: V,
-    infinity: V,
     epsilon: V,
     output: EdrOutput,
 }
@@ -24,7 +23,6 @@ impl<V: Vector> Edr<V> {
         Self {
             zero: any.like(V::Scalar::ZERO),
             one: any.constant(1.0),
-            infinity: any.like(V::Scalar::INFINITY),
             epsilon: any.constant(epsilon),
             output,
         }
@@ -36,12 +34,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
     type Price = V;
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.epsilon
     }
     #[inline(always)]
     fn border_down(&self, above: Total<V>, _: &Sample<V, P>) -> Total<V> {
@@ -70,4 +64,15 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
             EdrOutput::Normalized => parts[0] / V::Scalar::from_f64(n.max(m) as f64),
         }
     }
+}
+
+/// Hands the recurrence of EDR to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
+    any: V,
+    epsilon: f64,
+    output: EdrOutput,
+    visitor: F,
+) -> F::Output {
+    visitor.visit(Edr::new(any, epsilon, output))
 }

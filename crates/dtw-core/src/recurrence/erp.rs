@@ -4,7 +4,7 @@
 //! Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
 
 use super::point::{euclidean, min3};
-use super::{Point, Recurrence, Sample, Total};
+use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -12,7 +12,6 @@ use crate::vector::Vector;
 #[derive(Debug, Clone, Copy)]
 pub struct Erp<V> {
     zero: V,
-    infinity: V,
     gap: V,
 }
 
@@ -20,11 +19,7 @@ impl<V: Vector> Erp<V> {
     /// The recurrence with this gap value in every channel, for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V, gap: f64) -> Self {
-        Self {
-            zero: any.like(V::Scalar::ZERO),
-            infinity: any.like(V::Scalar::INFINITY),
-            gap: any.constant(gap),
-        }
+        Self { zero: any.like(V::Scalar::ZERO), gap: any.constant(gap) }
     }
 }
 
@@ -35,12 +30,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
     const GAPS: bool = true;
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.gap
     }
     #[inline(always)]
     fn border_down(&self, above: Total<V>, x: &Sample<V, P>) -> Total<V> {
@@ -75,8 +66,10 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
         Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
     }
-    #[inline(always)]
-    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        parts[0]
-    }
+}
+
+/// Hands the recurrence of ERP to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, gap: f64, visitor: F) -> F::Output {
+    visitor.visit(Erp::new(any, gap))
 }

@@ -30,11 +30,13 @@ impl<V: Vector> State<V> for Parted<V> {
     fn from_parts(part: impl Fn(usize) -> V) -> Self {
         Self { kept: part(0), missing: part(1), exponent: part(2) }
     }
-}
-
-impl<V: Vector> Parted<V> {
     #[inline(always)]
-    fn nothing(any: V) -> Self {
+    fn origin(any: V) -> Self {
+        let zero = any.like(V::Scalar::ZERO);
+        Self { kept: any.constant(1.0), missing: zero, exponent: zero }
+    }
+    #[inline(always)]
+    fn forbidden(any: V) -> Self {
         let zero = any.like(V::Scalar::ZERO);
         Self { kept: zero, missing: zero, exponent: any.constant(V::ZERO_EXPONENT) }
     }
@@ -89,21 +91,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
     const TRACES: bool = false;
 
     #[inline(always)]
-    fn origin(&self) -> Parted<V> {
-        let zero = self.rate.like(V::Scalar::ZERO);
-        Parted { kept: self.rate.constant(1.0), missing: zero, exponent: zero }
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Parted<V> {
-        Parted::nothing(self.rate)
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Parted<V>, _: &Sample<V, P>) -> Parted<V> {
-        Parted::nothing(self.rate)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Parted<V>, _: &Sample<V, P>, _: usize) -> Parted<V> {
-        Parted::nothing(self.rate)
+    fn any(&self) -> V {
+        self.rate
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 2] {

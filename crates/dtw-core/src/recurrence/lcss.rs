@@ -6,7 +6,7 @@
 //! that of the column's last cell inside: sweeps need no more of what lies outside than its nearest cells. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 
 use super::point::{euclidean, min3};
-use super::{Point, Recurrence, Sample, Total};
+use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 use crate::{LcssOutput, Scalar};
 
@@ -15,7 +15,6 @@ use crate::{LcssOutput, Scalar};
 pub struct Lcss<V> {
     zero: V,
     minus_one: V,
-    infinity: V,
     epsilon: V,
     output: LcssOutput,
 }
@@ -27,7 +26,6 @@ impl<V: Vector> Lcss<V> {
         Self {
             zero: any.like(V::Scalar::ZERO),
             minus_one: any.constant(-1.0),
-            infinity: any.like(V::Scalar::INFINITY),
             epsilon: any.constant(epsilon),
             output,
         }
@@ -41,12 +39,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
     const LEAVES_BAND: bool = true;
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.epsilon
     }
     #[inline(always)]
     fn outside(&self, up: Total<V>, left: Total<V>) -> Total<V> {
@@ -80,4 +74,15 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
             LcssOutput::Distance => V::Scalar::from_f64(1.0) - length / V::Scalar::from_f64(n.min(m) as f64),
         }
     }
+}
+
+/// Hands the recurrence of LCSS to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
+    any: V,
+    epsilon: f64,
+    output: LcssOutput,
+    visitor: F,
+) -> F::Output {
+    visitor.visit(Lcss::new(any, epsilon, output))
 }

@@ -7,7 +7,7 @@
 //! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 
 use super::point::min3;
-use super::{Point, Recurrence, Sample, Total};
+use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -15,7 +15,6 @@ use crate::vector::Vector;
 #[derive(Debug, Clone, Copy)]
 pub struct Msm<V> {
     zero: V,
-    infinity: V,
     c: V,
 }
 
@@ -23,7 +22,7 @@ impl<V: Vector> Msm<V> {
     /// The recurrence with split and merge cost `c`, for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V, c: f64) -> Self {
-        Self { zero: any.like(V::Scalar::ZERO), infinity: any.like(V::Scalar::INFINITY), c: any.constant(c) }
+        Self { zero: any.like(V::Scalar::ZERO), c: any.constant(c) }
     }
 
     /// `C(new; before, opposite)`: the distance of `new` to the interval between the other two, plus `c`.
@@ -40,20 +39,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
     type Price = [V; 3];
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.c
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 3] {
@@ -70,8 +57,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
         Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
     }
-    #[inline(always)]
-    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        parts[0]
+}
+
+/// Hands the recurrence of MSM to `visitor`.
+///
+/// # Panics
+/// For points of several channels: a plan takes them one by one ([`crate::Measure::sums_channels`]).
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, c: f64, visitor: F) -> F::Output {
+    if !P::UNIVARIATE {
+        unreachable!("a plan takes the channels of msm one by one")
     }
+    visitor.visit(Msm::new(any, c))
 }

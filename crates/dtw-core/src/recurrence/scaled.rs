@@ -28,6 +28,14 @@ impl<V: Vector> State<V> for Scaled<V> {
     fn from_parts(part: impl Fn(usize) -> V) -> Self {
         Self { mantissa: part(0), exponent: part(1) }
     }
+    #[inline(always)]
+    fn origin(any: V) -> Self {
+        Self::one(any)
+    }
+    #[inline(always)]
+    fn forbidden(any: V) -> Self {
+        Self::zero(any)
+    }
 }
 
 impl<V: Vector> Scaled<V> {

@@ -5,7 +5,7 @@
 
 use super::point::squared_euclidean;
 use super::scaled::{Scaled, log_of};
-use super::{Point, Recurrence, Sample};
+use super::{Point, Recurrence, Sample, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -38,20 +38,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
     const TRACES: bool = false;
 
     #[inline(always)]
-    fn origin(&self) -> Scaled<V> {
-        Scaled::one(self.rate)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Scaled<V> {
-        Scaled::zero(self.rate)
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Scaled<V>, _: &Sample<V, P>) -> Scaled<V> {
-        Scaled::zero(self.rate)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Scaled<V>, _: &Sample<V, P>, _: usize) -> Scaled<V> {
-        Scaled::zero(self.rate)
+    fn any(&self) -> V {
+        self.rate
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> Scaled<V> {
@@ -76,4 +64,10 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
         // Adding 0 makes 0 of −0.
         V::Scalar::from_f64(-self.gamma * log_of(parts[0], parts[1])) + V::Scalar::ZERO
     }
+}
+
+/// Hands the recurrence of Soft-DTW to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, gamma: f64, visitor: F) -> F::Output {
+    visitor.visit(SoftDtw::new(any, gamma))
 }

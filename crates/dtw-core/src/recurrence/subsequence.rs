@@ -4,8 +4,10 @@
 //! Equal arrivals: diagonal, then up, then left, the order in which a path is walked back. Sakoe & Chiba's recurrence with
 //! open ends; Müller 2007, 10.1007/978-3-540-74048-3, section 4.4.
 
-use super::{Cost, Dtw, Point, Recurrence, Sample, State};
+use super::dtw::{Cost, Dtw, Euclidean, Manhattan, SquaredEuclidean};
+use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
+use crate::{LocalCost, Scalar};
 
 /// A total and the column where its path starts, 0-based, as a bit pattern ([`Vector::index_pattern`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +27,16 @@ impl<V: Vector> State<V> for Located<V> {
     #[inline(always)]
     fn from_parts(part: impl Fn(usize) -> V) -> Self {
         Self { total: part(0), start: part(1) }
+    }
+    #[inline(always)]
+    fn origin(any: V) -> Self {
+        let zero = any.like(V::Scalar::ZERO);
+        Self { total: zero, start: zero.index_pattern(0) }
+    }
+    #[inline(always)]
+    fn forbidden(any: V) -> Self {
+        let infinity = any.like(V::Scalar::INFINITY);
+        Self { total: infinity, start: infinity.index_pattern(0) }
     }
 }
 
@@ -50,22 +62,12 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
     const TRACES: bool = false;
 
     #[inline(always)]
-    fn origin(&self) -> Located<V> {
-        let zero = Recurrence::<V, P>::origin(&self.dtw).0;
-        Located { total: zero, start: zero.index_pattern(0) }
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Located<V> {
-        let infinity = Recurrence::<V, P>::forbidden(&self.dtw).0;
-        Located { total: infinity, start: infinity.index_pattern(0) }
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Located<V>, _: &Sample<V, P>) -> Located<V> {
-        Recurrence::<V, P>::forbidden(self)
+    fn any(&self) -> V {
+        Recurrence::<V, P>::any(&self.dtw)
     }
     #[inline(always)]
     fn border_right(&self, _: Located<V>, _: &Sample<V, P>, j: usize) -> Located<V> {
-        let zero = Recurrence::<V, P>::origin(&self.dtw).0;
+        let zero = Recurrence::<V, P>::any(self).like(V::Scalar::ZERO);
         Located { total: zero, start: zero.index_pattern(j) }
     }
     #[inline(always)]
@@ -87,8 +89,18 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
             start: V::select(diagonal_first, diagonal.start, other_start),
         }
     }
-    #[inline(always)]
-    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        parts[0]
+}
+
+/// Hands the recurrence of DTW with both ends open to `visitor`; costs as in [`super::dtw::visit`].
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, visitor: F) -> F::Output {
+    match cost {
+        LocalCost::SquaredEuclidean => visitor.visit(Subsequence::new(Dtw::<V, SquaredEuclidean>::new(any))),
+        LocalCost::Euclidean if !P::UNIVARIATE => {
+            visitor.visit(Subsequence::new(Dtw::<V, Euclidean>::new(any)))
+        }
+        LocalCost::Euclidean | LocalCost::Manhattan => {
+            visitor.visit(Subsequence::new(Dtw::<V, Manhattan>::new(any)))
+        }
     }
 }

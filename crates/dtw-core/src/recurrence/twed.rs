@@ -5,15 +5,12 @@
 //! neighbour is a border cell, so the convention for its norm never matters. Marteau 2009, 10.1109/TPAMI.2008.76.
 
 use super::point::{min3, sum_channels};
-use super::{Point, Recurrence, Sample, Total};
-use crate::Scalar;
+use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 
 /// Time warp edit distance.
 #[derive(Debug, Clone, Copy)]
 pub struct Twed<V> {
-    zero: V,
-    infinity: V,
     nu: V,
     lambda: V,
     degree: f64,
@@ -23,13 +20,7 @@ impl<V: Vector> Twed<V> {
     /// The recurrence with stiffness ν, penalty λ and norm degree p, for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V, nu: f64, lambda: f64, degree: f64) -> Self {
-        Self {
-            zero: any.like(V::Scalar::ZERO),
-            infinity: any.like(V::Scalar::INFINITY),
-            nu: any.constant(nu),
-            lambda: any.constant(lambda),
-            degree,
-        }
+        Self { nu: any.constant(nu), lambda: any.constant(lambda), degree }
     }
 
     #[inline(always)]
@@ -55,20 +46,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     const TIMES: bool = true;
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.nu
     }
     #[inline(always)]
     fn gap(&self, sample: &Sample<V, P>) -> V {
@@ -89,8 +68,16 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
         Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
     }
-    #[inline(always)]
-    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        parts[0]
-    }
+}
+
+/// Hands the recurrence of TWED to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
+    any: V,
+    nu: f64,
+    lambda: f64,
+    degree: f64,
+    visitor: F,
+) -> F::Output {
+    visitor.visit(Twed::new(any, nu, lambda, degree))
 }

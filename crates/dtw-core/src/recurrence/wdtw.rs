@@ -3,15 +3,13 @@
 //! Jeong, Jeong & Omitaomu 2011, 10.1016/j.patcog.2010.09.022.
 
 use super::point::{min3, squared_euclidean};
-use super::{Point, Recurrence, Sample, Total};
-use crate::Scalar;
+use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 
 /// Weighted dynamic time warping.
 #[derive(Debug, Clone, Copy)]
 pub struct Wdtw<V> {
-    zero: V,
-    infinity: V,
+    any: V,
     g: f64,
 }
 
@@ -19,7 +17,7 @@ impl<V: Vector> Wdtw<V> {
     /// The recurrence with steepness `g`, for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V, g: f64) -> Self {
-        Self { zero: any.like(V::Scalar::ZERO), infinity: any.like(V::Scalar::INFINITY), g }
+        Self { any, g }
     }
 }
 
@@ -29,20 +27,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     const WEIGHTS: bool = true;
 
     #[inline(always)]
-    fn origin(&self) -> Total<V> {
-        Total(self.zero)
-    }
-    #[inline(always)]
-    fn forbidden(&self) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_down(&self, _: Total<V>, _: &Sample<V, P>) -> Total<V> {
-        Total(self.infinity)
-    }
-    #[inline(always)]
-    fn border_right(&self, _: Total<V>, _: &Sample<V, P>, _: usize) -> Total<V> {
-        Total(self.infinity)
+    fn any(&self) -> V {
+        self.any
     }
     fn weight(&self, offset: usize, n: usize, m: usize) -> f64 {
         1.0 / (1.0 + (-self.g * (offset as f64 - n.max(m) as f64 / 2.0)).exp())
@@ -59,8 +45,10 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
         Total(price + min3(diagonal.0, up.0, left.0))
     }
-    #[inline(always)]
-    fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        parts[0]
-    }
+}
+
+/// Hands the recurrence of WDTW to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, g: f64, visitor: F) -> F::Output {
+    visitor.visit(Wdtw::new(any, g))
 }

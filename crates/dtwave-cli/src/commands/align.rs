@@ -159,7 +159,7 @@ pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
             y_name: y.name.clone(),
             path: &path.points,
             band: &band(&spec, x.length(0), y.length(0))?,
-            first_row: usize::from(spec.measure.is_derivative()),
+            first_row: spec.measure.preparation().margin(),
         };
         plot::save(&figure, file)?;
         common::plotted(&args.plot, args.json)?;
@@ -172,8 +172,8 @@ fn band(spec: &Spec, n: usize, m: usize) -> Result<Vec<Range<usize>>> {
     if spec.band.is_full() {
         return Ok(Vec::new());
     }
-    // A derivative has no first and no last point.
-    let cut = usize::from(spec.measure.is_derivative());
+    // A derivative has neither a first nor a last point.
+    let cut = spec.measure.preparation().margin();
     let ranges = spec.band.ranges(n - 2 * cut, m - 2 * cut, spec.anchor)?;
     Ok((0..ranges.n()).map(|i| ranges.row(i)).map(|row| row.start + cut..row.end + cut).collect())
 }
@@ -201,8 +201,7 @@ pub(super) fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset
     let cells = job.cells(spec, Pairing::Zipped, &a, &b)?;
     let progress = Arc::new(Progress::new("align", cells));
     let mut path = job.session(spec, &progress).align(&a.get(0), &b.get(0))?;
-    if spec.measure.is_derivative() {
-        path.points.iter_mut().for_each(|(i, j)| (*i, *j) = (*i + 1, *j + 1));
-    }
+    let cut = spec.measure.preparation().margin();
+    path.points.iter_mut().for_each(|(i, j)| (*i, *j) = (*i + cut, *j + cut));
     Ok((path, cells))
 }
