@@ -1,7 +1,7 @@
-//! Developer commands: `cargo xtask test | ci | tidy | elsewhere | sanitize | fuzz | kernels | conformance | bench | dist`.
+//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | kernels | conformance | bench | dist`.
 //!
-//! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-kernels alone
-//! (for the list of kernels), so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
+//! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for the table
+//! of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
 //! a command of its own.
 
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@
 mod command;
 mod dist;
 mod elsewhere;
+mod format;
 mod fuzz;
 mod kernels;
 mod sanitize;
@@ -42,6 +43,8 @@ enum Task {
         #[arg(long)]
         no_test: bool,
     },
+    /// Format all Rust code: what `cargo fmt` finds, and the modules that the table of measures declares.
+    Fmt,
     /// Check the invariants of ARCHITECTURE.md: dependencies, file sizes, documents, records.
     Tidy,
     /// Compile for other machines and for the oldest Rust that is promised, and run what an emulator can run.
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
     let done = match Options::parse().task {
         Task::Test => test::test(),
         Task::Ci { no_test } => ci(no_test),
+        Task::Fmt => format::format(&[]),
         Task::Tidy => tidy::tidy(),
         Task::Sanitize(options) => sanitize::sanitize(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
@@ -132,7 +136,7 @@ fn bench(options: &[String]) -> anyhow::Result<()> {
 }
 
 fn ci(no_test: bool) -> anyhow::Result<()> {
-    cargo(&["fmt", "--all", "--check"], &[]).run()?;
+    format::format(&["--check"])?;
     tidy::tidy()?;
     cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"], &[])
         .run()?;

@@ -4,6 +4,7 @@
 
 mod documents;
 mod kernels;
+mod measures;
 mod modules;
 mod packages;
 mod rust_code;
@@ -85,6 +86,7 @@ pub(crate) fn tidy() -> Result<()> {
     let project = Project::read()?;
     let metadata = cargo(&["metadata", "--format-version", "1"], &[]).output()?;
     let packages = packages::Packages::parse(&metadata)?;
+    let table = measures::table();
     let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
     let rules: [(&str, Complaints); 18] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
@@ -98,8 +100,8 @@ pub(crate) fn tidy() -> Result<()> {
         ("the planner's modules need each other in one direction", modules::circles(&project)),
         ("unsafe has a reason", sources::unsafe_reasons(&project)),
         ("no machine's paths", sources::machine_paths(&project)),
-        ("every measure is documented and has an oracle", documents::measures(&project)),
-        ("every measure has kernels", kernels::measures(&project, &with_kernels)),
+        ("every measure is whole", measures::whole(&project, &table)),
+        ("every measure has kernels", measures::kernels(&table, &with_kernels)),
         ("vendors are asked for in one place", kernels::vendors(&project)),
         ("links lead somewhere", documents::links(&project)),
         ("records say where they come from", documents::records(&project)),

@@ -1,9 +1,11 @@
 //! What is timed, as data: `benchmarks/definitions/*.toml`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use dtw_core::{Band, Dtype, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Radius, Spec};
+use dtw_core::measure::{Kind, Parameter, Value};
+use dtw_core::{Band, Dtype, Pairing, Radius, Spec};
 use serde::Deserialize;
 
 use crate::check::can_check_paths;
@@ -17,18 +19,11 @@ struct File {
 
 /// One piece of work on generated series, and what comes out.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Definition {
     /// Unique over all files.
     pub(crate) name: String,
     /// A key of docs/measures.md; parameters have their defaults unless given below.
     pub(crate) measure: String,
-    /// Smoothing of soft_dtw and soft_dtw_divergence.
-    pub(crate) gamma: Option<f64>,
-    /// Threshold of edr and lcss.
-    pub(crate) epsilon: Option<f64>,
-    /// Bandwidth of log_gak.
-    pub(crate) sigma: Option<f64>,
     /// Sakoe–Chiba radius in points; the full grid unless given.
     pub(crate) radius: Option<usize>,
     /// Sakoe–Chiba radius as percent of the longer series, instead of `radius`.
@@ -72,6 +67,9 @@ pub(crate) struct Definition {
     pub(crate) tolerance_f32: f64,
     /// What others took for the same work.
     pub(crate) peer: Option<Peer>,
+    /// Every other field is a parameter of the measure.
+    #[serde(flatten)]
+    parameters: BTreeMap<String, toml::Value>,
 }
 
 /// A figure of somebody else's, printed beside ours. One of `secs`, `tcups`, `gflops`, `gsamples`.
@@ -199,42 +197,32 @@ impl Definition {
     /// # Errors
     /// For an unknown measure or a missing parameter.
     pub(crate) fn spec(&self) -> Result<Spec> {
-        let needs = |value: Option<f64>, name: &str| {
-            value.with_context(|| format!("{}: {} needs {name}", self.name, self.measure))
-        };
-        let gamma = self.gamma.unwrap_or(Measure::DEFAULT_GAMMA);
-        let cost = LocalCost::SquaredEuclidean;
-        let measure = match self.measure.as_str() {
-            "dtw" => Measure::Dtw { cost },
-            "ddtw" => Measure::Ddtw { cost },
-            "wdtw" => Measure::Wdtw { g: Measure::DEFAULT_G },
-            "wddtw" => Measure::Wddtw { g: Measure::DEFAULT_G },
-            "adtw" => Measure::Adtw { penalty: Measure::DEFAULT_PENALTY },
-            "erp" => Measure::Erp { gap: Measure::DEFAULT_GAP },
-            "edr" => Measure::Edr { epsilon: needs(self.epsilon, "epsilon")?, output: EdrOutput::Count },
-            "lcss" => Measure::Lcss {
-                epsilon: self.epsilon.unwrap_or(Measure::DEFAULT_EPSILON),
-                output: LcssOutput::Distance,
-            },
-            "msm" => Measure::Msm { c: Measure::DEFAULT_C },
-            "twed" => Measure::Twed {
-                nu: Measure::DEFAULT_NU,
-                lambda: Measure::DEFAULT_LAMBDA,
-                degree: Measure::DEFAULT_DEGREE,
-            },
-            "soft_dtw" => Measure::SoftDtw { gamma },
-            "soft_dtw_divergence" => Measure::SoftDtwDivergence { gamma },
-            "log_gak" => Measure::LogGak { sigma: needs(self.sigma, "sigma")? },
-            "subsequence_dtw" => return Ok(Spec::subsequence_dtw(cost)),
-            other => bail!("{}: no measure is called {other:?}", self.name),
-        };
+        let name = &self.name;
+        let kind = Kind::of(&self.measure)
+            .with_context(|| format!("{name}: no measure is called {:?}", self.measure))?;
+        let mut given = Vec::new();
+        for (key, value) in &self.parameters {
+            let parameter = kind.parameter(key).with_context(|| {
+                format!("{name}: {key} is neither a field nor a parameter of {}", kind.key)
+            })?;
+            let wrong = || format!("{name}: {key} = {value:?} is no value of that parameter");
+            let value = match value {
+                toml::Value::String(choice) => parameter.choice(choice).with_context(wrong)?,
+                toml::Value::Float(number) => Value::Number(*number),
+                toml::Value::Integer(number) => Value::Number(*number as f64),
+                _ => bail!("{}", wrong()),
+            };
+            given.push((parameter.name, value));
+        }
+        let value = |wanted: &Parameter| Some(given.iter().find(|(name, _)| *name == wanted.name)?.1);
+        let spec = kind.spec(value).with_context(|| name.clone())?;
         let band = match (self.radius, self.radius_percent) {
             (None, None) => Band::Full,
             (Some(radius), None) => Band::sakoe_chiba(radius),
             (None, Some(percent)) => Band::SakoeChiba { radius: Radius::Fraction(percent / 100.0) },
             (Some(_), Some(_)) => bail!("{}: give radius or radius_percent, not both", self.name),
         };
-        Ok(Spec::new(measure).with_band(band))
+        Ok(spec.with_band(band))
     }
 
     /// Series of y.
@@ -299,7 +287,11 @@ impl Definition {
         match self.task {
             Task::Distances => {}
             Task::Normalize => {
-                if self.measure != "none" || self.data != Data::Resident || self.is_for("cpu") {
+                if self.measure != "none"
+                    || !self.parameters.is_empty()
+                    || self.data != Data::Resident
+                    || self.is_for("cpu")
+                {
                     bail!(
                         "{}: normalize is timed on resident data of a GPU, with measure = \"none\"",
                         self.name
@@ -350,6 +342,8 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Definition>> {
 
 #[cfg(test)]
 mod tests {
+    use dtw_core::{LocalCost, Measure};
+
     use super::*;
 
     fn parse(text: &str) -> Result<Definition> {
@@ -374,7 +368,18 @@ mod tests {
         assert!(with("measure = \"dtw\"\npairs = \"cross\"\n").is_ok());
         let unknown = with("measure = \"dwt\"\npairs = \"cross\"\n").unwrap_err();
         assert!(unknown.to_string().contains("no measure is called \"dwt\""));
-        assert!(with("measure = \"edr\"\npairs = \"cross\"\n").unwrap_err().to_string().contains("epsilon"));
+        let refuses = |rest: &str, said: &str| {
+            let error = format!("{:#}", with(rest).unwrap_err());
+            assert!(error.contains(said), "{error}");
+        };
+        refuses("measure = \"edr\"\npairs = \"cross\"\n", "edr needs epsilon");
+        refuses(
+            "measure = \"dtw\"\npairs = \"cross\"\ngamma = 1\n",
+            "gamma is neither a field nor a parameter",
+        );
+        refuses("measure = \"dtw\"\npairs = \"cross\"\ncost = \"cosine\"\n", "unknown cost `cosine`");
+        let manhattan = with("measure = \"dtw\"\npairs = \"cross\"\ncost = \"manhattan\"\n").unwrap();
+        assert_eq!(manhattan.spec().unwrap().measure, Measure::Dtw { cost: LocalCost::Manhattan });
         assert!(with("measure = \"dtw\"\npairs = \"cross\"\ntask = \"paths\"\n").is_err());
         assert!(with("measure = \"dtw\"\npairs = \"cross\"\nlenght = 3\n").is_err());
         assert!(with("measure = \"dtw\"\npairs = \"zipped\"\ncount_y = 3\n").is_err());

@@ -1,8 +1,8 @@
 //! `dtw-bench expect`: the definitions' expected values, by the oracles, which share no code with what is timed; by the CPU
 //! backend in `f64` where the oracles would take too long.
 
-use anyhow::{Context, Result, bail};
-use dtw_conformance::oracle::{Band, LocalCost, Measure, Pair, Radius};
+use anyhow::{Context, Result};
+use dtw_conformance::oracle::{Oracle, Pair};
 use dtw_core::{Backend, Problem};
 use dtw_cpu::CpuBackend;
 
@@ -50,17 +50,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn mean(definition: &Definition) -> Result<f64> {
-    let measure = measure(definition)?;
-    let band = match (definition.radius, definition.radius_percent) {
-        (Some(radius), _) => Band::SakoeChiba(Radius::Points(radius)),
-        (None, Some(percent)) => Band::SakoeChiba(Radius::Fraction(percent / 100.0)),
-        (None, None) => Band::Full,
-    };
+    let spec = definition.spec()?;
     let x = series(definition, definition.seed, definition.count, definition.length);
     let y = series(definition, definition.seed + 1, definition.count_y(), definition.length_y());
     let one = |x: &[Vec<f64>], y: &[Vec<f64>]| {
-        measure
-            .distance(&Pair::new(x.to_vec(), y.to_vec()), &band)
+        spec.distance(&Pair::new(x.to_vec(), y.to_vec()))
             .with_context(|| format!("the oracle of {}", definition.name))
     };
     let (mut sum, mut count) = (0.0, 0.0);
@@ -89,28 +83,4 @@ fn series(definition: &Definition, seed: u64, count: usize, length: usize) -> Ve
     let values = input::uniform::<f64>(seed, count * length * definition.channels);
     let points: Vec<Vec<f64>> = values.chunks(definition.channels).map(<[f64]>::to_vec).collect();
     points.chunks(length).map(<[Vec<f64>]>::to_vec).collect()
-}
-
-fn measure(definition: &Definition) -> Result<Measure> {
-    use dtw_core::Measure as Core;
-    let cost = LocalCost::SquaredEuclidean;
-    if definition.measure == "subsequence_dtw" {
-        return Ok(Measure::SubsequenceDtw { cost });
-    }
-    Ok(match definition.spec()?.measure {
-        Core::Dtw { .. } => Measure::Dtw { cost },
-        Core::Ddtw { .. } => Measure::Ddtw { cost },
-        Core::Wdtw { g } => Measure::Wdtw { g },
-        Core::Wddtw { g } => Measure::Wddtw { g },
-        Core::Adtw { penalty } => Measure::Adtw { penalty },
-        Core::Erp { gap } => Measure::Erp { gap },
-        Core::Edr { epsilon, .. } => Measure::Edr { epsilon, normalized: false },
-        Core::Lcss { epsilon, .. } => Measure::Lcss { epsilon },
-        Core::Msm { c } => Measure::Msm { c },
-        Core::Twed { nu, lambda, degree } => Measure::Twed { nu, lambda, degree },
-        Core::SoftDtw { gamma } => Measure::SoftDtw { gamma },
-        Core::SoftDtwDivergence { gamma } => Measure::SoftDtwDivergence { gamma },
-        Core::LogGak { sigma } => Measure::LogGak { sigma },
-        other => bail!("no oracle is known here for {}", other.key()),
-    })
 }

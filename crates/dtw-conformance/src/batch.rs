@@ -3,9 +3,8 @@
 //! Every value a generator makes is exactly representable in `f32`, so that both precisions see the same input and
 //! all of a single-precision error is the computation's.
 
-use dtw_core::{Pairing, Scalar, SeriesBatch};
-
 use crate::oracle::{Pair, Real};
+use dtw_core::{Pairing, Scalar, SeriesBatch};
 
 /// A number type that a backend can be judged in.
 pub trait Element: Scalar + Real {}

@@ -11,10 +11,12 @@
 
 use std::collections::BTreeMap;
 
+use dtw_core::measure::{Kind, Value as Setting};
+use dtw_core::{Band, Radius, Spec};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::oracle::{Band, LocalCost, Measure, Pair, Radius};
+use crate::oracle::Pair;
 
 /// The golden cases that come with this crate: small series, every measure, in double
 /// precision; every measure in Sakoe–Chiba bands, and those without a derivative in explicit ranges.
@@ -26,9 +28,7 @@ pub struct Case {
     /// Position in the file and key of the measure.
     pub name: String,
     /// What to compute.
-    pub measure: Measure,
-    /// In which band.
-    pub band: Band,
+    pub spec: Spec,
     /// On which series.
     pub pair: Pair<f64>,
     /// What must come out.
@@ -141,12 +141,12 @@ fn understand(name: &str, case: Value) -> Result<Case, String> {
     let raw: RawCase = serde_json::from_value(case).map_err(|error| error.to_string())?;
     let mut params = Params(raw.params);
     let band = params.band()?;
-    let measure = measure(&raw.measure, &mut params)?;
+    let spec = spec(&raw.measure, &mut params)?.with_band(band);
     if let Some(unknown) = params.0.keys().next() {
         return Err(format!("unknown parameter `{unknown}` of {}", raw.measure));
     }
     let pair = Pair { x: raw.x, y: raw.y, tx: raw.tx, ty: raw.ty };
-    check_shape(&measure, &pair)?;
+    check_shape(&spec, &pair)?;
     let expected = raw.expected;
     if expected.distance.is_none()
         && expected.grad_x.is_none()
@@ -157,10 +157,10 @@ fn understand(name: &str, case: Value) -> Result<Case, String> {
     {
         return Err("`expected` is empty".to_owned());
     }
-    Ok(Case { name: name.to_owned(), measure, band, pair, expected })
+    Ok(Case { name: name.to_owned(), spec, pair, expected })
 }
 
-fn check_shape(measure: &Measure, pair: &Pair<f64>) -> Result<(), String> {
+fn check_shape(spec: &Spec, pair: &Pair<f64>) -> Result<(), String> {
     let channels = pair.x.first().map_or(0, Vec::len);
     for (which, series) in [("x", &pair.x), ("y", &pair.y)] {
         if series.is_empty() {
@@ -172,8 +172,8 @@ fn check_shape(measure: &Measure, pair: &Pair<f64>) -> Result<(), String> {
     }
     for (which, times, length) in [("tx", &pair.tx, pair.x.len()), ("ty", &pair.ty, pair.y.len())] {
         if let Some(times) = times {
-            if !matches!(measure, Measure::Twed { .. }) {
-                return Err(format!("{which} is given, but {} takes no times", measure.key()));
+            if !spec.measure.takes_times() {
+                return Err(format!("{which} is given, but {} takes no times", spec.key()));
             }
             if times.len() != length {
                 return Err(format!("{which}: expected {length} times, got {}", times.len()));
@@ -188,8 +188,9 @@ struct Params(BTreeMap<String, Value>);
 
 impl Params {
     fn optional<T: for<'de> Deserialize<'de>>(&mut self, name: &str) -> Result<Option<T>, String> {
-        self.0
-            .remove(name)
+        let marked = format!("{name}_");
+        let value = self.0.remove(name).or_else(|| self.0.remove(&marked));
+        value
             .map(|value| {
                 serde_json::from_value(value).map_err(|error| format!("parameter `{name}`: {error}"))
             })
@@ -200,15 +201,6 @@ impl Params {
         self.optional(name)?.ok_or_else(|| format!("parameter `{name}` is missing"))
     }
 
-    fn cost(&mut self) -> Result<LocalCost, String> {
-        match self.optional::<String>("cost")?.as_deref() {
-            None | Some("squared_euclidean") => Ok(LocalCost::SquaredEuclidean),
-            Some("euclidean") => Ok(LocalCost::Euclidean),
-            Some("manhattan") => Ok(LocalCost::Manhattan),
-            Some(other) => Err(format!("unknown cost `{other}`")),
-        }
-    }
-
     fn band(&mut self) -> Result<Band, String> {
         let Some(fields) = self.optional::<BTreeMap<String, Value>>("band")? else {
             return Ok(Band::Full);
@@ -217,8 +209,8 @@ impl Params {
         let kind: String = fields.required("kind")?;
         let band = match kind.as_str() {
             "full" => Band::Full,
-            "sakoe_chiba" => Band::SakoeChiba(fields.radius()?),
-            "slanted" => Band::Slanted(fields.radius()?),
+            "sakoe_chiba" => Band::SakoeChiba { radius: fields.radius()? },
+            "slanted" => Band::Slanted { radius: fields.radius()? },
             "itakura" => Band::Itakura { max_slope: fields.required("max_slope")? },
             "ranges" => {
                 let pairs: Vec<(usize, usize)> = fields.required("ranges")?;
@@ -242,40 +234,25 @@ impl Params {
     }
 }
 
-/// The measure called `key`, taking what it knows out of `params`; defaults where a measure has them.
-fn measure(key: &str, params: &mut Params) -> Result<Measure, String> {
-    Ok(match key {
-        "dtw" => Measure::Dtw { cost: params.cost()? },
-        "ddtw" => Measure::Ddtw { cost: params.cost()? },
-        "wdtw" => Measure::Wdtw { g: params.optional("g")?.unwrap_or(0.05) },
-        "wddtw" => Measure::Wddtw { g: params.optional("g")?.unwrap_or(0.05) },
-        "adtw" => Measure::Adtw { penalty: params.optional("penalty")?.unwrap_or(1.0) },
-        "erp" => Measure::Erp { gap: params.optional("gap")?.unwrap_or(0.0) },
-        "edr" => Measure::Edr {
-            epsilon: params.required("epsilon")?,
-            normalized: params.optional("normalized")?.unwrap_or(false),
-        },
-        "lcss" => {
-            let epsilon = params.optional("epsilon")?.unwrap_or(1.0);
-            match params.optional::<bool>("length")? {
-                Some(true) => Measure::LcssLength { epsilon },
-                _ => Measure::Lcss { epsilon },
+/// The spec called `key`, taking what it knows out of `params`; defaults where a measure has them. A switch is on or off
+/// under the name of its value; an underscore behind a name, which some languages need, is not read.
+fn spec(key: &str, params: &mut Params) -> Result<Spec, String> {
+    let kind = Kind::of(key).ok_or_else(|| format!("unknown measure `{key}`"))?;
+    let mut values = Vec::new();
+    for parameter in kind.parameters {
+        let value = match parameter.switch() {
+            Some(on) => params.optional::<bool>(on)?.filter(|is_on| *is_on).map(|_| Setting::Choice(on)),
+            None if parameter.choices.is_empty() => params.optional(parameter.name)?.map(Setting::Number),
+            None => {
+                let choice = params.optional::<String>(parameter.name)?;
+                choice.map(|name| parameter.choice(&name)).transpose().map_err(|error| error.to_string())?
             }
-        }
-        "msm" => Measure::Msm { c: params.optional("c")?.unwrap_or(1.0) },
-        "twed" => Measure::Twed {
-            nu: params.optional("nu")?.unwrap_or(0.001),
-            lambda: params.optional("lambda_")?.unwrap_or(1.0),
-            degree: params.optional("degree")?.unwrap_or(2.0),
-        },
-        "soft_dtw" => Measure::SoftDtw { gamma: params.optional("gamma")?.unwrap_or(1.0) },
-        "soft_dtw_divergence" => {
-            Measure::SoftDtwDivergence { gamma: params.optional("gamma")?.unwrap_or(1.0) }
-        }
-        "log_gak" => Measure::LogGak { sigma: params.required("sigma")? },
-        "subsequence_dtw" => Measure::SubsequenceDtw { cost: params.cost()? },
-        unknown => return Err(format!("unknown measure `{unknown}`")),
-    })
+        };
+        let value = value.or(parameter.usual());
+        values.push(value.ok_or_else(|| format!("parameter `{}` is missing", parameter.name))?);
+    }
+    let mut values = values.into_iter();
+    kind.spec(|_| values.next()).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`oracle`] | full-matrix loops for every measure, sharing no code with `dtw-core` |
+//! | [`oracle`] | full-matrix loops for every measure, sharing no code with the recurrences |
 //! | [`golden`] | cases with expected values, read from JSON |
 //! | [`cases`] | the cases of the suite: chosen by hand, and strategies for random ones |
 //! | [`check`] | one function per promise of a backend |
@@ -19,9 +19,11 @@
 //! | [`expectations`] | what a backend is known not to support |
 //! | [`seed`] | which random cases are drawn |
 //! | [`mod@suite`], [`report`] | the sections, and what a run found |
-//! | [`translate`] | the one place where the oracles' words become `dtw-core`'s |
 //! | [`trickle`] | a reference that comes a few points at a time |
 #![forbid(unsafe_code)]
+
+#[doc(hidden)]
+pub use dtw_core as __core;
 
 pub mod accuracy;
 pub mod batch;
@@ -36,5 +38,4 @@ pub mod report;
 pub mod seed;
 pub mod suite;
 pub mod tolerance;
-pub mod translate;
 pub mod trickle;

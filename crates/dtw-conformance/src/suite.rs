@@ -5,6 +5,7 @@
 
 mod judge;
 
+use dtw_core::measure::Kind;
 use dtw_core::{Backend, Pairing};
 
 pub use self::judge::RANDOM_CASES;
@@ -12,50 +13,84 @@ pub use self::judge::RANDOM_CASES;
 use self::judge::Judge;
 use crate::batch::Element;
 use crate::cases::long::{self, LongCase};
-use crate::cases::{Case, KEYS, distances, random, soft, tasks, variants};
+use crate::cases::{Case, distances, random, soft, tasks, variants, with_path};
 use crate::check::paths::Identity;
 use crate::check::{self, contract};
 use crate::golden;
-use crate::oracle::Measure;
 use crate::report::Report;
 use crate::seed;
 
-/// Calls a macro with the name of every section: the one list that the tests and the command share.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sections {
-    ($callback:path [$($args:tt)*]) => {
-        $callback! {
-            [$($args)*]
-            golden
-            dtw ddtw wdtw wddtw adtw erp edr lcss msm twed soft_dtw soft_dtw_divergence log_gak subsequence_dtw
-            random_dtw random_ddtw random_wdtw random_wddtw random_adtw random_erp random_edr random_lcss random_msm
-            random_twed random_soft_dtw random_soft_dtw_divergence random_log_gak random_subsequence_dtw
-            soft_digits gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
-            random_gradients random_paths random_matches
-            bad_input progress_and_cancellation
-            long_subsequence_dtw
-        }
-    };
-}
-
+/// Of the table of measures: the names of all sections, in order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __section_names {
-    ([$name:ident] $($section:ident)*) => {
+    (
+        [$name:ident]
+        $(
+            $(#[$doc:meta])*
+            $key:ident $variant:ident $(as $base:ident)? $({ $($fields:tt)* })? is $facts:tt examples $examples:tt
+        )*
+        ; $( anchored $other:ident $of:ident $row:ident $anchor:tt is $also:tt )*
+    ) => {
         /// The names of all sections.
-        pub const $name: &[&str] = &[$(stringify!($section)),*];
+        pub const $name: &[&str] = &[
+            "golden",
+            $(stringify!($key),)* $(stringify!($other),)*
+            $(concat!("random_", stringify!($key)),)* $(concat!("random_", stringify!($other)),)*
+            "soft_digits",
+            "gradients_soft_dtw",
+            "gradients_soft_dtw_divergence",
+            "alignment",
+            "paths",
+            "matches",
+            "random_gradients",
+            "random_paths",
+            "random_matches",
+            "bad_input",
+            "progress_and_cancellation",
+            "long_subsequence_dtw",
+        ];
     };
 }
 
+/// Of the table of measures: a test of every section. The random cases of a key are `random::KEY`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __section_tests {
-    ([$element:ty, $backend:expr] $($section:ident)*) => {
+    (
+        [$element:ty, $backend:expr]
+        $(
+            $(#[$doc:meta])*
+            $key:ident $variant:ident $(as $base:ident)? $({ $($fields:tt)* })? is $facts:tt examples $examples:tt
+        )*
+        ; $( anchored $other:ident $of:ident $row:ident $anchor:tt is $also:tt )*
+    ) => {
+        $crate::__section_tests! {
+            @plain [$element, $backend]
+            golden $($key)* $($other)*
+            soft_digits gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
+            random_gradients random_paths random_matches bad_input progress_and_cancellation long_subsequence_dtw
+        }
+        mod random {
+            #[allow(unused_imports, reason = "the expression may be a literal path")]
+            use super::*;
+            $crate::__section_tests! { @random [$element, $backend] $($key)* $($other)* }
+        }
+    };
+    (@plain [$element:ty, $backend:expr] $($section:ident)*) => {
         $(
             #[test]
             fn $section() {
                 $crate::suite::run_section::<$element>(stringify!($section), &$backend).assert();
+            }
+        )*
+    };
+    (@random [$element:ty, $backend:expr] $($key:ident)*) => {
+        $(
+            #[test]
+            fn $key() {
+                let section = concat!("random_", stringify!($key));
+                $crate::suite::run_section::<$element>(section, &$backend).assert();
             }
         )*
     };
@@ -71,14 +106,14 @@ macro_rules! suite {
         mod conformance_f32 {
             #[allow(unused_imports, reason = "the expression may be a literal path")]
             use super::*;
-            $crate::__sections! { $crate::__section_tests [f32, $backend] }
+            $crate::__core::measures! { $crate::__section_tests [f32, $backend] }
         }
     };
     (f64: $backend:expr) => {
         mod conformance_f64 {
             #[allow(unused_imports, reason = "the expression may be a literal path")]
             use super::*;
-            $crate::__sections! { $crate::__section_tests [f64, $backend] }
+            $crate::__core::measures! { $crate::__section_tests [f64, $backend] }
         }
     };
     ($backend:expr) => {
@@ -87,7 +122,7 @@ macro_rules! suite {
     };
 }
 
-__sections! { __section_names [SECTIONS] }
+dtw_core::measures! { __section_names [SECTIONS] }
 
 /// Runs one section, its random cases by the seed of the environment (see [`seed`]).
 ///
@@ -137,9 +172,9 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
             }
         }
         "random_paths" => {
-            for key in ["dtw", "ddtw", "wdtw", "wddtw", "adtw", "erp", "edr", "lcss", "msm", "twed"] {
-                let strategy = random::zipped(key, if key == "msm" { 1 } else { 3 });
-                judge.property(key, &strategy, |case| {
+            for kind in with_path() {
+                let strategy = random::zipped(kind.key, if kind.has_path(3) { 3 } else { 1 });
+                judge.property(kind.key, &strategy, |case| {
                     check::paths::check(case, Identity::NotRequired, backend)
                 });
             }
@@ -158,16 +193,16 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
             for kind in contract::BAD_INPUTS {
                 judge.record(kind, contract::bad_input(kind, dtw, backend));
             }
-            for key in KEYS {
+            for key in Kind::keys() {
                 judge.record(&format!("{key} has no such result"), contract::undefined(key, backend));
             }
             judge.record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
         }
         "progress_and_cancellation" => {
-            for measure in KEYS.map(|key| variants(key).remove(0)) {
-                for pairing in pairings(&measure) {
-                    let checked = contract::progress_and_cancellation(&measure, pairing, backend);
-                    judge.record(&format!("{} {pairing:?}", measure.key()), checked);
+            for spec in Kind::all().iter().filter_map(|kind| kind.specs().next()) {
+                for pairing in pairings(spec.kind()) {
+                    let checked = contract::progress_and_cancellation(&spec, pairing, backend);
+                    judge.record(&format!("{} {pairing:?}", spec.key()), checked);
                 }
             }
         }
@@ -210,17 +245,17 @@ pub fn run_file<T: Element>(path: &std::path::Path, backend: &dyn Backend<T>) ->
     Ok(judge.finish())
 }
 
-/// The pairings that a measure has.
-fn pairings(measure: &Measure) -> impl Iterator<Item = Pairing> {
-    let is_symmetric = measure.is_symmetric();
+/// The pairings that a kind of measure has.
+fn pairings(kind: &Kind) -> impl Iterator<Item = Pairing> {
+    let is_symmetric = kind.is_symmetric();
     let all = [Pairing::Zipped, Pairing::Cross, Pairing::SelfSymmetric];
     all.into_iter().filter(move |pairing| *pairing != Pairing::SelfSymmetric || is_symmetric)
 }
 
 fn known_key(name: &str) -> Option<&'static str> {
-    KEYS.into_iter().find(|key| *key == name)
+    Kind::of(name).map(|kind| kind.key)
 }
 
 fn label(case: &Case) -> String {
-    format!("{:?}, {}", case.measure, case.name)
+    format!("{:?}, {}", case.spec.measure, case.name)
 }

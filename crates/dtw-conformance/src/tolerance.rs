@@ -9,11 +9,11 @@
 //!   On the whole, over the values of a section, errors are held to [`F32_FACTOR`] times the loop's without such an
 //!   allowance: [`accuracy`](crate::accuracy).
 
-use dtw_core::Dtype;
+use dtw_core::{Band, Dtype, Measure, Spec};
 
 use crate::batch::Element;
 use crate::oracle::path_count::log_paths;
-use crate::oracle::{Band, Ends, Measure, OracleError, Pair};
+use crate::oracle::{Cells, Ends, Oracle, OracleError, Pair};
 
 /// Largest error in double precision, relative to the scale.
 pub const F64_RELATIVE: f64 = 1e-9;
@@ -40,25 +40,25 @@ pub fn f32_floor(steps: f64) -> f64 {
     f64::from(f32::EPSILON) * (F32_ULPS + F32_ULPS_PER_ROOT_STEP * steps.sqrt())
 }
 
-/// The size of what `measure` adds up to reach `truth` on this pair.
+/// The size of what is added up to reach `truth` on this pair.
 ///
 /// # Errors
 /// As the oracle's.
-pub fn scale(measure: &Measure, pair: &Pair<f64>, band: &Band, truth: f64) -> Result<f64, OracleError> {
+pub fn scale(spec: &Spec, pair: &Pair<f64>, truth: f64) -> Result<f64, OracleError> {
     // What a soft minimum can take away, in units of γ: the logarithm of the number of paths. And 1, because weights are
     // formed as exponentials: of one path alone, what was rounded there is γ times as large in the value.
     let soft = |n: usize, m: usize| -> Result<f64, OracleError> {
-        Ok(1.0 + log_paths(&band.rows(n, m, Ends::Global)?, m))
+        Ok(1.0 + log_paths(&spec.band.rows(n, m, Ends::Global)?, m))
     };
     let (n, m) = (pair.x.len(), pair.y.len());
-    Ok(match *measure {
+    Ok(match spec.measure {
         Measure::SoftDtw { gamma } => truth.abs() + gamma * soft(n, m)?,
         Measure::SoftDtwDivergence { gamma } => {
-            let measure = Measure::SoftDtw { gamma };
+            let soft_dtw = Spec::soft_dtw(gamma).with_band(spec.band.clone());
             let mut sum = 0.0;
             for (a, b) in [(&pair.x, &pair.y), (&pair.x, &pair.x), (&pair.y, &pair.y)] {
                 let pair = Pair::new(a.clone(), b.clone());
-                sum += measure.distance(&pair, band)?.abs() + gamma * soft(a.len(), b.len())?;
+                sum += soft_dtw.distance(&pair)?.abs() + gamma * soft(a.len(), b.len())?;
             }
             sum
         }
@@ -83,12 +83,12 @@ pub fn allowed<T: Element>(truth: f64, plain: T, scale: f64, steps: f64) -> f64 
 
 /// What a backend that forms Soft-DTW's weights with a relative error of `weight_error` may add to a value: γ times as much for every
 /// cell of the longest path, because equal weights are rounded the same way.
-pub fn of_weights<T: Element>(measure: &Measure, band: &Band, pair: &Pair<f64>, weight_error: f64) -> f64 {
-    if T::DTYPE == Dtype::F64 || *band != Band::Full || pair.x[0].len() > 1 {
+pub fn of_weights<T: Element>(spec: &Spec, pair: &Pair<f64>, weight_error: f64) -> f64 {
+    if T::DTYPE == Dtype::F64 || spec.band != Band::Full || pair.x[0].len() > 1 {
         return 0.0;
     }
     let cells = (pair.x.len() + pair.y.len() - 1) as f64;
-    match *measure {
+    match spec.measure {
         Measure::SoftDtw { gamma } => weight_error * gamma * cells,
         // Of x with y, and half of each with itself.
         Measure::SoftDtwDivergence { gamma } => weight_error * gamma * 2.0 * cells,

@@ -2,19 +2,16 @@
 
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_conformance::oracle::band::Ends;
-use dtw_conformance::oracle::{self, Band, LocalCost, Measure, Radius, derivative, znormalize};
-use dtw_conformance::translate;
+use dtw_conformance::oracle::{self, Cells, derivative, znormalize};
 use dtw_core::derivative::Derivatives;
-use dtw_core::{Anchor, SeriesBatch};
-
-const DTW: Measure = Measure::Dtw { cost: LocalCost::SquaredEuclidean };
+use dtw_core::{Anchor, Band, Radius, SeriesBatch, Spec};
 
 /// Compares both definitions of a band; returns whether it has a path.
 fn agree(band: &Band, n: usize, m: usize) -> bool {
     let mut has_path = false;
     for (ends, anchor) in [(Ends::Global, Anchor::Global), (Ends::Free, Anchor::Subsequence)] {
         let oracle = band.rows(n, m, ends);
-        let core = translate::spec(&DTW, band).band.ranges(n, m, anchor);
+        let core = band.ranges(n, m, anchor);
         match (oracle, core) {
             (Ok(rows), Ok(ranges)) => {
                 let got: Vec<_> = (0..n).map(|i| ranges.row(i)).collect();
@@ -38,8 +35,8 @@ fn every_band_on_every_small_grid() {
             assert!(agree(&Band::Full, n, m));
             for radius in 0..=15 {
                 for radius in [Radius::Points(radius), Radius::Fraction(radius as f64 / 15.0)] {
-                    assert!(agree(&Band::SakoeChiba(radius), n, m));
-                    assert!(agree(&Band::Slanted(radius), n, m));
+                    assert!(agree(&Band::SakoeChiba { radius }, n, m));
+                    assert!(agree(&Band::Slanted { radius }, n, m));
                 }
             }
             for max_slope in [1.0, 1.1, 4.0 / 3.0, 1.5, 1.7, 2.0, 3.0, 10.0, 1e300] {
@@ -54,7 +51,7 @@ fn every_band_on_every_small_grid() {
 
 /// Parameters out of range are refused by `Spec::check`, before any grid is known.
 fn agree_on_refusal(band: &Band, n: usize, m: usize) -> bool {
-    let core = translate::spec(&DTW, band).check().is_ok();
+    let core = Spec::dtw().with_band(band.clone()).check().is_ok();
     assert_eq!(band.rows(n, m, Ends::Global).is_ok(), core, "{band:?}");
     core
 }
@@ -63,8 +60,8 @@ fn agree_on_refusal(band: &Band, n: usize, m: usize) -> bool {
 fn bands_on_long_and_lopsided_grids() {
     for (n, m) in [(1, 1000), (1000, 1), (2, 999), (1000, 731), (1025, 1024), (640, 2000)] {
         for radius in [0, 1, 7, 100, 5000, usize::MAX / 4] {
-            agree(&Band::SakoeChiba(Radius::Points(radius)), n, m);
-            agree(&Band::Slanted(Radius::Points(radius)), n, m);
+            agree(&Band::SakoeChiba { radius: Radius::Points(radius) }, n, m);
+            agree(&Band::Slanted { radius: Radius::Points(radius) }, n, m);
         }
         for max_slope in [1.01, 1.3, 2.0, 7.77] {
             agree(&Band::Itakura { max_slope }, n, m);

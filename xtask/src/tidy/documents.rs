@@ -2,67 +2,6 @@
 
 use super::{Complaints, Project};
 
-/// Where dtw-core names its measures.
-const MEASURES: &str = "crates/dtw-core/src/measure.rs";
-/// Where they are defined for people.
-const SECTIONS: &str = "docs/measures.md";
-/// Where the oracles are.
-const ORACLES: &str = "crates/dtw-conformance/src/oracle/";
-/// Where the conformance suite lists what it tests.
-const CASES: &str = "crates/dtw-conformance/src/cases.rs";
-
-/// The keys in dtw-core's `key` functions: every text literal behind an arrow there.
-fn keys(source: &str) -> Vec<String> {
-    let mut keys = Vec::new();
-    let mut within = false;
-    for line in source.lines() {
-        if line.contains("fn key(&self)") {
-            within = true;
-        } else if line == "    }" {
-            within = false;
-        }
-        let literal = line.split_once("=> \"").and_then(|(_, rest)| rest.split_once('"'));
-        if let Some((key, _)) = literal.filter(|_| within) {
-            keys.push(key.to_owned());
-        }
-    }
-    keys
-}
-
-/// The keys of dtw-core's measures.
-pub(super) fn measure_keys(project: &Project) -> Vec<String> {
-    keys(project.get(MEASURES).unwrap_or_default())
-}
-
-/// Every measure of dtw-core has a section in docs/measures.md, an oracle, and a place in the suite.
-pub(super) fn measures(project: &Project) -> Complaints {
-    let found = measure_keys(project);
-    if found.is_empty() {
-        return vec![format!("{MEASURES}: found no measure keys")];
-    }
-    let sections = project.get(SECTIONS).unwrap_or_default();
-    let cases = project.get(CASES).unwrap_or_default();
-    let mut complaints = Complaints::new();
-    for key in found {
-        let is_heading = |line: &str| line.starts_with("## ") && line.contains(&format!("`{key}`"));
-        if !sections.lines().any(is_heading) {
-            complaints.push(format!("{SECTIONS}: no section (## `{key}`) for the measure {key}"));
-        }
-        // The derivative measures are their plain counterparts on the oracle's own derivative.
-        let file = match key.as_str() {
-            "ddtw" | "wddtw" => "derivative",
-            other => other,
-        };
-        if project.get(&format!("{ORACLES}{file}.rs")).is_none() {
-            complaints.push(format!("{ORACLES}{file}.rs: no oracle for the measure {key}"));
-        }
-        if !cases.contains(&format!("\"{key}\"")) {
-            complaints.push(format!("{CASES}: the suite does not test the measure {key}"));
-        }
-    }
-    complaints
-}
-
 /// Relative links of documents point at files of the project.
 pub(super) fn links(project: &Project) -> Complaints {
     let mut complaints = Complaints::new();
@@ -154,33 +93,6 @@ pub(super) fn licences(project: &Project) -> Complaints {
 mod tests {
     use super::super::project;
     use super::*;
-
-    const CORE: &str = "impl Measure {\n    pub const fn key(&self) -> &'static str {\n        match self {\n            \
-        Self::Dtw { .. } => \"dtw\",\n            Self::Wddtw { .. } => \"wddtw\",\n        }\n    }\n    fn f() {\n        \
-        x => \"no key\",\n    }\n}\n";
-
-    #[test]
-    fn keys_are_those_of_the_key_function() {
-        assert_eq!(keys(CORE), ["dtw", "wddtw"]);
-    }
-
-    #[test]
-    fn every_measure_needs_section_oracle_and_cases() {
-        let whole = [
-            (MEASURES, CORE),
-            (SECTIONS, "## `dtw`\n## `wddtw`: weighted\n"),
-            ("crates/dtw-conformance/src/oracle/dtw.rs", ""),
-            ("crates/dtw-conformance/src/oracle/derivative.rs", ""),
-            (CASES, "\"dtw\", \"wddtw\""),
-        ];
-        assert_eq!(measures(&project(&whole)), Complaints::new());
-        for missing in 1..whole.len() {
-            let rest: Vec<_> =
-                whole.iter().enumerate().filter(|(k, _)| *k != missing).map(|(_, f)| *f).collect();
-            assert!(!measures(&project(&rest)).is_empty(), "{}", whole[missing].0);
-        }
-        assert_eq!(measures(&project(&[])).len(), 1);
-    }
 
     #[test]
     fn links_are_followed() {

@@ -1,13 +1,11 @@
-//! Rules about the device kernels: who asks which vendor it is, and which measures have kernels.
+//! Rules about the device kernels: who asks which vendor it is.
 
-use super::{Complaints, Project, documents};
+use super::{Complaints, Project};
 
 /// Where the kernels' sources are.
 const NATIVE: &str = "crates/dtw-kernels/native/";
 /// Where they may ask for a vendor.
 const VENDOR: &str = "crates/dtw-kernels/native/vendor/";
-/// What is instantiated.
-const PERMUTATIONS: &str = "crates/dtw-kernels/permutations.toml";
 
 /// Words by which a source asks which compiler or device it is for.
 const CONDITIONALS: &[&str] = &[
@@ -48,21 +46,6 @@ pub(super) fn vendors(project: &Project) -> Complaints {
     complaints
 }
 
-/// Every measure of dtw-core has kernels, and no kernel is of a measure that is not there; `known` are the measures that
-/// permutations.toml names.
-pub(super) fn measures(project: &Project, known: &[&str]) -> Complaints {
-    let keys = documents::measure_keys(project);
-    let without = keys
-        .iter()
-        .filter(|key| !known.contains(&key.as_str()))
-        .map(|key| format!("{PERMUTATIONS}: no functor computes the measure {key}"));
-    let strange = known
-        .iter()
-        .filter(|key| !keys.iter().any(|other| other == *key))
-        .map(|key| format!("{PERMUTATIONS}: dtw-core has no measure {key}"));
-    without.chain(strange).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::project;
@@ -77,21 +60,5 @@ mod tests {
         let found = vendors(&project(&files));
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with(&format!("{NATIVE}sweep.cuh:2: __CUDACC__")), "{}", found[0]);
-    }
-
-    #[test]
-    fn measures_and_kernels_belong_together() {
-        let core =
-            "    fn key(&self) {\n        Self::Dtw => \"dtw\",\n        Self::Msm => \"msm\",\n    }\n";
-        let files = project(&[("crates/dtw-core/src/measure.rs", core)]);
-        assert!(measures(&files, &["dtw", "msm"]).is_empty());
-        assert_eq!(
-            measures(&files, &["dtw"]),
-            [format!("{PERMUTATIONS}: no functor computes the measure msm")]
-        );
-        assert_eq!(
-            measures(&files, &["dtw", "msm", "x"]),
-            [format!("{PERMUTATIONS}: dtw-core has no measure x")]
-        );
     }
 }

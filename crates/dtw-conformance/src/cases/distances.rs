@@ -1,13 +1,12 @@
 //! Cases for [`Plan::distances`](dtw_core::Plan::distances): every measure at the lengths, bands, batch sizes and
 //! values where sweeps go wrong.
 
-use dtw_core::Pairing;
+use dtw_core::{Band, Measure, Pairing, Radius, Spec};
 
 use super::series::{Kind, SplitMix, series, times};
 use super::staircases::staircases;
 use super::{Case, variants};
 use crate::batch::Batch;
-use crate::oracle::{Band, Measure, Radius};
 use crate::seed::fingerprint;
 
 /// Lane counts, strip widths and tile sides of real devices, where one more or one less is another code path.
@@ -17,19 +16,19 @@ const LARGEST_EDGES: [usize; 3] = [1023, 1024, 1025];
 
 /// All cases of one measure.
 pub fn cases(key: &str) -> Vec<Case> {
-    let measures = variants(key);
+    let specs = variants(key);
     let mut builder = Builder { cases: Vec::new(), random: SplitMix::new(fingerprint(key)) };
-    for measure in &measures {
-        builder.shapes(measure);
-        builder.values(measure);
+    for spec in &specs {
+        builder.shapes(spec);
+        builder.values(spec);
     }
-    let usual = &measures[0];
+    let usual = &specs[0];
     builder.edges(usual);
     builder.bands(usual);
     builder.batches(usual);
-    if key == "twed" {
-        for measure in &measures {
-            builder.timestamps(measure);
+    if specs[0].kind().takes_times {
+        for spec in &specs {
+            builder.timestamps(spec);
         }
     }
     builder.cases
@@ -41,49 +40,40 @@ struct Builder {
 }
 
 impl Builder {
-    fn single(&mut self, name: String, measure: &Measure, band: &Band, x: Vec<Vec<f64>>, y: Vec<Vec<f64>>) {
+    fn single(&mut self, name: String, spec: &Spec, band: &Band, x: Vec<Vec<f64>>, y: Vec<Vec<f64>>) {
         self.cases.push(Case {
             name,
-            measure: measure.clone(),
-            band: band.clone(),
+            spec: spec.clone().with_band(band.clone()),
             pairing: Pairing::Zipped,
             x: Batch::new(vec![x]),
             y: Batch::new(vec![y]),
         });
     }
 
-    fn series(&mut self, measure: &Measure, kind: Kind, length: usize, channels: usize) -> Vec<Vec<f64>> {
+    fn series(&mut self, spec: &Spec, kind: Kind, length: usize, channels: usize) -> Vec<Vec<f64>> {
         let kind = match kind {
-            Kind::Noise | Kind::Tiny if measure.has_threshold() => Kind::Eighths,
-            Kind::Offset(offset) if measure.has_threshold() => Kind::EighthsOffset(offset),
+            Kind::Noise | Kind::Tiny if spec.kind().has_threshold => Kind::Eighths,
+            Kind::Offset(offset) if spec.kind().has_threshold => Kind::EighthsOffset(offset),
             kind => kind,
         };
-        series(kind, length.max(measure.min_length()), channels, &mut self.random)
+        series(kind, length.max(spec.measure.min_length()), channels, &mut self.random)
     }
 
-    fn of_lengths(
-        &mut self,
-        what: &str,
-        measure: &Measure,
-        band: &Band,
-        n: usize,
-        m: usize,
-        channels: usize,
-    ) {
-        let x = self.series(measure, Kind::Noise, n, channels);
-        let y = self.series(measure, Kind::Noise, m, channels);
-        self.single(format!("{what} {n}×{m}×{channels}"), measure, band, x, y);
+    fn of_lengths(&mut self, what: &str, spec: &Spec, band: &Band, n: usize, m: usize, channels: usize) {
+        let x = self.series(spec, Kind::Noise, n, channels);
+        let y = self.series(spec, Kind::Noise, m, channels);
+        self.single(format!("{what} {n}×{m}×{channels}"), spec, band, x, y);
     }
 
-    fn shapes(&mut self, measure: &Measure) {
+    fn shapes(&mut self, spec: &Spec) {
         for (n, m) in [(1, 1), (1, 6), (6, 1), (2, 3), (5, 5), (9, 13), (13, 9)] {
             for channels in [1, 2, 3, 5] {
-                self.of_lengths("shape", measure, &Band::Full, n, m, channels);
+                self.of_lengths("shape", spec, &Band::Full, n, m, channels);
             }
         }
     }
 
-    fn values(&mut self, measure: &Measure) {
+    fn values(&mut self, spec: &Spec) {
         let both = [
             ("ties", Kind::Ternary, Kind::Ternary),
             ("constant, equal", Kind::Constant(1.5), Kind::Constant(1.5)),
@@ -97,64 +87,76 @@ impl Builder {
         ];
         for (name, kind_x, kind_y) in both {
             for (n, m, channels) in [(12, 12, 1), (21, 17, 2)] {
-                let x = self.series(measure, kind_x, n, channels);
-                let y = self.series(measure, kind_y, m, channels);
-                self.single(format!("{name} {n}×{m}×{channels}"), measure, &Band::Full, x, y);
+                let x = self.series(spec, kind_x, n, channels);
+                let y = self.series(spec, kind_y, m, channels);
+                self.single(format!("{name} {n}×{m}×{channels}"), spec, &Band::Full, x, y);
             }
         }
-        let x = self.series(measure, Kind::Noise, 19, 1);
-        self.single("a series with itself".to_owned(), measure, &Band::Full, x.clone(), x);
+        let x = self.series(spec, Kind::Noise, 19, 1);
+        self.single("a series with itself".to_owned(), spec, &Band::Full, x.clone(), x);
     }
 
-    fn edges(&mut self, measure: &Measure) {
+    fn edges(&mut self, spec: &Spec) {
         for edge in SMALL_EDGES {
             for n in [edge - 1, edge, edge + 1] {
                 for m in [edge - 1, edge, edge + 1, 2 * edge + 3] {
-                    self.of_lengths("edge", measure, &Band::Full, n, m, 1);
+                    self.of_lengths("edge", spec, &Band::Full, n, m, 1);
                 }
             }
         }
         for (edge, other) in LARGE_EDGES.into_iter().chain(LARGEST_EDGES).zip([70, 33, 65, 40, 129, 17]) {
-            self.of_lengths("edge", measure, &Band::Full, edge, other, 1);
-            self.of_lengths("edge", measure, &Band::Full, other, edge, 1);
+            self.of_lengths("edge", spec, &Band::Full, edge, other, 1);
+            self.of_lengths("edge", spec, &Band::Full, other, edge, 1);
         }
-        self.of_lengths("edge", measure, &Band::Full, 512, 513, 1);
-        self.of_lengths("edge", measure, &Band::Full, 1025, 1024, 1);
-        self.of_lengths("edge", measure, &Band::Full, 513, 512, 3);
+        self.of_lengths("edge", spec, &Band::Full, 512, 513, 1);
+        self.of_lengths("edge", spec, &Band::Full, 1025, 1024, 1);
+        self.of_lengths("edge", spec, &Band::Full, 513, 512, 3);
     }
 
-    fn bands(&mut self, measure: &Measure) {
+    fn bands(&mut self, spec: &Spec) {
         let points = [0, 1, 2, 5, 40, 1000].map(Radius::Points);
         let fractions = [0.0, 0.1, 0.29, 1.0].map(Radius::Fraction);
         let mut bands: Vec<Band> = Vec::new();
         for radius in points.into_iter().chain(fractions) {
-            bands.push(Band::SakoeChiba(radius));
-            bands.push(Band::Slanted(radius));
+            bands.push(Band::SakoeChiba { radius });
+            bands.push(Band::Slanted { radius });
         }
         bands.extend([1.0, 1.5, 2.0, 4.0, 1e6].map(|max_slope| Band::Itakura { max_slope }));
         for (n, m) in [(1, 1), (1, 5), (8, 8), (7, 12), (12, 7), (33, 31), (31, 65), (65, 20)] {
             for band in &bands {
-                self.of_lengths(&format!("{band:?}"), measure, band, n, m, 1);
+                self.of_lengths(&format!("{band:?}"), spec, band, n, m, 1);
             }
         }
         for radius in [0, 10, 100] {
-            self.of_lengths("long, banded", measure, &Band::SakoeChiba(Radius::Points(radius)), 600, 600, 1);
-            self.of_lengths("long, slanted", measure, &Band::Slanted(Radius::Points(radius)), 300, 1025, 1);
+            self.of_lengths(
+                "long, banded",
+                spec,
+                &Band::SakoeChiba { radius: Radius::Points(radius) },
+                600,
+                600,
+                1,
+            );
+            self.of_lengths(
+                "long, slanted",
+                spec,
+                &Band::Slanted { radius: Radius::Points(radius) },
+                300,
+                1025,
+                1,
+            );
         }
-        self.of_lengths("long, itakura", measure, &Band::Itakura { max_slope: 2.0 }, 513, 400, 2);
-        self.ranges(measure);
-        self.staircases(measure);
+        self.of_lengths("long, itakura", spec, &Band::Itakura { max_slope: 2.0 }, 513, 400, 2);
+        self.ranges(spec);
+        self.staircases(spec);
     }
 
     /// Explicit ranges: a staircase, one with cells no path can use, one without a path, one that does not fit.
-    fn ranges(&mut self, measure: &Measure) {
+    fn ranges(&mut self, spec: &Spec) {
         // The divergence also sweeps x with x and y with y, in the same ranges.
-        let (n, m) = if matches!(measure, Measure::SoftDtwDivergence { .. }) { (9, 9) } else { (9, 7) };
-        let dropped = measure.min_length() - 1;
-        let (x, y) = (
-            self.series(measure, Kind::Noise, n + dropped, 2),
-            self.series(measure, Kind::Noise, m + dropped, 2),
-        );
+        let (n, m) = if matches!(spec.measure, Measure::SoftDtwDivergence { .. }) { (9, 9) } else { (9, 7) };
+        let dropped = spec.measure.preparation().dropped();
+        let (x, y) =
+            (self.series(spec, Kind::Noise, n + dropped, 2), self.series(spec, Kind::Noise, m + dropped, 2));
         let staircase =
             |width: usize| (0..n).map(move |i| (i * m / n).saturating_sub(width)..(i * m / n + 2).min(m));
         let mut ragged: Vec<_> = staircase(3).collect();
@@ -168,83 +170,83 @@ impl Builder {
             ("ranges without a path", broken),
             ("too few ranges", staircase(1).take(n - 1).collect()),
         ] {
-            self.single(name.to_owned(), measure, &Band::Ranges(ranges), x.clone(), y.clone());
+            self.single(name.to_owned(), spec, &Band::Ranges(ranges), x.clone(), y.clone());
         }
     }
 
     /// Staircases that jump and meet in corners, with few values so that there are many ties and matches.
-    fn staircases(&mut self, measure: &Measure) {
-        let square = matches!(measure, Measure::SoftDtwDivergence { .. });
+    fn staircases(&mut self, spec: &Spec) {
+        let square = matches!(spec.measure, Measure::SoftDtwDivergence { .. });
         for (n, m, ranges) in staircases(&mut self.random) {
             if square && n != m {
                 continue;
             }
-            let dropped = measure.min_length() - 1;
+            let dropped = spec.measure.preparation().dropped();
             for (kind, channels) in [(Kind::Ternary, 1), (Kind::Noise, 2)] {
-                let x = self.series(measure, kind, n + dropped, channels);
-                let y = self.series(measure, kind, m + dropped, channels);
+                let x = self.series(spec, kind, n + dropped, channels);
+                let y = self.series(spec, kind, m + dropped, channels);
                 let name = format!("staircase {n}×{m}×{channels}");
-                self.single(name, measure, &Band::Ranges(ranges.clone()), x, y);
+                self.single(name, spec, &Band::Ranges(ranges.clone()), x, y);
             }
         }
     }
 
-    fn batch(&mut self, measure: &Measure, count: usize, lengths: (usize, usize), channels: usize) -> Batch {
+    fn batch(&mut self, spec: &Spec, count: usize, lengths: (usize, usize), channels: usize) -> Batch {
         let mut series = Vec::new();
         for _ in 0..count {
             let length = self.random.between(lengths.0, lengths.1);
-            series.push(self.series(measure, Kind::Noise, length, channels));
+            series.push(self.series(spec, Kind::Noise, length, channels));
         }
         Batch::new(series)
     }
 
-    fn batches(&mut self, measure: &Measure) {
+    fn batches(&mut self, spec: &Spec) {
         for count in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33] {
             for (name, lengths, channels) in
                 [("equal", (20, 20), 1), ("ragged", (1, 40), 1), ("ragged", (1, 9), 3)]
             {
-                let x = self.batch(measure, count, lengths, channels);
-                let y = self.batch(measure, count, lengths, channels);
+                let x = self.batch(spec, count, lengths, channels);
+                let y = self.batch(spec, count, lengths, channels);
                 let name = format!("{count} {name} pairs of {channels} channels");
-                self.pairs(name, measure, &Band::Full, Pairing::Zipped, x, y);
+                self.pairs(name, spec, &Band::Full, Pairing::Zipped, x, y);
             }
         }
-        let narrow = Band::SakoeChiba(Radius::Points(2));
+        let narrow = Band::SakoeChiba { radius: Radius::Points(2) };
         for (n_x, n_y) in [(1, 1), (1, 17), (5, 3), (9, 17)] {
             for (lengths, channels) in [((12, 12), 1), ((1, 33), 1), ((2, 20), 2)] {
                 for band in [&Band::Full, &narrow] {
-                    let x = self.batch(measure, n_x, lengths, channels);
-                    let y = self.batch(measure, n_y, lengths, channels);
+                    let x = self.batch(spec, n_x, lengths, channels);
+                    let y = self.batch(spec, n_y, lengths, channels);
                     let name = format!("cross {n_x}×{n_y} {band:?}");
-                    self.pairs(name, measure, band, Pairing::Cross, x.clone(), y);
-                    if measure.is_symmetric() {
+                    self.pairs(name, spec, band, Pairing::Cross, x.clone(), y);
+                    if spec.kind().is_symmetric() {
                         let name = format!("self {n_x} {band:?}");
-                        self.pairs(name, measure, band, Pairing::SelfSymmetric, x.clone(), x);
+                        self.pairs(name, spec, band, Pairing::SelfSymmetric, x.clone(), x);
                     }
                 }
             }
         }
-        let x = self.batch(measure, 18, (3, 30), 1);
-        if measure.is_symmetric() {
-            self.pairs("self 18".to_owned(), measure, &Band::Full, Pairing::SelfSymmetric, x.clone(), x);
+        let x = self.batch(spec, 18, (3, 30), 1);
+        if spec.kind().is_symmetric() {
+            self.pairs("self 18".to_owned(), spec, &Band::Full, Pairing::SelfSymmetric, x.clone(), x);
         }
     }
 
-    fn pairs(&mut self, name: String, measure: &Measure, band: &Band, pairing: Pairing, x: Batch, y: Batch) {
-        self.cases.push(Case { name, measure: measure.clone(), band: band.clone(), pairing, x, y });
+    fn pairs(&mut self, name: String, spec: &Spec, band: &Band, pairing: Pairing, x: Batch, y: Batch) {
+        self.cases.push(Case { name, spec: spec.clone().with_band(band.clone()), pairing, x, y });
     }
 
-    fn timestamps(&mut self, measure: &Measure) {
+    fn timestamps(&mut self, spec: &Spec) {
         for pairing in [Pairing::Zipped, Pairing::Cross, Pairing::SelfSymmetric] {
             for (lengths, channels) in [((1, 1), 1), ((16, 16), 1), ((1, 30), 2)] {
-                let mut x = self.batch(measure, 9, lengths, channels);
-                let mut y = self.batch(measure, 9, lengths, channels);
+                let mut x = self.batch(spec, 9, lengths, channels);
+                let mut y = self.batch(spec, 9, lengths, channels);
                 for batch in [&mut x, &mut y] {
                     let stamps =
                         batch.series.iter().map(|series| times(series.len(), &mut self.random)).collect();
                     batch.times = Some(stamps);
                 }
-                self.pairs(format!("times, {pairing:?} {lengths:?}"), measure, &Band::Full, pairing, x, y);
+                self.pairs(format!("times, {pairing:?} {lengths:?}"), spec, &Band::Full, pairing, x, y);
             }
         }
     }

@@ -1,12 +1,11 @@
 //! Searches for longer queries than other cases have: at the lengths where kernels change, at all scales, in series of many
 //! kinds, and in so little memory that there are several tiles.
 
-use dtw_core::{Pairing, Problem};
+use dtw_core::{Pairing, Problem, Spec};
 
 use super::series::{Look, SplitMix, look};
 use super::{Case, variants};
 use crate::batch::Batch;
-use crate::oracle::{Band, Measure};
 
 /// Round the lanes' widths, and between.
 const SHORT: [usize; 21] = [1, 2, 3, 5, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 63, 64, 65, 70];
@@ -29,8 +28,8 @@ pub struct LongCase {
 
 /// Cases of `subsequence_dtw`.
 pub fn cases() -> Vec<LongCase> {
-    let measure = variants("subsequence_dtw").remove(0);
-    let mut builder = Builder { cases: Vec::new(), random: SplitMix::new(44), measure };
+    let spec = variants("subsequence_dtw").remove(0);
+    let mut builder = Builder { cases: Vec::new(), random: SplitMix::new(44), spec };
     builder.searches();
     builder.cases
 }
@@ -44,7 +43,7 @@ fn batch(kind: Look, (scale, offset): (f64, f64), lengths: &[usize], random: &mu
 struct Builder {
     cases: Vec<LongCase>,
     random: SplitMix,
-    measure: Measure,
+    spec: Spec,
 }
 
 impl Builder {
@@ -53,8 +52,7 @@ impl Builder {
     }
 
     fn add(&mut self, name: String, pairing: Pairing, x: Batch, y: Batch) -> &mut LongCase {
-        let (measure, band) = (self.measure.clone(), Band::Full);
-        let case = Case { name, measure, band, pairing, x, y };
+        let case = Case { name, spec: self.spec.clone(), pairing, x, y };
         self.cases.push(LongCase { case, memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES });
         self.cases.last_mut().expect("just pushed")
     }

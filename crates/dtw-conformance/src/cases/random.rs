@@ -3,15 +3,16 @@
 
 use std::ops::RangeInclusive;
 
-use dtw_core::{Pairing, SearchOptions};
+use dtw_core::measure::{Drawn, Parameter, Value};
+use dtw_core::{Band, Measure, Pairing, Radius, SearchOptions, Spec};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::Union;
 
-use super::{Case, variants};
+use super::{Case, kind};
 use crate::batch::{Batch, pairs};
 use crate::check::matches::Search;
-use crate::oracle::{Band, Ends, LocalCost, Measure, Radius};
+use crate::oracle::{Cells, Ends};
 
 /// Longest series of most cases.
 const MOST_POINTS: usize = 24;
@@ -30,8 +31,8 @@ fn eighth() -> impl Strategy<Value = f64> {
     (-32i32..=32).prop_map(|value| f64::from(value) / 8.0)
 }
 
-fn value(measure: &Measure) -> BoxedStrategy<f64> {
-    if measure.has_threshold() {
+fn value(spec: &Spec) -> BoxedStrategy<f64> {
+    if spec.kind().has_threshold {
         eighth().boxed()
     } else {
         prop_oneof![2 => eighth(), 3 => (-4.0f32..4.0).prop_map(f64::from)].boxed()
@@ -73,42 +74,37 @@ impl Place {
     }
 }
 
-/// Parameters of every measure, away from the hand-chosen ones; thresholds and penalties dyadic.
-fn measure(key: &str) -> BoxedStrategy<Measure> {
-    let dyadic = || (0u32..=24).prop_map(|value| f64::from(value) / 8.0);
-    // 10^−3 to 10^3, evenly in the exponent.
-    let smoothing = || (-3.0f64..3.0).prop_map(|exponent| 10f64.powf(exponent));
-    let cost = || {
-        prop_oneof![Just(LocalCost::SquaredEuclidean), Just(LocalCost::Euclidean), Just(LocalCost::Manhattan)]
+/// Specs of a key on the full grid, their parameters away from the hand-chosen ones.
+fn spec(key: &str) -> BoxedStrategy<Spec> {
+    let kind = kind(key);
+    let names = kind.parameters.iter().map(|parameter| parameter.name);
+    let values: Vec<BoxedStrategy<Value>> = kind.parameters.iter().map(setting).collect();
+    let with = move |values: Vec<Value>| {
+        let given: Vec<(&str, Value)> = names.clone().zip(values).collect();
+        let value = |wanted: &Parameter| Some(given.iter().find(|(name, _)| *name == wanted.name)?.1);
+        kind.spec(value).expect("parameters are drawn from their range")
     };
-    match key {
-        "dtw" => cost().prop_map(|cost| Measure::Dtw { cost }).boxed(),
-        "ddtw" => cost().prop_map(|cost| Measure::Ddtw { cost }).boxed(),
-        "subsequence_dtw" => cost().prop_map(|cost| Measure::SubsequenceDtw { cost }).boxed(),
-        "wdtw" => (0.0..1.0).prop_map(|g| Measure::Wdtw { g }).boxed(),
-        "wddtw" => (0.0..1.0).prop_map(|g| Measure::Wddtw { g }).boxed(),
-        "adtw" => dyadic().prop_map(|penalty| Measure::Adtw { penalty }).boxed(),
-        "erp" => eighth().prop_map(|gap| Measure::Erp { gap }).boxed(),
-        "edr" => (dyadic(), any::<bool>())
-            .prop_map(|(epsilon, normalized)| Measure::Edr { epsilon, normalized })
-            .boxed(),
-        "lcss" => (dyadic(), any::<bool>())
-            .prop_map(
-                |(epsilon, length)| {
-                    if length { Measure::LcssLength { epsilon } } else { Measure::Lcss { epsilon } }
-                },
-            )
-            .boxed(),
-        "msm" => dyadic().prop_map(|c| Measure::Msm { c }).boxed(),
-        "twed" => (dyadic(), dyadic(), 1u32..=4)
-            .prop_map(|(nu, lambda, degree)| Measure::Twed { nu, lambda, degree: f64::from(degree) })
-            .boxed(),
-        "soft_dtw" => smoothing().prop_map(|gamma| Measure::SoftDtw { gamma }).boxed(),
-        "soft_dtw_divergence" => smoothing().prop_map(|gamma| Measure::SoftDtwDivergence { gamma }).boxed(),
-        "log_gak" => {
-            (-1.0f64..2.0).prop_map(|exponent| Measure::LogGak { sigma: 10f64.powf(exponent) }).boxed()
+    values.prop_map(with).boxed()
+}
+
+/// Values of a parameter.
+fn setting(parameter: &Parameter) -> BoxedStrategy<Value> {
+    if let [off, on] = *parameter.choices {
+        return any::<bool>().prop_map(move |is_on| Value::Choice(if is_on { on } else { off })).boxed();
+    }
+    if !parameter.choices.is_empty() {
+        return Union::new(parameter.choices.iter().map(|choice| Just(Value::Choice(choice)))).boxed();
+    }
+    match parameter.drawn {
+        Drawn::Eighths(from, to) => {
+            (from..=to).prop_map(|value| Value::Number(f64::from(value) / 8.0)).boxed()
         }
-        _ => Union::new(variants(key).into_iter().map(Just)).boxed(),
+        Drawn::Whole(from, to) => (from..=to).prop_map(|value| Value::Number(f64::from(value))).boxed(),
+        Drawn::Evenly(from, to) => (from..to).prop_map(Value::Number).boxed(),
+        Drawn::PowersOfTen(from, to) => {
+            (from..to).prop_map(|exponent| Value::Number(10f64.powf(exponent))).boxed()
+        }
+        other => panic!("{}: nothing is known of {other:?}", parameter.name),
     }
 }
 
@@ -120,24 +116,19 @@ fn band(most_points: usize) -> impl Strategy<Value = Band> {
     ];
     prop_oneof![
         2 => Just(Band::Full),
-        2 => radius.clone().prop_map(Band::SakoeChiba),
-        2 => radius.prop_map(Band::Slanted),
+        2 => radius.clone().prop_map(|radius| Band::SakoeChiba { radius }),
+        2 => radius.prop_map(|radius| Band::Slanted { radius }),
         1 => (1.0f64..5.0).prop_map(|max_slope| Band::Itakura { max_slope }),
     ]
 }
 
-fn batch(
-    measure: &Measure,
-    count: usize,
-    channels: usize,
-    lengths: RangeInclusive<usize>,
-) -> BoxedStrategy<Batch> {
-    let least = measure.min_length();
+fn batch(spec: &Spec, count: usize, channels: usize, lengths: RangeInclusive<usize>) -> BoxedStrategy<Batch> {
+    let least = spec.measure.min_length();
     let lengths = (*lengths.start()).max(least)..=(*lengths.end()).max(least);
-    let series = vec(vec(vec(value(measure), channels), lengths), count);
+    let series = vec(vec(vec(value(spec), channels), lengths), count);
     let series = (series, place())
         .prop_map(|(batch, place)| batch.into_iter().map(|series| place.of(series)).collect::<Vec<_>>());
-    if !matches!(measure, Measure::Twed { .. }) {
+    if !spec.measure.takes_times() {
         return series.prop_map(Batch::new).boxed();
     }
     series
@@ -176,21 +167,22 @@ fn in_bands(
     let equal = proptest::option::of(lengths.clone());
     // Of bands that might leave no path, few shall.
     let has_path = proptest::bool::weighted(0.9);
-    (measure(key), band(*lengths.end()), sides, equal, has_path)
-        .prop_flat_map(move |(measure, band, (n_x, n_y, channels, pairing), equal, has_path)| {
+    (spec(key), band(*lengths.end()), sides, equal, has_path)
+        .prop_flat_map(move |(spec, band, (n_x, n_y, channels, pairing), equal, has_path)| {
             let pairing = match pairing {
                 0 => Pairing::Zipped,
-                1 if measure.is_symmetric() => Pairing::SelfSymmetric,
+                1 if spec.kind().is_symmetric() => Pairing::SelfSymmetric,
                 _ => Pairing::Cross,
             };
             let n_y = if pairing == Pairing::Cross { n_y } else { n_x };
             let lengths = equal.map_or(lengths.clone(), |length| length..=length);
-            (batch(&measure, n_x, channels, lengths.clone()), batch(&measure, n_y, channels, lengths))
-                .prop_map(move |(x, y)| {
-                    let (measure, band) = (measure.clone(), band.clone());
-                    let case = Case { name: "random".to_owned(), measure, band, pairing, x, y };
+            (batch(&spec, n_x, channels, lengths.clone()), batch(&spec, n_y, channels, lengths)).prop_map(
+                move |(x, y)| {
+                    let spec = spec.clone().with_band(band.clone());
+                    let case = Case { name: "random".to_owned(), spec, pairing, x, y };
                     if has_path { with_path(case) } else { case }
-                })
+                },
+            )
         })
         .boxed()
 }
@@ -198,10 +190,10 @@ fn in_bands(
 /// The same case if its Itakura band leaves every pair a path; else in the least steep band of some that does, or with
 /// all series cut to one length.
 fn with_path(mut case: Case) -> Case {
-    let Band::Itakura { max_slope } = case.band else { return case };
+    let Band::Itakura { max_slope } = case.spec.band else { return case };
     let slopes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|factor| factor * max_slope);
     if let Some(max_slope) = slopes.into_iter().find(|&max_slope| leaves_a_path(&case, max_slope)) {
-        case.band = Band::Itakura { max_slope };
+        case.spec.band = Band::Itakura { max_slope };
         return case;
     }
     let lengths = case.x.series.iter().chain(&case.y.series).map(Vec::len);
@@ -214,9 +206,9 @@ fn with_path(mut case: Case) -> Case {
 }
 
 fn leaves_a_path(case: &Case, max_slope: f64) -> bool {
-    let dropped = case.measure.min_length() - 1;
+    let dropped = case.spec.measure.preparation().dropped();
     let band = Band::Itakura { max_slope };
-    let ends = if case.measure.is_symmetric() { Ends::Global } else { Ends::Free };
+    let ends = if case.spec.kind().is_symmetric() { Ends::Global } else { Ends::Free };
     let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
     pairs(case.pairing, case.x.series.len(), y.series.len()).into_iter().all(|(s, t)| {
         let (n, m) = (case.x.series[s].len() - dropped, y.series[t].len() - dropped);
@@ -227,32 +219,33 @@ fn leaves_a_path(case: &Case, max_slope: f64) -> bool {
 /// One pair in explicit ranges round a staircase, often with dead ends, sometimes without a path.
 fn explicit_ranges(key: &'static str) -> impl Strategy<Value = Case> {
     let lengths = (1usize..=12, 1usize..=12);
-    (measure(key), lengths, 1..=MOST_CHANNELS)
-        .prop_flat_map(|(measure, (n, m), channels)| {
+    (spec(key), lengths, 1..=MOST_CHANNELS)
+        .prop_flat_map(|(spec, (n, m), channels)| {
             // The divergence sweeps x with itself and y with itself in the same ranges.
-            let m = if matches!(measure, Measure::SoftDtwDivergence { .. }) { n } else { m };
-            let dropped = measure.min_length() - 1;
+            let m = if matches!(spec.measure, Measure::SoftDtwDivergence { .. }) { n } else { m };
+            let dropped = spec.measure.preparation().dropped();
             (
-                batch(&measure, 1, channels, n + dropped..=n + dropped),
-                batch(&measure, 1, channels, m + dropped..=m + dropped),
+                batch(&spec, 1, channels, n + dropped..=n + dropped),
+                batch(&spec, 1, channels, m + dropped..=m + dropped),
                 vec((0usize..=4, 1usize..=4), n),
-                Just((measure, n, m)),
+                Just((spec, n, m)),
             )
         })
-        .prop_map(|(x, y, widths, (measure, n, m))| {
+        .prop_map(|(x, y, widths, (spec, n, m))| {
             let row = |(i, (below, above)): (usize, (usize, usize))| {
                 let on_diagonal = i * m / n;
                 let end = if i + 1 == n { m } else { (on_diagonal + above).min(m) };
                 on_diagonal.saturating_sub(below)..end
             };
             let mut ranges: Vec<_> = widths.into_iter().enumerate().map(row).collect();
-            if Band::Ranges(ranges.clone()).check_order().is_err() && measure.needs_order() {
+            if Band::Ranges(ranges.clone()).check_order().is_err() && spec.kind().has_open_borders {
                 for i in 1..n {
                     ranges[i].end = ranges[i].end.max(ranges[i - 1].end);
                 }
             }
             let band = Band::Ranges(ranges);
-            Case { name: "random".to_owned(), measure, band, pairing: Pairing::Zipped, x, y }
+            let spec = spec.with_band(band);
+            Case { name: "random".to_owned(), spec, pairing: Pairing::Zipped, x, y }
         })
 }
 
@@ -282,13 +275,12 @@ fn zipped_of(
 ) -> BoxedStrategy<Case> {
     let bands = band(*lengths.end())
         .prop_filter("a band that always has a path", |band| !matches!(band, Band::Itakura { .. }));
-    (measure(key), bands, 1..=most_series, 1..=most_channels)
-        .prop_flat_map(move |(measure, band, count, channels)| {
-            let batch = || batch(&measure, count, channels, lengths.clone());
+    (spec(key), bands, 1..=most_series, 1..=most_channels)
+        .prop_flat_map(move |(spec, band, count, channels)| {
+            let batch = || batch(&spec, count, channels, lengths.clone());
             (batch(), batch()).prop_map(move |(x, y)| Case {
                 name: "random".to_owned(),
-                measure: measure.clone(),
-                band: band.clone(),
+                spec: spec.clone().with_band(band.clone()),
                 pairing: Pairing::Zipped,
                 x,
                 y,
@@ -326,15 +318,15 @@ fn searches_of(
     shape: impl Strategy<Value = (usize, usize, usize)> + 'static,
     options: impl Strategy<Value = SearchOptions> + 'static,
 ) -> BoxedStrategy<Search> {
-    (measure("subsequence_dtw"), shape, options)
-        .prop_flat_map(|(measure, (n, m, channels), options)| {
-            let x = batch(&measure, 1, channels, n..=n);
-            let y = batch(&measure, 1, channels, m..=m);
-            (x, y, Just((measure, options)))
+    (spec("subsequence_dtw"), shape, options)
+        .prop_flat_map(|(spec, (n, m, channels), options)| {
+            let x = batch(&spec, 1, channels, n..=n);
+            let y = batch(&spec, 1, channels, m..=m);
+            (x, y, Just((spec, options)))
         })
-        .prop_map(|(x, y, (measure, options))| {
+        .prop_map(|(x, y, (spec, options))| {
             let name = "random".to_owned();
-            let case = Case { name, measure, band: Band::Full, pairing: Pairing::Zipped, x, y };
+            let case = Case { name, spec, pairing: Pairing::Zipped, x, y };
             Search { case, options, exact: false }
         })
         .boxed()
@@ -358,7 +350,7 @@ mod tests {
     fn few_itakura_bands_leave_no_path() {
         for key in ["dtw", "ddtw", "subsequence_dtw"] {
             let cases = drawn(key, 2000);
-            let slope = |case: &Case| match case.band {
+            let slope = |case: &Case| match case.spec.band {
                 Band::Itakura { max_slope } => Some(leaves_a_path(case, max_slope)),
                 _ => None,
             };

@@ -1,11 +1,10 @@
 //! Soft-DTW, its divergence and the alignment kernel where digits are easily lost: one path, two paths, equal series, γ from
 //! very small to far larger than all costs; pairs by themselves, and matrices in which few or all pairs are such.
 
+use super::Case;
 use super::series::{Kind, SplitMix, series};
-use super::{Case, Measure};
 use crate::batch::Batch;
-use crate::oracle::{Band, Radius};
-use dtw_core::Pairing;
+use dtw_core::{Band, Measure, Pairing, Radius, Spec};
 
 /// Smoothing from 10⁻³ to 10¹².
 const GAMMAS: [f64; 6] = [1e-3, 1.0, 1e3, 1e6, 1e9, 1e12];
@@ -19,7 +18,7 @@ fn two_paths(n: usize) -> Band {
 }
 
 fn radius(points: usize) -> Band {
-    Band::SakoeChiba(Radius::Points(points))
+    Band::SakoeChiba { radius: Radius::Points(points) }
 }
 
 /// All cases.
@@ -53,14 +52,14 @@ fn alone(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
         // Explicit ranges fit one pair of lengths, and these are square.
         (40, 40, two_paths(40)),
         (60, 60, radius(3)),
-        (33, 40, Band::Slanted(Radius::Points(2))),
+        (33, 40, Band::Slanted { radius: Radius::Points(2) }),
     ];
     let mut zipped = |name: &str, band: &Band, x: Vec<Vec<f64>>, y: Vec<Vec<f64>>| {
         let name = format!("{name} {}×{} {band:?}", x.len(), y.len());
         let name = if name.len() > 80 { format!("{} points, two paths", x.len()) } else { name };
         let (x, y) = (Batch::new(vec![x]), Batch::new(vec![y]));
-        let (measure, band) = (measure.clone(), band.clone());
-        cases.push(Case { name, measure, band, pairing: Pairing::Zipped, x, y });
+        let spec = Spec::new(*measure).with_band(band.clone());
+        cases.push(Case { name, spec, pairing: Pairing::Zipped, x, y });
     };
     for (n, m, band) in &shapes {
         for (name, kind) in [
@@ -102,17 +101,23 @@ fn together(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
     for (lengths_x, lengths_y, channels, band) in cross {
         let name = format!("{}×{} of {channels} channels, {band:?}", lengths_x.len(), lengths_y.len());
         let (x, y) = (batch(lengths_x, channels), batch(lengths_y, channels));
-        cases.push(Case { name, measure: measure.clone(), band, pairing: Pairing::Cross, x, y });
+        cases.push(Case { name, spec: Spec::new(*measure).with_band(band), pairing: Pairing::Cross, x, y });
     }
     for (lengths, channels, band) in
         [(mixed, 1, Band::Full), (&all_but_one_path, 1, Band::Full), (&[25; 5], 2, radius(0))]
     {
         let name = format!("{} with themselves, {channels} channels, {band:?}", lengths.len());
         let (x, y) = (batch(lengths, channels), batch(&[1], channels));
-        cases.push(Case { name, measure: measure.clone(), band, pairing: Pairing::SelfSymmetric, x, y });
+        cases.push(Case {
+            name,
+            spec: Spec::new(*measure).with_band(band),
+            pairing: Pairing::SelfSymmetric,
+            x,
+            y,
+        });
     }
     let name = "pairs of all lengths".to_owned();
     let reversed: Vec<usize> = mixed.iter().rev().copied().collect();
     let (x, y) = (batch(mixed, 1), batch(&reversed, 1));
-    cases.push(Case { name, measure: measure.clone(), band: Band::Full, pairing: Pairing::Zipped, x, y });
+    cases.push(Case { name, spec: Spec::new(*measure), pairing: Pairing::Zipped, x, y });
 }

@@ -51,7 +51,8 @@ pub fn staircases(random: &mut SplitMix) -> Vec<(usize, usize, Vec<Range<usize>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::{Band, Ends};
+    use crate::oracle::{Cells, Ends};
+    use dtw_core::Band;
 
     #[test]
     fn every_staircase_has_a_path_and_all_kinds_of_steps_occur() {

@@ -1,26 +1,26 @@
 //! Cases for gradients, alignments, paths and searches.
 
-use dtw_core::{Pairing, SearchOptions};
+use dtw_core::{Band, LocalCost, Measure, Pairing, Radius, SearchOptions, Spec};
 
 use super::series::{Kind, SplitMix, series};
 use super::staircases::staircases;
-use super::{Case, KEYS, variants};
+use super::{Case, variants, with_path};
 use crate::batch::Batch;
 use crate::check::matches::Search;
 use crate::check::paths::Identity;
-use crate::oracle::{Band, LocalCost, Measure, Radius};
+use crate::oracle::Cells;
 
-fn zipped(name: String, measure: &Measure, band: &Band, x: Batch, y: Batch) -> Case {
-    Case { name, measure: measure.clone(), band: band.clone(), pairing: Pairing::Zipped, x, y }
+fn zipped(name: String, spec: &Spec, band: &Band, x: Batch, y: Batch) -> Case {
+    Case { name, spec: spec.clone().with_band(band.clone()), pairing: Pairing::Zipped, x, y }
 }
 
 fn bands() -> Vec<Band> {
     vec![
         Band::Full,
-        Band::SakoeChiba(Radius::Points(0)),
-        Band::SakoeChiba(Radius::Points(3)),
-        Band::SakoeChiba(Radius::Fraction(0.2)),
-        Band::Slanted(Radius::Points(1)),
+        Band::SakoeChiba { radius: Radius::Points(0) },
+        Band::SakoeChiba { radius: Radius::Points(3) },
+        Band::SakoeChiba { radius: Radius::Fraction(0.2) },
+        Band::Slanted { radius: Radius::Points(1) },
         Band::Itakura { max_slope: 3.0 },
     ]
 }
@@ -34,7 +34,7 @@ fn fits(band: &Band, n: usize, m: usize) -> bool {
 pub fn gradients(key: &str) -> Vec<Case> {
     let mut random = SplitMix::new(41);
     let mut cases = Vec::new();
-    for measure in variants(key) {
+    for spec in variants(key) {
         for (kind_x, kind_y) in [
             (Kind::Noise, Kind::Noise),
             (Kind::Ternary, Kind::Ternary),
@@ -47,7 +47,7 @@ pub fn gradients(key: &str) -> Vec<Case> {
                 let y = Batch::new(vec![series(kind_y, m, channels, &mut random)]);
                 cases.push(zipped(
                     format!("{kind_x:?} {kind_y:?} {n}×{m}×{channels}"),
-                    &measure,
+                    &spec,
                     &Band::Full,
                     x,
                     y,
@@ -59,7 +59,7 @@ pub fn gradients(key: &str) -> Vec<Case> {
                 if fits(&band, n, m) {
                     let x = Batch::new(vec![series(Kind::Noise, n, 1, &mut random)]);
                     let y = Batch::new(vec![series(Kind::Noise, m, 1, &mut random)]);
-                    cases.push(zipped(format!("{band:?} {n}×{m}"), &measure, &band, x, y));
+                    cases.push(zipped(format!("{band:?} {n}×{m}"), &spec, &band, x, y));
                 }
             }
         }
@@ -71,21 +71,16 @@ pub fn gradients(key: &str) -> Vec<Case> {
                 )
             };
             let (x, y) = (batch(), batch());
-            cases.push(zipped(format!("{count} ragged pairs"), &measure, &Band::Full, x, y));
+            cases.push(zipped(format!("{count} ragged pairs"), &spec, &Band::Full, x, y));
         }
     }
-    let measure = &variants(key)[0];
+    let spec = &variants(key)[0];
     for (n, m) in [(512, 300), (300, 513), (1025, 64)] {
         let x = Batch::new(vec![series(Kind::Noise, n, 1, &mut random)]);
         let y = Batch::new(vec![series(Kind::Noise, m, 1, &mut random)]);
-        cases.push(zipped(format!("long {n}×{m}"), measure, &Band::Full, x, y));
+        cases.push(zipped(format!("long {n}×{m}"), spec, &Band::Full, x, y));
     }
     cases
-}
-
-/// Whether two best paths can differ by the order of commuting deletions alone, which rounding decides.
-fn has_commuting_steps(measure: &Measure) -> bool {
-    matches!(measure, Measure::Erp { .. } | Measure::Msm { .. } | Measure::Twed { .. })
 }
 
 /// Whether all sums are exact in `f32` on multiples of 1/8 in one channel.
@@ -101,33 +96,22 @@ fn is_exact_on_eighths(measure: &Measure) -> bool {
 pub fn paths() -> Vec<(Case, Identity)> {
     let mut random = SplitMix::new(42);
     let mut cases = Vec::new();
-    for measure in KEYS.into_iter().flat_map(variants) {
-        let pathless = matches!(
-            measure,
-            Measure::SoftDtw { .. }
-                | Measure::SoftDtwDivergence { .. }
-                | Measure::LogGak { .. }
-                | Measure::SubsequenceDtw { .. }
-        );
-        if pathless {
-            continue;
-        }
-        let random_identity =
-            if has_commuting_steps(&measure) { Identity::NotRequired } else { Identity::Double };
+    for spec in with_path().flat_map(|kind| kind.specs()) {
+        let random_identity = if spec.kind().commutes { Identity::NotRequired } else { Identity::Double };
         let exact_identity =
-            if is_exact_on_eighths(&measure) { Identity::Exact } else { Identity::NotRequired };
+            if is_exact_on_eighths(&spec.measure) { Identity::Exact } else { Identity::NotRequired };
         let mut add = |what: &str, kind: Kind, band: &Band, n: usize, m: usize, identity: Identity| {
-            let dropped = measure.min_length() - 1;
+            let dropped = spec.measure.preparation().dropped();
             let x = Batch::new(vec![series(kind, n + dropped, 1, &mut random)]);
             let y = Batch::new(vec![series(kind, m + dropped, 1, &mut random)]);
-            let case = zipped(format!("{} {what} {n}×{m} {band:?}", measure.key()), &measure, band, x, y);
+            let case = zipped(format!("{} {what} {n}×{m} {band:?}", spec.key()), &spec, band, x, y);
             cases.push((case, identity));
         };
         for (n, m) in [(1, 1), (1, 9), (9, 1), (2, 3), (16, 16), (17, 33), (65, 31)] {
             for band in bands() {
                 if fits(&band, n, m) {
-                    let noise = if measure.has_threshold() { Kind::Eighths } else { Kind::Noise };
-                    let identity = if measure.has_threshold() { Identity::Exact } else { random_identity };
+                    let noise = if spec.kind().has_threshold { Kind::Eighths } else { Kind::Noise };
+                    let identity = if spec.kind().has_threshold { Identity::Exact } else { random_identity };
                     add("noise", noise, &band, n, m, identity);
                     add("ties", Kind::Ternary, &band, n, m, exact_identity);
                     add("constant", Kind::Constant(0.5), &band, n, m, exact_identity);
@@ -135,20 +119,27 @@ pub fn paths() -> Vec<(Case, Identity)> {
             }
         }
         for (n, m, ranges) in staircases(&mut SplitMix::new(9)) {
-            let noise = if measure.has_threshold() { Kind::Eighths } else { Kind::Noise };
-            let identity = if measure.has_threshold() { Identity::Exact } else { random_identity };
+            let noise = if spec.kind().has_threshold { Kind::Eighths } else { Kind::Noise };
+            let identity = if spec.kind().has_threshold { Identity::Exact } else { random_identity };
             let band = Band::Ranges(ranges);
             add("staircase, noise", noise, &band, n, m, identity);
             add("staircase, ties", Kind::Ternary, &band, n, m, exact_identity);
         }
         add("long ties", Kind::Ternary, &Band::Full, 400, 380, exact_identity);
-        add("long ties", Kind::Ternary, &Band::Slanted(Radius::Points(40)), 600, 400, exact_identity);
+        add(
+            "long ties",
+            Kind::Ternary,
+            &Band::Slanted { radius: Radius::Points(40) },
+            600,
+            400,
+            exact_identity,
+        );
         add("long constant", Kind::Constant(1.0), &Band::Full, 370, 400, exact_identity);
-        if !measure.has_threshold() {
+        if !spec.kind().has_threshold {
             add("long noise", Kind::Noise, &Band::Full, 700, 300, random_identity);
         }
         // Large enough that the small memory limit rules out a table of the whole grid.
-        if measure == variants(measure.key())[0] {
+        if spec == variants(spec.key())[0] {
             add("very long ties", Kind::Ternary, &Band::Full, 2300, 2200, exact_identity);
         }
     }
@@ -160,11 +151,8 @@ pub fn paths() -> Vec<(Case, Identity)> {
             )
         };
         let (x, y) = (batch(), batch());
-        let measure = Measure::Dtw { cost: LocalCost::SquaredEuclidean };
-        cases.push((
-            zipped(format!("dtw {count} ragged pairs"), &measure, &Band::Full, x, y),
-            Identity::Exact,
-        ));
+        let spec = Spec::dtw();
+        cases.push((zipped(format!("dtw {count} ragged pairs"), &spec, &Band::Full, x, y), Identity::Exact));
     }
     cases
 }
@@ -173,7 +161,7 @@ pub fn paths() -> Vec<(Case, Identity)> {
 pub fn searches() -> Vec<Search> {
     let mut random = SplitMix::new(43);
     let mut searches = Vec::new();
-    for measure in variants("subsequence_dtw") {
+    for spec in variants("subsequence_dtw") {
         for (kind, exact) in [(Kind::Noise, false), (Kind::Ternary, true), (Kind::Constant(0.5), true)] {
             for (n, m) in [(1, 1), (1, 20), (5, 1), (6, 4), (4, 60), (16, 130), (33, 257)] {
                 for (top_k, exclusion) in [(1, 0), (3, 0), (3, 5), (50, 2), (2, 1000)] {
@@ -182,7 +170,7 @@ pub fn searches() -> Vec<Search> {
                     for threshold in [None, Some(0.0), Some(n as f64 / 4.0)] {
                         let within = threshold.map_or(String::new(), |most| format!(" within {most}"));
                         let name = format!("{kind:?} {n} in {m}, best {top_k} apart {exclusion}{within}");
-                        let case = zipped(name, &measure, &Band::Full, x.clone(), y.clone());
+                        let case = zipped(name, &spec, &Band::Full, x.clone(), y.clone());
                         let options =
                             SearchOptions { top_k, exclusion, threshold, ..SearchOptions::default() };
                         searches.push(Search { case, options, exact });
@@ -193,7 +181,7 @@ pub fn searches() -> Vec<Search> {
         for (n, m, length, channels) in
             [(5, 40, 5, 1), (8, 64, 10, 1), (12, 90, 9, 2), (4, 4, 4, 1), (3, 2, 5, 1)]
         {
-            for band in [Band::Full, Band::SakoeChiba(Radius::Points(2))] {
+            for band in [Band::Full, Band::SakoeChiba { radius: Radius::Points(2) }] {
                 for (top_k, exclusion) in [(1, 0), (4, 3)] {
                     let x = Batch::new(vec![series(Kind::Noise, n, channels, &mut random)]);
                     let mut reference = series(Kind::Noise, m, channels, &mut random);
@@ -203,7 +191,7 @@ pub fn searches() -> Vec<Search> {
                     let name = format!(
                         "{n} in windows of {length} of {m}, {band:?}, best {top_k} apart {exclusion}"
                     );
-                    let case = zipped(name, &measure, &band, x, Batch::new(vec![reference]));
+                    let case = zipped(name, &spec, &band, x, Batch::new(vec![reference]));
                     let options = SearchOptions {
                         top_k,
                         exclusion,
@@ -221,10 +209,10 @@ pub fn searches() -> Vec<Search> {
             )
         };
         let (x, y) = (batch(3, 1, 9), batch(5, 9, 70));
-        let mut case = zipped("3 queries in 5 references".to_owned(), &measure, &Band::Full, x, y);
+        let mut case = zipped("3 queries in 5 references".to_owned(), &spec, &Band::Full, x, y);
         case.pairing = Pairing::Cross;
         let options = SearchOptions { top_k: 4, exclusion: 3, ..SearchOptions::default() };
-        let exact = measure != Measure::SubsequenceDtw { cost: LocalCost::Euclidean };
+        let exact = spec != Spec::subsequence_dtw(LocalCost::Euclidean);
         searches.push(Search { case, options, exact });
     }
     searches

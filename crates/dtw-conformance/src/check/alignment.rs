@@ -1,24 +1,23 @@
 //! The Soft-DTW alignment matrix against the oracle.
 
-use dtw_core::{Backend, Pairing, Problem, Task};
+use dtw_core::{Backend, Measure, Pairing, Problem, Task};
 
 use super::{Checked, Stop, bits, prepared};
 use crate::batch::{Batch, Element};
 use crate::cases::Case;
-use crate::oracle::Measure;
+use crate::oracle::Oracle;
 use crate::tolerance::{self, alignment_condition};
-use crate::translate;
 
 /// Checks the first pair of a Soft-DTW case.
 ///
 /// # Errors
 /// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
-    let Measure::SoftDtw { gamma } = case.measure else {
-        return Err(Stop::Failed(format!("{} has no alignment matrix", case.measure.key())));
+    let Measure::SoftDtw { gamma } = case.spec.measure else {
+        return Err(Stop::Failed(format!("{} has no alignment matrix", case.spec.key())));
     };
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
-    let spec = translate::spec(&case.measure, &case.band);
+    let spec = case.spec.clone();
     let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
     let mut plan = prepared(backend, &problem, Task::Alignment)?;
     let got = plan.alignment(x.batch()?.get(0), y.batch()?.get(0))?;
@@ -29,11 +28,11 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
         return Err(Stop::Failed(format!("expected {n}·{m} values, got {}", got.len())));
     }
     let steps = (n + m) as f64;
-    let value = case.measure.distance(&pair, &case.band)?;
-    let scale = tolerance::scale(&case.measure, &pair, &case.band, value)?;
+    let value = case.spec.distance(&pair)?;
+    let scale = tolerance::scale(&case.spec, &pair, value)?;
     let condition = alignment_condition::<T>(scale, gamma, steps);
-    let truth = case.measure.alignment(&pair, &case.band)?;
-    let plain = case.measure.alignment(&pair.cast::<T>(), &case.band)?;
+    let truth = case.spec.alignment(&pair)?;
+    let plain = case.spec.alignment(&pair.cast::<T>())?;
     for i in 0..n {
         for j in 0..m {
             // A weight is a share of 1, whatever the uncertainty of its exponent.

@@ -12,8 +12,6 @@ use crate::batch::{Batch, Element};
 use crate::cases::series::{Kind, SplitMix, series};
 use crate::cases::{Case, variants};
 use crate::guard::Guarded;
-use crate::oracle::{Band, Measure};
-use crate::translate;
 
 /// The bad inputs [`bad_input`] knows.
 pub const BAD_INPUTS: [&str; 10] = [
@@ -35,11 +33,11 @@ pub const BAD_INPUTS: [&str; 10] = [
 /// # Errors
 /// [`Stop`] unless it is.
 pub fn undefined<T: Element>(key: &str, backend: &dyn Backend<T>) -> Checked {
-    let measure = &variants(key)[0];
+    let spec = &variants(key)[0];
     let values: Vec<T> = (0..24).map(|i| T::of(f64::from(i))).collect();
     for (channels, task) in [1, 2].into_iter().flat_map(|c| TASKS.map(|task| (c, task))) {
         let batch = SeriesBatch::equal(&values, 2, 12 / channels, channels)?;
-        let problem = Problem::of(translate::spec(measure, &Band::Full), Pairing::Zipped, &batch, &batch)?;
+        let problem = Problem::of(spec.clone(), Pairing::Zipped, &batch, &batch)?;
         if problem.admits(task).is_ok() {
             continue;
         }
@@ -84,10 +82,10 @@ const LENGTHS: [usize; 3] = [4, 4, 4];
 ///
 /// # Panics
 /// For a name that is not one of [`BAD_INPUTS`].
-pub fn bad_input<T: Element>(kind: &str, measure: &Measure, backend: &dyn Backend<T>) -> Checked {
+pub fn bad_input<T: Element>(kind: &str, spec: &Spec, backend: &dyn Backend<T>) -> Checked {
     let good: Vec<T> = (0..12).map(|i| T::of(f64::from(i))).collect();
     let batch = |values| SeriesBatch::equal(values, LENGTHS.len(), LENGTHS[0], 1);
-    let spec = translate::spec(measure, &Band::Full);
+    let spec = spec.clone();
     let planned = Problem::of(spec, Pairing::Zipped, &batch(&good)?, &batch(&good)?)?;
     let mut plan = prepared(backend, &planned, Task::Distances)?;
     let mut call = |x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, len: usize, named: &[&str]| -> Checked {
@@ -191,7 +189,7 @@ impl Observer for Counter {
 /// # Errors
 /// [`Stop`] unless all that holds.
 pub fn progress_and_cancellation<T: Element>(
-    measure: &Measure,
+    spec: &Spec,
     pairing: Pairing,
     backend: &dyn Backend<T>,
 ) -> Checked {
@@ -200,20 +198,13 @@ pub fn progress_and_cancellation<T: Element>(
         let one = |s: usize| series(Kind::Eighths, 32 + 7 * s, 2, &mut random);
         Batch::new((0..9).map(one).collect())
     };
-    let case = Case {
-        name: "progress".to_owned(),
-        measure: measure.clone(),
-        band: Band::Full,
-        pairing,
-        x: batch(),
-        y: batch(),
-    };
+    let case = Case { name: "progress".to_owned(), spec: spec.clone(), pairing, x: batch(), y: batch() };
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let (x, mut y) = (x.batch()?, y.batch()?);
     if pairing == Pairing::SelfSymmetric {
         y = x;
     }
-    let problem = Problem::of(translate::spec(measure, &case.band), pairing, &x, &y)?;
+    let problem = Problem::of(case.spec.clone(), pairing, &x, &y)?;
     let mut plan = prepared(backend, &problem, Task::Distances)?;
     let mut before = Guarded::<T>::new(problem.output_len());
     plan.distances(x, y, before.output())?;

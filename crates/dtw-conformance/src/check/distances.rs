@@ -8,10 +8,9 @@ use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::expectations::weight_error;
 use crate::guard::Guarded;
-use crate::oracle::{BandError, OracleError};
+use crate::oracle::{BandError, Oracle, OracleError};
 use crate::report::Details;
 use crate::tolerance;
-use crate::translate;
 
 /// What an oracle expects of one output value.
 struct Expected<T> {
@@ -45,7 +44,7 @@ pub fn check_within<T: Element>(
     let (x, y) = (flat_x.batch()?, flat_y.batch()?);
     // Planned for x alone where pairs are mirrored; the call still gets y, which it must ignore.
     let other = if case.pairing == Pairing::SelfSymmetric { &x } else { &y };
-    let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, other)
+    let problem = Problem::of(case.spec.clone(), case.pairing, &x, other)
         .map(|problem| problem.with_memory_limit(memory_limit_bytes));
     let expected = match expected::<T>(case, weight_error(backend.name())) {
         Ok(expected) => expected,
@@ -92,14 +91,14 @@ fn expected<T: Element>(case: &Case, weight_error: f64) -> Result<Vec<Expected<T
         .into_iter()
         .map(|(s, t)| {
             let pair = Batch::pair(&case.x, s, y, t);
-            let truth = case.measure.distance(&pair, &case.band)?;
+            let truth = case.spec.distance(&pair)?;
             let plain = match T::DTYPE {
                 // The yardstick of single precision alone.
                 Dtype::F64 => T::of(truth),
-                Dtype::F32 => case.measure.distance(&pair.cast::<T>(), &case.band)?,
+                Dtype::F32 => case.spec.distance(&pair.cast::<T>())?,
             };
-            let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
-            let more = tolerance::of_weights::<T>(&case.measure, &case.band, &pair, weight_error);
+            let scale = tolerance::scale(&case.spec, &pair, truth)?;
+            let more = tolerance::of_weights::<T>(&case.spec, &pair, weight_error);
             Ok(Expected { truth, plain, scale, steps: (pair.x.len() + pair.y.len()) as f64, more })
         })
         .collect()

@@ -1,15 +1,14 @@
 //! Golden cases: a backend against the numbers of a file.
 
-use dtw_core::{Backend, Dtype, Gradients, Pairing, Problem, SearchOptions, SeriesBatch, Task};
+use dtw_core::{Backend, Dtype, Gradients, Measure, Pairing, Problem, SearchOptions, SeriesBatch, Task};
 
 use super::{Checked, Stop, paths, prepared};
 use crate::batch::{Batch, Element};
 use crate::expectations::weight_error;
 use crate::golden::Case;
 use crate::guard::Guarded;
-use crate::oracle::{Measure, Pair};
+use crate::oracle::{Oracle, Pair};
 use crate::tolerance::{self, F64_RELATIVE, alignment_condition, within};
-use crate::translate;
 
 /// Checks everything one golden case expects.
 ///
@@ -25,7 +24,7 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     };
     let (x, y) = (side(&case.pair.x, &case.pair.tx), side(&case.pair.y, &case.pair.ty));
     let (x, y) = (x.flat::<T>(), y.flat::<T>());
-    let spec = translate::spec(&case.measure, &case.band);
+    let spec = case.spec.clone();
     let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
     let checked =
         Checking { case, backend, problem, x: x.batch()?, y: y.batch()?, narrow: case.pair.cast::<T>() };
@@ -55,19 +54,19 @@ impl<T: Element> Checking<'_, T> {
     }
 
     fn distance(&self) -> Checked {
-        let Case { measure, band, pair, expected, .. } = self.case;
+        let Case { spec, pair, expected, .. } = self.case;
         let Some(truth) = expected.distance else { return Ok(()) };
-        let plain = measure.distance(&self.narrow, band)?;
-        let scale = tolerance::scale(measure, pair, band, truth)?;
-        within("the oracle, by this file", measure.distance(pair, band)?, truth, F64_RELATIVE * scale)?;
+        let plain = spec.distance(&self.narrow)?;
+        let scale = tolerance::scale(spec, pair, truth)?;
+        within("the oracle, by this file", spec.distance(pair)?, truth, F64_RELATIVE * scale)?;
         let mut out = Guarded::<T>::new(1);
         prepared(self.backend, &self.problem, Task::Distances)?.distances(self.x, self.y, out.output())?;
-        let coarse = tolerance::of_weights::<T>(measure, band, pair, weight_error(self.backend.name()));
+        let coarse = tolerance::of_weights::<T>(spec, pair, weight_error(self.backend.name()));
         self.within("distance", out.checked("out")?[0], truth, plain, scale, coarse)
     }
 
     fn gradients(&self) -> Checked {
-        let Case { measure, band, pair, expected, .. } = self.case;
+        let Case { spec, pair, expected, .. } = self.case;
         if expected.grad_x.is_none() && expected.grad_y.is_none() {
             return Ok(());
         }
@@ -81,13 +80,13 @@ impl<T: Element> Checking<'_, T> {
             grad_y: grad_y.output(),
         };
         prepared(self.backend, &self.problem, Task::Gradients)?.gradients(self.x, self.y, out)?;
-        let (oracle_x, oracle_y) = measure.gradients(pair, band)?;
-        let (plain_x, plain_y) = measure.gradients(&self.narrow, band)?;
-        let value = measure.distance(pair, band)?;
+        let (oracle_x, oracle_y) = spec.gradients(pair)?;
+        let (plain_x, plain_y) = spec.gradients(&self.narrow)?;
+        let value = spec.distance(pair)?;
         // Weights are shares of 1, so however uncertain they are, a gradient stays of its own order.
-        let conditions = match *measure {
+        let conditions = match spec.measure {
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
-                let largest = tolerance::scale(measure, pair, band, value)?;
+                let largest = tolerance::scale(spec, pair, value)?;
                 let double = alignment_condition::<f64>(largest, gamma, self.steps());
                 (double.min(1.0), alignment_condition::<T>(largest, gamma, self.steps()).min(1.0))
             }
@@ -127,9 +126,9 @@ impl<T: Element> Checking<'_, T> {
     }
 
     fn path(&self) -> Checked {
-        let Case { measure, band, pair, expected, .. } = self.case;
+        let Case { spec, pair, expected, .. } = self.case;
         let Some(points) = &expected.path else { return Ok(()) };
-        let oracle = measure.path(pair, band)?;
+        let oracle = spec.path(pair)?;
         if &oracle != points {
             return Err(Stop::Failed(format!("path: the file expects {points:?}, the oracle {oracle:?}")));
         }
@@ -144,17 +143,17 @@ impl<T: Element> Checking<'_, T> {
             return Err(Stop::Failed(format!("path: got {:?}, expected {points:?}", found.points)));
         }
         // Rounding the input to single precision may tip the balance between two near-equal paths.
-        let truth = paths::Truth::of(measure, band, pair.clone())?;
+        let truth = paths::Truth::of(spec, pair.clone())?;
         Ok(truth.judge(paths::Identity::NotRequired, found)?)
     }
 
     fn occurrence(&self) -> Checked {
-        let Case { measure, band, pair, expected, .. } = self.case;
+        let Case { spec, pair, expected, .. } = self.case;
         if expected.start.is_none() && expected.end.is_none() {
             return Ok(());
         }
         let right = |got: usize, wanted: Option<usize>| wanted.is_none_or(|wanted| wanted == got);
-        let oracle = measure.matches(pair, band, 1, 0)?[0];
+        let oracle = spec.matches(pair, 1, 0)?[0];
         if !(right(oracle.start, expected.start) && right(oracle.end, expected.end)) {
             return Err(Stop::Failed(format!(
                 "the file expects {:?}..={:?}, the oracle {}..={}",
@@ -175,8 +174,8 @@ impl<T: Element> Checking<'_, T> {
             return Err(Stop::Failed(message));
         }
         // As for paths: another place will do if it costs the same within the tolerance.
-        let costs = measure.end_costs(pair, band)?;
-        let plain = measure.end_costs(&self.narrow, band)?;
+        let costs = spec.end_costs(pair)?;
+        let plain = spec.end_costs(&self.narrow)?;
         let best = costs.iter().copied().fold(f64::INFINITY, f64::min);
         let other = costs.get(hit.end).copied().unwrap_or(f64::INFINITY);
         let plain = plain.get(hit.end).copied().unwrap_or(T::infinity());

@@ -1,15 +1,15 @@
 //! Gradients of Soft-DTW and its divergence: against the oracle, and in `f64` against central differences of the
 //! backend's own values.
 
-use dtw_core::{Backend, Dtype, Gradients, Pairing, Plan, Problem, Task};
+use dtw_core::{Backend, Dtype, Gradients, LocalCost, Measure, Pairing, Plan, Problem, Spec, Task};
 
 use super::{Checked, Stop, bits, prepared};
 use crate::batch::{Batch, Element, Flat};
 use crate::cases::Case;
 use crate::guard::Guarded;
-use crate::oracle::{Band, LocalCost, Measure, Pair};
+use crate::oracle::local::between;
+use crate::oracle::{Oracle, Pair};
 use crate::tolerance::{self, alignment_condition, negligible_weight, within};
-use crate::translate;
 
 /// Values and both gradients, as flat buffers.
 struct Results<T> {
@@ -55,7 +55,7 @@ fn upstream(count: usize) -> Vec<f64> {
 /// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
-    let spec = translate::spec(&case.measure, &case.band);
+    let spec = case.spec.clone();
     let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
     let mut plan = prepared(backend, &problem, Task::Gradients)?;
     let count = case.x.series.len();
@@ -90,9 +90,9 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
         let narrow = pair.cast::<T>();
         let steps = (pair.x.len() + pair.y.len()) as f64;
 
-        let truth = case.measure.distance(&pair, &case.band)?;
-        let plain = case.measure.distance(&narrow, &case.band)?;
-        let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
+        let truth = case.spec.distance(&pair)?;
+        let plain = case.spec.distance(&narrow)?;
+        let scale = tolerance::scale(&case.spec, &pair, truth)?;
         within(
             &format!("distance[{s}]"),
             got.distances[s].wide(),
@@ -100,10 +100,10 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
             tolerance::allowed(truth, plain, scale, steps),
         )?;
 
-        let (truth_x, truth_y) = case.measure.gradients(&pair, &case.band)?;
-        let (plain_x, plain_y) = case.measure.gradients(&narrow, &case.band)?;
-        let sizes = magnitudes(&case.measure, &pair, &case.band)?;
-        let condition = alignment_condition::<T>(scale, gamma(&case.measure), steps);
+        let (truth_x, truth_y) = case.spec.gradients(&pair)?;
+        let (plain_x, plain_y) = case.spec.gradients(&narrow)?;
+        let sizes = magnitudes(&case.spec, &pair)?;
+        let condition = alignment_condition::<T>(scale, gamma(&case.spec.measure), steps);
         for (what, got, truth, plain, size) in [
             ("grad_x", &got.grad_x[x.range(s)], truth_x, plain_x, sizes.x),
             ("grad_y", &got.grad_y[y.range(s)], truth_y, plain_y, sizes.y),
@@ -151,10 +151,12 @@ struct Sizes {
     y: Vec<Vec<Size>>,
 }
 
-fn magnitudes(measure: &Measure, pair: &Pair<f64>, band: &Band) -> Checked<Sizes> {
-    let gamma = gamma(measure);
+fn magnitudes(spec: &Spec, pair: &Pair<f64>) -> Checked<Sizes> {
+    let gamma = gamma(&spec.measure);
     let one = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Checked<Sizes> {
-        let alignment = Measure::SoftDtw { gamma }.alignment(&Pair::new(a.to_vec(), b.to_vec()), band)?;
+        let alignment = Spec::soft_dtw(gamma)
+            .with_band(spec.band.clone())
+            .alignment(&Pair::new(a.to_vec(), b.to_vec()))?;
         let zeros = |series: &[Vec<f64>]| vec![vec![Size::default(); series[0].len()]; series.len()];
         let mut sizes = Sizes { x: zeros(a), y: zeros(b) };
         for i in 0..a.len() {
@@ -170,7 +172,7 @@ fn magnitudes(measure: &Measure, pair: &Pair<f64>, band: &Band) -> Checked<Sizes
         Ok(sizes)
     };
     let mut sizes = one(&pair.x, &pair.y)?;
-    if let Measure::SoftDtwDivergence { .. } = measure {
+    if let Measure::SoftDtwDivergence { .. } = spec.measure {
         for (side, series) in [(&mut sizes.x, &pair.x), (&mut sizes.y, &pair.y)] {
             let itself = one(series, series)?;
             for (i, point) in side.iter_mut().enumerate() {
@@ -195,7 +197,7 @@ fn central_differences<T: Element>(
     x: &Flat<T>,
     y: &Flat<T>,
 ) -> Checked {
-    let gamma = gamma(&case.measure);
+    let gamma = gamma(&case.spec.measure);
     let pair = Batch::pair(&case.x, 0, &case.y, 0);
     let values = pair.x.len() * pair.x[0].len() + pair.y.len() * pair.y[0].len();
     if values > MOST_NUDGES {
@@ -220,7 +222,7 @@ fn central_differences<T: Element>(
         }
     }
     let (nudged_x, nudged_y) = (Batch::new(nudged_x).flat::<T>(), Batch::new(nudged_y).flat::<T>());
-    let spec = translate::spec(&case.measure, &case.band);
+    let spec = case.spec.clone();
     let problem = Problem::of(spec, Pairing::Zipped, &nudged_x.batch()?, &nudged_y.batch()?)?;
     let mut out = Guarded::new(problem.output_len());
     prepared(backend, &problem, Task::Distances)?.distances(
@@ -230,9 +232,9 @@ fn central_differences<T: Element>(
     )?;
     let out = out.checked("distances of nudged series")?;
 
-    let truth = case.measure.distance(&pair, &case.band)?;
-    let scale = tolerance::scale(&case.measure, &pair, &case.band, truth)?;
-    let sizes = magnitudes(&case.measure, &pair, &case.band)?;
+    let truth = case.spec.distance(&pair)?;
+    let scale = tolerance::scale(&case.spec, &pair, truth)?;
+    let sizes = magnitudes(&case.spec, &pair)?;
     let sizes = sizes.x.into_iter().chain(sizes.y).flatten().map(|size| size.weighted);
     let slopes = got.grad_x[x.range(0)].iter().chain(&got.grad_y[y.range(0)]);
     // Rounding of the two values divided by the step, and the third-order term of the difference.
@@ -256,7 +258,7 @@ fn widest_difference(pair: &Pair<f64>) -> f64 {
     let mut widest: f64 = 0.0;
     for a in &pair.x {
         for b in &pair.y {
-            widest = widest.max(LocalCost::Manhattan.between(a, b));
+            widest = widest.max(between(LocalCost::Manhattan, a, b));
         }
     }
     widest

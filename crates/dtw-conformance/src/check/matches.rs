@@ -1,13 +1,12 @@
 //! Matches of a query in a reference: ends, starts, costs, order and exclusion zones.
 
-use dtw_core::{Backend, Dtype, Match, Problem, SearchOptions, Spec, Task};
+use dtw_core::{Anchor, Backend, Band, Dtype, LocalCost, Match, Measure, Problem, SearchOptions, Spec, Task};
 
 use super::{Checked, Stop, prepared, refused};
 use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
-use crate::oracle::{Band, LocalCost, Measure, Pair, Real, subsequence_dtw};
+use crate::oracle::{Oracle, Pair, Real, subsequence_dtw};
 use crate::tolerance;
-use crate::translate;
 
 /// A search: a case of subsequence DTW and how its matches are chosen.
 #[derive(Clone, Debug)]
@@ -33,11 +32,11 @@ struct Known {
 /// [`Stop`] unless everything holds.
 pub fn check<T: Element>(search: &Search, backend: &dyn Backend<T>) -> Checked {
     let Search { case, options, .. } = search;
-    let Measure::SubsequenceDtw { cost } = case.measure else {
-        return Err(Stop::Failed(format!("{} has no matches", case.measure.key())));
+    let (Measure::Dtw { cost }, Anchor::Subsequence) = (case.spec.measure, case.spec.anchor) else {
+        return Err(Stop::Failed(format!("{} has no matches", case.spec.key())));
     };
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
-    let mut spec = translate::spec(&case.measure, &case.band);
+    let mut spec = case.spec.clone();
     if options.normalized_window.is_some() {
         let band = spec.band;
         spec = Spec::new(spec.measure).with_band(band);
@@ -76,17 +75,17 @@ fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Chec
     let wide = |values: Vec<T>| values.into_iter().map(Real::wide).collect();
     Ok(match options.normalized_window {
         Some(length) => {
-            let truth = window_costs(pair, cost, &case.band, length)?;
+            let truth = window_costs(pair, cost, &case.spec.band, length)?;
             let found = subsequence_dtw::window_matches(&truth, length, k, exclusion);
-            let plain = wide(window_costs(&narrow, cost, &case.band, length)?);
+            let plain = wide(window_costs(&narrow, cost, &case.spec.band, length)?);
             let found = found.iter().filter(|hit| within(hit));
             Known { truth, plain, expected: found.map(|hit| (hit.start, hit.end)).collect() }
         }
         None => {
-            let found = case.measure.matches(pair, &case.band, k, exclusion)?;
-            let plain = wide(case.measure.end_costs(&narrow, &case.band)?);
+            let found = case.spec.matches(pair, k, exclusion)?;
+            let plain = wide(case.spec.end_costs(&narrow)?);
             Known {
-                truth: case.measure.end_costs(pair, &case.band)?,
+                truth: case.spec.end_costs(pair)?,
                 plain,
                 expected: found.iter().filter(|hit| within(hit)).map(|hit| (hit.start, hit.end)).collect(),
             }
@@ -144,10 +143,10 @@ fn judge<T: Element>(
                 return Err(format!("hit {rank} is a window of {} points", hit.end + 1 - hit.start));
             }
             Some(_) => {}
-            None if !matches!(case.band, Band::Full) => {}
+            None if !matches!(case.spec.band, Band::Full) => {}
             None => {
                 let stretch = Pair::new(pair.x.clone(), pair.y[hit.start..=hit.end].to_vec());
-                let own = Measure::Dtw { cost }.distance(&stretch, &Band::Full).map_err(|e| e.to_string())?;
+                let own = Spec::new(Measure::Dtw { cost }).distance(&stretch).map_err(|e| e.to_string())?;
                 let what = format!("cost of {}..={}, hit {rank}", hit.start, hit.end);
                 tolerance::within(&what, own, truth, 2.0 * slack)?;
             }

@@ -1,14 +1,13 @@
 //! Warping paths: identical to the oracle's where arithmetic is exact, else connected, inside the band and best.
 
-use dtw_core::{Backend, Dtype, Pairing, Path, Plan, Problem, Task};
+use dtw_core::{Backend, Band, Dtype, Measure, Pairing, Path, Plan, Problem, Spec, Task};
 
 use super::{Checked, Stop, prepared};
 use crate::batch::{Batch, Element};
 use crate::cases::Case;
 use crate::oracle::band::Ends;
-use crate::oracle::{Band, Measure, OracleError, Pair, lcss, path};
+use crate::oracle::{Cells, Oracle, OracleError, Pair, lcss, path};
 use crate::tolerance;
-use crate::translate;
 
 /// A memory limit that no table of [`MANY_CELLS`] fits, so that the linear-memory method must run.
 const LITTLE_MEMORY_BYTES: u64 = 1 << 20;
@@ -33,7 +32,7 @@ pub enum Identity {
 /// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<T>) -> Checked {
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
-    let spec = translate::spec(&case.measure, &case.band);
+    let spec = case.spec.clone();
     let problem = Problem::of(spec, Pairing::Zipped, &x.batch()?, &y.batch()?)?;
     let mut plan = prepared(backend, &problem, Task::Paths)?;
     let run = |plan: &mut dyn Plan<T>| -> Checked<Vec<Path<T>>> { Ok(plan.paths(x.batch()?, y.batch()?)?) };
@@ -44,7 +43,7 @@ pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<
         return Err(Stop::Failed(format!("expected {} paths, got {}", case.x.series.len(), got.len())));
     }
     let truths = (0..got.len())
-        .map(|s| Truth::of(&case.measure, &case.band, Batch::pair(&case.x, s, &case.y, s)))
+        .map(|s| Truth::of(&case.spec, Batch::pair(&case.x, s, &case.y, s)))
         .collect::<Result<Vec<Truth<'_, T>>, OracleError>>()?;
     for (s, (got, truth)) in got.iter().zip(&truths).enumerate() {
         truth.judge(identity, got).map_err(|message| Stop::Failed(format!("pair {s}: {message}")))?;
@@ -75,8 +74,7 @@ pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<
 
 /// What the oracle knows of one pair.
 pub struct Truth<'a, T> {
-    measure: &'a Measure,
-    band: &'a Band,
+    spec: &'a Spec,
     pair: Pair<f64>,
     path: Vec<(usize, usize)>,
     distance: f64,
@@ -88,11 +86,11 @@ impl<'a, T: Element> Truth<'a, T> {
     ///
     /// # Errors
     /// As the oracle's.
-    pub fn of(measure: &'a Measure, band: &'a Band, pair: Pair<f64>) -> Result<Self, OracleError> {
-        let path = measure.path(&pair, band)?;
-        let distance = measure.distance(&pair, band)?;
-        let plain = measure.distance(&pair.cast::<T>(), band)?;
-        Ok(Truth { measure, band, pair, path, distance, plain })
+    pub fn of(spec: &'a Spec, pair: Pair<f64>) -> Result<Self, OracleError> {
+        let path = spec.path(&pair)?;
+        let distance = spec.distance(&pair)?;
+        let plain = spec.distance(&pair.cast::<T>())?;
+        Ok(Truth { spec, pair, path, distance, plain })
     }
 
     /// Judges one path.
@@ -100,7 +98,8 @@ impl<'a, T: Element> Truth<'a, T> {
     /// # Errors
     /// A message that says what is wrong with it.
     pub fn judge(&self, identity: Identity, got: &Path<T>) -> Result<(), String> {
-        let Truth { measure, band, pair, path: expected, .. } = self;
+        let Truth { spec, pair, path: expected, .. } = self;
+        let measure = &spec.measure;
         let oracle = |error: OracleError| error.to_string();
         let must_equal = match identity {
             Identity::Exact => true,
@@ -118,12 +117,12 @@ impl<'a, T: Element> Truth<'a, T> {
                 expected.len()
             ));
         }
-        let dropped = measure.min_length() - 1;
+        let dropped = measure.preparation().dropped();
         let (n, m) = (pair.x.len() - dropped, pair.y.len() - dropped);
         let is_edit = path::price(measure, pair, &[]).is_none();
         path::check(&got.points, n, m, is_edit)?;
-        let rows = band.rows(n, m, Ends::Global).map_err(|error| error.to_string())?;
-        let is_lcss = matches!(measure, Measure::Lcss { .. } | Measure::LcssLength { .. });
+        let rows = spec.band.rows(n, m, Ends::Global).map_err(|error| error.to_string())?;
+        let is_lcss = matches!(measure, Measure::Lcss { .. });
         // The band of lcss restricts matches, which its price counts.
         let outside = got.points.iter().find(|(i, j)| !rows[*i].contains(j));
         if let (Some((i, j)), false) = (outside, is_lcss) {
@@ -139,9 +138,11 @@ impl<'a, T: Element> Truth<'a, T> {
         let matched = |epsilon: &f64| lcss::matches(&pair.x, &pair.y, *epsilon, &rows, &got.points) as f64;
         let cost = match (path::price(measure, pair, &got.points), measure) {
             (Some(cost), _) => cost,
-            (None, Measure::Lcss { epsilon }) => lcss::distance(matched(epsilon), n, m),
-            (None, Measure::LcssLength { epsilon }) => matched(epsilon),
-            (None, _) => measure.distance(pair, &corridor(&got.points, n)).map_err(oracle)?,
+            (None, Measure::Lcss { epsilon, output }) => lcss::value(matched(epsilon), *output, n, m),
+            (None, measure) => {
+                let corridor = Spec::new(*measure).with_band(corridor(&got.points, n));
+                corridor.distance(pair).map_err(oracle)?
+            }
         };
         // Choices made on values that are wrong by `allowed` cost at most twice that.
         tolerance::within("what the path costs", cost, truth, 2.0 * allowed)

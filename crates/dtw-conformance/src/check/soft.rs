@@ -1,7 +1,7 @@
 //! The digits of measures that sum over all paths, at any γ: values against the two parts of
 //! [`soft_excess`], measured by the size of these parts.
 
-use dtw_core::{Backend, Dtype, Gradients, Pairing, Problem, Task};
+use dtw_core::{Backend, Dtype, Gradients, Measure, Pairing, Problem, Spec, Task};
 
 use super::distances::mirrored;
 use super::{Checked, Stop, prepared};
@@ -10,9 +10,8 @@ use crate::cases::Case;
 use crate::expectations::weight_error;
 use crate::oracle::local::Real;
 use crate::oracle::soft_excess::{self, Parts};
-use crate::oracle::{Band, Ends, Measure, OracleError, Pair};
+use crate::oracle::{Cells, Ends, Oracle, OracleError, Pair};
 use crate::tolerance;
-use crate::translate;
 
 /// A value and the size of what it is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,13 +26,13 @@ pub struct Truth {
 ///
 /// # Errors
 /// As the oracle's; and for other measures.
-pub fn truth<F: Real>(measure: &Measure, pair: &Pair<F>, band: &Band) -> Result<Truth, OracleError> {
+pub fn truth<F: Real>(spec: &Spec, pair: &Pair<F>) -> Result<Truth, OracleError> {
     let (x, y) = (&pair.x, &pair.y);
-    let rows = |n, m| band.rows(n, m, Ends::Global);
+    let rows = |n, m| spec.band.rows(n, m, Ends::Global);
     let soft = |x: &[Vec<F>], y: &[Vec<F>], gamma| -> Result<Parts, OracleError> {
         Ok(soft_excess::soft_dtw(x, y, gamma, &rows(x.len(), y.len())?))
     };
-    Ok(match *measure {
+    Ok(match spec.measure {
         Measure::SoftDtw { gamma } => {
             let Parts { excess, log_paths } = soft(x, y, gamma)?;
             Truth { value: excess - gamma * log_paths, scale: excess + gamma * log_paths }
@@ -49,7 +48,7 @@ pub fn truth<F: Real>(measure: &Measure, pair: &Pair<F>, band: &Band) -> Result<
             let own = own(|p| p.excess);
             Truth { value: both.excess - own - paths, scale: both.excess + own + paths.abs() }
         }
-        _ => return Err(OracleError::Undefined { measure: measure.key(), what: "excess" }),
+        _ => return Err(OracleError::Undefined { measure: spec.key(), what: "excess" }),
     })
 }
 
@@ -65,19 +64,19 @@ impl Expected {
         let y = if case.pairing == Pairing::SelfSymmetric { &case.x } else { &case.y };
         let pair = Batch::pair(&case.x, s, y, t);
         let (n, m) = (pair.x.len(), pair.y.len());
-        let Truth { value, scale } = truth(&case.measure, &pair, &case.band)?;
+        let Truth { value, scale } = truth(&case.spec, &pair)?;
         let steps = (n + m) as f64;
         let rounded = match T::DTYPE {
             Dtype::F64 => tolerance::F64_RELATIVE * scale,
             Dtype::F32 => {
                 // Of a divergence at a large γ the plain loop has lost everything, so it is that of its parts.
                 let cast = pair.cast::<T>();
-                let plain = match case.measure {
-                    Measure::SoftDtwDivergence { .. } => truth(&case.measure, &cast, &case.band)?.value,
-                    _ => case.measure.distance(&cast, &case.band)?.wide(),
+                let plain = match case.spec.measure {
+                    Measure::SoftDtwDivergence { .. } => truth(&case.spec, &cast)?.value,
+                    _ => case.spec.distance(&cast)?.wide(),
                 };
                 // Equal weights are off alike, in a sweep whose values are kept where the scale is γ times the root of the steps.
-                let weights = tolerance::of_weights::<T>(&case.measure, &case.band, &pair, weight_error);
+                let weights = tolerance::of_weights::<T>(&case.spec, &pair, weight_error);
                 tolerance::F32_FACTOR * (plain - value).abs()
                     + tolerance::f32_floor(steps) * scale
                     + weights.min(weight_error * steps.sqrt() * scale)
@@ -114,14 +113,14 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let (x, y) = (x.batch()?, y.batch()?);
     let other = if is_own { &x } else { &y };
-    let problem = Problem::of(translate::spec(&case.measure, &case.band), case.pairing, &x, other)?;
+    let problem = Problem::of(case.spec.clone(), case.pairing, &x, other)?;
     let mut out = vec![T::nan(); problem.output_len()];
     prepared(backend, &problem, Task::Distances)?.distances(x, y, &mut out)?;
     expected.iter().zip(&out).try_for_each(|(expected, got)| expected.judge("", *got))?;
     if is_own {
         mirrored(&out, columns)?;
     }
-    if matches!(case.measure, Measure::LogGak { .. }) || case.pairing != Pairing::Zipped {
+    if matches!(case.spec.measure, Measure::LogGak { .. }) || case.pairing != Pairing::Zipped {
         return Ok(());
     }
     let mut plan = match prepared(backend, &problem, Task::Gradients) {

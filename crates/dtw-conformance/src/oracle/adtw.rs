@@ -2,7 +2,7 @@
 //!
 //! Source: Herrmann & Webb 2023 (arXiv:2111.13314).
 
-use super::{Grid, Real, Rows, Series, local::squared_euclidean};
+use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::squared_euclidean};
 
 /// The accumulated-cost matrix; `penalty` is ω.
 pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, penalty: F, rows: &Rows) -> Grid<F> {
@@ -20,4 +20,12 @@ pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, penalty: F, rows: &Rows) -> G
         }
     }
     grid
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(given: &Given<'_, F>, penalty: f64) -> Result<Answer<F>, OracleError> {
+    Ok(grid(given.x, given.y, F::of(penalty), &given.rows()?).into())
 }

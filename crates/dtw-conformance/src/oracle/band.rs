@@ -31,47 +31,21 @@
 
 use std::ops::Range;
 
+use dtw_core::{Band, Radius};
+
 /// Denominator of the Itakura slope and of a radius fraction: both are used to six decimals.
 const DECIMALS: u128 = 1_000_000;
 
-/// A band's half-width: in points, or as a fraction of the longer length.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Radius {
-    /// So many points.
-    Points(usize),
-    /// This part, in `0..=1`, of `max(n, m)`, rounded down; used to six decimals so that 0.29 of 100 is 29.
-    Fraction(f64),
-}
-
-impl Radius {
-    /// The radius in points for an `n × m` grid.
-    pub fn points(self, n: usize, m: usize) -> usize {
-        match self {
-            Radius::Points(points) => points,
-            Radius::Fraction(fraction) => {
-                let millionths = (fraction * DECIMALS as f64).round() as u128;
-                (millionths * n.max(m) as u128 / DECIMALS) as usize
-            }
+/// The radius in points for an `n × m` grid. A fraction, in `0..=1`, is one of `max(n, m)`, rounded down; it is used to six
+/// decimals, so that 0.29 of 100 is 29.
+pub fn points(radius: Radius, n: usize, m: usize) -> usize {
+    match radius {
+        Radius::Points(points) => points,
+        Radius::Fraction(fraction) => {
+            let millionths = (fraction * DECIMALS as f64).round() as u128;
+            (millionths * n.max(m) as u128 / DECIMALS) as usize
         }
     }
-}
-
-/// Which cells a path may use. See the module documentation for the exact rules.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Band {
-    /// Every cell.
-    Full,
-    /// A strip of constant width round the main diagonal.
-    SakoeChiba(Radius),
-    /// A strip round the line from corner to corner.
-    Slanted(Radius),
-    /// A parallelogram with its acute corners at both ends.
-    Itakura {
-        /// The steepest slope, at least 1, in units of `(m−1)/(n−1)`.
-        max_slope: f64,
-    },
-    /// Columns given row by row, 0-based and half-open.
-    Ranges(Vec<Range<usize>>),
 }
 
 /// Why a band cannot be used on a grid.
@@ -94,19 +68,31 @@ pub enum Ends {
     Free,
 }
 
-impl Band {
+/// The cells of a band.
+pub trait Cells {
     /// The columns allowed in each row of an `n × m` grid, normalised.
     ///
     /// # Errors
     /// [`BandError::Invalid`] for a malformed band, [`BandError::NoPath`] where no path remains.
-    pub fn rows(&self, n: usize, m: usize, ends: Ends) -> Result<Vec<Range<usize>>, BandError> {
+    fn rows(&self, n: usize, m: usize, ends: Ends) -> Result<Vec<Range<usize>>, BandError>;
+
+    /// Whether explicit ranges lose no cell by being normalised: neither end ever decreases from row to row. Measures
+    /// whose paths may run along the border, or whose band restricts matches only, need this.
+    ///
+    /// # Errors
+    /// [`BandError::Invalid`] naming the row.
+    fn check_order(&self) -> Result<(), BandError>;
+}
+
+impl Cells for Band {
+    fn rows(&self, n: usize, m: usize, ends: Ends) -> Result<Vec<Range<usize>>, BandError> {
         let raw = match self {
             Band::Full => collect(n, m, |_, _| true),
-            Band::SakoeChiba(radius) => {
+            Band::SakoeChiba { radius } => {
                 let radius = checked(*radius, n, m)?;
                 collect(n, m, |i, j| sakoe_chiba(i, j, n, m, radius))
             }
-            Band::Slanted(radius) => {
+            Band::Slanted { radius } => {
                 let radius = checked(*radius, n, m)?;
                 collect(n, m, |i, j| slanted(i, j, n, m, radius))
             }
@@ -122,15 +108,8 @@ impl Band {
         };
         normalized(&raw, m, ends)
     }
-}
 
-impl Band {
-    /// Whether explicit ranges lose no cell by being normalised: neither end ever decreases from row to row. Measures
-    /// whose paths may run along the border, or whose band restricts matches only, need this.
-    ///
-    /// # Errors
-    /// [`BandError::Invalid`] naming the row.
-    pub fn check_order(&self) -> Result<(), BandError> {
+    fn check_order(&self) -> Result<(), BandError> {
         let Band::Ranges(ranges) = self else { return Ok(()) };
         match ranges.windows(2).position(|pair| pair[1].start < pair[0].start || pair[1].end < pair[0].end) {
             Some(i) => {
@@ -146,7 +125,7 @@ fn checked(radius: Radius, n: usize, m: usize) -> Result<usize, BandError> {
         Radius::Fraction(fraction) if !(0.0..=1.0).contains(&fraction) => {
             Err(BandError::Invalid(format!("the radius as a fraction must lie in 0..=1, got {fraction}")))
         }
-        _ => Ok(radius.points(n, m)),
+        _ => Ok(points(radius, n, m)),
     }
 }
 

@@ -4,7 +4,9 @@
 //!
 //! Source: Chen, Özsu & Oria 2005 (doi:10.1145/1066157.1066213), with the Euclidean norm across channels.
 
-use super::{Grid, Real, Rows, Series, local::euclidean};
+use dtw_core::EdrOutput;
+
+use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::euclidean};
 
 /// The matrix of edit counts.
 pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, epsilon: F, rows: &Rows) -> Grid<F> {
@@ -33,4 +35,21 @@ pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, epsilon: F, rows: &Rows) -> G
 /// The number of edits divided by the longer length.
 pub fn normalized<F: Real>(edits: F, n: usize, m: usize) -> F {
     edits / F::of(n.max(m) as f64)
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(
+    given: &Given<'_, F>,
+    epsilon: f64,
+    output: EdrOutput,
+) -> Result<Answer<F>, OracleError> {
+    let grid = grid(given.x, given.y, F::of(epsilon), &given.rows()?);
+    let value = match output {
+        EdrOutput::Count => grid.last(),
+        EdrOutput::Normalized => normalized(grid.last(), grid.n(), grid.m()),
+    };
+    Ok(Answer { value, grid: Some(grid) })
 }

@@ -5,7 +5,7 @@
 //!
 //! Source: Chen & Ng 2004 (doi:10.1016/B978-012088469-8.50070-X).
 
-use super::{Grid, Real, Rows, Series, local::euclidean};
+use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::euclidean};
 
 /// The accumulated-cost matrix; `gap` is `g`.
 pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, gap: F, rows: &Rows) -> Grid<F> {
@@ -29,4 +29,12 @@ pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, gap: F, rows: &Rows) -> Grid<
         }
     }
     grid
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(given: &Given<'_, F>, gap: f64) -> Result<Answer<F>, OracleError> {
+    Ok(grid(given.x, given.y, F::of(gap), &given.rows()?).into())
 }

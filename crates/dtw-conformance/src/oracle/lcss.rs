@@ -7,8 +7,10 @@
 //!
 //! Source: Vlachos, Kollios & Gunopulos 2002 (doi:10.1109/ICDE.2002.994784), whose δ restricts matches.
 
+use dtw_core::LcssOutput;
+
 use super::grid::Step;
-use super::{Grid, Real, Rows, Series, local::euclidean};
+use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::euclidean};
 
 /// The matrix of negated lengths.
 pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, epsilon: F, rows: &Rows) -> Grid<F> {
@@ -42,9 +44,12 @@ pub fn length<F: Real>(grid: &Grid<F>) -> F {
     F::zero() - grid.last()
 }
 
-/// `1 − L/min(n,m)`.
-pub fn distance<F: Real>(length: F, n: usize, m: usize) -> F {
-    F::one() - length / F::of(n.min(m) as f64)
+/// `1 − L/min(n,m)`, or `L` itself.
+pub fn value<F: Real>(length: F, output: LcssOutput, n: usize, m: usize) -> F {
+    match output {
+        LcssOutput::Distance => F::one() - length / F::of(n.min(m) as f64),
+        LcssOutput::Length => length,
+    }
 }
 
 /// The number of matches on a path: cells that match, lie in the band and are entered by the diagonal.
@@ -62,4 +67,17 @@ pub fn matches(
             is_diagonal(k) && rows[i].contains(&j) && euclidean(&x[i], &y[j]) <= epsilon
         })
         .count()
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(
+    given: &Given<'_, F>,
+    epsilon: f64,
+    output: LcssOutput,
+) -> Result<Answer<F>, OracleError> {
+    let grid = grid(given.x, given.y, F::of(epsilon), &given.rows()?);
+    Ok(Answer { value: value(length(&grid), output, grid.n(), grid.m()), grid: Some(grid) })
 }

@@ -3,6 +3,8 @@
 
 use std::fmt::Debug;
 
+use dtw_core::LocalCost;
+
 /// The two floating-point types the oracles run in.
 pub trait Real: num_traits::Float + std::iter::Sum + Debug + Send + Sync + 'static {
     /// The nearest value to `value` in this type.
@@ -29,25 +31,12 @@ impl Real for f32 {
     }
 }
 
-/// The cost of aligning two points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LocalCost {
-    /// `Σₖ (aₖ−bₖ)²`.
-    SquaredEuclidean,
-    /// `√Σₖ (aₖ−bₖ)²`.
-    Euclidean,
-    /// `Σₖ |aₖ−bₖ|`.
-    Manhattan,
-}
-
-impl LocalCost {
-    /// The cost between points `a` and `b`.
-    pub fn between<F: Real>(self, a: &[F], b: &[F]) -> F {
-        match self {
-            LocalCost::SquaredEuclidean => squared_euclidean(a, b),
-            LocalCost::Euclidean => euclidean(a, b),
-            LocalCost::Manhattan => a.iter().zip(b).map(|(&a, &b)| (a - b).abs()).sum(),
-        }
+/// The cost of aligning points `a` and `b`.
+pub fn between<F: Real>(cost: LocalCost, a: &[F], b: &[F]) -> F {
+    match cost {
+        LocalCost::SquaredEuclidean => squared_euclidean(a, b),
+        LocalCost::Euclidean => euclidean(a, b),
+        LocalCost::Manhattan => a.iter().zip(b).map(|(&a, &b)| (a - b).abs()).sum(),
     }
 }
 
@@ -64,7 +53,7 @@ pub fn euclidean<F: Real>(a: &[F], b: &[F]) -> F {
 /// `(Σₖ |aₖ−bₖ|ᵖ)^(1/p)`.
 pub fn p_norm<F: Real>(a: &[F], b: &[F], p: F) -> F {
     if p == F::one() {
-        LocalCost::Manhattan.between(a, b)
+        between(LocalCost::Manhattan, a, b)
     } else if p == F::of(2.0) {
         euclidean(a, b)
     } else {

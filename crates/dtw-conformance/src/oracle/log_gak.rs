@@ -5,7 +5,7 @@
 //!
 //! Source: Cuturi 2011 (Fast Global Alignment Kernels, ICML 2011).
 
-use super::{Real, Rows, Series, local::squared_euclidean};
+use super::{Answer, Given, OracleError, Real, Rows, Series, local::squared_euclidean};
 
 /// `log(e^a + e^b + e^c)`; −∞ if all three are.
 fn log_sum_exp<F: Real>(a: F, b: F, c: F) -> F {
@@ -36,4 +36,12 @@ pub fn value<F: Real>(x: &Series<F>, y: &Series<F>, sigma: F, rows: &Rows) -> F 
         }
     }
     log_k[x.len()][y.len()]
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(given: &Given<'_, F>, sigma: f64) -> Result<Answer<F>, OracleError> {
+    Ok(Answer { value: value(given.x, given.y, F::of(sigma), &given.rows()?), grid: None })
 }

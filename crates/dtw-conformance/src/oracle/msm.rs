@@ -7,7 +7,7 @@
 //!
 //! Source: Stefan, Athitsos & Das 2013 (doi:10.1109/TKDE.2012.88).
 
-use super::{Grid, Real, Rows, Series};
+use super::{Answer, Given, Grid, OracleError, Real, Rows, Series};
 
 /// The cost of splitting or merging value `a` between `b` and `d`.
 fn split_or_merge<F: Real>(a: F, b: F, d: F, c: F) -> F {
@@ -41,4 +41,16 @@ pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, k: usize, c: F, rows: &Rows) 
 /// The sum of the channels' distances.
 pub fn distance<F: Real>(x: &Series<F>, y: &Series<F>, c: F, rows: &Rows) -> F {
     (0..x[0].len()).map(|k| grid(x, y, k, c, rows).last()).sum()
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(given: &Given<'_, F>, c: f64) -> Result<Answer<F>, OracleError> {
+    let (rows, c) = (given.rows()?, F::of(c));
+    if given.x[0].len() == 1 {
+        return Ok(grid(given.x, given.y, 0, c, &rows).into());
+    }
+    Ok(Answer { value: distance(given.x, given.y, c, &rows), grid: None })
 }

@@ -4,7 +4,14 @@
 //! a walk that reaches them stops, so the path of an edit measure starts where its first match, or its first
 //! edit beside both series, lies.
 
-use super::{Grid, Measure, Pair, Real, Step, derivative::derivative, local::squared_euclidean, wdtw};
+use dtw_core::Measure;
+
+use super::{
+    Grid, Pair, Real, Step,
+    derivative::derivative,
+    local::{between, squared_euclidean},
+    wdtw,
+};
 
 /// The path that ends in cell `(i, j)`, 1-based; empty where no path arrives there.
 pub fn ending_at<F: Real>(grid: &Grid<F>, i: usize, j: usize) -> Vec<(usize, usize)> {
@@ -62,7 +69,7 @@ pub fn price(measure: &Measure, pair: &Pair<f64>, points: &[(usize, usize)]) -> 
         _ => return None,
     };
     let cell = |i: usize, j: usize| match *measure {
-        Measure::Dtw { cost } | Measure::Ddtw { cost } => cost.between(&x[i], &y[j]),
+        Measure::Dtw { cost } | Measure::Ddtw { cost } => between(cost, &x[i], &y[j]),
         Measure::Wdtw { g } | Measure::Wddtw { g } => {
             wdtw::weight(i, j, x.len(), y.len(), g) * squared_euclidean(&x[i], &y[j])
         }

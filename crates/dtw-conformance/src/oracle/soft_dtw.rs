@@ -8,7 +8,7 @@
 //!
 //! Sources: Cuturi & Blondel 2017, Algorithms 1 and 2 (arXiv:1703.01541); Mensch & Blondel 2018 (arXiv:1802.03676).
 
-use super::{Real, Rows, Series, local::squared_euclidean};
+use super::{Answer, Given, OracleError, Real, Rows, Series, local::squared_euclidean};
 
 /// `−γ log(e^(−a/γ) + e^(−b/γ) + e^(−c/γ))`, shifted by the least argument; +∞ if all three are.
 fn softmin<F: Real>(a: F, b: F, c: F, gamma: F) -> F {
@@ -80,4 +80,12 @@ pub fn gradients<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -
         }
     }
     (grad_x, grad_y)
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(given: &Given<'_, F>, gamma: f64) -> Result<Answer<F>, OracleError> {
+    Ok(Answer { value: value(given.x, given.y, F::of(gamma), &given.rows()?), grid: None })
 }

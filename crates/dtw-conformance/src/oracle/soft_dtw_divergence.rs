@@ -4,7 +4,7 @@
 //!
 //! Source: Blondel, Mensch & Vert 2021 (arXiv:2010.08354).
 
-use super::{Real, Rows, Series, soft_dtw};
+use super::{Answer, Given, OracleError, Real, Rows, Series, soft_dtw};
 
 /// The divergence; each of the three values is swept in its own band.
 pub fn value<F: Real>(
@@ -38,4 +38,14 @@ pub fn gradients<F: Real>(
         }
     }
     (grad_x, grad_y)
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(given: &Given<'_, F>, gamma: f64) -> Result<Answer<F>, OracleError> {
+    let (x, y) = (given.x, given.y);
+    let (xy, xx, yy) = (given.rows()?, given.rows_of(x, x)?, given.rows_of(y, y)?);
+    Ok(Answer { value: value(x, y, F::of(gamma), &xy, &xx, &yy), grid: None })
 }

@@ -7,8 +7,10 @@
 //!
 //! Source: Müller 2007, section 4.4 (doi:10.1007/978-3-540-74048-3).
 
-use super::band::{Band, BandError, Ends};
-use super::{Grid, LocalCost, Real, Rows, Series, dtw, path, znormalize::znormalize};
+use dtw_core::{Band, LocalCost};
+
+use super::band::{BandError, Cells, Ends};
+use super::{Grid, Real, Rows, Series, dtw, local::between, path, znormalize::znormalize};
 
 /// One occurrence of the query in the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +32,7 @@ pub fn grid<F: Real>(query: &Series<F>, reference: &Series<F>, cost: LocalCost, 
     for i in 1..=query.len() {
         for j in 1..=reference.len() {
             if rows[i - 1].contains(&(j - 1)) {
-                let c = cost.between(&query[i - 1], &reference[j - 1]);
+                let c = between(cost, &query[i - 1], &reference[j - 1]);
                 let (diagonal, up, left) =
                     (grid.values[i - 1][j - 1], grid.values[i - 1][j], grid.values[i][j - 1]);
                 grid.arrive(i, j, c + diagonal, c + up, c + left);

@@ -7,7 +7,7 @@
 //!
 //! Source: Marteau 2009 (doi:10.1109/TPAMI.2008.76).
 
-use super::{Grid, Real, Rows, Series, local::p_norm};
+use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::p_norm};
 
 /// The three numbers of TWED.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,4 +62,20 @@ pub fn grid<F: Real>(
         }
     }
     grid
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(
+    given: &Given<'_, F>,
+    nu: f64,
+    lambda: f64,
+    degree: f64,
+) -> Result<Answer<F>, OracleError> {
+    let parameters = Parameters { nu: F::of(nu), lambda: F::of(lambda), degree: F::of(degree) };
+    let times = |times: Option<&[F]>, n: usize| times.map_or_else(|| unit_times(n), <[F]>::to_vec);
+    let (tx, ty) = (times(given.tx, given.x.len()), times(given.ty, given.y.len()));
+    Ok(grid(given.x, given.y, &tx, &ty, parameters, &given.rows()?).into())
 }

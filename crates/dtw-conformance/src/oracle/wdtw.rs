@@ -3,7 +3,7 @@
 //!
 //! Source: Jeong, Jeong & Omitaomu 2011, weight ceiling 1 (doi:10.1016/j.patcog.2010.09.022).
 
-use super::{Grid, Real, Rows, Series, local::squared_euclidean};
+use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::squared_euclidean};
 
 /// The weight at cell `(i, j)` (1-based or 0-based alike) of an `n × m` grid.
 pub fn weight<F: Real>(i: usize, j: usize, n: usize, m: usize, g: F) -> F {
@@ -27,4 +27,12 @@ pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, g: F, rows: &Rows) -> Grid<F>
         }
     }
     grid
+}
+
+/// What the suite asks of this measure.
+///
+/// # Errors
+/// A band that does not fit.
+pub fn answer<F: Real>(given: &Given<'_, F>, g: f64) -> Result<Answer<F>, OracleError> {
+    Ok(grid(given.x, given.y, F::of(g), &given.rows()?).into())
 }

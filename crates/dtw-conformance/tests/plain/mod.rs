@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use dtw_conformance::batch::{Element, pairs};
 use dtw_conformance::check::soft::truth;
-use dtw_conformance::oracle::{self, Band, LocalCost, Pair, subsequence_dtw};
+use dtw_conformance::oracle::{Oracle, Pair, subsequence_dtw};
+use dtw_core::measure::Paths;
 use dtw_core::{
-    Anchor, Backend, Blocks, EdrOutput, Error, Gradients, LcssOutput, Match, Measure, Observer, Pairing,
-    Path, Plan, Problem, Radius, Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
+    Anchor, Backend, Band, Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem,
+    Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
 };
 
 /// A way of being wrong.
@@ -75,64 +76,16 @@ impl<T: Element> Backend<T> for Plain {
     }
 }
 
-fn cost(cost: dtw_core::LocalCost) -> LocalCost {
-    match cost {
-        dtw_core::LocalCost::SquaredEuclidean => LocalCost::SquaredEuclidean,
-        dtw_core::LocalCost::Euclidean => LocalCost::Euclidean,
-        dtw_core::LocalCost::Manhattan => LocalCost::Manhattan,
-    }
-}
-
-fn measure(spec: &Spec) -> oracle::Measure {
-    use oracle::Measure as O;
-    match spec.measure {
-        Measure::Dtw { cost: local } if spec.anchor == Anchor::Subsequence => {
-            O::SubsequenceDtw { cost: cost(local) }
-        }
-        Measure::Dtw { cost: local } => O::Dtw { cost: cost(local) },
-        Measure::Ddtw { cost: local } => O::Ddtw { cost: cost(local) },
-        Measure::Wdtw { g } => O::Wdtw { g },
-        Measure::Wddtw { g } => O::Wddtw { g },
-        Measure::Adtw { penalty } => O::Adtw { penalty },
-        Measure::Erp { gap } => O::Erp { gap },
-        Measure::Edr { epsilon, output } => O::Edr { epsilon, normalized: output == EdrOutput::Normalized },
-        Measure::Lcss { epsilon, output: LcssOutput::Distance } => O::Lcss { epsilon },
-        Measure::Lcss { epsilon, output: LcssOutput::Length } => O::LcssLength { epsilon },
-        Measure::Msm { c } => O::Msm { c },
-        Measure::Twed { nu, lambda, degree } => O::Twed { nu, lambda, degree },
-        Measure::SoftDtw { gamma } => O::SoftDtw { gamma },
-        Measure::SoftDtwDivergence { gamma } => O::SoftDtwDivergence { gamma },
-        Measure::LogGak { sigma } => O::LogGak { sigma },
-        _ => unreachable!("a measure without an oracle"),
-    }
-}
-
-fn band(band: &dtw_core::Band) -> Band {
-    let radius = |radius: Radius| match radius {
-        Radius::Points(points) => oracle::Radius::Points(points),
-        Radius::Fraction(fraction) => oracle::Radius::Fraction(fraction),
-    };
-    match band {
-        dtw_core::Band::Full => Band::Full,
-        dtw_core::Band::SakoeChiba { radius: r } => Band::SakoeChiba(radius(*r)),
-        dtw_core::Band::Slanted { radius: r } => Band::Slanted(radius(*r)),
-        dtw_core::Band::Itakura { max_slope } => Band::Itakura { max_slope: *max_slope },
-        dtw_core::Band::Ranges(ranges) => Band::Ranges(ranges.clone()),
-    }
-}
-
 fn points<T: Element>(series: Series<'_, T>) -> Vec<Vec<T>> {
     (0..series.len()).map(|i| series.point(i).to_vec()).collect()
 }
 
 /// The value, by the parts of it that cancel where the measure has such.
-fn distance<T: Element>(fault: Fault, measure: &oracle::Measure, pair: &Pair<T>, band: &Band) -> Result<T> {
-    use oracle::Measure as O;
-    let sums = matches!(measure, O::SoftDtw { .. } | O::SoftDtwDivergence { .. } | O::LogGak { .. });
-    if !sums || fault == Fault::CancelsDigits {
-        return measure.distance(pair, band).map_err(invalid);
+fn distance<T: Element>(fault: Fault, spec: &Spec, pair: &Pair<T>) -> Result<T> {
+    if spec.kind().paths == Paths::Best || fault == Fault::CancelsDigits {
+        return spec.distance(pair).map_err(invalid);
     }
-    let value = T::of(truth(measure, &pair.cast::<f64>(), band).map_err(invalid)?.value);
+    let value = T::of(truth(spec, &pair.cast::<f64>()).map_err(invalid)?.value);
     Ok(if fault == Fault::NegativeZero && value == T::zero() { -T::zero() } else { value })
 }
 
@@ -148,9 +101,11 @@ impl PlainPlan {
         Pair { x: points(x), y: points(y), tx: times(x), ty: times(y) }
     }
 
-    fn band(&self) -> Band {
+    /// What is computed.
+    fn spec(&self) -> Spec {
         let ignored = self.fault == Fault::IgnoresTheBand;
-        if ignored { Band::Full } else { band(&self.problem.spec().band) }
+        let spec = self.problem.spec().clone();
+        if ignored { spec.with_band(Band::Full) } else { spec }
     }
 
     fn check<T: Element>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<()> {
@@ -190,13 +145,13 @@ impl<T: Element> Plan<T> for PlainPlan {
         self.calls += 1;
         let pairing = self.problem.pairing();
         let spec = self.problem.spec();
-        let lopsided = spec.anchor == Anchor::Subsequence || matches!(spec.band, dtw_core::Band::Ranges(_));
+        let lopsided = spec.anchor == Anchor::Subsequence || matches!(spec.band, Band::Ranges(_));
         if pairing == Pairing::SelfSymmetric && lopsided {
             return Err(Error::invalid(format!("{} in this band is not symmetric", spec.key())));
         }
         let y = if pairing == Pairing::SelfSymmetric { x } else { y };
-        let (measure, band) = (measure(self.problem.spec()), self.band());
-        if matches!(measure, oracle::Measure::SoftDtwDivergence { .. }) {
+        let asked = self.spec();
+        if matches!(asked.measure, Measure::SoftDtwDivergence { .. }) {
             let sides = if pairing == Pairing::SelfSymmetric { &[x][..] } else { &[x, y][..] };
             for side in sides {
                 for s in 0..side.len() {
@@ -214,7 +169,7 @@ impl<T: Element> Plan<T> for PlainPlan {
                 continue;
             }
             let pair = self.pair(x.get(s), y.get(t));
-            let mut value = distance(self.fault, &measure, &pair, &band)?;
+            let mut value = distance(self.fault, &asked, &pair)?;
             if self.fault == Fault::DoesNotMirror && s > t {
                 value = value * (T::one() + T::epsilon());
             }
@@ -257,16 +212,16 @@ impl<T: Element> Plan<T> for PlainPlan {
         if let Some((name, got, wanted)) = sizes.into_iter().find(|(_, got, wanted)| got != wanted) {
             return Err(Error::invalid(format!("{name} needs {wanted} values, got {got}")));
         }
-        let (measure, band) = (measure(self.problem.spec()), self.band());
+        let asked = self.spec();
         let (mut at_x, mut at_y) = (0, 0);
         for s in 0..x.len() {
             let pair = self.pair(x.get(s), y.get(s));
-            out.distances[s] = distance(self.fault, &measure, &pair, &band)?;
+            out.distances[s] = distance(self.fault, &asked, &pair)?;
             let factor = match out.upstream {
                 Some(upstream) if self.fault != Fault::GradientWithoutUpstream => upstream[s],
                 _ => T::one(),
             };
-            let (grad_x, mut grad_y) = measure.gradients(&pair, &band).map_err(invalid)?;
+            let (grad_x, mut grad_y) = asked.gradients(&pair).map_err(invalid)?;
             if self.fault == Fault::GradientOfTheOther {
                 grad_y.iter_mut().flatten().for_each(|slope| *slope = -*slope);
             }
@@ -283,28 +238,26 @@ impl<T: Element> Plan<T> for PlainPlan {
     }
 
     fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
-        let alignment =
-            measure(self.problem.spec()).alignment(&self.pair(x, y), &self.band()).map_err(invalid)?;
+        let alignment = self.spec().alignment(&self.pair(x, y)).map_err(invalid)?;
         Ok(alignment.into_iter().flatten().collect())
     }
 
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
         self.problem.check_input(&x, &y)?;
-        let (measure, band) = (measure(self.problem.spec()), self.band());
+        let asked = self.spec();
         let one = |s: usize| {
             let pair = self.pair(x.get(s), y.get(s));
-            let mut points = measure.path(&pair, &band).map_err(invalid)?;
+            let mut points = asked.path(&pair).map_err(invalid)?;
             if self.fault == Fault::PathPrefersLeft {
                 // The transposed problem breaks ties the other way round.
                 let across =
                     Pair { x: pair.y.clone(), y: pair.x.clone(), tx: pair.ty.clone(), ty: pair.tx.clone() };
-                points =
-                    measure.path(&across, &band).map_err(invalid)?.into_iter().map(|(j, i)| (i, j)).collect();
+                points = asked.path(&across).map_err(invalid)?.into_iter().map(|(j, i)| (i, j)).collect();
             }
             if self.fault == Fault::PathSkipsACell && points.len() > 2 {
                 points.remove(1);
             }
-            Ok(Path { distance: measure.distance(&pair, &band).map_err(invalid)?, points })
+            Ok(Path { distance: asked.distance(&pair).map_err(invalid)?, points })
         };
         (0..x.len()).map(one).collect()
     }
@@ -320,19 +273,20 @@ impl<T: Element> Plan<T> for PlainPlan {
         if options.normalized_window.is_some_and(|length| length > shortest) {
             return Err(Error::invalid("a reference is shorter than a window"));
         }
-        let (measure, band) = (measure(self.problem.spec()), self.band());
+        let asked = self.spec();
         let exclusion = if self.fault == Fault::MatchIgnoresExclusion { 0 } else { options.exclusion };
         pairs(self.problem.pairing(), queries.len(), references.len())
             .into_iter()
             .map(|(s, t)| {
                 let pair = self.pair(queries.get(s), references.get(t));
-                let found = match (options.normalized_window, &measure) {
-                    (Some(length), oracle::Measure::Dtw { cost }) => {
-                        let costs = subsequence_dtw::window_costs(&pair.x, &pair.y, *cost, &band, length);
+                let found = match (options.normalized_window, asked.measure) {
+                    (Some(length), Measure::Dtw { cost }) if asked.anchor == Anchor::Global => {
+                        let costs =
+                            subsequence_dtw::window_costs(&pair.x, &pair.y, cost, &asked.band, length);
                         let costs = costs.map_err(invalid)?;
                         subsequence_dtw::window_matches(&costs, length, options.top_k, exclusion)
                     }
-                    _ => measure.matches(&pair, &band, options.top_k, exclusion).map_err(invalid)?,
+                    _ => asked.matches(&pair, options.top_k, exclusion).map_err(invalid)?,
                 };
                 let late = usize::from(self.fault == Fault::MatchStartsLate);
                 let moved = |hit: subsequence_dtw::Match<T>| Match {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::oracle::band::{Band, BandError, Ends, Radius};
+use dtw_core::{Band, Radius};
+
+use crate::oracle::band::{BandError, Cells, Ends, points};
 
 /// Rows written with inclusive ends, as one reads them off a drawing.
 fn drawn(rows: &[(usize, usize)]) -> Vec<Range<usize>> {
@@ -15,7 +17,7 @@ fn rows(band: &Band, n: usize, m: usize) -> Vec<Range<usize>> {
 
 #[test]
 fn slanted_five_by_eight() {
-    let slanted = |radius| Band::Slanted(Radius::Points(radius));
+    let slanted = |radius| Band::Slanted { radius: Radius::Points(radius) };
     assert_eq!(rows(&slanted(0), 5, 8), drawn(&[(0, 0), (1, 2), (3, 4), (5, 6), (7, 7)]));
     assert_eq!(rows(&slanted(1), 5, 8), drawn(&[(0, 1), (1, 2), (3, 4), (5, 6), (6, 7)]));
     assert_eq!(rows(&slanted(2), 5, 8), drawn(&[(0, 2), (0, 3), (2, 5), (4, 7), (5, 7)]));
@@ -23,10 +25,10 @@ fn slanted_five_by_eight() {
 
 #[test]
 fn sakoe_chiba_widens_the_longer_side() {
-    let band = Band::SakoeChiba(Radius::Points(1));
+    let band = Band::SakoeChiba { radius: Radius::Points(1) };
     assert_eq!(rows(&band, 3, 5), drawn(&[(0, 3), (0, 4), (1, 4)]));
     assert_eq!(rows(&band, 5, 3), drawn(&[(0, 1), (0, 2), (0, 2), (0, 2), (1, 2)]));
-    assert_eq!(rows(&Band::SakoeChiba(Radius::Points(0)), 3, 3), drawn(&[(0, 0), (1, 1), (2, 2)]));
+    assert_eq!(rows(&Band::SakoeChiba { radius: Radius::Points(0) }, 3, 3), drawn(&[(0, 0), (1, 1), (2, 2)]));
 }
 
 #[test]
@@ -44,10 +46,10 @@ fn itakura_parallelogram() {
 
 #[test]
 fn fractions_round_down_but_not_below_the_decimal() {
-    assert_eq!(Radius::Fraction(0.29).points(100, 7), 29);
-    assert_eq!(Radius::Fraction(0.1).points(5, 19), 1);
-    assert_eq!(Radius::Fraction(1.0).points(5, 19), 19);
-    let band = Band::SakoeChiba(Radius::Fraction(1.5));
+    assert_eq!(points(Radius::Fraction(0.29), 100, 7), 29);
+    assert_eq!(points(Radius::Fraction(0.1), 5, 19), 1);
+    assert_eq!(points(Radius::Fraction(1.0), 5, 19), 19);
+    let band = Band::SakoeChiba { radius: Radius::Fraction(1.5) };
     assert!(matches!(band.rows(3, 3, Ends::Global), Err(BandError::Invalid(_))));
 }
 
@@ -95,7 +97,8 @@ fn every_small_grid_keeps_the_promises() {
         for m in 1..=12 {
             for radius in 0..=13 {
                 for slanted in [false, true] {
-                    let kind = if slanted { Band::Slanted } else { Band::SakoeChiba };
+                    let kind =
+                        |radius| if slanted { Band::Slanted { radius } } else { Band::SakoeChiba { radius } };
                     let rows = rows(&kind(Radius::Points(radius)), n, m);
                     assert!(connected(&rows, m), "{n}×{m} radius {radius}");
                     if n == m {

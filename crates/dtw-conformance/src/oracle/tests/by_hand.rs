@@ -2,14 +2,18 @@
 
 use std::ops::Range;
 
+use dtw_core::{Band, EdrOutput, LcssOutput, LocalCost, Measure, Radius, Spec};
+
 use crate::cases::series::SplitMix;
 use crate::cases::staircases::staircase;
-use crate::oracle::band::{Band, BandError, Ends, Radius};
-use crate::oracle::{
-    LocalCost, Measure, OracleError, Pair, derivative, lcss, path, subsequence_dtw, wdtw, znormalize,
-};
+use crate::oracle::band::{BandError, Cells, Ends};
+use crate::oracle::{Oracle, OracleError, Pair, derivative, lcss, path, subsequence_dtw, wdtw, znormalize};
 
 const SQUARED: LocalCost = LocalCost::SquaredEuclidean;
+
+fn within(measure: Measure, band: &Band) -> Spec {
+    Spec::new(measure).with_band(band.clone())
+}
 
 fn series(values: &[f64]) -> Vec<Vec<f64>> {
     values.iter().map(|&value| vec![value]).collect()
@@ -53,10 +57,10 @@ fn grids() -> Vec<(Pair<f64>, Band)> {
     for (n, m) in [(1, 1), (1, 4), (5, 1), (2, 3), (4, 4), (5, 4)] {
         for band in [
             Band::Full,
-            Band::SakoeChiba(Radius::Points(0)),
-            Band::SakoeChiba(Radius::Points(1)),
-            Band::Slanted(Radius::Points(0)),
-            Band::Slanted(Radius::Points(1)),
+            Band::SakoeChiba { radius: Radius::Points(0) },
+            Band::SakoeChiba { radius: Radius::Points(1) },
+            Band::Slanted { radius: Radius::Points(0) },
+            Band::Slanted { radius: Radius::Points(1) },
             Band::Itakura { max_slope: 3.0 },
         ] {
             if band.rows(n, m, Ends::Global).is_ok() {
@@ -83,8 +87,8 @@ fn warping_measures_are_the_least_and_the_soft_least_of_all_paths() {
         let least = |f: CostOfPath<'_>| paths.iter().map(f).fold(f64::INFINITY, f64::min);
 
         let dtw = Measure::Dtw { cost: SQUARED };
-        assert_close(dtw.distance(&pair, &band).unwrap(), least(&cost));
-        let path = dtw.path(&pair, &band).unwrap();
+        assert_close(within(dtw, &band).distance(&pair).unwrap(), least(&cost));
+        let path = within(dtw, &band).path(&pair).unwrap();
         assert!(paths.contains(&path));
         assert_close(cost(&path), least(&cost));
 
@@ -93,16 +97,16 @@ fn warping_measures_are_the_least_and_the_soft_least_of_all_paths() {
             cost(path) + 0.3 * off as f64
         };
         let adtw = Measure::Adtw { penalty: 0.3 };
-        assert_close(adtw.distance(&pair, &band).unwrap(), least(&amerced));
+        assert_close(within(adtw, &band).distance(&pair).unwrap(), least(&amerced));
 
         let weighted = |path: &Vec<(usize, usize)>| {
             path.iter().map(|&(i, j)| wdtw::weight(i, j, n, m, 0.4) * c(i, j)).sum::<f64>()
         };
-        assert_close(Measure::Wdtw { g: 0.4 }.distance(&pair, &band).unwrap(), least(&weighted));
+        assert_close(within(Measure::Wdtw { g: 0.4 }, &band).distance(&pair).unwrap(), least(&weighted));
 
         for gamma in [0.1, 1.0, 30.0] {
             let soft = -gamma * paths.iter().map(|path| (-cost(path) / gamma).exp()).sum::<f64>().ln();
-            assert_close(Measure::SoftDtw { gamma }.distance(&pair, &band).unwrap(), soft);
+            assert_close(within(Measure::SoftDtw { gamma }, &band).distance(&pair).unwrap(), soft);
         }
 
         let sigma = 1.5;
@@ -115,7 +119,7 @@ fn warping_measures_are_the_least_and_the_soft_least_of_all_paths() {
                 .product::<f64>()
         };
         let log_sum = paths.iter().map(kernel).sum::<f64>().ln();
-        assert_close(Measure::LogGak { sigma }.distance(&pair, &band).unwrap(), log_sum);
+        assert_close(within(Measure::LogGak { sigma }, &band).distance(&pair).unwrap(), log_sum);
     }
 }
 
@@ -123,7 +127,9 @@ fn warping_measures_are_the_least_and_the_soft_least_of_all_paths() {
 fn ties_go_diagonal_then_up_then_left() {
     let constant = [1.0; 4];
     let path = |n: usize, m: usize| {
-        Measure::Dtw { cost: SQUARED }.path(&pair(&constant[..n], &constant[..m]), &Band::Full).unwrap()
+        within(Measure::Dtw { cost: SQUARED }, &Band::Full)
+            .path(&pair(&constant[..n], &constant[..m]))
+            .unwrap()
     };
     assert_eq!(path(3, 3), [(0, 0), (1, 1), (2, 2)]);
     assert_eq!(path(4, 2), [(0, 0), (1, 0), (2, 0), (3, 1)]);
@@ -137,9 +143,9 @@ fn derivative_estimate() {
     assert_eq!(derivative::derivative(&linear), series(&[2.0, 2.0, 2.0]));
     let (x, y) = ([0.0, 1.0, 4.0, 9.0, 3.0], [1.0, 1.0, 2.0, 0.0]);
     let shortened = Pair::new(derivative::derivative(&series(&x)), derivative::derivative(&series(&y)));
-    let weighted = Measure::Wdtw { g: 0.3 }.distance(&shortened, &Band::Full).unwrap();
-    assert_eq!(Measure::Wddtw { g: 0.3 }.distance(&pair(&x, &y), &Band::Full).unwrap(), weighted);
-    assert!(Measure::Ddtw { cost: SQUARED }.distance(&pair(&x[..2], &y), &Band::Full).is_err());
+    let weighted = within(Measure::Wdtw { g: 0.3 }, &Band::Full).distance(&shortened).unwrap();
+    assert_eq!(within(Measure::Wddtw { g: 0.3 }, &Band::Full).distance(&pair(&x, &y)).unwrap(), weighted);
+    assert!(within(Measure::Ddtw { cost: SQUARED }, &Band::Full).distance(&pair(&x[..2], &y)).is_err());
 }
 
 #[test]
@@ -147,41 +153,55 @@ fn edit_measures_by_hand() {
     let full = &Band::Full;
     // x = (0, 1, 2), y = (0, 2): deleting the 1 costs |1 − gap|.
     let (x, y) = ([0.0, 1.0, 2.0], [0.0, 2.0]);
-    assert_close(Measure::Erp { gap: 0.25 }.distance(&pair(&x, &y), full).unwrap(), 0.75);
+    assert_close(within(Measure::Erp { gap: 0.25 }, full).distance(&pair(&x, &y)).unwrap(), 0.75);
     assert_close(
-        Measure::Edr { epsilon: 0.5, normalized: false }.distance(&pair(&x, &y), full).unwrap(),
+        within(Measure::Edr { epsilon: 0.5, output: EdrOutput::Count }, full)
+            .distance(&pair(&x, &y))
+            .unwrap(),
         1.0,
     );
     assert_close(
-        Measure::Edr { epsilon: 0.5, normalized: true }.distance(&pair(&x, &y), full).unwrap(),
+        within(Measure::Edr { epsilon: 0.5, output: EdrOutput::Normalized }, full)
+            .distance(&pair(&x, &y))
+            .unwrap(),
         1.0 / 3.0,
     );
-    assert_close(Measure::LcssLength { epsilon: 0.5 }.distance(&pair(&x, &y), full).unwrap(), 2.0);
-    assert_close(Measure::Lcss { epsilon: 0.5 }.distance(&pair(&x, &y), full).unwrap(), 0.0);
+    assert_close(
+        within(Measure::Lcss { epsilon: 0.5, output: LcssOutput::Length }, full)
+            .distance(&pair(&x, &y))
+            .unwrap(),
+        2.0,
+    );
+    assert_close(
+        within(Measure::Lcss { epsilon: 0.5, output: LcssOutput::Distance }, full)
+            .distance(&pair(&x, &y))
+            .unwrap(),
+        0.0,
+    );
     // The 1 moves to 2 at cost 1, and the two 2s merge at cost c.
-    assert_close(Measure::Msm { c: 0.4 }.distance(&pair(&x, &y), full).unwrap(), 1.4);
+    assert_close(within(Measure::Msm { c: 0.4 }, full).distance(&pair(&x, &y)).unwrap(), 1.4);
     // Two channels: the channels' distances add up, each with a warping of its own.
     let two =
         Pair::new(vec![vec![0.0, 5.0], vec![1.0, 5.0], vec![2.0, 6.0]], vec![vec![0.0, 5.0], vec![2.0, 6.0]]);
-    assert_close(Measure::Msm { c: 0.4 }.distance(&two, full).unwrap(), 1.8);
+    assert_close(within(Measure::Msm { c: 0.4 }, full).distance(&two).unwrap(), 1.8);
     // TWED, ν = 0.1, λ = 1: match 0–0, match 1–2 (|1−2|, no difference before), delete the last (|2−1| + ν + λ).
     // Deleting the 1 instead would cost 2.1, and matching 2–2 after it 1.2.
     let twed = Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 };
-    assert_close(twed.distance(&pair(&x, &y), full).unwrap(), 1.0 + (1.0 + 0.1 + 1.0));
+    assert_close(within(twed, full).distance(&pair(&x, &y)).unwrap(), 1.0 + (1.0 + 0.1 + 1.0));
     // Equal points, the first seen half a unit later: both matches pay ν for it, as current and as predecessor.
     let mut shifted = pair(&y, &y);
     shifted.ty = Some(vec![1.5, 2.0]);
-    assert_close(twed.distance(&shifted, full).unwrap(), 0.1 * 0.5 + 0.1 * 0.5);
+    assert_close(within(twed, full).distance(&shifted).unwrap(), 0.1 * 0.5 + 0.1 * 0.5);
 }
 
 #[test]
 fn a_band_of_radius_zero_keeps_the_cumulative_borders() {
-    let zero = Band::SakoeChiba(Radius::Points(0));
+    let zero = Band::SakoeChiba { radius: Radius::Points(0) };
     // Only the diagonal: each point is matched or, at the border, replaced by two gaps.
-    let erp = Measure::Erp { gap: 0.0 }.distance(&pair(&[3.0, 1.0], &[-3.0, 1.0]), &zero).unwrap();
+    let erp = within(Measure::Erp { gap: 0.0 }, &zero).distance(&pair(&[3.0, 1.0], &[-3.0, 1.0])).unwrap();
     assert_close(erp, 6.0);
-    let lcss =
-        Measure::LcssLength { epsilon: 0.1 }.distance(&pair(&[1.0, 2.0, 3.0], &[1.0, 0.0, 3.0]), &zero);
+    let lcss = within(Measure::Lcss { epsilon: 0.1, output: LcssOutput::Length }, &zero)
+        .distance(&pair(&[1.0, 2.0, 3.0], &[1.0, 0.0, 3.0]));
     assert_close(lcss.unwrap(), 2.0);
 }
 
@@ -189,10 +209,10 @@ fn a_band_of_radius_zero_keeps_the_cumulative_borders() {
 fn subsequence_hits() {
     let query = [1.0, 2.0];
     let reference = [9.0, 1.0, 2.0, 9.0, 1.0, 2.0, 2.0, 9.0, 1.0, 3.0];
-    let measure = Measure::SubsequenceDtw { cost: SQUARED };
+    let measure = Spec::subsequence_dtw(SQUARED);
     let pair = pair(&query, &reference);
     let hits = |k, exclusion| {
-        let found = measure.matches(&pair, &Band::Full, k, exclusion).unwrap();
+        let found = measure.matches(&pair, k, exclusion).unwrap();
         found.iter().map(|hit| (hit.cost, hit.start, hit.end)).collect::<Vec<_>>()
     };
     assert_eq!(hits(1, 0), [(0.0, 1, 2)]);
@@ -200,10 +220,10 @@ fn subsequence_hits() {
     assert_eq!(hits(3, 1), [(0.0, 1, 2), (0.0, 4, 5), (1.0, 8, 8)]);
     assert_eq!(hits(20, 4), [(0.0, 1, 2), (1.0, 8, 8)]);
     assert_eq!(hits(20, 0).len(), reference.len());
-    assert_eq!(measure.path(&pair, &Band::Full).unwrap(), [(0, 1), (1, 2)]);
+    assert_eq!(measure.path(&pair).unwrap(), [(0, 1), (1, 2)]);
     let hit = subsequence_dtw::Match { cost: 0.0, start: 1, end: 2 };
-    assert_eq!(measure.matches(&pair, &Band::Full, 1, 3).unwrap(), [hit]);
-    assert!(Measure::Dtw { cost: SQUARED }.matches(&pair, &Band::Full, 1, 0).is_err());
+    assert_eq!(measure.matches(&pair, 1, 3).unwrap(), [hit]);
+    assert!(within(Measure::Dtw { cost: SQUARED }, &Band::Full).matches(&pair, 1, 0).is_err());
 }
 
 #[test]
@@ -211,7 +231,7 @@ fn normalised_windows() {
     // The query's shape occurs stretched by 10 and shifted by 5 at 2..=4, and as it is, but noisy, at 7..=9.
     let query = series(&[0.0, 1.0, 0.0]);
     let reference = series(&[3.0, 3.0, 5.0, 15.0, 5.0, 5.0, 5.0, 0.0, 1.0, 0.25]);
-    let diagonal = Band::SakoeChiba(Radius::Points(0));
+    let diagonal = Band::SakoeChiba { radius: Radius::Points(0) };
     let costs = subsequence_dtw::window_costs(&query, &reference, SQUARED, &diagonal, 3).unwrap();
     let hits = subsequence_dtw::window_matches(&costs, 3, 2, 2);
     assert_eq!(hits.iter().map(|hit| (hit.start, hit.end)).collect::<Vec<_>>(), [(2, 4), (7, 9)]);
@@ -224,8 +244,8 @@ fn normalised_windows() {
 fn divergence_of_a_series_with_itself_is_zero() {
     let x = [0.3, -1.0, 2.0];
     let divergence = Measure::SoftDtwDivergence { gamma: 0.5 };
-    assert_eq!(divergence.distance(&pair(&x, &x), &Band::Full).unwrap(), 0.0);
-    assert!(divergence.distance(&pair(&x, &[0.5, 0.1]), &Band::Full).unwrap() > 0.0);
+    assert_eq!(within(divergence, &Band::Full).distance(&pair(&x, &x)).unwrap(), 0.0);
+    assert!(within(divergence, &Band::Full).distance(&pair(&x, &[0.5, 0.1])).unwrap() > 0.0);
 }
 
 #[test]
@@ -255,7 +275,12 @@ fn a_band_of_lcss_restricts_its_matches_only() {
     // Two matches that no warping path of the band connects: (0, 0), and (1, 2) from outside.
     let by_hand = pair(&[1.0, 2.0], &[1.0, 0.0, 2.0]);
     let corner = Band::Ranges(vec![0..1, 1..3]);
-    assert_close(Measure::LcssLength { epsilon: 0.0 }.distance(&by_hand, &corner).unwrap(), 2.0);
+    assert_close(
+        within(Measure::Lcss { epsilon: 0.0, output: LcssOutput::Length }, &corner)
+            .distance(&by_hand)
+            .unwrap(),
+        2.0,
+    );
 
     let mut random = SplitMix::new(17);
     let mut wider = 0;
@@ -265,9 +290,12 @@ fn a_band_of_lcss_restricts_its_matches_only() {
         let pair = pair(&letters(n), &letters(m));
         let rows = staircase(n, m, &mut random);
         let band = Band::Ranges(rows.clone());
-        let length = Measure::LcssLength { epsilon: 0.0 }.distance(&pair, &band).unwrap();
+        let length = within(Measure::Lcss { epsilon: 0.0, output: LcssOutput::Length }, &band)
+            .distance(&pair)
+            .unwrap();
         assert_close(length, longest_chain(&pair, &rows, (0, 0)) as f64);
-        let path = Measure::LcssLength { epsilon: 0.0 }.path(&pair, &band).unwrap();
+        let path =
+            within(Measure::Lcss { epsilon: 0.0, output: LcssOutput::Length }, &band).path(&pair).unwrap();
         path::check(&path, n, m, true).unwrap();
         assert_eq!(lcss::matches(&pair.x, &pair.y, 0.0, &rows, &path) as f64, length);
         wider += usize::from(path.iter().any(|(i, j)| !rows[*i].contains(j)));
@@ -280,12 +308,12 @@ fn ranges_that_would_lose_cells_are_refused_where_that_matters() {
     let pair = pair(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]);
     let band = Band::Ranges(vec![0..3, 1..2, 0..3]);
     for measure in [
-        Measure::Lcss { epsilon: 1.0 },
-        Measure::Edr { epsilon: 1.0, normalized: false },
+        Measure::Lcss { epsilon: 1.0, output: LcssOutput::Distance },
+        Measure::Edr { epsilon: 1.0, output: EdrOutput::Count },
         Measure::Erp { gap: 0.0 },
     ] {
-        let refused = measure.distance(&pair, &band);
+        let refused = within(measure, &band).distance(&pair);
         assert!(matches!(refused, Err(OracleError::Band(BandError::Invalid(_)))), "{measure:?}");
     }
-    assert!(Measure::Dtw { cost: LocalCost::SquaredEuclidean }.distance(&pair, &band).is_ok());
+    assert!(within(Measure::Dtw { cost: LocalCost::SquaredEuclidean }, &band).distance(&pair).is_ok());
 }

@@ -1,10 +1,16 @@
 //! Soft-DTW gradients against central differences of the value.
 
-use crate::oracle::{Band, Measure, Pair, Radius};
+use dtw_core::{Band, LocalCost, Measure, Radius, Spec};
+
+use crate::oracle::{Oracle, Pair};
 
 /// Step of the central differences; their error is of the order of step²·|third derivative| + 1e-16·|value|/step.
 const STEP: f64 = 1e-5;
 const TOLERANCE: f64 = 1e-6;
+
+fn within(measure: Measure, band: &Band) -> Spec {
+    Spec::new(measure).with_band(band.clone())
+}
 
 fn wave(length: usize, channels: usize, seed: f64) -> Vec<Vec<f64>> {
     (0..length)
@@ -12,17 +18,17 @@ fn wave(length: usize, channels: usize, seed: f64) -> Vec<Vec<f64>> {
         .collect()
 }
 
-fn difference(measure: &Measure, pair: &Pair<f64>, band: &Band, nudge: impl Fn(&mut Pair<f64>, f64)) -> f64 {
+fn difference(measure: Measure, pair: &Pair<f64>, band: &Band, nudge: impl Fn(&mut Pair<f64>, f64)) -> f64 {
     let at = |step: f64| {
         let mut nudged = pair.clone();
         nudge(&mut nudged, step);
-        measure.distance(&nudged, band).unwrap()
+        within(measure, band).distance(&nudged).unwrap()
     };
     (at(STEP) - at(-STEP)) / (2.0 * STEP)
 }
 
-fn check(measure: &Measure, pair: &Pair<f64>, band: &Band) {
-    let (grad_x, grad_y) = measure.gradients(pair, band).unwrap();
+fn check(measure: Measure, pair: &Pair<f64>, band: &Band) {
+    let (grad_x, grad_y) = within(measure, band).gradients(pair).unwrap();
     for k in 0..pair.x[0].len() {
         for (i, slope) in grad_x.iter().enumerate() {
             let expected = difference(measure, pair, band, |pair, step| pair.x[i][k] += step);
@@ -40,9 +46,13 @@ fn both_gradients_match_central_differences() {
     for (n, m, channels) in [(1, 1, 1), (1, 5, 1), (6, 2, 3), (7, 7, 1), (5, 9, 2)] {
         let pair = Pair::new(wave(n, channels, 1.0), wave(m, channels, 2.0));
         for gamma in [0.05, 1.0, 100.0] {
-            for band in [Band::Full, Band::SakoeChiba(Radius::Points(1)), Band::Slanted(Radius::Points(0))] {
-                check(&Measure::SoftDtw { gamma }, &pair, &band);
-                check(&Measure::SoftDtwDivergence { gamma }, &pair, &band);
+            for band in [
+                Band::Full,
+                Band::SakoeChiba { radius: Radius::Points(1) },
+                Band::Slanted { radius: Radius::Points(0) },
+            ] {
+                check(Measure::SoftDtw { gamma }, &pair, &band);
+                check(Measure::SoftDtwDivergence { gamma }, &pair, &band);
             }
         }
     }
@@ -51,9 +61,8 @@ fn both_gradients_match_central_differences() {
 #[test]
 fn alignment_becomes_the_path_as_gamma_vanishes() {
     let pair = Pair::new(wave(6, 1, 1.0), wave(8, 1, 2.0));
-    let alignment = Measure::SoftDtw { gamma: 1e-4 }.alignment(&pair, &Band::Full).unwrap();
-    let path =
-        Measure::Dtw { cost: crate::oracle::LocalCost::SquaredEuclidean }.path(&pair, &Band::Full).unwrap();
+    let alignment = within(Measure::SoftDtw { gamma: 1e-4 }, &Band::Full).alignment(&pair).unwrap();
+    let path = within(Measure::Dtw { cost: LocalCost::SquaredEuclidean }, &Band::Full).path(&pair).unwrap();
     for (i, row) in alignment.iter().enumerate() {
         for (j, &weight) in row.iter().enumerate() {
             let on_path = if path.contains(&(i, j)) { 1.0 } else { 0.0 };
