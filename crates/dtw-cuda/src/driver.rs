@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use cudarc::driver::{DriverError, result, sys};
 use dtw_core::{Error, Result};
 use dtw_kernels::images;
+use dtw_kernels::tuning::SM90;
 use dtw_native::gpu::{Context, Driver, Event, Failure, Function, Known, Launch, Module, Opened, Stream};
 
 use crate::NAME;
@@ -62,6 +63,8 @@ impl Driver for Cuda {
             name: result::device::get_name(device).map_err(failed)?,
             multiprocessors: multiprocessors as u32,
             lanes: 32,
+            // The only chip that was measured, whichever this is.
+            tuning: &SM90,
         })
     }
 

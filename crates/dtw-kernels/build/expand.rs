@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::Result;
 use crate::kind::SweepKind;
 use crate::permutations::{Permutations, Sweeps};
+use crate::tuning::Tuning;
 
 /// What a kernel does: `Pass` in src/catalog.rs.
 #[derive(Clone, Copy, PartialEq)]
@@ -43,12 +44,12 @@ pub(crate) struct Kernel {
 }
 
 /// Every kernel, once.
-pub(crate) fn kernels(permutations: &Permutations) -> Result<Vec<Kernel>> {
+pub(crate) fn kernels(permutations: &Permutations, tuning: &Tuning) -> Result<Vec<Kernel>> {
     let mut all = Vec::new();
     for row in &permutations.sweep {
         for each in combinations(permutations, &row.functors, &row.dtypes, &row.channels)? {
             for shape in &row.shapes {
-                all.push(each.sweep(row, shape)?);
+                all.push(each.sweep(row, shape, tuning)?);
             }
         }
     }
@@ -176,7 +177,7 @@ fn sizes(shape: &str) -> Option<(u32, u32, u32)> {
 }
 
 impl Instance {
-    fn sweep(&self, row: &Sweeps, shape: &str) -> Result<Kernel> {
+    fn sweep(&self, row: &Sweeps, shape: &str, tuning: &Tuning) -> Result<Kernel> {
         let kind = row.kind;
         let wrong = |what: &str| format!("permutations.toml: {} {} {shape}: {what}", self.key, kind.name());
         let (lanes, columns, rows) =
@@ -211,13 +212,14 @@ impl Instance {
         let symbol =
             format!("dtw_{}_{}_{}_{}_{shape}{suffix}", self.key, kind.name(), self.dtype, self.channels);
         let functor = self.untimed.as_ref().filter(|_| is_fast).unwrap_or(&self.functor);
+        let blocks = tuning.least_blocks(columns);
         let arguments = match kind {
-            SweepKind::General => format!("{lanes}, {columns}, {band}"),
-            SweepKind::Strips => format!("{columns}, {band}"),
-            SweepKind::Narrow => format!("{lanes}, {columns}, {rows}"),
-            SweepKind::Wide => format!("{columns}, {rows}"),
+            SweepKind::General => format!("{lanes}, {columns}, {band}, {blocks}"),
+            SweepKind::Strips => format!("{columns}, {band}, {blocks}"),
+            SweepKind::Narrow => format!("{lanes}, {columns}, {rows}, {blocks}"),
+            SweepKind::Wide => format!("{columns}, {rows}, {blocks}"),
             SweepKind::Diagonal | SweepKind::Soft => format!("{lanes}, {columns}"),
-            SweepKind::Block => format!("{columns}"),
+            SweepKind::Block => format!("{columns}, {blocks}"),
         };
         let source = format!("DTW_{}({symbol}, ({functor}), {arguments})", kind.name().to_uppercase());
         Ok(Kernel {

@@ -12,6 +12,7 @@ mod kind;
 mod permutations;
 mod sources;
 mod table;
+mod tuning;
 
 use std::path::{Path, PathBuf};
 
@@ -20,15 +21,19 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> Result<()> {
     let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for input in ["build", "native", "permutations.toml"] {
+    for input in ["build", "native", "src/kind.rs", "tuning", "permutations.toml"] {
         println!("cargo::rerun-if-changed={input}");
     }
     let permutations = permutations::read(&folder.join("permutations.toml"))?;
-    let kernels = expand::kernels(&permutations)?;
+    let tunings = tuning::read(&folder.join("tuning"))?;
+    // One source for all chips: the bounds are of the chip that the kernels were shaped on.
+    let shaped_on = tunings.get("sm90").ok_or("tuning/sm90.toml is missing")?;
+    let kernels = expand::kernels(&permutations, shaped_on)?;
     let units = sources::units(&kernels);
     let headers = sources::hash_of_headers(&folder.join("native"))?;
 
     write(&out, "table.rs", &table::table(&permutations, &units, &headers))?;
+    write(&out, "tuning.rs", &tuning::table(&tunings, &permutations)?)?;
     write(&out, "images.rs", &images::table(&folder, &units, &headers)?)?;
     #[cfg(feature = "host")]
     write(&out, "host.rs", &host::compile(&folder, &out, &units)?)?;

@@ -108,10 +108,14 @@ pub(crate) struct Helpers {
 }
 
 fn kind<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<SweepKind, D::Error> {
-    let name = String::deserialize(from)?;
+    kind_of(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+}
+
+/// The kind of this name.
+pub(crate) fn kind_of(name: &str) -> Result<SweepKind> {
     SweepKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
         let names = SweepKind::ALL.map(SweepKind::name).join(", ");
-        serde::de::Error::custom(format!("there is no kind of sweep {name:?}; there are {names}"))
+        format!("there is no kind of sweep {name:?}; there are {names}").into()
     })
 }
 

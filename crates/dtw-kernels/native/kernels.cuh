@@ -42,23 +42,20 @@ struct Channels<R<T>> {
     static constexpr bool many = false;
 };
 
-// Measured on sm_90: left to itself the compiler saves registers at the cost of spills, or, for these two widths, spends
-// some more to good effect.
-constexpr int least_blocks(int columns) { return columns == 32 || columns == 48 ? 0 : 1; }
-
 }  // namespace dtw
 
 #define DTW_ARGUMENTS(...) __VA_ARGS__
-#define DTW_GENERAL(symbol, R, G, K, BAND)             \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, \
+// BLOCKS: blocks that a multiprocessor must have room for; tuning/ says which.
+#define DTW_GENERAL(symbol, R, G, K, BAND, BLOCKS) \
+    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep,      \
                   dtw::sweep_general<DTW_ARGUMENTS R, G, K, BAND, dtw::Channels<DTW_ARGUMENTS R>::many>(p))
-#define DTW_STRIPS(symbol, R, K, BAND)                      \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, \
+#define DTW_STRIPS(symbol, R, K, BAND, BLOCKS) \
+    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep,  \
                   dtw::sweep_strips<DTW_ARGUMENTS R, K, BAND, dtw::Channels<DTW_ARGUMENTS R>::many>(p))
-#define DTW_NARROW(symbol, R, G, K, ROWS) \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep_narrow<DTW_ARGUMENTS R, G, K, ROWS>(p))
-#define DTW_WIDE(symbol, R, K, ROWS) \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep_wide<DTW_ARGUMENTS R, K, ROWS>(p))
+#define DTW_NARROW(symbol, R, G, K, ROWS, BLOCKS) \
+    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep, dtw::sweep_narrow<DTW_ARGUMENTS R, G, K, ROWS>(p))
+#define DTW_WIDE(symbol, R, K, ROWS, BLOCKS) \
+    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep, dtw::sweep_wide<DTW_ARGUMENTS R, K, ROWS>(p))
 #define DTW_DIAGONAL(symbol, R, G, K) \
     DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_diagonal<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_soft<DTW_ARGUMENTS R, G, K>(p))

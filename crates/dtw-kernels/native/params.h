@@ -47,39 +47,67 @@ struct Side {
     uint32_t count;           // series
 };
 
-// One launch of a sweep.
-struct Sweep {
-    Side x, y;                  // rows, columns
-    void* out;                  // one number per task, placed as `pairing` says; null: none wanted
-    const uint32_t* pairs;      // kListed
+// The layers of Sweep. Numbers of 32 bits lie in twos, such that those of a two are wanted by the same kernels, or never at once:
+// compilers load them together, and another order makes other code.
+
+// Which pairs, and where their results go.
+struct Pairs {
+    Side x, y;               // rows, columns
+    void* out;               // one number per task, placed as `pairing` says; null: none wanted
+    const uint32_t* listed;  // kListed: i, j of every task
     uint64_t out_stride;
-    uint64_t first_task;        // tasks first_task .. first_task + tasks are done
+    uint64_t first_task;     // tasks first_task .. first_task + tasks are done
     uint64_t tasks;
     uint32_t pairing;
     uint32_t channels;
+};
+
+// Which cells, and whether strips of one pair go to different warps.
+struct Grid {
     uint32_t band;
-    uint32_t radius;            // kBandSakoe: points, or millionths of the longer length if radius_is_fraction
+    uint32_t radius;                // kBandSakoe: points, or millionths of the longer length if radius_is_fraction
     uint32_t radius_is_fraction;
-    uint32_t spread;            // 1: one ticket per strip ("grid sweep"); 0: one ticket per task
-    const Range* ranges;        // kBandTable
+    uint32_t spread;                // kinds with strips: 1: one ticket per strip ("grid sweep"); 0: one ticket per task
+    const Range* ranges;            // kBandTable
     const uint64_t* range_offsets;  // per task (counted from first_task); null: all 0
-    const void* weights;        // kWeights: weight of h = 2|i-j| - max(n,m), at weights[h + weight_center]
-    int64_t weight_center;
-    void* edges;                // states: slot * edge_stride + i, part by part: part p at p * edge_parts_stride
+};
+
+// Which strips, and what passes from one to the next. Kinds without strips do not look at it.
+struct Strips {
+    void* edges;                // states: slot * edge_stride + i, part by part: part p at p * edge_part_stride
     uint64_t edge_stride;       // rows per slot
     uint64_t edge_part_stride;  // numbers from part to part
-    void* links;                // kernels that absorb: Link<number> slot * edge_stride + i; marks zeroed before the launch
-    uint32_t* progress;         // spread: rows done, task * strips + strip; zeroed before the launch
-    uint64_t* ticket;           // zeroed before the launch; used by kernels with edges
-    uint32_t* choices;          // tracing kernels: see trace.cuh
-    uint32_t strips;            // most strips of any task
+    void* links;                // wide: Link<number> slot * edge_stride + i; marks zeroed before the launch
+    uint32_t* progress;         // spread, not wide: rows done, task * count + strip; zeroed before the launch
+    uint64_t* ticket;           // zeroed before the launch
+    uint32_t count;             // most strips of any task
     uint32_t only_strip;        // tracing: the one strip to sweep, else all (0xffffffff)
     uint32_t keep_edges;        // tracing: 1: only keep edges (first pass); 0: record choices of only_strip
     uint32_t keep_last;         // 1: the last strip writes its right edge too: the last column of the grid
-    uint32_t option;            // measure's option (edr: 1 normalized; lcss: 1 length)
-    uint32_t only_missing;      // 1: only tasks whose place in `out` holds NaN
-    uint64_t choice_stride;     // tracing: words of choices per task
-    double parameters[4];       // measure's parameters in the order of docs/measures.md
+};
+
+// What is recorded besides results.
+struct Trace {
+    uint32_t* choices;       // tracing: see passes/trace.cuh; blocks: states of the last row, see sweeps/block.cuh
+    uint64_t choice_stride;  // tracing: words of choices per task; blocks: numbers
+};
+
+// What a recurrence is told, and of which results.
+struct Measure {
+    const void* weights;    // kWeights: weight of h = 2|i-j| - max(n,m), at weights[h + weight_center]
+    int64_t weight_center;
+    double parameters[4];   // in the order of docs/measures.md
+    uint32_t option;        // edr: 1 normalized; lcss: 1 length
+    uint32_t only_missing;  // 1: only tasks whose place in `out` holds NaN
+};
+
+// One launch of a sweep.
+struct Sweep {
+    Pairs pairs;
+    Grid grid;
+    Strips strips;
+    Trace trace;
+    Measure measure;
 };
 
 // One launch of `prepare`: raw series to prepared ones.
@@ -131,7 +159,7 @@ struct Normalize {
     uint64_t length;
 };
 
-// One launch of `walk`: the way back through recorded choices; see trace.cuh.
+// One launch of `walk`: the way back through recorded choices; see passes/trace.cuh.
 struct Walk {
     const uint32_t* choices;
     uint32_t* points;      // (i, j) from the last to the first: 2 * (task * path_stride + step)

@@ -220,7 +220,7 @@ mod tests {
         );
         assert_eq!((kernel.width(), kernel.has_strips(), kernel.band), (256, true, true));
         let text = source(kernel.unit).unwrap();
-        let line = "(dtw::SoftDtw<double, true>), 8, true)";
+        let line = "(dtw::SoftDtw<double, true>), 8, true, 1)";
         assert!(text.contains(&format!("DTW_STRIPS({}, {line}", kernel.symbol)), "{text}");
         assert!(find("dtw_none").is_none());
     }

@@ -2,6 +2,7 @@
 //!
 //! - `native/`: the sources. A sweep is written once, a recurrence once; `native/vendor/` holds what differs by vendor.
 //! - `permutations.toml`: what is instantiated. [`catalog`] is what it expands to.
+//! - `tuning/`: what kernels cost on which device, as [`tuning`].
 //! - [`params`]: what a kernel is told.
 //! - [`images`]: what `cargo xtask kernels cuda` has built, if it has.
 //! - `host` (feature `host`): the same kernels compiled for this CPU, to run them where there is no GPU.
@@ -14,6 +15,7 @@ pub mod host;
 pub mod images;
 mod kind;
 pub mod params;
+pub mod tuning;
 
 pub use catalog::{Kernel, Pass};
 pub use kind::SweepKind;

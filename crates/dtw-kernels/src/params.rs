@@ -106,8 +106,8 @@ params! {
         count: u32,
     }
 
-    /// One launch of a sweep or of a tracing kernel.
-    struct Sweep {
+    /// Which pairs, and where their results go.
+    struct Pairs {
         /// The rows.
         x: Side,
         /// The columns.
@@ -115,7 +115,7 @@ params! {
         /// One number per task, placed as `pairing` says; null: none wanted.
         out: u64,
         /// Pairs (u32, u32) of [`LISTED`] tasks.
-        pairs: u64,
+        listed: u64,
         /// Numbers from row to row of `out`.
         out_stride: u64,
         /// Tasks `first_task .. first_task + tasks` are done.
@@ -126,54 +126,84 @@ params! {
         pairing: u32,
         /// Channels of a point.
         channels: u32,
+    }
+
+    /// Which cells, and whether strips of one pair go to different warps.
+    struct Grid {
         /// [`BAND_FULL`], [`BAND_SAKOE`] or [`BAND_TABLE`].
         band: u32,
         /// [`BAND_SAKOE`]: points, or millionths of the longer length.
         radius: u32,
         /// 1: `radius` is in millionths.
         radius_is_fraction: u32,
-        /// 1: one ticket per strip ("grid sweep"); 0: one ticket per task.
+        /// Kinds [with strips](crate::SweepKind::has_strips): 1: one ticket per strip ("grid sweep"); 0: one ticket per task.
         spread: u32,
         /// [`BAND_TABLE`]: a [`Range`] per row.
         ranges: u64,
         /// Per task, counted from `first_task`: its first range (u64); null: all 0.
         range_offsets: u64,
-        /// Weight of `h = 2|i - j| - max(n, m)` at `weights[h + weight_center]`.
-        weights: u64,
-        /// Where h = 0 is in `weights`.
-        weight_center: i64,
+    }
+
+    /// Which strips, and what passes from one to the next. Kinds [without strips](crate::SweepKind::has_strips) do not look at it.
+    struct Strips {
         /// States at edges: `slot * edge_stride + i`, part p at `p * edge_part_stride`.
         edges: u64,
         /// Rows per slot.
         edge_stride: u64,
         /// Numbers from part to part.
         edge_part_stride: u64,
-        /// [Wide](crate::SweepKind::Wide) sweeps, never null: numbers on their way from strip to strip, each with a mark
-        /// as wide, at `slot * edge_stride + i`; with `spread` zeroed before the launch.
+        /// [Wide](crate::SweepKind::Wide) sweeps, never null: numbers on their way from strip to strip, each with a mark as wide,
+        /// at `slot * edge_stride + i`; with `spread` zeroed before the launch.
         links: u64,
-        /// `spread`: rows done (u32), at `task * strips + strip`; zeroed before the launch.
+        /// `spread`, of other kinds: rows done (u32), at `task * count + strip`; zeroed before the launch.
         progress: u64,
-        /// The next ticket (u64); zeroed before the launch; used by kernels with edges.
+        /// The next ticket (u64); zeroed before the launch.
         ticket: u64,
-        /// Tracing kernels: recorded choices. Kernels of blocks: the last row's states, totals at `task * choice_stride + j`,
-        /// then starts (u32) as many numbers behind as `tasks * choice_stride`.
-        choices: u64,
         /// Most strips of any task.
-        strips: u32,
-        /// Tracing: the one strip to sweep, or [`ALL_STRIPS`].
+        count: u32,
+        /// Tracing kernels: the one strip to sweep, or [`ALL_STRIPS`].
         only_strip: u32,
-        /// Tracing: 1: only keep edges (first pass); 0: record choices of `only_strip`.
+        /// Tracing kernels: 1: only keep edges (first pass); 0: record choices of `only_strip`.
         keep_edges: u32,
         /// 1: the last strip writes its right edge too: the last column of the grid.
         keep_last: u32,
-        /// The measure's option (edr: 1 normalized; lcss: 1 length).
-        option: u32,
-        /// 1: only tasks whose place in `out` holds NaN: what a functor that is only good for most pairs left undone.
-        only_missing: u32,
-        /// Tracing: words of choices per task; kernels of blocks: numbers.
+    }
+
+    /// What is recorded besides results.
+    struct Trace {
+        /// Tracing kernels: recorded choices. [Blocks](crate::SweepKind::Block): the last row's states, totals at
+        /// `task * choice_stride + j`, then starts (u32) as many numbers behind as `tasks * choice_stride`.
+        choices: u64,
+        /// Tracing kernels: words of choices per task; blocks: numbers.
         choice_stride: u64,
+    }
+
+    /// What a recurrence is told, and of which results.
+    struct Measure {
+        /// Weight of `h = 2|i - j| - max(n, m)` at `weights[h + weight_center]`.
+        weights: u64,
+        /// Where h = 0 is in `weights`.
+        weight_center: i64,
         /// The measure's parameters in the order of docs/measures.md.
         parameters: [f64; 4],
+        /// The measure's option (edr: 1 normalized; lcss: 1 length).
+        option: u32,
+        /// 1: only tasks whose place in `out` holds NaN: pairs that a kind which [may give up](crate::SweepKind::may_give_up) left.
+        only_missing: u32,
+    }
+
+    /// One launch of a sweep or of a tracing kernel.
+    struct Sweep {
+        /// Which pairs, and where their results go.
+        pairs: Pairs,
+        /// Which cells, and whether strips of one pair go to different warps.
+        grid: Grid,
+        /// Which strips, and what passes from one to the next.
+        strips: Strips,
+        /// What is recorded besides results.
+        trace: Trace,
+        /// What a recurrence is told, and of which results.
+        measure: Measure,
     }
 
     /// One launch of `prepare`: raw series to prepared ones.

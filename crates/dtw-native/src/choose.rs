@@ -2,9 +2,12 @@
 //!
 //! Every kernel that can do a launch gets an estimate of its time, the larger of two: how long the machine takes to issue
 //! all instructions, and how long the longest chain of dependent rows takes, once per round of warps. The least estimate
-//! wins. The numbers of [`Costs`] are of NVIDIA's sm_90, in cycles; only their ratios matter.
+//! wins. What instructions cost is data: the [`Tuning`] of the machine.
 
+use dtw_kernels::tuning::Tuning;
 use dtw_kernels::{Kernel, SweepKind, catalog};
+
+use crate::Machine;
 
 /// What a launch is to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,124 +40,36 @@ pub(crate) struct Choice {
     pub(crate) spread: bool,
 }
 
-/// Cycles that a warp's instructions take.
-struct Costs {
-    /// To issue one cell of every lane.
-    cell: f64,
-    /// From a cell to the next that depends on it, with what else is issued meanwhile.
-    cell_latency: f64,
-    /// To issue what a row needs besides its cells.
-    row: f64,
-    /// From a row's last cell to the next lane's first.
-    row_latency: f64,
-    /// Registers of a lane: some, and some for each column.
-    registers: (f64, f64),
-    /// Rows by which a strip follows the strip to its left, when both are under way at once.
-    strip_lag: f64,
+/// What the choice has to know of a device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Device {
+    pub(crate) multiprocessors: u32,
+    /// Lanes that issue together.
+    pub(crate) lanes: u32,
+    pub(crate) tuning: &'static Tuning,
 }
 
-/// A warp at a time issues on each of so many schedulers of a multiprocessor.
-const SCHEDULERS: f64 = 4.0;
-
-impl Costs {
-    /// Of a kernel in a launch whose longest pairs have `m` columns.
-    fn of(kernel: &Kernel, m: usize) -> Self {
-        let wide = kernel.dtype == "f64";
-        let wider = if wide { 2.0 } else { 1.0 };
-        if kernel.is(SweepKind::Diagonal) {
-            return Self {
-                cell: 3.2,
-                cell_latency: 13.0,
-                row: 35.0,
-                row_latency: 90.0,
-                registers: (40.0, 2.2),
-                strip_lag: 0.0,
-            };
-        }
-        if kernel.band || kernel.many {
-            // A mask, or a loop.
-            return Self {
-                cell: 9.0 * wider,
-                cell_latency: 19.0 * wider,
-                row: 24.0,
-                row_latency: 94.0,
-                registers: (40.0, 2.0 * wider),
-                strip_lag: 96.0,
-            };
-        }
-        if kernel.is(SweepKind::Soft) {
-            return Self {
-                cell: 12.0,
-                cell_latency: 12.0,
-                row: 30.0,
-                row_latency: 90.0,
-                registers: (62.0, 3.1),
-                strip_lag: 0.0,
-            };
-        }
-        let links = kernel.is(SweepKind::Wide);
-        if links && !wide && kernel.key.starts_with("open_dtw") {
-            // Measured for lanes of 16 to 64 columns. What links, and columns that lanes share, cost in a row is saved where one
-            // strip is all and neighbours share one column at most (kOne in sweeps/wide.cuh).
-            let alone = kernel.columns >= 32
-                && kernel.rows > 1
-                && m <= kernel.width() as usize
-                && shares_at_most(1, kernel, m);
-            let (row, row_latency) = if alone { (8.0, 12.0) } else { (28.0, 65.0) };
-            return Self {
-                cell: 4.3,
-                cell_latency: 13.0,
-                row,
-                row_latency,
-                registers: (8.0 + 16.0 * f64::from(kernel.rows), 2.0),
-                strip_lag: 56.0,
-            };
-        }
-        let lagged = kernel.untimed;
+impl Device {
+    pub(crate) fn of(machine: &impl Machine) -> Self {
+        let properties = machine.properties();
         Self {
-            cell: match (lagged, wide) {
-                (true, _) => 17.0,
-                (false, true) => 12.0,
-                (false, false) => 3.0,
-            },
-            // Rows of narrow lanes are begun before their left edge is there.
-            cell_latency: match (lagged, wide) {
-                (true, _) if links && kernel.columns < 12 => 33.0,
-                (true, _) => 48.0,
-                (false, true) => 33.0,
-                (false, false) => 13.0,
-            },
-            row: if lagged { 25.0 } else { 8.0 },
-            row_latency: 65.0,
-            registers: if lagged { (90.0, 8.0) } else { (8.0 + 16.0 * f64::from(kernel.rows), 2.0 * wider) },
-            strip_lag: if links { 56.0 } else { 96.0 },
+            multiprocessors: properties.multiprocessors,
+            lanes: properties.lanes,
+            tuning: machine.tuning(),
         }
-    }
-
-    /// Blocks that a multiprocessor has registers for.
-    fn resident_blocks(&self, columns: f64) -> f64 {
-        let registers = (self.registers.0 + self.registers.1 * columns).min(255.0);
-        (512.0 / registers).floor().clamp(1.0, 12.0)
     }
 }
 
-/// Most blocks of a multiprocessor for strips that pass numbers on: more wait longer for each other than they gain.
-pub(crate) const SPREAD_BLOCKS: u32 = 2;
-
-/// Strips have 32 lanes.
+/// Strips have 32 lanes, whatever a device issues together.
 const STRIP_LANES: usize = 32;
 
-/// The fastest kernel for a launch on a device of this many multiprocessors, among those that `fit` into memory unless none
+/// The fastest kernel for a launch on a device, among those that `fit` into memory unless none
 /// does; `None` if there is none at all.
-pub(crate) fn choose(
-    demand: &Demand,
-    multiprocessors: u32,
-    fits: impl Fn(&Kernel) -> bool,
-) -> Option<Choice> {
-    fastest(demand, multiprocessors, fits).or_else(|| fastest(demand, multiprocessors, |_| true))
+pub(crate) fn choose(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
+    fastest(demand, device, fits).or_else(|| fastest(demand, device, |_| true))
 }
 
-fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
+fn fastest(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
     catalog::sweeps(demand.key, demand.dtype, demand.many)
         .filter(|kernel| can(kernel, demand) && fits(kernel))
         .flat_map(|kernel| {
@@ -166,7 +81,7 @@ fn fastest(demand: &Demand, multiprocessors: u32, fits: impl Fn(&Kernel) -> bool
             spreads.iter().map(move |spread| Choice { kernel, spread: *spread })
         })
         .min_by(|a, b| {
-            let cost = |choice: &Choice| cycles(choice, demand, multiprocessors);
+            let cost = |choice: &Choice| cycles(choice, demand, device);
             // Equal estimates: the narrower, then one for series without timestamps.
             let rank = |choice: &Choice| (choice.kernel.columns, !choice.kernel.untimed);
             cost(a).total_cmp(&cost(b)).then_with(|| rank(a).cmp(&rank(b)))
@@ -197,11 +112,11 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
 }
 
 /// Estimated cycles of a launch.
-fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
+fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
     let Choice { kernel, spread } = *choice;
-    let costs = Costs::of(kernel, demand.m);
+    let costs = device.tuning.costs(kernel, is_one_strip(kernel, demand.m));
     let columns = f64::from(kernel.columns);
-    let schedulers = SCHEDULERS * f64::from(multiprocessors.max(1));
+    let schedulers = device.tuning.schedulers * f64::from(device.multiprocessors.max(1));
     let rows_at_once = f64::from(kernel.rows);
     let (strips, rows, lag) = if kernel.has_strips() {
         let width = kernel.width() as usize;
@@ -219,7 +134,7 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
         (1.0, demand.n as f64, f64::from(lag))
     };
     let steps = strips * (rows + lag * rows_at_once);
-    let warps = demand.tasks as f64 * f64::from(kernel.lanes) / STRIP_LANES as f64;
+    let warps = demand.tasks as f64 * f64::from(kernel.lanes) / f64::from(device.lanes.max(1));
     let step = columns * costs.cell + costs.row;
     let issue = warps * steps * step / schedulers;
     // Rows swept at once are so many chains side by side, until they take all that is issued.
@@ -227,8 +142,8 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let latency = cells + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
     let links = kernel.is(SweepKind::Wide);
-    let most = if spread && links { f64::from(SPREAD_BLOCKS) } else { f64::INFINITY };
-    let blocks = costs.resident_blocks(columns).min(most);
+    let most = if spread && links { f64::from(device.tuning.spread_blocks) } else { f64::INFINITY };
+    let blocks = device.tuning.resident_blocks(kernel, costs).min(most);
     let at_once = running.min(schedulers * blocks);
     let rounds = (running / at_once.max(1.0)).ceil();
     if !spread {
@@ -244,6 +159,11 @@ fn cycles(choice: &Choice, demand: &Demand, multiprocessors: u32) -> f64 {
     let sharing = (at_once / schedulers).ceil().max(1.0);
     let chain = demand.n as f64 + strips * (costs.strip_lag + STRIP_LANES as f64 * (rows_at_once - 1.0));
     issue.max(chain * (latency + (sharing - 1.0) * step) * rounds).max(alone)
+}
+
+/// Whether a wide sweep has one strip whose lanes share one column at most, and so a version of its own: kOne of sweeps/wide.cuh.
+fn is_one_strip(kernel: &Kernel, m: usize) -> bool {
+    kernel.columns >= 32 && kernel.rows > 1 && m <= kernel.width() as usize && shares_at_most(1, kernel, m)
 }
 
 /// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane: kShared of lanes/cells.cuh.
@@ -264,7 +184,11 @@ mod choices;
 
 #[cfg(test)]
 mod tests {
+    use dtw_kernels::tuning::SM90;
+
     use super::*;
+
+    const H200: Device = Device { multiprocessors: 132, lanes: 32, tuning: &SM90 };
 
     fn demand(n: usize, m: usize, tasks: u64) -> Demand {
         Demand {
@@ -286,7 +210,7 @@ mod tests {
     #[test]
     fn many_short_pairs_go_to_a_kernel_of_their_width() {
         for m in [20, 60, 96, 128, 512, 1024] {
-            let choice = choose(&demand(m, m, 10_000_000), 132, |_| true).unwrap();
+            let choice = choose(&demand(m, m, 10_000_000), &H200, |_| true).unwrap();
             let width = choice.kernel.width() as usize;
             assert!(choice.kernel.is(SweepKind::Narrow) && width >= m, "{m}: {choice:?}");
             assert!(width <= m + m / 2 + 16, "{m}: {choice:?}");
@@ -295,20 +219,20 @@ mod tests {
 
     #[test]
     fn few_long_pairs_are_spread() {
-        let choice = choose(&demand(100_000, 100_000, 1), 132, |_| true).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 1), &H200, |_| true).unwrap();
         assert!(choice.spread && choice.kernel.has_strips(), "{choice:?}");
-        let choice = choose(&demand(100_000, 100_000, 100_000), 132, |_| true).unwrap();
+        let choice = choose(&demand(100_000, 100_000, 100_000), &H200, |_| true).unwrap();
         assert!(choice.kernel.has_strips(), "{choice:?}");
     }
 
     #[test]
     fn bands_go_to_kernels_that_know_them() {
         let banded = Demand { band: true, row_cells: 200, ..demand(2047, 2047, 1_000_000) };
-        let choice = choose(&banded, 132, |_| true).unwrap();
+        let choice = choose(&banded, &H200, |_| true).unwrap();
         assert!(choice.kernel.is(SweepKind::Strips) && choice.kernel.band, "{choice:?}");
         for offsets in 16..=1536 {
             let narrow = Demand { offsets: Some(offsets), row_cells: offsets, ..banded };
-            let kernel = choose(&narrow, 132, |_| true).unwrap().kernel;
+            let kernel = choose(&narrow, &H200, |_| true).unwrap().kernel;
             assert!(
                 kernel.is(SweepKind::Diagonal) && kernel.width() as usize >= offsets,
                 "{offsets}: {kernel:?}"
@@ -319,9 +243,9 @@ mod tests {
     #[test]
     fn series_without_timestamps_go_to_kernels_for_them() {
         let twed = Demand { key: "twed", dtype: "f64", ..demand(4000, 4000, 1) };
-        assert!(choose(&twed, 132, |_| true).unwrap().kernel.untimed);
+        assert!(choose(&twed, &H200, |_| true).unwrap().kernel.untimed);
         for other in [Demand { untimed: false, ..twed }, Demand { band: true, row_cells: 100, ..twed }] {
-            assert!(!choose(&other, 132, |_| true).unwrap().kernel.untimed);
+            assert!(!choose(&other, &H200, |_| true).unwrap().kernel.untimed);
         }
     }
 
@@ -332,8 +256,10 @@ mod tests {
         {
             for (n, tasks) in [(1, 1), (100, 100_000), (1000, 1_000_000), (1500, 10)] {
                 let any = Demand { key, keeps_edges, ..demand(n, n, tasks) };
-                assert!(!choose(&any, 132, |_| true).unwrap().kernel.is(kind));
-                assert!(choose(&Demand { only: Some(kind), ..any }, 132, |_| true).unwrap().kernel.is(kind));
+                assert!(!choose(&any, &H200, |_| true).unwrap().kernel.is(kind));
+                assert!(
+                    choose(&Demand { only: Some(kind), ..any }, &H200, |_| true).unwrap().kernel.is(kind)
+                );
             }
         }
     }
@@ -341,7 +267,7 @@ mod tests {
     #[test]
     fn a_search_keeps_its_edges() {
         let search = Demand { key: "subsequence_dtw", keeps_edges: true, ..demand(1000, 20, 10) };
-        let choice = choose(&search, 132, |_| true).unwrap();
+        let choice = choose(&search, &H200, |_| true).unwrap();
         assert!(choice.kernel.has_strips() && choice.spread);
     }
 
@@ -349,7 +275,7 @@ mod tests {
     fn a_long_query_goes_to_lanes_that_it_fills() {
         for (m, columns) in [(1000, 32), (1500, 63), (2000, 63), (2016, 63), (2017, 64), (2048, 64)] {
             let search = Demand { key: "open_dtw", keeps_edges: true, ..demand(100_000, m, 512) };
-            let kernel = choose(&search, 132, |_| true).unwrap().kernel;
+            let kernel = choose(&search, &H200, |_| true).unwrap().kernel;
             assert_eq!((kernel.columns, kernel.rows), (columns, 8), "{m}: {kernel:?}");
         }
     }
@@ -359,7 +285,7 @@ mod tests {
     fn a_search_avoids_strips_that_go_row_by_row() {
         for m in [1030, 1540, 2040, 2050, 2060, 4040, 4100] {
             let search = Demand { key: "open_dtw", keeps_edges: true, ..demand(100_000, m, 512) };
-            let kernel = choose(&search, 132, |_| true).unwrap().kernel;
+            let kernel = choose(&search, &H200, |_| true).unwrap().kernel;
             assert!(shares_at_most(MOST_SHARED, kernel, m), "{m}: {kernel:?}");
         }
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use dtw_core::{Error, Result};
+use dtw_kernels::tuning::{self, Tuning};
 use dtw_kernels::{Kernel, host};
 
 use crate::{BLOCK_THREADS, Buffer, Machine, Properties};
@@ -148,6 +149,11 @@ impl Machine for HostMachine {
             total_bytes: self.total_bytes,
             free_bytes: self.free_bytes(),
         }
+    }
+
+    /// As on a device, so that tests see the kernels that a device would launch.
+    fn tuning(&self) -> &'static Tuning {
+        &tuning::SM90
     }
 
     fn allocate(&self, bytes: usize) -> Result<HostBuffer> {

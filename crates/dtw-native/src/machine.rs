@@ -6,6 +6,7 @@
 
 use dtw_core::Result;
 use dtw_kernels::Kernel;
+use dtw_kernels::tuning::Tuning;
 
 /// Threads of a block, of every kernel.
 pub const BLOCK_THREADS: u32 = 128;
@@ -49,6 +50,9 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
 
     /// What the device is.
     fn properties(&self) -> Properties;
+
+    /// What kernels cost on it; where nobody has measured, the numbers of the device that is most like it.
+    fn tuning(&self) -> &'static Tuning;
 
     /// A handle with a queue of its own, for one plan. A machine that can lose its device makes it anew here.
     ///

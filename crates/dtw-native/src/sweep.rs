@@ -8,7 +8,7 @@ use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
 use dtw_plan::{Banding, Budget, Form, Order, Rect, Rows, Table};
 
 use crate::bytes::Number;
-use crate::choose::{Choice, Demand, SPREAD_BLOCKS, choose};
+use crate::choose::{Choice, Demand, Device, choose};
 use crate::functor::Functor;
 use crate::scratch::Region;
 use crate::side::blocks_for;
@@ -56,6 +56,23 @@ impl LaunchBand {
     pub(crate) fn plain(form: Form) -> Self {
         Self { form, ranges: 0, offsets: 0 }
     }
+
+    /// The cells that it allows, for tasks that are swept whole.
+    fn grid(self) -> params::Grid {
+        let (band, radius, is_fraction) = match self.form {
+            Form::Full => (params::BAND_FULL, 0, false),
+            Form::Sakoe { radius, is_fraction } => (params::BAND_SAKOE, radius, is_fraction),
+            Form::Table => (params::BAND_TABLE, 0, false),
+        };
+        params::Grid {
+            band,
+            radius,
+            radius_is_fraction: u32::from(is_fraction),
+            spread: 0,
+            ranges: self.ranges,
+            range_offsets: self.offsets,
+        }
+    }
 }
 
 /// Where the last columns of a search are.
@@ -100,6 +117,7 @@ impl Slot {
 pub(crate) struct Sweeper<M: Machine> {
     machine: M,
     pub(crate) multiprocessors: u32,
+    device: Device,
     edges: Region<M>,
     links: Region<M>,
     progress: Region<M>,
@@ -115,10 +133,11 @@ pub(crate) struct Sweeper<M: Machine> {
 
 impl<M: Machine> Sweeper<M> {
     pub(crate) fn new(machine: M) -> Self {
-        let multiprocessors = machine.properties().multiprocessors;
+        let device = Device::of(&machine);
         Self {
             machine,
-            multiprocessors,
+            multiprocessors: device.multiprocessors,
+            device,
             edges: Region::default(),
             links: Region::default(),
             progress: Region::default(),
@@ -208,7 +227,7 @@ impl<M: Machine> Sweeper<M> {
             let slot = Slot::of::<T>(kernel, job, strips, rows);
             !kernel.has_strips() || slot.bytes() + slot.progress <= budget.edges
         };
-        choose(&demand, self.multiprocessors, fits).ok_or_else(|| Error::Unsupported {
+        choose(&demand, &self.device, fits).ok_or_else(|| Error::Unsupported {
             backend: self.machine.name(),
             what: format!(
                 "{} of {}: no kernel was built for it; the cpu backend can",
@@ -263,9 +282,9 @@ impl<M: Machine> Sweeper<M> {
         if job.out != 0 && !job.only_missing {
             for kind in SweepKind::ALL.into_iter().filter(|kind| kind.may_give_up()) {
                 let demand = Demand { only: Some(kind), ..self.demand::<T>(job, band.form) };
-                if let Some(first) = choose(&demand, self.multiprocessors, |_| true) {
+                if let Some(first) = choose(&demand, &self.device, |_| true) {
                     self.launch_one_strip(first.kernel, &p)?;
-                    p.only_missing = 1;
+                    p.measure.only_missing = 1;
                 }
             }
         }
@@ -273,9 +292,9 @@ impl<M: Machine> Sweeper<M> {
             self.launch_one_strip(kernel, &p)?;
             return Ok(None);
         }
-        p.strips = job.y.length.div_ceil(kernel.width());
-        p.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
-        let slot = Slot::of::<T>(kernel, job, p.strips, p.edge_stride);
+        p.strips.count = job.y.length.div_ceil(kernel.width());
+        p.strips.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
+        let slot = Slot::of::<T>(kernel, job, p.strips.count, p.strips.edge_stride);
         if spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot.bytes() {
             return self.launch_spread(kernel, job, &slot, &mut p, budget);
         }
@@ -287,8 +306,8 @@ impl<M: Machine> Sweeper<M> {
     /// them take more than one round.
     fn launch_one_strip(&mut self, kernel: &'static Kernel, p: &params::Sweep) -> Result<()> {
         let groups = u64::from(32 / kernel.lanes.min(32));
-        let mut blocks = blocks_for(p.tasks.div_ceil(groups));
-        if p.only_missing != 0 {
+        let mut blocks = blocks_for(p.pairs.tasks.div_ceil(groups));
+        if p.measure.only_missing != 0 {
             let resident = u32::try_from(self.resident_blocks(kernel)?).unwrap_or(u32::MAX);
             blocks = blocks.min(resident.max(blocks / kernel.lanes));
         }
@@ -308,11 +327,11 @@ impl<M: Machine> Sweeper<M> {
         let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot.bytes()).max(1));
         let blocks = blocks.min(job.tasks.div_ceil(BLOCK_WARPS)).max(1);
         let slots = blocks * BLOCK_WARPS;
-        p.edge_part_stride = slots * p.edge_stride;
+        p.strips.edge_part_stride = slots * p.strips.edge_stride;
         self.edges.reserve(&self.machine, (slots * slot.edge) as usize)?;
         self.links.reserve(&self.machine, (slots * slot.links).max(LEAST_LINKS) as usize)?;
-        (p.edges, p.links) = (self.edges.address(), self.links.address());
-        p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+        (p.strips.edges, p.strips.links) = (self.edges.address(), self.links.address());
+        p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
         self.machine.launch(kernel, p.bytes(), blocks as u32)
     }
 
@@ -326,7 +345,7 @@ impl<M: Machine> Sweeper<M> {
         budget: &Budget,
     ) -> Result<Option<Edges>> {
         let resident = self.resident_blocks(kernel)?;
-        p.spread = 1;
+        p.grid.spread = 1;
         let task_bytes = slot.bytes() + slot.progress;
         if task_bytes > budget.edges {
             return Err(budget.exceeded("the edge between two strips", task_bytes, budget.edges));
@@ -339,69 +358,74 @@ impl<M: Machine> Sweeper<M> {
                 budget.edges,
             ));
         }
-        p.edge_part_stride = most * p.edge_stride;
+        p.strips.edge_part_stride = most * p.strips.edge_stride;
         self.edges.reserve(&self.machine, (most * slot.edge) as usize)?;
-        p.edges = self.edges.address();
+        p.strips.edges = self.edges.address();
         let has_links = kernel.is(SweepKind::Wide);
-        let (offsets, mut first) = (p.range_offsets, 0);
+        let (offsets, mut first) = (p.grid.range_offsets, 0);
         while first < job.tasks {
             let tasks = most.min(job.tasks - first);
-            (p.first_task, p.tasks) = (first, tasks);
-            p.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
+            (p.pairs.first_task, p.pairs.tasks) = (first, tasks);
+            p.grid.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
             if has_links {
                 // The ticket behind the links: one thing less to zero before a short launch.
                 let bytes = (tasks * slot.links).max(LEAST_LINKS);
-                p.links = self.links.zeros(&self.machine, bytes as usize + size_of::<u64>())?;
-                p.ticket = p.links + bytes;
+                p.strips.links = self.links.zeros(&self.machine, bytes as usize + size_of::<u64>())?;
+                p.strips.ticket = p.strips.links + bytes;
             } else {
-                p.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
-                p.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+                p.strips.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
+                p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             }
-            let strips = tasks * u64::from(p.strips);
-            let waits = has_links && p.strips > 1;
-            let most = if waits { u64::from(SPREAD_BLOCKS * self.multiprocessors) } else { resident };
+            let strips = tasks * u64::from(p.strips.count);
+            let waits = has_links && p.strips.count > 1;
+            let most = if waits {
+                u64::from(self.device.tuning.spread_blocks * self.multiprocessors)
+            } else {
+                resident
+            };
             let blocks = resident.min(most).min(strips.div_ceil(BLOCK_WARPS));
             self.machine.launch(kernel, p.bytes(), blocks as u32)?;
             first += tasks;
         }
-        let edges = Edges { address: p.edges, stride: p.edge_stride, part_stride: p.edge_part_stride };
+        let edges = Edges {
+            address: p.strips.edges,
+            stride: p.strips.edge_stride,
+            part_stride: p.strips.edge_part_stride,
+        };
         Ok(job.keeps_edges.then_some(edges))
     }
 
     /// What every kind of sweep is told.
     pub(crate) fn params(&self, job: &Job, band: LaunchBand) -> params::Sweep {
-        let (kind, radius, is_fraction) = match band.form {
-            Form::Full => (params::BAND_FULL, 0, false),
-            Form::Sakoe { radius, is_fraction } => (params::BAND_SAKOE, radius, is_fraction),
-            Form::Table => (params::BAND_TABLE, 0, false),
-        };
         params::Sweep {
-            x: job.x,
-            y: job.y,
-            out: job.out,
-            out_stride: job.out_stride as u64,
-            tasks: job.tasks,
-            pairing: match job.pairing {
-                Pairing::Cross => params::CROSS,
-                Pairing::SelfSymmetric => params::SYMMETRIC,
-                Pairing::Zipped => params::ZIPPED,
+            pairs: params::Pairs {
+                x: job.x,
+                y: job.y,
+                out: job.out,
+                out_stride: job.out_stride as u64,
+                tasks: job.tasks,
+                pairing: match job.pairing {
+                    Pairing::Cross => params::CROSS,
+                    Pairing::SelfSymmetric => params::SYMMETRIC,
+                    Pairing::Zipped => params::ZIPPED,
+                },
+                channels: job.channels as u32,
+                ..params::Pairs::default()
             },
-            channels: job.channels as u32,
-            band: kind,
-            radius,
-            radius_is_fraction: u32::from(is_fraction),
-            ranges: band.ranges,
-            range_offsets: band.offsets,
-            weights: self.weights.address(),
-            weight_center: self.weighed.map_or(0, |(_, longest)| longest as i64),
-            only_strip: params::ALL_STRIPS,
-            keep_last: u32::from(job.keeps_edges),
-            option: job.functor.option,
-            only_missing: u32::from(job.only_missing),
-            choices: job.last_row,
-            choice_stride: u64::from(job.y.length),
-            parameters: job.functor.parameters,
-            ..params::Sweep::default()
+            grid: band.grid(),
+            strips: params::Strips {
+                only_strip: params::ALL_STRIPS,
+                keep_last: u32::from(job.keeps_edges),
+                ..params::Strips::default()
+            },
+            trace: params::Trace { choices: job.last_row, choice_stride: u64::from(job.y.length) },
+            measure: params::Measure {
+                weights: self.weights.address(),
+                weight_center: self.weighed.map_or(0, |(_, longest)| longest as i64),
+                parameters: job.functor.parameters,
+                option: job.functor.option,
+                only_missing: u32::from(job.only_missing),
+            },
         }
     }
 }

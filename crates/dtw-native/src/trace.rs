@@ -117,24 +117,24 @@ impl<T: Number, M: Machine> Tracer<T, M> {
         self.edges.reserve(machine, tasks * size.edges() * size_of::<T>())?;
         self.choices.reserve(machine, tasks * words * size_of::<u32>())?;
         self.points.reserve(machine, tasks * size.points() * 2 * size_of::<u32>())?;
-        let mut p = params::Sweep {
-            out: self.out.address(),
-            spread: 1,
+        let mut p = engine.sweeper.params(job, band);
+        p.pairs.out = self.out.address();
+        p.grid.spread = 1;
+        p.strips = params::Strips {
             edges: self.edges.address(),
             edge_stride: size.edge_rows() as u64,
             edge_part_stride: (tasks * strips * size.edge_rows()) as u64,
             progress: self.progress.zeros(machine, tasks * strips * size_of::<u32>())?,
             ticket: self.ticket.zeros(machine, size_of::<u64>())?,
-            choices: self.choices.address(),
-            choice_stride: words as u64,
-            strips: strips as u32,
+            count: strips as u32,
             keep_edges: 1,
-            ..engine.sweeper.params(job, band)
+            ..p.strips
         };
+        p.trace = params::Trace { choices: self.choices.address(), choice_stride: words as u64 };
         let resident = machine.resident_blocks(kernel)?.max(1);
         machine.launch(kernel, p.bytes(), resident.min(blocks_for((tasks * strips) as u64)))?;
         let mut walk = params::Walk {
-            choices: p.choices,
+            choices: p.trace.choices,
             points: self.points.address(),
             state: self.state.hold(machine, &self.host_state)?,
             path_stride: size.points() as u64,
@@ -143,11 +143,11 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             ..params::Walk::default()
         };
         let walker = catalog::other(Pass::Walk, "walk", "", false).expect("permutations.toml lists it");
-        (p.out, p.keep_edges) = (0, 0);
+        (p.pairs.out, p.strips.keep_edges) = (0, 0);
         for strip in (0..strips as u32).rev() {
             is_cancelled()?;
             self.ticket.zeros(machine, size_of::<u64>())?;
-            (p.only_strip, walk.strip) = (strip, strip);
+            (p.strips.only_strip, walk.strip) = (strip, strip);
             machine.launch(kernel, p.bytes(), resident.min(blocks_for(tasks as u64)))?;
             machine.launch(walker, walk.bytes(), job.tasks.div_ceil(u64::from(BLOCK_THREADS)) as u32)?;
         }

@@ -4,7 +4,7 @@
 #![cfg(feature = "host")]
 
 use dtw_core::Scalar;
-use dtw_kernels::params::{self, PAD, Side, Sweep};
+use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Side, Strips, Sweep};
 use dtw_kernels::{Kernel, SweepKind, catalog};
 use launch::Launch;
 
@@ -72,26 +72,30 @@ fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
     // A slot for each warp of the launch below, or for each task.
     let blocks = TASKS as u32;
     let links = vec![0_u8; blocks as usize * 4 * stride * 2 * size_of::<T>()];
-    let p = Sweep {
+    let pairs = Pairs {
         x,
         y,
         out: launch.hold(&out),
         tasks: TASKS as u64,
         pairing: params::ZIPPED,
         channels: 1,
-        spread: u32::from(spread),
-        edges: launch.hold(&edges),
-        links: launch.hold(&links),
-        edge_stride: stride as u64,
-        ticket: launch.hold(&[0_u64]),
-        strips: (m as u32).div_ceil(kernel.width()),
-        only_strip: params::ALL_STRIPS,
-        keep_last: u32::from(keeps),
-        parameters: [NU, LAMBDA, 2.0, 0.0],
-        ..Sweep::default()
+        ..Pairs::default()
     };
+    let strips = Strips {
+        edges: launch.hold(&edges),
+        edge_stride: stride as u64,
+        links: launch.hold(&links),
+        ticket: launch.hold(&[0_u64]),
+        count: (m as u32).div_ceil(kernel.width()),
+        keep_last: u32::from(keeps),
+        ..Strips::default()
+    };
+    let measure = Measure { parameters: [NU, LAMBDA, 2.0, 0.0], ..Measure::default() };
+    let grid = Grid { spread: u32::from(spread), ..Grid::default() };
+    let p = Sweep { pairs, grid, strips, measure, ..Sweep::default() };
     launch.run(kernel, &p, blocks);
-    let (out, edges) = (launch.read::<T>(p.out, TASKS), launch.read::<T>(p.edges, TASKS * stride));
+    let (out, edges) =
+        (launch.read::<T>(p.pairs.out, TASKS), launch.read::<T>(p.strips.edges, TASKS * stride));
     for k in 0..TASKS {
         let expected = last_column(kernel, &xs[k], &ys[k]);
         let what = format!("{} {}x{} spread {spread}", kernel.symbol, xs[k].len(), ys[k].len());
@@ -124,7 +128,7 @@ fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
     let (xs, ys) = (all(n, 5), all(m, 50));
     let side = |side: Side| Side { offsets: 0, lengths: 0, stride: u64::from(side.length + PAD), ..side };
     let (x, y) = (side(launch.side::<f32>(&xs, gaps)), side(launch.side::<f32>(&ys, gaps)));
-    let p = Sweep {
+    let pairs = Pairs {
         x,
         y,
         out: launch.hold(&[f32::NAN; 9]),
@@ -132,12 +136,12 @@ fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
         tasks: 9,
         pairing: params::CROSS,
         channels: 1,
-        band: params::BAND_SAKOE,
-        radius: radius as u32,
-        ..Sweep::default()
+        ..Pairs::default()
     };
+    let grid = Grid { band: params::BAND_SAKOE, radius: radius as u32, ..Grid::default() };
+    let p = Sweep { pairs, grid, ..Sweep::default() };
     launch.run(kernel, &p, 1);
-    for (k, got) in launch.read::<f32>(p.out, 9).into_iter().enumerate() {
+    for (k, got) in launch.read::<f32>(p.pairs.out, 9).into_iter().enumerate() {
         let expected = banded(&xs[k / 3], &ys[k % 3], radius);
         assert_eq!(got, expected, "{} {n}x{m} radius {radius} task {k}", kernel.symbol);
     }

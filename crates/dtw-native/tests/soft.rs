@@ -2,7 +2,7 @@
 //! undone where those exponents cannot do.
 #![cfg(feature = "host")]
 
-use dtw_kernels::params::{self, Sweep};
+use dtw_kernels::params::{self, Measure, Pairs, Sweep};
 use dtw_kernels::{Kernel, SweepKind, catalog};
 use launch::{Launch, noise};
 
@@ -29,19 +29,19 @@ fn soft_dtw(x: &[f64], y: &[f64], gamma: f64) -> f64 {
 fn sweep(kernel: &'static Kernel, xs: &[Vec<f64>], ys: &[Vec<f64>], gamma: f64) -> Vec<f64> {
     let mut launch = Launch::new();
     let gaps = |series: &[f64]| vec![0.0; series.len()];
-    let p = Sweep {
+    let pairs = Pairs {
         x: launch.side::<f32>(xs, gaps),
         y: launch.side::<f32>(ys, gaps),
         out: launch.hold(&vec![7.0_f32; xs.len()]),
         tasks: xs.len() as u64,
         pairing: params::ZIPPED,
         channels: 1,
-        only_strip: params::ALL_STRIPS,
-        parameters: [gamma, 0.0, 0.0, 0.0],
-        ..Sweep::default()
+        ..Pairs::default()
     };
+    let measure = Measure { parameters: [gamma, 0.0, 0.0, 0.0], ..Measure::default() };
+    let p = Sweep { pairs, measure, ..Sweep::default() };
     launch.run(kernel, &p, 2);
-    launch.read::<f32>(p.out, xs.len())
+    launch.read::<f32>(p.pairs.out, xs.len())
 }
 
 fn kernels() -> Vec<&'static Kernel> {

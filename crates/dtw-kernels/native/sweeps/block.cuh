@@ -60,22 +60,22 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
     while (true) {
         uint64_t ticket = 0;
         if (lane() == 0) {
-            ticket = take(p.ticket);
+            ticket = take(p.strips.ticket);
         }
         ticket = broadcast(ticket, 0);
-        if (ticket >= p.tasks * p.strips) {
+        if (ticket >= p.pairs.tasks * p.strips.count) {
             return;
         }
-        const uint64_t k = ticket % p.tasks;
-        const uint32_t strip = static_cast<uint32_t>(ticket / p.tasks);
+        const uint64_t k = ticket % p.pairs.tasks;
+        const uint32_t strip = static_cast<uint32_t>(ticket / p.pairs.tasks);
         const Task task = task_of(p, k);
         if (strip * (32 * K) >= task.m) {
             continue;
         }
         const Band band = band_of(p, k, task.n, task.m);
-        T* edge = static_cast<T*>(p.edges) + k * p.edge_stride;
-        uint32_t* done = p.progress + k * p.strips + strip;
-        LastRow<R, K> last{reinterpret_cast<T*>(p.choices) + k * p.choice_stride, p.tasks * p.choice_stride, task.n, task.m,
+        T* edge = static_cast<T*>(p.strips.edges) + k * p.strips.edge_stride;
+        uint32_t* done = p.strips.progress + k * p.strips.count + strip;
+        LastRow<R, K> last{reinterpret_cast<T*>(p.trace.choices) + k * p.trace.choice_stride, p.pairs.tasks * p.trace.choice_stride, task.n, task.m,
                            0, {}};
         sweep_strip<R, K, false, Channels<Search>::many>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
                                                     done, last);
@@ -84,5 +84,5 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
 
 }  // namespace dtw
 
-#define DTW_BLOCK(symbol, R, K) \
-    DTW_KERNEL_OF(symbol, dtw::least_blocks(K), dtw::Sweep, dtw::sweep_block<DTW_ARGUMENTS R, K>(p))
+#define DTW_BLOCK(symbol, R, K, BLOCKS) \
+    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep, dtw::sweep_block<DTW_ARGUMENTS R, K>(p))

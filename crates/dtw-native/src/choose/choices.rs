@@ -1,9 +1,11 @@
 //! The chooser's choices, as recorded in tests/choices.csv: an edit that is not meant to change one must not.
 
+use dtw_kernels::tuning::SM90;
+
 use super::*;
 
-/// A row of the record: the demand, multiprocessors, and what was chosen.
-fn parse(line: &'static str) -> (Demand, u32, String) {
+/// A row of the record: the demand, the device, and what was chosen.
+fn parse(line: &'static str) -> (Demand, Device, String) {
     let fields: Vec<&'static str> = line.split(',').collect();
     let [
         key,
@@ -46,7 +48,8 @@ fn parse(line: &'static str) -> (Demand, u32, String) {
         tasks: number(tasks) as u64,
         keeps_edges: is(wanted, "keeps", "result"),
     };
-    (demand, number(device) as u32, format!("{kind},{shape},{strips}"))
+    let device = Device { multiprocessors: number(device) as u32, lanes: 32, tuning: &SM90 };
+    (demand, device, format!("{kind},{shape},{strips}"))
 }
 
 /// A choice as the record has it.
@@ -63,8 +66,8 @@ fn choices_are_as_recorded() {
     let rows = include_str!("../../tests/choices.csv").lines().filter(|line| !line.starts_with('#')).skip(1);
     let mut changed = Vec::new();
     for line in rows {
-        let (demand, multiprocessors, recorded) = parse(line);
-        let now = choose(&demand, multiprocessors, |_| true).map_or("none".to_owned(), name);
+        let (demand, device, recorded) = parse(line);
+        let now = choose(&demand, &device, |_| true).map_or("none".to_owned(), name);
         if now != recorded {
             changed.push(format!("{line}: now {now}"));
         }

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
 use dtw_core::Result;
+use dtw_kernels::tuning::Tuning;
 
 use super::Known;
 
@@ -71,6 +72,8 @@ pub struct Opened {
     pub multiprocessors: u32,
     /// Lanes of a warp: 32 or 64.
     pub lanes: u32,
+    /// What kernels cost on it.
+    pub tuning: &'static Tuning,
 }
 
 /// How a kernel is launched.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use dtw_core::{Error, Result};
 use dtw_kernels::Kernel;
+use dtw_kernels::tuning::Tuning;
 
 use super::context::Shared;
 use super::driver::{Driver, Event, FailureKind, Launch, Stream};
@@ -194,6 +195,10 @@ impl<D: Driver> Machine for Gpu<D> {
 
     fn properties(&self) -> Properties {
         self.context.properties()
+    }
+
+    fn tuning(&self) -> &'static Tuning {
+        self.context.opened().tuning
     }
 
     fn own_queue(&self) -> Result<Self> {

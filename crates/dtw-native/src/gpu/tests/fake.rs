@@ -166,7 +166,13 @@ impl Driver for Fake {
         open.insert(ordinal, (context, renewals));
         lock(&CONTEXTS).insert(context, Device::default());
         CURRENT.set(context);
-        Ok(Opened { context: Context(context), name: "a fake".to_owned(), multiprocessors: 3, lanes: 64 })
+        Ok(Opened {
+            context: Context(context),
+            name: "a fake".to_owned(),
+            multiprocessors: 3,
+            lanes: 64,
+            tuning: &dtw_kernels::tuning::SM90,
+        })
     }
 
     unsafe fn close(_: usize, context: Context) {

@@ -1,0 +1,116 @@
+//! What kernels cost on which device: the files of tuning/, which say where each number was measured.
+
+use crate::{Kernel, SweepKind};
+
+/// The numbers by which kernels are chosen on a kind of device. A backend hands over those of its device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tuning {
+    /// The file's name without ending.
+    pub name: &'static str,
+    /// Schedulers of a multiprocessor; each issues for one warp at a time.
+    pub schedulers: f64,
+    /// Registers of a multiprocessor over the threads of a block.
+    pub registers: f64,
+    /// Most registers of a lane.
+    pub most_registers: f64,
+    /// Most blocks of a multiprocessor.
+    pub most_blocks: f64,
+    /// Most blocks of a multiprocessor for strips that wait for each other.
+    pub spread_blocks: u32,
+    rules: &'static [Rule],
+}
+
+/// Costs, and of which kernels: all conditions that are there must hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Rule {
+    kinds: Option<&'static [SweepKind]>,
+    masked: Option<bool>,
+    functors: Option<&'static [&'static str]>,
+    dtype: Option<&'static str>,
+    untimed: Option<bool>,
+    below: Option<u32>,
+    one_strip: Option<bool>,
+    costs: Costs,
+}
+
+/// Cycles that a warp's instructions take, and registers of a lane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// To issue one cell of every lane.
+    pub cell: f64,
+    /// From a cell to the next that depends on it, with what else is issued meanwhile.
+    pub cell_latency: f64,
+    /// To issue what a row needs besides its cells.
+    pub row: f64,
+    /// From a row's last cell to the next lane's first.
+    pub row_latency: f64,
+    /// Registers: some, more for each row at once, more for each column.
+    pub registers: [f64; 3],
+    /// Rows by which a strip follows the strip to its left, when both are under way at once.
+    pub strip_lag: f64,
+}
+
+include!(concat!(env!("OUT_DIR"), "/tuning.rs"));
+
+impl Tuning {
+    /// What a sweep costs; `one_strip`: in a launch of one strip whose lanes share one column at most.
+    ///
+    /// # Panics
+    ///
+    /// Never: the build refuses a file whose last row has conditions.
+    #[must_use]
+    pub fn costs(&self, kernel: &Kernel, one_strip: bool) -> &'static Costs {
+        let rule = self.rules.iter().find(|rule| rule.holds(kernel, one_strip));
+        &rule.expect("the last row is for all").costs
+    }
+
+    /// Blocks of such a kernel that a multiprocessor has registers for.
+    #[must_use]
+    pub fn resident_blocks(&self, kernel: &Kernel, costs: &Costs) -> f64 {
+        let [some, of_row, of_column] = costs.registers;
+        let lane = some + of_row * f64::from(kernel.rows) + of_column * f64::from(kernel.columns);
+        (self.registers / lane.min(self.most_registers)).floor().clamp(1.0, self.most_blocks)
+    }
+}
+
+impl Rule {
+    fn holds(&self, kernel: &Kernel, one_strip: bool) -> bool {
+        let is_of = |kinds: &[SweepKind]| kernel.kind().is_some_and(|kind| kinds.contains(&kind));
+        self.kinds.is_none_or(is_of)
+            && self.masked.is_none_or(|masked| masked == (kernel.band || kernel.many))
+            && self.functors.is_none_or(|keys| keys.contains(&kernel.key))
+            && self.dtype.is_none_or(|dtype| dtype == kernel.dtype)
+            && self.untimed.is_none_or(|untimed| untimed == kernel.untimed)
+            && self.below.is_none_or(|below| kernel.columns < below)
+            && self.one_strip.is_none_or(|wanted| wanted == one_strip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn every_row_is_of_some_kernel() {
+        let used = |tuning: &Tuning, costs: &Costs| {
+            catalog::kernels()
+                .iter()
+                .filter(|kernel| kernel.kind().is_some())
+                .any(|kernel| [false, true].iter().any(|one| std::ptr::eq(tuning.costs(kernel, *one), costs)))
+        };
+        for rule in SM90.rules {
+            assert!(used(&SM90, &rule.costs), "{rule:?}: rows before it match all that it does");
+        }
+    }
+
+    #[test]
+    fn lanes_of_many_registers_leave_room_for_few_blocks() {
+        let of = |symbol| {
+            let kernel = catalog::find(symbol).unwrap();
+            SM90.resident_blocks(kernel, SM90.costs(kernel, false))
+        };
+        assert!((of("dtw_dtw_narrow_f32_one_8x64x2") - 3.0).abs() < 1e-9);
+        assert!((of("dtw_dtw_narrow_f32_one_8x4") - 12.0).abs() < 1e-9);
+    }
+}
