@@ -7,6 +7,8 @@
 //! | `banding` | a band as a closed form or as a table of ranges, its cells, and whether it leaves each pair a path |
 //! | `runs` | where a tile is cut for kernels of different widths |
 //! | `scatter` | where a tile's results belong in the caller's output |
+//! | `device` | what is asked of a device: a small trait |
+//! | `walk` | the loop over that trait: series in chunks, pairs in tiles, transfers under the next sweep |
 //!
 //! Nothing here knows an address, a buffer or a kernel.
 
@@ -14,12 +16,16 @@
 
 mod banding;
 mod budget;
+mod device;
 mod order;
 mod runs;
 mod scatter;
+mod walk;
 
 pub use banding::{Banding, Form, RowRange, Rows, Table};
 pub use budget::{Budget, chunks, cut, launch_tasks, tiles};
+pub use device::{Axis, Device, Fetch, Pairs, SLOTS};
 pub use order::{Order, Rect};
 pub use runs::{parts, runs};
 pub use scatter::{Target, direct, scatter};
+pub use walk::{Output, each_tile, fetch_tiles, stop_if_cancelled};

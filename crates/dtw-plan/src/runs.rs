@@ -33,6 +33,9 @@ pub fn runs(
 /// The parts of a tile whose columns are cut at `begins` (counted from the tile's first column). Of a symmetric tile a run of columns
 /// has the rows above, and the triangle next to the diagonal.
 pub fn parts(tile: &Rect, begins: &[usize]) -> Vec<Rect> {
+    if begins.is_empty() {
+        return vec![tile.clone()];
+    }
     let mut parts = Vec::with_capacity(begins.len() + 1);
     let mut start = tile.columns.start;
     let ends = begins.iter().map(|begin| tile.columns.start + begin).chain([tile.columns.end]);

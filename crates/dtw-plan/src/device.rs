@@ -1,0 +1,106 @@
+//! What the loop asks of a device: to take series, to sweep a tile, to give results back. No address, no buffer.
+
+use std::ops::Range;
+
+use dtw_core::{Observer, Pairing, Result};
+
+use crate::banding::{Banding, Rows};
+use crate::order::{Order, Rect};
+
+/// Transfers of results that may be under way at once, each with its slot.
+pub const SLOTS: usize = 2;
+
+/// A side of the pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// The rows of a rectangle, and of a sweep.
+    Rows,
+    /// Its columns.
+    Columns,
+}
+
+/// The pairs of a call, and what is known of them before any is swept.
+pub struct Pairs<'a> {
+    /// Which pairs of a row and a column.
+    pub pairing: Pairing,
+    /// The series of the rows.
+    pub rows: &'a Order,
+    /// The series of the columns; those of the rows once more for [`Pairing::SelfSymmetric`].
+    pub columns: &'a Order,
+    /// Which series of the problem the rows are.
+    pub kind: Rows,
+    /// The band.
+    pub banding: &'a mut Banding,
+    /// Is told of cells, and says when to stop.
+    pub observer: &'a dyn Observer,
+}
+
+impl Pairs<'_> {
+    /// The order of a side.
+    pub fn order(&self, axis: Axis) -> &Order {
+        match axis {
+            Axis::Rows => self.rows,
+            Axis::Columns => self.columns,
+        }
+    }
+
+    /// Cells of all pairs of a rectangle.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] where the band leaves one no path.
+    pub fn cells(&mut self, rect: &Rect) -> Result<u64> {
+        self.banding.cells_of(rect, self.rows, self.columns, self.kind)
+    }
+
+    /// The longest series of a rectangle: points of its rows and of its columns.
+    pub fn longest(&self, rect: &Rect) -> (usize, usize) {
+        (self.rows.longest(rect.rows.clone()), self.columns.longest(rect.columns.clone()))
+    }
+
+    /// Cells of the largest pair of a rectangle, at most.
+    pub fn most_cells(&mut self, rect: &Rect) -> u64 {
+        let (n, m) = self.longest(rect);
+        // The longest need not be a pair, and then the band need not leave them a path.
+        self.banding.cells_in(self.kind, n, m).unwrap_or(n as u64 * m as u64)
+    }
+}
+
+/// A device that sweeps the pairs of a call tile by tile.
+pub trait Device {
+    /// Bytes that a series of `length` points (as swept) takes on the device.
+    fn series_bytes(&self, axis: Axis, length: usize) -> u64;
+
+    /// Brings the series at these places of an order to the device. Those of the same side that were there may go.
+    ///
+    /// # Errors
+    /// What the device says.
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()>;
+
+    /// The tiles of a chunk, whose series are on the device: see [`crate::tiles`].
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::OutOfMemory`] where not even one pair fits.
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>>;
+}
+
+/// A device whose results come back: each tile's under the sweep of the next.
+pub trait Fetch<T>: Device {
+    /// Begins to sweep a tile, whose results go to a slot, [`Rect::outputs`] numbers: row after row, those of zipped pairs one after
+    /// the other. `true` if the lower half of a symmetric tile is filled too.
+    ///
+    /// # Errors
+    /// What the device says; nothing is in the slot then.
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, slot: usize) -> Result<bool>;
+
+    /// Begins to bring `results` numbers of a slot here, once they are there; returns without waiting.
+    ///
+    /// # Errors
+    /// What the device says; the slot is free again then.
+    fn begin_fetch(&mut self, slot: usize, results: usize) -> Result<()>;
+
+    /// Waits for the numbers of a slot, which is free then, also after an error.
+    ///
+    /// # Errors
+    /// What the device says of the sweep or of the transfer.
+    fn finish_fetch(&mut self, slot: usize, results: &mut [T]) -> Result<()>;
+}

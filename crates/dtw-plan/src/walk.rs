@@ -1,0 +1,141 @@
+//! The loop: series in chunks, pairs in tiles, a tile's transfer under the next tile's sweep.
+
+use dtw_core::{Error, Observer, Pairing, Result, Scalar};
+
+use crate::budget::{Budget, chunks};
+use crate::device::{Axis, Device, Fetch, Pairs, SLOTS};
+use crate::order::Rect;
+use crate::scatter::{Target, direct, scatter};
+
+/// Calls `tile` for each tile of the pairs, with its series on the device. The observer is asked before each whether to stop.
+///
+/// # Errors
+/// [`Error::Invalid`] where the band leaves a pair no path, before anything is loaded; [`Error::OutOfMemory`] where something does
+/// not fit the budget; [`Error::Cancelled`]; what the device and `tile` say.
+pub fn each_tile<D: Device>(
+    device: &mut D,
+    pairs: &mut Pairs<'_>,
+    budget: &Budget,
+    mut tile: impl FnMut(&mut D, &mut Pairs<'_>, &Rect) -> Result<()>,
+) -> Result<()> {
+    pairs.banding.check(pairs.pairing, pairs.rows, pairs.columns, pairs.kind)?;
+    let chunks = chunks(
+        pairs.pairing,
+        (pairs.rows.len(), pairs.columns.len()),
+        budget,
+        |k| device.series_bytes(Axis::Rows, pairs.rows.length(k)),
+        |k| device.series_bytes(Axis::Columns, pairs.columns.length(k)),
+    )?;
+    let (mut rows, mut columns) = (0..0, 0..0);
+    for chunk in &chunks {
+        stop_if_cancelled(pairs.observer)?;
+        if rows != chunk.rows {
+            device.load(Axis::Rows, pairs.rows, &chunk.rows)?;
+            rows = chunk.rows.clone();
+        }
+        // The columns of a symmetric chunk are its rows.
+        if chunk.pairing != Pairing::SelfSymmetric && columns != chunk.columns {
+            device.load(Axis::Columns, pairs.columns, &chunk.columns)?;
+            columns = chunk.columns.clone();
+        }
+        for part in device.tiles(pairs, chunk)? {
+            stop_if_cancelled(pairs.observer)?;
+            tile(device, pairs, &part)?;
+        }
+    }
+    Ok(())
+}
+
+/// An error if the observer says so.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub fn stop_if_cancelled(observer: &dyn Observer) -> Result<()> {
+    if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// Where results go.
+#[derive(Debug)]
+pub struct Output<'a, T> {
+    /// A number for each pair, as the pairing says.
+    pub values: &'a mut [T],
+    /// Whether results are added to what is there.
+    pub adds: bool,
+    /// Holds a tile whose results are put in their places one by one; kept between calls.
+    pub room: &'a mut Vec<T>,
+}
+
+/// A tile under way.
+struct Pending {
+    tile: Rect,
+    slot: usize,
+    cells: u64,
+    /// Whether both halves of a symmetric tile have been written.
+    is_complete: bool,
+}
+
+/// Sweeps all pairs and puts their results in their places. The observer is told of a tile's cells when its results are there.
+///
+/// # Errors
+/// As [`each_tile`]. Nothing is under way then.
+pub fn fetch_tiles<T: Scalar, D: Fetch<T>>(
+    device: &mut D,
+    pairs: &mut Pairs<'_>,
+    budget: &Budget,
+    output: &mut Output<'_, T>,
+) -> Result<()> {
+    let (mut pending, mut slot): (Option<Pending>, usize) = (None, 0);
+    let swept = each_tile(device, pairs, budget, |device, pairs, tile| {
+        let is_complete = device.sweep(pairs, tile, slot)?;
+        let cells = pairs.cells(tile)?;
+        device.begin_fetch(slot, tile.outputs())?;
+        let before = pending.replace(Pending { tile: tile.clone(), slot, cells, is_complete });
+        slot = (slot + 1) % SLOTS;
+        match before {
+            Some(before) => finish(device, pairs, &before, output),
+            None => Ok(()),
+        }
+    });
+    match (swept, pending) {
+        (Ok(()), Some(last)) => finish(device, pairs, &last, output),
+        (Err(error), Some(left)) => {
+            // Nothing of a stopped call may still be under way in the next one; its own error would say nothing new.
+            let _ = take(device, &left, output.room);
+            Err(error)
+        }
+        (swept, None) => swept,
+    }
+}
+
+/// Waits for a tile and puts its results in their places.
+fn finish<T: Scalar, D: Fetch<T>>(
+    device: &mut D,
+    pairs: &Pairs<'_>,
+    pending: &Pending,
+    output: &mut Output<'_, T>,
+) -> Result<()> {
+    let target =
+        Target { pairing: pairs.pairing, order_x: pairs.rows, order_y: pairs.columns, adds: output.adds };
+    if let Some(range) = direct(&target, &pending.tile, pending.is_complete) {
+        device.finish_fetch(pending.slot, &mut output.values[range])?;
+    } else {
+        let results = take(device, pending, output.room)?;
+        scatter(&target, &pending.tile, results, output.values);
+    }
+    pairs.observer.advance(pending.cells);
+    Ok(())
+}
+
+/// Waits for a tile's results.
+fn take<'a, T: Scalar, D: Fetch<T>>(
+    device: &mut D,
+    pending: &Pending,
+    room: &'a mut Vec<T>,
+) -> Result<&'a [T]> {
+    let outputs = pending.tile.outputs();
+    if room.len() < outputs {
+        room.resize(outputs, T::ZERO);
+    }
+    device.finish_fetch(pending.slot, &mut room[..outputs])?;
+    Ok(&room[..outputs])
+}
