@@ -1,16 +1,16 @@
-//! Distances of one pairing under one functor: series in chunks, results in tiles, a tile's transfer under the next
-//! tile's sweep.
+//! A machine as the planner's device: series are brought and prepared, tiles swept into slots or to their places.
 
 use std::ops::Range;
 
-use dtw_core::{Error, Observer, Pairing, Result, SeriesBatch};
+use dtw_core::{Observer, Pairing, Result, SeriesBatch};
 use dtw_plan::{
-    Banding, Budget, Order, Rect, RowRange, Rows, Target, chunks, direct, launch_tasks, parts, runs, scatter,
-    tiles,
+    Axis, Banding, Budget, Device, Fetch, Order, Output, Pairs, Rect, RowRange, Rows, bands, fetch_tiles,
+    launch_tasks, parts, runs, tiles,
 };
 
 use crate::bytes::{Number, bytes_mut};
 use crate::functor::Functor;
+use crate::layout::{DeviceBatch, Layout};
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation, Prepared, Staging};
 use crate::sweep::{Job, Sweeper};
@@ -18,6 +18,10 @@ use crate::{Machine, TRANSFER_SLOTS};
 
 /// Tasks per multiprocessor from which a run of shorter columns gets a launch of its own.
 const RUN_TASKS: u64 = 64;
+
+/// How many times as long a launch may take whose results stay on the device: no transfer waits for its end, and each end leaves
+/// multiprocessors idle.
+const LONG_LAUNCHES: u64 = 8;
 
 /// A machine, and all the memory that its plan holds.
 #[derive(Debug)]
@@ -32,35 +36,13 @@ pub(crate) struct Engine<T: Number, M: Machine> {
     host: Vec<T>,
 }
 
-/// What one pass over the pairs computes.
-pub(crate) struct Pass<'a> {
-    pub(crate) functor: Functor,
-    /// The one channel that is swept; `None`: all together.
-    pub(crate) channel: Option<usize>,
-    pub(crate) pairing: Pairing,
-    pub(crate) banding: &'a mut Banding,
-    pub(crate) observer: &'a dyn Observer,
-    /// Whether results are added to what the output holds.
-    pub(crate) adds: bool,
-}
-
-/// A tile under way.
-struct Pending {
-    tile: Rect,
-    slot: usize,
-    cells: u64,
-    /// Whether both halves of a symmetric tile have been written.
-    is_complete: bool,
-}
-
-/// One pass with its series in order.
-struct Run<'a, 'b, T> {
-    pass: &'a mut Pass<'b>,
-    x: &'a SeriesBatch<'a, T>,
-    y: &'a SeriesBatch<'a, T>,
-    order_x: &'a Order,
-    order_y: &'a Order,
-    preparation: Preparation,
+/// Where the series of a side come from.
+#[derive(Debug)]
+pub(crate) enum Source<'a, T, M: Machine> {
+    /// Memory of the host.
+    Host(&'a SeriesBatch<'a, T>),
+    /// The caller's memory on the device, and what the device has been told of it.
+    Device(DeviceBatch<'a>, &'a mut Layout<M>),
 }
 
 impl<T: Number, M: Machine> Engine<T, M> {
@@ -87,6 +69,43 @@ impl<T: Number, M: Machine> Engine<T, M> {
             + self.host.capacity() * size_of::<T>()
     }
 
+    /// Prepares the series at these places for the side of an axis.
+    pub(crate) fn load(
+        &mut self,
+        axis: Axis,
+        source: &mut Source<'_, T, M>,
+        preparation: &Preparation,
+        order: &Order,
+        places: &Range<usize>,
+    ) -> Result<()> {
+        let Self { machine, staging, budget, x, y, .. } = self;
+        let side = match axis {
+            Axis::Rows => x,
+            Axis::Columns => y,
+        };
+        match source {
+            Source::Host(batch) => {
+                side.load(machine, staging, budget, preparation, Bring { batch, order, places })
+            }
+            Source::Device(batch, layout) => {
+                let resident = layout.place(machine, batch, order, places, size_of::<T>())?;
+                side.load_resident(machine, preparation, order, places, &resident)
+            }
+        }
+    }
+
+    /// Most tasks of a launch for pairs of a chunk with at most so many cells; more of them where results stay on the device.
+    pub(crate) fn launch_tasks(&self, pairs: &Pairs<'_>, chunk: &Rect, cells: u64, in_place: bool) -> u64 {
+        let times = if in_place { LONG_LAUNCHES } else { 1 };
+        let tasks = launch_tasks(cells, self.sweeper.multiprocessors).saturating_mul(times);
+        let ranges = self.budget.tables / size_of::<RowRange>() as u64;
+        if pairs.banding.most_ranges(pairs.rows, pairs.columns) <= ranges {
+            return tasks;
+        }
+        let (n, _) = pairs.longest(chunk);
+        tasks.min((ranges / n.max(1) as u64).max(1))
+    }
+
     /// Distances of all pairs into `out`, in the places the pairing says.
     pub(crate) fn distances(
         &mut self,
@@ -97,9 +116,16 @@ impl<T: Number, M: Machine> Engine<T, M> {
     ) -> Result<()> {
         let y = if pass.pairing == Pairing::SelfSymmetric { x } else { y };
         let dropped = pass.functor.preparation.dropped();
-        let (order_x, order_y) = Order::of(pass.pairing, x, y, dropped);
-        pass.banding.check(pass.pairing, &order_x, &order_y, Rows::X)?;
-        let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
+        let (rows, columns) = Order::of(pass.pairing, x, y, dropped);
+        let longest = rows.longest(0..rows.len()).max(columns.longest(0..columns.len()));
+        let mut pairs = Pairs {
+            pairing: pass.pairing,
+            rows: &rows,
+            columns: &columns,
+            kind: Rows::X,
+            banding: &mut *pass.banding,
+            observer: pass.observer,
+        };
         self.sweeper.weigh::<T>(&pass.functor, longest)?;
         let preparation = Preparation {
             functor: pass.functor,
@@ -108,106 +134,133 @@ impl<T: Number, M: Machine> Engine<T, M> {
             normalize: false,
             times: x.has_times(),
         };
-        let mut run = Run { pass, x, y, order_x: &order_x, order_y: &order_y, preparation };
-        let mut pending = None;
-        let result = self.all_tiles(&mut run, &mut pending, out);
-        if let (Err(_), Some(left)) = (&result, pending.take()) {
-            // Nothing of a stopped call may still be under way in the next one; its own error would say nothing new.
-            let _ = self.take(&left);
-        }
-        result
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let mut output = Output { values: out, adds: pass.adds, room: &mut room };
+        let mut device = Distances {
+            engine: self,
+            functor: pass.functor,
+            before: None,
+            preparation,
+            sources: [Source::Host(x), Source::Host(y)],
+            place: None,
+        };
+        let swept = fetch_tiles(&mut device, &mut pairs, &budget, &mut output);
+        self.host = room;
+        swept
+    }
+}
+
+/// What one pass over the pairs computes.
+pub(crate) struct Pass<'a> {
+    pub(crate) functor: Functor,
+    /// The one channel that is swept; `None`: all together.
+    pub(crate) channel: Option<usize>,
+    pub(crate) pairing: Pairing,
+    pub(crate) banding: &'a mut Banding,
+    pub(crate) observer: &'a dyn Observer,
+    /// Whether results are added to what the output holds.
+    pub(crate) adds: bool,
+}
+
+/// Distances of the pairs of a call under one functor.
+#[derive(Debug)]
+pub(crate) struct Distances<'a, T: Number, M: Machine> {
+    pub(crate) engine: &'a mut Engine<T, M>,
+    pub(crate) functor: Functor,
+    /// Is swept with before; the functor then does what that left undone.
+    pub(crate) before: Option<Functor>,
+    pub(crate) preparation: Preparation,
+    /// Of rows and columns.
+    pub(crate) sources: [Source<'a, T, M>; 2],
+    /// Where all results have their place on the device; `None`: those of a tile go to its slot.
+    pub(crate) place: Option<u64>,
+}
+
+/// Where results of a rectangle go on the device.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Address of the first.
+    address: u64,
+    /// The pair that the first is of.
+    first: (usize, usize),
+    /// Numbers from row to row.
+    stride: usize,
+}
+
+impl<T: Number, M: Machine> Device for Distances<'_, T, M> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes::<T>(length)
     }
 
-    fn all_tiles(
-        &mut self,
-        run: &mut Run<'_, '_, T>,
-        pending: &mut Option<Pending>,
-        out: &mut [T],
-    ) -> Result<()> {
-        let (order_x, order_y) = (run.order_x, run.order_y);
-        let preparation = run.preparation;
-        let chunks = chunks(
-            run.pass.pairing,
-            (order_x.len(), order_y.len()),
-            &self.budget,
-            |k| preparation.bytes::<T>(order_x.length(k)),
-            |k| preparation.bytes::<T>(order_y.length(k)),
-        )?;
-        let (mut here_x, mut here_y) = (0..0, 0..0);
-        let mut slot = 0;
-        for chunk in &chunks {
-            stop_if_cancelled(run.pass.observer)?;
-            let (machine, staging, budget) = (&self.machine, &mut self.staging, &self.budget);
-            if here_x != chunk.rows {
-                let series = Bring { batch: run.x, order: order_x, places: &chunk.rows };
-                self.x.load(machine, staging, budget, &preparation, series)?;
-                here_x = chunk.rows.clone();
-            }
-            if chunk.pairing != Pairing::SelfSymmetric && here_y != chunk.columns {
-                let series = Bring { batch: run.y, order: order_y, places: &chunk.columns };
-                self.y.load(machine, staging, budget, &preparation, series)?;
-                here_y = chunk.columns.clone();
-            }
-            let (outputs, tasks) = self.tile_size(run, chunk);
-            for tile in tiles(chunk, outputs, tasks) {
-                stop_if_cancelled(run.pass.observer)?;
-                let bytes = tile.outputs() * size_of::<T>();
-                self.out[slot].reserve(&self.machine, bytes)?;
-                let is_complete = self.sweep_tile(run, &tile, self.out[slot].address())?;
-                let cells = run.pass.banding.cells_of(&tile, order_x, order_y, Rows::X)?;
-                let buffer = self.out[slot].buffer().expect("reserved above");
-                self.machine.download_begin(slot, buffer, 0, bytes)?;
-                let before = pending.replace(Pending { tile, slot, cells, is_complete });
-                if let Some(before) = before {
-                    self.finish(run, &before, out)?;
-                }
-                slot = (slot + 1) % TRANSFER_SLOTS;
-            }
-        }
-        match pending.take() {
-            Some(last) => self.finish(run, &last, out),
-            None => Ok(()),
-        }
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        self.engine.load(axis, &mut self.sources[axis as usize], &self.preparation, order, places)
     }
 
-    /// Most results and most tasks of a tile.
-    fn tile_size(&self, run: &mut Run<'_, '_, T>, chunk: &Rect) -> (u64, u64) {
-        let outputs = (self.budget.tile / size_of::<T>() as u64).max(1);
-        let n = run.order_x.longest(chunk.rows.clone());
-        let m = run.order_y.longest(chunk.columns.clone());
-        // The longest need not be a pair, and then the band need not leave them a path.
-        let cells = run.pass.banding.cells(n, m).unwrap_or(n as u64 * m as u64);
-        let mut tasks = launch_tasks(cells, self.sweeper.multiprocessors);
-        let ranges = self.budget.tables / size_of::<RowRange>() as u64;
-        if run.pass.banding.most_ranges(run.order_x, run.order_y) > ranges {
-            tasks = tasks.min((ranges / n.max(1) as u64).max(1));
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let cells = pairs.most_cells(chunk);
+        let tasks = self.engine.launch_tasks(pairs, chunk, cells, self.place.is_some());
+        if self.place.is_none() {
+            let outputs = (self.engine.budget.tile / size_of::<T>() as u64).max(1);
+            return Ok(tiles(chunk, outputs, tasks));
         }
-        (outputs, tasks)
+        Ok(match chunk.pairing {
+            Pairing::SelfSymmetric => bands(chunk, tasks),
+            Pairing::Cross | Pairing::Zipped => tiles(chunk, u64::MAX, tasks),
+        })
+    }
+}
+
+impl<T: Number, M: Machine> Fetch<T> for Distances<'_, T, M> {
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, slot: usize) -> Result<bool> {
+        let region = &mut self.engine.out[slot];
+        region.reserve(&self.engine.machine, tile.outputs() * size_of::<T>())?;
+        let first = (tile.rows.start, tile.columns.start);
+        let to = Place { address: region.address(), first, stride: tile.stride() };
+        self.sweep_tile(pairs, tile, to)
+    }
+
+    fn begin_fetch(&mut self, slot: usize, results: usize) -> Result<()> {
+        let buffer = self.engine.out[slot].buffer().expect("a tile is under way");
+        self.engine.machine.download_begin(slot, buffer, 0, results * size_of::<T>())
+    }
+
+    fn finish_fetch(&mut self, slot: usize, results: &mut [T]) -> Result<()> {
+        let buffer = self.engine.out[slot].buffer().expect("a tile is under way");
+        self.engine.machine.download_end(slot, buffer, 0, bytes_mut(results))
+    }
+}
+
+impl<T: Number, M: Machine> Distances<'_, T, M> {
+    /// Launches the sweeps of a tile whose results have their place among all others.
+    pub(crate) fn sweep_in_place(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<()> {
+        let address = self.place.expect("results have their place");
+        self.sweep_tile(pairs, tile, Place { address, first: (0, 0), stride: pairs.columns.len() })?;
+        Ok(())
     }
 
     /// Launches the sweeps of a tile; whether every place of it gets a result.
-    fn sweep_tile(&mut self, run: &mut Run<'_, '_, T>, tile: &Rect, out: u64) -> Result<bool> {
-        let begins = self.runs(run, tile)?;
-        let is_whole = begins.is_empty();
+    fn sweep_tile(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, to: Place) -> Result<bool> {
+        let begins = self.runs(pairs, tile, to);
         for part in parts(tile, &begins) {
-            self.sweep_part(run, tile, &part, out)?;
+            self.sweep_part(pairs, &part, to)?;
         }
-        Ok(is_whole)
+        Ok(begins.is_empty())
     }
 
     /// Where a tile's columns are cut for kernels of their width, counted from its first column.
-    fn runs(&self, run: &mut Run<'_, '_, T>, tile: &Rect) -> Result<Vec<usize>> {
-        let lengths = run.order_y.lengths();
-        if lengths.is_empty() {
-            return Ok(Vec::new());
+    fn runs(&self, pairs: &mut Pairs<'_>, tile: &Rect, to: Place) -> Vec<usize> {
+        let lengths = pairs.columns.lengths();
+        if lengths.is_empty() || pairs.columns.is_given() {
+            // Of one length, or of any as they come.
+            return Vec::new();
         }
         let lengths = &lengths[tile.columns.clone()];
-        let job = self.job(run, tile, tile, 0);
-        let form = run.pass.banding.form();
+        let job = self.job(pairs, tile, to);
+        let form = pairs.banding.form();
         let width_for = |m: usize| {
             let mut narrower = job;
             narrower.y.length = m as u32;
-            match self.sweeper.choice::<T>(&narrower, form, &self.budget) {
+            match self.engine.sweeper.choice::<T>(&narrower, form, &self.engine.budget) {
                 Ok(choice) if !choice.kernel.has_strips() => choice.kernel.width() as usize,
                 _ => usize::MAX / 4,
             }
@@ -216,82 +269,50 @@ impl<T: Number, M: Machine> Engine<T, M> {
             Pairing::Zipped => 1,
             _ => tile.rows.len() as u64,
         };
-        let least = RUN_TASKS * u64::from(self.sweeper.multiprocessors);
-        Ok(runs(lengths, of_column, least, width_for))
+        let least = RUN_TASKS * u64::from(self.engine.sweeper.multiprocessors);
+        runs(lengths, of_column, least, width_for)
     }
 
-    fn sweep_part(&mut self, run: &mut Run<'_, '_, T>, tile: &Rect, part: &Rect, out: u64) -> Result<()> {
-        let job = self.job(run, tile, part, out);
-        let (x, y) = (run.order_x, run.order_y);
-        let band = self.sweeper.band(run.pass.banding, part, x, y, Rows::X)?;
-        self.sweeper.launch::<T>(&job, band, &self.budget)?;
+    fn sweep_part(&mut self, pairs: &mut Pairs<'_>, part: &Rect, to: Place) -> Result<()> {
+        let job = self.job(pairs, part, to);
+        let Engine { sweeper, budget, .. } = &mut *self.engine;
+        let band = sweeper.band(pairs.banding, part, pairs.rows, pairs.columns, pairs.kind)?;
+        if let Some(functor) = self.before {
+            let first = Job { functor, only_missing: false, ..job };
+            sweeper.launch::<T>(&first, band, budget)?;
+        }
+        sweeper.launch::<T>(&job, band, budget)?;
         Ok(())
     }
 
-    fn job(&self, run: &mut Run<'_, '_, T>, tile: &Rect, part: &Rect, out: u64) -> Job {
-        let columns = if is_within(&self.x, run, &part.columns) { &self.x } else { &self.y };
-        let (x, y) = (self.x.part(run.order_x, &part.rows), columns.part(run.order_y, &part.columns));
+    fn job(&self, pairs: &mut Pairs<'_>, part: &Rect, to: Place) -> Job {
+        let Engine { x, y, .. } = &*self.engine;
+        let columns = if is_within(x, pairs.pairing, &part.columns) { x } else { y };
+        // Tasks of a triangle are counted by its columns, of which there may be more than rows.
+        let rows = if part.pairing == Pairing::SelfSymmetric { &part.columns } else { &part.rows };
+        let (x, y) = (x.part(pairs.rows, rows), columns.part(pairs.columns, &part.columns));
         let (n, m) = (x.length as usize, y.length as usize);
-        let row = part.rows.start - tile.rows.start;
-        let column = part.columns.start - tile.columns.start;
-        let at = if tile.pairing == Pairing::Zipped { row } else { row * tile.stride() + column };
+        let (row, column) = (part.rows.start - to.first.0, part.columns.start - to.first.1);
+        let at = if pairs.pairing == Pairing::Zipped { row } else { row * to.stride + column };
         Job {
-            functor: run.pass.functor,
-            channels: run.preparation.prepared_channels(),
+            functor: self.functor,
+            channels: self.preparation.prepared_channels(),
             x,
             y,
             pairing: part.pairing,
             tasks: part.tasks(),
-            out: out + (at * size_of::<T>()) as u64,
-            out_stride: tile.stride(),
-            cells: run.pass.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
+            out: to.address + (at * size_of::<T>()) as u64,
+            out_stride: to.stride,
+            cells: pairs.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
             keeps_edges: false,
-            only_missing: false,
+            only_missing: self.before.is_some(),
             last_row: 0,
         }
-    }
-
-    /// Waits for a tile and puts its results in their places.
-    fn finish(&mut self, run: &Run<'_, '_, T>, pending: &Pending, out: &mut [T]) -> Result<()> {
-        let target = Target {
-            pairing: run.pass.pairing,
-            order_x: run.order_x,
-            order_y: run.order_y,
-            adds: run.pass.adds,
-        };
-        if let Some(range) = direct(&target, &pending.tile, pending.is_complete) {
-            let buffer = self.out[pending.slot].buffer().expect("a tile is under way");
-            self.machine.download_end(pending.slot, buffer, 0, bytes_mut(&mut out[range]))?;
-        } else {
-            self.take(pending)?;
-            scatter(&target, &pending.tile, &self.host[..pending.tile.outputs()], out);
-        }
-        run.pass.observer.advance(pending.cells);
-        Ok(())
-    }
-
-    /// Waits for a tile, whose results go to `self.host`.
-    fn take(&mut self, pending: &Pending) -> Result<()> {
-        let outputs = pending.tile.outputs();
-        if self.host.len() < outputs {
-            self.host.resize(outputs, T::ZERO);
-        }
-        let buffer = self.out[pending.slot].buffer().expect("a tile is under way");
-        self.machine.download_end(pending.slot, buffer, 0, bytes_mut(&mut self.host[..outputs]))
     }
 }
 
 /// Whether the columns of a symmetric pass are among the rows that are on the device.
-fn is_within<T: Number, M: Machine>(
-    x: &Prepared<T, M>,
-    run: &Run<'_, '_, T>,
-    columns: &Range<usize>,
-) -> bool {
+fn is_within<T: Number, M: Machine>(x: &Prepared<T, M>, pairing: Pairing, columns: &Range<usize>) -> bool {
     let places = x.places();
-    run.pass.pairing == Pairing::SelfSymmetric && places.start <= columns.start && columns.end <= places.end
-}
-
-/// An error if the observer says so.
-pub(crate) fn stop_if_cancelled(observer: &dyn Observer) -> Result<()> {
-    if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    pairing == Pairing::SelfSymmetric && places.start <= columns.start && columns.end <= places.end
 }

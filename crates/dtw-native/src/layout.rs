@@ -1,5 +1,7 @@
 //! Series that the caller has on the device: where they are, and what the device is told of it.
 
+use std::ops::Range;
+
 use dtw_core::{Result, bail_invalid};
 use dtw_kernels::params;
 use dtw_plan::Order;
@@ -93,8 +95,15 @@ impl<M: Machine> Layout<M> {
         self.regions.iter().map(Region::bytes).sum()
     }
 
-    /// Where a batch is, on the device and prepared.
-    pub(crate) fn place(&mut self, machine: &M, batch: &DeviceBatch<'_>, order: &Order) -> Result<Resident> {
+    /// Where the series at these places of a batch are, on the device and prepared; `number` is the bytes of a value.
+    pub(crate) fn place(
+        &mut self,
+        machine: &M,
+        batch: &DeviceBatch<'_>,
+        order: &Order,
+        places: &Range<usize>,
+        number: usize,
+    ) -> Result<Resident> {
         let stride = |k: usize| Preparation::stride(order.length(k));
         let mut resident = Resident {
             values: batch.values,
@@ -103,18 +112,23 @@ impl<M: Machine> Layout<M> {
             raw_lengths: 0,
             offsets: 0,
             lengths: 0,
-            points: (0..order.len()).map(stride).sum(),
+            points: places.clone().map(stride).sum(),
         };
-        let DeviceLayout::Ragged(offsets) = batch.layout else { return Ok(resident) };
-        let raw: Vec<u64> = offsets.iter().map(|offset| *offset as u64).collect();
+        let DeviceLayout::Ragged(offsets) = batch.layout else {
+            let before = places.start * order.raw_length(0) * number;
+            resident.values += (before * batch.channels) as u64;
+            resident.times += if batch.times == 0 { 0 } else { before as u64 };
+            return Ok(resident);
+        };
+        let raw: Vec<u64> = offsets[places.clone()].iter().map(|offset| *offset as u64).collect();
         let mut point = u64::from(params::PAD);
-        let mut own = Vec::with_capacity(order.len());
-        for k in 0..order.len() {
+        let mut own = Vec::with_capacity(places.len());
+        for k in places.clone() {
             own.push(point);
             point += stride(k) as u64;
         }
-        let raw_lengths: Vec<u32> = (0..order.len()).map(|k| order.raw_length(k) as u32).collect();
-        let lengths: Vec<u32> = (0..order.len()).map(|k| order.length(k) as u32).collect();
+        let raw_lengths: Vec<u32> = places.clone().map(|k| order.raw_length(k) as u32).collect();
+        let lengths: Vec<u32> = places.clone().map(|k| order.length(k) as u32).collect();
         let [a, b, c, d] = &mut self.regions;
         resident.raw_offsets = a.keep(machine, &raw, &mut self.known[0])?;
         resident.offsets = b.keep(machine, &own, &mut self.known[1])?;

@@ -12,7 +12,7 @@ use dtw_kernels::tuning::Tuning;
 pub const BLOCK_THREADS: u32 = 128;
 
 /// Transfers that may be under way at once: see [`Machine::download_begin`].
-pub const TRANSFER_SLOTS: usize = 2;
+pub const TRANSFER_SLOTS: usize = dtw_plan::SLOTS;
 
 /// Device memory, freed when dropped (after what was launched before has ended).
 pub trait Buffer: Send + Sync + std::fmt::Debug + 'static {

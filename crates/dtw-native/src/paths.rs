@@ -1,17 +1,21 @@
 //! Warping paths of zipped pairs, within a memory limit.
 
+use std::ops::Range;
+
 use dtw_core::{Pairing, Path, Result, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
 use dtw_kernels::Kernel;
-use dtw_plan::{Budget, Order, Rect, Rows, chunks, launch_tasks, tiles};
+use dtw_plan::{
+    Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
+};
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::engine::stop_if_cancelled;
+use crate::engine::{Engine, Source};
 use crate::hits::Wanted;
-use crate::side::{Bring, Preparation};
+use crate::side::Preparation;
 use crate::state::NativePlan;
 use crate::sweep::Job;
-use crate::trace::{Size, trace_kernel};
+use crate::trace::{Size, Tracer, trace_kernel};
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Best paths of zipped pairs.
@@ -35,7 +39,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let wanted = Wanted::new(&SearchOptions::default(), y.max_length());
         let mut search = self.search(x, y, wanted);
         search.functor = search.functor.without_starts();
-        let found = search.run(Pairing::Zipped, x, y, |q, _, hits| {
+        let found = search.run(Pairing::Zipped, |q, _, hits| {
             ends[q] = hits.first().map_or((y.length(q) - 1, T::INFINITY), |hit| (hit.end, hit.distance));
         });
         self.observer.0 = observer;
@@ -57,7 +61,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         })?;
         let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = Order::of(Pairing::Zipped, rows, columns, dropped);
-        self.banding.check(Pairing::Zipped, &order_x, &order_y, kind)?;
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
         self.engine.sweeper.weigh::<T>(&self.functor, longest)?;
         let preparation = Preparation {
@@ -70,75 +73,93 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         // Edges and choices take most of the memory here.
         let limit = self.problem.memory_limit_bytes();
         let budget = Budget { sides: limit / 8, ..Budget::of(limit) };
-        let share = limit - budget.sides - budget.staging;
+        let mut pairs = Pairs {
+            pairing: Pairing::Zipped,
+            rows: &order_x,
+            columns: &order_y,
+            kind,
+            banding: &mut self.banding,
+            observer: &*self.observer.0,
+        };
+        let mut walks = Walks {
+            engine: &mut self.engine,
+            tracer: &mut self.tracer,
+            kernel,
+            preparation,
+            sources: [Source::Host(rows), Source::Host(columns)],
+            budget,
+            ends,
+        };
         let mut paths = vec![Path { distance: T::ZERO, points: Vec::new() }; rows.len()];
-        let bytes = |order: &Order, k: usize| preparation.bytes::<T>(order.length(k));
-        let chunks = chunks(
-            Pairing::Zipped,
-            (order_x.len(), order_y.len()),
-            &budget,
-            |k| bytes(&order_x, k),
-            |k| bytes(&order_y, k),
-        )?;
-        for chunk in &chunks {
-            stop_if_cancelled(&*self.observer.0)?;
-            let engine = &mut self.engine;
-            let (machine, staging) = (&engine.machine, &mut engine.staging);
-            let series = Bring { batch: rows, order: &order_x, places: &chunk.rows };
-            engine.x.load(machine, staging, &budget, &preparation, series)?;
-            let series = Bring { batch: columns, order: &order_y, places: &chunk.columns };
-            engine.y.load(machine, staging, &budget, &preparation, series)?;
-            let size = self.size_of(chunk, &order_x, &order_y);
-            if size.bytes::<T>() > share {
-                return Err(budget.exceeded("the warping path of one pair", size.bytes::<T>(), share));
+        each_tile(&mut walks, &mut pairs, &budget, |walks, pairs, tile| {
+            let size = walks.trace(pairs, tile)?;
+            for (k, place) in tile.rows.clone().enumerate() {
+                let s = pairs.rows.series(place);
+                let points = walks.tracer.path(k, size);
+                paths[s] = Path {
+                    distance: ends.map_or(walks.tracer.distances[k], |ends| ends[s].1),
+                    points: match kind {
+                        Rows::X => points.collect(),
+                        Rows::Y => points.map(|(i, j)| (j, i)).collect(),
+                    },
+                };
             }
-            let cells = size.n as u64 * size.m as u64;
-            let tasks = launch_tasks(cells, self.engine.sweeper.multiprocessors);
-            for tile in tiles(chunk, share / size.bytes::<T>(), tasks) {
-                stop_if_cancelled(&*self.observer.0)?;
-                self.trace_tile(&tile, kernel, &order_x, &order_y, kind, ends)?;
-                let size = self.size_of(&tile, &order_x, &order_y);
-                for (k, place) in tile.rows.clone().enumerate() {
-                    let s = order_x.series(place);
-                    let points = self.tracer.path(k, size);
-                    paths[s] = Path {
-                        distance: ends.map_or(self.tracer.distances[k], |ends| ends[s].1),
-                        points: match kind {
-                            Rows::X => points.collect(),
-                            Rows::Y => points.map(|(i, j)| (j, i)).collect(),
-                        },
-                    };
-                }
-                let cells = self.banding.cells_of(&tile, &order_x, &order_y, kind)?;
-                self.observer.0.advance(cells);
-            }
-        }
+            let cells = pairs.cells(tile)?;
+            pairs.observer.advance(cells);
+            Ok(())
+        })?;
         Ok(paths)
     }
+}
 
-    fn size_of(&self, rect: &Rect, order_x: &Order, order_y: &Order) -> Size {
-        Size {
-            n: order_x.longest(rect.rows.clone()),
-            m: order_y.longest(rect.columns.clone()),
-            parts: self.functor.parts,
-        }
+/// The walks of zipped pairs.
+struct Walks<'a, T: Number, M: Machine> {
+    engine: &'a mut Engine<T, M>,
+    tracer: &'a mut Tracer<T, M>,
+    kernel: &'static Kernel,
+    preparation: Preparation,
+    /// Of rows and columns.
+    sources: [Source<'a, T, M>; 2],
+    budget: Budget,
+    /// Last row and cost of each pair, where they are known.
+    ends: Option<&'a [(usize, T)]>,
+}
+
+impl<T: Number, M: Machine> Device for Walks<'_, T, M> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes::<T>(length)
     }
 
-    fn trace_tile(
-        &mut self,
-        tile: &Rect,
-        kernel: &'static Kernel,
-        order_x: &Order,
-        order_y: &Order,
-        kind: Rows,
-        ends: Option<&[(usize, T)]>,
-    ) -> Result<()> {
-        let size = self.size_of(tile, order_x, order_y);
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        self.engine.load(axis, &mut self.sources[axis as usize], &self.preparation, order, places)
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let size = self.size_of(pairs, chunk);
+        let share = self.budget.limit - self.budget.sides - self.budget.staging;
+        let bytes = size.bytes::<T>();
+        if bytes > share {
+            return Err(self.budget.exceeded("the warping path of one pair", bytes, share));
+        }
+        let cells = size.n as u64 * size.m as u64;
+        Ok(tiles(chunk, share / bytes, launch_tasks(cells, self.engine.sweeper.multiprocessors)))
+    }
+}
+
+impl<T: Number, M: Machine> Walks<'_, T, M> {
+    fn size_of(&self, pairs: &Pairs<'_>, rect: &Rect) -> Size {
+        let (n, m) = pairs.longest(rect);
+        Size { n, m, parts: self.preparation.functor.parts }
+    }
+
+    /// Traces a tile: paths and distances are then with the tracer.
+    fn trace(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<Size> {
+        let size = self.size_of(pairs, tile);
         let job = Job {
-            functor: self.functor,
-            channels: self.problem.shape().channels,
-            x: self.engine.x.part(order_x, &tile.rows),
-            y: self.engine.y.part(order_y, &tile.columns),
+            functor: self.preparation.functor,
+            channels: self.preparation.channels,
+            x: self.engine.x.part(pairs.rows, &tile.rows),
+            y: self.engine.y.part(pairs.columns, &tile.columns),
             pairing: Pairing::Zipped,
             tasks: tile.tasks(),
             out: 0,
@@ -148,13 +169,15 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             only_missing: false,
             last_row: 0,
         };
-        let band = self.engine.sweeper.band(&mut self.banding, tile, order_x, order_y, kind)?;
+        let band = self.engine.sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
         self.tracer.host_state.clear();
         for place in tile.rows.clone() {
-            let last = ends.map_or(order_x.length(place), |ends| ends[order_x.series(place)].0 + 1);
-            self.tracer.host_state.extend([last as u32, order_y.length(place) as u32, 0, 0]);
+            let end = self.ends.map(|ends| ends[pairs.rows.series(place)].0 + 1);
+            let last = end.unwrap_or(pairs.rows.length(place));
+            self.tracer.host_state.extend([last as u32, pairs.columns.length(place) as u32, 0, 0]);
         }
-        let observer = &*self.observer.0;
-        self.tracer.trace(&self.engine, kernel, &job, band, size, || stop_if_cancelled(observer))
+        let observer = pairs.observer;
+        self.tracer.trace(self.engine, self.kernel, &job, band, size, || stop_if_cancelled(observer))?;
+        Ok(size)
     }
 }

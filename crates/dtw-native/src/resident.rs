@@ -3,24 +3,26 @@
 //! Everything is put on the machine's queue and done when the queue has got there. Values are not looked at: what
 //! [`dtw_core::Problem::check_input`] promises of them (finite; timestamps that do not go back) is the caller's to keep.
 
-use dtw_core::{Error, Measure, Pairing, Result, bail_invalid};
+use dtw_core::{Error, Measure, Pairing, Result, SearchOptions, bail_invalid};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
-use dtw_plan::{Form, Order, Rect, Rows};
+use dtw_plan::{Form, Order, Pairs, Rows, each_tile};
 
-use crate::hits::{Candidates, Searcher};
+use crate::engine::{Distances, Source};
+use crate::hits::Wanted;
 use crate::layout::{DeviceBatch, DeviceLayout};
-use crate::side::{Preparation, Prepared, blocks_for};
+use crate::search::Search;
+use crate::side::{Preparation, blocks_for};
 use crate::state::NativePlan;
-use crate::sweep::{Job, Sweeper};
 use crate::{Machine, Number};
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Distances of all pairs to `out` on the device, shaped as the problem's pairing says. `y` is not looked at for
     /// [`Pairing::SelfSymmetric`].
     ///
-    /// Returns when the work is on the queue. The inputs must stay as they are, and `out` unread, until it is done. The
-    /// memory limit must have room for all prepared series; results are not tiled, they have their place.
+    /// Returns when the work is on the queue. The inputs must stay as they are, and `out` unread, until it is done. Series that
+    /// do not fit the memory limit all at once are prepared in parts, and long work is put on the queue as several launches, before
+    /// each of which the observer is asked whether to stop; it is told of no cells. What a launch puts in its place stays there.
     ///
     /// Nobody looks at the values between two sweeps. So if some pair's lengths and band leave few paths, all results of
     /// Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower; what it leaves
@@ -51,6 +53,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             DeviceLayout::Ragged(_) => Order::ragged(batch.layout.lengths(), dropped),
         };
         let (order_x, order_y) = (order(&x), order(&y));
+        if self.problem.is_subsequence() {
+            return self.search_on_device(x, y, order_x, order_y, out);
+        }
+        let before = self.soft_before(&order_x, &order_y)?;
+        let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
+        self.engine.sweeper.weigh::<T>(&self.functor, longest)?;
         let preparation = Preparation {
             functor: self.functor,
             channels: x.channels,
@@ -58,54 +66,31 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             normalize: false,
             times: x.times != 0,
         };
-        let bytes = |order: &Order| -> u64 {
-            (0..order.len()).map(|k| preparation.bytes::<T>(order.length(k))).sum()
-        };
-        let needed = bytes(&order_x) + if pairing == Pairing::SelfSymmetric { 0 } else { bytes(&order_y) };
-        if needed > self.engine.budget.limit {
-            return Err(self.engine.budget.exceeded("the prepared series", needed, self.engine.budget.limit));
+        let budget = self.engine.budget.in_place();
+        let needed = (0..order_x.len()).map(|k| preparation.bytes::<T>(order_x.length(k))).sum();
+        if pairing == Pairing::SelfSymmetric && needed > budget.sides {
+            // Two parts would be swept as rows and columns, and nobody would write the mirrored half.
+            let what = "the prepared series of a symmetric matrix on the device";
+            return Err(budget.exceeded(what, needed, budget.sides));
         }
-        let engine = &mut self.engine;
-        let machine = engine.machine.clone();
-        let place_x = self.resident[0].place(&machine, &x, &order_x)?;
-        engine.x.load_resident(&machine, &preparation, &order_x, &place_x)?;
-        if pairing != Pairing::SelfSymmetric {
-            let place_y = self.resident[1].place(&machine, &y, &order_y)?;
-            engine.y.load_resident(&machine, &preparation, &order_y, &place_y)?;
-        }
-        if self.problem.is_subsequence() {
-            return self.search_on_device(&order_x, &order_y, out);
-        }
-        self.banding.check(pairing, &order_x, &order_y, Rows::X)?;
-        let before = self.soft_before(&order_x, &order_y)?;
-        let engine = &mut self.engine;
-        let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
-        engine.sweeper.weigh::<T>(&self.functor, longest)?;
-        let rect = Rect { rows: 0..order_x.len(), columns: 0..order_y.len(), pairing };
-        let columns = if pairing == Pairing::SelfSymmetric { &engine.x } else { &engine.y };
-        let (x, y) = (engine.x.part(&order_x, &rect.rows), columns.part(&order_y, &rect.columns));
-        let (n, m) = (x.length as usize, y.length as usize);
-        let job = Job {
-            functor: self.functor,
-            channels: preparation.channels,
-            x,
-            y,
+        let mut pairs = Pairs {
             pairing,
-            tasks: rect.tasks(),
-            out,
-            out_stride: rect.stride(),
-            cells: self.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
-            keeps_edges: false,
-            only_missing: before.is_some(),
-            last_row: 0,
+            rows: &order_x,
+            columns: &order_y,
+            kind: Rows::X,
+            banding: &mut self.banding,
+            observer: &*self.observer.0,
         };
-        let band = engine.sweeper.band(&mut self.banding, &rect, &order_x, &order_y, Rows::X)?;
-        if let Some(functor) = before {
-            let first = Job { functor, only_missing: false, ..job };
-            engine.sweeper.launch::<T>(&first, band, &engine.budget)?;
-        }
-        engine.sweeper.launch::<T>(&job, band, &engine.budget)?;
-        Ok(())
+        let [layout_x, layout_y] = &mut self.resident;
+        let mut device = Distances {
+            engine: &mut self.engine,
+            functor: self.functor,
+            before,
+            preparation,
+            sources: [Source::Device(x, layout_x), Source::Device(y, layout_y)],
+            place: Some(out),
+        };
+        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| device.sweep_in_place(pairs, tile))
     }
 
     fn check_resident(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
@@ -143,71 +128,31 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 
     /// The cost of the best match of every pair.
-    fn search_on_device(&mut self, queries: &Order, references: &Order, out: u64) -> Result<()> {
-        let functor = self.functor.without_starts();
-        let (engine, pairing) = (&mut self.engine, self.problem.pairing());
-        let (rows, columns) = (references.len(), queries.len());
-        let n = references.longest(0..rows);
-        let m = queries.longest(0..columns);
-        let edge = Sweeper::<M>::kept_bytes::<T>(&functor, n, m, &engine.budget);
-        let most = usize::try_from(engine.budget.edges / edge).unwrap_or(usize::MAX);
-        if most == 0 {
-            return Err(engine.budget.exceeded("the last column of a search", edge, engine.budget.edges));
-        }
-        // Costs come out task by task, with queries running fastest; the output has references running fastest.
-        let step = |range: std::ops::Range<usize>| {
-            range.clone().step_by(most).map(move |k| k..(k + most).min(range.end))
+    fn search_on_device(
+        &mut self,
+        queries: DeviceBatch<'_>,
+        references: DeviceBatch<'_>,
+        order_queries: Order,
+        order_references: Order,
+        out: u64,
+    ) -> Result<()> {
+        let [of_queries, of_references] = &mut self.resident;
+        let search = Search {
+            engine: &mut self.engine,
+            searcher: &mut self.searcher,
+            banding: &mut self.banding,
+            functor: self.functor.without_starts(),
+            observer: &*self.observer.0,
+            wanted: Wanted::new(
+                &SearchOptions::default(),
+                order_references.longest(0..order_references.len()),
+            ),
+            channels: queries.channels,
+            references: order_references,
+            queries: order_queries,
+            sources: [Source::Device(references, of_references), Source::Device(queries, of_queries)],
         };
-        let mut parts = Vec::new();
-        if pairing == Pairing::Zipped {
-            parts.extend(
-                step(0..rows)
-                    .map(|run| (Rect { rows: run.clone(), columns: run.clone(), pairing }, run.start)),
-            );
-        } else if rows == 1 {
-            parts.extend(
-                step(0..columns).map(|run| (Rect { rows: 0..1, columns: run.clone(), pairing }, run.start)),
-            );
-        } else {
-            for q in 0..columns {
-                parts.extend(step(0..rows).map(|run| {
-                    (Rect { rows: run.clone(), columns: q..q + 1, pairing }, q * rows + run.start)
-                }));
-            }
-        }
-        for (rect, at) in &parts {
-            let (x, y): (&Prepared<T, M>, _) = (&engine.y, &engine.x);
-            let job = Job {
-                functor,
-                channels: self.problem.shape().channels,
-                x: x.part(references, &rect.rows),
-                y: y.part(queries, &rect.columns),
-                pairing,
-                tasks: rect.tasks(),
-                out: 0,
-                out_stride: 0,
-                cells: n as u64 * m as u64,
-                keeps_edges: true,
-                only_missing: false,
-                last_row: 0,
-            };
-            let band = crate::sweep::LaunchBand::plain(Form::Full);
-            let edges =
-                engine.sweeper.launch::<T>(&job, band, &engine.budget)?.expect("a search keeps its edges");
-            // A zipped or single-query part has the references' lengths in the order of its tasks.
-            let lengths = if rows > 1 { job.x.lengths } else { 0 };
-            let candidates = Candidates {
-                totals: edges.address,
-                starts: 0,
-                stride: edges.stride,
-                tasks: rect.tasks() as usize,
-                longest: job.x.length as usize,
-                lengths: &[],
-            };
-            let costs = out + (at * size_of::<T>()) as u64;
-            Searcher::<T, M>::best(&engine.machine, &candidates, lengths, costs)?;
-        }
-        Ok(())
+        search.run_in_place(self.problem.pairing(), out)
     }
 }
 

@@ -3,16 +3,18 @@
 //! The kernel's rows are the reference and its columns the query, so that the last column holds, for every point of the
 //! reference, the cost of the best match that ends there.
 
-use dtw_core::{Match, Observer, Pairing, Result, SeriesBatch};
-use dtw_plan::{Banding, Form, Order, Rect, RowRange, Rows, chunks, launch_tasks, tiles};
+use std::ops::Range;
+
+use dtw_core::{Match, Observer, Pairing, Result};
+use dtw_plan::{Axis, Banding, Device, Form, Order, Pairs, Rect, Rows, chunks, each_tile, tiles};
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::engine::{Engine, stop_if_cancelled};
+use crate::engine::{Engine, Source};
 use crate::functor::Functor;
 use crate::hits::{Candidates, Searcher, Wanted};
-use crate::side::{Bring, Preparation};
-use crate::sweep::{Job, Sweeper};
+use crate::side::Preparation;
+use crate::sweep::{Edges, Job, Sweeper};
 
 /// A search over all pairs of a pairing.
 pub(crate) struct Search<'a, T: Number, M: Machine> {
@@ -22,128 +24,165 @@ pub(crate) struct Search<'a, T: Number, M: Machine> {
     pub(crate) functor: Functor,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) wanted: Wanted,
+    pub(crate) channels: usize,
     pub(crate) references: Order,
     pub(crate) queries: Order,
+    /// Of references and queries.
+    pub(crate) sources: [Source<'a, T, M>; 2],
 }
 
-impl<T: Number, M: Machine> Search<'_, T, M> {
+impl<'a, T: Number, M: Machine> Search<'a, T, M> {
     /// Calls `each` with query, reference and hits of every pair.
     pub(crate) fn run(
-        &mut self,
+        self,
         pairing: Pairing,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
-        each: impl FnMut(usize, usize, Vec<Match<T>>),
+        mut each: impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
+        self.within(pairing, |sweeps, pairs| {
+            let budget = sweeps.engine.budget;
+            each_tile(sweeps, pairs, &budget, |sweeps, pairs, tile| {
+                sweeps.hits(pairs, tile, &mut each)?;
+                let cells = pairs.cells(tile)?;
+                pairs.observer.advance(cells);
+                Ok(())
+            })
+        })
+    }
+
+    /// Puts the cost of the best match of every pair in its place on the device, from `costs` on. Of no band.
+    pub(crate) fn run_in_place(self, pairing: Pairing, costs: u64) -> Result<()> {
+        self.within(pairing, |sweeps, pairs| {
+            let budget = sweeps.engine.budget.in_place();
+            sweeps.in_place = true;
+            each_tile(sweeps, pairs, &budget, |sweeps, pairs, tile| sweeps.best(pairs, tile, costs))
+        })
+    }
+
+    /// Whether whole references fit the memory, with their last columns and hits.
+    pub(crate) fn fits(&mut self, pairing: Pairing) -> bool {
+        let usual = self.engine.budget;
+        let budget = usual.without_tables();
+        let preparation = Preparation::plain(self.functor, self.channels);
+        let whole = Rect { rows: 0..self.references.len(), columns: 0..self.queries.len(), pairing };
+        let bytes = |order: &Order, k: usize| preparation.bytes::<T>(order.length(k));
+        let longest = (self.references.longest(whole.rows.clone()), self.queries.longest(whole.columns));
+        self.engine.budget = budget;
+        let fits = preparation.staged_bytes::<T>(longest.0) <= budget.staging
+            && chunks(
+                pairing,
+                (self.references.len(), self.queries.len()),
+                &budget,
+                |k| bytes(&self.references, k),
+                |k| bytes(&self.queries, k),
+            )
+            .is_ok()
+            && most_tasks(self.engine, &self.functor, Some(self.wanted), longest).is_ok();
+        self.engine.budget = usual;
+        fits
+    }
+
+    /// Calls `work` with the pairs, and with what sweeps them.
+    fn within<R>(
+        self,
+        pairing: Pairing,
+        work: impl FnOnce(&mut Sweeps<'a, T, M>, &mut Pairs<'_>) -> Result<R>,
+    ) -> Result<R> {
         let usual = self.engine.budget;
         if self.banding.form() == Form::Full {
             // Without a band there are no tables, and the last column is as long as the reference.
             self.engine.budget = usual.without_tables();
         }
-        let done = self.run_within(pairing, queries, references, each);
-        self.engine.budget = usual;
+        let mut pairs = Pairs {
+            pairing,
+            rows: &self.references,
+            columns: &self.queries,
+            kind: Rows::Y,
+            banding: self.banding,
+            observer: self.observer,
+        };
+        let mut sweeps = Sweeps {
+            engine: self.engine,
+            searcher: self.searcher,
+            preparation: Preparation::plain(self.functor, self.channels),
+            wanted: self.wanted,
+            sources: self.sources,
+            in_place: false,
+        };
+        let done = work(&mut sweeps, &mut pairs);
+        sweeps.engine.budget = usual;
         done
     }
+}
 
-    fn run_within(
-        &mut self,
-        pairing: Pairing,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
-        mut each: impl FnMut(usize, usize, Vec<Match<T>>),
-    ) -> Result<()> {
-        self.banding.check(pairing, &self.references, &self.queries, Rows::Y)?;
-        let preparation = Preparation::plain(self.functor, queries.channels());
-        let chunks = self.chunks(pairing, &preparation)?;
-        let (mut here_x, mut here_y) = (0..0, 0..0);
-        for chunk in &chunks {
-            stop_if_cancelled(self.observer)?;
-            let Engine { machine, staging, budget, x, y, .. } = &mut *self.engine;
-            if here_x != chunk.rows {
-                let series = Bring { batch: references, order: &self.references, places: &chunk.rows };
-                x.load(machine, staging, budget, &preparation, series)?;
-                here_x = chunk.rows.clone();
-            }
-            if here_y != chunk.columns {
-                let series = Bring { batch: queries, order: &self.queries, places: &chunk.columns };
-                y.load(machine, staging, budget, &preparation, series)?;
-                here_y = chunk.columns.clone();
-            }
-            let (outputs, tasks) = self.tile_size(chunk)?;
-            for tile in tiles(chunk, outputs, tasks) {
-                stop_if_cancelled(self.observer)?;
-                self.tile(&tile, queries.channels(), &mut each)?;
-                let cells = self.banding.cells_of(&tile, &self.references, &self.queries, Rows::Y)?;
-                self.observer.advance(cells);
-            }
-        }
-        Ok(())
+/// The sweeps of a search.
+struct Sweeps<'a, T: Number, M: Machine> {
+    engine: &'a mut Engine<T, M>,
+    searcher: &'a mut Searcher<T, M>,
+    preparation: Preparation,
+    wanted: Wanted,
+    sources: [Source<'a, T, M>; 2],
+    /// Whether costs are put in their places on the device.
+    in_place: bool,
+}
+
+/// Most tasks whose edges, and hits if some are wanted, fit at once, of references and queries that are at most so long.
+fn most_tasks<T: Number, M: Machine>(
+    engine: &Engine<T, M>,
+    functor: &Functor,
+    wanted: Option<Wanted>,
+    (n, m): (usize, usize),
+) -> Result<u64> {
+    let budget = &engine.budget;
+    let edge = Sweeper::<M>::kept_bytes::<T>(functor, n, m, budget);
+    if edge > budget.edges {
+        let what = "the last column of a search (the backend cpu needs none)";
+        return Err(budget.exceeded(what, edge, budget.edges));
+    }
+    let Some(wanted) = wanted else { return Ok(budget.edges / edge) };
+    let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
+    let hits = Searcher::<T, M>::task_bytes(on_device, n.next_multiple_of(32));
+    if hits > budget.tile {
+        return Err(budget.exceeded("the matches of a pair", hits, budget.tile));
+    }
+    Ok((budget.edges / edge).min(budget.tile / hits))
+}
+
+impl<T: Number, M: Machine> Device for Sweeps<'_, T, M> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes::<T>(length)
     }
 
-    /// Whether whole references fit the memory, with their last columns and hits.
-    pub(crate) fn fits(&mut self, pairing: Pairing, channels: usize) -> bool {
-        let usual = self.engine.budget;
-        self.engine.budget = usual.without_tables();
-        let preparation = Preparation::plain(self.functor, channels);
-        let whole = Rect { rows: 0..self.references.len(), columns: 0..self.queries.len(), pairing };
-        let fits = preparation.staged_bytes::<T>(self.references.longest(whole.rows.clone()))
-            <= usual.staging
-            && self.chunks(pairing, &preparation).is_ok()
-            && self.tile_size(&whole).is_ok();
-        self.engine.budget = usual;
-        fits
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        self.engine.load(axis, &mut self.sources[axis as usize], &self.preparation, order, places)
     }
 
-    fn chunks(&self, pairing: Pairing, preparation: &Preparation) -> Result<Vec<Rect>> {
-        let bytes = |order: &Order, k: usize| preparation.bytes::<T>(order.length(k));
-        chunks(
-            pairing,
-            (self.references.len(), self.queries.len()),
-            &self.engine.budget,
-            |k| bytes(&self.references, k),
-            |k| bytes(&self.queries, k),
-        )
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let (n, m) = pairs.longest(chunk);
+        let tasks = self.engine.launch_tasks(pairs, chunk, n as u64 * m as u64, self.in_place);
+        let wanted = (!self.in_place).then_some(self.wanted);
+        let most = most_tasks(self.engine, &self.preparation.functor, wanted, (n, m))?;
+        if !self.in_place {
+            return Ok(tiles(chunk, most, tasks));
+        }
+        if chunk.pairing == Pairing::Zipped || pairs.rows.len() == 1 {
+            return Ok(tiles(chunk, most, tasks));
+        }
+        // Costs come out task by task, with queries running fastest; in their places references do. So one query at a time.
+        let of_query = |q: usize| Rect { columns: q..q + 1, ..chunk.clone() };
+        Ok(chunk.columns.clone().flat_map(|q| tiles(&of_query(q), most, tasks)).collect())
     }
+}
 
-    /// Most tasks whose edges and hits fit, and most that one launch should take.
-    fn tile_size(&mut self, chunk: &Rect) -> Result<(u64, u64)> {
-        let n = self.references.longest(chunk.rows.clone());
-        let m = self.queries.longest(chunk.columns.clone());
-        let budget = &self.engine.budget;
-        let edge = Sweeper::<M>::kept_bytes::<T>(&self.functor, n, m, budget);
-        if edge > budget.edges {
-            return Err(budget.exceeded(
-                "the last column of a search (the backend cpu needs none)",
-                edge,
-                budget.edges,
-            ));
-        }
-        let on_device = if self.wanted.is_for_host() { 1 } else { self.wanted.top_k };
-        let hits = Searcher::<T, M>::task_bytes(on_device, n.next_multiple_of(32));
-        if hits > budget.tile {
-            return Err(budget.exceeded("the matches of a pair", hits, budget.tile));
-        }
-        let mut tasks = launch_tasks(n as u64 * m as u64, self.engine.sweeper.multiprocessors);
-        let ranges = budget.tables / size_of::<RowRange>() as u64;
-        if self.banding.most_ranges(&self.references, &self.queries) > ranges {
-            tasks = tasks.min((ranges / n.max(1) as u64).max(1));
-        }
-        Ok(((budget.edges / edge).min(budget.tile / hits), tasks))
-    }
-
-    fn tile(
-        &mut self,
-        tile: &Rect,
-        channels: usize,
-        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
-    ) -> Result<()> {
-        let Engine { budget, x, y, sweeper, machine, .. } = &mut *self.engine;
-        let (n, m) = (self.references.longest(tile.rows.clone()), self.queries.longest(tile.columns.clone()));
+impl<T: Number, M: Machine> Sweeps<'_, T, M> {
+    /// Sweeps a tile, whose last columns stay on the device.
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<(Job, Edges)> {
+        let Engine { budget, x, y, sweeper, .. } = &mut *self.engine;
+        let (n, m) = pairs.longest(tile);
         let job = Job {
-            functor: self.functor,
-            channels,
-            x: x.part(&self.references, &tile.rows),
-            y: y.part(&self.queries, &tile.columns),
+            functor: self.preparation.functor,
+            channels: self.preparation.channels,
+            x: x.part(pairs.rows, &tile.rows),
+            y: y.part(pairs.columns, &tile.columns),
             pairing: tile.pairing,
             tasks: tile.tasks(),
             out: 0,
@@ -153,29 +192,40 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
             only_missing: false,
             last_row: 0,
         };
-        let band = sweeper.band(self.banding, tile, &self.references, &self.queries, Rows::Y)?;
+        let band = sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
         let edges = sweeper.launch::<T>(&job, band, budget)?.expect("a search keeps its edges");
-        let lengths: Vec<u32> = if self.references.is_equal_length() {
+        Ok((job, edges))
+    }
+
+    /// Calls `each` with query, reference and hits of every pair of a tile.
+    fn hits(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        tile: &Rect,
+        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
+    ) -> Result<()> {
+        let (job, edges) = self.sweep(pairs, tile)?;
+        let lengths: Vec<u32> = if pairs.rows.is_equal_length() {
             Vec::new()
         } else {
-            tile.pairs().map(|(r, _)| self.references.length(r) as u32).collect()
+            tile.pairs().map(|(r, _)| pairs.rows.length(r) as u32).collect()
         };
         let candidates = Candidates {
             totals: edges.address,
-            starts: if self.functor.parts == 1 {
+            starts: if job.functor.parts == 1 {
                 0
             } else {
                 edges.address + edges.part_stride * size_of::<T>() as u64
             },
             stride: edges.stride,
             tasks: tile.tasks() as usize,
-            longest: n,
+            longest: job.x.length as usize,
             lengths: &lengths,
         };
-        if self.banding.form() != Form::Full || self.wanted.is_for_host() {
-            return self.on_host(tile, &candidates, each);
+        if pairs.banding.form() != Form::Full || self.wanted.is_for_host() {
+            return self.on_host(pairs, tile, &candidates, each);
         }
-        self.searcher.find(machine, &candidates, self.wanted)?;
+        self.searcher.find(&self.engine.machine, &candidates, self.wanted)?;
         for (k, (r, q)) in tile.pairs().enumerate() {
             each(q, r, self.searcher.hits(k, self.wanted).collect());
         }
@@ -185,6 +235,7 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
     /// Chosen here: many hits; and in a band, where only the ends that the query's last row allows count.
     fn on_host(
         &mut self,
+        pairs: &Pairs<'_>,
         tile: &Rect,
         candidates: &Candidates<'_>,
         each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
@@ -192,12 +243,35 @@ impl<T: Number, M: Machine> Search<'_, T, M> {
         let Engine { sweeper, machine, budget, .. } = &*self.engine;
         let buffer = sweeper.edges().buffer().expect("a search keeps its edges");
         for (k, (r, q)) in tile.pairs().enumerate() {
-            let (n, m) = (self.queries.length(q), self.references.length(r));
-            let allowed =
-                if self.banding.form() == Form::Full { 0..m } else { self.banding.ranges(n, m)?.row(n - 1) };
+            let (n, m) = (pairs.columns.length(q), pairs.rows.length(r));
+            let allowed = if pairs.banding.form() == Form::Full {
+                0..m
+            } else {
+                pairs.banding.ranges(n, m)?.row(n - 1)
+            };
             let hits = Searcher::hits_on_host(machine, budget, candidates, buffer, k, allowed, self.wanted)?;
             each(q, r, hits);
         }
         Ok(())
+    }
+
+    /// Puts the costs of a tile in their places: as many as there are pairs, one after the other.
+    fn best(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, costs: u64) -> Result<()> {
+        let (job, edges) = self.sweep(pairs, tile)?;
+        let candidates = Candidates {
+            totals: edges.address,
+            starts: 0,
+            stride: edges.stride,
+            tasks: tile.tasks() as usize,
+            longest: job.x.length as usize,
+            lengths: &[],
+        };
+        let references = pairs.rows.len();
+        let (r, q) = (tile.rows.start, tile.columns.start);
+        let at = if tile.pairing == Pairing::Zipped { r } else { q * references + r };
+        // Zipped pairs and those of one query have the references' lengths in the order of their tasks.
+        let lengths = if references > 1 { job.x.lengths } else { 0 };
+        let costs = costs + (at * size_of::<T>()) as u64;
+        Searcher::<T, M>::best(&self.engine.machine, &candidates, lengths, costs)
     }
 }

@@ -317,19 +317,20 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         Ok(())
     }
 
-    /// Prepares series that are on the device already, all of them in one launch.
+    /// Prepares series that are on the device already, in one launch.
     pub(crate) fn load_resident(
         &mut self,
         machine: &M,
         preparation: &Preparation,
         order: &Order,
+        places: &Range<usize>,
         resident: &Resident,
     ) -> Result<()> {
-        let longest = order.longest(0..order.len());
+        let longest = order.longest(places.clone());
         let stride = Preparation::stride(longest);
-        self.places = 0..order.len();
+        self.places = places.clone();
         self.reserve(machine, preparation, PAD as usize + resident.points)?;
-        (self.side.count, self.side.length) = (order.len() as u32, longest as u32);
+        (self.side.count, self.side.length) = (places.len() as u32, longest as u32);
         self.side.stride = stride as u64;
         (self.side.offsets, self.side.lengths) = (resident.offsets, resident.lengths);
         let p = params::Prepare {
@@ -345,7 +346,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             times: self.side.times,
             offsets: resident.offsets,
             stride: stride as u64,
-            count: order.len() as u64,
+            count: places.len() as u64,
             ..preparation.params()
         };
         machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))

@@ -11,11 +11,10 @@ use dtw_core::{
 };
 use dtw_kernels::SweepKind;
 use dtw_kernels::params::PAD;
-use dtw_plan::{Budget, Form, Order, cut, launch_tasks};
+use dtw_plan::{Budget, Form, Order, cut, launch_tasks, stop_if_cancelled};
 
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
-use crate::engine::stop_if_cancelled;
 use crate::functor::CARRIED;
 use crate::side::{Bring, Preparation};
 use crate::state::NativePlan;

@@ -5,6 +5,7 @@ use dtw_plan::{Form, Order};
 
 use crate::Machine;
 use crate::bytes::Number;
+use crate::engine::Source;
 use crate::hits::Wanted;
 use crate::search::Search;
 use crate::state::NativePlan;
@@ -13,8 +14,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// A search, to be run.
     pub(crate) fn search<'a>(
         &'a mut self,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
+        queries: &'a SeriesBatch<'a, T>,
+        references: &'a SeriesBatch<'a, T>,
         wanted: Wanted,
     ) -> Search<'a, T, M> {
         Search {
@@ -24,8 +25,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             functor: self.functor,
             observer: &*self.observer.0,
             wanted,
+            channels: queries.channels(),
             references: Order::given(references, 0),
             queries: Order::given(queries, 0),
+            sources: [Source::Host(references), Source::Host(queries)],
         }
     }
 
@@ -46,8 +49,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let mut search = self.search(queries, references, Wanted::new(&options, references.max_length()));
         search.functor = search.functor.without_starts();
         // A band needs the whole reference.
-        if banded || search.fits(pairing, queries.channels()) {
-            return search.run(pairing, queries, references, put);
+        if banded || search.fits(pairing) {
+            return search.run(pairing, put);
         }
         self.each_in_blocks(pairing, queries, references, &options, put)
     }
@@ -68,8 +71,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let put = |q: usize, r: usize, hits: Vec<Match<T>>| matches[q * columns + r] = hits;
         let banded = self.banding.form() != Form::Full;
         let mut search = self.search(queries, references, wanted);
-        if banded || search.fits(Pairing::Cross, queries.channels()) {
-            search.run(Pairing::Cross, queries, references, put)?;
+        if banded || search.fits(Pairing::Cross) {
+            search.run(Pairing::Cross, put)?;
         } else {
             self.each_in_blocks(Pairing::Cross, queries, references, options, put)?;
         }

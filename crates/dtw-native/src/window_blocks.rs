@@ -5,11 +5,10 @@
 //! reference to the last bit.
 
 use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, WindowBlocks, Windows};
-use dtw_plan::Order;
+use dtw_plan::{Order, stop_if_cancelled};
 
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
-use crate::engine::stop_if_cancelled;
 use crate::side::Bring;
 use crate::state::NativePlan;
 

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, SeriesBatch};
-use dtw_plan::{Order, Rect, Rows, cut, launch_tasks};
+use dtw_plan::{Order, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::engine::stop_if_cancelled;
 use crate::hits::{Candidates, Searcher, Wanted};
 use crate::side::{Bring, Preparation};
 use crate::state::NativePlan;

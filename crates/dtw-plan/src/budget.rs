@@ -47,6 +47,11 @@ impl Budget {
         Self { edges: self.edges + self.tables, tables: 0, ..self }
     }
 
+    /// The same where series and results are on the device already: nothing is staged, no tile waits for its transfer.
+    pub fn in_place(self) -> Self {
+        Self { sides: self.limit - self.edges - self.tables, staging: 0, tile: 0, ..self }
+    }
+
     /// The error of something that needs `bytes` where `share` are set aside for it.
     pub fn exceeded(&self, what: &str, bytes: u64, share: u64) -> Error {
         let whole = u128::from(bytes) * u128::from(self.limit.max(1)) / u128::from(share.max(1));
@@ -178,6 +183,22 @@ pub fn tiles(rect: &Rect, outputs: u64, tasks: u64) -> Vec<Rect> {
     }
 }
 
+/// Cuts a triangle into runs of rows of about `tasks` tasks, at least a row each: see [`Rect::columns`].
+pub fn bands(triangle: &Rect, tasks: u64) -> Vec<Rect> {
+    let end = triangle.columns.end;
+    let (mut bands, mut start) = (Vec::new(), triangle.rows.start);
+    while start < triangle.rows.end {
+        let (mut stop, mut held) = (start + 1, (end - start) as u64);
+        while stop < triangle.rows.end && held + (end - stop) as u64 <= tasks {
+            held += (end - stop) as u64;
+            stop += 1;
+        }
+        bands.push(Rect { rows: start..stop, columns: start..end, pairing: triangle.pairing });
+        start = stop;
+    }
+    bands
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +224,19 @@ mod tests {
                     assert_eq!(seen, whole.pairs().collect::<Vec<_>>(), "{pairing:?} {limit} {tasks}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn bands_of_a_triangle_cover_every_pair_once() {
+        let triangle = Rect { rows: 3..12, columns: 3..12, pairing: Pairing::SelfSymmetric };
+        for (tasks, count) in [(1, 9), (9, 8), (16, 4), (45, 1), (u64::MAX, 1)] {
+            let bands = bands(&triangle, tasks);
+            let pairs: Vec<_> = bands.iter().flat_map(Rect::pairs).collect();
+            assert_eq!(pairs, triangle.pairs().collect::<Vec<_>>(), "{tasks}");
+            assert_eq!(bands.iter().map(Rect::tasks).sum::<u64>(), triangle.tasks());
+            assert!(bands.iter().all(|band| band.tasks() <= tasks.max(9)), "{tasks}");
+            assert_eq!(bands.len(), count, "{tasks}");
         }
     }
 

@@ -23,7 +23,7 @@ mod scatter;
 mod walk;
 
 pub use banding::{Banding, Form, RowRange, Rows, Table};
-pub use budget::{Budget, chunks, cut, launch_tasks, tiles};
+pub use budget::{Budget, bands, chunks, cut, launch_tasks, tiles};
 pub use device::{Axis, Device, Fetch, Pairs, SLOTS};
 pub use order::{Order, Rect};
 pub use runs::{parts, runs};

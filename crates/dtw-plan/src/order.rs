@@ -143,7 +143,8 @@ impl Order {
 pub struct Rect {
     /// Places of the rows' order.
     pub rows: Range<usize>,
-    /// Places of the columns' order; equal to `rows` unless the pairing is [`Pairing::Cross`].
+    /// Places of the columns' order: equal to `rows` for [`Pairing::Zipped`]; for [`Pairing::SelfSymmetric`] they begin with the rows
+    /// and reach at least as far.
     pub columns: Range<usize>,
     /// Which of its pairs are computed: all, those on and above the diagonal, or those on the diagonal.
     pub pairing: Pairing,
@@ -156,7 +157,7 @@ impl Rect {
         match self.pairing {
             Pairing::Zipped => rows,
             Pairing::Cross => rows * columns,
-            Pairing::SelfSymmetric => rows * (rows + 1) / 2,
+            Pairing::SelfSymmetric => rows * columns - rows * rows.saturating_sub(1) / 2,
         }
     }
 
@@ -179,7 +180,7 @@ impl Rect {
             let columns = match self.pairing {
                 Pairing::Zipped => i..i + 1,
                 Pairing::Cross => self.columns.clone(),
-                Pairing::SelfSymmetric => i..self.rows.end,
+                Pairing::SelfSymmetric => i..self.columns.end,
             };
             columns.map(move |j| (i, j))
         })
