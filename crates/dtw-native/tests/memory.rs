@@ -1,7 +1,13 @@
 //! Results do not depend on how much memory there is or where it is: tiles under a small limit, and series on the device.
 #![cfg(feature = "host")]
 
-use dtw_core::{Anchor, Backend, Band, Error, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dtw_core::{
+    Anchor, Backend, Band, Error, LocalCost, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec,
+    Unobserved,
+};
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
 
 /// Numbers without a pattern, the same every time.
@@ -84,6 +90,37 @@ fn what_does_not_fit_is_refused_with_numbers() {
     }
 }
 
+/// Distances of series that are on the device, and the kernels launched for them by the second of two calls.
+fn on_device(
+    problem: &Problem,
+    batch: SeriesBatch<'_, f32>,
+    layout: DeviceLayout<'_>,
+    observer: Arc<dyn Observer>,
+) -> dtw_core::Result<(Vec<f32>, u32)> {
+    let machine = HostMachine::new(1 << 30);
+    let raw = bytes(batch.values());
+    let input = machine.allocate(raw.len()).unwrap();
+    machine.upload(&input, 0, &raw).unwrap();
+    let output = machine.allocate(problem.output_len() * 4).unwrap();
+    let series = DeviceBatch { values: input.address(), times: 0, channels: 1, layout };
+    let mut plan = NativePlan::<f32, _>::new(machine.clone(), problem).unwrap();
+    plan.observe(observer);
+    let others = machine.used_bytes();
+    let (mut held, mut launches) = (None, 0);
+    for _ in 0..2 {
+        let before = machine.launches();
+        // SAFETY: the buffers are as large as the problem says.
+        unsafe { plan.distances_on_device(series, series, output.address()) }?;
+        launches = machine.launches() - before;
+        assert_eq!(*held.get_or_insert(machine.used_bytes()), machine.used_bytes());
+    }
+    let held = machine.used_bytes() - others;
+    assert!(held <= problem.memory_limit_bytes(), "{held} bytes of {}", problem.memory_limit_bytes());
+    let mut got = vec![0; problem.output_len() * 4];
+    machine.download(&output, 0, &mut got).unwrap();
+    Ok((got.chunks(4).map(|value| f32::from_ne_bytes(value.try_into().unwrap())).collect(), launches))
+}
+
 #[test]
 fn series_on_the_device_give_the_same() {
     let values = noise(600);
@@ -98,28 +135,62 @@ fn series_on_the_device_give_the_same() {
                 if pairing == Pairing::SelfSymmetric && spec.anchor == Anchor::Subsequence {
                     continue;
                 }
-                let machine = HostMachine::new(1 << 30);
                 let problem = Problem::of(spec.clone(), pairing, &batch, &batch).unwrap();
-                let expected = distances(&machine, &problem, batch);
-                let raw = bytes(batch.values());
-                let input = machine.allocate(raw.len()).unwrap();
-                machine.upload(&input, 0, &raw).unwrap();
-                let output = machine.allocate(expected.len() * 4).unwrap();
-                let series = DeviceBatch { values: input.address(), times: 0, channels: 1, layout };
-                let mut plan = NativePlan::<f32, _>::new(machine.clone(), &problem).unwrap();
-                let mut held = None;
-                for _ in 0..2 {
-                    // SAFETY: the buffers are as large as the problem says.
-                    unsafe { plan.distances_on_device(series, series, output.address()) }.unwrap();
-                    assert_eq!(*held.get_or_insert(machine.used_bytes()), machine.used_bytes());
-                }
-                let mut got = vec![0; expected.len() * 4];
-                machine.download(&output, 0, &mut got).unwrap();
-                for (k, (expected, got)) in expected.iter().zip(got.chunks(4)).enumerate() {
-                    let got = f32::from_ne_bytes(got.try_into().unwrap());
+                let expected = distances(&HostMachine::new(1 << 30), &problem, batch);
+                let (got, launches) = on_device(&problem, batch, layout, Arc::new(Unobserved)).unwrap();
+                for (k, (expected, got)) in expected.iter().zip(&got).enumerate() {
                     let close = (expected - got).abs() <= 1e-5 * expected.abs();
                     assert!(close, "{} {pairing:?} {k}: {expected} {got}", spec.key());
                 }
+                if spec.anchor == Anchor::Global {
+                    // A launch that prepares each side, and one that sweeps: two where the first may leave pairs undone.
+                    let sides = if pairing == Pairing::SelfSymmetric { 1 } else { 2 };
+                    let sweeps = if matches!(spec.measure, Measure::SoftDtw { .. }) { 2 } else { 1 };
+                    assert_eq!(launches, sides + sweeps, "{} {pairing:?}", spec.key());
+                }
+            }
+        }
+    }
+}
+
+/// Stops a call when it has been asked so often.
+struct Patience(AtomicU32);
+
+impl Observer for Patience {
+    fn cancelled(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+#[test]
+fn series_on_the_device_are_prepared_in_parts_and_swept_in_several_launches() {
+    let values = noise(3000);
+    let offsets: Vec<usize> = (0..=40).map(|s| s * 40 + (s % 5) * 7).collect();
+    let ragged = SeriesBatch::ragged(&values[..offsets[40]], &offsets, 1).unwrap();
+    let equal = SeriesBatch::equal(&values[..2000], 40, 50, 1).unwrap();
+    let layouts = [DeviceLayout::Equal { count: 40, length: 50 }, DeviceLayout::Ragged(&offsets)];
+    for spec in specs() {
+        for (batch, layout) in [equal, ragged].into_iter().zip(layouts) {
+            for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+                if pairing == Pairing::SelfSymmetric && spec.anchor == Anchor::Subsequence {
+                    continue;
+                }
+                let problem = Problem::of(spec.clone(), pairing, &batch, &batch).unwrap();
+                let (whole, once) = on_device(&problem, batch, layout, Arc::new(Unobserved)).unwrap();
+                let little = problem.with_memory_limit(16 << 10);
+                if pairing == Pairing::SelfSymmetric {
+                    let refused = on_device(&little, batch, layout, Arc::new(Unobserved));
+                    assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{refused:?}");
+                    continue;
+                }
+                let (tiled, often) = on_device(&little, batch, layout, Arc::new(Unobserved)).unwrap();
+                assert!(often > once, "{} {pairing:?}: {often} launches", spec.key());
+                for (k, (a, b)) in whole.iter().zip(&tiled).enumerate() {
+                    assert!((a - b).abs() <= 1e-5 * a.abs(), "{} {pairing:?} {k}: {a} {b}", spec.key());
+                }
+                let impatient = Arc::new(Patience(AtomicU32::new(2)));
+                let stopped = on_device(&little, batch, layout, impatient);
+                assert!(matches!(stopped, Err(Error::Cancelled)), "{} {pairing:?}: {stopped:?}", spec.key());
             }
         }
     }
