@@ -11,7 +11,7 @@
 //! | `resident` | calls whose series and results stay on the device |
 //! | `state` | what a plan keeps between calls |
 //! | `search` | all pairs of a search |
-//! | `engine` | chunks of series that are on the device together, tiles of results, transfers |
+//! | `engine` | the machine as the planner's device: series brought, tiles swept into slots or to their places |
 //! | `trace`, `hits`, `layout` | launches for walks and for the best ends; series that the caller has on the device |
 //! | `side` | uploading and preparing series |
 //! | `sweep` | one launch: edges, tickets, band, weights |
@@ -20,7 +20,7 @@
 //!
 //! [`gpu`] is below them: a machine made of a vendor's driver.
 //!
-//! Imports form no circle. Orders, tiles, budgets and tables of bands are [`dtw_plan`]'s.
+//! Imports form no circle. The loop over chunks and tiles, orders, budgets and tables of bands are [`dtw_plan`]'s.
 
 mod backend;
 mod bytes;

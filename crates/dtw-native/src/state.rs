@@ -15,7 +15,7 @@ use crate::trace::Tracer;
 
 /// A plan on a machine that runs the native kernels.
 ///
-/// Device memory is made in the first call and kept; [`Plan::scratch_bytes`] says how much.
+/// Device memory is made in the first call and kept; [`dtw_core::Plan::scratch_bytes`] says how much.
 #[derive(Debug)]
 pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) problem: Problem,
