@@ -234,8 +234,32 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
     /// Launches the sweeps of a tile whose results have their place among all others.
     pub(crate) fn sweep_in_place(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<()> {
         let address = self.place.expect("results have their place");
-        self.sweep_tile(pairs, tile, Place { address, first: (0, 0), stride: pairs.columns.len() })?;
+        let to = Place { address, first: (0, 0), stride: pairs.columns.len() };
+        if pairs.pairing == Pairing::SelfSymmetric && tile.pairing == Pairing::Cross {
+            return tile.rows.clone().try_for_each(|row| self.sweep_row(pairs, row, &tile.columns, to));
+        }
+        self.sweep_tile(pairs, tile, to)?;
         Ok(())
+    }
+
+    /// Launches the pairs of a row of a symmetric matrix with columns that are not among the rows on the device. Kernels write mirrored
+    /// results for triangles only, so this is a piece of the first row of the triangle that begins at the row's place on the diagonal.
+    fn sweep_row(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        row: usize,
+        columns: &Range<usize>,
+        to: Place,
+    ) -> Result<()> {
+        let part = Rect { rows: row..row + 1, columns: columns.clone(), pairing: Pairing::Cross };
+        let mut job = self.job(pairs, &part, to);
+        let left_out = columns.start - row;
+        job.pairing = Pairing::SelfSymmetric;
+        job.first_task = left_out as u64;
+        job.y = self.engine.y.numbered_from(left_out, job.y);
+        job.x.count = job.y.count;
+        job.out -= (left_out * size_of::<T>()) as u64;
+        self.launch(pairs, &part, &job)
     }
 
     /// Launches the sweeps of a tile; whether every place of it gets a result.
@@ -275,13 +299,17 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
 
     fn sweep_part(&mut self, pairs: &mut Pairs<'_>, part: &Rect, to: Place) -> Result<()> {
         let job = self.job(pairs, part, to);
+        self.launch(pairs, part, &job)
+    }
+
+    fn launch(&mut self, pairs: &mut Pairs<'_>, part: &Rect, job: &Job) -> Result<()> {
         let Engine { sweeper, budget, .. } = &mut *self.engine;
         let band = sweeper.band(pairs.banding, part, pairs.rows, pairs.columns, pairs.kind)?;
         if let Some(functor) = self.before {
-            let first = Job { functor, only_missing: false, ..job };
+            let first = Job { functor, only_missing: false, ..*job };
             sweeper.launch::<T>(&first, band, budget)?;
         }
-        sweeper.launch::<T>(&job, band, budget)?;
+        sweeper.launch::<T>(job, band, budget)?;
         Ok(())
     }
 
@@ -300,6 +328,7 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
             x,
             y,
             pairing: part.pairing,
+            first_task: 0,
             tasks: part.tasks(),
             out: to.address + (at * size_of::<T>()) as u64,
             out_stride: to.stride,

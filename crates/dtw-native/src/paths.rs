@@ -161,6 +161,7 @@ impl<T: Number, M: Machine> Walks<'_, T, M> {
             x: self.engine.x.part(pairs.rows, &tile.rows),
             y: self.engine.y.part(pairs.columns, &tile.columns),
             pairing: Pairing::Zipped,
+            first_task: 0,
             tasks: tile.tasks(),
             out: 0,
             out_stride: 0,

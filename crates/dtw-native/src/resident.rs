@@ -31,7 +31,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// # Errors
     /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::Unsupported`] for what needs the host to put results
     /// together (soft_dtw_divergence, msm of several channels, searches in a band): `distances` can;
-    /// [`Error::OutOfMemory`] where the series do not fit the memory limit.
+    /// [`Error::OutOfMemory`] where not even one series of each side fits the memory limit.
     ///
     /// # Safety
     /// The addresses are memory of the machine's device with room for what the layouts and the problem say.
@@ -67,12 +67,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             times: x.times != 0,
         };
         let budget = self.engine.budget.in_place();
-        let needed = (0..order_x.len()).map(|k| preparation.bytes::<T>(order_x.length(k))).sum();
-        if pairing == Pairing::SelfSymmetric && needed > budget.sides {
-            // Two parts would be swept as rows and columns, and nobody would write the mirrored half.
-            let what = "the prepared series of a symmetric matrix on the device";
-            return Err(budget.exceeded(what, needed, budget.sides));
-        }
         let mut pairs = Pairs {
             pairing,
             rows: &order_x,

@@ -184,6 +184,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             x: x.part(pairs.rows, &tile.rows),
             y: y.part(pairs.columns, &tile.columns),
             pairing: tile.pairing,
+            first_task: 0,
             tasks: tile.tasks(),
             out: 0,
             out_stride: 0,

@@ -379,6 +379,23 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))
     }
 
+    /// The same part, whose first series has this number in a launch. No task may have a series before it: none is there.
+    pub(crate) fn numbered_from(&self, number: usize, part: params::Side) -> params::Side {
+        let (number, mut side) = (number as u64, part);
+        side.count += number as u32;
+        if side.offsets != 0 {
+            side.offsets = side.offsets.wrapping_sub(number * size_of::<u64>() as u64);
+            side.lengths = side.lengths.wrapping_sub(number * size_of::<u32>() as u64);
+            return side;
+        }
+        let bytes = number * side.stride * size_of::<T>() as u64;
+        side.values = side.values.wrapping_sub(bytes * self.channels as u64);
+        for address in [&mut side.gaps, &mut side.sums, &mut side.times] {
+            *address = if *address == 0 { 0 } else { address.wrapping_sub(bytes) };
+        }
+        side
+    }
+
     /// The series at `places`, which are here.
     pub(crate) fn part(&self, order: &Order, places: &Range<usize>) -> params::Side {
         let first = (places.start - self.places.start) as u64;

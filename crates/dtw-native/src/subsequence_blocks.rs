@@ -218,6 +218,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             x: engine.x.part(&Order::equal(1, points), &(0..1)),
             y,
             pairing: Pairing::Cross,
+            first_task: 0,
             tasks: places.len() as u64,
             out: 0,
             out_stride: 0,

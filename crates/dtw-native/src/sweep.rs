@@ -29,6 +29,8 @@ pub(crate) struct Job {
     pub(crate) x: params::Side,
     pub(crate) y: params::Side,
     pub(crate) pairing: Pairing,
+    /// Pairs of the pairing that are left out before the first.
+    pub(crate) first_task: u64,
     pub(crate) tasks: u64,
     /// Address of the results; 0: none wanted.
     pub(crate) out: u64,
@@ -365,7 +367,7 @@ impl<M: Machine> Sweeper<M> {
         let (offsets, mut first) = (p.grid.range_offsets, 0);
         while first < job.tasks {
             let tasks = most.min(job.tasks - first);
-            (p.pairs.first_task, p.pairs.tasks) = (first, tasks);
+            (p.pairs.first_task, p.pairs.tasks) = (job.first_task + first, tasks);
             p.grid.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
             if has_links {
                 // The ticket behind the links: one thing less to zero before a short launch.
@@ -403,6 +405,7 @@ impl<M: Machine> Sweeper<M> {
                 y: job.y,
                 out: job.out,
                 out_stride: job.out_stride as u64,
+                first_task: job.first_task,
                 tasks: job.tasks,
                 pairing: match job.pairing {
                     Pairing::Cross => params::CROSS,

@@ -139,6 +139,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 x: engine.x.part(order, places),
                 y: engine.y.part(&own, &(0..count)),
                 pairing: Pairing::Cross,
+                first_task: 0,
                 tasks: rect.tasks(),
                 out: self.searcher.totals.address() + (first * size_of::<T>()) as u64,
                 out_stride: windows,
