@@ -31,6 +31,8 @@ pub(crate) struct Definition {
     /// What is asked for.
     #[serde(default)]
     pub(crate) task: Task,
+    /// Each of the zipped pairs by a call of its own, instead of all pairs by one call.
+    pub(crate) call: Option<Call>,
     /// Which backends it is for.
     #[serde(default = "every_backend")]
     pub(crate) backends: Vec<String>,
@@ -135,6 +137,18 @@ impl Data {
             Self::Resident => "resident",
         }
     }
+}
+
+/// What is called in a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Call {
+    /// `distances` of a plan for one pair, which the caller holds.
+    Plan,
+    /// `Session::distance`.
+    Session,
+    /// `dtwave::distance`, which is on the CPU.
+    Function,
 }
 
 /// Which pairs are computed.
@@ -283,6 +297,15 @@ impl Definition {
         }
         if self.pairs != Pairs::Cross && self.count_y() != self.count {
             bail!("{}: only pairs = \"cross\" takes a count_y of its own", self.name);
+        }
+        if let Some(call) = self.call {
+            let is_plain = self.task == Task::Distances && self.data == Data::Host;
+            if self.pairs != Pairs::Zipped || !is_plain || (call == Call::Function && self.is_for("cuda")) {
+                bail!(
+                    "{}: calls of their own give distances of zipped pairs in host memory; call = \"function\" is for cpu",
+                    self.name
+                );
+            }
         }
         match self.task {
             Task::Distances => {}

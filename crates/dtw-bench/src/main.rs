@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a command talks to its user")]
 
+mod calls;
 mod check;
 mod compare;
 #[cfg(feature = "cuda")]

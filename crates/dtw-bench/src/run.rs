@@ -3,7 +3,9 @@
 use anyhow::{Result, bail, ensure};
 use dtw_core::{Dtype, Error};
 use dtw_cpu::CpuBackend;
+use dtwave::Device;
 
+use crate::calls;
 use crate::check::Checker;
 use crate::definition::{Definition, read};
 use crate::machine::{self, Origin};
@@ -111,8 +113,13 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     let checker = Checker::of_cpu(options.check_all);
     for &threads in &options.threads {
         let backend = CpuBackend::with_threads(threads);
+        let device = Device::cpu_with_threads(threads)?;
         failures.extend(for_each(all, |definition, dtype| {
-            let measured = on_cpu(&backend, definition, dtype, options.rounds.unwrap_or(9), &checker)?;
+            let rounds = options.rounds.unwrap_or(9);
+            let measured = match definition.call {
+                None => on_cpu(&backend, definition, dtype, rounds, &checker)?,
+                Some(call) => calls::on_device(&device, call, definition, dtype, rounds, &checker)?,
+            };
             let data = format!("{} threads", backend.threads());
             let row = Row { definition, dtype, data: &data, measured: &measured };
             println!("{row}");
@@ -127,6 +134,7 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
 #[cfg(feature = "cuda")]
 fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     let gpu = crate::cuda::Gpu::new(options.device)?;
+    let device = Device::cuda_with_device(options.device)?;
     let origin = Origin { gpu: Some(gpu.about()?), ..Origin::here()? };
     if let Some(gpu) = &origin.gpu {
         println!("{}, driver {}, commit {}", gpu.name, gpu.driver, origin.commit);
@@ -135,7 +143,11 @@ fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     let mut rows = Vec::new();
     let checker = Checker::of_gpu(options.check_all);
     let failures = for_each(all, |definition, dtype| {
-        let measured = gpu.measure(definition, dtype, options.rounds.unwrap_or(20), &checker)?;
+        let rounds = options.rounds.unwrap_or(20);
+        let measured = match definition.call {
+            None => gpu.measure(definition, dtype, rounds, &checker)?,
+            Some(call) => calls::on_device(&device, call, definition, dtype, rounds, &checker)?,
+        };
         let row = Row { definition, dtype, data: definition.data.name(), measured: &measured };
         println!("{row}");
         rows.extend(origin.gpu.as_ref().map(|gpu| row.of_gpu(gpu)));
