@@ -39,7 +39,9 @@ pub enum Error {
     Backend {
         /// Name of the backend.
         backend: &'static str,
-        /// What the driver said.
+        /// What failed and what the driver said: the source of this error, in a type of the backend's. Its text is part of
+        /// this one's.
+        #[source]
         reason: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -55,4 +57,18 @@ impl Error {
 #[macro_export]
 macro_rules! bail_invalid {
     ($($arg:tt)*) => { return Err($crate::Error::Invalid(format!($($arg)*))) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_backend_is_the_source() {
+        let reason = std::io::Error::from(std::io::ErrorKind::OutOfMemory);
+        let error = Error::Backend { backend: "cpu", reason: Box::new(reason) };
+        let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
+        assert_eq!(source.map(std::io::Error::kind), Some(std::io::ErrorKind::OutOfMemory));
+        assert!(error.to_string().starts_with("cpu: "));
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dtw_core::{Error, Result};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::NAME;
 
@@ -17,6 +17,11 @@ struct Pool {
     /// The process that they live in. A child that was forked from it has none of them.
     process: u32,
 }
+
+/// Why there is no pool.
+#[derive(Debug, thiserror::Error)]
+#[error("the operating system does not start as many threads: {0}; use fewer")]
+struct NotStarted(#[source] ThreadPoolBuildError);
 
 /// Pools that everybody shares: what they were asked for, the latest used last.
 static SHARED: Mutex<Vec<(usize, Arc<Pool>)>> = Mutex::new(Vec::new());
@@ -35,11 +40,7 @@ impl Pool {
             .num_threads(count)
             .thread_name(|k| format!("dtwave-{k}"))
             .build()
-            .map_err(|error| Error::Backend {
-                backend: NAME,
-                reason: format!("the operating system does not start as many threads: {error}; use fewer")
-                    .into(),
-            })?;
+            .map_err(|error| Error::Backend { backend: NAME, reason: Box::new(NotStarted(error)) })?;
         Ok(Arc::new(Self { threads, process: std::process::id() }))
     }
 

@@ -155,12 +155,26 @@ pub(crate) fn fail(error: &Error, cancel: Option<&Cancel>) -> ExitCode {
     let is_interruption =
         error.is::<Interrupted>() || matches!(error.downcast_ref(), Some(DistanceError::Cancelled));
     if let Some(cancel) = cancel.filter(|cancel| is_interruption && cancel.is_raised()) {
-        let text = format!("{error:#}");
+        let text = chain(error);
         say("error", if text == "cancelled" { "interrupted" } else { &text });
         return u8::try_from(cancel.status()).map_or(ExitCode::FAILURE, ExitCode::from);
     }
-    say("error", &format!("{error:#}"));
+    say("error", &chain(error));
     ExitCode::FAILURE
+}
+
+/// The error and its causes, without those that the text before has in it.
+fn chain(error: &Error) -> String {
+    let mut text = String::new();
+    let mut last = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !last.contains(&cause) {
+            text += if text.is_empty() { "" } else { ": " };
+            text += &cause;
+            last = cause;
+        }
+    }
+    text
 }
 
 /// Prints help and version on stdout, and a usage error as one line.
@@ -206,6 +220,14 @@ pub(crate) fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_cause_is_told_once() {
+        let reason = std::io::Error::other("no memory");
+        let error = DistanceError::Backend { backend: "cpu", reason: Box::new(reason) };
+        assert_eq!(chain(&Error::from(error).context("cannot compute")), "cannot compute: cpu: no memory");
+        assert_eq!(chain(&Error::msg("a").context("b").context("c")), "c: b: a");
+    }
 
     #[test]
     fn errors_are_one_line() {

@@ -143,9 +143,14 @@ impl Session {
         work: impl FnOnce(&mut dyn Plan<T>) -> Result<R>,
     ) -> Result<R> {
         let mut plan = self.plan(&self.problem(pairing, Shape::of(x, y))?)?;
-        let done = work(&mut **plan)?;
-        self.plans.keep(plan);
-        Ok(done)
+        let done = work(&mut **plan);
+        match &done {
+            Ok(_) => self.plans.keep(plan),
+            // What else waits may be of a device that was lost.
+            Err(Error::Backend { .. }) => self.plans.clear(),
+            Err(_) => {}
+        }
+        done
     }
 
     /// Distance of two series.

@@ -49,6 +49,16 @@ struct Entry<D: Driver> {
     lost: Arc<AtomicBool>,
 }
 
+/// A call of the driver that failed, and what that means for the caller.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} failed: {failure}{after}")]
+struct CallFailed {
+    what: String,
+    #[source]
+    failure: Failure,
+    after: &'static str,
+}
+
 impl<D: Driver> Known<D> {
     /// None yet.
     pub const fn new() -> Self {
@@ -123,12 +133,17 @@ impl<D: Driver> Shared<D> {
     /// The driver's answer as an error of ours; remembers when nothing works any more.
     pub(super) fn check<T>(&self, what: &str, answer: Result<T, Failure>) -> Result<T> {
         answer.map_err(|failure| {
-            let mut text = format!("{what} failed: {}", failure.text);
-            if failure.kind == FailureKind::Fatal {
+            let is_fatal = failure.kind == FailureKind::Fatal;
+            if is_fatal {
                 self.lost.store(true, Ordering::Release);
-                text += "; the device's context is lost: make a new plan, which opens a fresh one";
             }
-            Error::Backend { backend: D::NAME, reason: text.into() }
+            let after = if is_fatal {
+                "; the device's context is lost: make a new plan, which opens a fresh one"
+            } else {
+                ""
+            };
+            let failed = CallFailed { what: what.to_owned(), failure, after };
+            Error::Backend { backend: D::NAME, reason: Box::new(failed) }
         })
     }
 

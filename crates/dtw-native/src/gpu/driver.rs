@@ -42,7 +42,8 @@ handles! {
 }
 
 /// What went wrong in a call of the driver.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
 pub struct Failure {
     /// The driver's name and text for it.
     pub text: String,
