@@ -112,7 +112,11 @@ impl<M: Machine> Layout<M> {
             raw_lengths: 0,
             offsets: 0,
             lengths: 0,
-            points: places.clone().map(stride).sum(),
+            points: if order.is_equal_length() {
+                places.len() * Preparation::stride(order.longest(places.clone()))
+            } else {
+                places.clone().map(stride).sum()
+            },
         };
         let DeviceLayout::Ragged(offsets) = batch.layout else {
             let before = places.start * order.raw_length(0) * number;

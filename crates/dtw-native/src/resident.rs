@@ -1,5 +1,8 @@
 //! Calls whose series and results are on the device: no copies, nothing allocated after the first call, nothing waited for.
 //!
+//! The planner's loop goes through them as through any other pairs: the source of its series and the sink of its results are the
+//! caller's memory. Kernels write results to their places, so ragged series are swept as they come, not sorted by length.
+//!
 //! Everything is put on the machine's queue and done when the queue has got there. Values are not looked at: what
 //! [`dtw_core::Problem::check_input`] promises of them (finite; timestamps that do not go back) is the caller's to keep.
 

@@ -64,18 +64,11 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
         let budget = usual.without_tables();
         let preparation = Preparation::plain(self.functor, self.channels);
         let whole = Rect { rows: 0..self.references.len(), columns: 0..self.queries.len(), pairing };
-        let bytes = |order: &Order, k: usize| preparation.bytes::<T>(order.length(k));
+        let bytes = |length: usize| preparation.bytes::<T>(length);
         let longest = (self.references.longest(whole.rows.clone()), self.queries.longest(whole.columns));
         self.engine.budget = budget;
         let fits = preparation.staged_bytes::<T>(longest.0) <= budget.staging
-            && chunks(
-                pairing,
-                (self.references.len(), self.queries.len()),
-                &budget,
-                |k| bytes(&self.references, k),
-                |k| bytes(&self.queries, k),
-            )
-            .is_ok()
+            && chunks(pairing, (&self.references, &self.queries), &budget, bytes, bytes).is_ok()
             && most_tasks(self.engine, &self.functor, Some(self.wanted), longest).is_ok();
         self.engine.budget = usual;
         fits

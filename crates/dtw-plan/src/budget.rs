@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dtw_core::{Error, Pairing, Result};
 
-use crate::order::Rect;
+use crate::order::{Order, Rect};
 
 /// Largest tile of results: large enough to hide its transfer, small enough to be heard of soon.
 const TILE_BYTES: u64 = 64 << 20;
@@ -91,19 +91,24 @@ pub fn cut(
     Ok(runs)
 }
 
-/// Pairs of runs that are on the device together: their rectangles, so ordered that x changes seldom. `counts` has the series of
-/// both sides, `bytes_x` and `bytes_y` say what the one at a place takes.
+/// Pairs of runs that are on the device together: their rectangles, so ordered that x changes seldom. `bytes_x` and `bytes_y` say what
+/// a series of a length takes there.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] where one series takes more than its share.
 pub fn chunks(
     pairing: Pairing,
-    counts: (usize, usize),
+    (x, y): (&Order, &Order),
     budget: &Budget,
     bytes_x: impl Fn(usize) -> u64,
     bytes_y: impl Fn(usize) -> u64,
 ) -> Result<Vec<Rect>> {
-    let (all_x, all_y): (u64, u64) = ((0..counts.0).map(&bytes_x).sum(), (0..counts.1).map(&bytes_y).sum());
+    let (all_x, all_y) = (x.total(&bytes_x), y.total(&bytes_y));
+    let all = all_x.saturating_add(if pairing == Pairing::SelfSymmetric { 0 } else { all_y });
+    if all <= budget.sides && !x.is_empty() && !y.is_empty() {
+        return Ok(vec![Rect { rows: 0..x.len(), columns: 0..y.len(), pairing }]);
+    }
+    let (bytes_x, bytes_y) = (|k: usize| bytes_x(x.length(k)), |k: usize| bytes_y(y.length(k)));
     let half = budget.sides / 2;
     let rect = |rows: &Range<usize>, columns: &Range<usize>, pairing| Rect {
         rows: rows.clone(),
@@ -111,13 +116,13 @@ pub fn chunks(
         pairing,
     };
     Ok(match pairing {
-        Pairing::Zipped => cut(counts.0, budget.sides, budget, |k| bytes_x(k) + bytes_y(k))?
+        Pairing::Zipped => cut(x.len(), budget.sides, budget, |k| bytes_x(k) + bytes_y(k))?
             .iter()
             .map(|run| rect(run, run, pairing))
             .collect(),
         Pairing::SelfSymmetric => {
             let most = if all_x <= budget.sides { budget.sides } else { half };
-            let runs = cut(counts.0, most, budget, bytes_x)?;
+            let runs = cut(x.len(), most, budget, bytes_x)?;
             let mut chunks = Vec::new();
             for (a, rows) in runs.iter().enumerate() {
                 chunks.push(rect(rows, rows, pairing));
@@ -127,8 +132,8 @@ pub fn chunks(
         }
         Pairing::Cross => {
             // A side that takes less than half leaves the rest to the other.
-            let runs_x = cut(counts.0, budget.sides - all_y.min(half), budget, bytes_x)?;
-            let runs_y = cut(counts.1, budget.sides - all_x.min(half), budget, bytes_y)?;
+            let runs_x = cut(x.len(), budget.sides - all_y.min(half), budget, bytes_x)?;
+            let runs_y = cut(y.len(), budget.sides - all_x.min(half), budget, bytes_y)?;
             runs_x.iter().flat_map(|rows| runs_y.iter().map(|c| rect(rows, c, pairing))).collect()
         }
     })
@@ -210,8 +215,9 @@ mod tests {
                 let n_y = if pairing == Pairing::Cross { n_y } else { n_x };
                 for (limit, tasks) in [(1 << 20, 1000), (4096, 1000), (4096, 3), (2048, 1)] {
                     let budget = Budget::of(limit);
-                    let bytes = |k: usize| 100 + k as u64;
-                    let chunks = chunks(pairing, (n_x, n_y), &budget, bytes, bytes).unwrap();
+                    let order = |count: usize| Order::ragged(0..count, 0);
+                    let bytes = |length: usize| 100 + length as u64;
+                    let chunks = chunks(pairing, (&order(n_x), &order(n_y)), &budget, bytes, bytes).unwrap();
                     let mut seen: Vec<(usize, usize)> = Vec::new();
                     for chunk in &chunks {
                         for tile in tiles(chunk, budget.tile / 8, tasks) {
@@ -230,7 +236,7 @@ mod tests {
     #[test]
     fn bands_of_a_triangle_cover_every_pair_once() {
         let triangle = Rect { rows: 3..12, columns: 3..12, pairing: Pairing::SelfSymmetric };
-        for (tasks, count) in [(1, 9), (9, 8), (16, 4), (45, 1), (u64::MAX, 1)] {
+        for (tasks, count) in [(1, 9), (9, 6), (16, 4), (45, 1), (u64::MAX, 1)] {
             let bands = bands(&triangle, tasks);
             let pairs: Vec<_> = bands.iter().flat_map(Rect::pairs).collect();
             assert_eq!(pairs, triangle.pairs().collect::<Vec<_>>(), "{tasks}");
@@ -243,7 +249,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_numbers() {
         let budget = Budget::of(1600);
-        let error = chunks(Pairing::Zipped, (1, 1), &budget, |_| 500, |_| 500).unwrap_err();
+        let error =
+            chunks(Pairing::Zipped, (&Order::equal(1, 9), &Order::equal(1, 9)), &budget, |_| 500, |_| 500)
+                .unwrap_err();
         let Error::OutOfMemory { requested_bytes, available_bytes, .. } = error else { panic!("{error}") };
         assert_eq!((requested_bytes, available_bytes), (2000, 1600));
     }

@@ -125,6 +125,17 @@ impl Order {
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
+    /// The sum of what `of_length` says of each series' length, as swept.
+    pub fn total(&self, of_length: impl Fn(usize) -> u64) -> u64 {
+        if self.is_equal_length() {
+            return if self.is_empty() {
+                0
+            } else {
+                of_length(self.longest).saturating_mul(self.count as u64)
+            };
+        }
+        self.lengths.iter().map(|length| of_length(*length as usize)).sum()
+    }
     /// Every length that occurs, once.
     pub fn distinct(&self) -> Vec<usize> {
         let mut lengths: Vec<usize> = if self.lengths.is_empty() {

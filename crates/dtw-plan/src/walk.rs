@@ -21,10 +21,10 @@ pub fn each_tile<D: Device>(
     pairs.banding.check(pairs.pairing, pairs.rows, pairs.columns, pairs.kind)?;
     let chunks = chunks(
         pairs.pairing,
-        (pairs.rows.len(), pairs.columns.len()),
+        (pairs.rows, pairs.columns),
         budget,
-        |k| device.series_bytes(Axis::Rows, pairs.rows.length(k)),
-        |k| device.series_bytes(Axis::Columns, pairs.columns.length(k)),
+        |length| device.series_bytes(Axis::Rows, length),
+        |length| device.series_bytes(Axis::Columns, length),
     )?;
     let (mut rows, mut columns) = (0..0, 0..0);
     for chunk in &chunks {
