@@ -2,9 +2,8 @@
 
 mod common;
 
-use std::collections::BTreeSet;
-
 use common::{Bench, npy, waves};
+use dtwave::measure::Kind;
 
 /// What giving an option does.
 #[derive(Clone, Copy)]
@@ -361,34 +360,46 @@ fn others() {
 #[test]
 fn parameters_of_measures() {
     let bench = bench();
-    let parameters = [
-        ("--cost manhattan", "dtw ddtw subsequence_dtw"),
-        ("--sqrt", "dtw ddtw wdtw wddtw adtw subsequence_dtw"),
-        ("--g 0.9", "wdtw wddtw"),
-        ("--penalty 0.1", "adtw"),
-        ("--gap 2", "erp"),
-        ("--epsilon 0.1", "edr lcss"),
-        ("--edr-normalized", "edr"),
-        ("--lcss-length", "lcss"),
-        ("--c 0.1", "msm"),
-        ("--nu 0.5", "twed"),
-        ("--lambda 3", "twed"),
-        ("--degree 1", "twed"),
-        ("--gamma 0.1", "soft_dtw soft_dtw_divergence"),
-        ("--sigma 2", "log_gak"),
+    // Another value of each than the one it has where it is not tried.
+    let values = [
+        ("--cost manhattan", "cost"),
+        ("--sqrt", ""),
+        ("--g 0.9", "g"),
+        ("--penalty 0.1", "penalty"),
+        ("--gap 2", "gap"),
+        ("--epsilon 0.1", "epsilon"),
+        ("--edr-normalized", "output"),
+        ("--lcss-length", "output"),
+        ("--c 0.1", "c"),
+        ("--nu 0.5", "nu"),
+        ("--lambda 3", "lambda"),
+        ("--degree 1", "degree"),
+        ("--gamma 0.1", "gamma"),
+        ("--sigma 2", "sigma"),
     ];
-    let measures: BTreeSet<&str> = parameters.iter().flat_map(|(_, of)| of.split(' ')).collect();
-    assert_eq!(measures.len(), 14);
-    for measure in measures {
+    let is_of = |kind: &Kind, (option, name): (&str, &str)| match kind.parameter(name) {
+        None => option == "--sqrt" && kind.is_rooted,
+        Some(parameter) if parameter.switch().is_some() => option.starts_with(&format!("--{}-", kind.key)),
+        Some(_) => true,
+    };
+    for kind in Kind::all() {
+        for parameter in kind.parameters {
+            let tried = values.into_iter().any(|value| value.1 == parameter.name && is_of(kind, value));
+            assert!(tried, "nothing tries {} of {kind:?}", parameter.name);
+        }
+    }
+    for kind in Kind::all() {
+        let measure = kind.key;
         let needed = match measure {
             "edr" => " --epsilon 0.5",
             "log_gak" => " --sigma 1",
             _ => "",
         };
-        for (option, of) in parameters {
+        for value in values {
+            let (option, _) = value;
             let call = format!("pairwise pairs.npy -m {measure}");
             let words = format!("{call} {option}");
-            if of.split(' ').any(|m| m == measure) {
+            if is_of(kind, value) {
                 let needed =
                     if option.starts_with(needed.trim().split(' ').next().unwrap()) { "" } else { needed };
                 let without = outcome(&bench, &format!("{call}{needed}"));

@@ -32,7 +32,7 @@ pub use device::{Device, DeviceInfo, devices};
 pub use dtw_core::{
     Anchor, Backend, Band, Blocks, Dtype, EdrOutput, Error, Gradients, LcssOutput, LocalCost, Match, Measure,
     Observer, OwnedBatch, Pairing, Path, Plan, Problem, Radius, Result, SearchOptions, Series, SeriesBatch,
-    Shape, Spec, Task, Tile, TilePlan, normalize,
+    Shape, Spec, Task, Tile, TilePlan, measure, normalize,
 };
 pub use dtw_learn as learn;
 pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};

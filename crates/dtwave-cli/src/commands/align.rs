@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use dtwave::measure::Kind;
 use dtwave::{Anchor, Pairing, Path, Spec};
 use serde_json::json;
 
@@ -13,7 +14,7 @@ use super::common::{self, Stopwatch};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::json::Number;
-use crate::options::{MeasureArgs, Offer, PointRange, RunArgs, WITH_PATH};
+use crate::options::{MeasureArgs, Offer, PointRange, RunArgs};
 use crate::output;
 use crate::plot::{self, AlignmentFigure};
 use crate::progress::Progress;
@@ -80,7 +81,7 @@ pub(crate) struct AlignArgs {
 }
 
 /// What the help shows.
-pub(super) const OFFER: Offer = Offer { measures: WITH_PATH, without: &[] };
+pub(super) const OFFER: Offer = Offer { takes: |kind| kind.has_path(1), without: &[] };
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
@@ -187,8 +188,14 @@ pub(super) fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset
     );
     ensure!(
         spec.measure.has_path(1),
-        "{} has no warping path; align with dtw, ddtw, wdtw, wddtw, adtw, erp, edr, lcss, msm or twed",
-        spec.key()
+        "{} has no warping path; align with one of {}",
+        spec.key(),
+        Kind::all()
+            .iter()
+            .filter(|kind| kind.has_path(1))
+            .map(|kind| kind.key)
+            .collect::<Vec<_>>()
+            .join(", ")
     );
     ensure!(
         spec.measure.has_path(x.channels),

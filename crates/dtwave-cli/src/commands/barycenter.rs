@@ -158,8 +158,10 @@ impl<T: Element> Average<T> {
 }
 
 /// What the help shows.
-pub(super) const OFFER: Offer =
-    Offer { measures: &["dtw", "soft_dtw", "soft_dtw_divergence"], without: &["cost", "sqrt"] };
+pub(super) const OFFER: Offer = Offer {
+    takes: |kind| ["dtw", "soft_dtw", "soft_dtw_divergence"].contains(&kind.key),
+    without: &["cost", "sqrt"],
+};
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<()> {

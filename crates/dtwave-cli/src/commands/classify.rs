@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use dtwave::measure::Kind;
 use dtwave::{Anchor, Pairing, Spec, learn};
 use serde_json::json;
 
 use super::common::{self, Stopwatch};
 use crate::data::{Dataset, by_label, shown};
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, Offer, RunArgs, SYMMETRIC};
+use crate::options::{MeasureArgs, Offer, RunArgs};
 use crate::output;
 use crate::progress::Progress;
 use crate::report;
@@ -58,7 +59,7 @@ pub(crate) struct ClassifyArgs {
 }
 
 /// What the help shows.
-pub(super) const OFFER: Offer = Offer { measures: SYMMETRIC, without: &[] };
+pub(super) const OFFER: Offer = Offer { takes: Kind::is_symmetric, without: &[] };
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()> {

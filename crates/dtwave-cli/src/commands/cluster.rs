@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::learn::{self, KMeansOptions, KMedoidsOptions, MedoidStart};
+use dtwave::measure::Kind;
 use dtwave::{Measure, Pairing, Spec};
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use super::common::{self, Stopwatch};
 use crate::data::{Dataset, shown};
 use crate::engine::{self, Element, Job};
 use crate::json::Number;
-use crate::options::{MeasureArgs, Offer, RunArgs, SYMMETRIC};
+use crate::options::{MeasureArgs, Offer, RunArgs};
 use crate::output::{self, Target};
 use crate::plot::{self, BarycenterFigure, Group};
 use crate::progress::Progress;
@@ -115,7 +116,7 @@ pub(super) struct Clusters {
 }
 
 /// What the help shows.
-pub(super) const OFFER: Offer = Offer { measures: SYMMETRIC, without: &["sqrt"] };
+pub(super) const OFFER: Offer = Offer { takes: Kind::is_symmetric, without: &["sqrt"] };
 
 /// Runs the command.
 pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()> {

@@ -5,41 +5,29 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
+use dtwave::measure::{Parameter, Value as Given};
 use dtwave::{Band, Float, Match, Measure, Radius, SearchOptions, Spec};
 use serde_json::{Map, Value, json};
 
 use crate::data::{self, Dataset, Format};
-use crate::options::{MeasureArgs, PointRange, RunArgs};
+use crate::options::{self, MeasureArgs, PointRange, RunArgs};
 use crate::words::count;
 use crate::{output, plot, progress, report};
 
 /// The parameters of a measure by the names of their options.
 pub(super) fn parameters(measure: &Measure) -> Vec<(&'static str, Value)> {
-    let cost = |cost: dtwave::LocalCost| match cost {
-        dtwave::LocalCost::SquaredEuclidean => json!("squared-euclidean"),
-        dtwave::LocalCost::Euclidean => json!("euclidean"),
-        dtwave::LocalCost::Manhattan => json!("manhattan"),
+    let named = |(parameter, value): (&'static Parameter, Given)| {
+        let value = match value {
+            Given::Number(number) => json!(number),
+            Given::Choice(choice) if parameter.switch().is_some() => {
+                json!(parameter.switch() == Some(choice))
+            }
+            Given::Choice(choice) => json!(options::written(choice)),
+            other => json!(format!("{other:?}")),
+        };
+        (options::setting(measure.kind(), parameter).name, value)
     };
-    match *measure {
-        Measure::Dtw { cost: c } | Measure::Ddtw { cost: c } => vec![("cost", cost(c))],
-        Measure::Wdtw { g } | Measure::Wddtw { g } => vec![("g", json!(g))],
-        Measure::Adtw { penalty } => vec![("penalty", json!(penalty))],
-        Measure::Erp { gap } => vec![("gap", json!(gap))],
-        Measure::Edr { epsilon, output } => vec![
-            ("epsilon", json!(epsilon)),
-            ("edr-normalized", json!(output == dtwave::EdrOutput::Normalized)),
-        ],
-        Measure::Lcss { epsilon, output } => {
-            vec![("epsilon", json!(epsilon)), ("lcss-length", json!(output == dtwave::LcssOutput::Length))]
-        }
-        Measure::Msm { c } => vec![("c", json!(c))],
-        Measure::Twed { nu, lambda, degree } => {
-            vec![("nu", json!(nu)), ("lambda", json!(lambda)), ("degree", json!(degree))]
-        }
-        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => vec![("gamma", json!(gamma))],
-        Measure::LogGak { sigma } => vec![("sigma", json!(sigma))],
-        _ => vec![("measure", json!(format!("{measure:?}")))],
-    }
+    measure.parameters().into_iter().map(named).collect()
 }
 
 /// A band as the option writes it.

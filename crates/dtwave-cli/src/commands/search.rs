@@ -108,7 +108,7 @@ pub(crate) struct SearchArgs {
 }
 
 /// What the help shows.
-pub(super) const OFFER: Offer = Offer { measures: &["dtw"], without: &[] };
+pub(super) const OFFER: Offer = Offer { takes: |kind| kind.key == "dtw", without: &[] };
 
 /// The same options, of which one means something else to a search.
 pub(super) fn worded(command: clap::Command) -> clap::Command {

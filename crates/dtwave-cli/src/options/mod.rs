@@ -5,58 +5,21 @@
 
 mod input;
 mod offered;
+mod parameters;
 mod parse;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
-use dtwave::{Anchor, Band, Dtype, EdrOutput, Float, LcssOutput, LocalCost, Measure, Spec};
+use dtwave::measure::Kind;
+use dtwave::{Band, Dtype, Float, Spec};
 
 pub(crate) use input::InputArgs;
-#[cfg(test)]
-pub(crate) use offered::PARAMETERS;
 pub(crate) use offered::{Offer, offered};
+use parameters::ParameterArgs;
+pub(crate) use parameters::{setting, settings, written};
 pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
 
 use crate::words::unsigned_zero;
-
-/// Every measure the command knows, by key.
-pub(crate) const MEASURES: [&str; 14] = [
-    "dtw",
-    "ddtw",
-    "wdtw",
-    "wddtw",
-    "adtw",
-    "erp",
-    "edr",
-    "lcss",
-    "msm",
-    "twed",
-    "soft_dtw",
-    "soft_dtw_divergence",
-    "log_gak",
-    "subsequence_dtw",
-];
-
-/// Measures of two series that may change places.
-pub(crate) const SYMMETRIC: &[&str] = MEASURES.split_at(13).0;
-
-/// Measures with a warping path.
-pub(crate) const WITH_PATH: &[&str] = MEASURES.split_at(10).0;
-
-/// Measures that accumulate a cost of which a root can be taken.
-const ROOTED: &[&str] = &["dtw", "ddtw", "wdtw", "wddtw", "adtw", "subsequence_dtw"];
-
-/// Cost of matching two points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Cost {
-    /// Sum of squared differences.
-    #[value(alias = "sqeuclidean")]
-    SquaredEuclidean,
-    /// Root of the sum of squared differences.
-    Euclidean,
-    /// Sum of absolute differences.
-    Manhattan,
-}
 
 /// How series are prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,7 +35,7 @@ pub(crate) enum Normalize {
 #[command(next_help_heading = "Measure")]
 pub(crate) struct MeasureArgs {
     /// Which distance
-    #[arg(short, long, default_value = "dtw", value_parser = offered::MeasureKey(&MEASURES), value_name = "KEY")]
+    #[arg(short, long, default_value = "dtw", value_parser = offered::MeasureKey(|_| true), value_name = "KEY")]
     pub(crate) measure: &'static str,
 
     /// Cells a path may use: full, 10 (Sakoe-Chiba radius in points), 5% (of the longer series), slanted:10,
@@ -84,117 +47,29 @@ pub(crate) struct MeasureArgs {
     pub(crate) parameters: ParameterArgs,
 }
 
-/// Parameters that belong to some measures only; which is said once, in `offered`.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Parameters of measures")]
-pub(crate) struct ParameterArgs {
-    /// Cost of matching two points [default: squared-euclidean]
-    #[arg(long, value_enum)]
-    pub(crate) cost: Option<Cost>,
-
-    /// Take the square root of the accumulated cost
-    #[arg(long)]
-    pub(crate) sqrt: bool,
-
-    /// Steepness of the weight, ≥ 0 [default: 0.05]
-    #[arg(long = "g", value_name = "g", allow_hyphen_values = true)]
-    pub(crate) g: Option<f64>,
-
-    /// Penalty of a step off the diagonal, ≥ 0 [default: 1]
-    #[arg(long, value_name = "ω", allow_hyphen_values = true)]
-    pub(crate) penalty: Option<f64>,
-
-    /// Gap value [default: 0]
-    #[arg(long, value_name = "GAP", allow_hyphen_values = true)]
-    pub(crate) gap: Option<f64>,
-
-    /// Points this close match, ≥ 0 (required by edr) [default of lcss: 1]
-    #[arg(long, value_name = "ε", allow_hyphen_values = true)]
-    pub(crate) epsilon: Option<f64>,
-
-    /// Divide the edit count by the longer length
-    #[arg(long)]
-    pub(crate) edr_normalized: bool,
-
-    /// Give the length of the longest common subsequence instead of the distance
-    #[arg(long)]
-    pub(crate) lcss_length: bool,
-
-    /// Cost of a split or merge, ≥ 0 [default: 1]
-    #[arg(long = "c", value_name = "c", allow_hyphen_values = true)]
-    pub(crate) c: Option<f64>,
-
-    /// Stiffness per unit of time, ≥ 0 [default: 0.001]
-    #[arg(long, value_name = "ν", allow_hyphen_values = true)]
-    pub(crate) nu: Option<f64>,
-
-    /// Cost of a deletion, ≥ 0 [default: 1]
-    #[arg(long, value_name = "λ", allow_hyphen_values = true)]
-    pub(crate) lambda: Option<f64>,
-
-    /// Degree of the norm, ≥ 1 [default: 2]
-    #[arg(long, value_name = "p", allow_hyphen_values = true)]
-    pub(crate) degree: Option<f64>,
-
-    /// Smoothing, > 0 [default: 1]
-    #[arg(long, value_name = "γ", allow_hyphen_values = true)]
-    pub(crate) gamma: Option<f64>,
-
-    /// Bandwidth of the kernel, > 0 (required)
-    #[arg(long, value_name = "σ", allow_hyphen_values = true)]
-    pub(crate) sigma: Option<f64>,
-}
-
 impl MeasureArgs {
     /// The measure's key and all parameters as the core's description, checked.
     pub(crate) fn spec(&self) -> Result<Spec> {
         self.refuse_foreign_options()?;
-        let given = &self.parameters;
-        let cost = match given.cost {
-            None | Some(Cost::SquaredEuclidean) => LocalCost::SquaredEuclidean,
-            Some(Cost::Euclidean) => LocalCost::Euclidean,
-            Some(Cost::Manhattan) => LocalCost::Manhattan,
-        };
-        let g = given.g.unwrap_or(Measure::DEFAULT_G);
-        let gamma = given.gamma.unwrap_or(Measure::DEFAULT_GAMMA);
-        let measure = match self.measure {
-            "dtw" | "subsequence_dtw" => Measure::Dtw { cost },
-            "ddtw" => Measure::Ddtw { cost },
-            "wdtw" => Measure::Wdtw { g },
-            "wddtw" => Measure::Wddtw { g },
-            "adtw" => Measure::Adtw { penalty: given.penalty.unwrap_or(Measure::DEFAULT_PENALTY) },
-            "erp" => Measure::Erp { gap: unsigned_zero(given.gap.unwrap_or(Measure::DEFAULT_GAP)) },
-            "edr" => {
-                let Some(epsilon) = given.epsilon else {
-                    bail!("edr needs --epsilon: points farther apart than it differ")
-                };
-                let output = if given.edr_normalized { EdrOutput::Normalized } else { EdrOutput::Count };
-                Measure::Edr { epsilon, output }
-            }
-            "lcss" => {
-                let output = if given.lcss_length { LcssOutput::Length } else { LcssOutput::Distance };
-                Measure::Lcss { epsilon: given.epsilon.unwrap_or(Measure::DEFAULT_EPSILON), output }
-            }
-            "msm" => Measure::Msm { c: given.c.unwrap_or(Measure::DEFAULT_C) },
-            "twed" => Measure::Twed {
-                nu: given.nu.unwrap_or(Measure::DEFAULT_NU),
-                lambda: given.lambda.unwrap_or(Measure::DEFAULT_LAMBDA),
-                degree: given.degree.unwrap_or(Measure::DEFAULT_DEGREE),
-            },
-            "soft_dtw" => Measure::SoftDtw { gamma },
-            "soft_dtw_divergence" => Measure::SoftDtwDivergence { gamma },
-            "log_gak" => {
-                let Some(sigma) = given.sigma else {
-                    bail!("log_gak needs --sigma, the bandwidth of its kernel")
-                };
-                Measure::LogGak { sigma }
-            }
-            other => bail!("unknown measure {other:?}"),
-        };
-        let anchor = if self.measure == "subsequence_dtw" { Anchor::Subsequence } else { Anchor::Global };
-        let spec = Spec { measure, band: self.band.clone(), anchor };
+        let (kind, given) = (self.kind(), &self.parameters);
+        for parameter in kind.parameters {
+            let value = given.value(kind, parameter).or(parameter.usual());
+            ensure!(
+                value.is_some(),
+                "{} needs --{}: {}",
+                kind.key,
+                parameter.name,
+                parameter.text.to_lowercase()
+            );
+        }
+        let spec = kind.spec(|parameter| given.value(kind, parameter))?.with_band(self.band.clone());
         spec.check()?;
         Ok(spec)
+    }
+
+    /// What is known of the measure.
+    fn kind(&self) -> &'static Kind {
+        Kind::of(self.measure).expect("the option takes no other key")
     }
 
     /// Whether `--sqrt` was given.
@@ -210,44 +85,33 @@ impl MeasureArgs {
 
     /// Whether the measure has `--sqrt` at all.
     pub(crate) fn may_be_rooted(&self) -> bool {
-        ROOTED.contains(&self.measure)
+        self.kind().is_rooted
     }
 
     /// Parameters that are not the measure's are mistakes worth telling.
     fn refuse_foreign_options(&self) -> Result<()> {
-        for (option, measures) in offered::PARAMETERS {
+        for setting in settings() {
             ensure!(
-                !self.parameters.has(option) || measures.contains(&self.measure),
-                "--{option} is no option of {}; it belongs to {}",
+                !self.parameters.has(setting.name) || setting.measures().contains(&self.measure),
+                "--{} is no option of {}; it belongs to {}",
+                setting.name,
                 self.measure,
-                measures.join(", ")
+                setting.measures().join(", ")
             );
         }
+        ensure!(
+            !self.takes_root() || self.may_be_rooted(),
+            "--sqrt is no option of {}; it belongs to {}",
+            self.measure,
+            rooted().join(", ")
+        );
         Ok(())
     }
 }
 
-impl ParameterArgs {
-    /// Whether an option was given.
-    fn has(&self, option: &str) -> bool {
-        match option {
-            "cost" => self.cost.is_some(),
-            "sqrt" => self.sqrt,
-            "g" => self.g.is_some(),
-            "penalty" => self.penalty.is_some(),
-            "gap" => self.gap.is_some(),
-            "epsilon" => self.epsilon.is_some(),
-            "edr-normalized" => self.edr_normalized,
-            "lcss-length" => self.lcss_length,
-            "c" => self.c.is_some(),
-            "nu" => self.nu.is_some(),
-            "lambda" => self.lambda.is_some(),
-            "degree" => self.degree.is_some(),
-            "gamma" => self.gamma.is_some(),
-            "sigma" => self.sigma.is_some(),
-            _ => unreachable!("no measure has the option --{option}"),
-        }
-    }
+/// Measures that accumulate a cost of which a root can be taken.
+fn rooted() -> Vec<&'static str> {
+    Kind::all().iter().filter(|kind| kind.is_rooted).map(|kind| kind.key).collect()
 }
 
 /// Where and how a computation runs.
@@ -280,8 +144,9 @@ pub(crate) struct RunArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-    use dtwave::Radius;
+    use clap::{Args, Parser};
+    use dtwave::measure::Value;
+    use dtwave::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Radius};
 
     use super::*;
 
@@ -323,21 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_measures_are_those_of_the_core() {
-        for key in MEASURES {
-            let spec = spec(&["-m", key, "--epsilon", "1"][..if key == "edr" { 4 } else { 2 }]);
-            let Ok(spec) = spec.or_else(|_| self::spec(&["-m", key, "--sigma", "1"])) else {
-                panic!("{key}")
-            };
-            let is_global = spec.anchor == Anchor::Global;
-            assert_eq!(SYMMETRIC.contains(&key), is_global, "{key}");
-            assert_eq!(WITH_PATH.contains(&key), is_global && spec.measure.has_path(1), "{key}");
-        }
-    }
-
-    #[test]
     fn every_key_is_accepted_and_comes_back() {
-        for key in MEASURES {
+        for key in Kind::keys() {
             let mut args = vec!["-m", key];
             match key {
                 "edr" => args.extend(["--epsilon", "0.5"]),
@@ -346,6 +198,48 @@ mod tests {
             }
             assert_eq!(spec(&args).unwrap().key(), key);
         }
+    }
+
+    /// The options of a measure with its values, as somebody would give them.
+    fn words(spec: &Spec) -> Vec<String> {
+        let mut words = vec!["-m".to_owned(), spec.key().to_owned()];
+        for (parameter, value) in spec.measure.parameters() {
+            let name = format!("--{}", setting(spec.kind(), parameter).name);
+            match value {
+                Value::Choice(choice) if parameter.switch().is_some() => {
+                    words.extend((parameter.switch() == Some(choice)).then_some(name));
+                }
+                Value::Choice(choice) => words.extend([name, written(choice)]),
+                Value::Number(number) => words.extend([name, number.to_string()]),
+                other => panic!("{other:?}"),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_parameter_of_every_measure_can_be_given() {
+        for expected in Kind::all().iter().flat_map(Kind::specs) {
+            let words = words(&expected);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            assert_eq!(spec(&words).unwrap(), expected, "{words:?}");
+        }
+        assert_eq!(measure(&["--cost", "sqeuclidean"]), Measure::DTW);
+    }
+
+    #[test]
+    fn helps_say_ranges_and_defaults() {
+        let command = ParameterArgs::augment_args(clap::Command::new("x"));
+        let help = |name: &str| {
+            let argument = command.get_arguments().find(|argument| argument.get_long() == Some(name));
+            argument.unwrap().get_help().unwrap().to_string()
+        };
+        assert_eq!(help("g"), "Steepness of the weight, ≥ 0 [default: 0.05]");
+        assert_eq!(help("cost"), "Cost of matching two points [default: squared-euclidean]");
+        assert_eq!(help("epsilon"), "Points this close match, ≥ 0 (required by edr) [default of lcss: 1]");
+        assert_eq!(help("sigma"), "Bandwidth of the kernel, > 0 (required)");
+        assert_eq!(help("gap"), "Gap value [default: 0]");
+        assert_eq!(help("edr-normalized"), "Divide the edit count by the longer length");
     }
 
     #[test]

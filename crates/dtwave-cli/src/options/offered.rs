@@ -6,59 +6,52 @@
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
-use super::{MEASURES, ROOTED, parse};
+use dtwave::measure::Kind;
 
-/// The options that belong to some measures only, with these measures.
-pub(crate) const PARAMETERS: [(&str, &[&str]); 14] = [
-    ("cost", &["dtw", "ddtw", "subsequence_dtw"]),
-    ("gamma", &["soft_dtw", "soft_dtw_divergence"]),
-    ("g", &["wdtw", "wddtw"]),
-    ("penalty", &["adtw"]),
-    ("gap", &["erp"]),
-    ("epsilon", &["edr", "lcss"]),
-    ("edr-normalized", &["edr"]),
-    ("lcss-length", &["lcss"]),
-    ("c", &["msm"]),
-    ("nu", &["twed"]),
-    ("lambda", &["twed"]),
-    ("degree", &["twed"]),
-    ("sigma", &["log_gak"]),
-    ("sqrt", ROOTED),
-];
+use super::{parse, rooted, settings};
 
 /// The measures that a command can use, and the options of measures that mean nothing to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
-    pub(crate) measures: &'static [&'static str],
+    /// Whether it can use measures of this kind.
+    pub(crate) takes: fn(&Kind) -> bool,
     pub(crate) without: &'static [&'static str],
 }
 
 impl Offer {
     /// Every measure, every parameter.
-    pub(crate) const ALL: Offer = Offer { measures: &MEASURES, without: &[] };
+    pub(crate) const ALL: Offer = Offer { takes: |_| true, without: &[] };
+}
+
+/// The keys of these measures.
+fn keys(takes: fn(&Kind) -> bool) -> impl Iterator<Item = &'static str> {
+    Kind::all().iter().filter(move |kind| takes(kind)).map(|kind| kind.key)
 }
 
 /// Shows in `command` what `offer` allows.
 pub(crate) fn offered(command: clap::Command, offer: Offer) -> clap::Command {
+    let measures: Vec<&str> = keys(offer.takes).collect();
     command.mut_args(|arg| {
         let name = arg.get_id().as_str().replace('_', "-");
         if name == "measure" {
-            return arg.value_parser(MeasureKey(offer.measures)).hide(offer.measures.len() < 2);
+            return arg.value_parser(MeasureKey(offer.takes)).hide(measures.len() < 2);
         }
-        let Some((_, measures)) = PARAMETERS.into_iter().find(|(option, _)| *option == name) else {
-            return arg;
+        let having = match settings().iter().find(|setting| setting.name == name) {
+            Some(setting) => setting.measures(),
+            None if name == "sqrt" => rooted(),
+            None => return arg,
         };
-        let own: Vec<&str> = measures.iter().copied().filter(|m| offer.measures.contains(m)).collect();
+        let own: Vec<&str> = having.into_iter().filter(|key| measures.contains(key)).collect();
         let is_hidden = own.is_empty() || offer.without.contains(&&*name);
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let help = if offer.measures.len() > 1 { format!("{}: {help}", own.join(", ")) } else { help };
+        let help = if measures.len() > 1 { format!("{}: {help}", own.join(", ")) } else { help };
         arg.help(help).hide(is_hidden)
     })
 }
 
 /// Reads a measure's key, whichever; shows those that the command offers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct MeasureKey(pub(super) &'static [&'static str]);
+pub(super) struct MeasureKey(pub(super) fn(&Kind) -> bool);
 
 impl TypedValueParser for MeasureKey {
     type Value = &'static str;
@@ -75,6 +68,6 @@ impl TypedValueParser for MeasureKey {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0.iter().map(|key| PossibleValue::new(*key))))
+        Some(Box::new(keys(self.0).map(PossibleValue::new)))
     }
 }

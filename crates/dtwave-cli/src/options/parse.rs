@@ -1,8 +1,7 @@
 //! Single values of the command line: `5%`, `slanted:10`, `2GiB`, `100:250`.
 
+use dtwave::measure::Kind;
 use dtwave::{Band, Dtype, Radius};
-
-use super::MEASURES;
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,8 +10,9 @@ pub(crate) struct Bytes(pub(crate) u64);
 /// A measure's key; hyphens may stand for underscores.
 pub(super) fn measure_key(text: &str) -> Result<&'static str, String> {
     let key = text.replace('-', "_").to_ascii_lowercase();
-    let known = MEASURES.into_iter().find(|known| *known == key);
-    known.ok_or_else(|| format!("unknown measure '{text}'; expected one of {}", MEASURES.join(", ")))
+    let known = Kind::of(&key).map(|kind| kind.key);
+    let keys = || Kind::keys().collect::<Vec<_>>().join(", ");
+    known.ok_or_else(|| format!("unknown measure '{text}'; expected one of {}", keys()))
 }
 
 /// `full`, `RADIUS`, `sakoe_chiba:RADIUS`, `slanted:RADIUS` or `itakura:SLOPE`.
