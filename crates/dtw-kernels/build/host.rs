@@ -25,7 +25,7 @@ pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<S
     build.file(folder.join("native/vendor/fences.cpp"));
     let (mut declarations, mut table) = (String::new(), String::new());
     for unit in units {
-        let mut text = format!("#include \"{}\"\n", unit.header());
+        let mut text = unit.prologue();
         for kernel in &unit.kernels {
             let symbol = &kernel.symbol;
             let _ = writeln!(text, "{}", kernel.source);

@@ -29,8 +29,8 @@ fn main() -> Result<()> {
     // One source for all chips: the bounds are of the chip that the kernels were shaped on.
     let shaped_on = tunings.get("sm90").ok_or("tuning/sm90.toml is missing")?;
     let kernels = expand::kernels(&permutations, shaped_on)?;
-    let units = sources::units(&kernels);
-    let headers = sources::hash_of_headers(&folder.join("native"))?;
+    let headers = sources::Headers::read(&folder.join("native"))?;
+    let units = sources::units(&kernels, &headers)?;
 
     write(&out, "table.rs", &table::table(&permutations, &units, &headers))?;
     write(&out, "tuning.rs", &tuning::table(&tunings, &permutations)?)?;

@@ -1,5 +1,6 @@
 //! Which kernels share a source file, the text of those files, and a number that changes with the sources.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::Result;
@@ -13,18 +14,19 @@ const MOST_COLUMNS: u32 = 64;
 pub(crate) struct Unit<'a> {
     pub(crate) name: String,
     pub(crate) kernels: Vec<&'a Kernel>,
+    /// The headers that it includes, in order.
+    pub(crate) includes: Vec<String>,
 }
 
 impl Unit<'_> {
-    /// The header that it includes.
-    pub(crate) fn header(&self) -> &'static str {
-        let is_of_blocks = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Block);
-        if self.kernels.iter().any(is_of_blocks) { BLOCKS } else { "kernels.cuh" }
+    /// The lines that include its headers.
+    pub(crate) fn prologue(&self) -> String {
+        self.includes.iter().map(|name| format!("#include \"{name}\"\n")).collect()
     }
 
     /// Its text.
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("#include \"{}\"\n\n", self.header());
+        let mut text = self.prologue() + "\n";
         for kernel in &self.kernels {
             text.push_str(&kernel.source);
             text.push('\n');
@@ -34,7 +36,7 @@ impl Unit<'_> {
 }
 
 /// The units of these kernels, by name.
-pub(crate) fn units(kernels: &[Kernel]) -> Vec<Unit<'_>> {
+pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<Unit<'a>>> {
     let mut all: Vec<Unit<'_>> = Vec::new();
     for kernel in kernels {
         let channels = if kernel.many { "many" } else { "one" };
@@ -57,11 +59,32 @@ pub(crate) fn units(kernels: &[Kernel]) -> Vec<Unit<'_>> {
             }
             _ => {
                 let name = if pieces == 0 { stem } else { format!("{stem}_{}", pieces + 1) };
-                all.push(Unit { name, kernels: vec![kernel] });
+                all.push(Unit { name, kernels: vec![kernel], includes: Vec::new() });
             }
         }
     }
-    all
+    for unit in &mut all {
+        unit.includes = includes(&unit.kernels, headers)?;
+    }
+    Ok(all)
+}
+
+/// The headers of the recurrences that these kernels name, then that of their macros.
+fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
+    let mut names = BTreeSet::new();
+    for kernel in kernels {
+        let Some((_, recurrence)) = kernel.source.split_once("(dtw::") else { continue };
+        let recurrence = recurrence.split('<').next().unwrap_or_default();
+        let header = headers.defining(recurrence).ok_or_else(|| {
+            format!(
+                "no header in native/recurrence defines struct {recurrence}, which permutations.toml names"
+            )
+        })?;
+        names.insert(header.to_owned());
+    }
+    let is_of_blocks = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Block);
+    let macros = if kernels.iter().any(is_of_blocks) { BLOCKS } else { "kernels.cuh" };
+    Ok(names.into_iter().chain([macros.to_owned()]).collect())
 }
 
 /// `stem` or `stem_2`, `stem_3`, ...
@@ -70,55 +93,86 @@ fn is_piece(name: &str, stem: &str) -> bool {
     number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// The header of the kernels of blocks, which no others include: editing it leaves their images as they are.
+/// The header of the kernels of blocks, which no others include.
 const BLOCKS: &str = "sweeps/block.cuh";
 
 /// Headers that no device's image is made of: editing them leaves compiled images as they are.
 const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/fibers.h"];
 
-/// Of the headers in the folder that devices compile: their names and texts.
-pub(crate) struct Headers {
-    /// Of those that all units include.
-    common: u64,
-    /// Of [`BLOCKS`].
-    blocks: u64,
-}
+/// The headers in native/: their paths from there, and their texts.
+pub(crate) struct Headers(BTreeMap<String, String>);
 
-pub(crate) fn hash_of_headers(folder: &Path) -> Result<Headers> {
-    let mut files = Vec::new();
-    gather(folder, &mut files)?;
-    files.sort();
-    let (mut common, mut blocks) = (Hash::new(), Hash::new());
-    for path in files {
-        let name = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
-        if HOST_ONLY.contains(&name.as_str()) {
-            continue;
-        }
-        let hash = if name == BLOCKS { &mut blocks } else { &mut common };
-        hash.add(name.as_bytes());
-        hash.add(&std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?);
+impl Headers {
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let mut headers = BTreeMap::new();
+        gather(folder, folder, &mut headers)?;
+        Ok(Self(headers))
     }
-    Ok(Headers { common: common.0, blocks: blocks.0 })
+
+    /// The recurrence header that defines this type.
+    fn defining(&self, name: &str) -> Option<&str> {
+        let starts = |line: &str| {
+            let rest = line.strip_prefix("struct ").and_then(|rest| rest.strip_prefix(name));
+            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        };
+        let mut recurrences = self.0.iter().filter(|(path, _)| path.starts_with("recurrence/"));
+        recurrences.find(|(_, text)| text.lines().any(starts)).map(|(path, _)| path.as_str())
+    }
+
+    /// These headers and all that they include, each once.
+    fn reached<'a>(&'a self, from: &'a [String]) -> BTreeMap<&'a str, &'a str> {
+        let mut reached = BTreeMap::new();
+        let mut open: Vec<String> = from.to_vec();
+        while let Some(name) = open.pop() {
+            // What is not there is a vendor's that is still to come.
+            let Some((name, text)) = self.0.get_key_value(&name) else { continue };
+            if reached.insert(name.as_str(), text.as_str()).is_none() {
+                let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+                let included = text.lines().filter_map(|line| line.trim().strip_prefix("#include \""));
+                let included = included.filter_map(|rest| rest.split_once('"'));
+                open.extend(included.map(|(path, _)| self.resolved(folder, path)));
+            }
+        }
+        reached
+    }
+
+    /// The path from native/ of a header that one in `folder` includes: from there, or else from native/.
+    fn resolved(&self, folder: &str, path: &str) -> String {
+        let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+        for part in path.split('/') {
+            match part {
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        let beside = parts.join("/");
+        if self.0.contains_key(&beside) { beside } else { path.to_owned() }
+    }
 }
 
-fn gather(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
+fn gather(root: &Path, folder: &Path, headers: &mut BTreeMap<String, String>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            gather(&path, files)?;
+            gather(root, &path, headers)?;
         } else if path.extension().is_some_and(|e| e == "cuh" || e == "h") {
-            files.push(path);
+            let name = path.strip_prefix(root)?.to_string_lossy().replace('\\', "/");
+            let text = std::fs::read_to_string(&path);
+            headers.insert(name, text.map_err(|error| format!("cannot read {}: {error}", path.display()))?);
         }
     }
     Ok(())
 }
 
-/// Of a unit: its text and the headers that it includes.
+/// Of a unit: its text and all headers that it reaches, so that a new recurrence leaves other units' images as they are.
 pub(crate) fn hash_of_unit(unit: &Unit<'_>, headers: &Headers) -> u64 {
-    let mut hash = Hash(headers.common);
+    let mut hash = Hash::new();
     hash.add(unit.text().as_bytes());
-    if unit.header() == BLOCKS {
-        hash.add(&headers.blocks.to_le_bytes());
+    for (name, text) in headers.reached(&unit.includes) {
+        if !HOST_ONLY.contains(&name) {
+            hash.add(name.as_bytes());
+            hash.add(text.as_bytes());
+        }
     }
     hash.0
 }

@@ -1,22 +1,11 @@
-// The kernels, one macro for each kind; generated sources hold one line for each kernel.
+// The kernels, one macro for each kind; generated sources hold one line for each kernel, and include the
+// recurrences that they name.
 #pragma once
 
 #include "passes/best.cuh"
 #include "passes/normalize.cuh"
 #include "passes/prepare.cuh"
 #include "passes/trace.cuh"
-#include "recurrence/adtw.cuh"
-#include "recurrence/dtw.cuh"
-#include "recurrence/edr.cuh"
-#include "recurrence/erp.cuh"
-#include "recurrence/lcss.cuh"
-#include "recurrence/log_gak.cuh"
-#include "recurrence/msm.cuh"
-#include "recurrence/soft_dtw.cuh"
-#include "recurrence/soft_excess.cuh"
-#include "recurrence/subsequence.cuh"
-#include "recurrence/twed.cuh"
-#include "recurrence/wdtw.cuh"
 #include "sweeps/diagonal.cuh"
 #include "sweeps/general.cuh"
 #include "sweeps/narrow.cuh"
