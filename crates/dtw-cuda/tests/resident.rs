@@ -70,6 +70,30 @@ fn results_have_their_place_and_nothing_else_is_written() {
     }
 }
 
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn series_that_do_not_fit_are_prepared_in_parts() {
+    let machine = CudaBackend::new().unwrap().machine().own_queue().unwrap();
+    for spec in specs() {
+        for (count, length) in [(70, 96), (40, 1100)] {
+            let (x, y) = (noise(count * length, 1), noise(count * length, 2));
+            for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+                let problem = problem(&spec, pairing, count, length);
+                let y = if pairing == Pairing::SelfSymmetric { &x } else { &y };
+                let whole = guarded(&machine, &problem, &x, y);
+                // Series take three quarters of the limit: less than those of one side.
+                let little = problem.with_memory_limit(4 * (count * length) as u64);
+                let parts = guarded(&machine, &little, &x, y);
+                for (k, (a, b)) in whole.iter().zip(&parts).enumerate() {
+                    // Other kernels may be best for fewer pairs.
+                    let close = (a - b).abs() <= 1e-5 * a.abs();
+                    assert!(close, "{spec:?} {pairing:?} {count} x {length} {k}: {a} {b}");
+                }
+            }
+        }
+    }
+}
+
 /// A stream as a caller would bring it.
 struct Stream(sys::CUstream);
 
