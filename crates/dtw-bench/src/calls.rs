@@ -86,16 +86,17 @@ mod tests {
 
     #[test]
     fn every_way_of_calling_gives_every_value() {
-        let text = "name = \"a\"\nmeasure = \"dtw\"\npairs = \"zipped\"\ncount = 7\nlength = 5\nexpected_mean = 1.0\n";
-        let definition: Definition = toml::from_str(text).unwrap();
         let (device, checker) = (Device::cpu_with_threads(1).unwrap(), Checker::of_cpu(false));
-        let run =
-            |call, definition: &Definition| on_device(&device, call, definition, Dtype::F64, 1, &checker);
-        let error = run(Call::Plan, &definition).err().expect("the value is wrong").to_string();
-        let right = error.split(&[' ', ','][..]).find_map(|word| word.parse().ok());
-        let definition = Definition { expected_mean: right, ..definition };
+        let run = |call, mean: f64| {
+            let text = format!(
+                "name = \"a\"\nmeasure = \"dtw\"\npairs = \"zipped\"\ncount = 7\nlength = 5\nexpected_mean = {mean:?}\n"
+            );
+            on_device(&device, call, &toml::from_str(&text).unwrap(), Dtype::F64, 1, &checker)
+        };
+        let error = run(Call::Plan, 1.0).err().expect("the value is wrong").to_string();
+        let right: f64 = error.split(&[' ', ','][..]).find_map(|word| word.parse().ok()).unwrap();
         for call in [Call::Plan, Call::Session, Call::Function] {
-            let measured = run(call, &definition).unwrap();
+            let measured = run(call, right).unwrap();
             assert!(measured.checked.starts_with("all 7 values; "), "{}", measured.checked);
             assert_eq!((measured.times.len(), measured.cells), (1, 7 * 25));
         }

@@ -15,8 +15,14 @@ pub struct Match<T> {
     pub end: usize,
 }
 
-/// How matches are chosen.
+/// How matches are chosen: the best one, unless told otherwise.
+///
+/// ```
+/// let options = dtw_core::SearchOptions::default().with_top_k(3).with_exclusion(50);
+/// assert_eq!((options.top_k, options.threshold), (3, None));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SearchOptions {
     /// Most matches returned per query; fewer where the reference holds no more.
     pub top_k: usize,
@@ -37,6 +43,34 @@ impl Default for SearchOptions {
 }
 
 impl SearchOptions {
+    /// The same with at most this many matches per query.
+    #[must_use]
+    pub fn with_top_k(mut self, top_k: usize) -> Self {
+        self.top_k = top_k;
+        self
+    }
+
+    /// The same with ends excluded within this many points of a hit.
+    #[must_use]
+    pub fn with_exclusion(mut self, exclusion: usize) -> Self {
+        self.exclusion = exclusion;
+        self
+    }
+
+    /// The same with matches that cost at most this much.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: Option<f64>) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// The same in z-normalised windows of this many points.
+    #[must_use]
+    pub fn with_normalized_window(mut self, normalized_window: Option<usize>) -> Self {
+        self.normalized_window = normalized_window;
+        self
+    }
+
     /// Checks the options against the problem of a plan. Backends call this first, in every search.
     ///
     /// # Errors

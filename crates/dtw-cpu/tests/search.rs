@@ -41,12 +41,13 @@ fn plan<T: Element>(backend: &CpuBackend, problem: &Problem) -> Box<dyn Plan<T>>
 }
 
 fn options() -> Vec<SearchOptions> {
-    let free =
-        |top_k, exclusion, threshold| SearchOptions { top_k, exclusion, threshold, normalized_window: None };
+    let free = |top_k, exclusion, threshold| {
+        SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion).with_threshold(threshold)
+    };
     let mut all =
         vec![free(1, 0, None), free(7, 20, None), free(1000, 3, Some(20.0)), free(usize::MAX, 0, None)];
-    all.push(SearchOptions { normalized_window: Some(33), ..free(9, 16, None) });
-    all.push(SearchOptions { normalized_window: Some(33), ..free(usize::MAX, 2, Some(60.0)) });
+    all.push(free(9, 16, None).with_normalized_window(Some(33)));
+    all.push(free(usize::MAX, 2, Some(60.0)).with_normalized_window(Some(33)));
     all
 }
 
@@ -146,7 +147,7 @@ fn memory_is_held_to_the_limit() {
         for threads in [1, 2, 64] {
             let backend = CpuBackend::with_threads(threads);
             let mut plan = plan::<f64>(&backend, &problem);
-            let options = SearchOptions { top_k: 5, exclusion: 20, ..SearchOptions::default() };
+            let options = SearchOptions::default().with_top_k(5).with_exclusion(20);
             plan.matches(queries, reference, &options).unwrap();
             let held = plan.scratch_bytes();
             assert!(held <= limit, "{held} bytes of {limit} on {threads} threads");
@@ -183,7 +184,7 @@ fn bad_values_are_found_wherever_they_are_read() {
     let mut wide = Trickle { values: &values[..10], channels: 2, most: 100 };
     let error = plan.matches_in_blocks(query, &mut wide, &SearchOptions::default()).unwrap_err();
     assert!(error.to_string().contains("the reference has 2"), "{error}");
-    let bad = SearchOptions { threshold: Some(-1.0), ..SearchOptions::default() };
+    let bad = SearchOptions::default().with_threshold(Some(-1.0));
     let error = plan.matches(query, query, &bad).unwrap_err();
     assert!(error.to_string().contains("threshold"), "{error}");
 }

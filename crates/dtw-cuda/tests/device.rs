@@ -208,7 +208,7 @@ where
     // Too little for a row of the reference.
     let little = problem.clone().with_memory_limit(1 << 20);
     for (top_k, exclusion) in [(5, 30), (100, 2)] {
-        let options = SearchOptions { top_k, exclusion, ..SearchOptions::default() };
+        let options = SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion);
         let whole = Backend::<T>::plan(gpu, &problem).unwrap().matches(queries, reference, &options).unwrap();
         assert!(whole.iter().all(|hits| hits.len() == top_k));
         let cut = Backend::<T>::plan(gpu, &little).unwrap().matches(queries, reference, &options).unwrap();

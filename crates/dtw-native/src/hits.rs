@@ -42,7 +42,8 @@ impl Wanted {
     fn selection<T: Number>(&self, budget: &Budget) -> Selection<T> {
         let Self { top_k, exclusion, threshold } = *self;
         let threshold = threshold.is_finite().then_some(threshold);
-        let options = SearchOptions { top_k, exclusion, threshold, normalized_window: None };
+        let options =
+            SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion).with_threshold(threshold);
         Selection::new(&options, budget.limit / 2).within(budget.limit)
     }
 }

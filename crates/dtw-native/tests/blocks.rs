@@ -40,11 +40,12 @@ where
         queries.push(&values[start * channels..(start + length) * channels]).unwrap();
     }
     let queries = queries.batch();
-    let options = |top_k, exclusion, threshold| SearchOptions {
-        top_k,
-        exclusion,
-        threshold,
-        normalized_window: Some(LENGTH),
+    let options = |top_k, exclusion, threshold| {
+        SearchOptions::default()
+            .with_top_k(top_k)
+            .with_exclusion(exclusion)
+            .with_threshold(threshold)
+            .with_normalized_window(Some(LENGTH))
     };
     // The first are chosen on the device where the reference is whole, the others on the host.
     for (options, band) in [
@@ -89,7 +90,7 @@ fn a_bad_reference_is_refused_wherever_it_is_bad() {
     let values = noise::<f32>(300);
     let query = SeriesBatch::equal(&values[..40], 1, 40, 1).unwrap();
     let problem = Problem::of(Spec::dtw(), Pairing::Cross, &query, &query).unwrap();
-    let options = SearchOptions { normalized_window: Some(40), ..SearchOptions::default() };
+    let options = SearchOptions::default().with_normalized_window(Some(40));
     let read = |values: &[f32], limit: u64| {
         let problem = problem.clone().with_memory_limit(limit);
         let mut source = Trickle { values, channels: 1, most: 50 };
@@ -136,11 +137,8 @@ where
         }
         let queries = queries.batch();
         let problem = Problem::of(Spec::subsequence_dtw(cost), Pairing::Cross, &queries, &reference).unwrap();
-        let options = |top_k, exclusion, threshold| SearchOptions {
-            top_k,
-            exclusion,
-            threshold,
-            normalized_window: None,
+        let options = |top_k, exclusion, threshold| {
+            SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion).with_threshold(threshold)
         };
         for options in [options(3, 20, None), options(usize::MAX, 0, None), options(60, 2, Some(40.0))] {
             let whole = plan::<T>(&problem).matches(queries, reference, &options).unwrap();
@@ -185,7 +183,7 @@ fn a_reference_whose_rows_do_not_fit_is_searched_in_blocks() {
             let mut plan = plan::<f64>(problem);
             let mut out = vec![f64::NAN; problem.output_len()];
             plan.distances(queries, references, &mut out).unwrap();
-            let options = SearchOptions { top_k: 5, exclusion: 50, ..SearchOptions::default() };
+            let options = SearchOptions::default().with_top_k(5).with_exclusion(50);
             let hits = plan.matches(queries, references, &options).unwrap();
             assert!(plan.scratch_bytes() <= problem.memory_limit_bytes());
             (out, hits)

@@ -42,6 +42,7 @@ pub use source::{Format, is_stdin};
 /// How the cells of a `.csv` file form series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum CsvLayout {
     /// A file with one column is one series; otherwise each row is a series.
     #[default]
@@ -55,6 +56,7 @@ pub enum CsvLayout {
 /// Whether line 1 of a `.csv`, `.tsv` or `.txt` file names the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum HeaderLine {
     /// It does if it holds no numbers, or counts 0, 1, 2, … above values that are not whole.
     #[default]
@@ -68,6 +70,7 @@ pub enum HeaderLine {
 /// Whether the first column of a `.csv`, `.tsv` or `.txt` file is an index: numbers or names of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum IndexColumn {
     /// It is if line 1 names the other columns and not this one; of a `.tsv` or `.txt` file, if it counts 0, 1, 2, … as well.
     #[default]
@@ -81,6 +84,7 @@ pub enum IndexColumn {
 /// The order of the axes of a three-dimensional array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum AxisOrder {
     /// `[n, length, channels]`, as tslearn has it.
     ChannelsLast,
@@ -114,6 +118,7 @@ impl FromStr for Key {
 
 /// What a file's name and content leave open.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The format of standard input, and of files whose extension stands for none.
     pub format: Option<Format>,
@@ -132,6 +137,61 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// Nothing said: what is open is found out.
+    pub fn new(memory_limit_bytes: u64) -> Self {
+        Self {
+            format: None,
+            csv_layout: CsvLayout::Auto,
+            header: HeaderLine::Auto,
+            index: IndexColumn::Auto,
+            axes: None,
+            key: None,
+            memory_limit_bytes,
+        }
+    }
+
+    /// The same with this format where the name says none.
+    #[must_use]
+    pub fn with_format(mut self, format: Option<Format>) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// The same with cells of a `.csv` file laid out so.
+    #[must_use]
+    pub fn with_csv_layout(mut self, csv_layout: CsvLayout) -> Self {
+        self.csv_layout = csv_layout;
+        self
+    }
+
+    /// The same with this said of line 1.
+    #[must_use]
+    pub fn with_header(mut self, header: HeaderLine) -> Self {
+        self.header = header;
+        self
+    }
+
+    /// The same with this said of the first column.
+    #[must_use]
+    pub fn with_index(mut self, index: IndexColumn) -> Self {
+        self.index = index;
+        self
+    }
+
+    /// The same with this order of axes.
+    #[must_use]
+    pub fn with_axes(mut self, axes: Option<AxisOrder>) -> Self {
+        self.axes = axes;
+        self
+    }
+
+    /// The same with these arrays of an archive.
+    #[must_use]
+    pub fn with_key(mut self, key: Option<Key>) -> Self {
+        self.key = key;
+        self
+    }
+
     /// The format of `path` as it will be read, if that is known.
     pub fn format_of(&self, path: &Path) -> Option<Format> {
         Format::of(path).filter(|_| !is_stdin(path)).or(self.format)

@@ -16,6 +16,7 @@ use crate::xz_header;
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum Format {
     /// UCR/UEA `.ts`.
     Ts,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dtwave_files::{AxisOrder, CsvLayout, Dataset, HeaderLine, IndexColumn, ReadOptions};
+use dtwave_files::{CsvLayout, Dataset, HeaderLine, IndexColumn, ReadOptions};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -15,15 +15,10 @@ const CELLS: usize = 1_000_000;
 fn a_line_of_empty_cells_takes_little_memory() {
     for csv_layout in [CsvLayout::Auto, CsvLayout::Rows, CsvLayout::Columns] {
         for index in [IndexColumn::Auto, IndexColumn::Yes] {
-            let options = ReadOptions {
-                format: None,
-                csv_layout,
-                header: HeaderLine::No,
-                index,
-                axes: None::<AxisOrder>,
-                key: None,
-                memory_limit_bytes: 1 << 30,
-            };
+            let options = ReadOptions::new(1 << 30)
+                .with_csv_layout(csv_layout)
+                .with_header(HeaderLine::No)
+                .with_index(index);
             for (text, is_read) in [(",", false), ("1,", true)] {
                 let file = (text.repeat(CELLS) + "1").into_bytes();
                 let before = MEMORY.current_usage();

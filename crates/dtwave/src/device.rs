@@ -20,6 +20,7 @@ enum Kind {
 
 /// One line of a device list.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Name of the backend: `"cpu"`, `"cuda"`, `"hip"`, `"wgpu"`.
     pub backend: &'static str,

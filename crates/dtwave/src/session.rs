@@ -47,6 +47,7 @@ impl std::fmt::Debug for Session {
 
 /// Values and gradients of zipped pairs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GradientResult<T> {
     /// One per pair.
     pub distances: Vec<T>,

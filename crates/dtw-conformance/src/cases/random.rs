@@ -298,11 +298,12 @@ pub fn searches() -> BoxedStrategy<Search> {
             proptest::option::weighted(0.3, 0.0..20.0),
             proptest::option::of(1usize..=12),
         )
-            .prop_map(|(top_k, exclusion, threshold, normalized_window)| SearchOptions {
-                top_k,
-                exclusion,
-                threshold,
-                normalized_window,
+            .prop_map(|(top_k, exclusion, threshold, normalized_window)| {
+                SearchOptions::default()
+                    .with_top_k(top_k)
+                    .with_exclusion(exclusion)
+                    .with_threshold(threshold)
+                    .with_normalized_window(normalized_window)
             })
     };
     let usual = (1usize..=10, 1usize..=60, 1..=MOST_CHANNELS);

@@ -171,8 +171,10 @@ pub fn searches() -> Vec<Search> {
                         let within = threshold.map_or(String::new(), |most| format!(" within {most}"));
                         let name = format!("{kind:?} {n} in {m}, best {top_k} apart {exclusion}{within}");
                         let case = zipped(name, &spec, &Band::Full, x.clone(), y.clone());
-                        let options =
-                            SearchOptions { top_k, exclusion, threshold, ..SearchOptions::default() };
+                        let options = SearchOptions::default()
+                            .with_top_k(top_k)
+                            .with_exclusion(exclusion)
+                            .with_threshold(threshold);
                         searches.push(Search { case, options, exact });
                     }
                 }
@@ -192,12 +194,10 @@ pub fn searches() -> Vec<Search> {
                         "{n} in windows of {length} of {m}, {band:?}, best {top_k} apart {exclusion}"
                     );
                     let case = zipped(name, &spec, &band, x, Batch::new(vec![reference]));
-                    let options = SearchOptions {
-                        top_k,
-                        exclusion,
-                        normalized_window: Some(length),
-                        ..SearchOptions::default()
-                    };
+                    let options = SearchOptions::default()
+                        .with_top_k(top_k)
+                        .with_exclusion(exclusion)
+                        .with_normalized_window(Some(length));
                     searches.push(Search { case, options, exact: false });
                 }
             }
@@ -211,7 +211,7 @@ pub fn searches() -> Vec<Search> {
         let (x, y) = (batch(3, 1, 9), batch(5, 9, 70));
         let mut case = zipped("3 queries in 5 references".to_owned(), &spec, &Band::Full, x, y);
         case.pairing = Pairing::Cross;
-        let options = SearchOptions { top_k: 4, exclusion: 3, ..SearchOptions::default() };
+        let options = SearchOptions::default().with_top_k(4).with_exclusion(3);
         let exact = spec != Spec::subsequence_dtw(LocalCost::Euclidean);
         searches.push(Search { case, options, exact });
     }

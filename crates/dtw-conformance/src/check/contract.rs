@@ -60,7 +60,7 @@ pub fn undefined<T: Element>(key: &str, backend: &dyn Backend<T>) -> Checked {
             Task::Alignment => refused(plan.alignment(batch.get(0), batch.get(1)), &what, &[key])?,
             Task::Paths => refused(plan.paths(batch, batch), &what, &[key])?,
             Task::Matches => {
-                let options = SearchOptions { normalized_window: Some(4), ..SearchOptions::default() };
+                let options = SearchOptions::default().with_normalized_window(Some(4));
                 refused(plan.matches(batch, batch, &options), &what, &[key])?;
             }
             Task::Distances => return Err(Stop::Failed(format!("{key} has no distances"))),

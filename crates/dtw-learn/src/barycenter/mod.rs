@@ -39,6 +39,7 @@ pub use start::medoid;
 
 /// Where the search for the average starts, which also fixes the average's length.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Start<'a, T> {
     /// The series of least total distance to all ([`medoid`]); costs a distance matrix.
     #[default]
@@ -51,6 +52,7 @@ pub enum Start<'a, T> {
 
 /// How a differentiable cost is minimised. DBA does not use it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Optimizer {
     /// L-BFGS with a line search for the weak Wolfe conditions; the cost decreases in every iteration. Liu & Nocedal 1989,
     /// 10.1007/BF01589116.
@@ -74,6 +76,7 @@ impl Default for Optimizer {
 
 /// How an average is sought.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct BarycenterOptions<'a, T> {
     /// One weight per series, finite and ≥ 0, not all 0; `None` is all ones.
     pub weights: Option<&'a [f64]>,
@@ -96,6 +99,43 @@ impl<T> Default for BarycenterOptions<'_, T> {
             max_iterations: 100,
             tolerance: 1e-6,
         }
+    }
+}
+
+impl<'a, T> BarycenterOptions<'a, T> {
+    /// The same with one weight per series.
+    #[must_use]
+    pub fn with_weights(mut self, weights: Option<&'a [f64]>) -> Self {
+        self.weights = weights;
+        self
+    }
+
+    /// The same from this start.
+    #[must_use]
+    pub fn with_start(mut self, start: Start<'a, T>) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// The same minimised so.
+    #[must_use]
+    pub fn with_optimizer(mut self, optimizer: Optimizer) -> Self {
+        self.optimizer = optimizer;
+        self
+    }
+
+    /// The same with at most this many iterations.
+    #[must_use]
+    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// The same until an iteration lowers the cost by no more than this fraction.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
     }
 }
 

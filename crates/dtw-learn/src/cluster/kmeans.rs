@@ -24,6 +24,7 @@ use crate::nearest::{Neighbors, nearest, nearest_of};
 
 /// How [`kmeans`] searches.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct KMeansOptions {
     /// Number of clusters, from 1 to the number of series.
     pub clusters: usize,
@@ -53,6 +54,48 @@ impl KMeansOptions {
             optimizer: Optimizer::default(),
             seed: 0,
         }
+    }
+
+    /// The same with this many starts.
+    #[must_use]
+    pub fn with_restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The same with at most this many rounds per start.
+    #[must_use]
+    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// The same until a round lowers the inertia by no more than this fraction.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// The same with at most this many iterations of each average per round.
+    #[must_use]
+    pub fn with_center_iterations(mut self, center_iterations: usize) -> Self {
+        self.center_iterations = center_iterations;
+        self
+    }
+
+    /// The same with averages minimised so.
+    #[must_use]
+    pub fn with_optimizer(mut self, optimizer: Optimizer) -> Self {
+        self.optimizer = optimizer;
+        self
+    }
+
+    /// The same with starts drawn from this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
     }
 }
 

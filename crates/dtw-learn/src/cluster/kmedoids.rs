@@ -19,6 +19,7 @@ use crate::tiled::pairwise;
 
 /// Which medoids the search starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum MedoidStart {
     /// PAM's BUILD: one medoid after the other, each the one that lowers the loss most. O(n²·k), nothing random.
     #[default]
@@ -34,6 +35,7 @@ pub enum MedoidStart {
 
 /// How [`kmedoids`] searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KMedoidsOptions {
     /// Number of clusters, from 1 to the number of series.
     pub clusters: usize,
@@ -47,6 +49,20 @@ impl KMedoidsOptions {
     /// This many clusters from BUILD, at most 100 passes.
     pub fn new(clusters: usize) -> Self {
         Self { clusters, start: MedoidStart::Build, max_iterations: 100 }
+    }
+
+    /// The same from this start.
+    #[must_use]
+    pub fn with_start(mut self, start: MedoidStart) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// The same with at most this many passes per start.
+    #[must_use]
+    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
     }
 }
 

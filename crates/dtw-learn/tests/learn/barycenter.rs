@@ -45,12 +45,10 @@ fn the_start_is_returned_with_its_cost_when_nothing_may_be_done() {
         .collect();
     for spec in specs() {
         let at = |start| {
-            let options = BarycenterOptions {
-                weights: Some(&weights),
-                start,
-                max_iterations: 0,
-                ..BarycenterOptions::default()
-            };
+            let options = BarycenterOptions::default()
+                .with_weights(Some(&weights))
+                .with_start(start)
+                .with_max_iterations(0);
             barycenter(&context, &spec, x.batch(), &options).unwrap()
         };
         let member = medoid(&context, &spec, x.batch(), Some(&weights)).unwrap();
@@ -90,7 +88,7 @@ fn the_average_of_equal_series_is_that_series() {
     let divergence = Spec::new(Measure::SoftDtwDivergence { gamma: 0.1 });
     let noisy: Vec<f64> = series.iter().enumerate().map(|(k, v)| v + 0.05 * (k as f64).sin()).collect();
     for start in [Start::Medoid, Start::Series(Series { values: &noisy, channels: 2, times: None })] {
-        let options = BarycenterOptions { start, tolerance: 1e-12, ..options };
+        let options = options.with_start(start).with_tolerance(1e-12);
         let found = soft_barycenter(&context, &divergence, x.batch(), &options).unwrap();
         assert!(found.converged && found.cost().abs() < 1e-6, "{:?}", found.costs);
         assert!(found.center.iter().zip(&series).all(|(a, b)| (a - b).abs() < 1e-3));
@@ -104,7 +102,7 @@ fn each_measure_gets_its_method() {
     let x = plain::ragged(14, &[7, 5, 8], 1);
     let backend = plain::backend();
     let context = Context::new(&backend);
-    let options = BarycenterOptions { optimizer: Optimizer::Lbfgs { history: 5 }, ..Default::default() };
+    let options = BarycenterOptions::default().with_optimizer(Optimizer::Lbfgs { history: 5 });
     for spec in specs() {
         let direct = match spec.measure {
             Measure::Dtw { .. } => dba(&context, &spec, x.batch(), &options),
@@ -123,7 +121,7 @@ fn a_zero_weight_is_as_good_as_absence() {
     let context = Context::new(&backend);
     for spec in specs() {
         let with = |x: SeriesBatch<'_, f64>, weights: &[f64]| {
-            let options = BarycenterOptions { weights: Some(weights), ..BarycenterOptions::default() };
+            let options = BarycenterOptions::default().with_weights(Some(weights));
             barycenter(&context, &spec, x, &options).unwrap()
         };
         assert_eq!(with(x.batch(), &[1.0, 2.0, 0.0, 1.0]), with(without.batch(), &[1.0, 2.0, 1.0]));
@@ -135,11 +133,9 @@ fn a_small_memory_limit_changes_the_chunks_and_nothing_else() {
     let x = plain::ragged(16, &[9, 7, 8, 9, 6, 9, 10], 2);
     let backend = plain::backend();
     let start = plain::series(&mut plain::rng(17), 8, 2);
-    let options = BarycenterOptions {
-        start: Start::Series(Series { values: &start, channels: 2, times: None }),
-        max_iterations: 5,
-        ..BarycenterOptions::default()
-    };
+    let options = BarycenterOptions::default()
+        .with_start(Start::Series(Series { values: &start, channels: 2, times: None }))
+        .with_max_iterations(5);
     for spec in specs() {
         let run = |limit| {
             barycenter(&Context::new(&backend).with_memory_limit(limit), &spec, x.batch(), &options).unwrap()

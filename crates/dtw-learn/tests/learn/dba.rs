@@ -40,13 +40,11 @@ fn iterations_follow_the_equations() {
             let mut center = start.clone();
             let mut costs = Vec::new();
             for iterations in 0..4 {
-                let options = BarycenterOptions {
-                    weights: Some(&weights),
-                    start: Start::Series(Series { values: &start, channels, times: None }),
-                    max_iterations: iterations,
-                    tolerance: 0.0,
-                    ..BarycenterOptions::default()
-                };
+                let options = BarycenterOptions::default()
+                    .with_weights(Some(&weights))
+                    .with_start(Start::Series(Series { values: &start, channels, times: None }))
+                    .with_max_iterations(iterations)
+                    .with_tolerance(0.0);
                 let found = dba(&context, &spec, x.batch(), &options).unwrap();
                 let (cost, next) = step(&center, x.batch(), &weights, radius);
                 costs.push(cost);
@@ -74,7 +72,7 @@ fn the_cost_falls_until_the_centre_is_a_fixed_point() {
     let context = Context::new(&backend);
     for seed in 30..40 {
         let x = plain::ragged(seed, &[12, 9, 14, 10, 11, 13], 2);
-        let options = BarycenterOptions { tolerance: 0.0, ..BarycenterOptions::default() };
+        let options = BarycenterOptions::default().with_tolerance(0.0);
         let found = dba(&context, &Spec::dtw(), x.batch(), &options).unwrap();
         assert!(found.converged && found.costs.len() > 2, "{:?}", found.costs);
         assert!(found.costs.windows(2).all(|w| w[1] < w[0]), "{:?}", found.costs);
@@ -92,8 +90,7 @@ fn weights_pull() {
     let x = SeriesBatch::equal(&[0.0_f64, 0.0, 1.0, 1.0], 2, 2, 1).unwrap();
     let backend = plain::backend();
     let context = Context::new(&backend);
-    let options =
-        BarycenterOptions { weights: Some(&[3.0, 1.0]), start: Start::Mean, ..BarycenterOptions::default() };
+    let options = BarycenterOptions::default().with_weights(Some(&[3.0, 1.0])).with_start(Start::Mean);
     let found = dba(&context, &Spec::dtw(), x, &options).unwrap();
     assert_eq!(found.center, [0.25, 0.25]);
     assert_eq!(found.cost(), 3.0 * 2.0 * 0.0625 + 2.0 * 0.5625);

@@ -55,25 +55,16 @@ fn averages() {
     let specs = [Spec::dtw(), Spec::soft_dtw(1.0), Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 })];
     for spec in &specs {
         let ask = |options: BarycenterOptions<'_, f64>| barycenter(&context, spec, x.batch(), &options);
-        let weigh = |weights: &[f64]| ask(BarycenterOptions { weights: Some(weights), ..options });
+        let weigh = |weights: &[f64]| ask(options.with_weights(Some(weights)));
         invalid(weigh(&[1.0, 1.0]), "one weight per series (3), got 2");
         invalid(weigh(&[1.0, -0.5, 1.0]), "the weight of series 1 is -0.5");
         invalid(weigh(&[1.0, 1.0, f64::NAN]), "the weight of series 2 is NaN");
         invalid(weigh(&[0.0; 3]), "all 3 weights are 0");
         invalid(weigh(&[1e308; 3]), "the weights' sum overflows");
-        invalid(
-            ask(BarycenterOptions { start: Start::Mean, ..options }),
-            "series 0 has 4 points and series 1 has 5",
-        );
-        invalid(
-            ask(BarycenterOptions { tolerance: -1.0, ..options }),
-            "tolerance must be a finite number >= 0",
-        );
+        invalid(ask(options.with_start(Start::Mean)), "series 0 has 4 points and series 1 has 5");
+        invalid(ask(options.with_tolerance(-1.0)), "tolerance must be a finite number >= 0");
         let from = |values: &'static [f64], channels| {
-            ask(BarycenterOptions {
-                start: Start::Series(Series { values, channels, times: None }),
-                ..options
-            })
+            ask(options.with_start(Start::Series(Series { values, channels, times: None })))
         };
         invalid(from(&[1.0, 2.0], 2), "the starting centre has 2 channels, the series have 1");
         invalid(from(&[], 1), "series 0 of start is empty");
@@ -93,8 +84,7 @@ fn averages() {
     invalid(under(&Spec::soft_dtw(-1.0)), "gamma > 0");
     invalid(dba(&context, &specs[1], x.batch(), &options), "got soft_dtw");
     invalid(soft_barycenter(&context, &specs[0], x.batch(), &options), "got dtw");
-    let by =
-        |optimizer| barycenter(&context, &specs[1], x.batch(), &BarycenterOptions { optimizer, ..options });
+    let by = |optimizer| barycenter(&context, &specs[1], x.batch(), &options.with_optimizer(optimizer));
     invalid(by(Optimizer::Lbfgs { history: 0 }), "at least 1 correction");
     invalid(by(Optimizer::Adam { learning_rate: 0.0 }), "learning rate > 0, got 0");
     invalid(by(Optimizer::Adam { learning_rate: f64::NAN }), "got NaN");
@@ -102,7 +92,7 @@ fn averages() {
     let huge = [1e200, -1e200, 1e200, 1e200];
     let huge = SeriesBatch::equal(&huge, 2, 2, 1).unwrap();
     let start = Start::Series(huge.get(0));
-    invalid(barycenter(&context, &specs[1], huge, &BarycenterOptions { start, ..options }), "overflows f64");
+    invalid(barycenter(&context, &specs[1], huge, &options.with_start(start)), "overflows f64");
     invalid(medoid(&context, &Spec::dtw(), none.batch(), None), "at least one series");
 }
 
@@ -116,9 +106,9 @@ fn clusters() {
     let means = |options: KMeansOptions| kmeans(&context, &dtw, x.batch(), &options);
     invalid(means(KMeansOptions::new(0)), "at least 1 cluster, got 0");
     invalid(means(KMeansOptions::new(4)), "4 clusters were asked for, but there are only 3 series");
-    invalid(means(KMeansOptions { restarts: 0, ..KMeansOptions::new(2) }), "0 restarts");
-    invalid(means(KMeansOptions { max_iterations: 0, ..KMeansOptions::new(2) }), "at least 1 iteration");
-    invalid(means(KMeansOptions { tolerance: f64::NAN, ..KMeansOptions::new(2) }), "tolerance");
+    invalid(means(KMeansOptions::new(2).with_restarts(0)), "0 restarts");
+    invalid(means(KMeansOptions::new(2).with_max_iterations(0)), "at least 1 iteration");
+    invalid(means(KMeansOptions::new(2).with_tolerance(f64::NAN)), "tolerance");
     invalid(kmeans(&context, &dtw, none.batch(), &KMeansOptions::new(1)), "got none");
     let twed = Spec::new(Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 });
     invalid(kmeans(&context, &twed, x.batch(), &KMeansOptions::new(2)), "got twed");
@@ -127,7 +117,7 @@ fn clusters() {
     invalid(medoids(KMedoidsOptions::new(0)), "at least 1 cluster, got 0");
     invalid(medoids(KMedoidsOptions::new(4)), "only 3 series");
     let start = MedoidStart::Random { restarts: 0, seed: 1 };
-    invalid(medoids(KMedoidsOptions { start, ..KMedoidsOptions::new(2) }), "0 restarts");
+    invalid(medoids(KMedoidsOptions::new(2).with_start(start)), "0 restarts");
     invalid(kmedoids(&context, &dtw, none.batch(), &KMedoidsOptions::new(1)), "got none");
     let of = |matrix: &[f64], n| kmedoids_of_matrix(matrix, n, &KMedoidsOptions::new(1));
     invalid(of(&[0.0; 5], 2), "2 x 2 dissimilarities was expected, got 5 values");

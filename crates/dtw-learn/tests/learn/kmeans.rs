@@ -38,7 +38,7 @@ fn three_shapes_are_separated() {
     let context = Context::new(&backend);
     for spec in specs() {
         for seed in 0..3 {
-            let options = KMeansOptions { seed, ..KMeansOptions::new(3) };
+            let options = KMeansOptions::new(3).with_seed(seed);
             let found = kmeans(&context, &spec, x.batch(), &options).unwrap();
             assert!(found.converged);
             check(&found, &spec, x.batch());
@@ -59,7 +59,7 @@ fn results_agree_with_themselves_on_ragged_multichannel_series() {
     let context = Context::new(&backend);
     for spec in specs() {
         for clusters in [1, 2, 4, 9] {
-            let options = KMeansOptions { restarts: 2, max_iterations: 20, ..KMeansOptions::new(clusters) };
+            let options = KMeansOptions::new(clusters).with_restarts(2).with_max_iterations(20);
             let found = kmeans(&context, &spec, x.batch(), &options).unwrap();
             assert_eq!((found.centers.len(), found.labels.len()), (clusters, 9));
             check(&found, &spec, x.batch());
@@ -74,7 +74,7 @@ fn a_seed_fixes_the_result() {
     let context = Context::new(&backend);
     for spec in specs() {
         let run = |seed, restarts| {
-            let options = KMeansOptions { seed, restarts, ..KMeansOptions::new(4) };
+            let options = KMeansOptions::new(4).with_seed(seed).with_restarts(restarts);
             kmeans(&context, &spec, x.batch(), &options).unwrap()
         };
         assert_eq!(run(5, 2), run(5, 2));
@@ -93,7 +93,7 @@ fn more_rounds_never_raise_the_inertia() {
     for spec in specs() {
         let inertia: Vec<f64> = (1..8)
             .map(|max_iterations| {
-                let options = KMeansOptions { restarts: 1, max_iterations, ..KMeansOptions::new(3) };
+                let options = KMeansOptions::new(3).with_restarts(1).with_max_iterations(max_iterations);
                 kmeans(&context, &spec, x.batch(), &options).unwrap().inertia
             })
             .collect();
@@ -121,8 +121,7 @@ fn one_cluster_is_the_average_and_adam_will_do() {
     let x = plain::ragged(65, &[9; 5], 1);
     let backend = plain::backend();
     let context = Context::new(&backend);
-    let options =
-        KMeansOptions { optimizer: Optimizer::Adam { learning_rate: 0.05 }, ..KMeansOptions::new(1) };
+    let options = KMeansOptions::new(1).with_optimizer(Optimizer::Adam { learning_rate: 0.05 });
     let adam = kmeans(&context, &Spec::soft_dtw(1.0), x.batch(), &options).unwrap();
     assert_eq!(adam.labels, [0; 5]);
     let one = kmeans(&context, &Spec::soft_dtw(1.0), x.batch(), &KMeansOptions::new(1)).unwrap();

@@ -56,7 +56,7 @@ fn no_swap_improves_and_restarts_find_the_best_of_all() {
             assert!(built.loss >= least - 1e-9);
             exact += usize::from(built.loss <= least + 1e-9);
             let start = MedoidStart::Random { restarts: 40, seed };
-            let drawn = kmedoids_of_matrix(&matrix, n, &KMedoidsOptions { start, ..KMedoidsOptions::new(k) });
+            let drawn = kmedoids_of_matrix(&matrix, n, &KMedoidsOptions::new(k).with_start(start));
             let drawn = drawn.unwrap();
             check(&drawn, &matrix, n);
             assert!((drawn.loss - least).abs() < 1e-9, "seed {seed}, k {k}: {} {least}", drawn.loss);
@@ -115,7 +115,7 @@ fn a_seed_fixes_the_result() {
     let context = Context::new(&backend);
     let run = |seed| {
         let start = MedoidStart::Random { restarts: 1, seed };
-        let options = KMedoidsOptions { start, max_iterations: 0, ..KMedoidsOptions::new(4) };
+        let options = KMedoidsOptions::new(4).with_start(start).with_max_iterations(0);
         kmedoids(&context, &Spec::dtw(), x.batch(), &options).unwrap()
     };
     assert_eq!(run(3), run(3));

@@ -60,29 +60,29 @@ fn averages() {
         refused(medoid(&context, spec, series(&OPPOSED), None), text);
         // A series of weight 0 is not looked at, and the others keep their numbers.
         let weights = Some(&[0.0, 1.0, 1.0, 1.0][..]);
-        let weighted = BarycenterOptions { weights, ..options };
+        let weighted = options.with_weights(weights);
         refused(ask(series(&OPPOSED), weighted), text);
     }
     let dtw = |x, options| barycenter(&context, &Spec::dtw(), x, &options);
     let start = Start::Series(series(&OPPOSED).get(3));
     for max_iterations in [0, 100] {
-        let from = BarycenterOptions { start, max_iterations, ..options };
+        let from = options.with_start(start).with_max_iterations(max_iterations);
         refused(dtw(series(&OPPOSED), from), "the distance of the centre and series 1 is inf");
         let weights = Some(&[0.0, 1.0, 0.0, 0.0][..]);
         refused(
-            dtw(series(&OPPOSED), BarycenterOptions { weights, ..from }),
+            dtw(series(&OPPOSED), from.with_weights(weights)),
             "the distance of the centre and series 1 is inf",
         );
     }
     // Each distance is finite, their sum is not.
     refused(medoid(&context, &Spec::dtw(), series(&APART), None), "the medoid's total distance is inf");
-    let from = BarycenterOptions { start: Start::Series(series(&APART).get(0)), ..options };
+    let from = options.with_start(Start::Series(series(&APART).get(0)));
     refused(dtw(series(&APART), from), "the average's cost is inf");
     let weights = Some(&[0.0, 1e200, 1e200][..]);
     for spec in &soft {
         let far = [0.0, 0.0, 1e60, 0.0, 0.0, 1e60];
         let start = Start::Series(series(&far).get(0));
-        let from = BarycenterOptions { start, weights, ..options };
+        let from = options.with_start(start).with_weights(weights);
         refused(barycenter(&context, spec, series(&far), &from), "the average's cost is inf");
     }
     // Equal series: no distance at all, but a mean of values whose sum overflows.
@@ -99,16 +99,14 @@ fn clusters() {
     let huge = [1e200, 1e200, -1e200, 1e200, 3e200, 1e200];
     for spec in [&dtw, &soft[0], &soft[1]] {
         for seed in 0..8 {
-            let ask = |x, clusters| {
-                kmeans(&context, spec, x, &KMeansOptions { seed, ..KMeansOptions::new(clusters) })
-            };
+            let ask = |x, clusters| kmeans(&context, spec, x, &KMeansOptions::new(clusters).with_seed(seed));
             refused(ask(series(&huge), 1), "the distance of the centre of cluster 0 and series");
             refused(ask(series(&huge), 2), "is inf");
             refused(ask(series(&huge), 3), "the distance of series");
         }
     }
     let ask = |x, clusters, seed| {
-        kmeans(&context, &dtw, x, &KMeansOptions { seed, restarts: 32, ..KMeansOptions::new(clusters) })
+        kmeans(&context, &dtw, x, &KMeansOptions::new(clusters).with_seed(seed).with_restarts(32))
     };
     refused(ask(series(&APART), 1, 0), "the inertia is inf");
     refused(ask(series(&APART), 2, 0), "the sum of the distances from the first centres overflows f64");

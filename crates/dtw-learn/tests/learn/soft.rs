@@ -37,13 +37,11 @@ fn the_average_of_two_series_is_a_minimum() {
             let x = plain::ragged(51, &[10, 13], channels);
             let weights = [1.0, 2.5];
             let start = plain::series(&mut plain::rng(52), 9, channels);
-            let options = BarycenterOptions {
-                weights: Some(&weights),
-                start: Start::Series(Series { values: &start, channels, times: None }),
-                tolerance: 1e-13,
-                max_iterations: 500,
-                ..BarycenterOptions::default()
-            };
+            let options = BarycenterOptions::default()
+                .with_weights(Some(&weights))
+                .with_start(Start::Series(Series { values: &start, channels, times: None }))
+                .with_tolerance(1e-13)
+                .with_max_iterations(500);
             for divergence in [false, true] {
                 let d = |x: &[f64], y: &[f64]| {
                     if divergence {
@@ -86,7 +84,10 @@ fn adam_goes_where_lbfgs_goes() {
     let context = Context::new(&backend);
     let spec = Spec::soft_dtw(1.0);
     let run = |optimizer, max_iterations| {
-        let options = BarycenterOptions { optimizer, max_iterations, tolerance: 1e-10, ..Default::default() };
+        let options = BarycenterOptions::default()
+            .with_optimizer(optimizer)
+            .with_max_iterations(max_iterations)
+            .with_tolerance(1e-10);
         soft_barycenter(&context, &spec, x.batch(), &options).unwrap()
     };
     let lbfgs = run(Optimizer::default(), 200);
@@ -105,7 +106,7 @@ fn a_band_reaches_the_gradient() {
     let x = plain::ragged(54, &[12; 4], 1);
     let backend = plain::backend();
     let context = Context::new(&backend);
-    let options = BarycenterOptions { start: Start::Mean, tolerance: 1e-12, ..BarycenterOptions::default() };
+    let options = BarycenterOptions::default().with_start(Start::Mean).with_tolerance(1e-12);
     let spec = Spec::soft_dtw(0.1);
     let free = soft_barycenter(&context, &spec, x.batch(), &options).unwrap();
     // Radius 0 leaves the diagonal alone: the minimum is the mean.
@@ -144,7 +145,7 @@ fn a_divergence_keeps_its_digits_at_a_large_gamma() {
     let cpu = dtw_cpu::CpuBackend::new();
     for gamma in [1e4, 1e6, 3e7] {
         let spec = Spec::new(Measure::SoftDtwDivergence { gamma });
-        let exact = BarycenterOptions { tolerance: 0.0, max_iterations: 2000, ..Default::default() };
+        let exact = BarycenterOptions::default().with_tolerance(0.0).with_max_iterations(2000);
         let least = soft_barycenter(&Context::<f64>::new(&cpu), &spec, wide, &exact).unwrap().cost();
         let own =
             |center: &[f64]| plain::total(center, wide, &[1.0; 3], |c, x| plain::divergence(c, x, 1, gamma));
@@ -174,7 +175,7 @@ fn short_steps_are_no_rest() {
     let backend = plain::backend();
     let context = Context::new(&backend);
     let by = |optimizer| {
-        let options = BarycenterOptions { optimizer, ..BarycenterOptions::default() };
+        let options = BarycenterOptions::default().with_optimizer(optimizer);
         soft_barycenter(&context, &Spec::soft_dtw(1.0), x, &options).unwrap()
     };
     let short = by(Optimizer::Adam { learning_rate: 0.05 });

@@ -215,13 +215,12 @@ pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<
     for (name, members) in groups {
         let batch = engine::batch_of::<T>(&dataset, members.iter().copied())?;
         let own: Option<Vec<f64>> = weights.as_ref().map(|all| members.iter().map(|i| all[*i]).collect());
-        let options = BarycenterOptions {
-            weights: own.as_deref(),
-            start: start.library(),
-            optimizer,
-            max_iterations: args.max_iterations,
-            tolerance: args.tolerance,
-        };
+        let options = BarycenterOptions::default()
+            .with_weights(own.as_deref())
+            .with_start(start.library())
+            .with_optimizer(optimizer)
+            .with_max_iterations(args.max_iterations)
+            .with_tolerance(args.tolerance);
         let found = learn::barycenter(&job.context(&progress), &spec, batch.batch(), &options)?;
         averages.push(Average::of(name, members, found));
     }

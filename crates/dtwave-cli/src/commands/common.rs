@@ -293,11 +293,11 @@ mod tests {
         let hits = |ends: &[usize]| -> Vec<Match<f64>> {
             ends.iter().map(|end| Match { distance: 0.0, start: *end, end: *end }).collect()
         };
-        let options = |top_k, exclusion, normalized_window| SearchOptions {
-            top_k,
-            exclusion,
-            normalized_window,
-            ..SearchOptions::default()
+        let options = |top_k, exclusion, normalized_window| {
+            SearchOptions::default()
+                .with_top_k(top_k)
+                .with_exclusion(exclusion)
+                .with_normalized_window(normalized_window)
         };
         // As many as were asked for; all others excluded; three of ten left; nothing finite at all.
         assert_eq!(overflowed_ends(&hits(&[5]), 10, &options(1, 0, None)), 0);

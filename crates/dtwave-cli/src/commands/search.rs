@@ -160,11 +160,12 @@ pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> 
     let limit = Limit::new::<T>(args);
     let options: Vec<_> = queries
         .iter()
-        .map(|(_, query)| SearchOptions {
-            top_k: limit.asked,
-            exclusion: args.exclusion.unwrap_or(query.length(0) / 2),
-            threshold: limit.cost,
-            normalized_window: normalized.then(|| args.window.unwrap_or(query.length(0))),
+        .map(|(_, query)| {
+            SearchOptions::default()
+                .with_top_k(limit.asked)
+                .with_exclusion(args.exclusion.unwrap_or(query.length(0) / 2))
+                .with_threshold(limit.cost)
+                .with_normalized_window(normalized.then(|| args.window.unwrap_or(query.length(0))))
         })
         .collect();
     let again = args.plot.is_some() || together(&options).len() > 1;

@@ -42,15 +42,13 @@ pub(crate) struct InputArgs {
 impl InputArgs {
     /// The same for the reader; what is inflated must fit the memory limit.
     pub(crate) fn read_options(&self, memory_limit: Bytes) -> ReadOptions {
-        ReadOptions {
-            format: self.format,
-            csv_layout: self.csv_layout,
-            header: self.csv_header,
-            index: self.csv_index,
-            axes: self.layout,
-            key: self.key.clone(),
-            memory_limit_bytes: memory_limit.0,
-        }
+        ReadOptions::new(memory_limit.0)
+            .with_format(self.format)
+            .with_csv_layout(self.csv_layout)
+            .with_header(self.csv_header)
+            .with_index(self.csv_index)
+            .with_axes(self.layout)
+            .with_key(self.key.clone())
     }
 
     /// Refuses options that no input has a use for, and standard input where it is wanted twice.

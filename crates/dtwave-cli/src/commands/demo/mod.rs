@@ -276,7 +276,7 @@ impl Demo<'_> {
         };
         let query = cut(BEAT);
         let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
-        let options = SearchOptions { top_k: HITS, exclusion: BEAT.len() / 2, ..SearchOptions::default() };
+        let options = SearchOptions::default().with_top_k(HITS).with_exclusion(BEAT.len() / 2);
         let watch = Stopwatch::start();
         let (hits, cells) = search::search::<f64>(&self.job, &spec, &query, &self.recording, &options)?;
         let speed = watch.stop().summary(cells);
@@ -424,7 +424,7 @@ impl Demo<'_> {
         let spec = Spec::dtw();
         let progress = self.progress("cluster");
         let watch = Stopwatch::start();
-        let options = KMeansOptions { restarts: RESTARTS, ..KMeansOptions::new(generate::CLASSES.len()) };
+        let options = KMeansOptions::new(generate::CLASSES.len()).with_restarts(RESTARTS);
         let found = cluster::kmeans::<f64>(&self.job, &spec, &self.train, &options, &progress)?;
         let speed = watch.stop().summary(progress.cells());
         let rand = cluster::adjusted_rand(self.train.labels.as_deref().unwrap_or(&[]), &found.labels);
