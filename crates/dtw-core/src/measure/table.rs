@@ -188,6 +188,11 @@ macro_rules! measures {
             } is { paths: Paths::All, similarity: Similarity::Always }
             examples [LogGak { sigma: 1.0 }, LogGak { sigma: 0.25 }, LogGak { sigma: 20.0 }]
 
+            /// Discrete Fréchet distance: the largest distance of matched points, not their sum. Eiter & Mannila 1994, technical
+            /// report CD-TR 94/64, Technische Universität Wien.
+            frechet Frechet is {}
+            examples [Frechet]
+
             ;
             anchored subsequence_dtw Dtw dtw { Subsequence } is { is_rooted: true }
         }

@@ -1,0 +1,49 @@
+//! Discrete Fréchet distance: `D(i,j) = max(‖xᵢ − yⱼ‖, min(D(i−1,j−1), D(i−1,j), D(i,j−1)))`; `D(0,0) = 0`, other borders `∞`.
+//!
+//! Eiter & Mannila 1994, "Computing Discrete Fréchet Distance", technical report CD-TR 94/64, Technische Universität Wien.
+
+use super::point::{euclidean, min3};
+use super::{Point, Recurrence, Sample, Total, Visitor};
+use crate::vector::Vector;
+
+/// Discrete Fréchet distance.
+#[derive(Debug, Clone, Copy)]
+pub struct Frechet<V> {
+    any: V,
+}
+
+impl<V: Vector> Frechet<V> {
+    /// The recurrence for vectors as wide as `any`.
+    #[inline(always)]
+    pub fn new(any: V) -> Self {
+        Self { any }
+    }
+}
+
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
+    type State = Total<V>;
+    type Price = V;
+
+    #[inline(always)]
+    fn any(&self) -> V {
+        self.any
+    }
+    #[inline(always)]
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
+        euclidean(x.point, y.point)
+    }
+    #[inline(always)]
+    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, _: V) -> [V; 3] {
+        [diagonal.0, up.0, left.0]
+    }
+    #[inline(always)]
+    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
+        Total(price.max(min3(diagonal.0, up.0, left.0)))
+    }
+}
+
+/// Hands the recurrence of the discrete Fréchet distance to `visitor`.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, visitor: F) -> F::Output {
+    visitor.visit(Frechet::new(any))
+}
