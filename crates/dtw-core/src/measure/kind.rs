@@ -40,8 +40,11 @@ pub struct Kind {
     pub takes_times: bool,
     /// Whether steps that commute leave several best paths, between which rounding decides.
     pub commutes: bool,
-    pub(super) measure: fn(&mut dyn FnMut(&Parameter) -> Option<Value>) -> Result<Measure, &'static str>,
+    pub(super) measure: fn(&mut Given<'_>) -> Result<Measure, &'static str>,
 }
+
+/// Says which value a parameter was given, if any.
+pub(super) type Given<'a> = dyn FnMut(&Parameter) -> Option<Value> + 'a;
 
 /// What is done to a series before it is swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -312,7 +315,7 @@ impl Parameter {
 pub(super) fn taken<S: Setting>(
     kind: &Kind,
     name: &'static str,
-    value: &mut dyn FnMut(&Parameter) -> Option<Value>,
+    value: &mut Given<'_>,
 ) -> Result<S, &'static str> {
     let parameter = kind.parameter(name).ok_or(name)?;
     value(parameter).or(parameter.usual()).and_then(S::of).ok_or(name)
