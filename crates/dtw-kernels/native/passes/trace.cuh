@@ -1,13 +1,21 @@
-// Warping paths: which arrival every cell chose, two bits a cell, and the walk back.
+// Trace: warping paths. Which arrival every cell chose, two bits a cell, and the walk back.
 //
-// Strips are kTraceColumns columns wide. Order of the calls, for a batch of tasks:
-//   1. trace, keep_edges = 1, spread = 1: sweeps all strips and keeps every right edge (edge slot: task * strips + strip) and
-//      writes the distances. Ticket and progress zeroed before.
-//   2. for strip = strips - 1 down to 0: trace, keep_edges = 0, only_strip = strip (ticket zeroed before): sweeps that strip
-//      of every task again from the edge kept to its left and records its choices, choice_stride >= 32 * longest n words a
-//      task; then walk, with the same strip: goes on from the cell where the walk of the strip to the right has stopped.
-// A walk's state is (i, j, steps, 0), 1-based, and starts at the cell where the path ends. It is done when i or j is 0. The
-// same sweep computes the same bits both times, so a path does not depend on the memory it was found in.
+//   1. trace, keep_edges = 1, spread = 1: sweep all strips of kTraceColumns columns, keep
+//      every right edge, write the distances
+//   2. for strip = strips - 1 .. 0:
+//          trace, keep_edges = 0, only_strip = strip: sweep that strip of every task again, from the edge to
+//          its left, and record its choices
+//          walk, same strip: go back from where the walk of the strip to the right has stopped
+//
+//      strip 0       strip 1       strip 2
+//    |           | |           | |        *|      edges (|) of all strips are kept, choices of one strip at a time:
+//    |           | |        *--|-|--*--*   |      linear memory for the grid, 2 bits a cell for the strip being walked
+//    |  *--*--*--|-|--*--*     | |         |
+//
+// Edge slot: task * strips + strip. choice_stride is at least 32 * longest n words a task. Tickets and progress are
+// zeroed before each launch. A walk's state is (i, j, steps, 0), 1-based, and starts at the cell where the path ends;
+// it is done when i or j is 0. The same sweep computes the same bits both times, so a path does not depend on the
+// memory it was found in.
 #pragma once
 
 #include "../sweeps/strips.cuh"

@@ -5,8 +5,9 @@
 //   Norm                               how points are compared (norm.cuh)
 //   kGaps, kTimes, kPrevious, kWeights which parts of a sample it reads
 //   kBorders                           false: border cells other than (0, 0) are forbidden
-//   kPaddingSafe, Cells<R, K>, StripCells<R, K>
-//                                      a number per cell, prices from row and column alone, no borders: the fast sweeps do
+//   kPaddingSafe                       nothing can come from rows of padding: a number per cell, prices from row and column
+//                                      alone, no borders. Narrow, wide and diagonal sweeps do it, with
+//   Cells<R, K>, StripCells<R, K>      what a lane keeps of its columns in narrow and in wide sweeps
 //   kOpen                              every row may end a path: the last column is wanted as well
 //   kSettles                           settle() must be called now and then
 //   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
@@ -40,13 +41,9 @@ struct Prices {
     T match, up, left;
 };
 
-// What a lane of a fast sweep keeps of its columns: cells.cuh.
+// What a lane keeps of its columns where cells are numbers made from two points: lanes/cells.cuh.
 template <class R, int K>
 struct PointCells;
-template <class R, int K>
-struct LaggedCells;
-template <class R, int K>
-struct EarlyCells;
 
 // The choice of the least of three, ties in this order.
 template <class T>

@@ -5,6 +5,7 @@
 
 #include "norm.cuh"
 #include "recurrence.cuh"
+#include "twed_cells.cuh"
 
 namespace dtw {
 

@@ -1,12 +1,20 @@
-// Subsequence DTW in one block of rows after the other, so that a reference of any length fits the memory. Only the kernels of
-// blocks include this header: the others need not be compiled again for it.
+// Block sweep: subsequence DTW in one block of rows after the other, so that a reference of any length fits the memory.
+// Only its kernels include this header: the others need not be compiled again for it.
 //
-// A block's border is the last row of the block before. Its totals come as y's `sums`, infinite before the first block. A path
-// that comes from there has a start behind all rows of a block, kCarried + its column (1-based): whoever launches knows where
-// that one starts. So starts are exact however long the reference is.
+//   for each ticket (a strip of a task), as in strips.cuh:
+//       border above the first row = last row of the block before: totals in y's `sums` (infinite before the first block),
+//       start of a path that comes from column j = kCarried + j
+//       sweep the strip, each row's last cell to the edge: every row may end a match
+//       write the last row to p.trace.choices: totals at task * choice_stride + column, then starts likewise
 //
-// A block leaves its last row at `choices`: totals at task * choice_stride + column, then starts likewise. Not where the border
-// came from, because the strip to the right reads its corner there when it begins.
+//      reference
+//        | block 0 | rows ... last row ---+
+//        |         |                      |   through the host, which knows where each path of it really starts
+//        | block 1 | border  <------------+
+//
+// A start behind all rows of a block says which column of the border a path came through; so starts are exact however
+// long the reference is. The last row is not written where the border came from, because the strip to the right reads
+// its corner there when it begins.
 #pragma once
 
 #include "../kernels.cuh"

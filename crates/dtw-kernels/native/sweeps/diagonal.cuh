@@ -1,13 +1,20 @@
-// The sweep of a narrow band along the diagonal (kBandSakoe), at full speed: one channel, pairs of the same lengths, and a
-// recurrence whose cells are numbers made from two points (PointCells).
+// Diagonal sweep: a Sakoe-Chiba band along the diagonal at full speed, for pairs of the same lengths, one channel, and
+// recurrences whose cells are numbers made from two points (PointCells).
 //
-// A lane owns fixed offsets c = j - i + below instead of columns, so that no cell is outside the band and nothing is masked:
-// of row i - 1, cell c is the diagonal one and cell c + 1 the one above; of row i, cell c - 1 is the one to the left. A lane
-// is one row behind the lane to its left, which hands over its last cell; and it hands its own first cell, of the same step,
-// to that lane, for which it is the one above the last. Columns move past the offsets by one a row.
+//   for each pair, by a group of G lanes:
+//       lane l owns K offsets c = j - i + below of the band; its cells are those of row -1
+//       at step t, lane l takes row i = t - l:
+//           left = last cell of row i, from lane l - 1 (lane 0: forbidden)
+//           for each offset c:  cell[c] = combine(diagonal = cell[c], up = cell[c + 1], left, price(x_i, y_(i + c - below)))
+//           up of the last offset = first cell of row i - 1, from lane l + 1 (made in this very step)
+//       the lane of the last cell's offset writes the result after the last row
 //
-// G * K offsets are more than the band has; so the first places of a lane, at most kIdle, may stand for no cell: they repeat
-// what comes from the left. Columns outside the series are infinite, and so is every cell of theirs.
+//   row i        . . [ l0 | l1 | l2 ]                  offsets stay with their lanes, and columns move past them by one a
+//   row i + 1    . . . [ l0 | l1 | l2 ]                row: no cell is outside the band, so nothing is masked
+//   row i + 2    . . . . [ l0 | l1 | l2 ]
+//
+// G * K offsets may be more than the band has; so the first places of a lane, at most kIdle, may stand for no cell:
+// they repeat what comes from the left. Columns outside the series are infinite, and so is every cell of theirs.
 #pragma once
 
 #include "../lanes/band.cuh"

@@ -1,4 +1,19 @@
-// The general sweep: pairs of one strip, any recurrence, any number of channels, any band.
+// General sweep: pairs of one strip, any recurrence, any number of channels, any band.
+//
+//   for each pair, by a group of G lanes:
+//       lane l loads its columns l K .. l K + K - 1 of y, and the border above them
+//       at step t, lane l takes row i = t - l, if the pair has such a row:
+//           left = last cell that lane l - 1 made a step before (lane 0: the border)
+//           for k = 0 .. K - 1:  cell[k] = combine(diagonal, up = cell[k], left, price(x_i, y_k))
+//       the lane of the last column writes the result after the last row
+//
+//                 columns of y ->
+//                lane 0    lane 1    lane 2
+//   row i      | cells   | to come | to come |      step t = i: what each lane holds of the row above stays in its
+//   row i - 1  | done    | cells   | to come |      registers; only the right edge moves, by one lane shift a row
+//   row i - 2  | done    | done    | cells   |
+//
+// Groups of a warp end together: those with shorter pairs start later.
 #pragma once
 
 #include "../lanes/lane.cuh"

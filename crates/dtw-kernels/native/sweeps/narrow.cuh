@@ -1,9 +1,19 @@
-// The narrow sweep at full speed: one strip, one channel, no band, and a recurrence that absorbs (cells.cuh). In rows of padding before a series all cells stay forbidden, so lanes that have not started
-// need no test at all.
+// Narrow sweep: pairs of one strip at full speed, of padding-safe recurrences (recurrence.cuh): one channel, no band.
 //
-// A cell costs its own arithmetic and nothing else; a row costs one lane shift, one load and one selection more, which is
-// why few lanes with many columns are best. The loop body takes rows in pairs (kRows), so that two chains of dependent
-// cells are under way at once.
+//   for each pair, by a group of G lanes:
+//       lane l loads its K columns of y; all its cells are forbidden
+//       at step t, lane l takes the kRows rows from (t - l) kRows on, whether or not the pair has them:
+//           left = last cells of these rows, from lane l - 1 (lane 0: forbidden)
+//           cells anti-diagonal by anti-diagonal, so that kRows chains of dependent cells are under way at once
+//       the lane of the last column writes the result after the last row
+//
+//                lane 0    lane 1    lane 2
+//   rows 4, 5  | cells   | to come | to come |      in rows of padding before row 0 all cells stay forbidden, so lanes
+//   rows 2, 3  | done    | cells   | to come |      that have not begun need no test
+//   rows 0, 1  | done    | done    | cells   |
+//
+// A cell costs its own arithmetic and nothing else; a row costs one lane shift, one load and one selection more, which
+// is why few lanes with many columns are best.
 #pragma once
 
 #include "../lanes/cells.cuh"
@@ -61,7 +71,7 @@ DTW_DEVICE void sweep_narrow(const Sweep& p) {
                 diagonal[0] = early == 0 ? r.origin() : diagonal[0];
                 diagonal[kRows - 1] = early == 1 ? r.origin() : diagonal[kRows - 1];
             }
-            own.template take<0, kRows>(r, rows, left, diagonal, edge, Outlet(0));
+            own.template take<0, kRows>(r, rows, left, diagonal, edge, EdgeColumn(0));
             corner = left[kRows - 1];
         };
         static_assert(kRows <= 2, "the first bundle begins with the first row, or with one of padding");

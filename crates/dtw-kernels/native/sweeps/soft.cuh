@@ -1,16 +1,28 @@
-// Soft-DTW, sums over all paths, at full speed: float series, one strip, one channel, no band.
+// Soft sweep: Soft-DTW, sums over all paths, at full speed: float series, one strip, one channel, no band.
 //
-// A cell is Z = w (Z_diagonal + Z_up + Z_left) with w = 2^-d^2, d a difference of points scaled for that. Cells are doubles
-// that need no exponent of their own: a lane keeps one for all its cells (what is meant is cell * 2^exponent) and sets it
-// anew every few rows, such that the largest of its cells and of what comes next from the left is near 2^kTop. The weight
-// stays a float's exponential, widened by moving its bits.
+//   for each pair, by a group of G lanes:
+//       lane l loads its K columns of y; its cells are 0, with an exponent that they share
+//       at step t, lane l takes row i = t - l:
+//           left = last cell of lane l - 1, times 2^(its exponent - own)
+//           for k = 0 .. K - 1:  cell[k] = w (diagonal + up + left),  w = 2^-(x_i - y_k)^2
+//       every few steps: each lane sets its exponent anew and notes what that may have lost
+//       the lane of the last column writes log(cell) + exponent, or NaN where a lane may have lost too much: the pair is
+//       given up
+//
+//                lane 0          lane 1          lane 2
+//              | K doubles, e0 | K doubles, e1 | K doubles, e2 |      what is meant is cell * 2^exponent
+//
+// A cell is Z = w (Z_diagonal + Z_up + Z_left) with w = 2^-d^2, d a difference of points scaled for that. Cells are
+// doubles that need no exponent of their own: a lane keeps one for all its cells (what is meant is cell * 2^exponent)
+// and sets it anew every few rows, such that the largest of its cells and of what comes next from the left is near
+// 2^kTop. The weight stays a float's exponential, widened by moving its bits.
 //
 // Cells far below the largest may vanish: columns that no good path keeps to for long, or rows. What is lost by that is
-// judged, not assumed. All losses of a lane at exponent e come to less than 2^(e - kVanish) times the number of ways to go on
-// from there within the lane, since no weight is above 1; so a lane remembers the largest exponent at which something may have
-// been lost, and every cell that it hands on, or that is the result, must be larger than all losses by 2^35. Otherwise, and
-// where a cell overflows or points are further apart than kReach, the pair is given up: its result is NaN, "not done". A launch
-// of the general kernel with only_missing does these pairs.
+// judged, not assumed. All losses of a lane at exponent e come to less than 2^(e - kVanish) times the number of ways to
+// go on from there within the lane, since no weight is above 1; so a lane remembers the largest exponent at which
+// something may have been lost, and every cell that it hands on, or that is the result, must be larger than all losses
+// by 2^35. Otherwise, and where a cell overflows or points are further apart than kReach, the pair is given up: its
+// result is NaN. A launch of a general kernel with only_missing does these pairs.
 #pragma once
 
 #include "../lanes/columns.cuh"

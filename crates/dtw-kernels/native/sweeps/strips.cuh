@@ -1,4 +1,19 @@
 // Strips: pairs of any width, any recurrence, any number of channels, any band.
+//
+//   for each ticket (a pair; with p.grid.spread a strip of a pair):
+//       for each of its strips of 32 K columns, from the left:
+//           every 32 steps: wait until the strip to the left has done the rows that come next; read its right edge
+//           at step t, lane l takes row i = t - l as in general.cuh; lane 0's left cells come from that edge
+//           the last lane writes its last cell of each row to the edge
+//           every 32 steps: publish how many rows are done
+//
+//        strip 0        strip 1        strip 2
+//      | 32 x K cells | 32 x K cells | ...          one edge of n states serves all strips of a pair: a row of it is
+//      |            --e->          --e->            read by the strip to the right before that strip overwrites it
+//
+// Spread strips ("grid sweep") are tasks of their own, of many warps at once. They are taken from an atomic ticket in
+// the order of their dependence, so the strip that a strip waits for has always been taken before, by a warp that runs:
+// no order in which blocks start can block the others. Rows done are published with release and read with acquire.
 #pragma once
 
 #include "../lanes/lane.cuh"

@@ -1,9 +1,19 @@
-// A strip of a wide pair at full speed: one channel, no band, and a recurrence that absorbs (cells.cuh).
+// Wide sweep: pairs of any width at full speed, of padding-safe recurrences (recurrence.cuh): one channel, no band.
 //
-// The right edge of a strip goes to memory row by row, each number with the mark of its strip beside it (Link), and is read
-// as the left edge of the next strip: a number that bears the mark has arrived, so no flag or fence is needed. One row of
-// links serves all strips of a pair: a strip reads a link before it writes it. Links are asked for one chunk ahead of their
-// use; whoever comes too early asks again.
+//   for each ticket (a pair; with p.grid.spread a strip of a pair):
+//       for each of its strips of 32 K columns, from the left:
+//           for each chunk of rows:
+//               lane l reads the link of row l of the chunk, asked for one chunk ahead; asks again until it bears the mark
+//               of the strip to the left
+//               at step t, lane l takes kRows rows as in narrow.cuh; lane 0's left cells are the links' numbers
+//               lane 31 sends the last cell of each row as a link with this strip's mark
+//
+//        strip 0        strip 1        strip 2
+//      | 32 x K cells | 32 x K cells | ...          a link is a number and the mark of the strip that wrote it, stored as
+//      |       (v,1)->        (v,2)->               one: a number that bears the mark has arrived, so no flag or fence
+//
+// One row of links serves all strips of a pair: a strip reads a link before it writes it. Whoever comes too early asks
+// again. As in strips.cuh, tickets are taken in the order of dependence.
 #pragma once
 
 #include "../lanes/cells.cuh"
@@ -48,7 +58,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     const Points<T> x(p.pairs.x, task.i, 1), y(p.pairs.y, task.j, 1);
     const uint32_t inside = static_cast<uint32_t>(lane());
     const bool is_last = task.m - strip * (32 * K) <= 32 * K;
-    const Outlet outlet(layout.before_last);
+    const EdgeColumn edge_column(layout.before_last);
     Own own;
     own.load(r, y, layout.first);
     const int32_t n = static_cast<int32_t>(task.n);
@@ -125,7 +135,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
             edge[0] = own.take(r, rows[0], left[0]);
         } else {
             read(next, row + kRows);
-            own.template take<kMostShared, kRows>(r, rows, left, diagonal, edge, outlet);
+            own.template take<kMostShared, kRows>(r, rows, left, diagonal, edge, edge_column);
             corner = left[kRows - 1];
         }
         T ends[kRows];
