@@ -47,11 +47,11 @@ struct Side {
     uint32_t count;           // series
 };
 
-// The layers of Sweep. Numbers of 32 bits lie in twos, such that those of a two are wanted by the same kernels, or never at once:
-// compilers load them together, and another order makes other code.
-
-// Which pairs, and where their results go.
-struct Pairs {
+// One launch of a sweep, in layers; src/params.rs has a structure for each. Here they are one: nested structures made some kernels
+// that loop over channels 3% longer (nvcc 13.0, sm_90a), and these the same as ever. Numbers of 32 bits lie in twos that compilers
+// load together: another order makes other code.
+struct Sweep {
+    // Pairs: which, and where their results go.
     Side x, y;               // rows, columns
     void* out;               // one number per task, placed as `pairing` says; null: none wanted
     const uint32_t* listed;  // kListed: i, j of every task
@@ -60,54 +60,37 @@ struct Pairs {
     uint64_t tasks;
     uint32_t pairing;
     uint32_t channels;
-};
 
-// Which cells, and whether strips of one pair go to different warps.
-struct Grid {
+    // Grid: which cells of a pair, and whether its strips go to different warps.
     uint32_t band;
     uint32_t radius;                // kBandSakoe: points, or millionths of the longer length if radius_is_fraction
     uint32_t radius_is_fraction;
     uint32_t spread;                // kinds with strips: 1: one ticket per strip ("grid sweep"); 0: one ticket per task
     const Range* ranges;            // kBandTable
     const uint64_t* range_offsets;  // per task (counted from first_task); null: all 0
-};
 
-// Which strips, and what passes from one to the next. Kinds without strips do not look at it.
-struct Strips {
+    // Strips: which, and what passes from one to the next. Kinds without strips do not look at it.
     void* edges;                // states: slot * edge_stride + i, part by part: part p at p * edge_part_stride
     uint64_t edge_stride;       // rows per slot
     uint64_t edge_part_stride;  // numbers from part to part
     void* links;                // wide: Link<number> slot * edge_stride + i; marks zeroed before the launch
-    uint32_t* progress;         // spread, not wide: rows done, task * count + strip; zeroed before the launch
+    uint32_t* progress;         // spread, not wide: rows done, task * most_strips + strip; zeroed before the launch
     uint64_t* ticket;           // zeroed before the launch
-    uint32_t count;             // most strips of any task
+    uint32_t most_strips;       // of any task
     uint32_t only_strip;        // tracing: the one strip to sweep, else all (0xffffffff)
     uint32_t keep_edges;        // tracing: 1: only keep edges (first pass); 0: record choices of only_strip
     uint32_t keep_last;         // 1: the last strip writes its right edge too: the last column of the grid
-};
 
-// What is recorded besides results.
-struct Trace {
+    // Trace: what is recorded besides results.
     uint32_t* choices;       // tracing: see passes/trace.cuh; blocks: states of the last row, see sweeps/block.cuh
     uint64_t choice_stride;  // tracing: words of choices per task; blocks: numbers
-};
 
-// What a recurrence is told, and of which results.
-struct Measure {
+    // Measure: what a recurrence is told, and of which results.
     const void* weights;    // kWeights: weight of h = 2|i-j| - max(n,m), at weights[h + weight_center]
     int64_t weight_center;
     double parameters[4];   // in the order of docs/measures.md
     uint32_t option;        // edr: 1 normalized; lcss: 1 length
     uint32_t only_missing;  // 1: only tasks whose place in `out` holds NaN
-};
-
-// One launch of a sweep.
-struct Sweep {
-    Pairs pairs;
-    Grid grid;
-    Strips strips;
-    Trace trace;
-    Measure measure;
 };
 
 // One launch of `prepare`: raw series to prepared ones.

@@ -49,7 +49,7 @@ pub unsafe trait Params: Copy + Default + Send + Sync + 'static {
 }
 
 macro_rules! params {
-    ($($(#[$doc:meta])* struct $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {
+    ($(#[$list:meta])* $all:ident; $($(#[$doc:meta])* struct $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {
         $(
             $(#[$doc])*
             #[repr(C)]
@@ -69,13 +69,16 @@ macro_rules! params {
             }
         )*
 
-        /// Name, size in bytes and fields of every structure.
-        pub const STRUCTURES: &[(&str, usize, &[Field])] =
+        $(#[$list])*
+        pub const $all: &[(&str, usize, &[Field])] =
             &[$(($name::NAME, size_of::<$name>(), $name::FIELDS),)*];
     };
 }
 
 params! {
+    /// Name, size in bytes and fields of every structure of the header.
+    STRUCTURES;
+
     /// Columns `start <= j < end` of a row.
     struct Range {
         /// First column.
@@ -104,92 +107,6 @@ params! {
         length: u32,
         /// Series.
         count: u32,
-    }
-
-    /// Which pairs, and where their results go.
-    struct Pairs {
-        /// The rows.
-        x: Side,
-        /// The columns.
-        y: Side,
-        /// One number per task, placed as `pairing` says; null: none wanted.
-        out: u64,
-        /// Pairs (u32, u32) of [`LISTED`] tasks.
-        listed: u64,
-        /// Numbers from row to row of `out`.
-        out_stride: u64,
-        /// Tasks `first_task .. first_task + tasks` are done.
-        first_task: u64,
-        /// How many.
-        tasks: u64,
-        /// How tasks are numbered: [`CROSS`], [`SYMMETRIC`], [`ZIPPED`] or [`LISTED`].
-        pairing: u32,
-        /// Channels of a point.
-        channels: u32,
-    }
-
-    /// Which cells, and whether strips of one pair go to different warps.
-    struct Grid {
-        /// [`BAND_FULL`], [`BAND_SAKOE`] or [`BAND_TABLE`].
-        band: u32,
-        /// [`BAND_SAKOE`]: points, or millionths of the longer length.
-        radius: u32,
-        /// 1: `radius` is in millionths.
-        radius_is_fraction: u32,
-        /// Kinds [with strips](crate::SweepKind::has_strips): 1: one ticket per strip ("grid sweep"); 0: one ticket per task.
-        spread: u32,
-        /// [`BAND_TABLE`]: a [`Range`] per row.
-        ranges: u64,
-        /// Per task, counted from `first_task`: its first range (u64); null: all 0.
-        range_offsets: u64,
-    }
-
-    /// Which strips, and what passes from one to the next. Kinds [without strips](crate::SweepKind::has_strips) do not look at it.
-    struct Strips {
-        /// States at edges: `slot * edge_stride + i`, part p at `p * edge_part_stride`.
-        edges: u64,
-        /// Rows per slot.
-        edge_stride: u64,
-        /// Numbers from part to part.
-        edge_part_stride: u64,
-        /// [Wide](crate::SweepKind::Wide) sweeps, never null: numbers on their way from strip to strip, each with a mark as wide,
-        /// at `slot * edge_stride + i`; with `spread` zeroed before the launch.
-        links: u64,
-        /// `spread`, of other kinds: rows done (u32), at `task * count + strip`; zeroed before the launch.
-        progress: u64,
-        /// The next ticket (u64); zeroed before the launch.
-        ticket: u64,
-        /// Most strips of any task.
-        count: u32,
-        /// Tracing kernels: the one strip to sweep, or [`ALL_STRIPS`].
-        only_strip: u32,
-        /// Tracing kernels: 1: only keep edges (first pass); 0: record choices of `only_strip`.
-        keep_edges: u32,
-        /// 1: the last strip writes its right edge too: the last column of the grid.
-        keep_last: u32,
-    }
-
-    /// What is recorded besides results.
-    struct Trace {
-        /// Tracing kernels: recorded choices. [Blocks](crate::SweepKind::Block): the last row's states, totals at
-        /// `task * choice_stride + j`, then starts (u32) as many numbers behind as `tasks * choice_stride`.
-        choices: u64,
-        /// Tracing kernels: words of choices per task; blocks: numbers.
-        choice_stride: u64,
-    }
-
-    /// What a recurrence is told, and of which results.
-    struct Measure {
-        /// Weight of `h = 2|i - j| - max(n, m)` at `weights[h + weight_center]`.
-        weights: u64,
-        /// Where h = 0 is in `weights`.
-        weight_center: i64,
-        /// The measure's parameters in the order of docs/measures.md.
-        parameters: [f64; 4],
-        /// The measure's option (edr: 1 normalized; lcss: 1 length).
-        option: u32,
-        /// 1: only tasks whose place in `out` holds NaN: pairs that a kind which [may give up](crate::SweepKind::may_give_up) left.
-        only_missing: u32,
     }
 
     /// One launch of a sweep or of a tracing kernel.
@@ -312,5 +229,97 @@ params! {
         strip: u32,
         /// 0.
         reserved: u32,
+    }
+}
+
+params! {
+    /// Name, size in bytes and fields of the layers of [`Sweep`], in its order. The header has their fields one after the other:
+    /// nested there, some kernels come out longer.
+    LAYERS;
+
+    /// Which pairs, and where their results go.
+    struct Pairs {
+        /// The rows.
+        x: Side,
+        /// The columns.
+        y: Side,
+        /// One number per task, placed as `pairing` says; null: none wanted.
+        out: u64,
+        /// Pairs (u32, u32) of [`LISTED`] tasks.
+        listed: u64,
+        /// Numbers from row to row of `out`.
+        out_stride: u64,
+        /// Tasks `first_task .. first_task + tasks` are done.
+        first_task: u64,
+        /// How many.
+        tasks: u64,
+        /// How tasks are numbered: [`CROSS`], [`SYMMETRIC`], [`ZIPPED`] or [`LISTED`].
+        pairing: u32,
+        /// Channels of a point.
+        channels: u32,
+    }
+
+    /// Which cells, and whether strips of one pair go to different warps.
+    struct Grid {
+        /// [`BAND_FULL`], [`BAND_SAKOE`] or [`BAND_TABLE`].
+        band: u32,
+        /// [`BAND_SAKOE`]: points, or millionths of the longer length.
+        radius: u32,
+        /// 1: `radius` is in millionths.
+        radius_is_fraction: u32,
+        /// Kinds [with strips](crate::SweepKind::has_strips): 1: one ticket per strip ("grid sweep"); 0: one ticket per task.
+        spread: u32,
+        /// [`BAND_TABLE`]: a [`Range`] per row.
+        ranges: u64,
+        /// Per task, counted from `first_task`: its first range (u64); null: all 0.
+        range_offsets: u64,
+    }
+
+    /// Which strips, and what passes from one to the next. Kinds [without strips](crate::SweepKind::has_strips) do not look at it.
+    struct Strips {
+        /// States at edges: `slot * edge_stride + i`, part p at `p * edge_part_stride`.
+        edges: u64,
+        /// Rows per slot.
+        edge_stride: u64,
+        /// Numbers from part to part.
+        edge_part_stride: u64,
+        /// [Wide](crate::SweepKind::Wide) sweeps, never null: numbers on their way from strip to strip, each with a mark as wide,
+        /// at `slot * edge_stride + i`; with `spread` zeroed before the launch.
+        links: u64,
+        /// `spread`, of other kinds: rows done (u32), at `task * most_strips + strip`; zeroed before the launch.
+        progress: u64,
+        /// The next ticket (u64); zeroed before the launch.
+        ticket: u64,
+        /// Most strips of any task.
+        most_strips: u32,
+        /// Tracing kernels: the one strip to sweep, or [`ALL_STRIPS`].
+        only_strip: u32,
+        /// Tracing kernels: 1: only keep edges (first pass); 0: record choices of `only_strip`.
+        keep_edges: u32,
+        /// 1: the last strip writes its right edge too: the last column of the grid.
+        keep_last: u32,
+    }
+
+    /// What is recorded besides results.
+    struct Trace {
+        /// Tracing kernels: recorded choices. [Blocks](crate::SweepKind::Block): the last row's states, totals at
+        /// `task * choice_stride + j`, then starts (u32) as many numbers behind as `tasks * choice_stride`.
+        choices: u64,
+        /// Tracing kernels: words of choices per task; blocks: numbers.
+        choice_stride: u64,
+    }
+
+    /// What a recurrence is told, and of which results.
+    struct Measure {
+        /// Weight of `h = 2|i - j| - max(n, m)` at `weights[h + weight_center]`.
+        weights: u64,
+        /// Where h = 0 is in `weights`.
+        weight_center: i64,
+        /// The measure's parameters in the order of docs/measures.md.
+        parameters: [f64; 4],
+        /// The measure's option (edr: 1 normalized; lcss: 1 length).
+        option: u32,
+        /// 1: only tasks whose place in `out` holds NaN: pairs that a kind which [may give up](crate::SweepKind::may_give_up) left.
+        only_missing: u32,
     }
 }

@@ -4,7 +4,23 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dtw_kernels::params::{self, STRUCTURES};
+use dtw_kernels::params::{self, Field, LAYERS, STRUCTURES};
+
+/// The fields of a structure as the header has them: those of a layer in its place.
+fn flat(fields: &[Field]) -> Vec<Field> {
+    let layer = |name: &str| LAYERS.iter().find(|(layer, ..)| layer.to_lowercase() == name);
+    let mut all = Vec::new();
+    for (name, offset, size) in fields {
+        match layer(name) {
+            Some((_, bytes, fields)) => {
+                assert_eq!(bytes, size, "{name}");
+                all.extend(fields.iter().map(|(name, inner, size)| (*name, offset + inner, *size)));
+            }
+            None => all.push((*name, *offset, *size)),
+        }
+    }
+    all
+}
 
 /// A program that compiles only if the header agrees.
 fn program() -> String {
@@ -14,7 +30,8 @@ fn program() -> String {
     };
     for (name, size, fields) in STRUCTURES {
         claim(format!("sizeof({name}) == {size}"));
-        for (field, offset, size) in *fields {
+        let fields = flat(fields);
+        for (field, offset, size) in &fields {
             let field = field.trim_start_matches("r#");
             claim(format!("offsetof({name}, {field}) == {offset}"));
             claim(format!("sizeof({name}::{field}) == {size}"));
@@ -37,6 +54,15 @@ fn program() -> String {
         claim(format!("{name} == {value}"));
     }
     text + "int main() {}\n"
+}
+
+#[test]
+fn a_sweep_is_made_of_layers() {
+    let (_, _, fields) = STRUCTURES.iter().find(|(name, ..)| *name == "Sweep").expect("the header has it");
+    let names: Vec<&str> = fields.iter().map(|(name, ..)| *name).collect();
+    let layers: Vec<String> = LAYERS.iter().map(|(name, ..)| name.to_lowercase()).collect();
+    assert_eq!(names, layers);
+    assert!(flat(fields).len() > 2 * names.len());
 }
 
 #[test]

@@ -294,9 +294,9 @@ impl<M: Machine> Sweeper<M> {
             self.launch_one_strip(kernel, &p)?;
             return Ok(None);
         }
-        p.strips.count = job.y.length.div_ceil(kernel.width());
+        p.strips.most_strips = job.y.length.div_ceil(kernel.width());
         p.strips.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
-        let slot = Slot::of::<T>(kernel, job, p.strips.count, p.strips.edge_stride);
+        let slot = Slot::of::<T>(kernel, job, p.strips.most_strips, p.strips.edge_stride);
         if spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot.bytes() {
             return self.launch_spread(kernel, job, &slot, &mut p, budget);
         }
@@ -378,8 +378,8 @@ impl<M: Machine> Sweeper<M> {
                 p.strips.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
                 p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             }
-            let strips = tasks * u64::from(p.strips.count);
-            let waits = has_links && p.strips.count > 1;
+            let strips = tasks * u64::from(p.strips.most_strips);
+            let waits = has_links && p.strips.most_strips > 1;
             let most = if waits {
                 u64::from(self.device.tuning.spread_blocks * self.multiprocessors)
             } else {

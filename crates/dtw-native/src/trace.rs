@@ -126,7 +126,7 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             edge_part_stride: (tasks * strips * size.edge_rows()) as u64,
             progress: self.progress.zeros(machine, tasks * strips * size_of::<u32>())?,
             ticket: self.ticket.zeros(machine, size_of::<u64>())?,
-            count: strips as u32,
+            most_strips: strips as u32,
             keep_edges: 1,
             ..p.strips
         };

@@ -86,7 +86,7 @@ fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
         edge_stride: stride as u64,
         links: launch.hold(&links),
         ticket: launch.hold(&[0_u64]),
-        count: (m as u32).div_ceil(kernel.width()),
+        most_strips: (m as u32).div_ceil(kernel.width()),
         keep_last: u32::from(keeps),
         ..Strips::default()
     };

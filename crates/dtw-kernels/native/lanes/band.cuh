@@ -68,16 +68,16 @@ struct Band {
 
 // The band of task `k` for lengths n and m.
 DTW_DEVICE Band band_of(const Sweep& p, uint64_t k, uint32_t n, uint32_t m) {
-    Band band{p.grid.band, n, m, 0, 0, nullptr};
-    if (p.grid.band == kBandSakoe) {
+    Band band{p.band, n, m, 0, 0, nullptr};
+    if (p.band == kBandSakoe) {
         const uint32_t longer = n > m ? n : m;
         const uint64_t radius =
-            p.grid.radius_is_fraction ? static_cast<uint64_t>(p.grid.radius) * longer / 1000000u : p.grid.radius;
+            p.radius_is_fraction ? static_cast<uint64_t>(p.radius) * longer / 1000000u : p.radius;
         const uint32_t r = radius < longer ? static_cast<uint32_t>(radius) : longer;
         band.below = r + (n > m ? n - m : 0u);
         band.above = r + (m > n ? m - n : 0u);
-    } else if (p.grid.band == kBandTable) {
-        band.ranges = p.grid.ranges + (p.grid.range_offsets ? p.grid.range_offsets[k] : 0);
+    } else if (p.band == kBandTable) {
+        band.ranges = p.ranges + (p.range_offsets ? p.range_offsets[k] : 0);
     }
     return band;
 }

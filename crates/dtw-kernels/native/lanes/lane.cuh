@@ -43,7 +43,7 @@ struct Lane {
         const T* weights = nullptr;
         if (R::kWeights) {
             const int64_t longer = x.length > y.length ? x.length : y.length;
-            weights = static_cast<const T*>(p.measure.weights) + p.measure.weight_center - longer;
+            weights = static_cast<const T*>(p.weights) + p.weight_center - longer;
         }
         // Columns of the band, counted from the lane's first.
         int64_t from = 0, to = K;

@@ -34,17 +34,17 @@ DTW_DEVICE uint64_t triangle_row(uint64_t k, uint64_t n) {
 // The pair of task `k`, counted from first_task.
 DTW_DEVICE Task task_of(const Sweep& p, uint64_t k) {
     Task t;
-    const uint64_t number = p.pairs.first_task + k;
-    switch (p.pairs.pairing) {
+    const uint64_t number = p.first_task + k;
+    switch (p.pairing) {
         case kListed:
-            t.i = p.pairs.listed[2 * number];
-            t.j = p.pairs.listed[2 * number + 1];
+            t.i = p.listed[2 * number];
+            t.j = p.listed[2 * number + 1];
             break;
         case kZipped:
             t.i = t.j = static_cast<uint32_t>(number);
             break;
         case kSymmetric: {
-            const uint64_t n = p.pairs.x.count;
+            const uint64_t n = p.x.count;
             const uint64_t row = triangle_row(number, n);
             t.i = static_cast<uint32_t>(row);
             t.j = static_cast<uint32_t>(row + (number - (row * n - row * (row - 1) / 2)));
@@ -54,25 +54,25 @@ DTW_DEVICE Task task_of(const Sweep& p, uint64_t k) {
             break;
         }
         default:
-            t.i = static_cast<uint32_t>(number / p.pairs.y.count);
-            t.j = static_cast<uint32_t>(number % p.pairs.y.count);
+            t.i = static_cast<uint32_t>(number / p.y.count);
+            t.j = static_cast<uint32_t>(number % p.y.count);
     }
-    t.n = length_of(p.pairs.x, t.i);
-    t.m = length_of(p.pairs.y, t.j);
+    t.n = length_of(p.x, t.i);
+    t.m = length_of(p.y, t.j);
     return t;
 }
 
 // Where the result of a task goes; with kSymmetric, the first of its two places.
 template <class T>
 DTW_DEVICE T* place_of(const Sweep& p, uint64_t k, const Task& t) {
-    T* out = static_cast<T*>(p.pairs.out);
-    return p.pairs.pairing == kListed ? out + p.pairs.first_task + k : p.pairs.pairing == kZipped ? out + t.i : out + t.i * p.pairs.out_stride + t.j;
+    T* out = static_cast<T*>(p.out);
+    return p.pairing == kListed ? out + p.first_task + k : p.pairing == kZipped ? out + t.i : out + t.i * p.out_stride + t.j;
 }
 
 // Whether a task is to be done: with only_missing, those whose result is NaN.
 template <class T>
 DTW_DEVICE bool is_wanted(const Sweep& p, uint64_t k, const Task& t) {
-    if (p.measure.only_missing == 0) {
+    if (p.only_missing == 0) {
         return true;
     }
     const T value = load_fresh(place_of<T>(p, k, t));
@@ -82,12 +82,12 @@ DTW_DEVICE bool is_wanted(const Sweep& p, uint64_t k, const Task& t) {
 // Writes the result of a task.
 template <class T>
 DTW_DEVICE void write_result(const Sweep& p, uint64_t k, const Task& t, T value) {
-    if (p.pairs.out == nullptr) {
+    if (p.out == nullptr) {
         return;
     }
     *place_of<T>(p, k, t) = value;
-    if (p.pairs.pairing == kSymmetric) {
-        static_cast<T*>(p.pairs.out)[t.j * p.pairs.out_stride + t.i] = value;
+    if (p.pairing == kSymmetric) {
+        static_cast<T*>(p.out)[t.j * p.out_stride + t.i] = value;
     }
 }
 

@@ -29,30 +29,30 @@ DTW_DEVICE void trace(const Sweep& p) {
     using T = typename R::Number;
     constexpr int K = kTraceColumns / 32;
     const R r(p);
-    const bool records = p.strips.keep_edges == 0;
+    const bool records = p.keep_edges == 0;
     while (true) {
         uint64_t ticket = 0;
         if (lane() == 0) {
-            ticket = take(p.strips.ticket);
+            ticket = take(p.ticket);
         }
         ticket = broadcast(ticket, 0);
-        if (ticket >= (records ? p.pairs.tasks : p.pairs.tasks * p.strips.count)) {
+        if (ticket >= (records ? p.tasks : p.tasks * p.most_strips)) {
             return;
         }
-        const uint64_t k = ticket % p.pairs.tasks;
-        const uint32_t strip = records ? p.strips.only_strip : static_cast<uint32_t>(ticket / p.pairs.tasks);
+        const uint64_t k = ticket % p.tasks;
+        const uint32_t strip = records ? p.only_strip : static_cast<uint32_t>(ticket / p.tasks);
         const Task task = task_of(p, k);
         if (strip >= (task.m + kTraceColumns - 1) / kTraceColumns) {
             continue;
         }
         const Band band = band_of(p, k, task.n, task.m);
-        T* right = static_cast<T*>(p.strips.edges) + (k * p.strips.count + strip) * p.strips.edge_stride;
-        T* left = strip > 0 ? right - p.strips.edge_stride : right;
+        T* right = static_cast<T*>(p.edges) + (k * p.most_strips + strip) * p.edge_stride;
+        T* left = strip > 0 ? right - p.edge_stride : right;
         if (records) {
-            Choices choices{p.trace.choices + k * p.trace.choice_stride, 0};
+            Choices choices{p.choices + k * p.choice_stride, 0};
             sweep_strip<R, K, true, kMany>(r, p, k, task, band, strip, left, right, nullptr, nullptr, choices);
         } else {
-            uint32_t* done = p.strips.progress + k * p.strips.count + strip;
+            uint32_t* done = p.progress + k * p.most_strips + strip;
             Unrecorded none;
             sweep_strip<R, K, true, kMany>(r, p, k, task, band, strip, left, right, strip > 0 ? done - 1 : nullptr, done,
                                            none);

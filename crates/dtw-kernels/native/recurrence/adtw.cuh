@@ -18,7 +18,7 @@ struct Adtw : TotalBase<T> {
     using StripCells = PointCells<R, K>;
     Norm norm;
     T penalty;
-    explicit DTW_DEVICE Adtw(const Sweep& p) : norm{}, penalty(static_cast<T>(p.measure.parameters[0])) {}
+    explicit DTW_DEVICE Adtw(const Sweep& p) : norm{}, penalty(static_cast<T>(p.parameters[0])) {}
     DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T) const { return distance; }
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const {
         return price + min3_nonnegative(diagonal, up + penalty, left + penalty);

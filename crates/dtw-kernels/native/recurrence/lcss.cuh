@@ -16,7 +16,7 @@ struct Lcss : TotalBase<T> {
     T epsilon;
     bool length;
     explicit DTW_DEVICE Lcss(const Sweep& p)
-        : norm{}, epsilon(static_cast<T>(p.measure.parameters[0])), length(p.measure.option == 1) {}
+        : norm{}, epsilon(static_cast<T>(p.parameters[0])), length(p.option == 1) {}
     DTW_DEVICE T row(uint32_t, T) const { return T(0); }
     DTW_DEVICE T column(uint32_t, T) const { return T(0); }
     DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {

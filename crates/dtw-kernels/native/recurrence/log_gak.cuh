@@ -14,7 +14,7 @@ struct LogGak : ScaledBase<T> {
     Norm norm;
     T rate;
     explicit DTW_DEVICE LogGak(const Sweep& p)
-        : norm{}, rate(static_cast<T>(-1.44269504088896340736 / (2.0 * p.measure.parameters[0] * p.measure.parameters[0]))) {}
+        : norm{}, rate(static_cast<T>(-1.44269504088896340736 / (2.0 * p.parameters[0] * p.parameters[0]))) {}
     DTW_DEVICE State price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         const Scaled<T> parts = exp2_parts(distance * rate);
         return {parts.mantissa / (T(2) - scale_down(parts.mantissa, parts.exponent)), parts.exponent};

@@ -15,7 +15,7 @@ struct Msm : TotalBase<T> {
     static constexpr bool kPrevious = true;
     Norm norm;
     T c;
-    explicit DTW_DEVICE Msm(const Sweep& p) : norm{}, c(static_cast<T>(p.measure.parameters[0])) {}
+    explicit DTW_DEVICE Msm(const Sweep& p) : norm{}, c(static_cast<T>(p.parameters[0])) {}
     DTW_DEVICE T split(T added, T before, T opposite) const {
         const T low = min_(before, opposite), high = max_(before, opposite);
         return c + max_(max_(low - added, added - high), T(0));

@@ -15,7 +15,7 @@ struct SoftDtw : ScaledBase<T> {
     double gamma;
     T rate;  // -log2(e) / gamma
     explicit DTW_DEVICE SoftDtw(const Sweep& p)
-        : norm{}, gamma(p.measure.parameters[0]), rate(static_cast<T>(-1.44269504088896340736 / p.measure.parameters[0])) {}
+        : norm{}, gamma(p.parameters[0]), rate(static_cast<T>(-1.44269504088896340736 / p.parameters[0])) {}
     DTW_DEVICE State price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         return exp2_parts(distance * rate);
     }

@@ -65,10 +65,10 @@ struct SoftExcess {
     bool is_kernel;     // of alignments: k = q / (2 - q)
     bool wants_value;   // not the excess
     explicit DTW_DEVICE SoftExcess(const Sweep& p)
-        : norm{}, unit((p.measure.option & kKernel) != 0 ? -1.0 : p.measure.parameters[0]),
-          rate(static_cast<T>(-1.44269504088896340736 / ((p.measure.option & kKernel) != 0 ? 2.0 * p.measure.parameters[0] * p.measure.parameters[0]
-                                                                                   : p.measure.parameters[0]))),
-          is_kernel((p.measure.option & kKernel) != 0), wants_value((p.measure.option & kValue) != 0) {}
+        : norm{}, unit((p.option & kKernel) != 0 ? -1.0 : p.parameters[0]),
+          rate(static_cast<T>(-1.44269504088896340736 / ((p.option & kKernel) != 0 ? 2.0 * p.parameters[0] * p.parameters[0]
+                                                                                   : p.parameters[0]))),
+          is_kernel((p.option & kKernel) != 0), wants_value((p.option & kValue) != 0) {}
     DTW_DEVICE State origin() const { return {T(1), T(0), T(0), 1.0}; }
     DTW_DEVICE State forbidden() const { return {T(0), T(0), T(Limits<T>::kZeroExponent), 0.0}; }
     DTW_DEVICE State row(uint32_t, T) const { return forbidden(); }

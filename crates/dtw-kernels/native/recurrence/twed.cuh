@@ -18,7 +18,7 @@ struct TwedTimed : TotalBase<T> {
     Norm norm;
     T nu;
     explicit DTW_DEVICE TwedTimed(const Sweep& p)
-        : norm{static_cast<T>(p.measure.parameters[2])}, nu(static_cast<T>(p.measure.parameters[0])) {}
+        : norm{static_cast<T>(p.parameters[2])}, nu(static_cast<T>(p.parameters[0])) {}
     DTW_DEVICE Price price(T distance, T previous, const Sample<T>& x, const Sample<T>& y, T) const {
         const T lag = abs_(x.time - y.time);
         const T lags = kUnit ? lag + lag : lag + abs_(x.previous_time - y.previous_time);

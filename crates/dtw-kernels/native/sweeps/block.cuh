@@ -5,7 +5,7 @@
 //       border above the first row = last row of the block before: totals in y's `sums` (infinite before the first block),
 //       start of a path that comes from column j = kCarried + j
 //       sweep the strip, each row's last cell to the edge: every row may end a match
-//       write the last row to p.trace.choices: totals at task * choice_stride + column, then starts likewise
+//       write the last row to p.choices: totals at task * choice_stride + column, then starts likewise
 //
 //      reference
 //        | block 0 | rows ... last row ---+
@@ -68,22 +68,22 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
     while (true) {
         uint64_t ticket = 0;
         if (lane() == 0) {
-            ticket = take(p.strips.ticket);
+            ticket = take(p.ticket);
         }
         ticket = broadcast(ticket, 0);
-        if (ticket >= p.pairs.tasks * p.strips.count) {
+        if (ticket >= p.tasks * p.most_strips) {
             return;
         }
-        const uint64_t k = ticket % p.pairs.tasks;
-        const uint32_t strip = static_cast<uint32_t>(ticket / p.pairs.tasks);
+        const uint64_t k = ticket % p.tasks;
+        const uint32_t strip = static_cast<uint32_t>(ticket / p.tasks);
         const Task task = task_of(p, k);
         if (strip * (32 * K) >= task.m) {
             continue;
         }
         const Band band = band_of(p, k, task.n, task.m);
-        T* edge = static_cast<T*>(p.strips.edges) + k * p.strips.edge_stride;
-        uint32_t* done = p.strips.progress + k * p.strips.count + strip;
-        LastRow<R, K> last{reinterpret_cast<T*>(p.trace.choices) + k * p.trace.choice_stride, p.pairs.tasks * p.trace.choice_stride, task.n, task.m,
+        T* edge = static_cast<T*>(p.edges) + k * p.edge_stride;
+        uint32_t* done = p.progress + k * p.most_strips + strip;
+        LastRow<R, K> last{reinterpret_cast<T*>(p.choices) + k * p.choice_stride, p.tasks * p.choice_stride, task.n, task.m,
                            0, {}};
         sweep_strip<R, K, false, Channels<Search>::many>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
                                                     done, last);

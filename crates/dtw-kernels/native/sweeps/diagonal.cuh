@@ -34,12 +34,12 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);
     const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
-    for (uint64_t round = 0; round * groups < p.pairs.tasks; ++round) {
+    for (uint64_t round = 0; round * groups < p.tasks; ++round) {
         const uint64_t k = round * groups + group;
-        const bool busy = k < p.pairs.tasks;
-        const Task task = task_of(p, busy ? k : p.pairs.tasks - 1);
-        const Points<T> x(p.pairs.x, task.i, 1), y(p.pairs.y, task.j, 1);
-        const Band band = band_of(p, busy ? k : p.pairs.tasks - 1, task.n, task.m);
+        const bool busy = k < p.tasks;
+        const Task task = task_of(p, busy ? k : p.tasks - 1);
+        const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
+        const Band band = band_of(p, busy ? k : p.tasks - 1, task.n, task.m);
         const uint32_t all = G * K - (band.below + band.above + 1), each = all / G, extra = all % G;
         const uint32_t idle = each + (inside < extra ? 1 : 0);
         // The offset of this lane's first place, counted as if idle ones had one.

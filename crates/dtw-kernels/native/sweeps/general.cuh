@@ -29,15 +29,15 @@ DTW_DEVICE void sweep_general(const Sweep& p) {
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);
     const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
-    for (uint64_t round = 0; round * groups < p.pairs.tasks; ++round) {
+    for (uint64_t round = 0; round * groups < p.tasks; ++round) {
         const uint64_t k = round * groups + group;
-        const bool busy = k < p.pairs.tasks;
-        const Task task = task_of(p, busy ? k : p.pairs.tasks - 1);
-        const Points<T> x(p.pairs.x, task.i, p.pairs.channels), y(p.pairs.y, task.j, p.pairs.channels);
+        const bool busy = k < p.tasks;
+        const Task task = task_of(p, busy ? k : p.tasks - 1);
+        const Points<T> x(p.x, task.i, p.channels), y(p.y, task.j, p.channels);
         if (!any(busy && is_wanted<T>(p, k, task))) {
             continue;
         }
-        const Band band = band_of(p, busy ? k : p.pairs.tasks - 1, task.n, task.m);
+        const Band band = band_of(p, busy ? k : p.tasks - 1, task.n, task.m);
         Lane<R, K, kBand, kMany> own;
         own.start(r, y, inside * K, true);
         const uint32_t last_lane = (task.m - 1) / K;

@@ -28,11 +28,11 @@ DTW_DEVICE void sweep_narrow(const Sweep& p) {
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     const uint64_t groups = static_cast<uint64_t>(warps()) * (32 / G);
     const uint64_t group = static_cast<uint64_t>(warp()) * (32 / G) + static_cast<uint32_t>(lane()) / G;
-    for (uint64_t round = 0; round * groups < p.pairs.tasks; ++round) {
+    for (uint64_t round = 0; round * groups < p.tasks; ++round) {
         const uint64_t k = round * groups + group;
-        const bool busy = k < p.pairs.tasks;
-        const Task task = task_of(p, busy ? k : p.pairs.tasks - 1);
-        const Points<T> x(p.pairs.x, task.i, 1), y(p.pairs.y, task.j, 1);
+        const bool busy = k < p.tasks;
+        const Task task = task_of(p, busy ? k : p.tasks - 1);
+        const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
         typename R::template Cells<R, K> own;
         own.load(r, y, inside * K);
         using Row = typename R::template Cells<R, K>::Row;

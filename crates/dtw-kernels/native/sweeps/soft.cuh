@@ -229,15 +229,15 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
 template <class R, int G, int K>
 DTW_DEVICE void sweep_soft(const Sweep& p) {
     const R r(p);
-    const float rate = static_cast<float>(sqrt_(1.44269504088896340736 / p.measure.parameters[0]));
+    const float rate = static_cast<float>(sqrt_(1.44269504088896340736 / p.parameters[0]));
     const uint32_t inside = static_cast<uint32_t>(lane()) % G;
     // Everything that lasts costs registers that cells could have.
-    for (uint64_t first = static_cast<uint64_t>(warp()) * (32 / G); first < p.pairs.tasks;
+    for (uint64_t first = static_cast<uint64_t>(warp()) * (32 / G); first < p.tasks;
          first += static_cast<uint64_t>(warps()) * (32 / G)) {
         const uint64_t k = first + static_cast<uint32_t>(lane()) / G;
-        const bool busy = k < p.pairs.tasks;
-        const Task task = task_of(p, busy ? k : p.pairs.tasks - 1);
-        const Points<float> x(p.pairs.x, task.i, 1), y(p.pairs.y, task.j, 1);
+        const bool busy = k < p.tasks;
+        const Task task = task_of(p, busy ? k : p.tasks - 1);
+        const Points<float> x(p.x, task.i, 1), y(p.y, task.j, 1);
         // Points are taken from the middle of the range, so that scaling them costs no digits of their differences.
         float least, largest;
         find_range<G>(x, y, inside, least, largest);
@@ -263,7 +263,7 @@ DTW_DEVICE void sweep_soft(const Sweep& p) {
             most = max_(most, exchange(most, mask));
             fewest = min_(fewest, exchange(fewest, mask));
         }
-        const uint32_t wait = most - steps, begun = most - fewest + G, early = min_(p.pairs.y.length / 16, kEarly);
+        const uint32_t wait = most - steps, begun = most - fewest + G, early = min_(p.y.length / 16, kEarly);
         const int32_t at = -static_cast<int32_t>(inside + wait);
         const bool reaches = range + (shift - shift) <= kReach;  // and the shift is finite
         const bool sound = any(reaches && range > kNear)

@@ -1,6 +1,6 @@
 // Strips: pairs of any width, any recurrence, any number of channels, any band.
 //
-//   for each ticket (a pair; with p.grid.spread a strip of a pair):
+//   for each ticket (a pair; with p.spread a strip of a pair):
 //       for each of its strips of 32 K columns, from the left:
 //           every 32 steps: wait until the strip to the left has done the rows that come next; read its right edge
 //           at step t, lane l takes row i = t - l as in general.cuh; lane 0's left cells come from that edge
@@ -30,7 +30,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     using T = typename R::Number;
     using State = typename R::State;
     constexpr uint32_t kWidth = 32 * K;
-    const Points<T> x(p.pairs.x, task.i, p.pairs.channels), y(p.pairs.y, task.j, p.pairs.channels);
+    const Points<T> x(p.x, task.i, p.channels), y(p.y, task.j, p.channels);
     const uint32_t first = strip * kWidth;
     const bool is_last = task.m - first <= kWidth;
     const uint32_t inside = static_cast<uint32_t>(lane());
@@ -53,7 +53,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
             }
         }
         if (top - 1 >= left_top && top - 1 < left_bottom) {
-            own.corner = load_state(left_edge, p.strips.edge_part_stride, top - 1, own.corner);
+            own.corner = load_state(left_edge, p.edge_part_stride, top - 1, own.corner);
         }
     } else if (kBand && inside == 0 && top > 0) {
         own.corner = r.column(top, x.sum(static_cast<int64_t>(top) - 1));
@@ -65,7 +65,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     // So lanes that have not begun take rows of padding, and no lane needs to ask whether it has begun.
     constexpr bool kFree = !R::kBorders && !kBand;
     Rows<R, kMany, kFree> row(x, kFree ? -static_cast<int32_t>(inside) : static_cast<int32_t>(top));
-    const bool writes = inside == last_lane && (!is_last || p.strips.keep_last);
+    const bool writes = inside == last_lane && (!is_last || p.keep_last);
     for (uint32_t t0 = 0; t0 < steps; t0 += kChunk) {
         // The left edge of the next rows, one in each lane.
         State edge = r.forbidden();
@@ -79,7 +79,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
             sync();
             const uint32_t i = top + t0 + inside;
             if (i < bottom && i < left_bottom && (!kBand || i >= left_top)) {
-                edge = load_state(left_edge, p.strips.edge_part_stride, i, edge);
+                edge = load_state(left_edge, p.edge_part_stride, i, edge);
             }
         } else if (top + t0 + inside < bottom) {
             const uint32_t i = top + t0 + inside;
@@ -97,7 +97,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
             }
             recorder.row(q < rows, top + q);
             if (writes && q < rows) {
-                store_state(right_edge, p.strips.edge_part_stride, top + q, last_k == K - 1 ? own.cell[K - 1] : own.at(last_k));
+                store_state(right_edge, p.edge_part_stride, top + q, last_k == K - 1 ? own.cell[K - 1] : own.at(last_k));
             }
             own.corner = choose(q < rows || inside > 0, left, own.corner);
         };
@@ -143,15 +143,15 @@ DTW_DEVICE void sweep_strips(const Sweep& p) {
     while (true) {
         uint64_t ticket = 0;
         if (lane() == 0) {
-            ticket = take(p.strips.ticket);
+            ticket = take(p.ticket);
         }
         ticket = broadcast(ticket, 0);
-        if (ticket >= (p.grid.spread ? p.pairs.tasks * p.strips.count : p.pairs.tasks)) {
+        if (ticket >= (p.spread ? p.tasks * p.most_strips : p.tasks)) {
             return;
         }
         // Strips of all tasks side by side, so that a strip's turn comes well after the one it waits for.
-        const uint64_t k = p.grid.spread ? ticket % p.pairs.tasks : ticket;
-        const uint32_t strip = p.grid.spread ? static_cast<uint32_t>(ticket / p.pairs.tasks) : 0;
+        const uint64_t k = p.spread ? ticket % p.tasks : ticket;
+        const uint32_t strip = p.spread ? static_cast<uint32_t>(ticket / p.tasks) : 0;
         const Task task = task_of(p, k);
         // Not done before its last strip, so that all its strips come to the same answer.
         if (!is_wanted<T>(p, k, task)) {
@@ -159,11 +159,11 @@ DTW_DEVICE void sweep_strips(const Sweep& p) {
         }
         const Band band = band_of(p, k, task.n, task.m);
         const uint32_t strips = (task.m + kWidth - 1) / kWidth;
-        const uint64_t slot = p.grid.spread ? k : warp();
-        T* edge = static_cast<T*>(p.strips.edges) + slot * p.strips.edge_stride;
-        if (p.grid.spread) {
+        const uint64_t slot = p.spread ? k : warp();
+        T* edge = static_cast<T*>(p.edges) + slot * p.edge_stride;
+        if (p.spread) {
             if (strip < strips) {
-                uint32_t* done = p.strips.progress + k * p.strips.count + strip;
+                uint32_t* done = p.progress + k * p.most_strips + strip;
                 const uint32_t* before = strip > 0 ? done - 1 : nullptr;
                 sweep_strip<R, K, kBand, kMany>(r, p, k, task, band, strip, edge, edge, before, done, none);
             }

@@ -1,6 +1,6 @@
 // Wide sweep: pairs of any width at full speed, of padding-safe recurrences (recurrence.cuh): one channel, no band.
 //
-//   for each ticket (a pair; with p.grid.spread a strip of a pair):
+//   for each ticket (a pair; with p.spread a strip of a pair):
 //       for each of its strips of 32 K columns, from the left:
 //           for each chunk of rows:
 //               lane l reads the link of row l of the chunk, asked for one chunk ahead; asks again until it bears the mark
@@ -55,7 +55,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     constexpr int kMostShared = !R::kOpen || kIdle ? 0 : kOne ? 1 : kShared;
     const uint32_t strip = kOne ? 0 : number;
     constexpr int32_t kAbsent = -0x7fffffff - 1;  // no row, however many come after it
-    const Points<T> x(p.pairs.x, task.i, 1), y(p.pairs.y, task.j, 1);
+    const Points<T> x(p.x, task.i, 1), y(p.y, task.j, 1);
     const uint32_t inside = static_cast<uint32_t>(lane());
     const bool is_last = task.m - strip * (32 * K) <= 32 * K;
     const EdgeColumn edge_column(layout.before_last);
@@ -65,7 +65,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     const int32_t bundles = (n + kRows - 1) / kRows, early = bundles * kRows - n;
     const int32_t steps = bundles + static_cast<int32_t>(layout.last_lane);
     const bool sends = inside == 31 && !is_last;
-    const bool keeps = R::kOpen && p.strips.keep_last && is_last && inside == layout.last_lane;
+    const bool keeps = R::kOpen && p.keep_last && is_last && inside == layout.last_lane;
     const T border = strip == 0 ? r.column(0, T(0)) : r.forbidden();
 
     // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all is read,
@@ -74,7 +74,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     int32_t row_in = inside < kAhead ? static_cast<int32_t>(inside) - early : kAbsent;
     const auto is_row = [&](int32_t i) { return static_cast<uint32_t>(i) < task.n; };
     [[maybe_unused]] const auto ask = [&](int32_t i) {
-        coming = receive(strip > 0 && is_row(i) ? links + i : static_cast<const Link<T>*>(p.strips.links));
+        coming = receive(strip > 0 && is_row(i) ? links + i : static_cast<const Link<T>*>(p.links));
     };
     // Row of this lane's next bundle; where it is read, which is never beyond the padding.
     int32_t row = -early - static_cast<int32_t>(inside) * kRows;
@@ -221,25 +221,25 @@ DTW_DEVICE void sweep_wide(const Sweep& p) {
     while (true) {
         uint64_t ticket = 0;
         if (lane() == 0) {
-            ticket = take(p.strips.ticket);
+            ticket = take(p.ticket);
         }
         ticket = broadcast(ticket, 0);
-        if (ticket >= (p.grid.spread ? p.pairs.tasks * p.strips.count : p.pairs.tasks)) {
+        if (ticket >= (p.spread ? p.tasks * p.most_strips : p.tasks)) {
             return;
         }
         // Strips of all tasks side by side, so that a strip's turn comes well after the one it waits for.
-        const uint64_t k = p.grid.spread ? ticket % p.pairs.tasks : ticket;
-        const uint32_t strip = p.grid.spread ? static_cast<uint32_t>(ticket / p.pairs.tasks) : 0;
+        const uint64_t k = p.spread ? ticket % p.tasks : ticket;
+        const uint32_t strip = p.spread ? static_cast<uint32_t>(ticket / p.tasks) : 0;
         const Task task = task_of(p, k);
         // Not done before its last strip, so that all its strips come to the same answer.
         if (!is_wanted<T>(p, k, task)) {
             continue;
         }
         const uint32_t strips = (task.m + kWidth - 1) / kWidth;
-        const uint64_t slot = p.grid.spread ? k : warp();
-        Link<T>* links = static_cast<Link<T>*>(p.strips.links) + slot * p.strips.edge_stride;
-        T* last_column = static_cast<T*>(p.strips.edges) + k * p.strips.edge_stride;
-        for (uint32_t s = strip; s < (p.grid.spread ? min_(strip + 1, strips) : strips); ++s) {
+        const uint64_t slot = p.spread ? k : warp();
+        Link<T>* links = static_cast<Link<T>*>(p.links) + slot * p.edge_stride;
+        T* last_column = static_cast<T*>(p.edges) + k * p.edge_stride;
+        for (uint32_t s = strip; s < (p.spread ? min_(strip + 1, strips) : strips); ++s) {
             sweep_wide_strip<R, K, kRows>(r, p, k, task, s, links, last_column);
         }
     }
