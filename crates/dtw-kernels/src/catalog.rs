@@ -244,7 +244,7 @@ mod tests {
             let is_there = |kind| sweeps(kernel.key, kernel.dtype, kernel.many).any(|other| other.is(kind));
             assert!(fallback.is_none_or(is_there), "{}: no {fallback:?}", kernel.symbol);
         }
-        // Whatever is left undone ends with a kind that leaves nothing undone.
+        // Pairs that are given up end with a kind that gives up none.
         for kind in SweepKind::ALL {
             let chain = std::iter::successors(Some(kind), |kind| kind.fallback());
             assert!(

@@ -19,7 +19,7 @@ pub enum SweepKind {
     /// A Sakoe-Chiba band of nearly `lanes * columns` offsets for pairs of the same two lengths: lanes own offsets from the
     /// diagonal, so no cell is masked.
     Diagonal,
-    /// Sums over all paths in one strip: the cells of a lane share an exponent. Pairs that need more are left undone.
+    /// Sums over all paths in one strip: the cells of a lane share an exponent. It gives up pairs that need more.
     Soft,
     /// A block of rows of a search, which goes on from the row before it and leaves its last row behind.
     Block,
@@ -50,7 +50,7 @@ impl SweepKind {
         matches!(self, Self::Strips | Self::Wide | Self::Block)
     }
 
-    /// Whether it leaves pairs undone whose numbers it cannot hold: their results are NaN, for a sweep of another kind.
+    /// Whether it gives up pairs whose numbers it cannot hold: their results are NaN, for a sweep of another kind.
     #[must_use]
     pub const fn may_give_up(self) -> bool {
         matches!(self, Self::Soft)

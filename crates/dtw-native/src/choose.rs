@@ -13,7 +13,7 @@ use crate::Machine;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demand {
     pub(crate) key: &'static str,
-    /// The one kind of sweep that is asked for; `None`: whichever is fastest of those that leave nothing undone.
+    /// The one kind of sweep that is asked for; `None`: whichever is fastest of those that give up no pair.
     pub(crate) only: Option<SweepKind>,
     /// Whether series have no timestamps.
     pub(crate) untimed: bool,
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_leave_something_to_others_are_taken_only_if_asked_for() {
+    fn kinds_that_give_up_pairs_or_do_a_part_are_taken_only_if_asked_for() {
         for (key, keeps_edges, kind) in
             [("soft_dtw", false, SweepKind::Soft), ("subsequence_dtw", true, SweepKind::Block)]
         {
@@ -288,5 +288,15 @@ mod tests {
             let kernel = choose(&search, &H200, |_| true).unwrap().kernel;
             assert!(shares_at_most(MOST_SHARED, kernel, m), "{m}: {kernel:?}");
         }
+    }
+
+    /// Warps of 64 lanes are half as many, so what all of them issue takes half the time.
+    #[test]
+    fn lanes_that_issue_together_count_once() {
+        let waves = Device { lanes: 64, ..H200 };
+        let many = demand(512, 512, 10_000_000);
+        let choice = choose(&many, &H200, |_| true).unwrap();
+        let (apart, together) = (cycles(&choice, &many, &H200), cycles(&choice, &many, &waves));
+        assert!((together / apart - 0.5).abs() < 0.01, "{together} {apart}");
     }
 }

@@ -167,7 +167,7 @@ pub(crate) struct Pass<'a> {
 pub(crate) struct Distances<'a, T: Number, M: Machine> {
     pub(crate) engine: &'a mut Engine<T, M>,
     pub(crate) functor: Functor,
-    /// Is swept with before; the functor then does what that left undone.
+    /// Is swept with before; the functor then does the pairs that this gave up.
     pub(crate) before: Option<Functor>,
     pub(crate) preparation: Preparation,
     /// Of rows and columns.

@@ -28,8 +28,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// each of which the observer is asked whether to stop; it is told of no cells. What a launch puts in its place stays there.
     ///
     /// Nobody looks at the values between two sweeps. So if some pair's lengths and band leave few paths, all results of
-    /// Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower; what it leaves
-    /// undone, at small γ, comes from the usual one.
+    /// Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower; pairs
+    /// that it gives up, at small γ, come from the usual one.
     ///
     /// # Errors
     /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::Unsupported`] for what needs the host to put results

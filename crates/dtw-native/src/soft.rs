@@ -159,7 +159,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         Ok(())
     }
 
-    /// The functor to sweep with before the plain one, which then does what that left undone: for results on a device that
+    /// The functor to sweep with before the plain one, which then does the pairs that this gave up: for results on a device that
     /// nobody looks at, if there are lengths with so few paths that some may lose their digits.
     pub(crate) fn soft_before(&mut self, order_x: &Order, order_y: &Order) -> Result<Option<Functor>> {
         let measure = &self.problem.spec().measure;

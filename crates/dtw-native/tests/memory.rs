@@ -143,7 +143,7 @@ fn series_on_the_device_give_the_same() {
                     assert!(close, "{} {pairing:?} {k}: {expected} {got}", spec.key());
                 }
                 if spec.anchor == Anchor::Global {
-                    // A launch that prepares each side, and one that sweeps: two where the first may leave pairs undone.
+                    // A launch that prepares each side, and one that sweeps: two where the first may give up pairs.
                     let sides = if pairing == Pairing::SelfSymmetric { 1 } else { 2 };
                     let sweeps = if matches!(spec.measure, Measure::SoftDtw { .. }) { 2 } else { 1 };
                     assert_eq!(launches, sides + sweeps, "{} {pairing:?}", spec.key());

@@ -1,5 +1,5 @@
-//! Sums over all paths whose cells share exponents: every shape against a plain loop in double precision, and what is left
-//! undone where those exponents cannot do.
+//! Sums over all paths whose cells share exponents: every shape against a plain loop in double precision, and which
+//! pairs are given up because those exponents cannot hold them.
 #![cfg(feature = "host")]
 
 use dtw_kernels::params::{self, Measure, Pairs, Sweep};
@@ -25,7 +25,7 @@ fn soft_dtw(x: &[f64], y: &[f64], gamma: f64) -> f64 {
     above[y.len()]
 }
 
-/// Results of zipped pairs by one of the kernels; NaN: left undone.
+/// Results of zipped pairs by one of the kernels; NaN: given up.
 fn sweep(kernel: &'static Kernel, xs: &[Vec<f64>], ys: &[Vec<f64>], gamma: f64) -> Vec<f64> {
     let mut launch = Launch::new();
     let gaps = |series: &[f64]| vec![0.0; series.len()];
@@ -165,7 +165,7 @@ fn a_lane_that_loses_all_it_has_is_noticed() {
 }
 
 #[test]
-fn what_is_not_a_number_is_left_undone() {
+fn pairs_with_points_that_are_no_numbers_are_given_up() {
     for kernel in kernels() {
         for (n, m) in [(1, 1), (2, 2), (10, 2), (3, 9)] {
             for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -180,7 +180,7 @@ fn what_is_not_a_number_is_left_undone() {
 }
 
 #[test]
-fn what_exponents_cannot_hold_is_left_undone() {
+fn pairs_that_exponents_cannot_hold_are_given_up() {
     for kernel in kernels() {
         let width = kernel.width() as usize;
         let spike = |at: usize, height: f64| {
