@@ -56,5 +56,5 @@ fn every_golden_case() {
         *checked.entry(spec.key()).or_default() += 1;
     }
     // Every measure that the file covers was really there.
-    assert!(checked.len() >= 14, "{checked:?}");
+    assert!(checked.len() >= 15, "{checked:?}");
 }
