@@ -22,7 +22,6 @@
 //! ```
 
 mod dba;
-#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "it is refused there"))]
 mod descent;
 mod members;
 mod soft;
