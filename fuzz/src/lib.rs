@@ -1,9 +1,9 @@
 //! What the fuzz targets share: files made from random choices ([`files`]) and what must hold for each of them.
 //!
-//! A target turns the fuzzer's bytes into a file: as they are, or as choices of a writer that knows the format, so that most
-//! files get past the first check. Reading it must not panic, must end within [`guard::MOST_SECS`] of processor time and
-//! [`guard::MOST_BYTES`] of memory, and gives finite series or one line of error. [`results`] does the same with what an
-//! interrupted run leaves: resuming it gives the right matrix, bit for bit, or one line of error.
+//! A target turns the fuzzer's bytes into a file: as they are, or as choices of a writer that knows the format, so that
+//! most files get past the first check. Reading it must not panic, must end within [`guard::MOST_SECS`] of processor
+//! time and [`guard::MOST_BYTES`] of memory, and gives finite series or one line of error. [`results`] does the same
+//! with what an interrupted run leaves: resuming it gives the right matrix, bit for bit, or one line of error.
 
 pub mod blocks;
 pub mod files;
@@ -16,7 +16,8 @@ use std::path::Path;
 use arbitrary::{Result, Unstructured};
 use dtwave_files::{AxisOrder, CsvLayout, Dataset, Format, HeaderLine, IndexColumn, ReadOptions};
 
-/// Most bytes that are inflated: room for what the targets write, with all that comes of it within [`guard::MOST_BYTES`].
+/// Most bytes that are inflated: room for what the targets write, with all that comes of it within
+/// [`guard::MOST_BYTES`].
 const INFLATED_BYTES: u64 = 12 << 20;
 
 /// Runs one input of a target: the bytes as the file `name` (a quarter of all inputs), or what `write` makes of them.

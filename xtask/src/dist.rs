@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: one folder with everything that a GPU machine without Rust needs to judge and time the CUDA backend.
+//! `cargo xtask dist`: one folder with everything that a GPU machine without Rust needs to judge and time the CUDA
+//! backend.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! `cargo xtask elsewhere`: other machines than this one, and the oldest Rust that is promised.
 //!
 //! What can only be compiled here is compiled; ARM's NEON sweeps also run, under QEMU, and WebAssembly under Node.js.
-//! Targets and toolchains are added with rustup; linkers, the emulator and Node.js are the system's packages (Debian's names
-//! are in the errors).
+//! Targets and toolchains are added with rustup; linkers, the emulator and Node.js are the system's packages (Debian's
+//! names are in the errors).
 
 use anyhow::{Result, bail};
 
@@ -17,7 +17,8 @@ pub(crate) enum Place {
     Windows,
     /// The library crates for Apple's ARM.
     Apple,
-    /// WebAssembly under Node.js, with its SIMD and without: a session, golden numbers, other chosen and some random cases.
+    /// WebAssembly under Node.js, with its SIMD and without: a session, golden numbers, other chosen and some random
+    /// cases.
     Wasm,
     /// NEON under QEMU: golden numbers, the same bits however computed, and some random cases.
     Neon,

@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: runs the fuzz targets of `fuzz/` with libFuzzer, on any toolchain.
 //!
 //! A file `fuzz/targets/NAME.rs`, with its `[[bin]]` in `fuzz/Cargo.toml`, is a target. What a target learns is kept in
-//! `target/fuzz/corpus/NAME` for the next run; an input that fails is written to `fuzz/artifacts/NAME`, and shown at the end.
-//! `--runs` is for checks that must not fail by chance: they only fail when the code has changed.
+//! `target/fuzz/corpus/NAME` for the next run; an input that fails is written to `fuzz/artifacts/NAME`, and shown at
+//! the end. `--runs` is for checks that must not fail by chance: they only fail when the code has changed.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

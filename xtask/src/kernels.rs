@@ -21,8 +21,9 @@ const PORTABLE: &str = "compute_90";
 pub(crate) enum Device {
     /// For NVIDIA GPUs, with nvcc.
     ///
-    /// nvcc is taken from PATH, from CUDA_HOME or from /usr/local/cuda. If there is none, a pinned compiler is installed
-    /// with pip into a folder of its own (300 MB; said before it is done). nvcc needs a C++ compiler beside it.
+    /// nvcc is taken from PATH, from CUDA_HOME or from /usr/local/cuda. If there is none, a pinned compiler is
+    /// installed with pip into a folder of its own (300 MB; said before it is done). nvcc needs a C++ compiler beside
+    /// it.
     ///
     /// Only what changed is compiled again. Images, and a table of registers and spills, go to
     /// crates/dtw-kernels/built/cuda/; whatever is built next with the cargo feature `cuda` embeds them.
@@ -39,7 +40,8 @@ pub(crate) struct Cuda {
     /// Units compiled at the same time [default: one per core].
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
-    /// Only code for this chip, such as sm_90a; may be repeated [default: sm_90a, sm_80, sm_89, and PTX for newer ones].
+    /// Only code for this chip, such as sm_90a; may be repeated [default: sm_90a, sm_80, sm_89, and PTX for newer
+    /// ones].
     #[arg(long, value_name = "CHIP")]
     arch: Vec<String>,
     /// Only units whose name contains this. The others must have been built before, or nothing is embedded.

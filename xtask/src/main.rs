@@ -1,8 +1,9 @@
-//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | kernels | conformance | bench | dist`.
+//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | kernels | conformance |
+//! bench | dist`.
 //!
-//! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for the table
-//! of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as
-//! a command of its own.
+//! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for
+//! the table of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs
+//! the library (conformance, benchmarks) is run as a command of its own.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a command talks to its user")]
@@ -78,8 +79,8 @@ enum Task {
     ///
     /// Measured values are checked before they are reported; records go to benchmarks/record/.
     Bench {
-        /// `run [NAMES]` prints a table, `record` writes it down too, `compare [--records OLD.csv NEW.csv]` says what got
-        /// slower, `peers` times other libraries; `--backend cuda` measures a GPU. `--help` lists the rest.
+        /// `run [NAMES]` prints a table, `record` writes it down too, `compare [--records OLD.csv NEW.csv]` says what
+        /// got slower, `peers` times other libraries; `--backend cuda` measures a GPU. `--help` lists the rest.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         options: Vec<String>,
     },

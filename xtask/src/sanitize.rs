@@ -1,8 +1,8 @@
 //! `cargo xtask sanitize`: what the compiler cannot vouch for, watched while it runs.
 //!
-//! AddressSanitizer and UndefinedBehaviorSanitizer watch the kernels' C++ on the processor, ThreadSanitizer the threads of the
-//! CPU backend, Miri the Rust that has `unsafe`. Each has a folder of its own in `target/sanitize`, so that ordinary builds
-//! stay as they are. CONTRIBUTING.md says what they cannot see.
+//! AddressSanitizer and UndefinedBehaviorSanitizer watch the kernels' C++ on the processor, ThreadSanitizer the threads
+//! of the CPU backend, Miri the Rust that has `unsafe`. Each has a folder of its own in `target/sanitize`, so that
+//! ordinary builds stay as they are. CONTRIBUTING.md says what they cannot see.
 
 use anyhow::{Context, Result, ensure};
 
@@ -26,7 +26,8 @@ pub(crate) struct Options {
     /// Who watches.
     #[arg(required = true, value_enum)]
     watchers: Vec<Watcher>,
-    /// All tests of dtw-native and dtw-cpu, and those of the command with threads, rather than the quick ones (an hour or more).
+    /// All tests of dtw-native and dtw-cpu, and those of the command with threads, rather than the quick ones (an hour
+    /// or more).
     #[arg(long)]
     all: bool,
 }
@@ -47,8 +48,8 @@ pub(crate) fn sanitize(options: &Options) -> Result<()> {
 }
 
 fn address(host: &str, all: bool) -> Result<()> {
-    // Kernels count on from the addresses of tables that a launch does not have, without reading there: no pointer-overflow. With
-    // frames, or the place of a finding is anyone's guess.
+    // Kernels count on from the addresses of tables that a launch does not have, without reading there: no
+    // pointer-overflow. With frames, or the place of a finding is anyone's guess.
     const CXX: &str = "-fsanitize=address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=all \
                        -fno-omit-frame-pointer -g1";
     // rustc links without the compiler's own libraries. The sanitizer's must be the first, before the C library.

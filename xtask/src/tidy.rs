@@ -88,13 +88,14 @@ pub(crate) fn tidy() -> Result<()> {
     let packages = packages::Packages::parse(&metadata)?;
     let table = measures::table();
     let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
-    let rules: [(&str, Complaints); 18] = [
+    let rules: [(&str, Complaints); 19] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
         ("backends know no other backend", packages.backends_know_no_other()),
         ("what backends share knows no backend", packages.shared_knows_no_backend()),
         ("vendor crates in their own crate only", packages.vendors_at_home()),
         ("the workspace's lints everywhere", packages.lints_everywhere(&project)),
         ("files have one idea", sources::sizes(&project)),
+        ("lines of prose are short", sources::widths(&project)),
         ("every crate says what it is", sources::crate_docs(&project)),
         ("nothing unfinished", sources::unfinished(&project)),
         ("the planner's modules need each other in one direction", modules::circles(&project)),

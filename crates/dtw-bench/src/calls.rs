@@ -9,8 +9,8 @@ use crate::definition::{Call, Definition};
 use crate::measure::{Measured, batches, rounds_for, series};
 use crate::timing::{Times, timed};
 
-/// Times a definition whose zipped pairs are calls of their own, on this device. Making the plan, or the session, and the first
-/// call are taken together.
+/// Times a definition whose zipped pairs are calls of their own, on this device. Making the plan, or the session, and
+/// the first call are taken together.
 ///
 /// # Errors
 /// When the device cannot do it, fails, or computes something wrong.

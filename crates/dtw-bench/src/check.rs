@@ -1,8 +1,8 @@
-//! Whether what is timed is right: values, gradients and paths against the CPU in `f64`, by other instructions where the CPU
-//! itself is timed.
+//! Whether what is timed is right: values, gradients and paths against the CPU in `f64`, by other instructions where
+//! the CPU itself is timed.
 //!
-//! All values are compared where the CPU needs [`MOST_CELLS`] or fewer for them, or where all are asked for. Of larger work
-//! a random sample of pairs is, of as many cells; the mean of all values must then be the definition's.
+//! All values are compared where the CPU needs [`MOST_CELLS`] or fewer for them, or where all are asked for. Of larger
+//! work a random sample of pairs is, of as many cells; the mean of all values must then be the definition's.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use dtw_core::{Backend, Dtype, Gradients, LocalCost, Measure, Pairing, Path, Problem, Scalar, SeriesBatch};

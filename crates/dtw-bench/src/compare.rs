@@ -11,8 +11,8 @@ use crate::run;
 /// Options of `compare`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The old record and the new one. With one file, or none, the other side is a run made now (the old side then is the
-    /// last record of this machine for the chosen backend).
+    /// The old record and the new one. With one file, or none, the other side is a run made now (the old side then is
+    /// the last record of this machine for the chosen backend).
     #[arg(long, num_args = 0..=2, value_name = "FILE.csv")]
     records: Vec<PathBuf>,
     /// From how many percent on a row counts as slower.

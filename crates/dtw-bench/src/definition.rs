@@ -58,8 +58,9 @@ pub(crate) struct Definition {
     /// Which precisions are timed.
     #[serde(default = "both")]
     pub(crate) dtypes: Vec<String>,
-    /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it, or the CPU
-    /// backend where they would take too long. All values are compared with the CPU's besides, of large work a sample.
+    /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it, or the
+    /// CPU backend where they would take too long. All values are compared with the CPU's besides, of large work a
+    /// sample.
     pub(crate) expected_mean: Option<f64>,
     /// Allowed relative error of the mean in f64.
     #[serde(default = "tolerance_f64")]

@@ -1,5 +1,5 @@
-//! `dtw-bench expect`: the definitions' expected values, by the oracles, which share no code with what is timed; by the CPU
-//! backend in `f64` where the oracles would take too long.
+//! `dtw-bench expect`: the definitions' expected values, by the oracles, which share no code with what is timed; by the
+//! CPU backend in `f64` where the oracles would take too long.
 
 use anyhow::{Context, Result};
 use dtw_conformance::oracle::{Oracle, Pair};

@@ -1,8 +1,8 @@
 //! `dtw-bench run | record | compare | peers | expect`: how fast, and whether still right.
 //!
 //! A definition (`benchmarks/definitions/*.toml`) says what is computed on which generated series, and what comes out;
-//! a wrong value fails the run and is never timed. Records (`benchmarks/record/DEVICE/DATE.csv`) name the day, the
-//! CPU, the GPU and its driver or the instruction set and the threads, and the commit, so that a number can be traced to
+//! a wrong value fails the run and is never timed. Records (`benchmarks/record/DEVICE/DATE.csv`) name the day, the CPU,
+//! the GPU and its driver or the instruction set and the threads, and the commit, so that a number can be traced to
 //! what made it.
 
 #![deny(unsafe_code)]

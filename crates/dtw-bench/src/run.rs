@@ -28,8 +28,8 @@ pub(crate) struct Options {
     /// Numbers of threads of the CPU; may be given more than once. 0 is one per core.
     #[arg(long, default_values_t = [1])]
     threads: Vec<usize>,
-    /// Timed runs of each, after one to warm up; at most 3 of work that takes longer than half a second [default: 9 on the
-    /// CPU, 20 on a GPU].
+    /// Timed runs of each, after one to warm up; at most 3 of work that takes longer than half a second [default: 9 on
+    /// the CPU, 20 on a GPU].
     #[arg(long)]
     rounds: Option<usize>,
     /// Write benchmarks/record/DEVICE/DATE.csv.
@@ -174,8 +174,8 @@ fn origin_of_gpu(_: &Options) -> Result<Origin> {
 #[cfg(not(feature = "cuda"))]
 const NO_CUDA: &str = "this dtw-bench was built without CUDA: build it with `--features cuda`";
 
-/// Does something for every definition in every precision and returns what failed; what the backend cannot do is said and
-/// left out.
+/// Does something for every definition in every precision and returns what failed; what the backend cannot do is said
+/// and left out.
 fn for_each(all: &[Definition], mut work: impl FnMut(&Definition, Dtype) -> Result<()>) -> Vec<String> {
     let mut failures = Vec::new();
     for definition in all {

@@ -39,8 +39,8 @@ impl Accuracy {
         self.plain_squares += other.plain_squares;
     }
 
-    /// Root mean squares of the errors and of the plain loop's, in units in the last place of the scale; none of too few
-    /// values.
+    /// Root mean squares of the errors and of the plain loop's, in units in the last place of the scale; none of too
+    /// few values.
     pub fn root_mean_squares(&self) -> Option<(f64, f64)> {
         let root = |squares: f64| (squares / self.values as f64).sqrt();
         (self.values >= ENOUGH).then(|| (root(self.squares), root(self.plain_squares)))

@@ -36,8 +36,8 @@ pub struct Case {
     pub y: Batch,
 }
 
-/// The specs that a key is tried with; the first has its usual parameters. Thresholds and penalties are dyadic, so that both
-/// precisions see the same ones.
+/// The specs that a key is tried with; the first has its usual parameters. Thresholds and penalties are dyadic, so that
+/// both precisions see the same ones.
 ///
 /// # Panics
 /// For a key that is not in the table of measures.

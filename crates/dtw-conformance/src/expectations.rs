@@ -1,8 +1,8 @@
 //! What a backend is known not to do yet.
 //!
 //! Cases that a gap covers still ask the backend. One that it refuses as unsupported is skipped, with the gap's reason.
-//! One that it supports fails, so that this list stays true; so does one that it refuses though no gap covers it, so that
-//! support is not lost unseen.
+//! One that it supports fails, so that this list stays true; so does one that it refuses though no gap covers it, so
+//! that support is not lost unseen.
 
 use dtw_core::{Dtype, Problem, Task};
 
@@ -38,8 +38,8 @@ pub fn expected_unsupported(
     GAPS.iter().find(covers).map(|gap| gap.reason)
 }
 
-/// Relative error of the weights `e^(−c/γ)` that a backend's sweep of univariate Soft-DTW in `f32` without a band forms, beyond
-/// those of a float: 0 unless it trades their last bits for speed.
+/// Relative error of the weights `e^(−c/γ)` that a backend's sweep of univariate Soft-DTW in `f32` without a band
+/// forms, beyond those of a float: 0 unless it trades their last bits for speed.
 pub fn weight_error(backend: &str) -> f64 {
     // A float's last three bits are replaced by a fraction (native/sweeps/soft.cuh): half a unit of 2⁻²⁰ either way.
     if NATIVE.contains(&backend) { 0.5 / f64::from(1 << 20) } else { 0.0 }

@@ -234,8 +234,8 @@ impl Params {
     }
 }
 
-/// The spec called `key`, taking what it knows out of `params`; defaults where a measure has them. A switch is on or off
-/// under the name of its value; an underscore behind a name, which some languages need, is not read.
+/// The spec called `key`, taking what it knows out of `params`; defaults where a measure has them. A switch is on or
+/// off under the name of its value; an underscore behind a name, which some languages need, is not read.
 fn spec(key: &str, params: &mut Params) -> Result<Spec, String> {
     let kind = Kind::of(key).ok_or_else(|| format!("unknown measure `{key}`"))?;
     let mut values = Vec::new();

@@ -8,8 +8,8 @@
 //! The loops are generic over [`Real`] for one reason only: at `f64` they are the truth that backends are held
 //! to, at `f32` they are the *plain single-precision loop* whose error bounds the error a backend may make.
 //!
-//! Of `dtw-core` this module knows what to compute, as data: measures with their parameters, bands, local costs. It shares
-//! none of its code: not the recurrences, not the cells of bands, not the derivative.
+//! Of `dtw-core` this module knows what to compute, as data: measures with their parameters, bands, local costs. It
+//! shares none of its code: not the recurrences, not the cells of bands, not the derivative.
 
 pub mod band;
 pub mod derivative;

@@ -81,8 +81,8 @@ impl Report {
         self.passed > 0 && self.failed.is_empty()
     }
 
-    /// Panics with every failure, or if there are no cases at all; for use as a test. Cases that must be unsupported are
-    /// cases.
+    /// Panics with every failure, or if there are no cases at all; for use as a test. Cases that must be unsupported
+    /// are cases.
     ///
     /// # Panics
     /// See above.

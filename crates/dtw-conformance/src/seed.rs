@@ -11,8 +11,8 @@ pub const VARIABLE: &str = "DTWAVE_SEED";
 /// The seed unless another is asked for.
 pub const USUAL: u64 = 0;
 
-/// What a number or the word `fresh` (or nothing: [`USUAL`]) asks for. A fresh seed is made from the clock; whoever uses
-/// it must print it.
+/// What a number or the word `fresh` (or nothing: [`USUAL`]) asks for. A fresh seed is made from the clock; whoever
+/// uses it must print it.
 ///
 /// # Errors
 /// A message for anything else.

@@ -1,7 +1,7 @@
 //! The whole suite, cut into named sections; [`suite!`](crate::suite!) makes one test of each.
 //!
-//! A case that a backend does not support is skipped only where [`expectations`](crate::expectations) says so; elsewhere
-//! it fails, and so does one that is supported though it is said not to be.
+//! A case that a backend does not support is skipped only where [`expectations`](crate::expectations) says so;
+//! elsewhere it fails, and so does one that is supported though it is said not to be.
 
 mod judge;
 

@@ -5,9 +5,9 @@
 //!
 //! - `f64`: [`F64_RELATIVE`] of the scale.
 //! - `f32`: [`F32_FACTOR`] times the error of a plain single-precision loop on the same input, plus a few units in the
-//!   last place, [`f32_floor`], without which a loop that happens to be exact would forbid any other order of operations.
-//!   On the whole, over the values of a section, errors are held to [`F32_FACTOR`] times the loop's without such an
-//!   allowance: [`accuracy`](crate::accuracy).
+//!   last place, [`f32_floor`], without which a loop that happens to be exact would forbid any other order of
+//!   operations. On the whole, over the values of a section, errors are held to [`F32_FACTOR`] times the loop's without
+//!   such an allowance: [`accuracy`](crate::accuracy).
 
 use dtw_core::{Band, Dtype, Measure, Spec};
 
@@ -27,8 +27,8 @@ const ARRIVALS: f64 = 3.0;
 /// Roundings in one step of a path: a difference, its power, a weight or a sum over channels, the addition.
 const ROUNDINGS_PER_STEP: f64 = 4.0;
 
-/// Units in the last place of the scale that a value may be off though the plain loop is exact: a final operation or two,
-/// a square root, one factor.
+/// Units in the last place of the scale that a value may be off though the plain loop is exact: a final operation or
+/// two, a square root, one factor.
 const F32_ULPS: f64 = 4.0;
 
 /// The same for each square root of a step: where one of two loops fuses operations or adds in another order, they part
@@ -45,8 +45,8 @@ pub fn f32_floor(steps: f64) -> f64 {
 /// # Errors
 /// As the oracle's.
 pub fn scale(spec: &Spec, pair: &Pair<f64>, truth: f64) -> Result<f64, OracleError> {
-    // What a soft minimum can take away, in units of γ: the logarithm of the number of paths. And 1, because weights are
-    // formed as exponentials: of one path alone, what was rounded there is γ times as large in the value.
+    // What a soft minimum can take away, in units of γ: the logarithm of the number of paths. And 1, because weights
+    // are formed as exponentials: of one path alone, what was rounded there is γ times as large in the value.
     let soft = |n: usize, m: usize| -> Result<f64, OracleError> {
         Ok(1.0 + log_paths(&spec.band.rows(n, m, Ends::Global)?, m))
     };
@@ -81,8 +81,8 @@ pub fn allowed<T: Element>(truth: f64, plain: T, scale: f64, steps: f64) -> f64 
         }
 }
 
-/// What a backend that forms Soft-DTW's weights with a relative error of `weight_error` may add to a value: γ times as much for every
-/// cell of the longest path, because equal weights are rounded the same way.
+/// What a backend that forms Soft-DTW's weights with a relative error of `weight_error` may add to a value: γ times as
+/// much for every cell of the longest path, because equal weights are rounded the same way.
 pub fn of_weights<T: Element>(spec: &Spec, pair: &Pair<f64>, weight_error: f64) -> f64 {
     if T::DTYPE == Dtype::F64 || spec.band != Band::Full || pair.x[0].len() > 1 {
         return 0.0;

@@ -79,7 +79,8 @@ pub trait Plan<T: Scalar>: Send {
     /// The expected alignment `E = ∂value/∂cost` of one pair, shape `[n, m]`.
     ///
     /// # Errors
-    /// As [`Plan::gradients`], of measures with an expected alignment, and [`crate::Error::OutOfMemory`] when `n·m` values exceed the memory limit.
+    /// As [`Plan::gradients`], of measures with an expected alignment, and [`crate::Error::OutOfMemory`] when `n·m`
+    /// values exceed the memory limit.
     fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>>;
 
     /// Best warping paths of zipped pairs. Ties: diagonal, then `(i−1, j)`, then `(i, j−1)`, walking back.
@@ -102,11 +103,12 @@ pub trait Plan<T: Scalar>: Send {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>>;
 
-    /// The best matches of each query in a reference that is read once, block by block: the same as [`Plan::matches`] finds
-    /// in the whole, however long it is. The lengths of `y` in the problem's shape do not matter here.
+    /// The best matches of each query in a reference that is read once, block by block: the same as [`Plan::matches`]
+    /// finds in the whole, however long it is. The lengths of `y` in the problem's shape do not matter here.
     ///
     /// # Errors
-    /// As [`Plan::matches`], and what `reference` says; [`crate::Error::Unsupported`] where a backend has no such search.
+    /// As [`Plan::matches`], and what `reference` says; [`crate::Error::Unsupported`] where a backend has no such
+    /// search.
     fn matches_in_blocks(
         &mut self,
         queries: SeriesBatch<'_, T>,

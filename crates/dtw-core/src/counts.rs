@@ -1,7 +1,7 @@
 //! How many warping paths a banded grid has, as a logarithm.
 //!
-//! With `N` paths, `Z` of [`crate::recurrence::SoftDtw`] is `N` when γ is endless. What the costs add to that is lost in the
-//! digits of `Z` unless it is kept apart ([`crate::recurrence::SoftExcess`]); then `ln N` is needed by itself.
+//! With `N` paths, `Z` of [`crate::recurrence::SoftDtw`] is `N` when γ is endless. What the costs add to that is lost
+//! in the digits of `Z` unless it is kept apart ([`crate::recurrence::SoftExcess`]); then `ln N` is needed by itself.
 
 use std::collections::HashMap;
 
@@ -135,8 +135,8 @@ impl PathCounts {
         self.least.get((n, m), || Ok(band.ranges(n, m, Anchor::Global)?.log_paths_at_least()))
     }
 
-    /// `ln N(n, m) − ½(ln N(n, n) + ln N(m, m))`: what the numbers of paths leave of a divergence, in units of −γ. Zero for
-    /// equal lengths.
+    /// `ln N(n, m) − ½(ln N(n, n) + ln N(m, m))`: what the numbers of paths leave of a divergence, in units of −γ. Zero
+    /// for equal lengths.
     ///
     /// # Errors
     /// As [`Band::ranges`].

@@ -39,8 +39,8 @@ pub enum Error {
     Backend {
         /// Name of the backend.
         backend: &'static str,
-        /// What failed and what the driver said: the source of this error, in a type of the backend's. Its text is part of
-        /// this one's.
+        /// What failed and what the driver said: the source of this error, in a type of the backend's. Its text is part
+        /// of this one's.
         #[source]
         reason: Box<dyn std::error::Error + Send + Sync>,
     },

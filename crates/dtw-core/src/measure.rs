@@ -231,7 +231,8 @@ impl Measure {
         matches!(self.kind().paths, Paths::Best) && (!self.sums_channels() || channels == 1)
     }
 
-    /// Whether the distance of series of several channels is the sum of the channels' distances, each warped on its own.
+    /// Whether the distance of series of several channels is the sum of the channels' distances, each warped on its
+    /// own.
     pub const fn sums_channels(&self) -> bool {
         matches!(self.kind().channels, Channels::Summed)
     }

@@ -4,8 +4,8 @@
 use crate::{Scalar, Series};
 
 /// Mean and population standard deviation of each channel, in f64, by two passes over the values divided by a power of
-/// two near the largest of them: no finite input over- or underflows, and no digit is lost. Both are in units of that scale,
-/// which comes third.
+/// two near the largest of them: no finite input over- or underflows, and no digit is lost. Both are in units of that
+/// scale, which comes third.
 fn moments<T: Scalar>(series: Series<'_, T>) -> Vec<(f64, f64, f64)> {
     let count = series.len() as f64;
     (0..series.channels)

@@ -84,9 +84,9 @@ impl<T: Scalar> PassResults<T> {
         self.own.iter().map(|values| values.capacity() * size_of::<T>()).sum()
     }
 
-    /// Distances of `pairing`'s pairs into `out`. Calls `sweep` for each pass: it writes one result for every pair, or adds
-    /// to it ([`Pass::adds`]). Of a measure that sums over all paths, that is what [`SoftResult`] makes of it: for a
-    /// divergence, the excess.
+    /// Distances of `pairing`'s pairs into `out`. Calls `sweep` for each pass: it writes one result for every pair, or
+    /// adds to it ([`Pass::adds`]). Of a measure that sums over all paths, that is what [`SoftResult`] makes of it: for
+    /// a divergence, the excess.
     ///
     /// # Errors
     /// Those of `sweep`; [`Error::Invalid`](crate::Error::Invalid) when the band leaves some pair no path.

@@ -222,7 +222,8 @@ impl Problem {
     /// Checks the queries of a search in a reference of `channels` values per point that is still to be read.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the series and the position, and for subsequences in a band, which is that of the whole grid.
+    /// [`Error::Invalid`] naming the series and the position, and for subsequences in a band, which is that of the
+    /// whole grid.
     pub fn check_queries<T: Scalar>(&self, queries: &SeriesBatch<'_, T>, channels: usize) -> Result<()> {
         if queries.channels() != channels {
             bail_invalid!(

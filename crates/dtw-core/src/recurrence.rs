@@ -197,8 +197,8 @@ macro_rules! define {
 
         /// Makes the recurrence that a spec names and hands it to `visitor`.
         ///
-        /// `any` is any vector; it only says how wide constants are. Derivative measures give the recurrence that runs on the
-        /// derivatives, [`Measure::SoftDtwDivergence`] that of Soft-DTW.
+        /// `any` is any vector; it only says how wide constants are. Derivative measures give the recurrence that runs
+        /// on the derivatives, [`Measure::SoftDtwDivergence`] that of Soft-DTW.
         ///
         /// # Panics
         /// For [`Measure::Msm`] and points of several channels ([`Measure::sums_channels`]).

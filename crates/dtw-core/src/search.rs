@@ -28,7 +28,8 @@ pub struct SearchOptions {
     pub top_k: usize,
     /// After each hit, all ends within this many points of its end are excluded. Equal costs: smaller end first.
     pub exclusion: usize,
-    /// Only matches that cost at most this much; the cost is compared as it is, without a root. `None`: any finite cost.
+    /// Only matches that cost at most this much; the cost is compared as it is, without a root. `None`: any finite
+    /// cost.
     pub threshold: Option<f64>,
     /// `None`: subsequence DTW (free start and end; the problem's anchor is [`Anchor::Subsequence`]).
     /// `Some(length)`: every window of `length` points of the reference, z-normalised, against the z-normalised query,
@@ -123,8 +124,8 @@ pub trait Blocks<T: Scalar>: Send {
     /// Replaces `block` by the next points, of which `done` came before, and looks at them. Backends read so.
     ///
     /// # Errors
-    /// As [`Blocks::read`]; [`Error::Invalid`] for parts of points, for more than were asked for, and for values that are not
-    /// finite.
+    /// As [`Blocks::read`]; [`Error::Invalid`] for parts of points, for more than were asked for, and for values that
+    /// are not finite.
     fn read_checked(&mut self, points: usize, done: usize, block: &mut Vec<T>) -> Result<()> {
         block.clear();
         self.read(points, block)?;

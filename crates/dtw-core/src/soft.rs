@@ -1,9 +1,9 @@
 //! Results of the measures that sum over all paths: when the plain sweep has kept their digits, and what to do else.
 //!
-//! Soft-DTW is `−γ ln Z`, a sum of two parts of opposite signs: the *excess* `γ ln(N/Z) ≥ 0` of the costs, and `−γ ln N` of the
-//! number `N` of paths. Rounding moves `ln Z` by a few units in the last place for every step of a path, whatever the costs
-//! are. That is little beside both parts together unless these are small beside γ: few paths and a large γ; or, in a
-//! divergence, where `ln N` cancels, a large γ alone. Then the excess is computed by itself
+//! Soft-DTW is `−γ ln Z`, a sum of two parts of opposite signs: the *excess* `γ ln(N/Z) ≥ 0` of the costs, and
+//! `−γ ln N` of the number `N` of paths. Rounding moves `ln Z` by a few units in the last place for every step of a
+//! path, whatever the costs are. That is little beside both parts together unless these are small beside γ: few paths
+//! and a large γ; or, in a divergence, where `ln N` cancels, a large γ alone. Then the excess is computed by itself
 //! ([`crate::recurrence::SoftExcess`]). The alignment kernel is the same with −1 in place of γ.
 
 use crate::counts::PathCounts;
@@ -19,13 +19,14 @@ pub struct SoftResult {
 }
 
 /// How large a logarithm must be that the roundings of `ln Z` do not matter beside it: the root of the number of steps.
-/// These come to at most twice as many units in the last place as there are steps; promised is four times the root of it,
-/// of the size of what is added up (docs/numerics.md).
+/// These come to at most twice as many units in the last place as there are steps; promised is four times the root of
+/// it, of the size of what is added up (docs/numerics.md).
 fn least_logarithm(n: usize, m: usize) -> f64 {
     ((n + m) as f64).sqrt()
 }
 
-/// How many times the excess a value in `f32` may be that the excess is computed from: what was rounded in the value stays.
+/// How many times the excess a value in `f32` may be that the excess is computed from: what was rounded in the value
+/// stays.
 const MOST_CANCELLED: f64 = 8.0;
 
 impl SoftResult {
@@ -39,8 +40,8 @@ impl SoftResult {
         }
     }
 
-    /// Whether plain sweeps of lengths `n` and `m` keep the digits of every result, whatever the series are: there are so many
-    /// paths. Then there is no need to ask [`SoftResult::from_value`].
+    /// Whether plain sweeps of lengths `n` and `m` keep the digits of every result, whatever the series are: there are
+    /// so many paths. Then there is no need to ask [`SoftResult::from_value`].
     ///
     /// # Errors
     /// As [`Band::ranges`].
@@ -76,8 +77,8 @@ impl SoftResult {
         Ok(is_kept.then_some(value))
     }
 
-    /// The result from the `excess` that [`crate::recurrence::SoftExcess`] gives, where the plain sweep's `value` has lost its
-    /// digits.
+    /// The result from the `excess` that [`crate::recurrence::SoftExcess`] gives, where the plain sweep's `value` has
+    /// lost its digits.
     ///
     /// # Errors
     /// As [`Band::ranges`].

@@ -47,13 +47,13 @@ pub trait Vector:
     /// An index stored as a bit pattern in every lane; survives selection, not arithmetic.
     fn index_pattern(self, index: usize) -> Self;
 
-    /// Least exponent that [`Vector::pow2`] and [`Vector::scale_down`] represent: small enough to vanish beside 1, large
-    /// enough that products stay normal.
+    /// Least exponent that [`Vector::pow2`] and [`Vector::scale_down`] represent: small enough to vanish beside 1,
+    /// large enough that products stay normal.
     const POW2_MIN: f64;
     /// A negative number so large that no sum of exponents reaches it; stands for the exponent of zero.
     const ZERO_EXPONENT: f64;
-    /// Coefficients of a polynomial for `2^r`, `|r| ≤ ½`, constant term first; relative error below one unit in the last
-    /// place.
+    /// Coefficients of a polynomial for `2^r`, `|r| ≤ ½`, constant term first; relative error below one unit in the
+    /// last place.
     const EXP2: &'static [f64];
 
     /// This `f64` constant in every lane.
@@ -62,7 +62,8 @@ pub trait Vector:
         self.like(Self::Scalar::from_f64(value))
     }
 
-    /// `2^self` for `self ≤ 0` as `(mantissa, exponent)`: mantissa in `[√½, √2]`, exponent an integer. Never underflows.
+    /// `2^self` for `self ≤ 0` as `(mantissa, exponent)`: mantissa in `[√½, √2]`, exponent an integer. Never
+    /// underflows.
     #[inline(always)]
     fn exp2_parts(self) -> (Self, Self) {
         let bounded = self.max(self.constant(Self::ZERO_EXPONENT));
@@ -151,7 +152,8 @@ macro_rules! scalar_vector {
     };
 }
 
-// Chebyshev-node fits of 2^r on [−½, ½], computed to 60 digits: relative error 2.2e−16 (degree 10) and 2.0e−9 (degree 6).
+// Chebyshev-node fits of 2^r on [−½, ½], computed to 60 digits: relative error 2.2e−16 (degree 10) and 2.0e−9 (degree
+// 6).
 #[expect(clippy::approx_constant, reason = "a fitted coefficient that happens to be near ln 2")]
 const EXP2_F64: &[f64] = &[
     1.0,

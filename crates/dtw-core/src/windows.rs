@@ -2,7 +2,8 @@
 
 use crate::{Blocks, Match, Result, Scalar, Selection, bail_invalid};
 
-/// Gives every window of a reference once; the last points of a block are kept for the windows that reach into the next one.
+/// Gives every window of a reference once; the last points of a block are kept for the windows that reach into the next
+/// one.
 ///
 /// Memory: the points of one block and a window.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use dtw_core::recurrence::{Recurrence, State};
 use crate::lanes::{MOST_LANES, Register};
 use crate::side::{Side, Stored};
 
-/// Rows of a strip whose states are one register each, and most rows of any strip. DTW f32, 200 × 96, one core of an AVX-512 Xeon: see
-/// benchmarks/record.
+/// Rows of a strip whose states are one register each, and most rows of any strip. DTW f32, 200 × 96, one core of an
+/// AVX-512 Xeon: see benchmarks/record.
 pub(crate) const ROWS: usize = 8;
 /// Rows of a strip whose states are two registers each, or whose points are not held in registers.
 const FEWER_ROWS: usize = 4;

@@ -1,10 +1,10 @@
 //! The diagonal sweep: one pair, neighbouring rows side by side in the lanes.
 //!
-//! A register holds as many consecutive rows as it has lanes, each lane one column behind the one before it, so that the
-//! lanes lie on an anti-diagonal and do not wait for each other. A strip of a few registers walks the columns: the left
-//! neighbours are the registers themselves, the upper ones the registers shifted by a lane, the diagonal ones the upper
-//! ones of the step before. Nothing but y is read, nothing but the strip's lowest row, the *edge*, is written: memory is
-//! linear.
+//! A register holds as many consecutive rows as it has lanes, each lane one column behind the one before it, so that
+//! the lanes lie on an anti-diagonal and do not wait for each other. A strip of a few registers walks the columns: the
+//! left neighbours are the registers themselves, the upper ones the registers shifted by a lane, the diagonal ones the
+//! upper ones of the step before. Nothing but y is read, nothing but the strip's lowest row, the *edge*, is written:
+//! memory is linear.
 //!
 //! A band shortens the walk of each register. Where only some lanes of a register are inside, the others are masked.
 //! An earlier form kept three diagonals in memory (five loads and a store per register): 1.2 against 5.4 GCUPS for DTW
@@ -72,9 +72,9 @@ pub(crate) struct Grid<'a, 's, V: Register, R> {
     pub(crate) observer: &'s dyn Observer,
 }
 
-/// Sweeps rows `rows` (0-based, at most [`strip_rows`]) of the grid: from the edge above them to the edge below. Where the
-/// recurrence locates, the rows' last states go to `right`, laid out as the border column, unless it is empty. Returns
-/// false where the observer cancelled. Compiled once for each recurrence and recorder.
+/// Sweeps rows `rows` (0-based, at most [`strip_rows`]) of the grid: from the edge above them to the edge below. Where
+/// the recurrence locates, the rows' last states go to `right`, laid out as the border column, unless it is empty.
+/// Returns false where the observer cancelled. Compiled once for each recurrence and recorder.
 #[inline(never)]
 pub(crate) fn strip<'a, V, P, R, K>(
     grid: &Grid<'a, '_, V, R>,
@@ -141,8 +141,8 @@ where
     let start = spans[0].active.0;
     let end = spans[lowest].active.1;
     let mut here = [forbidden; N];
-    // What the upper neighbours were a step ago: the diagonal ones now. A register's first step is masked whole, so that
-    // what it finds here before does not matter.
+    // What the upper neighbours were a step ago: the diagonal ones now. A register's first step is masked whole, so
+    // that what it finds here before does not matter.
     let mut diagonal = [forbidden; N];
     // While every lane of every register is inside, nothing need be asked.
     let whole = rows.len() == N * V::LANES;

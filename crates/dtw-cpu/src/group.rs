@@ -82,7 +82,8 @@ impl<V: Register> Scratch<V> {
         (batched + single + self.gradient.held_bytes()) as u64
     }
 
-    /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`. Of `soft_dtw_divergence`, the excess of Soft-DTW.
+    /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`. Of `soft_dtw_divergence`, the excess of
+    /// Soft-DTW.
     pub(crate) fn distances(
         &mut self,
         token: V::Token,
@@ -187,7 +188,8 @@ impl<V: Register> Scratch<V> {
         self.single_of(Form::Value, token, spec, x, y, &[], observer)
     }
 
-    /// The same, going on from the column `before`, which `self.strips.right` held after the stretch of `y` before this one.
+    /// The same, going on from the column `before`, which `self.strips.right` held after the stretch of `y` before this
+    /// one.
     pub(crate) fn single_after(
         &mut self,
         token: V::Token,

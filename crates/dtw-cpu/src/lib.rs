@@ -1,7 +1,7 @@
 //! The CPU backend: SIMD lanes and threads.
 //!
-//! Two sweeps share every recurrence. The *batched sweep* puts one pair in each lane: the fastest there is when there are
-//! pairs enough. The *diagonal sweep* puts neighbouring cells of one pair in the lanes: for few or long pairs, in
+//! Two sweeps share every recurrence. The *batched sweep* puts one pair in each lane: the fastest there is when there
+//! are pairs enough. The *diagonal sweep* puts neighbouring cells of one pair in the lanes: for few or long pairs, in
 //! O(n + m) memory. Both compute the same bits for the same pair, whatever the thread count.
 //!
 //! Work that is small, or one task, is done by the caller's thread: to wake another takes longer.
@@ -86,8 +86,8 @@ impl CpuBackend {
     }
 
     /// This many threads, 0 for one per core, which all of this process's backends that ask for as many share: they are
-    /// started once, and cost nothing after. How many cores there are (or what `RAYON_NUM_THREADS` says) is asked then. Shared
-    /// threads of the eight counts that were asked for last are kept.
+    /// started once, and cost nothing after. How many cores there are (or what `RAYON_NUM_THREADS` says) is asked then.
+    /// Shared threads of the eight counts that were asked for last are kept.
     ///
     /// A process that was forked from this one gets threads of its own when it first has work for them.
     ///

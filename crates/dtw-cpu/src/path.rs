@@ -91,7 +91,8 @@ fn fan_covers(fan: usize, levels: usize) -> usize {
     fan.saturating_pow(levels as u32)
 }
 
-/// Finds the best path of the pair that `strips` sweeps, within `memory_limit_bytes`. `top` is the border row as an edge.
+/// Finds the best path of the pair that `strips` sweeps, within `memory_limit_bytes`. `top` is the border row as an
+/// edge.
 pub(crate) fn trace<T: Scalar>(
     strips: &dyn StripSweep<T>,
     ranges: &ColumnRanges,

@@ -33,8 +33,8 @@ pub(crate) trait StripSweep<T> {
     /// [`Recurrence::LEAVES_BAND`].
     fn leaves_band(&self) -> bool;
     /// Sweeps rows `rows` of the grid: from the first edge, above them, to the second, below, recording the arrivals in
-    /// `choices`. Of a recurrence that locates, their last states go to the third, laid out as the border column, unless it
-    /// is empty. Returns false where the observer cancelled.
+    /// `choices`. Of a recurrence that locates, their last states go to the third, laid out as the border column,
+    /// unless it is empty. Returns false where the observer cancelled.
     fn strip(
         &self,
         ranges: &ColumnRanges,
@@ -58,7 +58,8 @@ pub(crate) struct Borders<'s, T> {
     pub(crate) before: &'s [T],
 }
 
-/// Makes `pair` ready for the recurrence that `spec` and its form name and hands it to `work`, with the border row as an edge.
+/// Makes `pair` ready for the recurrence that `spec` and its form name and hands it to `work`, with the border row as
+/// an edge.
 pub(crate) fn with_strips<V: Register, O>(
     token: V::Token,
     (form, spec): (Form, &Spec),

@@ -1,12 +1,12 @@
 //! One query in one reference, block after block: subsequence DTW in O(query + block) memory.
 //!
 //! A column of the grid depends on the column before it alone. So a block of columns is a grid of its own whose border
-//! column is the last column of the block before, with the same bits as one sweep of the whole reference. Of a block, the
-//! last row goes to the selection and the last column to the next block.
+//! column is the last column of the block before, with the same bits as one sweep of the whole reference. Of a block,
+//! the last row goes to the selection and the last column to the next block.
 //!
-//! Starts are carried as bit patterns, which hold small numbers only in f32, and the recurrence counts the columns of a block
-//! from 0. So a state that comes from the block before bears a number behind all columns of a block, its row's, and
-//! `starts[row]` says where it really starts: exact however long the reference is.
+//! Starts are carried as bit patterns, which hold small numbers only in f32, and the recurrence counts the columns of a
+//! block from 0. So a state that comes from the block before bears a number behind all columns of a block, its row's,
+//! and `starts[row]` says where it really starts: exact however long the reference is.
 
 use dtw_core::{Match, Observer, Result, Scalar, SearchOptions, Selection, Series, Spec};
 

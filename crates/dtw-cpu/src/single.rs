@@ -27,8 +27,8 @@ impl<T: Scalar> Strips<T> {
     }
 
     /// Sweeps one pair; returns its distance (for a subsequence recurrence: the last cell's) and leaves the last row in
-    /// `self.edge` and, of a subsequence recurrence, the last column in `self.right`. `before` is the column that the grid
-    /// goes on from, laid out as the border column; nothing: it begins with its border.
+    /// `self.edge` and, of a subsequence recurrence, the last column in `self.right`. `before` is the column that the
+    /// grid goes on from, laid out as the border column; nothing: it begins with its border.
     pub(crate) fn sweep<V: Register<Scalar = T>>(
         &mut self,
         token: V::Token,

@@ -1,7 +1,8 @@
 //! When the lanes of a register are inside the band.
 //!
-//! A register of the diagonal sweep holds consecutive rows; at step `t = i + j` (1-based) its lanes are on as many columns.
-//! Both ends of a normalised band move on with the row, so lanes enter one after the other and leave one after the other.
+//! A register of the diagonal sweep holds consecutive rows; at step `t = i + j` (1-based) its lanes are on as many
+//! columns. Both ends of a normalised band move on with the row, so lanes enter one after the other and leave one after
+//! the other.
 
 use dtw_core::recurrence::State;
 use dtw_core::{ColumnRanges, Error, Result, Scalar};
@@ -50,10 +51,12 @@ pub(crate) struct Span<V> {
 }
 
 impl<V: Register> Span<V> {
-    /// Lanes are told apart within this many steps: exact even in f32. [`check_band`] sees to it that no band needs more.
+    /// Lanes are told apart within this many steps: exact even in f32. [`check_band`] sees to it that no band needs
+    /// more.
     const FAR: i64 = FAR as i64;
 
-    /// Of the register whose first row is `row`, in a strip that ends with `end_row`. Compiled once, not per recurrence.
+    /// Of the register whose first row is `row`, in a strip that ends with `end_row`. Compiled once, not per
+    /// recurrence.
     #[inline(never)]
     pub(crate) fn new(token: V::Token, ranges: &ColumnRanges, row: usize, end_row: usize) -> Self {
         let zero = V::splat(token, V::Scalar::ZERO);
@@ -94,8 +97,8 @@ fn steps_since<V: Register>(token: V::Token, t: usize, origin: usize) -> V {
     V::splat(token, V::Scalar::from_f64((t as i64 - origin as i64).clamp(-far, far) as f64))
 }
 
-/// `state` in the lanes inside at step `t`, `border` in a lane at column 0, `outside` in the others. One function for all
-/// recurrences: it is rarely called on a full grid, and compiled once for each kind of state.
+/// `state` in the lanes inside at step `t`, `border` in a lane at column 0, `outside` in the others. One function for
+/// all recurrences: it is rarely called on a full grid, and compiled once for each kind of state.
 #[inline(never)]
 pub(crate) fn mask<V: Register, S: State<V>>(
     token: V::Token,

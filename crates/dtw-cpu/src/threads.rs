@@ -88,8 +88,8 @@ impl Threads {
         self.0.as_ref().map_or(1, |pool| pool.threads.current_num_threads())
     }
 
-    /// Runs `work` on them: rayon's iterators in it use these threads. In a child that was forked, on shared threads of the
-    /// child, as many.
+    /// Runs `work` on them: rayon's iterators in it use these threads. In a child that was forked, on shared threads of
+    /// the child, as many.
     ///
     /// # Errors
     /// Those of `work`; [`Error::Backend`] where the system starts no threads in a child.

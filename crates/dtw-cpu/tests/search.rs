@@ -64,7 +64,8 @@ fn check<T: Element>(isa: Isa, channels: usize, hold: u64) {
         let whole = plan(&backend, &problem).matches(queries, reference, &options).unwrap();
         assert!(whole.iter().any(|hits| hits.len() > 1) || options.top_k == 1);
         let what = format!("{} {channels} channels, held {hold}, {options:?}", isa.name());
-        // Blocks of a few hundred points, on one thread and on three; of many hits, only where the source has no more at a time.
+        // Blocks of a few hundred points, on one thread and on three; of many hits, only where the source has no more
+        // at a time.
         let little = problem.with_memory_limit(if options.top_k > 100 { 16 << 20 } else { 640 << 10 });
         for threads in [1, 3] {
             let backend = CpuBackend::with_threads(threads).with_isa(isa);

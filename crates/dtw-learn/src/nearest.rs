@@ -103,8 +103,8 @@ impl<T> Eq for Candidate<T> {}
 /// explicit band ranges alone. Time: `n_x · n_y` sweeps and O(log k) per pair. Memory: one tile, and `n_y · k` entries.
 ///
 /// # Errors
-/// [`dtw_core::Error::Invalid`] when `k` is 0 or more than x has series, for bad series or parameters, or for a distance
-/// that is not finite; otherwise as [`crate::for_each_tile`].
+/// [`dtw_core::Error::Invalid`] when `k` is 0 or more than x has series, for bad series or parameters, or for a
+/// distance that is not finite; otherwise as [`crate::for_each_tile`].
 pub fn nearest<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,

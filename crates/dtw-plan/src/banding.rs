@@ -205,7 +205,8 @@ impl Banding {
         pairs.saturating_mul(x.longest(0..x.len()).max(y.longest(0..y.len())) as u64)
     }
 
-    /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`; whether the device needs it.
+    /// Fills the table of a rectangle, whose rows are places of `x` and columns places of `y`; whether the device needs
+    /// it.
     ///
     /// # Errors
     /// [`dtw_core::Error::Invalid`] where the band leaves one of its pairs no path.

@@ -91,8 +91,8 @@ pub fn cut(
     Ok(runs)
 }
 
-/// Pairs of runs that are on the device together: their rectangles, so ordered that x changes seldom. `bytes_x` and `bytes_y` say what
-/// a series of a length takes there.
+/// Pairs of runs that are on the device together: their rectangles, so ordered that x changes seldom. `bytes_x` and
+/// `bytes_y` say what a series of a length takes there.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] where one series takes more than its share.

@@ -85,8 +85,8 @@ pub trait Device {
 
 /// A device whose results come back: each tile's under the sweep of the next.
 pub trait Fetch<T>: Device {
-    /// Begins to sweep a tile, whose results go to a slot, [`Rect::outputs`] numbers: row after row, those of zipped pairs one after
-    /// the other. `true` if the lower half of a symmetric tile is filled too.
+    /// Begins to sweep a tile, whose results go to a slot, [`Rect::outputs`] numbers: row after row, those of zipped
+    /// pairs one after the other. `true` if the lower half of a symmetric tile is filled too.
     ///
     /// # Errors
     /// What the device says; nothing is in the slot then.

@@ -154,8 +154,8 @@ impl Order {
 pub struct Rect {
     /// Places of the rows' order.
     pub rows: Range<usize>,
-    /// Places of the columns' order: equal to `rows` for [`Pairing::Zipped`]; for [`Pairing::SelfSymmetric`] they begin with the rows
-    /// and reach at least as far.
+    /// Places of the columns' order: equal to `rows` for [`Pairing::Zipped`]; for [`Pairing::SelfSymmetric`] they begin
+    /// with the rows and reach at least as far.
     pub columns: Range<usize>,
     /// Which of its pairs are computed: all, those on and above the diagonal, or those on the diagonal.
     pub pairing: Pairing,

@@ -30,8 +30,8 @@ pub fn runs(
     begins
 }
 
-/// The parts of a tile whose columns are cut at `begins` (counted from the tile's first column). Of a symmetric tile a run of columns
-/// has the rows above, and the triangle next to the diagonal.
+/// The parts of a tile whose columns are cut at `begins` (counted from the tile's first column). Of a symmetric tile a
+/// run of columns has the rows above, and the triangle next to the diagonal.
 pub fn parts(tile: &Rect, begins: &[usize]) -> Vec<Rect> {
     if begins.is_empty() {
         return vec![tile.clone()];

@@ -38,8 +38,8 @@ pub fn direct(target: &Target<'_>, tile: &Rect, is_complete: bool) -> Option<Ran
     }
 }
 
-/// Puts a tile's results in their places, and in the mirrored ones where the output is symmetric. Of a triangle only the
-/// upper half is read.
+/// Puts a tile's results in their places, and in the mirrored ones where the output is symmetric. Of a triangle only
+/// the upper half is read.
 pub fn scatter<T: Scalar>(target: &Target<'_>, tile: &Rect, results: &[T], out: &mut [T]) {
     let put = |place: &mut T, value: T| *place = if target.adds { *place + value } else { value };
     let Target { order_x, order_y, .. } = target;

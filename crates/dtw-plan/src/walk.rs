@@ -7,11 +7,12 @@ use crate::device::{Axis, Device, Fetch, Pairs, SLOTS};
 use crate::order::Rect;
 use crate::scatter::{Target, direct, scatter};
 
-/// Calls `tile` for each tile of the pairs, with its series on the device. The observer is asked before each whether to stop.
+/// Calls `tile` for each tile of the pairs, with its series on the device. The observer is asked before each whether to
+/// stop.
 ///
 /// # Errors
-/// [`Error::Invalid`] where the band leaves a pair no path, before anything is loaded; [`Error::OutOfMemory`] where something does
-/// not fit the budget; [`Error::Cancelled`]; what the device and `tile` say.
+/// [`Error::Invalid`] where the band leaves a pair no path, before anything is loaded; [`Error::OutOfMemory`] where
+/// something does not fit the budget; [`Error::Cancelled`]; what the device and `tile` say.
 pub fn each_tile<D: Device>(
     device: &mut D,
     pairs: &mut Pairs<'_>,
@@ -74,7 +75,8 @@ struct Pending {
     is_complete: bool,
 }
 
-/// Sweeps all pairs and puts their results in their places. The observer is told of a tile's cells when its results are there.
+/// Sweeps all pairs and puts their results in their places. The observer is told of a tile's cells when its results are
+/// there.
 ///
 /// # Errors
 /// As [`each_tile`]. Nothing is under way then.

@@ -1,4 +1,5 @@
-//! The loop over a device that is a few vectors: what it asks for, in which order, and that the results are those of a plain loop.
+//! The loop over a device that is a few vectors: what it asks for, in which order, and that the results are those of a
+//! plain loop.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

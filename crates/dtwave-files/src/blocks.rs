@@ -1,7 +1,8 @@
 //! One long series, read block by block, so that it need not fit in memory.
 //!
 //! That is how a `.csv` file of one column is read, and an `.npy` array of the shape `[length]`, `[1, length]` or
-//! `[1, length, channels]`, also compressed and from a pipe. Anything else is read whole. The values are the same either way.
+//! `[1, length, channels]`, also compressed and from a pipe. Anything else is read whole. The values are the same
+//! either way.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -370,8 +371,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
-        /// However a file is damaged, blocks hold what the whole of it holds, or there is an error. What is an error in blocks
-        /// alone is a line that shows several columns, or a lone carriage return.
+        /// However a file is damaged, blocks hold what the whole of it holds, or there is an error. What is an error in
+        /// blocks alone is a line that shows several columns, or a lone carriage return.
         #[test]
         fn damaged_files_are_read_the_same_in_blocks(
             is_array: bool, at in any::<proptest::sample::Index>(),

@@ -15,8 +15,8 @@ use crate::{CsvLayout, HeaderLine, IndexColumn, ReadOptions};
 /// Longest line that is kept in memory.
 const LONGEST_BYTES: usize = 1 << 20;
 
-/// Whether a file that begins with `head` (the whole file, if `is_all`) is read so: one column in its first two lines, no
-/// quotes, lines that end with a line feed.
+/// Whether a file that begins with `head` (the whole file, if `is_all`) is read so: one column in its first two lines,
+/// no quotes, lines that end with a line feed.
 pub(crate) fn suits(head: &[u8], is_all: bool, options: &ReadOptions) -> bool {
     let head = without_mark(head);
     if options.csv_layout == CsvLayout::Rows || head.contains(&b'"') {

@@ -1,10 +1,10 @@
 //! Comma-separated values: one number per cell, one channel.
 //!
-//! Layout: see [`CsvLayout`]. The separator is a semicolon or a tab where the first line of values has one, else a comma.
-//! Line 1 is a header if it holds no number; over several columns that needs an explicit layout. It is one, too, if it counts
-//! 0, 1, 2, … above values that are not whole, as data frames are written. An index is dropped with it: `csv_table` says what
-//! that is. Empty cells at the end of a row (or of a column) end that series; anywhere else they are errors. An empty line is
-//! an empty cell of every column; between rows that are series it means nothing.
+//! Layout: see [`CsvLayout`]. The separator is a semicolon or a tab where the first line of values has one, else a
+//! comma. Line 1 is a header if it holds no number; over several columns that needs an explicit layout. It is one, too,
+//! if it counts 0, 1, 2, … above values that are not whole, as data frames are written. An index is dropped with it:
+//! `csv_table` says what that is. Empty cells at the end of a row (or of a column) end that series; anywhere else they
+//! are errors. An empty line is an empty cell of every column; between rows that are series it means nothing.
 
 use std::iter::Skip;
 
@@ -50,7 +50,8 @@ pub(crate) fn ended_early(count: usize) -> String {
     format!("{count} series {ends} with empty cells, which were left out")
 }
 
-/// The cells of a row that hold values. They stay where the row is: a list of them would take 16 bytes for an empty cell.
+/// The cells of a row that hold values. They stay where the row is: a list of them would take 16 bytes for an empty
+/// cell.
 type Cells<'a> = Skip<ByteRecordIter<'a>>;
 
 /// The rows and columns that hold values.

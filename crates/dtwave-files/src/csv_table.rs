@@ -1,8 +1,8 @@
 //! What a `.csv` file is as a table: its separator, its rows, and which of its edges are no values.
 //!
-//! Line 1 may name the columns, and the first column may be the index of a data frame. An index has no name: an empty first
-//! cell above it, as data frames are written, whatever it counts. Without that cell nothing tells an index from values; one
-//! that counts in equal steps is doubted.
+//! Line 1 may name the columns, and the first column may be the index of a data frame. An index has no name: an empty
+//! first cell above it, as data frames are written, whatever it counts. Without that cell nothing tells an index from
+//! values; one that counts in equal steps is doubted.
 
 use anyhow::{Context, Result, bail, ensure};
 use csv::{ByteRecord, StringRecord};
@@ -253,8 +253,8 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Goes on to the row that starts at `place` or behind the line ends there. Gives the first of the empty lines right
-    /// above it.
+    /// Goes on to the row that starts at `place` or behind the line ends there. Gives the first of the empty lines
+    /// right above it.
     fn pass_to_row(&mut self, place: usize) -> Option<u64> {
         let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let place = place.clamp(self.at, self.bytes.len());

@@ -7,8 +7,8 @@
 //! `docs/files.md` describes the formats.
 //!
 //! Nothing is allocated because a file says so: claims about sizes are checked against the file's real size, and what
-//! is inflated or comes from a pipe against a memory limit. Time is linear in the number of bytes (sorting labels aside).
-//! This crate knows nothing of measures or devices.
+//! is inflated or comes from a pipe against a memory limit. Time is linear in the number of bytes (sorting labels
+//! aside). This crate knows nothing of measures or devices.
 
 #![forbid(unsafe_code)]
 
@@ -72,7 +72,8 @@ pub enum HeaderLine {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[non_exhaustive]
 pub enum IndexColumn {
-    /// It is if line 1 names the other columns and not this one; of a `.tsv` or `.txt` file, if it counts 0, 1, 2, … as well.
+    /// It is if line 1 names the other columns and not this one; of a `.tsv` or `.txt` file, if it counts 0, 1, 2, … as
+    /// well.
     #[default]
     Auto,
     /// It is, and is left out.

@@ -4,9 +4,9 @@
 //! \x93NUMPY  major minor  length  {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }
 //! ```
 //!
-//! Harris et al. 2020, 10.1038/s41586-020-2649-2; the layout is NEP 1. The dictionary is a Python literal; only the one that
-//! NumPy writes for plain arrays is understood: three keys, of text, truth and a tuple of whole numbers. Nothing nests, so a
-//! header costs no more than its bytes.
+//! Harris et al. 2020, 10.1038/s41586-020-2649-2; the layout is NEP 1. The dictionary is a Python literal; only the one
+//! that NumPy writes for plain arrays is understood: three keys, of text, truth and a tuple of whole numbers. Nothing
+//! nests, so a header costs no more than its bytes.
 
 use std::fmt;
 use std::io::Read;

@@ -1,8 +1,9 @@
 //! NumPy archives: `.npz` files.
 //!
 //! An archive holds either one array; or one called `X` (or `x`) and, as an option, its labels `y`; or the arrays that
-//! the user names; or only arrays of shape `[length]`, each a series of its own length, in the archive's order, where an
-//! array of a name from [`LABELS`] holds their labels. Only what is asked for is inflated; the rest is named in a note.
+//! the user names; or only arrays of shape `[length]`, each a series of its own length, in the archive's order, where
+//! an array of a name from [`LABELS`] holds their labels. Only what is asked for is inflated; the rest is named in a
+//! note.
 //!
 //! An archive may claim anything about its members. What is stored plainly cannot be more than the file; what is
 //! deflated can be at most [`MOST_DEFLATED`] times what it takes there, and its values must fit the memory limit. Both
@@ -318,7 +319,8 @@ pub(crate) mod tests {
         );
     }
 
-    /// A few kilobytes that claim to be gigabytes are refused by their claims, and what nobody asked for is not looked at.
+    /// A few kilobytes that claim to be gigabytes are refused by their claims, and what nobody asked for is not looked
+    /// at.
     #[test]
     fn bombs_are_refused() {
         let limited = ReadOptions { memory_limit_bytes: 1 << 20, ..options() };

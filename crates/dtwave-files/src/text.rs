@@ -22,10 +22,11 @@ pub(crate) fn numbered_lines(
     })
 }
 
-/// Most memory that parsing a text takes, from one look at it: values, series, labels, and the cells of the longest line.
+/// Most memory that parsing a text takes, from one look at it: values, series, labels, and the cells of the longest
+/// line.
 pub(crate) fn memory_bytes(bytes: &[u8]) -> u64 {
-    // Vectors double while they grow; a line may become a series, its label and a class of its own, a cell of the longest
-    // line a series, a channel or the name of a class.
+    // Vectors double while they grow; a line may become a series, its label and a class of its own, a cell of the
+    // longest line a series, a channel or the name of a class.
     const PER_CELL: u64 = 16;
     const PER_LINE: u64 = 256;
     const PER_COLUMN: u64 = 192;
@@ -117,11 +118,11 @@ pub(crate) fn header_left_out<'a>(line: usize, cells: impl Iterator<Item = &'a s
     )
 }
 
-/// Whether the numbers are an arithmetic progression of at least [`LEAST_COUNTED`], in any order, give or take what rounding
-/// makes of their digits. O(count).
+/// Whether the numbers are an arithmetic progression of at least [`LEAST_COUNTED`], in any order, give or take what
+/// rounding makes of their digits. O(count).
 ///
-/// Each must be nearest to another step: of a few numbers very near, of many (where that cannot be chance) less so, since a
-/// step of 1/720 may be written with three decimals.
+/// Each must be nearest to another step: of a few numbers very near, of many (where that cannot be chance) less so,
+/// since a step of 1/720 may be written with three decimals.
 pub(crate) fn in_equal_steps(values: impl Iterator<Item = f64> + Clone) -> bool {
     const MANY: usize = 32;
     let (mut low, mut high, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0_usize);

@@ -10,9 +10,9 @@
 //! x[0]ch0,x[1]ch0,…:x[0]ch1,x[1]ch1,…:a
 //! ```
 //!
-//! One line per series, channels separated by `:`, the label last. Lengths may differ between series, not
-//! between the channels of one. With timestamps a point is `(time,value)`; all channels of a series have the same times.
-//! Missing values are refused.
+//! One line per series, channels separated by `:`, the label last. Lengths may differ between series, not between the
+//! channels of one. With timestamps a point is `(time,value)`; all channels of a series have the same times. Missing
+//! values are refused.
 
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
 //! The UCR archive's `.tsv` and `.txt` formats: one series per line, its class label in the first column.
 //!
-//! The separator is a tab, a semicolon, a comma or white space, whichever the first line of values has. The 2018 archive pads shorter
-//! series with NaN at the end; that padding is dropped and noted. A NaN anywhere else is an error. A first column that does
-//! not look like labels is read as such with a warning, since the format says so. Line 1 is a header if it counts
-//! 0, 1, 2, … above values that are not whole, also behind a name of the label column.
+//! The separator is a tab, a semicolon, a comma or white space, whichever the first line of values has. The 2018
+//! archive pads shorter series with NaN at the end; that padding is dropped and noted. A NaN anywhere else is an error.
+//! A first column that does not look like labels is read as such with a warning, since the format says so. Line 1 is a
+//! header if it counts 0, 1, 2, … above values that are not whole, also behind a name of the label column.
 
 use std::collections::HashSet;
 
@@ -145,8 +145,8 @@ enum FirstLine {
     Doubtful,
 }
 
-/// A header counts the columns above values that are not whole, or behind an empty corner. A name of the label column may
-/// stand before the counts: a word that is no label below. Where nothing but that word tells, the line is doubtful.
+/// A header counts the columns above values that are not whole, or behind an empty corner. A name of the label column
+/// may stand before the counts: a word that is no label below. Where nothing but that word tells, the line is doubtful.
 fn first_line_is<'a>(
     first: &[&str],
     others: impl Iterator<Item = Result<(usize, &'a str)>>,

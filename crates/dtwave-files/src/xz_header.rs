@@ -1,7 +1,8 @@
 //! How much memory `.xz` data asks for, from its first bytes.
 //!
-//! A stream header of 12 bytes is followed by the header of the first block: its size, flags, two sizes that may be left
-//! out, and up to four filters, of which LZMA2 names the size of its dictionary (The .xz File Format 1.2, sections 3.1 and 5.3.1).
+//! A stream header of 12 bytes is followed by the header of the first block: its size, flags, two sizes that may be
+//! left out, and up to four filters, of which LZMA2 names the size of its dictionary (The .xz File Format 1.2, sections
+//! 3.1 and 5.3.1).
 
 /// No header of a block is longer, and the stream's stands before it.
 pub(crate) const MOST_BYTES: u64 = 12 + 1024;

@@ -1,4 +1,5 @@
-//! How much memory reading takes at most, beyond the file itself. The only test of this program: others would be counted too.
+//! How much memory reading takes at most, beyond the file itself. The only test of this program: others would be
+//! counted too.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Results written to files: whole or not at all, and by one run at a time.
 //!
-//! A command takes a [`Target`] for each of its outputs before any work, which checks and locks it. The content goes to a
-//! hidden draft beside the target, is flushed to the disk, and only then renamed to its name; whatever interrupts the
+//! A command takes a [`Target`] for each of its outputs before any work, which checks and locks it. The content goes to
+//! a hidden draft beside the target, is flushed to the disk, and only then renamed to its name; whatever interrupts the
 //! writing, the name holds the old file or the new one. A target that exists and is not a regular file (`/dev/stdout`,
 //! a pipe) is written to directly.
 

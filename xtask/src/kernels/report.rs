@@ -1,4 +1,5 @@
-//! Registers, stack and spills of every kernel: read from what ptxas prints, kept as CSV, judged for those that must not spill.
+//! Registers, stack and spills of every kernel: read from what ptxas prints, kept as CSV, judged for those that must
+//! not spill.
 
 use std::path::Path;
 

@@ -66,8 +66,8 @@ pub(super) fn whole(project: &Project, rows: &[Row]) -> Complaints {
     complaints
 }
 
-/// Every measure has kernels, and no kernel is of a measure that is not there; `known` are the keys that permutations.toml
-/// names.
+/// Every measure has kernels, and no kernel is of a measure that is not there; `known` are the keys that
+/// permutations.toml names.
 pub(super) fn kernels(rows: &[Row], known: &[&str]) -> Complaints {
     let without = rows
         .iter()

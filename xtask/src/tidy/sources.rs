@@ -28,6 +28,30 @@ pub(super) fn sizes(project: &Project) -> Complaints {
     complaints
 }
 
+/// Characters of a line of prose, at most.
+const WIDTH: usize = 120;
+
+/// Documents and comments have lines that a narrow window shows whole. Rows of tables may be wider, and what cannot be
+/// broken; code is rustfmt's.
+pub(super) fn widths(project: &Project) -> Complaints {
+    let mut complaints = Complaints::new();
+    for file in &project.files {
+        let is_prose: fn(&str) -> bool = match file.extension() {
+            "md" => |line| !line.trim_start().starts_with('|'),
+            "rs" | "cuh" | "cu" | "cpp" | "h" | "wgsl" => |line| line.starts_with("//"),
+            "toml" | "sh" | "py" => |line| line.starts_with('#'),
+            _ => continue,
+        };
+        for (number, line) in file.text.lines().enumerate() {
+            let breaks = line.trim_start().trim_start_matches(['/', '!', '#', '-', '|', ' ']).contains(' ');
+            if line.chars().count() > WIDTH && breaks && is_prose(line.trim_start()) {
+                complaints.push(format!("{}:{}: more than {WIDTH} characters", file.path, number + 1));
+            }
+        }
+    }
+    complaints
+}
+
 /// Endings of C++ sources.
 const CPP: &[&str] = &["cuh", "cu", "cpp", "h"];
 
@@ -156,6 +180,26 @@ mod tests {
     fn placeholders_are_found_in_code_only() {
         let text = "fn f() { todo!() }\n// todo!\nlet a = \"dbg!(x)\";\nmy_todo!();\n  dbg!(x);\n";
         assert_eq!(unfinished(&project(&[("a.rs", text)])), ["a.rs:1: todo!", "a.rs:5: dbg!"]);
+    }
+
+    #[test]
+    fn long_lines_of_prose_are_found() {
+        let (words, word) = ("word ".repeat(30), "word".repeat(40));
+        let fine = [
+            ("a.md", format!("| {words} |\n{word}\n")),
+            ("a.rs", format!("let a = \"{words}\"; // {words}\n/// <{word}>\n")),
+            ("a.csv", words.clone()),
+        ];
+        for (path, text) in fine {
+            assert!(widths(&project(&[(path, &text)])).is_empty(), "{path}");
+        }
+        for (path, text) in [
+            ("a.md", format!("- {words}")),
+            ("b.rs", format!("    //! {words}")),
+            ("c.toml", format!("# {words}")),
+        ] {
+            assert_eq!(widths(&project(&[(path, &text)])), [format!("{path}:1: more than 120 characters")]);
+        }
     }
 
     #[test]

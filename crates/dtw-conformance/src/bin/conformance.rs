@@ -1,8 +1,8 @@
 //! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]… [--seed N|fresh] [--digest]`:
 //! judges a backend.
 //!
-//! Prints the seed of the random cases, a line per section, every failure, and last `N passed, N failed, N skipped`. Ends with 0 only if something
-//! passed and nothing failed.
+//! Prints the seed of the random cases, a line per section, every failure, and last `N passed, N failed, N skipped`.
+//! Ends with 0 only if something passed and nothing failed.
 
 use std::io::Write;
 use std::path::PathBuf;

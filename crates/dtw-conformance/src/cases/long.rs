@@ -1,5 +1,5 @@
-//! Searches for longer queries than other cases have: at the lengths where kernels change, at all scales, in series of many
-//! kinds, and in so little memory that there are several tiles.
+//! Searches for longer queries than other cases have: at the lengths where kernels change, at all scales, in series of
+//! many kinds, and in so little memory that there are several tiles.
 
 use dtw_core::{Pairing, Problem, Spec};
 

@@ -1,5 +1,5 @@
-//! Soft-DTW, its divergence and the alignment kernel where digits are easily lost: one path, two paths, equal series, γ from
-//! very small to far larger than all costs; pairs by themselves, and matrices in which few or all pairs are such.
+//! Soft-DTW, its divergence and the alignment kernel where digits are easily lost: one path, two paths, equal series, γ
+//! from very small to far larger than all costs; pairs by themselves, and matrices in which few or all pairs are such.
 
 use super::Case;
 use super::series::{Kind, SplitMix, series};
@@ -87,7 +87,8 @@ fn together(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
     let mut batch = |lengths: &[usize], channels: usize| {
         Batch::new(lengths.iter().map(|n| series(Kind::Noise, *n, channels, random)).collect())
     };
-    // Of as many lengths as there are; of one that differs, which makes one pair in nine one with a single path; in a band.
+    // Of as many lengths as there are; of one that differs, which makes one pair in nine one with a single path; in a
+    // band.
     let mixed: &[usize] = &[1, 2, 3, 9, 30, 70];
     let one_short: &[usize] = &[30, 30, 30, 30, 1, 30, 30, 30, 30];
     let all_but_one_path = [&[30; 20][..], &[1]].concat();

@@ -1,4 +1,5 @@
-//! Explicit ranges where sweeps go wrong: rows one cell wide, rows that meet in a corner only, long jumps of either end.
+//! Explicit ranges where sweeps go wrong: rows one cell wide, rows that meet in a corner only, long jumps of either
+//! end.
 
 use std::ops::Range;
 

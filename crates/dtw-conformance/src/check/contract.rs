@@ -27,8 +27,8 @@ pub const BAD_INPUTS: [&str; 10] = [
     "gradient of another size",
 ];
 
-/// Checks that what has no meaning for a measure is refused as invalid, naming the measure, whatever the call: gradients,
-/// alignments, paths and searches, with one channel and with two.
+/// Checks that what has no meaning for a measure is refused as invalid, naming the measure, whatever the call:
+/// gradients, alignments, paths and searches, with one channel and with two.
 ///
 /// # Errors
 /// [`Stop`] unless it is.

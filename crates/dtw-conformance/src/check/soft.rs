@@ -75,7 +75,8 @@ impl Expected {
                     Measure::SoftDtwDivergence { .. } => truth(&case.spec, &cast)?.value,
                     _ => case.spec.distance(&cast)?.wide(),
                 };
-                // Equal weights are off alike, in a sweep whose values are kept where the scale is γ times the root of the steps.
+                // Equal weights are off alike, in a sweep whose values are kept where the scale is γ times the root of
+                // the steps.
                 let weights = tolerance::of_weights::<T>(&case.spec, &pair, weight_error);
                 tolerance::F32_FACTOR * (plain - value).abs()
                     + tolerance::f32_floor(steps) * scale
@@ -99,7 +100,8 @@ impl Expected {
     }
 }
 
-/// Checks a case: its distances, and of zipped pairs those of the gradients, where the measure and the backend have them.
+/// Checks a case: its distances, and of zipped pairs those of the gradients, where the measure and the backend have
+/// them.
 ///
 /// # Errors
 /// [`Stop`] unless all are right.

@@ -36,8 +36,8 @@ use dtw_core::{Band, Radius};
 /// Denominator of the Itakura slope and of a radius fraction: both are used to six decimals.
 const DECIMALS: u128 = 1_000_000;
 
-/// The radius in points for an `n × m` grid. A fraction, in `0..=1`, is one of `max(n, m)`, rounded down; it is used to six
-/// decimals, so that 0.29 of 100 is 29.
+/// The radius in points for an `n × m` grid. A fraction, in `0..=1`, is one of `max(n, m)`, rounded down; it is used to
+/// six decimals, so that 0.29 of 100 is 29.
 pub fn points(radius: Radius, n: usize, m: usize) -> usize {
     match radius {
         Radius::Points(points) => points,

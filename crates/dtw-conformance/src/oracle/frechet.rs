@@ -1,5 +1,5 @@
-//! `D(i,j) = max(‖xᵢ−yⱼ‖, min(D(i−1,j−1), D(i−1,j), D(i,j−1)))`, `D(0,0) = 0`, the other borders +∞: the least length of a
-//! leash between two walkers, each of whom takes the points of its series in order.
+//! `D(i,j) = max(‖xᵢ−yⱼ‖, min(D(i−1,j−1), D(i−1,j), D(i,j−1)))`, `D(0,0) = 0`, the other borders +∞: the least length
+//! of a leash between two walkers, each of whom takes the points of its series in order.
 //!
 //! A path goes back to the least of the three neighbours, which need not be the only way to keep the leash as short.
 //!

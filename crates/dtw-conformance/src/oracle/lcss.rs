@@ -1,7 +1,7 @@
 //! `L(i,j) = max(L(i−1,j−1) + [‖xᵢ−yⱼ‖ ≤ ε], L(i−1,j), L(i,j−1))`, borders 0; the distance is `1 − L(n,m)/min(n,m)`.
 //!
-//! A band restricts **matches**: `L(n,m)` is the length of the longest common subsequence all of whose matches lie in the
-//! band. So the whole grid is filled, and only cells of the band may match. The grid holds `−L`, so that the best
+//! A band restricts **matches**: `L(n,m)` is the length of the longest common subsequence all of whose matches lie in
+//! the band. So the whole grid is filled, and only cells of the band may match. The grid holds `−L`, so that the best
 //! arrival is the least, as everywhere else. Outside the band a path goes straight back to it: left where the cell lies
 //! right of its row's columns, up where it lies left of them.
 //!

@@ -1,5 +1,5 @@
-//! `N(i,j) = N(i−1,j−1) + N(i−1,j) + N(i,j−1)`, `N(0,0) = 1`, the other borders 0: how many warping paths lead to a cell.
-//! In the full grid these are the Delannoy numbers.
+//! `N(i,j) = N(i−1,j−1) + N(i−1,j) + N(i,j−1)`, `N(0,0) = 1`, the other borders 0: how many warping paths lead to a
+//! cell. In the full grid these are the Delannoy numbers.
 //!
 //! A soft minimum over `N` paths lies at most `γ·log N` below their minimum.
 

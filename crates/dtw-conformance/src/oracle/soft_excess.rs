@@ -1,13 +1,13 @@
 //! Soft-DTW and the logarithm of the alignment kernel in two parts, each with all its digits at any γ.
 //!
-//! With `N(i,j)` paths to a cell and `A(i,j) = −γ log(Z(i,j)/N(i,j))`, the *excess* over the value `−γ log N` of costs that are
-//! all zero,
+//! With `N(i,j)` paths to a cell and `A(i,j) = −γ log(Z(i,j)/N(i,j))`, the *excess* over the value `−γ log N` of costs
+//! that are all zero,
 //!
 //! `A(i,j) = c(xᵢ,yⱼ) − γ log Σ w_p e^(−A_p/γ)`, over the three predecessors `p`, with `w_p = N_p/N(i,j)`.
 //!
-//! The weights sum to 1, so that the logarithm is `log1p Σ w_p expm1(−(A_p − least)/γ)` beside the least `A_p`. The value of
-//! Soft-DTW is `A − γ log N`. (The plain loop of [`super::soft_dtw`] loses what the costs add where `γ log N` is larger by many
-//! digits, and the difference of three such values altogether.)
+//! The weights sum to 1, so that the logarithm is `log1p Σ w_p expm1(−(A_p − least)/γ)` beside the least `A_p`. The
+//! value of Soft-DTW is `A − γ log N`. (The plain loop of [`super::soft_dtw`] loses what the costs add where `γ log N`
+//! is larger by many digits, and the difference of three such values altogether.)
 //!
 //! Source of the measures: as `soft_dtw`, `soft_dtw_divergence` and `log_gak`.
 

@@ -38,7 +38,8 @@ impl<'a> Judge<'a> {
         self.report.record(format!("{}: {name}", self.section), outcome);
     }
 
-    /// Runs one property on [`RANDOM_CASES`] cases or more; a failure is shrunk first. `name` and the seed decide which.
+    /// Runs one property on [`RANDOM_CASES`] cases or more; a failure is shrunk first. `name` and the seed decide
+    /// which.
     pub(super) fn property<S: Strategy, D: Into<Details>>(
         &mut self,
         name: &str,

@@ -1,4 +1,5 @@
-//! A backend that is right but for one fault: it hands everything to the plain one and spoils what goes in or comes out.
+//! A backend that is right but for one fault: it hands everything to the plain one and spoils what goes in or comes
+//! out.
 
 use std::sync::Arc;
 

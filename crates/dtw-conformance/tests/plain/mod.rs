@@ -1,6 +1,6 @@
 //! A backend made of the oracles, run in the precision asked for: slow, and by definition right. The suite must pass
-//! it, and must notice every fault planted in it. (Sums over all paths are run in doubles, in two parts: one loop cannot
-//! keep their digits at a large γ.)
+//! it, and must notice every fault planted in it. (Sums over all paths are run in doubles, in two parts: one loop
+//! cannot keep their digits at a large γ.)
 
 use std::sync::Arc;
 

@@ -31,8 +31,8 @@ pub struct Kind {
     pub has_gradient: bool,
     /// Whether it adds up costs of which a root may be taken.
     pub is_rooted: bool,
-    /// Whether cells beside a band matter: paths may run along the border row and column, or only matches are restricted.
-    /// Explicit ranges then need ends that never decrease.
+    /// Whether cells beside a band matter: paths may run along the border row and column, or only matches are
+    /// restricted. Explicit ranges then need ends that never decrease.
     pub has_open_borders: bool,
     /// Whether results jump where a distance crosses a threshold.
     pub has_threshold: bool,
@@ -197,8 +197,8 @@ impl Kind {
     /// The measure with these values, on the full grid. Where `value` has none the default stands in.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a parameter without a value and a default, a value that is no choice of its parameter, and as
-    /// [`Spec::check`].
+    /// [`Error::Invalid`] for a parameter without a value and a default, a value that is no choice of its parameter,
+    /// and as [`Spec::check`].
     pub fn spec(&self, mut value: impl FnMut(&Parameter) -> Option<Value>) -> Result<Spec> {
         let measure = (self.measure)(&mut value).map_err(|name| {
             let parameter = self.parameter(name);

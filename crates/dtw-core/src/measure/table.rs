@@ -1,5 +1,6 @@
-//! The table of measures: all that is said of each, once. Everything else reads it: the enum, checks, the command line's
-//! options and help, JSON, benchmark definitions, golden files, the sections of the conformance suite, kernels' parameters.
+//! The table of measures: all that is said of each, once. Everything else reads it: the enum, checks, the command
+//! line's options and help, JSON, benchmark definitions, golden files, the sections of the conformance suite, kernels'
+//! parameters.
 
 /// Calls `$callback! { [$args] ROWS; anchored ROWS }` with the table, which stands in this macro's body.
 ///
@@ -10,7 +11,8 @@
 /// - facts are fields of [`Kind`](crate::measure::Kind); what is not said is as for `Kind::PLAIN`;
 /// - examples are values of the enum's variant, the usual one first: tests try all of them.
 ///
-/// Behind `anchored` stand keys of a measure in another [`Anchor`](crate::Anchor): `key Variant base { anchor } is { facts }`.
+/// Behind `anchored` stand keys of a measure in another [`Anchor`](crate::Anchor):
+/// `key Variant base { anchor } is { facts }`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! measures {
@@ -40,7 +42,8 @@ macro_rules! measures {
                 Ddtw { cost: LocalCost::Manhattan },
             ]
 
-            /// Squared Euclidean cost weighted by a logistic of `|i − j|`. Jeong et al. 2011, 10.1016/j.patcog.2010.09.022.
+            /// Squared Euclidean cost weighted by a logistic of `|i − j|`. Jeong et al. 2011,
+            /// 10.1016/j.patcog.2010.09.022.
             wdtw Wdtw {
                 /// Steepness of the weight, ≥ 0.
                 g: f64 {
@@ -188,8 +191,8 @@ macro_rules! measures {
             } is { paths: Paths::All, similarity: Similarity::Always }
             examples [LogGak { sigma: 1.0 }, LogGak { sigma: 0.25 }, LogGak { sigma: 20.0 }]
 
-            /// Discrete Fréchet distance: the largest distance of matched points, not their sum. Eiter & Mannila 1994, technical
-            /// report CD-TR 94/64, Technische Universität Wien.
+            /// Discrete Fréchet distance: the largest distance of matched points, not their sum. Eiter & Mannila 1994,
+            /// technical report CD-TR 94/64, Technische Universität Wien.
             frechet Frechet is {}
             examples [Frechet]
 

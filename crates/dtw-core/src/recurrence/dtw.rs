@@ -97,8 +97,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     }
 }
 
-/// Hands the recurrence of DTW to `visitor`. Each visit is a copy of the visitor to compile: for one channel the Euclidean
-/// cost is the Manhattan cost and goes there.
+/// Hands the recurrence of DTW to `visitor`. Each visit is a copy of the visitor to compile: for one channel the
+/// Euclidean cost is the Manhattan cost and goes there.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, visitor: F) -> F::Output {
     match cost {

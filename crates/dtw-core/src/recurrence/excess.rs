@@ -1,10 +1,11 @@
-//! Soft-DTW and the alignment kernel where the costs are small beside γ: `Z = Σ e^(−cost/γ)` over `N` paths, kept as `Z` and
-//! what is missing to `N`, `X = N − Z`.
+//! Soft-DTW and the alignment kernel where the costs are small beside γ: `Z = Σ e^(−cost/γ)` over `N` paths, kept as
+//! `Z` and what is missing to `N`, `X = N − Z`.
 //!
-//! With `q = e^(−c/γ)` and sums over the three arrivals, `Z = q · ΣZ` and `X = ΣX + (1 − q) · ΣZ`: sums of positive numbers
-//! only, so both keep all their digits, and `1 − q` keeps those of `c/γ`, which `q` alone loses where it is near 1. The result
-//! is the *excess* `γ ln(N/Z) = γ ln(1 + X/Z)` of the value over `−γ ln N`: never negative, near the mean cost of all paths
-//! where γ is large. ([`super::SoftDtw`] has an exponent of its own for `Z`, so it is the one for small γ.)
+//! With `q = e^(−c/γ)` and sums over the three arrivals, `Z = q · ΣZ` and `X = ΣX + (1 − q) · ΣZ`: sums of positive
+//! numbers only, so both keep all their digits, and `1 − q` keeps those of `c/γ`, which `q` alone loses where it is
+//! near 1. The result is the *excess* `γ ln(N/Z) = γ ln(1 + X/Z)` of the value over `−γ ln N`: never negative, near the
+//! mean cost of all paths where γ is large. ([`super::SoftDtw`] has an exponent of its own for `Z`, so it is the one
+//! for small γ.)
 
 use super::point::squared_euclidean;
 use super::{Point, Recurrence, Sample, State};

@@ -1,6 +1,8 @@
-//! Discrete Fréchet distance: `D(i,j) = max(‖xᵢ − yⱼ‖, min(D(i−1,j−1), D(i−1,j), D(i,j−1)))`; `D(0,0) = 0`, other borders `∞`.
+//! Discrete Fréchet distance: `D(i,j) = max(‖xᵢ − yⱼ‖, min(D(i−1,j−1), D(i−1,j), D(i,j−1)))`; `D(0,0) = 0`, other
+//! borders `∞`.
 //!
-//! Eiter & Mannila 1994, "Computing Discrete Fréchet Distance", technical report CD-TR 94/64, Technische Universität Wien.
+//! Eiter & Mannila 1994, "Computing Discrete Fréchet Distance", technical report CD-TR 94/64, Technische Universität
+//! Wien.
 
 use super::point::{euclidean, min3};
 use super::{Point, Recurrence, Sample, Total, Visitor};

@@ -1,9 +1,10 @@
 //! LCSS: `L(i,j) = L(i−1,j−1) + 1` if `‖xᵢ − yⱼ‖ ≤ ε`, else `max(L(i−1,j), L(i,j−1))`; borders 0.
 //!
-//! Kept as `−L`, so that the best arrival is the least one here as elsewhere. A step up or left never beats a match,
-//! so the three arrivals may all be compared. A band restricts matches: outside it `L` is the larger of `L(i−1,j)` and
-//! `L(i,j−1)`. So right of a band of which no end ever decreases, `L` is that of the row's last cell inside, and left of it
-//! that of the column's last cell inside: sweeps need no more of what lies outside than its nearest cells. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
+//! Kept as `−L`, so that the best arrival is the least one here as elsewhere. A step up or left never beats a match, so
+//! the three arrivals may all be compared. A band restricts matches: outside it `L` is the larger of `L(i−1,j)` and
+//! `L(i,j−1)`. So right of a band of which no end ever decreases, `L` is that of the row's last cell inside, and left
+//! of it that of the column's last cell inside: sweeps need no more of what lies outside than its nearest cells.
+//! Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 
 use super::point::{euclidean, min3};
 use super::{Point, Recurrence, Sample, Total, Visitor};

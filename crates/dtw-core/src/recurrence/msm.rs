@@ -1,8 +1,8 @@
 //! MSM: `D(i,j) = min(D(i−1,j−1) + |xᵢ − yⱼ|, D(i−1,j) + C(xᵢ; xᵢ₋₁, yⱼ), D(i,j−1) + C(yⱼ; yⱼ₋₁, xᵢ))` with
 //! `C(a; b, c) = c₀` if `a` lies between `b` and `c`, else `c₀ + min(|a − b|, |a − c|)`.
 //!
-//! Defined for one channel. Several channels are as many problems, whose distances a plan adds up; the recurrence itself
-//! reads channel 0.
+//! Defined for one channel. Several channels are as many problems, whose distances a plan adds up; the recurrence
+//! itself reads channel 0.
 //!
 //! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 

@@ -1,8 +1,8 @@
 //! Subsequence DTW: DTW with a free start (border row 0 everywhere, border column `∞`) and a free end (minimum over the
 //! last row). Each cell carries the reference column where its path starts.
 //!
-//! Equal arrivals: diagonal, then up, then left, the order in which a path is walked back. Sakoe & Chiba's recurrence with
-//! open ends; Müller 2007, 10.1007/978-3-540-74048-3, section 4.4.
+//! Equal arrivals: diagonal, then up, then left, the order in which a path is walked back. Sakoe & Chiba's recurrence
+//! with open ends; Müller 2007, 10.1007/978-3-540-74048-3, section 4.4.
 
 use super::dtw::{Cost, Dtw, Euclidean, Manhattan, SquaredEuclidean};
 use super::{Point, Recurrence, Sample, State, Visitor};

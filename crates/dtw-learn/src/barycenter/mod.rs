@@ -53,8 +53,8 @@ pub enum Start<'a, T> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Optimizer {
-    /// L-BFGS with a line search for the weak Wolfe conditions; the cost decreases in every iteration. Liu & Nocedal 1989,
-    /// 10.1007/BF01589116.
+    /// L-BFGS with a line search for the weak Wolfe conditions; the cost decreases in every iteration. Liu & Nocedal
+    /// 1989, 10.1007/BF01589116.
     Lbfgs {
         /// Corrections kept, at least 1.
         history: usize,
@@ -221,8 +221,8 @@ pub(crate) fn check_untimed<T>(x: &SeriesBatch<'_, T>) -> Result<()> {
     Ok(())
 }
 
-/// The unit below which a change of the mean cost per unit of weight is no change: γ where the cost is one of Soft-DTW, which
-/// may be 0 anywhere. Distances that are 0 for equal series need none.
+/// The unit below which a change of the mean cost per unit of weight is no change: γ where the cost is one of Soft-DTW,
+/// which may be 0 anywhere. Distances that are 0 for equal series need none.
 pub(crate) fn cost_floor(spec: &Spec) -> f64 {
     match spec.measure {
         Measure::SoftDtw { gamma } => gamma,

@@ -7,8 +7,8 @@
 //!
 //! Cuturi & Blondel 2017, arXiv 1703.01541, section 3; Blondel, Mensch & Vert 2021, arXiv 2010.08354. Under Soft-DTW
 //! the average of equal series is smoother than they are; under the divergence it is that series. Its gradient is put
-//! together here, so that s(c, c) is differentiated once per iteration. Its value is not: the three terms are as large as γ
-//! times the logarithm of the number of paths, and the backend knows how to keep the digits of what they leave.
+//! together here, so that s(c, c) is differentiated once per iteration. Its value is not: the three terms are as large
+//! as γ times the logarithm of the number of paths, and the backend knows how to keep the digits of what they leave.
 
 use dtw_core::{
     Gradients, Measure, Pairing, Plan, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid,

@@ -107,8 +107,8 @@ pub fn kmedoids<T: Scalar>(
 /// `s` to the candidate medoid `c`. Need not be symmetric, zero on the diagonal, or positive.
 ///
 /// # Errors
-/// [`dtw_core::Error::Invalid`] when the matrix is not `n × n` or has an entry or a sum that is not finite, for 0 clusters or
-/// more than `n`, or 0 restarts.
+/// [`dtw_core::Error::Invalid`] when the matrix is not `n × n` or has an entry or a sum that is not finite, for 0
+/// clusters or more than `n`, or 0 restarts.
 pub fn kmedoids_of_matrix<T: Scalar>(
     dissimilarities: &[T],
     n: usize,

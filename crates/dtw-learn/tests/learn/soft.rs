@@ -167,7 +167,8 @@ fn a_divergence_keeps_its_digits_at_a_large_gamma() {
     }
 }
 
-/// A step of Adam is no longer than its learning rate: that a step gains little does not say that nothing is to be gained.
+/// A step of Adam is no longer than its learning rate: that a step gains little does not say that nothing is to be
+/// gained.
 #[test]
 fn short_steps_are_no_rest() {
     let points = [0.0, 1e6, 3e5, 2e5, 1e6, 5e5, 2e5, 0.0, 4e5, 1e5, 0.0, 1.5e6];

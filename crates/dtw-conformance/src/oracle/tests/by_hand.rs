@@ -258,8 +258,8 @@ fn z_normalisation() {
     }
 }
 
-/// The most matches in a chain of matching cells of the band, each to the right of and below the one before; `from` is the
-/// first cell that the next may be.
+/// The most matches in a chain of matching cells of the band, each to the right of and below the one before; `from` is
+/// the first cell that the next may be.
 fn longest_chain(pair: &Pair<f64>, rows: &[Range<usize>], from: (usize, usize)) -> usize {
     let (n, m) = (pair.x.len(), pair.y.len());
     (from.0..n)

@@ -1,8 +1,8 @@
 //! L-BFGS: Liu & Nocedal 1989, 10.1007/BF01589116.
 //!
 //! The approximate Hessian is the `lbfgs` crate's. The line search is that of Lewis & Overton 2013
-//! (10.1007/s10107-012-0514-2): bisection for the weak Wolfe conditions. It asks for nothing but values and slopes, so it
-//! backs off from infinite values and from kinks.
+//! (10.1007/s10107-012-0514-2): bisection for the weak Wolfe conditions. It asks for nothing but values and slopes, so
+//! it backs off from infinite values and from kinks.
 
 use dtw_core::{Result, bail_invalid};
 
