@@ -95,7 +95,8 @@ impl Driver for Cuda {
         use sys::CUpointer_attribute as A;
         let (mut device, mut owner): (i32, sys::CUcontext) = (-1, std::ptr::null_mut());
         let ask = |attribute, answer: *mut c_void| {
-            // SAFETY: asks about an address, which may be any; writes one integer or one pointer, for which there is room.
+            // SAFETY: asks about an address, which may be any; writes one integer or one pointer, for which there is
+            // room.
             unsafe { sys::cuPointerGetAttribute(answer, attribute, address) }.result()
         };
         let of_device = ask(A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut device).cast());

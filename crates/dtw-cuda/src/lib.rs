@@ -1,8 +1,7 @@
 //! The CUDA backend: every measure on NVIDIA GPUs.
 //!
-//! What to launch is decided by [`dtw_native`]; this crate gives it the calls of NVIDIA's driver ([`Cuda`]), whose library is
-//! loaded when first asked for. Nothing of CUDA is needed to build; a missing driver is an
-//! error value.
+//! What to launch is decided by [`dtw_native`]; this crate gives it the calls of NVIDIA's driver ([`Cuda`]), whose
+//! library is loaded when first asked for. Nothing of CUDA is needed to build; a missing driver is an error value.
 //!
 //! ```no_run
 //! use dtw_core::{Backend, Pairing, Problem, SeriesBatch, Spec};
@@ -16,8 +15,8 @@
 //! # Ok::<(), dtw_core::Error>(())
 //! ```
 //!
-//! Series that are on the GPU already stay there: [`NativePlan::distances_on_device`] takes addresses, on a stream of the
-//! caller's if wished ([`CudaMachine::on_stream`]); [`CudaMachine::check_address`] looks at them first.
+//! Series that are on the GPU already stay there: [`NativePlan::distances_on_device`] takes addresses, on a stream of
+//! the caller's if wished ([`CudaMachine::on_stream`]); [`CudaMachine::check_address`] looks at them first.
 
 mod devices;
 mod driver;
@@ -49,8 +48,8 @@ impl CudaBackend {
     /// The first GPU.
     ///
     /// # Errors
-    /// [`dtw_core::Error::Backend`]: no driver, one that is too old, no GPU, or no compiled kernels in this build; the text
-    /// says which, and what to do.
+    /// [`dtw_core::Error::Backend`]: no driver, one that is too old, no GPU, or no compiled kernels in this build; the
+    /// text says which, and what to do.
     pub fn new() -> Result<Self> {
         Self::with_device(0)
     }

@@ -1,5 +1,6 @@
-//! On a GPU, against the CPU backend: every short length, ragged batches, the edges of strips, a very long pair, repeats,
-//! threads, searches in blocks. Without a GPU only the error is looked at; `cargo test -p dtw-cuda -- --ignored` runs the rest.
+//! On a GPU, against the CPU backend: every short length, ragged batches, the edges of strips, a very long pair,
+//! repeats, threads, searches in blocks. Without a GPU only the error is looked at;
+//! `cargo test -p dtw-cuda -- --ignored` runs the rest.
 
 use dtw_conformance::trickle::Trickle;
 use dtw_core::{
@@ -186,7 +187,8 @@ fn the_same_bits_every_time_from_any_thread() {
     });
 }
 
-/// Matches of any length, in the whole and in blocks; `levels`: equal costs, and matches that start many blocks before they end.
+/// Matches of any length, in the whole and in blocks; `levels`: equal costs, and matches that start many blocks before
+/// they end.
 fn blocks<T: Element>(gpu: &CudaBackend, cost: LocalCost, channels: usize, points: usize, levels: bool)
 where
     CudaBackend: Backend<T>,

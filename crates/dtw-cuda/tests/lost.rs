@@ -1,7 +1,6 @@
-//! On a GPU, alone in its process: a kernel that faults ends the context and its call fails. The next plan works where the
-//! driver opens a fresh context; drivers that give no other to the process (CUDA_ERROR_ILLEGAL_ADDRESS says so) lead to an
-//! error that says what to do.
-//! `cargo test -p dtw-cuda --test lost -- --ignored`
+//! On a GPU, alone in its process: a kernel that faults ends the context and its call fails. The next plan works where
+//! the driver opens a fresh context; drivers that give no other to the process (CUDA_ERROR_ILLEGAL_ADDRESS says so)
+//! lead to an error that says what to do. `cargo test -p dtw-cuda --test lost -- --ignored`
 
 mod common;
 

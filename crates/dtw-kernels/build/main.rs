@@ -1,4 +1,5 @@
-//! Expands permutations.toml into the table of kernels, gathers the images that were built, and compiles the host's kernels.
+//! Expands permutations.toml into the table of kernels, gathers the images that were built, and compiles the host's
+//! kernels.
 
 #![expect(clippy::print_stdout, reason = "a build script talks to cargo on its output")]
 

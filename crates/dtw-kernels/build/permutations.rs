@@ -30,7 +30,8 @@ pub(crate) struct Functor {
     pub(crate) measures: Vec<String>,
     #[serde(default = "all_channels")]
     pub(crate) channels: Vec<String>,
-    /// The type that computes the same for series without timestamps, and is padding-safe; narrow and wide sweeps take it.
+    /// The type that computes the same for series without timestamps, and is padding-safe; narrow and wide sweeps take
+    /// it.
     pub(crate) untimed: Option<String>,
     /// Whether narrow, wide and diagonal sweeps do it (kPaddingSafe).
     #[serde(default)]

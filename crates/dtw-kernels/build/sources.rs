@@ -164,7 +164,8 @@ fn gather(root: &Path, folder: &Path, headers: &mut BTreeMap<String, String>) ->
     Ok(())
 }
 
-/// Of a unit: its text and all headers that it reaches, so that a new recurrence leaves other units' images as they are.
+/// Of a unit: its text and all headers that it reaches, so that a new recurrence leaves other units' images as they
+/// are.
 pub(crate) fn hash_of_unit(unit: &Unit<'_>, headers: &Headers) -> u64 {
     let mut hash = Hash::new();
     hash.add(unit.text().as_bytes());

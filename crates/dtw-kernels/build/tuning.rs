@@ -54,8 +54,8 @@ struct Costs {
 }
 
 impl Tuning {
-    /// Blocks that a multiprocessor must have room for, as kernels of this many columns a lane are compiled: 1 lets the compiler
-    /// use all registers of a thread, 0 says nothing, which makes it use even more of them.
+    /// Blocks that a multiprocessor must have room for, as kernels of this many columns a lane are compiled: 1 lets the
+    /// compiler use all registers of a thread, 0 says nothing, which makes it use even more of them.
     pub(crate) fn least_blocks(&self, columns: u32) -> u32 {
         u32::from(!self.build.unbounded_columns.contains(&columns))
     }

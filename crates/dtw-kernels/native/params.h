@@ -1,8 +1,10 @@
-// What a kernel is told: plain structures shared with the Rust side (dtw-kernels/src/params.rs repeats them field by field).
+// What a kernel is told: plain structures shared with the Rust side (dtw-kernels/src/params.rs repeats them field by
+// field).
 //
-// Lengths and indices are in points. "Prepared" series are what `prepare` writes: each series with kPad points of zeros before
-// it, and the last with as many behind, so that lanes that have not begun or have ended have something to read. What they
-// compute from it is never seen: before the first row all cells are forbidden, and nothing that is added to that shows.
+// Lengths and indices are in points. "Prepared" series are what `prepare` writes: each series with kPad points of zeros
+// before it, and the last with as many behind, so that lanes that have not begun or have ended have something to read.
+// What they compute from it is never seen: before the first row all cells are forbidden, and nothing that is added to
+// that shows.
 #pragma once
 
 #include <stdint.h>
@@ -47,9 +49,9 @@ struct Side {
     uint32_t count;           // series
 };
 
-// One launch of a sweep, in layers; src/params.rs has a structure for each. Here they are one: nested structures made some kernels
-// that loop over channels 3% longer (nvcc 13.0, sm_90a), and these the same as ever. Numbers of 32 bits lie in twos that compilers
-// load together: another order makes other code.
+// One launch of a sweep, in layers; src/params.rs has a structure for each. Here they are one: nested structures made
+// some kernels that loop over channels 3% longer (nvcc 13.0, sm_90a), and these the same as ever. Numbers of 32 bits
+// lie in twos that compilers load together: another order makes other code.
 struct Sweep {
     // Pairs: which, and where their results go.
     Side x, y;               // rows, columns

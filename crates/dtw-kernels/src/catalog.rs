@@ -53,9 +53,9 @@ pub struct Kernel {
     pub columns: u32,
     /// Sweeps: rows that a lane takes at once.
     pub rows: u32,
-    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for. A diagonal
-    /// sweep takes nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least `lanes * (columns - idle())` and at most
-    /// `lanes * columns` offsets.
+    /// Sweeps: whether bands are honoured; without, only [`BAND_FULL`](crate::params::BAND_FULL) may be asked for. A
+    /// diagonal sweep takes nothing but [`BAND_SAKOE`](crate::params::BAND_SAKOE), of at least
+    /// `lanes * (columns - idle())` and at most `lanes * columns` offsets.
     pub band: bool,
     /// Sweeps: whether series must have no timestamps.
     pub untimed: bool,

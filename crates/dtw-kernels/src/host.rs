@@ -1,7 +1,7 @@
 //! The kernels compiled for this CPU: every lane a fiber, in lockstep with its warp (native/vendor/host.cuh).
 //!
-//! Far slower than dtw-cpu; it exists so that the device's own source can be tested where there is no device. Addresses in
-//! parameters are addresses of this process.
+//! Far slower than dtw-cpu; it exists so that the device's own source can be tested where there is no device. Addresses
+//! in parameters are addresses of this process.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -65,8 +65,8 @@ fn function(symbol: &str) -> Option<Function> {
 ///
 /// # Safety
 ///
-/// `params` are the bytes of the structure that the kernel takes, and the addresses and sizes in it describe memory that the
-/// kernel may read and write as `native/params.h` says, until this returns.
+/// `params` are the bytes of the structure that the kernel takes, and the addresses and sizes in it describe memory
+/// that the kernel may read and write as `native/params.h` says, until this returns.
 pub unsafe fn launch(
     symbol: &str,
     params: &[u8],

@@ -8,16 +8,17 @@
 pub enum SweepKind {
     /// Pairs of one strip: a group of lanes owns all columns of a pair.
     General,
-    /// Pairs of any width, strip by strip, by one warp or by a warp for each strip; the edges between strips go through memory.
+    /// Pairs of any width, strip by strip, by one warp or by a warp for each strip; the edges between strips go through
+    /// memory.
     Strips,
-    /// One strip, one channel, no band, at full speed: rows of padding are swept like others, so no lane asks whether it has
-    /// begun.
+    /// One strip, one channel, no band, at full speed: rows of padding are swept like others, so no lane asks whether
+    /// it has begun.
     Narrow,
-    /// The same for pairs of any width: each number that passes from strip to strip bears a mark, so its arrival is its own
-    /// flag.
+    /// The same for pairs of any width: each number that passes from strip to strip bears a mark, so its arrival is its
+    /// own flag.
     Wide,
-    /// A Sakoe-Chiba band of nearly `lanes * columns` offsets for pairs of the same two lengths: lanes own offsets from the
-    /// diagonal, so no cell is masked.
+    /// A Sakoe-Chiba band of nearly `lanes * columns` offsets for pairs of the same two lengths: lanes own offsets from
+    /// the diagonal, so no cell is masked.
     Diagonal,
     /// Sums over all paths in one strip: the cells of a lane share an exponent. It gives up pairs that need more.
     Soft,
@@ -44,7 +45,8 @@ impl SweepKind {
         }
     }
 
-    /// Whether pairs may have any number of columns; without strips, at most `lanes * columns` (a diagonal sweep: offsets).
+    /// Whether pairs may have any number of columns; without strips, at most `lanes * columns` (a diagonal sweep:
+    /// offsets).
     #[must_use]
     pub const fn has_strips(self) -> bool {
         matches!(self, Self::Strips | Self::Wide | Self::Block)
@@ -56,8 +58,8 @@ impl SweepKind {
         matches!(self, Self::Soft)
     }
 
-    /// The kind that does what this one cannot, for the same measure; `None`: there is nothing that it cannot do, or nothing
-    /// else does its task.
+    /// The kind that does what this one cannot, for the same measure; `None`: there is nothing that it cannot do, or
+    /// nothing else does its task.
     #[must_use]
     pub const fn fallback(self) -> Option<Self> {
         match self {

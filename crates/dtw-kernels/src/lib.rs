@@ -1,4 +1,5 @@
-//! The kernels that CUDA devices (and devices like them) run: C++ sources, which of them are instantiated, compiled images.
+//! The kernels that CUDA devices (and devices like them) run: C++ sources, which of them are instantiated, compiled
+//! images.
 //!
 //! - `native/`: the sources. A sweep is written once, a recurrence once; `native/vendor/` holds what differs by vendor.
 //! - `permutations.toml`: what is instantiated. [`catalog`] is what it expands to.

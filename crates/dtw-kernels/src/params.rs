@@ -1,7 +1,7 @@
 //! What a kernel is told: `native/params.h`, field by field.
 //!
-//! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That names, order and
-//! sizes agree with the header is checked by a test, and once more by every compiler that builds the kernels.
+//! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That names, order
+//! and sizes agree with the header is checked by a test, and once more by every compiler that builds the kernels.
 
 use std::mem::{offset_of, size_of};
 
@@ -233,8 +233,8 @@ params! {
 }
 
 params! {
-    /// Name, size in bytes and fields of the layers of [`Sweep`], in its order. The header has their fields one after the other:
-    /// nested there, some kernels come out longer.
+    /// Name, size in bytes and fields of the layers of [`Sweep`], in its order. The header has their fields one after
+    /// the other: nested there, some kernels come out longer.
     LAYERS;
 
     /// Which pairs, and where their results go.
@@ -267,7 +267,8 @@ params! {
         radius: u32,
         /// 1: `radius` is in millionths.
         radius_is_fraction: u32,
-        /// Kinds [with strips](crate::SweepKind::has_strips): 1: one ticket per strip ("grid sweep"); 0: one ticket per task.
+        /// Kinds [with strips](crate::SweepKind::has_strips): 1: one ticket per strip ("grid sweep"); 0: one ticket per
+        /// task.
         spread: u32,
         /// [`BAND_TABLE`]: a [`Range`] per row.
         ranges: u64,
@@ -275,7 +276,8 @@ params! {
         range_offsets: u64,
     }
 
-    /// Which strips, and what passes from one to the next. Kinds [without strips](crate::SweepKind::has_strips) do not look at it.
+    /// Which strips, and what passes from one to the next. Kinds [without strips](crate::SweepKind::has_strips) do not
+    /// look at it.
     struct Strips {
         /// States at edges: `slot * edge_stride + i`, part p at `p * edge_part_stride`.
         edges: u64,
@@ -283,8 +285,8 @@ params! {
         edge_stride: u64,
         /// Numbers from part to part.
         edge_part_stride: u64,
-        /// [Wide](crate::SweepKind::Wide) sweeps, never null: numbers on their way from strip to strip, each with a mark as wide,
-        /// at `slot * edge_stride + i`; with `spread` zeroed before the launch.
+        /// [Wide](crate::SweepKind::Wide) sweeps, never null: numbers on their way from strip to strip, each with a
+        /// mark as wide, at `slot * edge_stride + i`; with `spread` zeroed before the launch.
         links: u64,
         /// `spread`, of other kinds: rows done (u32), at `task * most_strips + strip`; zeroed before the launch.
         progress: u64,
@@ -319,7 +321,8 @@ params! {
         parameters: [f64; 4],
         /// The measure's option (edr: 1 normalized; lcss: 1 length).
         option: u32,
-        /// 1: only tasks whose place in `out` holds NaN: pairs that a kind which [may give up](crate::SweepKind::may_give_up) left.
+        /// 1: only tasks whose place in `out` holds NaN: pairs that a kind which
+        /// [may give up](crate::SweepKind::may_give_up) left.
         only_missing: u32,
     }
 }

@@ -1,8 +1,8 @@
 //! Which kernel, and how its work is spread: the one place that knows what is fast.
 //!
-//! Every kernel that can do a launch gets an estimate of its time, the larger of two: how long the machine takes to issue
-//! all instructions, and how long the longest chain of dependent rows takes, once per round of warps. The least estimate
-//! wins. What instructions cost is data: the [`Tuning`] of the machine.
+//! Every kernel that can do a launch gets an estimate of its time, the larger of two: how long the machine takes to
+//! issue all instructions, and how long the longest chain of dependent rows takes, once per round of warps. The least
+//! estimate wins. What instructions cost is data: the [`Tuning`] of the machine.
 
 use dtw_kernels::tuning::Tuning;
 use dtw_kernels::{Kernel, SweepKind, catalog};
@@ -161,16 +161,18 @@ fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
     issue.max(chain * (latency + (sharing - 1.0) * step) * rounds).max(alone)
 }
 
-/// Whether a wide sweep has one strip whose lanes share one column at most, and so a version of its own: kOne of sweeps/wide.cuh.
+/// Whether a wide sweep has one strip whose lanes share one column at most, and so a version of its own: kOne of
+/// sweeps/wide.cuh.
 fn is_one_strip(kernel: &Kernel, m: usize) -> bool {
     kernel.columns >= 32 && kernel.rows > 1 && m <= kernel.width() as usize && shares_at_most(1, kernel, m)
 }
 
-/// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane: kShared of lanes/cells.cuh.
+/// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane: kShared of
+/// lanes/cells.cuh.
 const MOST_SHARED: usize = 7;
 
-/// Whether the last strip's columns end with a lane while neighbouring lanes share at most so many, as `Layout` of sweeps/wide.cuh lays
-/// them out.
+/// Whether the last strip's columns end with a lane while neighbouring lanes share at most so many, as `Layout` of
+/// sweeps/wide.cuh lays them out.
 fn shares_at_most(shared: usize, kernel: &Kernel, m: usize) -> bool {
     let (columns, width) = (kernel.columns as usize, kernel.width() as usize);
     let left = m - m.saturating_sub(1) / width * width;

@@ -19,8 +19,8 @@ use crate::{Machine, TRANSFER_SLOTS};
 /// Tasks per multiprocessor from which a run of shorter columns gets a launch of its own.
 const RUN_TASKS: u64 = 64;
 
-/// How many times as long a launch may take whose results stay on the device: no transfer waits for its end, and each end leaves
-/// multiprocessors idle.
+/// How many times as long a launch may take whose results stay on the device: no transfer waits for its end, and each
+/// end leaves multiprocessors idle.
 const LONG_LAUNCHES: u64 = 8;
 
 /// A machine, and all the memory that its plan holds.
@@ -94,7 +94,8 @@ impl<T: Number, M: Machine> Engine<T, M> {
         }
     }
 
-    /// Most tasks of a launch for pairs of a chunk with at most so many cells; more of them where results stay on the device.
+    /// Most tasks of a launch for pairs of a chunk with at most so many cells; more of them where results stay on the
+    /// device.
     pub(crate) fn launch_tasks(&self, pairs: &Pairs<'_>, chunk: &Rect, cells: u64, in_place: bool) -> u64 {
         let times = if in_place { LONG_LAUNCHES } else { 1 };
         let tasks = launch_tasks(cells, self.sweeper.multiprocessors).saturating_mul(times);
@@ -242,8 +243,9 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
         Ok(())
     }
 
-    /// Launches the pairs of a row of a symmetric matrix with columns that are not among the rows on the device. Kernels write mirrored
-    /// results for triangles only, so this is a piece of the first row of the triangle that begins at the row's place on the diagonal.
+    /// Launches the pairs of a row of a symmetric matrix with columns that are not among the rows on the device.
+    /// Kernels write mirrored results for triangles only, so this is a piece of the first row of the triangle that
+    /// begins at the row's place on the diagonal.
     fn sweep_row(
         &mut self,
         pairs: &mut Pairs<'_>,

@@ -33,8 +33,8 @@ pub enum DeviceLayout<'a> {
         /// Points of each.
         length: usize,
     },
-    /// Series `s` is points `offsets[s] .. offsets[s + 1]`; the offsets are in host memory. They are copied to the device
-    /// when they differ from those of the call before.
+    /// Series `s` is points `offsets[s] .. offsets[s + 1]`; the offsets are in host memory. They are copied to the
+    /// device when they differ from those of the call before.
     Ragged(&'a [usize]),
 }
 

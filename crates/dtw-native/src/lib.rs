@@ -1,7 +1,7 @@
 //! Plans for every device that runs dtwave's native kernels.
 //!
-//! A device is a [`Machine`]: memory, copies and launches. What to launch, in which order and in how much memory is decided
-//! here, once for all of them. A call goes through these modules from top to bottom:
+//! A device is a [`Machine`]: memory, copies and launches. What to launch, in which order and in how much memory is
+//! decided here, once for all of them. A call goes through these modules from top to bottom:
 //!
 //! | module | decides |
 //! | --- | --- |

@@ -1,10 +1,13 @@
-//! Calls whose series and results are on the device: no copies, nothing allocated after the first call, nothing waited for.
+//! Calls whose series and results are on the device: no copies, nothing allocated after the first call, nothing waited
+//! for.
 //!
-//! The planner's loop goes through them as through any other pairs: the source of its series and the sink of its results are the
-//! caller's memory. Kernels write results to their places, so ragged series are swept as they come, not sorted by length.
+//! The planner's loop goes through them as through any other pairs: the source of its series and the sink of its
+//! results are the caller's memory. Kernels write results to their places, so ragged series are swept as they come, not
+//! sorted by length.
 //!
 //! Everything is put on the machine's queue and done when the queue has got there. Values are not looked at: what
-//! [`dtw_core::Problem::check_input`] promises of them (finite; timestamps that do not go back) is the caller's to keep.
+//! [`dtw_core::Problem::check_input`] promises of them (finite; timestamps that do not go back) is the caller's to
+//! keep.
 
 use dtw_core::{Error, Measure, Pairing, Result, SearchOptions, bail_invalid};
 use dtw_kernels::params::{self, Params};
@@ -23,17 +26,18 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Distances of all pairs to `out` on the device, shaped as the problem's pairing says. `y` is not looked at for
     /// [`Pairing::SelfSymmetric`].
     ///
-    /// Returns when the work is on the queue. The inputs must stay as they are, and `out` unread, until it is done. Series that
-    /// do not fit the memory limit all at once are prepared in parts, and long work is put on the queue as several launches, before
-    /// each of which the observer is asked whether to stop; it is told of no cells. What a launch puts in its place stays there.
+    /// Returns when the work is on the queue. The inputs must stay as they are, and `out` unread, until it is done.
+    /// Series that do not fit the memory limit all at once are prepared in parts, and long work is put on the queue as
+    /// several launches, before each of which the observer is asked whether to stop; it is told of no cells. What a
+    /// launch puts in its place stays there.
     ///
-    /// Nobody looks at the values between two sweeps. So if some pair's lengths and band leave few paths, all results of
-    /// Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower; pairs
-    /// that it gives up, at small γ, come from the usual one.
+    /// Nobody looks at the values between two sweeps. So if some pair's lengths and band leave few paths, all results
+    /// of Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower;
+    /// pairs that it gives up, at small γ, come from the usual one.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::Unsupported`] for what needs the host to put results
-    /// together (soft_dtw_divergence, msm of several channels, searches in a band): `distances` can;
+    /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::Unsupported`] for what needs the host to put
+    /// results together (soft_dtw_divergence, msm of several channels, searches in a band): `distances` can;
     /// [`Error::OutOfMemory`] where not even one series of each side fits the memory limit.
     ///
     /// # Safety

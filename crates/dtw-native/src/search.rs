@@ -118,7 +118,8 @@ struct Sweeps<'a, T: Number, M: Machine> {
     in_place: bool,
 }
 
-/// Most tasks whose edges, and hits if some are wanted, fit at once, of references and queries that are at most so long.
+/// Most tasks whose edges, and hits if some are wanted, fit at once, of references and queries that are at most so
+/// long.
 fn most_tasks<T: Number, M: Machine>(
     engine: &Engine<T, M>,
     functor: &Functor,
@@ -160,7 +161,8 @@ impl<T: Number, M: Machine> Device for Sweeps<'_, T, M> {
         if chunk.pairing == Pairing::Zipped || pairs.rows.len() == 1 {
             return Ok(tiles(chunk, most, tasks));
         }
-        // Costs come out task by task, with queries running fastest; in their places references do. So one query at a time.
+        // Costs come out task by task, with queries running fastest; in their places references do. So one query at a
+        // time.
         let of_query = |q: usize| Rect { columns: q..q + 1, ..chunk.clone() };
         Ok(chunk.columns.clone().flat_map(|q| tiles(&of_query(q), most, tasks)).collect())
     }

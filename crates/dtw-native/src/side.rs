@@ -379,7 +379,8 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))
     }
 
-    /// The same part, whose first series has this number in a launch. No task may have a series before it: none is there.
+    /// The same part, whose first series has this number in a launch. No task may have a series before it: none is
+    /// there.
     pub(crate) fn numbered_from(&self, number: usize, part: params::Side) -> params::Side {
         let (number, mut side) = (number as u64, part);
         side.count += number as u32;

@@ -1,7 +1,7 @@
 //! Results of Soft-DTW, its divergence and the alignment kernel: a second sweep where one would lose digits.
 //!
-//! The plain sweep gives a value for every pair; [`SoftResult`] says which have kept their digits. The others are swept again
-//! for their excess: all pairs where that is many of them, else these alone.
+//! The plain sweep gives a value for every pair; [`SoftResult`] says which have kept their digits. The others are swept
+//! again for their excess: all pairs where that is many of them, else these alone.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -159,8 +159,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         Ok(())
     }
 
-    /// The functor to sweep with before the plain one, which then does the pairs that this gave up: for results on a device that
-    /// nobody looks at, if there are lengths with so few paths that some may lose their digits.
+    /// The functor to sweep with before the plain one, which then does the pairs that this gave up: for results on a
+    /// device that nobody looks at, if there are lengths with so few paths that some may lose their digits.
     pub(crate) fn soft_before(&mut self, order_x: &Order, order_y: &Order) -> Result<Option<Functor>> {
         let measure = &self.problem.spec().measure;
         let Some(soft) = SoftResult::of(measure) else { return Ok(None) };

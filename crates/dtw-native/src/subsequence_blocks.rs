@@ -1,8 +1,9 @@
 //! Matches of any length in a reference that comes block after block: in memory that does not depend on its length.
 //!
-//! A block is swept as a grid of its own (native/sweeps/block.cuh) whose border is the last row of the block before, so that its costs
-//! are those of one sweep of the whole, to the last bit. That row has one state for each point of a query. It goes through the
-//! host, which knows where its paths really start. The host also chooses among the ends of all blocks.
+//! A block is swept as a grid of its own (native/sweeps/block.cuh) whose border is the last row of the block before, so
+//! that its costs are those of one sweep of the whole, to the last bit. That row has one state for each point of a
+//! query. It goes through the host, which knows where its paths really start. The host also chooses among the ends of
+//! all blocks.
 
 use std::ops::Range;
 
@@ -75,7 +76,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         self.scan(queries, (&order, &(0..queries.len())), reference, options)
     }
 
-    /// Calls `each` with query, reference and hits of every pair: for references of which not even one row fits the memory.
+    /// Calls `each` with query, reference and hits of every pair: for references of which not even one row fits the
+    /// memory.
     pub(crate) fn each_in_blocks(
         &mut self,
         pairing: Pairing,

@@ -256,8 +256,8 @@ impl<M: Machine> Sweeper<M> {
         }
     }
 
-    /// Bytes that a task whose last column is wanted takes at most: its edge, its links where there are kernels that have some
-    /// and the budget has room for them, and its strips' progress.
+    /// Bytes that a task whose last column is wanted takes at most: its edge, its links where there are kernels that
+    /// have some and the budget has room for them, and its strips' progress.
     pub(crate) fn kept_bytes<T: Number>(functor: &Functor, n: usize, m: usize, budget: &Budget) -> u64 {
         let bytes = |numbers: usize| {
             // No strip is narrower than a warp.
@@ -304,8 +304,8 @@ impl<M: Machine> Sweeper<M> {
         Ok(None)
     }
 
-    /// Pairs of one strip: a group of lanes for each. Of the pairs that a kind gave up there are few, so warps that look for
-    /// them take more than one round.
+    /// Pairs of one strip: a group of lanes for each. Of the pairs that a kind gave up there are few, so warps that
+    /// look for them take more than one round.
     fn launch_one_strip(&mut self, kernel: &'static Kernel, p: &params::Sweep) -> Result<()> {
         let groups = u64::from(32 / kernel.lanes.min(32));
         let mut blocks = blocks_for(p.pairs.tasks.div_ceil(groups));

@@ -1,8 +1,9 @@
-//! Searching z-normalised windows of a reference that is read block by block: in memory that does not depend on its length.
+//! Searching z-normalised windows of a reference that is read block by block: in memory that does not depend on its
+//! length.
 //!
-//! A block's windows are normalised and compared on the device; their costs come to the host, which chooses among all blocks. The
-//! last points of a block are kept for the windows that reach into the next one. So the costs are those of the whole
-//! reference to the last bit.
+//! A block's windows are normalised and compared on the device; their costs come to the host, which chooses among all
+//! blocks. The last points of a block are kept for the windows that reach into the next one. So the costs are those of
+//! the whole reference to the last bit.
 
 use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, WindowBlocks, Windows};
 use dtw_plan::{Order, stop_if_cancelled};
@@ -42,7 +43,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 budget.sides / 2,
             ));
         }
-        // A window brings its point, twice, and a cost of each query on the device; costs of one query come to the host.
+        // A window brings its point, twice, and a cost of each query on the device; costs of one query come to the
+        // host.
         let window_bytes = (count + 1 + 2 * channels) as u64 * number;
         let least = window_bytes + 2 * (length * channels) as u64 * number;
         if least > budget.tile {

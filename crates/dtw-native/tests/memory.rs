@@ -1,4 +1,5 @@
-//! Results do not depend on how much memory there is or where it is: tiles under a small limit, and series on the device.
+//! Results do not depend on how much memory there is or where it is: tiles under a small limit, and series on the
+//! device.
 #![cfg(feature = "host")]
 
 use std::sync::Arc;
@@ -207,8 +208,8 @@ fn a_search_finds_the_same_where_its_last_column_does_not_fit() {
         Ok(out[0])
     };
     let expected = cost(1 << 30).unwrap();
-    // A quarter is for last columns: 32,000 bytes and a little, thrice that where strips pass numbers on as links. With less
-    // the reference is cut into blocks.
+    // A quarter is for last columns: 32,000 bytes and a little, thrice that where strips pass numbers on as links. With
+    // less the reference is cut into blocks.
     for limit in [20_000, 4 * 31_000, 4 * 33_000, 8 * 33_000, 8 * 60_000, 8 * 95_000, 8 * 100_000] {
         assert_eq!(cost(limit).unwrap(), expected, "limit {limit}");
     }

@@ -1,6 +1,6 @@
-//! Every shape of the fast sweeps, whichever the planner would choose: lengths at the edges of lanes, strips and bundles of
-//! rows, several pairs of different lengths at once, strips in one warp or in many. Points are multiples of a quarter, so that
-//! every sum is exact and results must be equal.
+//! Every shape of the fast sweeps, whichever the planner would choose: lengths at the edges of lanes, strips and
+//! bundles of rows, several pairs of different lengths at once, strips in one warp or in many. Points are multiples of
+//! a quarter, so that every sum is exact and results must be equal.
 #![cfg(feature = "host")]
 
 use dtw_core::Scalar;

@@ -105,7 +105,8 @@ fn points_far_from_zero_and_alike_points_keep_their_digits() {
     check(kernel, &[vec![2.5; 90], beside(0.0, 9)], &[vec![2.5; 128], beside(0.0, 9)], 1.0);
 }
 
-/// First rows and columns that nothing matches, so that the best paths of their cells are far worse than those of the next.
+/// First rows and columns that nothing matches, so that the best paths of their cells are far worse than those of the
+/// next.
 #[test]
 fn cells_that_fall_and_rise_by_thousands_of_digits() {
     let mut done = 0;

@@ -1,5 +1,5 @@
-//! The second sweep of measures that sum over all paths: where it is launched, what is told of it, and results that stay on the
-//! device. (What its digits are worth is judged by the suite's section of the same name.)
+//! The second sweep of measures that sum over all paths: where it is launched, what is told of it, and results that
+//! stay on the device. (What its digits are worth is judged by the suite's section of the same name.)
 #![cfg(feature = "host")]
 
 use std::sync::Arc;

@@ -64,7 +64,8 @@ pub(crate) fn prepare(dataset: &mut Dataset, how: Normalize) {
     }
 }
 
-/// The computation on series whose files have timestamps: the stiffness of twed is per unit of time, and points are counted.
+/// The computation on series whose files have timestamps: the stiffness of twed is per unit of time, and points are
+/// counted.
 ///
 /// |tᵢ − sⱼ| is the step times |i − j| where all series have their points at the same, equally spaced times; others are
 /// refused for twed. No other measure looks at time.

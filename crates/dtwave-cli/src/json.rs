@@ -6,8 +6,8 @@ use crate::engine::Element;
 use crate::words::unsigned_zero;
 
 /// A number of a result. JSON has none for infinity, and `null` would read as "no value": infinite results are the
-/// strings `"Infinity"` and `"-Infinity"`, which `float()` of Python and `Number()` of JavaScript take, as does the JSON
-/// mapping of protocol buffers.
+/// strings `"Infinity"` and `"-Infinity"`, which `float()` of Python and `Number()` of JavaScript take, as does the
+/// JSON mapping of protocol buffers.
 pub(crate) struct Number<T>(pub(crate) T);
 
 impl<T: Element> Serialize for Number<T> {

@@ -1,8 +1,8 @@
 //! Whether there is a standard output to print results on.
 //!
-//! The standard library puts `/dev/null` in the place of a standard output that is closed (`>&-`), and takes it for a success
-//! that one which is open for reading only cannot be written to. A result would be lost without a word, so the program asks
-//! before the library does.
+//! The standard library puts `/dev/null` in the place of a standard output that is closed (`>&-`), and takes it for a
+//! success that one which is open for reading only cannot be written to. A result would be lost without a word, so the
+//! program asks before the library does.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

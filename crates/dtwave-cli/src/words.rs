@@ -12,8 +12,8 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{ending}")
 }
 
-/// A number for a column of numbers: six decimals, or six digits and an exponent where those would show nothing or a row of
-/// zeros.
+/// A number for a column of numbers: six decimals, or six digits and an exponent where those would show nothing or a
+/// row of zeros.
 pub(crate) fn cell(value: f64) -> String {
     if value == 0.0 || !value.is_finite() || (1e-4..1e9).contains(&value.abs()) {
         format!("{:.6}", unsigned_zero(value))

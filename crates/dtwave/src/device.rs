@@ -81,8 +81,8 @@ fn of_cpu(cores: usize, isas: &[&str]) -> String {
 }
 
 impl Device {
-    /// The device that can do everything: this machine's cores. A GPU is used where it is named, because it does not yet
-    /// compute gradients and expected alignments.
+    /// The device that can do everything: this machine's cores. A GPU is used where it is named, because it does not
+    /// yet compute gradients and expected alignments.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the build has no backend at all.
@@ -102,8 +102,8 @@ impl Device {
     /// in a process; work of one task, as the distance of two series, is done by the caller's thread.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] when the build lacks the `cpu` feature, [`Error::Backend`] when the operating system does not
-    /// start as many threads.
+    /// [`Error::Unsupported`] when the build lacks the `cpu` feature, [`Error::Backend`] when the operating system does
+    /// not start as many threads.
     pub fn cpu_with_threads(threads: usize) -> Result<Self> {
         #[cfg(feature = "cpu")]
         return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::shared(threads)?)));
@@ -117,12 +117,12 @@ impl Device {
         }
     }
 
-    /// The first NVIDIA GPU, in the driver's order; the variable `CUDA_VISIBLE_DEVICES` says which ones the driver shows.
-    /// Everything but gradients and expected alignments runs there.
+    /// The first NVIDIA GPU, in the driver's order; the variable `CUDA_VISIBLE_DEVICES` says which ones the driver
+    /// shows. Everything but gradients and expected alignments runs there.
     ///
     /// # Errors
-    /// [`Error::Backend`] when there is no driver, no GPU, or the kernels are not built; [`Error::Unsupported`] when the
-    /// build lacks the `cuda` feature. The text says which, and what to do.
+    /// [`Error::Backend`] when there is no driver, no GPU, or the kernels are not built; [`Error::Unsupported`] when
+    /// the build lacks the `cuda` feature. The text says which, and what to do.
     pub fn cuda() -> Result<Self> {
         Self::cuda_with_device(0)
     }
@@ -145,12 +145,12 @@ impl Device {
         }
     }
 
-    /// The device of a backend by name: `cpu`, `cuda` (the first GPU), or `auto`, which is the CPU. `threads` is for the
-    /// CPU; 0 is one per core.
+    /// The device of a backend by name: `cpu`, `cuda` (the first GPU), or `auto`, which is the CPU. `threads` is for
+    /// the CPU; 0 is one per core.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] with the reason when there is no such device, as of `hip` and `wgpu`, which no version has yet;
-    /// [`Error::Invalid`] for another name.
+    /// [`Error::Unsupported`] with the reason when there is no such device, as of `hip` and `wgpu`, which no version
+    /// has yet; [`Error::Invalid`] for another name.
     pub fn named(name: &str, threads: usize) -> Result<Self> {
         match name {
             "auto" | "cpu" => Self::cpu_with_threads(threads),

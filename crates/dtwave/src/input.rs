@@ -109,8 +109,8 @@ impl<T: Float, S: Data<Elem = T>> AsSeries<T> for ArrayBase<S, Ix2> {
     }
 }
 
-/// Anything that is a batch of series. Vectors of vectors have one channel and may be ragged; two-dimensional arrays are
-/// `[series, time]`, three-dimensional ones `[series, time, channel]`.
+/// Anything that is a batch of series. Vectors of vectors have one channel and may be ragged; two-dimensional arrays
+/// are `[series, time]`, three-dimensional ones `[series, time, channel]`.
 pub trait AsBatch<T> {
     /// The batch.
     ///

@@ -15,8 +15,8 @@
 //! # Ok::<(), dtwave::Error>(())
 //! ```
 //!
-//! Calls of one shape in a loop are quick: [`distance`] and its kin share threads and plans in the whole process, a session
-//! keeps its own. Who wants to hold a plan gets it from [`Device::backend`].
+//! Calls of one shape in a loop are quick: [`distance`] and its kin share threads and plans in the whole process, a
+//! session keeps its own. Who wants to hold a plan gets it from [`Device::backend`].
 //!
 //! This crate chooses a device and hands the work on; the vocabulary is [`dtw_core`]'s, re-exported here, and the
 //! algorithms built on distances are [`dtw_learn`]'s.

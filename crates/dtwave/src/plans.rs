@@ -19,8 +19,8 @@ const SHARE: u64 = 64;
 /// A plan for values of type `T`, boxed once more to be kept among those of other types.
 pub(crate) type Boxed<T> = Box<Box<dyn Plan<T>>>;
 
-/// Plans that wait, the latest used last. A call takes its plan out and puts it back, so no two calls use one at once and the
-/// lock is held only to look.
+/// Plans that wait, the latest used last. A call takes its plan out and puts it back, so no two calls use one at once
+/// and the lock is held only to look.
 #[derive(Default)]
 pub(crate) struct Plans(Mutex<Vec<Waiting>>);
 
@@ -52,7 +52,8 @@ impl Plans {
         waiting.remove(at).plan.downcast().ok()
     }
 
-    /// Lets a plan wait. One that holds too much is dropped; so are those that have waited longest, where all hold too much.
+    /// Lets a plan wait. One that holds too much is dropped; so are those that have waited longest, where all hold too
+    /// much.
     pub(crate) fn keep<T: Float>(&self, plan: Boxed<T>) {
         let bytes = plan.scratch_bytes();
         let most = MOST_BYTES.min(plan.problem().memory_limit_bytes() / SHARE);

@@ -13,10 +13,10 @@ use crate::{AsBatch, AsSeries, Device, Float};
 
 /// A spec on a device. Make one, then call it as often as you like, from as many threads as you like.
 ///
-/// A session keeps its plans, by the shape of what was computed, so that calls of one shape in a loop cost little more than the
-/// computation. It keeps at most eight, the latest used, that hold at most 1/64 of the memory limit and 16 MiB between calls,
-/// all together and beside the limit; a plan that holds more is dropped after its call. [`Session::clear`] drops all. Clones
-/// share them.
+/// A session keeps its plans, by the shape of what was computed, so that calls of one shape in a loop cost little more
+/// than the computation. It keeps at most eight, the latest used, that hold at most 1/64 of the memory limit and 16 MiB
+/// between calls, all together and beside the limit; a plan that holds more is dropped after its call.
+/// [`Session::clear`] drops all. Clones share them.
 ///
 /// ```
 /// use dtwave::{Band, Session, Spec};
@@ -221,9 +221,9 @@ impl Session {
         Ok(out)
     }
 
-    /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from
-    /// [`TilePlan::new`]; `skip` says which tiles are not wanted (already done); `sink` gets each finished tile, row-major.
-    /// Tiles off the diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
+    /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from [`TilePlan::new`]; `skip`
+    /// says which tiles are not wanted (already done); `sink` gets each finished tile, row-major. Tiles off the
+    /// diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
     ///
     /// # Errors
     /// [`Error::Invalid`] for bad series or parameters, and whatever `sink` returns.
@@ -264,8 +264,8 @@ impl Session {
     /// Values and gradients of zipped pairs (Soft-DTW and its divergence). `upstream` is one factor per pair.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters, and for measures without a gradient; [`Error::Unsupported`] where the
-    /// device cannot.
+    /// [`Error::Invalid`] for bad series or parameters, and for measures without a gradient; [`Error::Unsupported`]
+    /// where the device cannot.
     pub fn gradients<T: Float>(
         &self,
         x: &(impl AsBatch<T> + ?Sized),
@@ -307,7 +307,8 @@ impl Session {
     /// The expected alignment `E = ∂value/∂cost` of Soft-DTW: shape `[n, m]`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters, and for other measures; [`Error::Unsupported`] where the device cannot.
+    /// [`Error::Invalid`] for bad series or parameters, and for other measures; [`Error::Unsupported`] where the device
+    /// cannot.
     pub fn expected_alignment<T: Float>(
         &self,
         x: &(impl AsSeries<T> + ?Sized),
@@ -338,8 +339,8 @@ impl Session {
         found.pop().ok_or_else(|| Error::invalid("one query has one list of matches"))
     }
 
-    /// The best matches of each query in each reference: those of query `q` in reference `r` at `q · references + r`. Otherwise
-    /// as [`search`](Self::search); several queries use several threads.
+    /// The best matches of each query in each reference: those of query `q` in reference `r` at `q · references + r`.
+    /// Otherwise as [`search`](Self::search); several queries use several threads.
     ///
     /// # Errors
     /// [`Error::Invalid`] for bad series or parameters.
@@ -358,8 +359,8 @@ impl Session {
     /// searched for all queries while the next block is read. The hits are those of [`search_all`](Self::search_all).
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters, and for a band without [`SearchOptions::normalized_window`], which
-    /// needs the whole reference; what `reference` says.
+    /// [`Error::Invalid`] for bad series or parameters, and for a band without [`SearchOptions::normalized_window`],
+    /// which needs the whole reference; what `reference` says.
     pub fn search_blocks<T: Float>(
         &self,
         queries: &(impl AsBatch<T> + ?Sized),

@@ -1,7 +1,7 @@
 //! The library where there may be no threads, no clock and no standard output: golden numbers, and a session's calls.
 //!
-//! A program of its own rather than tests of the usual kind, so that `cargo xtask elsewhere wasm` can run it under Node.js.
-//! It panics at the first thing that is wrong, and says last how many cases passed.
+//! A program of its own rather than tests of the usual kind, so that `cargo xtask elsewhere wasm` can run it under
+//! Node.js. It panics at the first thing that is wrong, and says last how many cases passed.
 
 use dtw_conformance::report::Report;
 use dtw_conformance::suite::run_section_from;
@@ -49,7 +49,8 @@ fn main() {
     say(&whole.to_string());
 }
 
-/// A matrix of many tiles, gradients, an alignment and a search, which all share their work among threads if there are any.
+/// A matrix of many tiles, gradients, an alignment and a search, which all share their work among threads if there are
+/// any.
 fn a_session_works() {
     // More series than lanes, of lengths that differ.
     let series: Vec<Vec<f64>> =
@@ -113,7 +114,8 @@ fn say(text: &str) {
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn say(text: &str) {
-    // SAFETY: xtask's run.mjs has this function; it reads the text, within the program's memory or not at all, before it returns.
+    // SAFETY: xtask's run.mjs has this function; it reads the text, within the program's memory or not at all, before
+    // it returns.
     #[link(wasm_import_module = "host")]
     unsafe extern "C" {
         safe fn say(text: *const u8, bytes: usize);

@@ -1,4 +1,5 @@
-//! Sessions keep plans: results are those of fresh ones, whoever calls, from however many threads and in a forked process.
+//! Sessions keep plans: results are those of fresh ones, whoever calls, from however many threads and in a forked
+//! process.
 #![cfg(feature = "cpu")]
 
 use std::sync::Arc;
@@ -109,8 +110,8 @@ fn a_forked_process_computes_with_threads_of_its_own() {
     let session = Session::new(Spec::dtw()).on(Device::cpu_with_threads(2).unwrap());
     let sum = || session.pairwise(&all).map(|matrix| matrix.sum());
     let expected = sum().unwrap();
-    // SAFETY: the child runs what a forked child may here: code that waits for no lock that another thread of this process
-    // can hold but the allocator's, which the system's C library keeps usable; and it leaves by `_exit`.
+    // SAFETY: the child runs what a forked child may here: code that waits for no lock that another thread of this
+    // process can hold but the allocator's, which the system's C library keeps usable; and it leaves by `_exit`.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "no process: {}", std::io::Error::last_os_error());
     if child == 0 {

@@ -16,8 +16,8 @@ namespace dtw {
 // Most columns that two neighbouring lanes may share; see `Layout` in wide.cuh.
 constexpr int kShared = 7;
 
-// Which column is a lane's right edge, whose cells go to the next lane: the last, or one up to kShared before it. Bits of
-// that distance.
+// Which column is a lane's right edge, whose cells go to the next lane: the last, or one up to kShared before it. Bits
+// of that distance.
 struct EdgeColumn {
     bool one, two, four;
 

@@ -52,8 +52,8 @@ struct Points {
     }
 };
 
-// The rows of a lane, one after the other. The next row is read while the present one is swept. kFree rows may lie in the
-// padding before and behind the series; others stay within it.
+// The rows of a lane, one after the other. The next row is read while the present one is swept. kFree rows may lie in
+// the padding before and behind the series; others stay within it.
 template <class R, bool kMany, bool kFree>
 struct Rows {
     using T = typename R::Number;

@@ -1,5 +1,5 @@
-// The best ends of subsequence sweeps: repeated argmin over the last column, with a zone round each hit left out. A warp
-// per task. Equal costs: the smaller end.
+// The best ends of subsequence sweeps: repeated argmin over the last column, with a zone round each hit left out. A
+// warp per task. Equal costs: the smaller end.
 #pragma once
 
 #include "../recurrence/arithmetic.cuh"

@@ -1,6 +1,6 @@
-// z-normalisation at the speed of copying: a warp keeps a whole series in registers, so that it is read once and written
-// once. Series longer than that are read again from the cache. Points are taken from the middle of their range before they
-// are added up, so that an offset of all of them costs no digits.
+// z-normalisation at the speed of copying: a warp keeps a whole series in registers, so that it is read once and
+// written once. Series longer than that are read again from the cache. Points are taken from the middle of their range
+// before they are added up, so that an offset of all of them costs no digits.
 #pragma once
 
 #include "prepare.cuh"

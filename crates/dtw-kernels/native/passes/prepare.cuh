@@ -32,8 +32,8 @@ struct RawSeries {
     const Prepare& p;
     const T* values;
     uint32_t length;  // prepared points
-    // Of the channel being written, in doubles and in units of a power of two: a float has no digits for the mean of points
-    // that lie close together and far from zero.
+    // Of the channel being written, in doubles and in units of a power of two: a float has no digits for the mean of
+    // points that lie close together and far from zero.
     double unit, mean, inverse;
 
     // Channel c of prepared point i.

@@ -1,5 +1,6 @@
 // LCSS: L(i,j) = L(i-1,j-1) + 1 if |x_i - y_j| <= e, else max(L(i-1,j), L(i,j-1)); borders 0. Kept as -L, so that the
-// best arrival is the least. A band restricts matches: outside it L is the larger of L(i-1,j) and L(i,j-1). Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
+// best arrival is the least. A band restricts matches: outside it L is the larger of L(i-1,j) and L(i,j-1). Vlachos,
+// Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 #pragma once
 
 #include "norm.cuh"

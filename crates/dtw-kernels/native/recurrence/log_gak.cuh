@@ -1,5 +1,5 @@
-// Log of the global alignment kernel: Z(i,j) = k (Z(i-1,j-1) + Z(i-1,j) + Z(i,j-1)), k = q / (2 - q), q = e^(-d/2s^2) with
-// d the squared Euclidean distance; the result is ln Z(n,m). Cuturi 2011, "Fast Global Alignment Kernels", ICML.
+// Log of the global alignment kernel: Z(i,j) = k (Z(i-1,j-1) + Z(i-1,j) + Z(i,j-1)), k = q / (2 - q), q = e^(-d/2s^2)
+// with d the squared Euclidean distance; the result is ln Z(n,m). Cuturi 2011, "Fast Global Alignment Kernels", ICML.
 #pragma once
 
 #include "norm.cuh"

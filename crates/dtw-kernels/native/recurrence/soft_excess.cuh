@@ -1,8 +1,8 @@
-// Soft-DTW and the alignment kernel where the costs are small beside gamma: Z = sum of e^(-cost/gamma) over N paths, kept as
-// Z and what is missing to N, X = N - Z. With q = e^(-c/gamma): Z = q (Z + Z + Z), X = X + X + X + (1 - q)(Z + Z + Z), sums of
-// positive numbers only, in which 1 - q keeps the digits of c/gamma that q near 1 has lost. The result is the excess
-// gamma ln(N/Z) = gamma ln(1 + X/Z) over -gamma ln N, or the value itself: with N counted in a double beside them, which holds
-// it wherever paths are few. The same as dtw-core's SoftExcess.
+// Soft-DTW and the alignment kernel where the costs are small beside gamma: Z = sum of e^(-cost/gamma) over N paths,
+// kept as Z and what is missing to N, X = N - Z. With q = e^(-c/gamma): Z = q (Z + Z + Z), X = X + X + X + (1 - q)(Z +
+// Z + Z), sums of positive numbers only, in which 1 - q keeps the digits of c/gamma that q near 1 has lost. The result
+// is the excess gamma ln(N/Z) = gamma ln(1 + X/Z) over -gamma ln N, or the value itself: with N counted in a double
+// beside them, which holds it wherever paths are few. The same as dtw-core's SoftExcess.
 #pragma once
 
 #include "norm.cuh"
@@ -95,7 +95,8 @@ struct SoftExcess {
         const T sum = v.kept + v.missing, shift = sum > T(0) ? exponent_of(sum) : T(0), scale = pow2(-shift);
         return {v.kept * scale, v.missing * scale, v.exponent + shift, v.paths};
     }
-    // NaN where Z has become too small a share of N to have kept its digits, and where a value is wanted and N is too large.
+    // NaN where Z has become too small a share of N to have kept its digits, and where a value is wanted and N is too
+    // large.
     DTW_DEVICE T finish(State v, uint32_t, uint32_t) const {
         const double kept = static_cast<double>(v.kept), missing = static_cast<double>(v.missing);
         const bool vouched = kept > 0.0 && kept >= missing * exp2_(0.9 * static_cast<double>(Limits<T>::kPow2Min));

@@ -1,8 +1,9 @@
-// Subsequence DTW with the reference in the rows and the query in the columns: every row may start a match (border column
-// 0), every row may end one (the last column is the result). A state carries the row where its path starts.
+// Subsequence DTW with the reference in the rows and the query in the columns: every row may start a match (border
+// column 0), every row may end one (the last column is the result). A state carries the row where its path starts.
 //
-// Equal arrivals: the diagonal, then one step in the query (left here), then one in the reference (up here): the order in
-// which a path is walked back. Sakoe & Chiba's recurrence with open ends; Mueller 2007, 10.1007/978-3-540-74048-3, 4.4.
+// Equal arrivals: the diagonal, then one step in the query (left here), then one in the reference (up here): the order
+// in which a path is walked back. Sakoe & Chiba's recurrence with open ends; Mueller 2007, 10.1007/978-3-540-74048-3,
+// 4.4.
 #pragma once
 
 #include "dtw.cuh"

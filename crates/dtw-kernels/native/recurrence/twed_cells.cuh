@@ -81,8 +81,9 @@ struct LaggedCells {
     }
 };
 
-// The same for few, narrow lanes, where nothing but the wait for the left neighbour counts: what comes to a row from above is
-// made as soon as the row above is, so that a cell is one addition and one comparison behind the cell to its left.
+// The same for few, narrow lanes, where nothing but the wait for the left neighbour counts: what comes to a row from
+// above is made as soon as the row above is, so that a cell is one addition and one comparison behind the cell to its
+// left.
 template <class R, int K>
 struct EarlyCells {
     using T = typename R::Number;

@@ -2,7 +2,7 @@
 // Only its kernels include this header: the others need not be compiled again for it.
 //
 //   for each ticket (a strip of a task), as in strips.cuh:
-//       border above the first row = last row of the block before: totals in y's `sums` (infinite before the first block),
+//       border above the first row = last row of the block before: totals in y's `sums` (infinite before the first),
 //       start of a path that comes from column j = kCarried + j
 //       sweep the strip, each row's last cell to the edge: every row may end a match
 //       write the last row to p.choices: totals at task * choice_stride + column, then starts likewise

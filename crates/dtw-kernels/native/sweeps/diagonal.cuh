@@ -5,12 +5,13 @@
 //       lane l owns K offsets c = j - i + below of the band; its cells are those of row -1
 //       at step t, lane l takes row i = t - l:
 //           left = last cell of row i, from lane l - 1 (lane 0: forbidden)
-//           for each offset c:  cell[c] = combine(diagonal = cell[c], up = cell[c + 1], left, price(x_i, y_(i + c - below)))
+//           for each offset c:
+//               cell[c] = combine(diagonal = cell[c], up = cell[c + 1], left, price(x_i, y_(i + c - below)))
 //           up of the last offset = first cell of row i - 1, from lane l + 1 (made in this very step)
 //       the lane of the last cell's offset writes the result after the last row
 //
-//   row i        . . [ l0 | l1 | l2 ]                  offsets stay with their lanes, and columns move past them by one a
-//   row i + 1    . . . [ l0 | l1 | l2 ]                row: no cell is outside the band, so nothing is masked
+//   row i        . . [ l0 | l1 | l2 ]              offsets stay with their lanes, and columns move past them by one
+//   row i + 1    . . . [ l0 | l1 | l2 ]            a row: no cell is outside the band, so nothing is masked
 //   row i + 2    . . . . [ l0 | l1 | l2 ]
 //
 // G * K offsets may be more than the band has; so the first places of a lane, at most kIdle, may stand for no cell:
@@ -55,7 +56,8 @@ DTW_DEVICE void sweep_diagonal(const Sweep& p) {
         T cell[K], point[K + kMoves];
         DTW_UNROLL
         for (int q = 0; q < K; ++q) {
-            // The row above the first, in which every place stands for one column earlier: the corner is the one before column 0.
+            // The row above the first, in which every place stands for one column earlier: the corner is the one before
+            // column 0.
             cell[q] = column + q == 0 && q >= static_cast<int>(idle) ? r.origin() : r.forbidden();
         }
         DTW_UNROLL

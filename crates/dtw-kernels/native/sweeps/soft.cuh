@@ -6,8 +6,7 @@
 //           left = last cell of lane l - 1, times 2^(its exponent - own)
 //           for k = 0 .. K - 1:  cell[k] = w (diagonal + up + left),  w = 2^-(x_i - y_k)^2
 //       every few steps: each lane sets its exponent anew and notes what that may have lost
-//       the lane of the last column writes log(cell) + exponent, or NaN where a lane may have lost too much: the pair is
-//       given up
+//       the lane of the last column writes log(cell) + exponent; NaN where a lane may have lost too much: given up
 //
 //                lane 0          lane 1          lane 2
 //              | K doubles, e0 | K doubles, e1 | K doubles, e2 |      what is meant is cell * 2^exponent
@@ -48,9 +47,10 @@ DTW_DEVICE constexpr uint32_t high_of_pow2(int e) { return static_cast<uint32_t>
 // 2^e, for a normal result.
 DTW_DEVICE double double_pow2(int32_t e) { return from_words(high_of_pow2(e), 0); }
 
-// 2^-d^2 for d up to kNear, to 2^-20. The float's last three bits would take an instruction to move to the lower word; it holds
-// all of the float's bits instead, which are less than a quarter of what it can hold. What that takes away on average is added
-// before: kMean, which is less than the last place of most d^2, but rounding lets it through on average.
+// 2^-d^2 for d up to kNear, to 2^-20. The float's last three bits would take an instruction to move to the lower word;
+// it holds all of the float's bits instead, which are less than a quarter of what it can hold. What that takes away on
+// average is added before: kMean, which is less than the last place of most d^2, but rounding lets it through on
+// average.
 DTW_DEVICE double weight_near(float d) {
     constexpr float kMean = 1.6e-7f;
     const uint32_t bits = static_cast<uint32_t>(bits_of(exp2_(fma_(-d, d, kMean))));
@@ -86,8 +86,8 @@ struct SharedCells {
         }
     }
 
-    // Sets the exponent; `corner` is scaled like the cells. `coming` is the next number from the left, meant with the exponent
-    // `its`; it is made a number of this lane. False if a cell is too large, or all have vanished.
+    // Sets the exponent; `corner` is scaled like the cells. `coming` is the next number from the left, meant with the
+    // exponent `its`; it is made a number of this lane. False if a cell is too large, or all have vanished.
     DTW_DEVICE bool settle(double& corner, double& coming, int32_t its) {
         // Upper words order positive doubles, and NaN beyond them. Columns beyond the series are like any others.
         int32_t least = static_cast<int32_t>(high_of(cell[0])), largest = least;
@@ -104,7 +104,8 @@ struct SharedCells {
         const int32_t before = exponent;
         exponent = comes && (empty || next > own) ? next - kTop : empty ? exponent : own - kTop;
         exponent = !empty && before - exponent > 1000 ? before - 1000 : exponent;
-        // Numbers may be further from their new exponent than one factor can express, and those beyond two do not matter.
+        // Numbers may be further from their new exponent than one factor can express, and those beyond two do not
+        // matter.
         const int32_t shift = empty ? 0 : before - exponent, apart = its - exponent;
         int32_t rest = shift < -2000 ? -2000 : shift;
         do {
@@ -160,9 +161,9 @@ DTW_DEVICE void find_range(const Points<float>& x, const Points<float>& y, uint3
     most += nothing;
 }
 
-// All rows of the groups of a warp: `most` steps. The group's first lane begins after `wait` of them; after `begun` every lane
-// has, and `early` more make the rows that differ most. `at` is this lane's row at step 0, which may lie before the first.
-// Returns whether all lanes of the group stand by their cells.
+// All rows of the groups of a warp: `most` steps. The group's first lane begins after `wait` of them; after `begun`
+// every lane has, and `early` more make the rows that differ most. `at` is this lane's row at step 0, which may lie
+// before the first. Returns whether all lanes of the group stand by their cells.
 template <int G, int K, bool kFar>
 DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32_t columns, float rate, float shift, int32_t at,
                              uint32_t wait, uint32_t begun, uint32_t early, uint32_t most) {

@@ -61,8 +61,8 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     sync();
     const uint32_t rows = bottom - top, steps = rows + last_lane;
     recorder.begin(strip, top);
-    // Without borders or a band no number can appear in rows before the first: all there is forbidden, whatever the points.
-    // So lanes that have not begun take rows of padding, and no lane needs to ask whether it has begun.
+    // Without borders or a band no number can appear in rows before the first: all there is forbidden, whatever the
+    // points. So lanes that have not begun take rows of padding, and no lane needs to ask whether it has begun.
     constexpr bool kFree = !R::kBorders && !kBand;
     Rows<R, kMany, kFree> row(x, kFree ? -static_cast<int32_t>(inside) : static_cast<int32_t>(top));
     const bool writes = inside == last_lane && (!is_last || p.keep_last);

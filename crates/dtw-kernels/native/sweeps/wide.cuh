@@ -3,14 +3,14 @@
 //   for each ticket (a pair; with p.spread a strip of a pair):
 //       for each of its strips of 32 K columns, from the left:
 //           for each chunk of rows:
-//               lane l reads the link of row l of the chunk, asked for one chunk ahead; asks again until it bears the mark
-//               of the strip to the left
+//               lane l reads the link of row l of the chunk, asked for one chunk ahead, and asks again until it bears
+//               the mark of the strip to the left
 //               at step t, lane l takes kRows rows as in narrow.cuh; lane 0's left cells are the links' numbers
 //               lane 31 sends the last cell of each row as a link with this strip's mark
 //
 //        strip 0        strip 1        strip 2
-//      | 32 x K cells | 32 x K cells | ...          a link is a number and the mark of the strip that wrote it, stored as
-//      |       (v,1)->        (v,2)->               one: a number that bears the mark has arrived, so no flag or fence
+//      | 32 x K cells | 32 x K cells | ...       a link is a number and the mark of the strip that wrote it, stored
+//      |       (v,1)->        (v,2)->            as one: a number that bears the mark has arrived, so no flag or fence
 //
 // One row of links serves all strips of a pair: a strip reads a link before it writes it. Whoever comes too early asks
 // again. As in strips.cuh, tickets are taken in the order of dependence.
@@ -20,8 +20,9 @@
 
 namespace dtw {
 
-// Which columns of a strip belong to which lane. Lanes are full; where columns do not fill them, neighbours share some, so
-// that the strip's last column is the last of its lane. Only where too few columns are left, the last lane has idle ones.
+// Which columns of a strip belong to which lane. Lanes are full; where columns do not fill them, neighbours share some,
+// so that the strip's last column is the last of its lane. Only where too few columns are left, the last lane has idle
+// ones.
 struct Layout {
     uint32_t first, before_last;  // this lane's first column; how far before its last is the one that the next lane follows
     uint32_t last_lane, last;     // the lane of the strip's last column, and which of its columns that is
@@ -41,9 +42,10 @@ struct Layout {
     }
 };
 
-// Strip `strip` of task `k`, columns from `begin`. Rows come in bundles of kRows, and end with the last one. kIdle: the last
-// lane may have idle columns and yet every row's last cell is wanted, which is slow. kOne: it is the task's only strip, of a
-// recurrence with an open border, and neighbours share one column at most: there are no links, and less is chosen between.
+// Strip `strip` of task `k`, columns from `begin`. Rows come in bundles of kRows, and end with the last one. kIdle: the
+// last lane may have idle columns and yet every row's last cell is wanted, which is slow. kOne: it is the task's only
+// strip, of a recurrence with an open border, and neighbours share one column at most: there are no links, and less is
+// chosen between.
 template <class R, int K, int kRows, bool kIdle, bool kOne>
 DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t number,
                              const Layout& layout, Link<typename R::Number>* links, typename R::Number* last_column) {
@@ -68,8 +70,8 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     const bool keeps = R::kOpen && p.keep_last && is_last && inside == layout.last_lane;
     const T border = strip == 0 ? r.column(0, T(0)) : r.forbidden();
 
-    // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all is read,
-    // and not looked at: a link on its way must not be chosen between, for that would wait for it.
+    // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all
+    // is read, and not looked at: a link on its way must not be chosen between, for that would wait for it.
     Link<T> coming{};
     int32_t row_in = inside < kAhead ? static_cast<int32_t>(inside) - early : kAbsent;
     const auto is_row = [&](int32_t i) { return static_cast<uint32_t>(i) < task.n; };
@@ -89,7 +91,8 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     };
     Link<T>* out = links + row;
     T* kept = last_column + row;
-    // Rows that were read but are not yet swept: the next bundle, or a chunk where nothing else hides the wait for memory.
+    // Rows that were read but are not yet swept: the next bundle, or a chunk where nothing else hides the wait for
+    // memory.
     Row next[Own::kEarly ? kAhead : kRows];
     if constexpr (Own::kEarly) {
         static_assert(kRows == 1, "rows of a bundle come to their cells together");

@@ -1,8 +1,8 @@
 // Lanes as fibers on one thread of the processor, in lockstep: for host.cuh.
 //
-// A group of 32 lanes runs until each of them wants to exchange something, pauses or ends. When all that are left want the
-// same exchange, it is made and they run on. Groups take turns, so that one which waits for another's flag lets it run.
-// DTW_LANES = 64 emulates wavefronts of 64 lanes: two groups that always take their turns together.
+// A group of 32 lanes runs until each of them wants to exchange something, pauses or ends. When all that are left want
+// the same exchange, it is made and they run on. Groups take turns, so that one which waits for another's flag lets it
+// run. DTW_LANES = 64 emulates wavefronts of 64 lanes: two groups that always take their turns together.
 #pragma once
 
 #include <stdint.h>
@@ -255,7 +255,8 @@ inline void turn(Scheduler& s, Group& group) {
     }
 }
 
-// Runs a kernel: `interleaved` hardware warps are under way at once, and `seed` orders their turns (0: one after the other).
+// Runs a kernel: `interleaved` hardware warps are under way at once, and `seed` orders their turns (0: one after the
+// other).
 inline void launch(const char* symbol, void (*body)(const void*), const void* params, uint32_t blocks,
                    uint32_t interleaved, uint32_t seed) {
     Scheduler& s = scheduler();

@@ -1,9 +1,10 @@
 //! A GPU opened: its context, its compiled kernels, and whether it still works.
 //!
-//! **A lost context.** After a fault in a kernel, a driver answers every call in that context with the same error. The call
-//! that met it fails, and the context counts as lost: everything made in it only gives errors from then on. The next plan
-//! (or backend) has the driver make the context anew, and works in the fresh one, which the whole process shares. Drivers
-//! promise this for a context, not for every fault: where that fails too, only a new process helps, and the error says so.
+//! **A lost context.** After a fault in a kernel, a driver answers every call in that context with the same error. The
+//! call that met it fails, and the context counts as lost: everything made in it only gives errors from then on. The
+//! next plan (or backend) has the driver make the context anew, and works in the fresh one, which the whole process
+//! shares. Drivers promise this for a context, not for every fault: where that fails too, only a new process helps, and
+//! the error says so.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
@@ -39,7 +40,8 @@ pub(super) struct Entered<'a> {
     _user: RwLockReadGuard<'a, ()>,
 }
 
-/// The devices that a process has opened, by ordinal: one context for all, so that all that use it learn when it is lost.
+/// The devices that a process has opened, by ordinal: one context for all, so that all that use it learn when it is
+/// lost.
 #[derive(Debug)]
 pub struct Known<D: Driver>(Mutex<BTreeMap<usize, Entry<D>>>);
 

@@ -92,8 +92,8 @@ pub struct Launch {
 ///
 /// # Safety
 /// Of all calls that are `unsafe`, unless they say more: the context in which the handles were made is current on this
-/// thread ([`Driver::make_current`]), they are live, addresses are of that device, and memory that a copy reads or writes
-/// stays as it is until the stream is past the copy.
+/// thread ([`Driver::make_current`]), they are live, addresses are of that device, and memory that a copy reads or
+/// writes stays as it is until the stream is past the copy.
 ///
 /// # Errors
 /// What the driver says, as a [`Failure`].
@@ -106,8 +106,8 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// The devices that this process has opened.
     fn known() -> &'static Known<Self>;
 
-    /// Opens device `ordinal` and makes its context current on this thread. With `renew` the context is made anew first,
-    /// because it was lost.
+    /// Opens device `ordinal` and makes its context current on this thread. With `renew` the context is made anew
+    /// first, because it was lost.
     ///
     /// # Errors
     /// Why there is no such device, and what to do.

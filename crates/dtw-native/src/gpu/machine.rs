@@ -116,8 +116,8 @@ impl<D: Driver> Gpu<D> {
         Ok(Self { queue: Arc::new(Queue::new(&context, None)?), context })
     }
 
-    /// The same GPU on a stream of the caller's (the driver's handle; null: its default stream): everything is ordered after
-    /// what is on it already, and the caller may order more after it.
+    /// The same GPU on a stream of the caller's (the driver's handle; null: its default stream): everything is ordered
+    /// after what is on it already, and the caller may order more after it.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a stream of another context.

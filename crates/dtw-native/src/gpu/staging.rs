@@ -1,4 +1,5 @@
-//! Page-locked memory that transfers go through: the device copies from and to it while the processor does other things.
+//! Page-locked memory that transfers go through: the device copies from and to it while the processor does other
+//! things.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -170,8 +170,8 @@ fn labelled(path: &Path, dataset: &Dataset) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with labels of `test` that no series of `train` has, up to the name of the training file; none where there
-/// are no such labels. Linear time.
+/// What is wrong with labels of `test` that no series of `train` has, up to the name of the training file; none where
+/// there are no such labels. Linear time.
 fn unknown_classes(train: &Dataset, test: &Dataset) -> Option<String> {
     const SHOWN: usize = 5;
     let known: HashSet<&String> = train.labels.iter().flatten().collect();

@@ -126,8 +126,8 @@ pub(super) fn warn_of_missing_hits<T: Float>(
 
 /// How many points of a reference could end a match but do not because its distance is infinite.
 ///
-/// A search takes the best end that no match excludes until it has as many as were asked for. So when it has fewer, what is
-/// not excluded is not finite: without overflow every end has a finite distance.
+/// A search takes the best end that no match excludes until it has as many as were asked for. So when it has fewer,
+/// what is not excluded is not finite: without overflow every end has a finite distance.
 fn overflowed_ends<T: Float>(hits: &[Match<T>], points: usize, options: &SearchOptions) -> usize {
     // An infinite distance is beyond every threshold.
     if hits.len() >= options.top_k || options.threshold.is_some() {
@@ -175,8 +175,8 @@ impl Took {
     }
 }
 
-/// One series of a file, and a stretch of it: what single-series commands work on. `options` are the names of the two options
-/// that choose, if there are such.
+/// One series of a file, and a stretch of it: what single-series commands work on. `options` are the names of the two
+/// options that choose, if there are such.
 pub(super) fn pick(
     path: &Path,
     dataset: &Dataset,

@@ -251,8 +251,8 @@ impl Limit {
     fn new<T: Element>(args: &SearchArgs) -> Self {
         let of_all = args.top_k.is_none() && args.threshold.is_some();
         let given = args.top_k.unwrap_or(if of_all { Self::ALL } else { Self::BEST });
-        // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a little
-        // wider; matches come best first, so that those beyond it are the last ones.
+        // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a
+        // little wider; matches come best first, so that those beyond it are the last ones.
         let root = args.measure.takes_root();
         let cost = args.threshold.map(|d| T::from_f64(d).to_f64());
         let cost = cost.map(|d| if root { d * d * (1.0 + 1e-6) } else { d });

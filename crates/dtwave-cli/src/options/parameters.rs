@@ -1,4 +1,5 @@
-//! Parameters that belong to some measures only, as options: made of the table of measures, where a parameter is said once.
+//! Parameters that belong to some measures only, as options: made of the table of measures, where a parameter is said
+//! once.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! What figures are drawn on: an SVG document or pixels, one type for both.
 //!
-//! Pixels are drawn at the resolution of the drawing units and averaged two by two, so that text is smooth too; lines join
-//! and end round, as the SVG document asks of its viewer. The background is opaque.
+//! Pixels are drawn at the resolution of the drawing units and averaged two by two, so that text is smooth too; lines
+//! join and end round, as the SVG document asks of its viewer. The background is opaque.
 
 use plotters::prelude::DrawingBackend;
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind};

@@ -19,8 +19,8 @@ pub(crate) struct Hit {
     pub(crate) distance: f64,
 }
 
-/// What a figure shows of one channel of a reference, gathered as its points come by: all of it reduced, and the stretches
-/// of the hits that have a close-up.
+/// What a figure shows of one channel of a reference, gathered as its points come by: all of it reduced, and the
+/// stretches of the hits that have a close-up.
 pub(crate) struct Sketch {
     outline: Outline,
     stretches: Vec<(Hit, Vec<f64>)>,

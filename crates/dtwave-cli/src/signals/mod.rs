@@ -1,8 +1,8 @@
 //! Ctrl-C and the requests to terminate and to hang up.
 //!
-//! A computation listens: it is told, ends by itself, and the command says what is kept. Anything else (reading, drawing,
-//! writing) is ended at once, its drafts removed, as the second signal ends a computation. A signal that was ignored
-//! when the program started, as `nohup` and shells' background jobs want it, stays ignored.
+//! A computation listens: it is told, ends by itself, and the command says what is kept. Anything else (reading,
+//! drawing, writing) is ended at once, its drafts removed, as the second signal ends a computation. A signal that was
+//! ignored when the program started, as `nohup` and shells' background jobs want it, stays ignored.
 
 #[cfg(unix)]
 mod unix;

@@ -1,6 +1,6 @@
-//! A driver in memory. Copies and launches wait on their streams until somebody waits for them, so that a transfer that is
-//! not waited for is seen. It panics when it is used without a current context, or with anything of a context that is lost or
-//! closed; those are the promises that `unsafe` calls are made under.
+//! A driver in memory. Copies and launches wait on their streams until somebody waits for them, so that a transfer that
+//! is not waited for is seen. It panics when it is used without a current context, or with anything of a context that
+//! is lost or closed; those are the promises that `unsafe` calls are made under.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
@@ -114,7 +114,8 @@ impl Device {
             match queue.pop_front() {
                 None => continue,
                 Some(Work::Copy(from, to, bytes)) => {
-                    // SAFETY: memory of `memory`, `host` or the caller's, which stays until its copy is done; different arrays.
+                    // SAFETY: memory of `memory`, `host` or the caller's, which stays until its copy is done; different
+                    // arrays.
                     unsafe {
                         std::ptr::copy_nonoverlapping(
                             std::ptr::with_exposed_provenance::<u8>(from),

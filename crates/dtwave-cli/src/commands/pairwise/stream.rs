@@ -140,7 +140,8 @@ fn compare<T: Element>(
     let Matrix { spec, x, y, .. } = matrix;
     let pair = x.max_length().max(1).saturating_mul(y.max_length().max(1));
     let side = (SAMPLE_CELLS / pair).isqrt().clamp(1, SAMPLE_SIDE);
-    // The first with the last, where there is room for one pair: a series and itself are 0 apart under nearly any measure.
+    // The first with the last, where there is room for one pair: a series and itself are 0 apart under nearly any
+    // measure.
     let rows = if side == 1 { vec![0] } else { spread(x.len(), side) };
     let columns = spread(y.len(), side);
     let (a, b) = (picked(x, &rows)?, picked(y, &columns)?);

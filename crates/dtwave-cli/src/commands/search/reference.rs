@@ -1,7 +1,8 @@
 //! The long series: read block by block as the search goes, or held in memory.
 //!
-//! Block by block where the file is of a kind that can be read so and the device can search so. What would need a second
-//! reading (a plot, queries with different options) reads a file again; a pipe cannot be, and is then held in memory.
+//! Block by block where the file is of a kind that can be read so and the device can search so. What would need a
+//! second reading (a plot, queries with different options) reads a file again; a pipe cannot be, and is then held in
+//! memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -247,8 +248,8 @@ impl<T: Element> Blocks<T> for Feed<'_> {
     }
 }
 
-/// Reports cells. Does not listen for Ctrl-C: a search that reads as it goes has nothing to keep, and may be waiting for its
-/// input, so it is ended at once.
+/// Reports cells. Does not listen for Ctrl-C: a search that reads as it goes has nothing to keep, and may be waiting
+/// for its input, so it is ended at once.
 pub(super) struct Counting(pub(super) Arc<Progress>);
 
 impl Observer for Counting {
