@@ -4,12 +4,14 @@
 //   DTW_DEVICE                                     marks a function that kernels call
 //   DTW_UNROLL, DTW_UNROLL2, DTW_UNROLL4           unrolls the loop that follows, wholly or two or four times
 //   DTW_KERNEL(symbol, Params, body)               the kernel `symbol` taking one `Params p`; `body` is a statement
-//   DTW_KERNEL_OF(symbol, blocks, Params, body)    the same; registers such that a multiprocessor holds so many blocks at least
-//                                                  (0: as the compiler likes)
+//   DTW_KERNEL_OF(symbol, blocks, Params, body)    the same; registers such that a multiprocessor holds so many blocks
+//                                                  at least (0: as the compiler likes)
 //   lane()                                         0..31 within a group of 32 lanes
 //   warp(), warps()                                index and number of such groups in the launch
-//   shift_up<G>(v)                                 v of the lane below in each group of G lanes; the lowest keeps its own
-//   shift_down<G>(v)                               v of the lane above in each group of G lanes; the highest keeps its own
+//   shift_up<G>(v)                                 v of the lane below in each group of G lanes; the lowest keeps its
+//                                                  own
+//   shift_down<G>(v)                               v of the lane above in each group of G lanes; the highest keeps its
+//                                                  own
 //   broadcast(v, l)                                v of lane l of the 32
 //   exchange(v, mask)                              v of lane (lane() ^ mask)
 //   any(condition)                                 whether true in any of the 32 lanes
