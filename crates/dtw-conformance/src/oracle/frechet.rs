@@ -47,7 +47,10 @@ mod tests {
     #[test]
     fn by_hand() {
         // The first points are 1 apart, and so are the last; 0 can be met by the 1.
-        assert_eq!(distance(&[2.0, 2.0, 2.0, 0.0, 0.0, 1.0], &[1.0, 2.0, 2.0, 2.0, 2.0, 2.0], Band::Full), 1.0);
+        assert_eq!(
+            distance(&[2.0, 2.0, 2.0, 0.0, 0.0, 1.0], &[1.0, 2.0, 2.0, 2.0, 2.0, 2.0], Band::Full),
+            1.0
+        );
         assert_eq!(distance(&[0.0, 5.0, 0.0], &[0.0, 0.0], Band::Full), 5.0);
         assert_eq!(distance(&[0.0, 1.0, 2.0, 3.0], &[0.5, 1.5, 2.5, 3.5], Band::Full), 0.5);
         // On the diagonal alone, the largest distance of points of one index.
