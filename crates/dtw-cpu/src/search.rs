@@ -93,9 +93,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 })
             };
             let read = || reference.read_checked(cut.points, done, &mut coming);
-            let (searched, read) = threads.run(|| Ok(rayon::join(search, read)))?;
-            searched?;
-            read?;
+            threads.run_beside(search, read)?;
             std::mem::swap(&mut block, &mut coming);
         }
         if done == 0 {

@@ -94,10 +94,42 @@ impl Threads {
     /// # Errors
     /// Those of `work`; [`Error::Backend`] where the system starts no threads in a child.
     pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-        match &self.0 {
+        match self.pool()? {
             None => work(),
-            Some(pool) if pool.process == std::process::id() => pool.threads.install(work),
-            Some(_) => Pool::shared(self.count())?.threads.install(work),
+            Some(pool) => pool.threads.install(work),
+        }
+    }
+
+    /// Runs `work` on them while the caller's thread does `other`, which may wait for calls that need these threads;
+    /// one after the other where there are none.
+    ///
+    /// # Errors
+    /// As [`Threads::run`]; those of `work` before those of `other`.
+    pub(crate) fn run_beside<R: Send>(
+        &self,
+        work: impl FnOnce() -> Result<R> + Send,
+        other: impl FnOnce() -> Result<()>,
+    ) -> Result<R> {
+        let Some(pool) = self.pool()? else {
+            let worked = work()?;
+            other()?;
+            return Ok(worked);
+        };
+        let mut worked = None;
+        let other = pool.threads.in_place_scope(|scope| {
+            scope.spawn(|_| worked = Some(work()));
+            other()
+        });
+        let worked = worked.expect("a scope waits for what it has spawned")?;
+        other?;
+        Ok(worked)
+    }
+
+    /// The pool of this process.
+    fn pool(&self) -> Result<Option<Arc<Pool>>> {
+        match &self.0 {
+            Some(pool) if pool.process != std::process::id() => Pool::shared(self.count()).map(Some),
+            own => Ok(own.clone()),
         }
     }
 }

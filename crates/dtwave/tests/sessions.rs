@@ -3,8 +3,10 @@
 #![cfg(feature = "cpu")]
 
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
-use dtwave::{Device, Observer, Session, Spec, TilePlan};
+use dtwave::{Blocks, Device, Observer, SearchOptions, Session, Spec, TilePlan};
 
 /// Deterministic values.
 fn series(length: usize, seed: usize) -> Vec<f64> {
@@ -73,6 +75,51 @@ fn an_observer_hears_of_its_own_session_only() {
     session.distance(&x, &y).unwrap();
 }
 
+/// A reference that somebody computes when it is asked for.
+struct Computed {
+    ask: Sender<()>,
+    blocks: Receiver<Vec<f64>>,
+    left: usize,
+}
+
+impl Blocks<f64> for Computed {
+    fn channels(&self) -> usize {
+        1
+    }
+
+    fn read(&mut self, _: usize, block: &mut Vec<f64>) -> dtwave::Result<()> {
+        if self.left > 0 {
+            self.left -= 1;
+            self.ask.send(()).unwrap();
+            let answer = self.blocks.recv_timeout(Duration::from_secs(20));
+            block.extend(answer.map_err(|_| dtwave::Error::Invalid("nobody answers".to_owned()))?);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reference_may_wait_for_another_call_on_the_same_threads() {
+    let session = || Session::new(Spec::dtw()).on(Device::cpu_with_threads(1).unwrap());
+    let all: Vec<_> = (0..60).map(|k| series(50, k)).collect();
+    let (ask, asked) = channel();
+    let (answer, blocks) = channel();
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let session = session();
+            for () in asked {
+                // Nobody listens where the search has failed.
+                let _ = answer.send(session.pairwise(&all).unwrap().row(0).to_vec());
+            }
+        });
+        let mut reference = Computed { ask, blocks, left: 3 };
+        session().search_blocks(&[&[0.0, 1.0][..]], &mut reference, &SearchOptions::default())
+    });
+    let row = session().pairwise(&all).unwrap().row(0).to_vec();
+    let whole = session().search(&[0.0, 1.0], &row.repeat(3), &SearchOptions::default()).unwrap();
+    assert_eq!(found.unwrap(), [whole]);
+}
+
 #[test]
 fn tiles_are_parts_of_the_whole_matrix() {
     let all: Vec<_> = (0..23).map(|k| series(10 + k % 4, k)).collect();
@@ -120,7 +167,7 @@ fn a_forked_process_computes_with_threads_of_its_own() {
         // SAFETY: ends the child at once.
         unsafe { libc::_exit(if matches!(again, Ok(true)) { 7 } else { 1 }) }
     }
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let until = std::time::Instant::now() + Duration::from_secs(60);
     let mut status = 0;
     // SAFETY: the child is ours, and the status has a place.
     while unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == 0 {
@@ -129,7 +176,7 @@ fn a_forked_process_computes_with_threads_of_its_own() {
             unsafe { libc::kill(child, libc::SIGKILL) };
             panic!("the child hangs");
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 7));
     assert_eq!(sum().unwrap(), expected);
