@@ -132,8 +132,9 @@ impl<D: Driver> Gpu<D> {
             let answer = unsafe { D::is_own_stream(context.opened().context, Stream::of(stream)) };
             if !context.check("looking at the stream", answer)? {
                 return Err(Error::invalid(format!(
-                    "the stream belongs to another context: use a stream of the {}'s primary context",
-                    D::DEVICE
+                    "the stream belongs to another context: use one of {} {}'s primary context",
+                    D::DEVICE,
+                    context.ordinal()
                 )));
             }
         }
