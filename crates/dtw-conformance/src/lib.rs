@@ -1,7 +1,7 @@
 //! What "right" means: reference implementations written from the papers, golden numbers, and the suite of
 //! cases by which a backend is judged.
 //!
-//! A backend joins everything with one line in its tests:
+//! A backend joins the whole suite with one line in its tests:
 //!
 //! ```text
 //! dtw_conformance::suite!(MyBackend::new());
@@ -14,7 +14,7 @@
 //! | [`cases`] | the cases of the suite: chosen by hand, and strategies for random ones |
 //! | [`check`] | one function per promise of a backend |
 //! | [`guard`] | sentinels round outputs |
-//! | [`tolerance`], [`accuracy`] | how wrong a value may be, and all values together, and why |
+//! | [`tolerance`], [`accuracy`] | how large the error of one value may be, and of all values together, and why |
 //! | [`digest`] | one number for all results of a run, to compare builds with |
 //! | [`expectations`] | what a backend is known not to support |
 //! | [`seed`] | which random cases are drawn |

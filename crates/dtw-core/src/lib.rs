@@ -13,7 +13,7 @@
 //! | [`backend`] | the [`Backend`] and [`Plan`] traits that a device implements |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
-//! | [`passes`] | the passes that a distances call is made of, and their results put together |
+//! | [`passes`] | the passes that a distances call is made of, and how their results are put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |

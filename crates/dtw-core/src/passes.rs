@@ -1,8 +1,8 @@
 //! The passes that a distances call is made of, and how their results are put together: once, for every backend.
 //!
-//! Most measures need one pass over the pairs. [`crate::Measure::SoftDtwDivergence`] is put
-//! together from three: x with y, and each batch with itself. A measure that warps each channel on its own
-//! ([`crate::Measure::sums_channels`]) needs one for every channel, and their sum.
+//! Most measures need one pass over the pairs. [`crate::Measure::SoftDtwDivergence`] is put together from up to three:
+//! x with y, and each batch with itself. A measure that warps each channel on its own
+//! ([`crate::Measure::sums_channels`]) needs one pass for every channel, and adds up their results.
 
 use crate::{Measure, Pairing, PathCounts, Problem, Result, Scalar, SeriesBatch, SoftResult};
 

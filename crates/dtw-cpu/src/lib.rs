@@ -1,10 +1,10 @@
 //! The CPU backend: SIMD lanes and threads.
 //!
-//! Two sweeps share every recurrence. The *batched sweep* puts one pair in each lane: the fastest there is when there
-//! are pairs enough. The *diagonal sweep* puts neighbouring cells of one pair in the lanes: for few or long pairs, in
-//! O(n + m) memory. Both compute the same bits for the same pair, whatever the thread count.
+//! Two sweeps share every recurrence. The *batched sweep* puts one pair in each lane. It is the fastest sweep if there
+//! are enough pairs. The *diagonal sweep* puts neighbouring cells of one pair in the lanes. It is for few or long
+//! pairs, and takes O(n + m) memory. Both compute the same bits for the same pair, whatever the thread count.
 //!
-//! Work that is small, or one task, is done by the caller's thread: to wake another takes longer.
+//! The caller's thread does small work, or a single task, itself: to wake another thread takes longer.
 //!
 //! This crate knows [`dtw_core`] and a machine with registers and cores; it knows no other backend.
 //!

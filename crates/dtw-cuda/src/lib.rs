@@ -1,7 +1,7 @@
 //! The CUDA backend: every measure on NVIDIA GPUs.
 //!
-//! What to launch is decided by [`dtw_native`]; this crate gives it the calls of NVIDIA's driver ([`Cuda`]), whose
-//! library is loaded when first asked for. Nothing of CUDA is needed to build; a missing driver is an error value.
+//! [`dtw_native`] decides what to launch. This crate gives it the calls of NVIDIA's driver ([`Cuda`]), whose library is
+//! loaded when it is first asked for. Nothing of CUDA is needed to build; a missing driver is an error value.
 //!
 //! ```no_run
 //! use dtw_core::{Backend, Pairing, Problem, SeriesBatch, Spec};
@@ -15,8 +15,9 @@
 //! # Ok::<(), dtw_core::Error>(())
 //! ```
 //!
-//! Series that are on the GPU already stay there: [`NativePlan::distances_on_device`] takes addresses, on a stream of
-//! the caller's if wished ([`CudaMachine::on_stream`]); [`CudaMachine::check_address`] looks at them first.
+//! Series that are already on the GPU stay there: [`NativePlan::distances_on_device`] takes their addresses. It works
+//! on a stream of the caller's if the caller gives one ([`CudaMachine::on_stream`]). [`CudaMachine::check_address`]
+//! checks an address beforehand.
 
 mod devices;
 mod driver;

@@ -1,14 +1,14 @@
-//! The kernels that CUDA devices (and devices like them) run: C++ sources, which of them are instantiated, compiled
-//! images.
+//! The kernels that CUDA devices (and devices like them) run: their C++ sources, the list of those that are
+//! instantiated, and their compiled images.
 //!
 //! - `native/`: the sources. A sweep is written once, a recurrence once; `native/vendor/` holds what differs by vendor.
 //! - `permutations.toml`: what is instantiated. [`catalog`] is what it expands to.
 //! - `tuning/`: what kernels cost on which device, as [`tuning`].
-//! - [`params`]: what a kernel is told.
+//! - [`params`]: the parameters of a launch.
 //! - [`images`]: what `cargo xtask kernels cuda` has built, if it has.
 //! - `host` (feature `host`): the same kernels compiled for this CPU, to run them where there is no GPU.
 //!
-//! This crate calls no GPU interface: which kernel to launch is dtw-native's business, how is the backend's.
+//! This crate calls no GPU interface. dtw-native decides which kernel to launch, and the backend launches it.
 
 pub mod catalog;
 #[cfg(feature = "host")]

@@ -1,4 +1,4 @@
-//! The backend: a machine that runs the native kernels, as dtw-core wants to see it.
+//! The backend that dtw-core asks for, made of a machine that runs the native kernels.
 
 use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
 

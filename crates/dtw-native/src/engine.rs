@@ -1,4 +1,5 @@
-//! A machine as the planner's device: series are brought and prepared, tiles swept into slots or to their places.
+//! A machine as the planner's device. It brings and prepares series, and sweeps tiles into slots or straight to their
+//! places.
 
 use std::ops::Range;
 

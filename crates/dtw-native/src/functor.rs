@@ -1,4 +1,4 @@
-//! From a measure to the functor that computes it, and what that functor wants to know of the series.
+//! From a measure to the functor that computes it, and what that functor needs to know of the series.
 
 use dtw_core::measure::{Preparation, Value};
 use dtw_core::{Measure, Spec};

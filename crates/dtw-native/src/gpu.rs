@@ -1,4 +1,4 @@
-//! A GPU worked through its vendor's driver: queues, staging memory, transfers and lost contexts, once for all vendors.
+//! A GPU driven through its vendor's driver: queues, staging memory, transfers and lost contexts, once for all vendors.
 //!
 //! A vendor's crate implements [`Driver`], the calls of its library one by one. [`Gpu`] makes a
 //! [`Machine`](crate::Machine) of them.

@@ -1,4 +1,4 @@
-//! The best ends of last columns: what a search needs on the device besides its sweep, chosen there or here.
+//! The best ends of last columns, which a search needs besides its sweep. They are chosen on the device or on the host.
 
 use std::ops::Range;
 

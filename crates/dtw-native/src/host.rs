@@ -1,7 +1,7 @@
 //! A machine without a device: the kernels compiled for this CPU, every lane a fiber, in lockstep with its warp.
 //!
-//! It is slow, and there to be strict: memory starts as NaN and lies between guard zones, warps take turns in another
-//! order in every launch, and it is small, so that work is spread and tiled early. Under AddressSanitizer the guard
+//! It is slow, and it is strict: memory starts as NaN and lies between guard zones, and warps take turns in another
+//! order in every launch. It is also small, so that work is spread and tiled early. Under AddressSanitizer the guard
 //! zones may not even be read.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};

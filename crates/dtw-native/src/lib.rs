@@ -16,11 +16,11 @@
 //! | `side` | uploading and preparing series |
 //! | `sweep` | one launch: edges, tickets, band, weights |
 //! | `choose` | which kernel: the one place that knows what is fast |
-//! | `functor`, `scratch`, `bytes` | what those need |
+//! | `functor`, `scratch`, `bytes` | what the modules above need |
 //!
 //! [`gpu`] is below them: a machine made of a vendor's driver.
 //!
-//! Imports form no circle. The loop over chunks and tiles, orders, budgets and tables of bands are [`dtw_plan`]'s.
+//! Imports form no circle. The loop over chunks and tiles, orders, budgets and tables of bands belong to [`dtw_plan`].
 
 mod backend;
 mod bytes;

@@ -5,9 +5,9 @@
 //! results are the caller's memory. Kernels write results to their places, so ragged series are swept as they come, not
 //! sorted by length.
 //!
-//! Everything is put on the machine's queue and done when the queue has got there. Values are not looked at: what
-//! [`dtw_core::Problem::check_input`] promises of them (finite; timestamps that do not go back) is the caller's to
-//! keep.
+//! A call puts its work on the machine's queue; the work is done when the queue has got there. Values are not looked
+//! at. So the caller must keep what [`dtw_core::Problem::check_input`] promises of them: they are finite, and
+//! timestamps do not go back.
 
 use dtw_core::{Error, Measure, Pairing, Result, SearchOptions, bail_invalid};
 use dtw_kernels::params::{self, Params};

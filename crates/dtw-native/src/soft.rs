@@ -1,7 +1,7 @@
 //! Results of Soft-DTW, its divergence and the alignment kernel: a second sweep where one would lose digits.
 //!
-//! The plain sweep gives a value for every pair; [`SoftResult`] says which have kept their digits. The others are swept
-//! again for their excess: all pairs where that is many of them, else these alone.
+//! The plain sweep gives a value for every pair; [`SoftResult`] says which values have kept their digits. The other
+//! pairs are swept again for their excess. If they are many, all pairs are swept again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Tracing a tile: a sweep that keeps the edges between strips, then, from the last strip to the first, the strip once
-//! more with its choices recorded and the walk through them (native/passes/trace.cuh).
+//! Tracing a tile. A sweep keeps the edges between strips. Then each strip, from the last to the first, is swept once
+//! more with its choices recorded, and the walk goes through them (native/passes/trace.cuh).
 
 use dtw_core::Result;
 use dtw_kernels::params::{self, Params};

@@ -1,6 +1,6 @@
 //! Bands as the device sees them: full, a closed form from a radius, or a table of column ranges.
 //!
-//! That a band leaves every pair a path is checked here, on the host, before anything is launched.
+//! It is checked here, on the host and before any launch, that a band leaves every pair a path.
 
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 //! | module | decides |
 //! | --- | --- |
 //! | `order` | in which order series lie on the device; rectangles of pairs |
-//! | `budget` | what part of a memory limit is for what; chunks of series and tiles of results that fit |
+//! | `budget` | how a memory limit is shared out; chunks of series and tiles of results that fit |
 //! | `banding` | a band as a closed form or as a table of ranges, its cells, and whether it leaves each pair a path |
 //! | `runs` | where a tile is cut for kernels of different widths |
 //! | `scatter` | where a tile's results belong in the caller's output |

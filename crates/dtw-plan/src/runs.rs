@@ -1,4 +1,5 @@
-//! Runs of columns that go to one kernel each: short series need not pay for a kernel as wide as the longest one.
+//! Runs of columns that go to one kernel each: short series need not pay for a kernel that is wide enough for the
+//! longest one.
 
 use dtw_core::Pairing;
 

@@ -1,4 +1,4 @@
-//! The loop: series in chunks, pairs in tiles, a tile's transfer under the next tile's sweep.
+//! The loop: series in chunks, pairs in tiles. The results of a tile are transferred while the next tile is swept.
 
 use dtw_core::{Error, Observer, Pairing, Result, Scalar};
 

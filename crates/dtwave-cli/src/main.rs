@@ -1,8 +1,8 @@
 //! The `dtwave` command: elastic distances between time series from files to files.
 //!
-//! `dtwave-files` reads, `options` understands the command line, `engine` calls a backend, `commands` holds one file
-//! per command, `dtwave-results` writes, `plot` draws, `report` speaks in `words` and `json` to `stdout`, `signals`
-//! hears Ctrl-C.
+//! `dtwave-files` reads files and `dtwave-results` writes them. `options` understands the command line, `commands` has
+//! one file per command, `engine` calls a backend, `plot` draws, `report` prints results and messages (with `words`,
+//! `json` and `stdout`), and `signals` handles Ctrl-C.
 #![deny(unsafe_code)]
 
 mod commands;

@@ -1,14 +1,14 @@
 //! Time series from files, as the command `dtwave` reads them.
 //!
-//! A [`Dataset`] is what every command works on: named series of `[time][channel]` values, row-major, all with
-//! the same number of channels and every value finite. The format is chosen by the file's extension, and what is
-//! compressed is inflated. What a file leaves open (missing values, contradictions between header and data) is refused
-//! with the place where it stands, never guessed; what was left out or understood in one of two ways is noted.
-//! `docs/files.md` describes the formats.
+//! A [`Dataset`] is what every command works on: named series of `[time][channel]` values, row-major, all with the same
+//! number of channels and every value finite. The format is chosen by the file's extension, and compressed files are
+//! decompressed. Missing values, and contradictions between header and data, are refused with their place; nothing is
+//! guessed. A note says what was left out, and what could be understood in two ways. `docs/files.md` describes the
+//! formats.
 //!
-//! Nothing is allocated because a file says so: claims about sizes are checked against the file's real size, and what
-//! is inflated or comes from a pipe against a memory limit. Time is linear in the number of bytes (sorting labels
-//! aside). This crate knows nothing of measures or devices.
+//! Nothing is allocated because a file says so. Claims about sizes are checked against the file's real size. What is
+//! decompressed or comes from a pipe is checked against a memory limit. Time is linear in the number of bytes (sorting
+//! labels aside). This crate knows nothing of measures or devices.
 
 #![forbid(unsafe_code)]
 
@@ -72,8 +72,8 @@ pub enum HeaderLine {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[non_exhaustive]
 pub enum IndexColumn {
-    /// It is if line 1 names the other columns and not this one; of a `.tsv` or `.txt` file, if it counts 0, 1, 2, … as
-    /// well.
+    /// It is if line 1 names the other columns but not this one; in a `.tsv` or `.txt` file only if it counts 0, 1, 2,
+    /// … as well.
     #[default]
     Auto,
     /// It is, and is left out.

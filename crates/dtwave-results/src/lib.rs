@@ -1,9 +1,9 @@
 //! Results written to files: whole or not at all, and by one run at a time.
 //!
-//! A command takes a [`Target`] for each of its outputs before any work, which checks and locks it. The content goes to
-//! a hidden draft beside the target, is flushed to the disk, and only then renamed to its name; whatever interrupts the
-//! writing, the name holds the old file or the new one. A target that exists and is not a regular file (`/dev/stdout`,
-//! a pipe) is written to directly.
+//! Before any work, a command takes a [`Target`] for each of its outputs, which checks and locks it. The content goes
+//! to a hidden draft beside the target and is flushed to the disk. Only then is the draft renamed. If the writing is
+//! interrupted, the name holds the old file or the new one. A target that exists and is not a regular file
+//! (`/dev/stdout`, a pipe) is written to directly.
 
 mod csv;
 mod draft;

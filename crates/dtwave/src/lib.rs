@@ -15,11 +15,12 @@
 //! # Ok::<(), dtwave::Error>(())
 //! ```
 //!
-//! Calls of one shape in a loop are quick: [`distance`] and its kin share threads and plans in the whole process, a
-//! session keeps its own. Who wants to hold a plan gets it from [`Device::backend`].
+//! Calls in a loop are quick if their series have the same shape. [`distance`] and the other short calls share threads
+//! and plans in the whole process; a session keeps its own plans. To hold a plan yourself, make it with the backend
+//! that [`Device::backend`] gives.
 //!
-//! This crate chooses a device and hands the work on; the vocabulary is [`dtw_core`]'s, re-exported here, and the
-//! algorithms built on distances are [`dtw_learn`]'s.
+//! This crate chooses a device and hands the work on. Its vocabulary is that of [`dtw_core`], re-exported here. The
+//! algorithms built on distances are in [`dtw_learn`].
 
 #![forbid(unsafe_code)]
 

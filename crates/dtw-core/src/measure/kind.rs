@@ -1,4 +1,5 @@
-//! What is known of a measure before its parameters are: its key, which parameters it takes, and how it behaves.
+//! What is known of a measure before it has values for its parameters: its key, which parameters it takes, and how it
+//! behaves.
 
 use std::fmt;
 

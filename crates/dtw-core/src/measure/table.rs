@@ -1,6 +1,6 @@
-//! The table of measures: all that is said of each, once. Everything else reads it: the enum, checks, the command
-//! line's options and help, JSON, benchmark definitions, golden files, the sections of the conformance suite, kernels'
-//! parameters.
+//! The table of measures: everything that is known of each measure, said once. Everything else reads it: the enum,
+//! checks, the command line's options and help, JSON, benchmark definitions, golden files, the sections of the
+//! conformance suite, kernels' parameters.
 
 /// Calls `$callback! { [$args] ROWS; anchored ROWS }` with the table, which stands in this macro's body.
 ///

@@ -1,4 +1,4 @@
-//! What the table of measures has to be: complete, and of one mind with itself.
+//! What the table of measures has to be: complete and consistent.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! The chooser's choices, as recorded in tests/choices.csv: an edit that is not meant to change one must not.
+//! The chooser's choices, as recorded in tests/choices.csv. An edit that is not meant to change a choice must not
+//! change one.
 
 use dtw_kernels::tuning::SM90;
 

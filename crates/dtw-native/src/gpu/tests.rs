@@ -1,4 +1,5 @@
-//! A GPU through a driver that is not there: transfers arrive, nothing is left behind, a lost context is left alone.
+//! A GPU through a driver that exists in memory only: transfers arrive, nothing is left behind, a lost context is left
+//! alone.
 
 mod fake;
 

@@ -53,7 +53,7 @@ pub(crate) struct BarycenterArgs {
     #[command(flatten)]
     optimizer: OptimizerArgs,
 
-    /// Most iterations
+    /// Maximum number of iterations
     #[arg(long, default_value_t = 100, value_name = "N")]
     max_iterations: usize,
 

@@ -47,19 +47,19 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_enum, default_value = "kmeans")]
     method: Method,
 
-    /// Seed of the random starts (those of kmeans; of kmedoids with --restarts) [default: 0]
+    /// Seed of the random starts: of kmeans, and of kmedoids with --restarts [default: 0]
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
 
-    /// Starts of kmeans, of which the best is kept; for kmedoids random starts instead of the greedy one
+    /// Number of starts of kmeans; the best is kept. For kmedoids: of random starts, instead of the greedy one
     #[arg(long, value_name = "N")]
     restarts: Option<usize>,
 
-    /// Most rounds [default: 50 of kmeans, 100 of kmedoids]
+    /// Maximum number of rounds [default: 50 for kmeans, 100 for kmedoids]
     #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
 
-    /// Steps an average takes per round of kmeans [default: 10]
+    /// Steps that an average takes in each round of kmeans [default: 10]
     #[arg(long, value_name = "N")]
     center_iterations: Option<usize>,
 

@@ -64,7 +64,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "START:END")]
     query_range: Option<PointRange>,
 
-    /// Most matches of each query [default: 5; 100000 with --threshold]
+    /// Maximum number of matches of each query [default: 5; 100000 with --threshold]
     #[arg(short = 'k', long, value_name = "K")]
     top_k: Option<usize>,
 
@@ -76,7 +76,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "POINTS")]
     exclusion: Option<usize>,
 
-    /// Points per window with --normalize z [default: as many as the query has]
+    /// Points per window with --normalize z [default: the length of the query]
     #[arg(long, value_name = "POINTS")]
     window: Option<usize>,
 

@@ -12,7 +12,7 @@ use crate::data::{AxisOrder, CsvLayout, Format, HeaderLine, IndexColumn, Key, Re
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// Format of standard input (-), and of files whose extension says none
+    /// Format of standard input (-), and of files without a known extension
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Format>,
 
@@ -26,7 +26,7 @@ pub(crate) struct InputArgs {
     csv_header: HeaderLine,
 
     /// Whether the first column of a .csv, .tsv or .txt file is an index, which is left out: auto (if line 1 names the
-    /// others and not it), yes (of files with more than one column) or no
+    /// other columns but not this one), yes (of files with more than one column) or no
     #[arg(long, value_enum, default_value = "auto")]
     csv_index: IndexColumn,
 

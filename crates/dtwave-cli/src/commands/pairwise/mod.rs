@@ -40,7 +40,7 @@ pub(crate) struct PairwiseArgs {
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// Columns of the matrix [default: A itself; half is computed and mirrored, but for subsequence_dtw]
+    /// Columns of the matrix [default: A itself; half is then computed and mirrored, except for subsequence_dtw]
     #[arg(value_name = "B")]
     b: Option<PathBuf>,
 
