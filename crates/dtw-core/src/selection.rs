@@ -1,27 +1,27 @@
 //! The hits of a search, chosen from costs that come block by block and are not kept.
 //!
-//! **What is chosen.** Ends are ordered by cost, equal costs by the smaller end; `a` is *better* than `b` if it comes
-//! before it. Again and again the best end left is a hit, and all ends at most `r` points away from it leave: an end is
-//! a hit if and only if no better hit is within `r` of it. This is a property of each end, without a `k`; the `k` best
-//! matches are the first `k` of all hits.
+//! **What is chosen.** Ends are ordered by cost, and ends of equal cost by their place, the smaller first. `a` is
+//! *better* than `b` if it comes before `b`. The best end that is left is a hit, and all ends at most `r` points away
+//! from it are removed; this is repeated. So an end is a hit if and only if no better hit is within `r` of it. This
+//! does not depend on `k`: the `k` best matches are the first `k` of all hits.
 //!
 //! **What need not be kept.** Three facts, each exact:
 //!
 //! 1. *Worse ends decide nothing.* Whether an end is a hit depends on better ones only. So whatever cannot be among the
 //!    `k` best hits may go, and a threshold is a filter of the costs.
-//! 2. *Rank.* When the `k`-th hit is taken, every better end is gone, and the `k − 1` hits before it took at most
-//!    `2r + 1` ends each, themselves included. So it is among the `(k − 1)(2r + 1) + 1` best ends of all, and of any
-//!    part of the reference that holds it. Better ends than the worst of so many are kept; nothing else is. (Where
-//!    fewer than `k` hits exist, there are no more than `(k − 1)(2r + 1)` ends, and none is dropped.)
-//! 3. *Deciding early.* Of the ends seen so far, walked through from the best to the worst, an end is *doubtful* if an
-//!    end within `r` of it is not yet seen, or if a better one within `r` is doubtful; it is gone if a hit is within
-//!    `r` of it, which is asked first; else it is a hit. By induction hits and gone ends are what they are in the whole
-//!    reference, so a gone end can be dropped, and a hit needs only a place in the list of the `k` best. Only doubtful
+//! 2. *Rank.* When the `k`-th hit is taken, every better end has been removed. Each of the `k − 1` hits before it
+//!    removed at most `2r + 1` ends, itself included. So the `k`-th hit is among the `(k − 1)(2r + 1) + 1` best ends of
+//!    the whole reference, and of any part of the reference that holds it. Only so many best ends are kept. (If there
+//!    are fewer than `k` hits, there are no more than `(k − 1)(2r + 1)` ends, and none is dropped.)
+//! 3. *Deciding early.* The ends seen so far are walked through from the best to the worst. An end is *gone* if a hit
+//!    is within `r` of it. Otherwise it is *doubtful* if an end within `r` of it is not yet seen, or if a better one
+//!    within `r` is doubtful. Otherwise it is a hit. By induction, hits and gone ends are what they are in the whole
+//!    reference. So a gone end can be dropped, and a hit needs only a place in the list of the `k` best. Only doubtful
 //!    ends are kept: those near the last one seen, and runs of ever better costs that lead there.
 //!
-//! So a search for few hits keeps `O(k·r)` ends whatever the costs, and one for many keeps its hits and what is
-//! doubtful. A run of costs that falls for longer than the memory limit allows, with `k·r` as large, is refused with
-//! numbers.
+//! So a search for few hits keeps `O(k·r)` ends whatever the costs. A search for many hits keeps its hits and the
+//! doubtful ends. It is refused with numbers if the costs fall for longer than the memory limit allows and `k·r` is as
+//! large.
 //!
 //! O(1) for an end that is not among the best, O(log) amortised for the others.
 

@@ -1,10 +1,12 @@
-//! Results of the measures that sum over all paths: when the plain sweep has kept their digits, and what to do else.
+//! Results of the measures that sum over all paths: when the plain sweep has kept their digits, and what to do
+//! otherwise.
 //!
 //! Soft-DTW is `−γ ln Z`, a sum of two parts of opposite signs: the *excess* `γ ln(N/Z) ≥ 0` of the costs, and
-//! `−γ ln N` of the number `N` of paths. Rounding moves `ln Z` by a few units in the last place for every step of a
-//! path, whatever the costs are. That is little beside both parts together unless these are small beside γ: few paths
-//! and a large γ; or, in a divergence, where `ln N` cancels, a large γ alone. Then the excess is computed by itself
-//! ([`crate::recurrence::SoftExcess`]). The alignment kernel is the same with −1 in place of γ.
+//! `−γ ln N`, where `N` is the number of paths. Rounding moves `ln Z` by a few units in the last place for every step
+//! of a path, whatever the costs are. That is little compared with both parts together, unless these are small compared
+//! with γ. They are small with few paths and a large γ; in a divergence, where `ln N` cancels, with a large γ alone.
+//! The excess is then computed by itself ([`crate::recurrence::SoftExcess`]). The alignment kernel is the same with −1
+//! in place of γ.
 
 use crate::counts::PathCounts;
 use crate::{Band, Dtype, Measure, Result, Scalar};
