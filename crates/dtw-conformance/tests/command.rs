@@ -78,10 +78,10 @@ fn every_wrong_expectation_is_noticed_in_both_precisions() {
 #[test]
 fn an_unknown_measure_is_a_failure_that_names_it() {
     let output =
-        with_file(&format!(r#"{{"cases": [{}, {}]}}"#, case("dtw", 9.0), case("frechet", 3.0)), "f64");
+        with_file(&format!(r#"{{"cases": [{}, {}]}}"#, case("dtw", 9.0), case("hausdorff", 3.0)), "f64");
     assert_eq!(last_line(&output), "1 passed, 1 failed, 0 skipped");
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stdout).contains("unknown measure `frechet`"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("unknown measure `hausdorff`"));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn unusable_arguments_are_errors() {
     for (arguments, named) in [
         (&["--section", "none", "--cases", "/nowhere/cases.json"][..], "/nowhere/cases.json"),
         (&["--backend", "abacus"], "abacus"),
-        (&["--section", "frechet"], "frechet"),
+        (&["--section", "hausdorff"], "hausdorff"),
         (&["--dtype", "f16"], "f16"),
         (&["--seed", "Tuesday"], "Tuesday"),
     ] {

@@ -189,11 +189,19 @@ pub fn find(symbol: &str) -> Option<&'static Kernel> {
         .copied()
 }
 
-/// The sweeps of a functor, for `dtype` (`f32`, `f64`) and one or several channels: every kind and shape there is.
+/// The sweeps of a functor, for `dtype` (`f32`, `f64`) and one or several channels: every kind and shape
+/// there is, in the order of the table.
 pub fn sweeps(key: &str, dtype: &str, many: bool) -> impl Iterator<Item = &'static Kernel> {
-    KERNELS.iter().filter(move |kernel| {
-        kernel.kind().is_some() && kernel.key == key && kernel.dtype == dtype && kernel.many == many
-    })
+    static BY_KEY: OnceLock<HashMap<&'static str, Vec<&'static Kernel>>> = OnceLock::new();
+    let by_key = BY_KEY.get_or_init(|| {
+        let mut by_key: HashMap<_, Vec<_>> = HashMap::new();
+        for kernel in KERNELS.iter().filter(|kernel| kernel.kind().is_some()) {
+            by_key.entry(kernel.key).or_default().push(kernel);
+        }
+        by_key
+    });
+    let sweeps = by_key.get(key).into_iter().flatten().copied();
+    sweeps.filter(move |kernel| kernel.many == many && kernel.dtype == dtype)
 }
 
 /// The kernel of another pass: for [`Pass::Trace`] by functor, number type and channels, else `key` and `many` are not

@@ -80,12 +80,13 @@ fn fastest(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) -> bool) -> 
             };
             spreads.iter().map(move |spread| Choice { kernel, spread: *spread })
         })
-        .min_by(|a, b| {
-            let cost = |choice: &Choice| cycles(choice, demand, device);
+        .map(|choice| (cycles(&choice, demand, device), choice))
+        .min_by(|(cost_a, a), (cost_b, b)| {
             // Equal estimates: the narrower, then one for series without timestamps.
             let rank = |choice: &Choice| (choice.kernel.columns, !choice.kernel.untimed);
-            cost(a).total_cmp(&cost(b)).then_with(|| rank(a).cmp(&rank(b)))
+            cost_a.total_cmp(cost_b).then_with(|| rank(a).cmp(&rank(b)))
         })
+        .map(|(_, choice)| choice)
 }
 
 /// Whether a kernel does what is asked for.
