@@ -6,8 +6,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -94,7 +96,7 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
         if program(&binary, &arguments).run().is_err() {
             let _ = write!(failed, "\n{target}");
             // In words too, because files of a machine in a farm are gone when somebody looks.
-            for input in inputs(&artifacts)?.difference(&known) {
+            for (input, _) in inputs(&artifacts)?.difference(&known) {
                 let bytes = fs::read(input).with_context(|| format!("cannot read {}", input.display()))?;
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 let _ = write!(failed, "\n  {}\n  in hexadecimal (xxd -r -p): {hex}", input.display());
@@ -105,11 +107,16 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What is in a folder, which is made if it is not there.
-fn inputs(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+/// What is in a folder, which is made if it is not there, and when it was written: an input that fails again is written
+/// again, under the same name.
+fn inputs(folder: &Path) -> Result<BTreeSet<(PathBuf, SystemTime)>> {
     folder_of(folder)?;
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    Ok(entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
+    let written = |entry: io::Result<DirEntry>| {
+        let entry = entry?;
+        Ok((entry.path(), entry.metadata()?.modified()?))
+    };
+    Ok(entries.map(written).collect::<io::Result<_>>()?)
 }
 
 /// The names of all targets, sorted; an error if one is not built.
@@ -132,4 +139,26 @@ fn targets() -> Result<Vec<String>> {
 fn folder_of(path: &Path) -> Result<String> {
     fs::create_dir_all(path).with_context(|| format!("cannot make {}", path.display()))?;
     Ok(path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_input_that_fails_again_is_shown_again() {
+        let folder = std::env::temp_dir().join(format!("dtwave-xtask-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let write = |name: &str| fs::File::create(folder.join(name)).unwrap();
+        let (_, file) = (write("other"), write("crash"));
+        let known = inputs(&folder).unwrap();
+        assert_eq!(known.len(), 2);
+        file.set_modified(SystemTime::now() + Duration::from_secs(5)).unwrap();
+        let again = inputs(&folder).unwrap();
+        let shown: Vec<_> = again.difference(&known).map(|(path, _)| path.file_name().unwrap()).collect();
+        assert_eq!(shown, ["crash"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
