@@ -58,6 +58,11 @@ pub trait Plan<T: Scalar>: Send {
     /// Reports progress to, and asks for cancellation from, this observer in all later calls.
     fn observe(&mut self, observer: Arc<dyn Observer>);
 
+    /// Whether calls can succeed: not if the device on which the plan was made is known to be lost. A new plan can then.
+    fn is_usable(&self) -> bool {
+        true
+    }
+
     /// Distances of all pairs into `out`, shaped as the [`crate::Pairing`] says. `y` is ignored for
     /// [`crate::Pairing::SelfSymmetric`]. For [`crate::Anchor::Subsequence`] the distance is the best match's cost.
     ///

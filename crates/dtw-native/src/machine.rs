@@ -62,6 +62,11 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
         Ok(self.clone())
     }
 
+    /// Whether the device is known to be lost: every other call then fails, but for [`Machine::own_queue`].
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// Memory for `bytes` bytes, holding anything.
     ///
     /// # Errors

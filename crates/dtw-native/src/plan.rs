@@ -32,6 +32,10 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         self.observer = Watch(observer);
     }
 
+    fn is_usable(&self) -> bool {
+        !self.engine.machine.is_lost()
+    }
+
     fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
         self.problem.check_input(&x, &y)?;
         self.problem.check_output(out.len())?;

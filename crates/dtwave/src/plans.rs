@@ -42,14 +42,16 @@ impl Plans {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A plan of exactly this problem, if one waits.
+    /// A plan of exactly this problem, if one waits and its device was not lost.
     pub(crate) fn take<T: Float>(&self, problem: &Problem) -> Option<Boxed<T>> {
         let mut waiting = self.waiting();
         let at = waiting.iter().rposition(|w| {
             let plan = w.plan.downcast_ref::<Box<dyn Plan<T>>>();
             plan.is_some_and(|plan| plan.problem() == problem)
         })?;
-        waiting.remove(at).plan.downcast().ok()
+        let found: Option<Boxed<T>> = waiting.remove(at).plan.downcast().ok();
+        drop(waiting);
+        found.filter(|plan| plan.is_usable())
     }
 
     /// Lets a plan wait. One that holds too much is dropped; so are those that have waited longest, where all hold too
@@ -83,7 +85,12 @@ impl Plans {
 
 #[cfg(all(test, feature = "cpu"))]
 mod tests {
-    use dtw_core::{Pairing, Shape, Spec};
+    use std::sync::Arc;
+
+    use dtw_core::{
+        Blocks, Gradients, Match, Observer, Pairing, Path, Result, SearchOptions, Series, SeriesBatch, Shape,
+        Spec,
+    };
 
     use super::*;
     use crate::Device;
@@ -110,6 +117,57 @@ mod tests {
         plans.keep(plan);
         plans.clear();
         assert!(plans.take::<f64>(&problem(5)).is_none());
+    }
+
+    /// A plan whose device was lost.
+    struct Lost(Boxed<f64>);
+
+    type Batch<'a> = SeriesBatch<'a, f64>;
+
+    impl Plan<f64> for Lost {
+        fn problem(&self) -> &Problem {
+            self.0.problem()
+        }
+        fn scratch_bytes(&self) -> u64 {
+            self.0.scratch_bytes()
+        }
+        fn observe(&mut self, observer: Arc<dyn Observer>) {
+            self.0.observe(observer);
+        }
+        fn is_usable(&self) -> bool {
+            false
+        }
+        fn distances(&mut self, x: Batch<'_>, y: Batch<'_>, out: &mut [f64]) -> Result<()> {
+            self.0.distances(x, y, out)
+        }
+        fn gradients(&mut self, x: Batch<'_>, y: Batch<'_>, out: Gradients<'_, f64>) -> Result<()> {
+            self.0.gradients(x, y, out)
+        }
+        fn alignment(&mut self, x: Series<'_, f64>, y: Series<'_, f64>) -> Result<Vec<f64>> {
+            self.0.alignment(x, y)
+        }
+        fn paths(&mut self, x: Batch<'_>, y: Batch<'_>) -> Result<Vec<Path<f64>>> {
+            self.0.paths(x, y)
+        }
+        fn matches(&mut self, x: Batch<'_>, y: Batch<'_>, o: &SearchOptions) -> Result<Vec<Vec<Match<f64>>>> {
+            self.0.matches(x, y, o)
+        }
+        fn matches_in_blocks(
+            &mut self,
+            x: Batch<'_>,
+            y: &mut dyn Blocks<f64>,
+            o: &SearchOptions,
+        ) -> Result<Vec<Vec<Match<f64>>>> {
+            self.0.matches_in_blocks(x, y, o)
+        }
+    }
+
+    #[test]
+    fn a_plan_of_a_lost_device_is_not_handed_out() {
+        let plans = Plans::default();
+        plans.keep::<f64>(Box::new(Box::new(Lost(plan(&problem(5))))));
+        assert!(plans.take::<f64>(&problem(5)).is_none());
+        assert!(plans.waiting().is_empty());
     }
 
     #[test]

@@ -111,6 +111,10 @@ impl<D: Driver> Shared<D> {
         &self.opened
     }
 
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
     /// Makes the context current on this thread.
     ///
     /// # Errors
@@ -122,7 +126,7 @@ impl<D: Driver> Shared<D> {
             Err(TryLockError::Poisoned(user)) => Some(user.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         };
-        let Some(user) = user.filter(|_| !self.lost.load(Ordering::Acquire)) else {
+        let Some(user) = user.filter(|_| !self.is_lost()) else {
             let text =
                 "the device's context was lost in an earlier call: make a new plan, which opens a fresh one";
             return Err(Error::Backend { backend: D::NAME, reason: text.into() });

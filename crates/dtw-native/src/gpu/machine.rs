@@ -206,6 +206,10 @@ impl<D: Driver> Machine for Gpu<D> {
         Self::new(self.context.ordinal())
     }
 
+    fn is_lost(&self) -> bool {
+        self.context.is_lost()
+    }
+
     fn allocate(&self, bytes: usize) -> Result<GpuBuffer<D>> {
         let _entered = self.context.enter()?;
         if bytes == 0 {

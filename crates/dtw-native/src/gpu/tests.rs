@@ -3,11 +3,11 @@
 
 mod fake;
 
-use dtw_core::Error;
+use dtw_core::{Error, Pairing, Plan, Problem, Shape, Spec};
 use dtw_kernels::{Pass, catalog};
 
 use super::Gpu;
-use crate::{Buffer, Machine};
+use crate::{Buffer, Machine, NativePlan};
 use fake::{Fake, MEMORY_BYTES};
 
 /// Three chunks of staging memory and a bit.
@@ -77,6 +77,11 @@ fn a_lost_context_is_left_alone_and_the_next_queue_has_a_fresh_one() {
     let own = machine.own_queue().unwrap();
     let buffer = own.allocate(100).unwrap();
     let timer = own.timer().unwrap();
+    let shape = Shape { n_x: 1, n_y: 1, max_length_x: 9, max_length_y: 9, channels: 1 };
+    let problem = Problem::new(Spec::dtw(), Pairing::Zipped, shape).unwrap();
+    let plan = || NativePlan::<f32, _>::new(machine.own_queue().unwrap(), &problem).unwrap();
+    let waiting = plan();
+    assert!(waiting.is_usable());
     machine.launch(kernel(), &[fake::FAULT; 64], 1).unwrap();
     let error = machine.synchronize().unwrap_err().to_string();
     assert!(error.contains("FAKE_FAULT") && error.contains("make a new plan"), "{error}");
@@ -97,6 +102,8 @@ fn a_lost_context_is_left_alone_and_the_next_queue_has_a_fresh_one() {
         assert!(error.starts_with("fake: ") && error.contains("lost in an earlier call"), "{error}");
     }
     assert_eq!(own.properties().total_bytes, 0);
+    assert!(!waiting.is_usable());
+    assert!(plan().is_usable());
 
     let fresh = machine.own_queue().unwrap();
     let kept = fresh.allocate(50).unwrap();
@@ -106,7 +113,7 @@ fn a_lost_context_is_left_alone_and_the_next_queue_has_a_fresh_one() {
     // The other machine finds the same context, and what was made in the lost one frees nothing of it.
     let second = other.own_queue().unwrap();
     assert_eq!(fake::renewed(2), 1);
-    drop((buffer, timer, own, machine, other));
+    drop((buffer, timer, own, waiting, machine, other));
     let mut read = [0; 50];
     second.download(&kept, 0, &mut read).unwrap();
     assert_eq!(read, [7; 50]);
