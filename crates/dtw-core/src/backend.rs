@@ -58,7 +58,8 @@ pub trait Plan<T: Scalar>: Send {
     /// Reports progress to, and asks for cancellation from, this observer in all later calls.
     fn observe(&mut self, observer: Arc<dyn Observer>);
 
-    /// Whether calls can succeed: not if the device on which the plan was made is known to be lost. A new plan can then.
+    /// Whether calls can succeed. They cannot once the device that the plan was made on is known to be lost; those of a
+    /// new plan may.
     fn is_usable(&self) -> bool {
         true
     }
