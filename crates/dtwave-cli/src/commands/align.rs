@@ -25,8 +25,8 @@ use crate::words::count;
 /// Align two series: the distance and the warping path
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The path is a list of index pairs (i, j), both from 0. For ddtw and wddtw, whose derivative drops both ends, the \
-indices are those of the series' own points.
+The path is a list of index pairs (i, j), both from 0. They are indices of the series, also for ddtw and wddtw, whose \
+derivatives have no first and no last point.
 
 Examples:
   dtwave align x.csv y.csv --plot alignment.svg

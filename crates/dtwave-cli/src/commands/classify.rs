@@ -24,7 +24,7 @@ use crate::words::{cell, count};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Labels come from the files: .ts, .tsv and .txt, or the array y of an .npz. With --k above 1 the most frequent class \
-among the k nearest wins, of equally frequent ones the one with the nearest series.
+among the k nearest wins. If classes are equally frequent, the one with the nearest series wins.
 
 Examples:
   dtwave classify --train GunPoint_TRAIN.ts --test GunPoint_TEST.ts

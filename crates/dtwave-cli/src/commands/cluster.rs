@@ -27,8 +27,8 @@ use crate::words::{count, unsigned_zero};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 kmeans averages the series of a cluster: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence. \
-kmedoids takes one of the series as the centre and works with every measure. Class labels, where the file has them, are \
-not used; they only give the adjusted Rand index.
+kmedoids takes one of the series as the centre and works with every measure. Clustering ignores class labels; they only \
+give the adjusted Rand index.
 
 Examples:
   dtwave cluster series.npy -k 3 --plot clusters.svg
