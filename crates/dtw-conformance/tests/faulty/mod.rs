@@ -90,6 +90,8 @@ impl<T: Element> Backend<T> for Faulty {
     }
 
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        // What no backend could do is no gap.
+        problem.admits(task)?;
         let listed = self.0 == Planted::HasAnotherGap && task == Task::Gradients;
         if listed || self.refuses(problem, T::DTYPE == Dtype::F64) {
             return Err(Error::Unsupported { backend: "faulty", what: "this".to_owned() });
