@@ -137,14 +137,22 @@ pub(crate) fn warn(text: &str) {
     say("warning", text);
 }
 
-/// Says that a signal ended the run; `kept` is what is left and how to go on.
+/// Says that a signal ended the run; `kept` is what is left and how to go on. Nothing is said on stderr after that.
 pub(crate) fn interrupted(kept: &str) {
-    say("error", &Interrupted(kept.to_owned()).to_string());
+    let mut stderr = io::stderr().lock();
+    say_to(&mut stderr, "error", &Interrupted(kept.to_owned()).to_string());
+    // Other threads that have something to say wait until the process ends, which is now.
+    std::mem::forget(stderr);
 }
 
 /// One line on stderr. A stderr that cannot be written to is no reason to lose a result.
 fn say(what: &str, text: &str) {
-    let _ = writeln!(io::stderr(), "{what}: {}", one_line(text));
+    say_to(&mut io::stderr(), what, text);
+}
+
+/// At once, so that no other line gets into it.
+fn say_to(to: &mut impl Write, what: &str, text: &str) {
+    let _ = to.write_all(format!("{what}: {}\n", one_line(text)).as_bytes());
 }
 
 /// Prints the error and gives the exit status.
