@@ -146,7 +146,8 @@ pub struct Path<T> {
     pub points: Vec<(usize, usize)>,
 }
 
-/// Hears of progress and may stop a call. Called from several threads.
+/// Hears of progress and may stop a call. Called from several threads, which other calls of the process may share: an
+/// observer must not wait for another call.
 pub trait Observer: Send + Sync {
     /// `cells` more cells of the dynamic program are done.
     fn advance(&self, cells: u64) {

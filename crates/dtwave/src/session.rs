@@ -15,7 +15,8 @@ use crate::{AsBatch, AsSeries, Device, Float};
 ///
 /// A session keeps its plans, by the shape of what was computed, so that calls of one shape in a loop cost little more
 /// than the computation. It keeps at most eight, the latest used, that hold at most 1/64 of the memory limit and 16 MiB
-/// between calls, all together and beside the limit; a plan that holds more is dropped after its call.
+/// between calls, all together and beside the limit; a plan that holds more is dropped after its call. Memory for
+/// transfers to and from a GPU and tables of path counts are not part of these sums.
 /// [`Session::clear`] drops all. Clones share them.
 ///
 /// ```

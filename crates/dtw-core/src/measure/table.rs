@@ -87,7 +87,7 @@ macro_rules! measures {
             edr Edr {
                 /// Points farther apart than this differ; ≥ 0.
                 epsilon: f64 {
-                    symbol: "ε", text: "Points this close match", range: Range::AtLeast(0.0), drawn: Drawn::Eighths(0, 24)
+                    symbol: "ε", text: "Largest distance at which points match", range: Range::AtLeast(0.0), drawn: Drawn::Eighths(0, 24)
                 }
                 /// Count or count over length.
                 output: EdrOutput { text: "Divide the edit count by the longer length" }
@@ -102,7 +102,7 @@ macro_rules! measures {
             lcss Lcss {
                 /// Points no farther apart than this match; ≥ 0.
                 epsilon: f64 {
-                    symbol: "ε", text: "Points this close match", range: Range::AtLeast(0.0),
+                    symbol: "ε", text: "Largest distance at which points match", range: Range::AtLeast(0.0),
                     default: Some(Measure::DEFAULT_EPSILON), drawn: Drawn::Eighths(0, 24)
                 }
                 /// Distance or length.

@@ -236,7 +236,10 @@ mod tests {
         };
         assert_eq!(help("g"), "Steepness of the weight, ≥ 0 [default: 0.05]");
         assert_eq!(help("cost"), "Cost of matching two points [default: squared-euclidean]");
-        assert_eq!(help("epsilon"), "Points this close match, ≥ 0 (required by edr) [default of lcss: 1]");
+        assert_eq!(
+            help("epsilon"),
+            "Largest distance at which points match, ≥ 0 (required by edr) [default of lcss: 1]"
+        );
         assert_eq!(help("sigma"), "Bandwidth of the kernel, > 0 (required)");
         assert_eq!(help("gap"), "Gap value [default: 0]");
         assert_eq!(help("edr-normalized"), "Divide the edit count by the longer length");
