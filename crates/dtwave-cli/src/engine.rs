@@ -42,13 +42,6 @@ pub(crate) fn tell(path: &Path, dataset: &Dataset) {
     dataset.warnings.iter().for_each(|warning| report::warn(&format!("{shown}: {warning}")));
 }
 
-/// Reads a file and prepares its series as the options say.
-pub(crate) fn load(path: &Path, run: &RunArgs) -> Result<Dataset> {
-    let mut dataset = read(path, run)?;
-    prepare(&mut dataset, run.normalize);
-    Ok(dataset)
-}
-
 /// Takes an output before any work; says what the user should know about it.
 pub(crate) fn take(path: &Path) -> Result<Target> {
     let target = Target::take(path)?;

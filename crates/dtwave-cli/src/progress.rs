@@ -1,7 +1,7 @@
-//! Progress on a terminal, silence in a pipe.
+//! Progress on a terminal, silence in a pipe; time and speed.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
@@ -95,6 +95,36 @@ fn clock(time: Duration) -> String {
         0..=59 => format!("{secs} s"),
         60..=3599 => format!("{}:{:02} min", secs / 60, secs % 60),
         _ => format!("{}:{:02} h", secs / 3600, secs / 60 % 60),
+    }
+}
+
+/// Time and speed of a computation.
+pub(crate) struct Stopwatch {
+    start: Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Stopwatch { start: Instant::now() }
+    }
+
+    /// The time since the start: call it when the results are there, before they are written or drawn.
+    pub(crate) fn stop(&self) -> Took {
+        Took { secs: self.start.elapsed().as_secs_f64() }
+    }
+}
+
+/// How long a computation took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Took {
+    pub(crate) secs: f64,
+}
+
+impl Took {
+    /// `1.24 s, 3.1 Gcells/s`
+    pub(crate) fn summary(self, cells: u64) -> String {
+        let Took { secs } = self;
+        format!("{secs:.2} s, {}", rate(cells as f64 / secs.max(1e-9)))
     }
 }
 

@@ -10,15 +10,15 @@ use dtwave::measure::Kind;
 use dtwave::{Anchor, Pairing, Path, Spec};
 use serde_json::json;
 
-use super::common::{self, Stopwatch};
+use super::Compute;
+use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::json::Number;
-use crate::options::{MeasureArgs, Offer, PointRange, RunArgs};
+use crate::options::{ComputeArgs, Offer, PointRange};
 use crate::output;
 use crate::plot::{self, AlignmentFigure};
-use crate::progress::Progress;
-use crate::report;
+use crate::progress::{Progress, Stopwatch};
 use crate::signals::Cancel;
 use crate::words::count;
 
@@ -69,103 +69,81 @@ pub(crate) struct AlignArgs {
     #[arg(long, value_name = "N", requires = "plot")]
     plot_channel: Option<usize>,
 
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    measure: MeasureArgs,
-
-    #[command(flatten)]
-    pub(super) run: RunArgs,
+    options: ComputeArgs,
 }
 
-/// What the help shows.
-pub(super) const OFFER: Offer = Offer { takes: |kind| kind.has_path(1), without: &[] };
+impl Compute for AlignArgs {
+    const OFFER: Offer = Offer { takes: |kind| kind.has_path(1), without: &[] };
 
-/// Runs the command.
-pub(super) fn run<T: Element>(args: &AlignArgs, cancel: &Cancel) -> Result<()> {
-    if let Some(out) = &args.out {
-        let known = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-        ensure!(known, "cannot write {}: unknown extension; expected .csv", out.display());
+    fn options(&self) -> &ComputeArgs {
+        &self.options
     }
-    let out = args.out.as_deref().map(engine::take).transpose()?;
-    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
-    common::check_files(&[&args.x, &args.y], &[&args.out, &args.plot], &args.run)?;
-    let spec = args.measure.spec()?;
-    let job = Job::new(&args.run, cancel)?;
-    let not_prepared = RunArgs { normalize: crate::options::Normalize::None, ..args.run.clone() };
-    let read = |path: &PathBuf, index, range, options| -> Result<Dataset> {
-        let file = engine::load(path, &not_prepared)?;
-        let mut picked = common::pick(path, &file, index, range, Some(options))?;
-        // The stretch is normalised, not the series it was cut from.
-        engine::prepare(&mut picked, args.run.normalize);
-        Ok(picked)
-    };
-    let x = read(&args.x, args.x_index, args.x_range, ["--x-index", "--x-range"])?;
-    let y = read(&args.y, args.y_index, args.y_range, ["--y-index", "--y-range"])?;
-    engine::same_channels((&args.x, x.channels), (&args.y, y.channels))?;
-    let given = spec;
-    let spec = engine::timed(given.clone(), &[(&args.x, &x), (&args.y, &y)])?;
-    engine::long_enough(&args.x, &x, &spec)?;
-    engine::long_enough(&args.y, &y, &spec)?;
-    common::check_channel(args.plot_channel, x.channels)?;
 
-    let watch = Stopwatch::start();
-    let (path, cells) = align::<T>(&job, &spec, &x, &y)?;
-    let took = watch.stop();
-    let distance = args.measure.finish(path.distance);
-    common::warn_of_overflow(u64::from(!distance.finite()), 1, &args.run, args.json);
-
-    if let Some(out) = out {
-        let rows: Vec<Vec<String>> =
-            path.points.iter().map(|(i, j)| vec![i.to_string(), j.to_string()]).collect();
-        output::write_csv_table(out, &["i", "j"], &rows)?;
-    }
-    // The answer first: a plot that fails takes nothing along.
-    let answer = || -> Result<()> {
-        if args.json {
-            let mut answer = serde_json::Map::new();
-            answer.insert("distance".into(), json!(Number(distance)));
-            answer.insert("path".into(), json!(path.points));
-            answer.extend(common::computation(&given, &args.measure, &args.run, job.device.name()));
-            answer.insert("seconds".into(), json!(took.secs));
-            return report::print_json(&answer.into());
-        }
-        report::print(|out| {
-            writeln!(out, "x         {}: {}", x.name, count(x.length(0), "point"))?;
-            writeln!(out, "y         {}: {}", y.name, count(y.length(0), "point"))?;
-            writeln!(out, "by        {}", common::described(&given, &args.run))?;
-            writeln!(out, "took      {}", took.summary(cells))?;
-            writeln!(out, "distance  {distance}")?;
-            writeln!(out, "path      {}", count(path.points.len(), "pair"))?;
-            common::written(out, &[("pairs", &args.out)])
-        })
-    };
-    answer()?;
-    if let Some(file) = plot_file {
-        let shown = args.plot_channel.unwrap_or(0);
-        let channel = |d: &Dataset| common::channel(&d.series[0], d.channels, shown);
-        let of_channel = common::of_channel(args.plot_channel, x.channels);
-        let figure = AlignmentFigure {
-            title: format!("Alignment: {}", common::described(&given, &args.run)),
-            subtitle: format!(
-                "distance {}, path of {}{of_channel}",
-                plot::short(distance.to_f64()),
-                count(path.points.len(), "pair")
-            ),
-            x: &channel(&x),
-            y: &channel(&y),
-            x_name: x.name.clone(),
-            y_name: y.name.clone(),
-            path: &path.points,
-            band: &band(&spec, x.length(0), y.length(0))?,
-            first_row: spec.measure.preparation().margin(),
+    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
+        let out = Output::take(&self.out, &[Format::Csv])?;
+        let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
+        check_files(&[&self.x, &self.y], &[&self.out, &self.plot], &self.options.run)?;
+        let mut setup = Setup::new(&self.options, self.options.measure.spec()?, cancel)?;
+        let read = |path: &PathBuf, index, range, options| -> Result<Dataset> {
+            let mut picked = pick(path, &setup.read(path)?, index, range, Some(options))?;
+            // The stretch is normalised, not the series it was cut from.
+            setup.prepare(&mut picked);
+            Ok(picked)
         };
-        plot::save(&figure, file)?;
-        common::plotted(&args.plot, args.json)?;
+        let x = read(&self.x, self.x_index, self.x_range, ["--x-index", "--x-range"])?;
+        let y = read(&self.y, self.y_index, self.y_range, ["--y-index", "--y-range"])?;
+        setup.fit(&[(&self.x, &x), (&self.y, &y)])?;
+        let channel = Channel::of(self.plot_channel, x.channels)?;
+
+        let watch = Stopwatch::start();
+        let (path, cells) = align::<T>(&setup.job, &setup.spec, &x, &y)?;
+        let took = watch.stop();
+        let distance = setup.finish(path.distance);
+        setup.warn_of_overflow(u64::from(!distance.finite()), 1, self.options.json);
+
+        if let Some(out) = out {
+            let rows: Vec<Vec<String>> =
+                path.points.iter().map(|(i, j)| vec![i.to_string(), j.to_string()]).collect();
+            output::write_csv_table(out.target, &["i", "j"], &rows)?;
+        }
+        setup.answer(
+            took,
+            |answer| {
+                answer["distance"] = json!(Number(distance));
+                answer["path"] = json!(path.points);
+            },
+            |out| {
+                writeln!(out, "x         {}: {}", x.name, count(x.length(0), "point"))?;
+                writeln!(out, "y         {}: {}", y.name, count(y.length(0), "point"))?;
+                writeln!(out, "by        {}", setup.described())?;
+                writeln!(out, "took      {}", took.summary(cells))?;
+                writeln!(out, "distance  {distance}")?;
+                writeln!(out, "path      {}", count(path.points.len(), "pair"))?;
+                written(out, "pairs", &self.out)
+            },
+        )?;
+        if let Some(file) = plot_file {
+            let figure = AlignmentFigure {
+                title: format!("Alignment: {}", setup.described()),
+                subtitle: format!(
+                    "distance {}, path of {}{}",
+                    plot::short(distance.to_f64()),
+                    count(path.points.len(), "pair"),
+                    channel.named()
+                ),
+                x: &channel.values(&x.series[0]),
+                y: &channel.values(&y.series[0]),
+                x_name: x.name.clone(),
+                y_name: y.name.clone(),
+                path: &path.points,
+                band: &band(&setup.spec, x.length(0), y.length(0))?,
+                first_row: setup.spec.measure.preparation().margin(),
+            };
+            setup.draw(&figure, file)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The columns that the band leaves each row, in the series' own indices; none where it leaves all.

@@ -7,18 +7,19 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::learn::{self, Barycenter, BarycenterOptions, Optimizer};
-use dtwave::{Measure, OwnedBatch, Series, Spec};
+use dtwave::measure::Kind;
+use dtwave::{OwnedBatch, Series, Spec};
 use serde_json::json;
 
-use super::common::{self, Stopwatch};
+use super::Compute;
+use super::common::{Channel, Format, Output, Setup, check_files, grouped, pick, written};
 use crate::data::{Dataset, is_stdin, shown};
 use crate::engine::{self, Element, Job};
 use crate::json::{Number, Numbers};
-use crate::options::{MeasureArgs, Offer, RunArgs};
-use crate::output::{self, Target};
-use crate::plot::{self, BarycenterFigure, Group};
-use crate::progress::Progress;
-use crate::report;
+use crate::options::{ComputeArgs, Offer};
+use crate::output;
+use crate::plot::{self, BarycenterFigure};
+use crate::progress::{Progress, Stopwatch};
 use crate::signals::Cancel;
 use crate::words::{count, unsigned_zero};
 
@@ -73,15 +74,8 @@ pub(crate) struct BarycenterArgs {
     #[arg(long, value_name = "N", requires = "plot")]
     plot_channel: Option<usize>,
 
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    measure: MeasureArgs,
-
-    #[command(flatten)]
-    pub(super) run: RunArgs,
+    options: ComputeArgs,
 }
 
 /// The optimiser of Soft-DTW barycenters.
@@ -149,134 +143,187 @@ pub(super) struct Average<T> {
     pub(super) found: Barycenter<T>,
 }
 
-impl<T: Element> Average<T> {
-    /// An average without -0, which only says how a zero was computed.
-    pub(super) fn of(name: String, members: Vec<usize>, mut found: Barycenter<T>) -> Self {
-        found.center.iter_mut().for_each(|value| *value = unsigned_zero(*value));
-        Average { name, members, found }
+/// The average of some series of a dataset.
+pub(super) fn average<T: Element>(
+    job: &Job,
+    spec: &Spec,
+    dataset: &Dataset,
+    (name, members): (String, Vec<usize>),
+    options: &BarycenterOptions<'_, T>,
+    progress: &Arc<Progress>,
+) -> Result<Average<T>> {
+    let batch = engine::batch_of::<T>(dataset, members.iter().copied())?;
+    let mut found = learn::barycenter(&job.context(progress), spec, batch.batch(), options)?;
+    // -0 only says how a zero was computed.
+    found.center.iter_mut().for_each(|value| *value = unsigned_zero(*value));
+    Ok(Average { name, members, found })
+}
+
+impl Compute for BarycenterArgs {
+    const OFFER: Offer = Offer { takes: has_average, without: &["cost", "sqrt"] };
+
+    fn options(&self) -> &ComputeArgs {
+        &self.options
+    }
+
+    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
+        let out = Output::take(&self.out, &Format::ALL)?;
+        let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
+        let mut inputs = vec![&*self.series];
+        inputs.extend(self.weights.as_deref());
+        if !matches!(self.start.as_str(), "medoid" | "mean") {
+            inputs.push(Path::new(&self.start));
+        }
+        check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
+        ensure!(self.max_iterations > 0, "--max-iterations must be at least 1");
+        ensure!(self.tolerance >= 0.0, "--tolerance must not be negative, got {}", self.tolerance);
+        ensure!(!self.options.measure.takes_root(), "--sqrt has no meaning for an average");
+        let spec = self.options.measure.spec()?;
+        check_measure(&spec)?;
+        let optimizer = self.optimizer.optimizer(&spec)?;
+        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let dataset = setup.load(&self.series)?;
+        setup.fit(&[(&self.series, &dataset)])?;
+        let channel = Channel::of(self.plot_channel, dataset.channels)?;
+        let weights = self.weights.as_deref().map(|path| read_weights(path, &dataset, &setup)).transpose()?;
+        let start = self.start::<T>(&dataset, &setup)?;
+        let groups = self.groups(&dataset)?;
+        self.check_weights(weights.as_deref(), &groups)?;
+        if let Some(out) = &out {
+            self.check_shape(out, &dataset, groups.len())?;
+        }
+
+        let watch = Stopwatch::start();
+        let progress = Arc::new(Progress::open_ended("barycenter"));
+        let mut averages = Vec::new();
+        for group in groups {
+            let own: Option<Vec<f64>> = weights.as_ref().map(|all| group.1.iter().map(|i| all[*i]).collect());
+            let options = BarycenterOptions::default()
+                .with_weights(own.as_deref())
+                .with_start(start.library())
+                .with_optimizer(optimizer)
+                .with_max_iterations(self.max_iterations)
+                .with_tolerance(self.tolerance);
+            averages.push(average::<T>(&setup.job, &setup.spec, &dataset, group, &options, &progress)?);
+        }
+        let took = watch.stop();
+        let summary = took.summary(progress.cells());
+        drop(progress);
+
+        if let Some(out) = out {
+            write(out, &averages, dataset.channels)?;
+        }
+        setup.answer(
+            took,
+            |answer| answer["averages"] = averages.iter().map(|a| as_json(a, dataset.channels)).collect(),
+            |out| {
+                writeln!(out, "series  {}: {}", shown(&self.series), dataset.summary())?;
+                writeln!(out, "by      {}", setup.described())?;
+                writeln!(out, "took    {summary}\n")?;
+                for average in &averages {
+                    let Barycenter { costs, converged, .. } = &average.found;
+                    writeln!(
+                        out,
+                        "{}: {}, {}, cost {} after {} (from {}){}",
+                        average.name,
+                        count(average.members.len(), "series"),
+                        count(average.found.len(), "point"),
+                        plot::short(average.found.cost()),
+                        count(costs.len() - 1, "step"),
+                        plot::short(costs[0]),
+                        if *converged { "" } else { ", not converged" }
+                    )?;
+                }
+                written(out, "averages", &self.out)
+            },
+        )?;
+        if let Some(file) = plot_file {
+            let title = format!("Averages: {}", setup.described());
+            setup.draw(&figure(title, &dataset, &averages, channel), file)?;
+        }
+        Ok(())
     }
 }
 
-/// What the help shows.
-pub(super) const OFFER: Offer = Offer {
-    takes: |kind| ["dtw", "soft_dtw", "soft_dtw_divergence"].contains(&kind.key),
-    without: &["cost", "sqrt"],
-};
-
-/// Runs the command.
-pub(super) fn run<T: Element>(args: &BarycenterArgs, cancel: &Cancel) -> Result<()> {
-    let format = args.out.as_deref().map(format_of).transpose()?;
-    let out = args.out.as_deref().map(engine::take).transpose()?;
-    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
-    let mut inputs = vec![&*args.series];
-    inputs.extend(args.weights.as_deref());
-    if !matches!(args.start.as_str(), "medoid" | "mean") {
-        inputs.push(Path::new(&args.start));
+impl BarycenterArgs {
+    /// The groups to average: all series, one class, or every class.
+    fn groups(&self, dataset: &Dataset) -> Result<Vec<(String, Vec<usize>)>> {
+        if self.class.is_none() && !self.by_class {
+            return Ok(vec![(dataset.name.clone(), (0..dataset.len()).collect())]);
+        }
+        let Some(labels) = &dataset.labels else {
+            bail!("{} has no class labels; leave out --class and --by-class", shown(&self.series))
+        };
+        match &self.class {
+            Some(class) => {
+                let members: Vec<usize> = (0..dataset.len()).filter(|i| labels[*i] == *class).collect();
+                ensure!(
+                    !members.is_empty(),
+                    "{} has no series of class '{class}'; it has {}",
+                    shown(&self.series),
+                    dataset.classes.join(", ")
+                );
+                Ok(vec![(class.clone(), members)])
+            }
+            None => Ok(by_class(&dataset.classes, labels)),
+        }
     }
-    common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
-    ensure!(args.max_iterations > 0, "--max-iterations must be at least 1");
-    ensure!(args.tolerance >= 0.0, "--tolerance must not be negative, got {}", args.tolerance);
-    ensure!(!args.measure.takes_root(), "--sqrt has no meaning for an average");
-    let spec = args.measure.spec()?;
-    check_measure(&spec)?;
-    let optimizer = args.optimizer.optimizer(&spec)?;
-    let job = Job::new(&args.run, cancel)?;
-    let dataset = engine::load(&args.series, &args.run)?;
-    let spec = engine::timed(spec, &[(&args.series, &dataset)])?;
-    common::check_channel(args.plot_channel, dataset.channels)?;
-    let weights = args.weights.as_deref().map(|path| read_weights(path, &dataset, &args.run)).transpose()?;
-    let start = read_start::<T>(args, &dataset)?;
-    if let Some(out) = &args.out {
+
+    /// Where averages start.
+    fn start<T: Element>(&self, dataset: &Dataset, setup: &Setup<'_>) -> Result<Start<T>> {
+        match self.start.as_str() {
+            "medoid" => Ok(Start::Medoid),
+            "mean" => Ok(Start::Mean),
+            file => {
+                let path = Path::new(file);
+                // Any other word is more likely a mistake than a file that is missing.
+                ensure!(
+                    path.extension().is_some() || is_stdin(path) || path.exists(),
+                    "--start {file}: expected medoid, mean or a file with one series"
+                );
+                let start = setup.load(path)?;
+                engine::same_channels((path, start.channels), (&self.series, dataset.channels))?;
+                let start = pick(path, &start, None, None, None)?;
+                Ok(Start::From(engine::batch(&start)?))
+            }
+        }
+    }
+
+    /// Refuses groups in which no series has any weight.
+    fn check_weights(&self, weights: Option<&[f64]>, groups: &[(String, Vec<usize>)]) -> Result<()> {
+        let Some((weights, file)) = weights.zip(self.weights.as_deref()) else { return Ok(()) };
+        let is_weightless = |(_, members): &&(String, Vec<usize>)| members.iter().all(|i| weights[*i] == 0.0);
+        match groups.iter().find(is_weightless) {
+            Some((name, _)) => bail!("{}: all weights of {name} are zero", shown(file)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a file that so many averages do not fit.
+    fn check_shape(&self, out: &Output, dataset: &Dataset, averages: usize) -> Result<()> {
+        let shown = out.target.shown().display();
         ensure!(
-            format != Some(Format::Csv) || dataset.channels == 1,
-            "cannot write {}: {} channels do not fit a .csv; use .npy",
-            out.display(),
+            out.format != Format::Csv || dataset.channels == 1,
+            "cannot write {shown}: {} channels do not fit a .csv; use .npy",
             dataset.channels
         );
-    }
-    let groups = groups(&dataset, args)?;
-    if let Some((weights, file)) = weights.as_ref().zip(args.weights.as_deref()) {
-        let is_weightless = |(_, members): &&(String, Vec<usize>)| members.iter().all(|i| weights[*i] == 0.0);
-        if let Some((name, _)) = groups.iter().find(is_weightless) {
-            bail!("{}: all weights of {name} are zero", shown(file));
-        }
-    }
-    if let (Some(out), Some(Format::Npy)) = (&args.out, format) {
         ensure!(
-            groups.len() == 1 || args.start != "medoid" || is_equal_length(&dataset),
-            "cannot write {}: the series differ in length, and so may the averages; use .csv or .json, or --start FILE",
-            out.display()
+            out.format != Format::Npy || averages == 1 || self.start != "medoid" || is_equal_length(dataset),
+            "cannot write {shown}: the series differ in length, and so may the averages; use .csv or .json, or --start \
+             FILE"
         );
+        Ok(())
     }
+}
 
-    let watch = Stopwatch::start();
-    let progress = Arc::new(Progress::open_ended("barycenter"));
-    let mut averages = Vec::new();
-    for (name, members) in groups {
-        let batch = engine::batch_of::<T>(&dataset, members.iter().copied())?;
-        let own: Option<Vec<f64>> = weights.as_ref().map(|all| members.iter().map(|i| all[*i]).collect());
-        let options = BarycenterOptions::default()
-            .with_weights(own.as_deref())
-            .with_start(start.library())
-            .with_optimizer(optimizer)
-            .with_max_iterations(args.max_iterations)
-            .with_tolerance(args.tolerance);
-        let found = learn::barycenter(&job.context(&progress), &spec, batch.batch(), &options)?;
-        averages.push(Average::of(name, members, found));
-    }
-    let took = watch.stop();
-    let summary = took.summary(progress.cells());
-    drop(progress);
-
-    if let (Some(out), Some(format)) = (out, format) {
-        write(out, format, &averages, dataset.channels)?;
-    }
-    // The answer first: a plot that fails takes nothing along.
-    let answer = || -> Result<()> {
-        if args.json {
-            let list: Vec<_> = averages.iter().map(|a| as_json(a, dataset.channels)).collect();
-            let mut answer = common::computation(&spec, &args.measure, &args.run, job.device.name());
-            answer.insert("averages".into(), list.into());
-            answer.insert("seconds".into(), json!(took.secs));
-            return report::print_json(&answer.into());
-        }
-        report::print(|out| {
-            writeln!(out, "series  {}: {}", shown(&args.series), dataset.summary())?;
-            writeln!(out, "by      {}", common::described(&spec, &args.run))?;
-            writeln!(out, "took    {summary}\n")?;
-            for average in &averages {
-                let Barycenter { costs, converged, .. } = &average.found;
-                writeln!(
-                    out,
-                    "{}: {}, {}, cost {} after {} (from {}){}",
-                    average.name,
-                    count(average.members.len(), "series"),
-                    count(average.found.len(), "point"),
-                    plot::short(average.found.cost()),
-                    count(costs.len() - 1, "step"),
-                    plot::short(costs[0]),
-                    if *converged { "" } else { ", not converged" }
-                )?;
-            }
-            common::written(out, &[("averages", &args.out)])
-        })
-    };
-    answer()?;
-    if let Some(file) = plot_file {
-        let title = format!("Averages: {}", common::described(&spec, &args.run));
-        plot_averages(file, title, &dataset, &averages, args.plot_channel)?;
-        common::plotted(&args.plot, args.json)?;
-    }
-    Ok(())
+/// Whether series have an average under measures of this kind.
+pub(super) fn has_average(kind: &Kind) -> bool {
+    ["dtw", "soft_dtw", "soft_dtw_divergence"].contains(&kind.key)
 }
 
 fn check_measure(spec: &Spec) -> Result<()> {
-    let known = matches!(
-        spec.measure,
-        Measure::Dtw { .. } | Measure::SoftDtw { .. } | Measure::SoftDtwDivergence { .. }
-    );
     ensure!(
-        known && spec.anchor == dtwave::Anchor::Global,
+        has_average(spec.measure.kind()) && spec.anchor == dtwave::Anchor::Global,
         "an average is defined under dtw, soft_dtw and soft_dtw_divergence, got {}",
         spec.key()
     );
@@ -287,29 +334,6 @@ fn check_measure(spec: &Spec) -> Result<()> {
 pub(super) fn is_equal_length(dataset: &Dataset) -> bool {
     let (low, high) = dataset.lengths();
     low == high
-}
-
-/// The groups to average: all series, one class, or every class.
-fn groups(dataset: &Dataset, args: &BarycenterArgs) -> Result<Vec<(String, Vec<usize>)>> {
-    if args.class.is_none() && !args.by_class {
-        return Ok(vec![(dataset.name.clone(), (0..dataset.len()).collect())]);
-    }
-    let Some(labels) = &dataset.labels else {
-        bail!("{} has no class labels; leave out --class and --by-class", shown(&args.series))
-    };
-    match &args.class {
-        Some(class) => {
-            let members: Vec<usize> = (0..dataset.len()).filter(|i| labels[*i] == *class).collect();
-            ensure!(
-                !members.is_empty(),
-                "{} has no series of class '{class}'; it has {}",
-                shown(&args.series),
-                dataset.classes.join(", ")
-            );
-            Ok(vec![(class.clone(), members)])
-        }
-        None => Ok(by_class(&dataset.classes, labels)),
-    }
 }
 
 /// The series of every class that has some, in the order of the classes. Linear time.
@@ -326,8 +350,8 @@ fn by_class(classes: &[String], labels: &[String]) -> Vec<(String, Vec<usize>)> 
 }
 
 /// One finite, non-negative weight per series.
-fn read_weights(path: &Path, dataset: &Dataset, run: &RunArgs) -> Result<Vec<f64>> {
-    let weights = engine::read(path, run)?;
+fn read_weights(path: &Path, dataset: &Dataset, setup: &Setup<'_>) -> Result<Vec<f64>> {
+    let weights = setup.read(path)?;
     ensure!(
         weights.channels == 1 && weights.len() == 1 && weights.length(0) == dataset.len(),
         "{}: expected one column of {} weights, got {}",
@@ -362,52 +386,17 @@ impl<T: Element> Start<T> {
     }
 }
 
-fn read_start<T: Element>(args: &BarycenterArgs, dataset: &Dataset) -> Result<Start<T>> {
-    match args.start.as_str() {
-        "medoid" => Ok(Start::Medoid),
-        "mean" => Ok(Start::Mean),
-        file => {
-            let path = Path::new(file);
-            // Any other word is more likely a mistake than a file that is missing.
-            ensure!(
-                path.extension().is_some() || is_stdin(path) || path.exists(),
-                "--start {file}: expected medoid, mean or a file with one series"
-            );
-            let start = engine::load(path, &args.run)?;
-            engine::same_channels((path, start.channels), (&args.series, dataset.channels))?;
-            let start = common::pick(path, &start, None, None, None)?;
-            Ok(Start::From(engine::batch(&start)?))
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Npy,
-    Csv,
-    Json,
-}
-
-fn format_of(out: &Path) -> Result<Format> {
-    let format = match out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("npy") => Format::Npy,
-        Some("csv") => Format::Csv,
-        Some("json") => Format::Json,
-        _ => bail!("cannot write {}: unknown extension; expected .npy, .csv or .json", out.display()),
-    };
-    Ok(format)
-}
-
 /// Writes averages so that the program reads them back as series.
-fn write<T: Element>(out: Target, format: Format, averages: &[Average<T>], channels: usize) -> Result<()> {
+fn write<T: Element>(out: Output, averages: &[Average<T>], channels: usize) -> Result<()> {
+    let Output { format, target } = out;
     let centers: Vec<&[T]> = averages.iter().map(|a| &a.found.center[..]).collect();
     match format {
-        Format::Json => out.write(|file| {
+        Format::Json => target.write(|file| {
             let list: Vec<_> = averages.iter().map(|a| as_json(a, channels)).collect();
             serde_json::to_writer(file, &list).map_err(Into::into)
         }),
-        Format::Csv if centers.len() == 1 => output::write_csv_rows(out, centers[0].iter().map(|v| [*v])),
-        Format::Csv => output::write_csv_rows(out, centers.iter().map(|c| c.iter().copied())),
+        Format::Csv if centers.len() == 1 => output::write_csv_rows(target, centers[0].iter().map(|v| [*v])),
+        Format::Csv => output::write_csv_rows(target, centers.iter().map(|c| c.iter().copied())),
         Format::Npy => {
             let length = averages[0].found.len();
             debug_assert!(averages.iter().all(|a| a.found.len() == length), "checked before the work");
@@ -416,7 +405,7 @@ fn write<T: Element>(out: Target, format: Format, averages: &[Average<T>], chann
                 (n, 1) => vec![n, length],
                 (n, channels) => vec![n, length, channels],
             };
-            output::write_npy(out, &shape, &centers.concat())
+            output::write_npy(target, &shape, &centers.concat())
         }
     }
 }
@@ -434,35 +423,18 @@ fn as_json<T: Element>(average: &Average<T>, channels: usize) -> serde_json::Val
     })
 }
 
-/// Draws averages over their series.
-pub(super) fn plot_averages<T: Element>(
-    file: Target,
+/// Averages over their series.
+pub(super) fn figure<T: Element>(
     title: String,
     dataset: &Dataset,
     averages: &[Average<T>],
-    channel: Option<usize>,
-) -> Result<()> {
-    let channels = dataset.channels;
-    let of_channel = common::of_channel(channel, channels);
-    let channel = channel.unwrap_or(0);
-    let members: Vec<Vec<Vec<f64>>> = averages
-        .iter()
-        .map(|a| a.members.iter().map(|i| common::channel(&dataset.series[*i], channels, channel)).collect())
-        .collect();
-    let groups = averages
-        .iter()
-        .zip(&members)
-        .map(|(average, members)| {
-            let center: Vec<f64> = average.found.center.iter().map(|v| v.to_f64()).collect();
-            Group {
-                name: average.name.clone(),
-                members: members.iter().map(Vec::as_slice).collect(),
-                center: common::channel(&center, channels, channel),
-            }
-        })
-        .collect();
-    let subtitle = format!("{}: {}{of_channel}", dataset.name, dataset.summary());
-    plot::save(&BarycenterFigure { title, subtitle, groups }, file)
+    channel: Channel,
+) -> BarycenterFigure {
+    let averages = averages.iter().map(|average| {
+        let center = average.found.center.iter().map(|v| v.to_f64()).collect();
+        (average.name.clone(), average.members.clone(), center)
+    });
+    grouped(title, dataset, channel, averages)
 }
 
 #[cfg(test)]

@@ -10,12 +10,13 @@ use dtwave::measure::Kind;
 use dtwave::{Anchor, Pairing, Spec, learn};
 use serde_json::json;
 
-use super::common::{self, Stopwatch};
+use super::Compute;
+use super::common::{Format, Output, Setup, check_files, written};
 use crate::data::{Dataset, by_label, shown};
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, Offer, RunArgs};
+use crate::options::{ComputeArgs, Offer};
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Progress, Stopwatch};
 use crate::report;
 use crate::signals::Cancel;
 use crate::words::{cell, count};
@@ -47,118 +48,101 @@ pub(crate) struct ClassifyArgs {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    measure: MeasureArgs,
-
-    #[command(flatten)]
-    pub(super) run: RunArgs,
+    options: ComputeArgs,
 }
 
-/// What the help shows.
-pub(super) const OFFER: Offer = Offer { takes: Kind::is_symmetric, without: &[] };
+impl Compute for ClassifyArgs {
+    const OFFER: Offer = Offer { takes: Kind::is_symmetric, without: &[] };
 
-/// Runs the command.
-pub(super) fn run<T: Element>(args: &ClassifyArgs, cancel: &Cancel) -> Result<()> {
-    if let Some(out) = &args.out {
+    fn options(&self) -> &ComputeArgs {
+        &self.options
+    }
+
+    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
+        let out = Output::take(&self.out, &[Format::Csv])?;
+        check_files(&[&self.train, &self.test], &[&self.out], &self.options.run)?;
+        let spec = self.options.measure.spec()?;
         ensure!(
-            out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv")),
-            "cannot write {}: unknown extension; expected .csv",
-            out.display()
+            spec.anchor == Anchor::Global,
+            "neighbours need a symmetric distance; {} has none",
+            spec.key()
         );
-    }
-    let out = args.out.as_deref().map(engine::take).transpose()?;
-    common::check_files(&[&args.train, &args.test], &[&args.out], &args.run)?;
-    let spec = args.measure.spec()?;
-    ensure!(spec.anchor == Anchor::Global, "neighbours need a symmetric distance; {} has none", spec.key());
-    let job = Job::new(&args.run, cancel)?;
-    let train = engine::load(&args.train, &args.run)?;
-    let test = engine::load(&args.test, &args.run)?;
-    labelled(&args.train, &train)?;
-    if let Some(text) = unknown_classes(&train, &test) {
-        report::warn(&format!("{}: {text} {}", shown(&args.test), shown(&args.train)));
-    }
-    let given = spec;
-    let spec = engine::timed(given.clone(), &[(&args.train, &train), (&args.test, &test)])?;
-    engine::same_channels((&args.train, train.channels), (&args.test, test.channels))?;
-    engine::long_enough(&args.train, &train, &spec)?;
-    engine::long_enough(&args.test, &test, &spec)?;
-    ensure!(
-        (1..=train.len()).contains(&args.k),
-        "--k {} is out of range: {} has {}",
-        args.k,
-        shown(&args.train),
-        count(train.len(), "series")
-    );
+        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let train = setup.load(&self.train)?;
+        let test = setup.load(&self.test)?;
+        labelled(&self.train, &train)?;
+        if let Some(text) = unknown_classes(&train, &test) {
+            report::warn(&format!("{}: {text} {}", shown(&self.test), shown(&self.train)));
+        }
+        setup.fit(&[(&self.train, &train), (&self.test, &test)])?;
+        ensure!(
+            (1..=train.len()).contains(&self.k),
+            "--k {} is out of range: {} has {}",
+            self.k,
+            shown(&self.train),
+            count(train.len(), "series")
+        );
 
-    let watch = Stopwatch::start();
-    let (mut predictions, cells) = classify::<T>(&job, &spec, &train, &test, args.k, "classify")?;
-    let took = watch.stop();
-    predictions.iter_mut().for_each(|p| p.distance = args.measure.finish(p.distance));
-    let overflowed = predictions.iter().filter(|p| !p.distance.is_finite()).count();
-    common::warn_of_overflow(overflowed as u64, predictions.len() as u64, &args.run, false);
-    let score = Score::of(&train, &test, &predictions);
+        let watch = Stopwatch::start();
+        let (mut predictions, cells) =
+            classify::<T>(&setup.job, &setup.spec, &train, &test, self.k, "classify")?;
+        let took = watch.stop();
+        predictions.iter_mut().for_each(|p| p.distance = setup.finish(p.distance));
+        let overflowed = predictions.iter().filter(|p| !p.distance.is_finite()).count();
+        setup.warn_of_overflow(overflowed as u64, predictions.len() as u64, false);
+        let score = Score::of(&train, &test, &predictions);
 
-    if let Some(out) = out {
-        let rows: Vec<Vec<String>> = predictions
-            .iter()
-            .enumerate()
-            .map(|(index, p)| {
-                let actual = test.labels.as_ref().map_or(String::new(), |labels| labels[index].clone());
-                vec![
-                    index.to_string(),
-                    actual,
-                    p.class.clone(),
-                    p.nearest.to_string(),
-                    p.distance.to_string(),
-                ]
-            })
-            .collect();
-        output::write_csv_table(out, &["series", "actual", "predicted", "nearest", "distance"], &rows)?;
+        if let Some(out) = out {
+            let columns = ["series", "actual", "predicted", "nearest", "distance"];
+            output::write_csv_table(out.target, &columns, &rows(&test, &predictions))?;
+        }
+        setup.answer(
+            took,
+            |answer| {
+                if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
+                    answer["accuracy"] = json!(accuracy);
+                    answer["correct"] = json!(correct);
+                    if !score.confusion.is_empty() {
+                        answer["confusion"] = json!(score.confusion);
+                    }
+                }
+                answer["total"] = json!(test.len());
+                answer["k"] = json!(self.k);
+                answer["classes"] = json!(score.classes);
+                answer["predictions"] = predictions.iter().map(|p| p.class.as_str()).collect();
+            },
+            |out| {
+                writeln!(out, "train  {}: {}", shown(&self.train), train.summary())?;
+                writeln!(out, "test   {}: {}", shown(&self.test), test.summary())?;
+                writeln!(out, "by     {}-NN, {}", self.k, setup.described())?;
+                writeln!(out, "took   {}", took.summary(cells))?;
+                if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
+                    writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
+                    if score.confusion.is_empty() {
+                        writeln!(out, "{} classes are too many for a table", score.classes.len())?;
+                    } else {
+                        write!(out, "{}", score.table())?;
+                    }
+                } else if self.out.is_none() {
+                    writeln!(out, "\n{:>6}  {:>7}  {:>14}  predicted", "series", "nearest", "distance")?;
+                    for (index, p) in predictions.iter().enumerate() {
+                        writeln!(out, "{index:>6}  {:>7}  {:>14}  {}", p.nearest, cell(p.distance), p.class)?;
+                    }
+                }
+                written(out, "predictions", &self.out)
+            },
+        )
     }
-    if args.json {
-        let mut answer = serde_json::Map::new();
-        if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
-            answer.insert("accuracy".into(), json!(accuracy));
-            answer.insert("correct".into(), json!(correct));
-            if !score.confusion.is_empty() {
-                answer.insert("confusion".into(), json!(score.confusion));
-            }
-        }
-        answer.insert("total".into(), json!(test.len()));
-        answer.insert("k".into(), json!(args.k));
-        answer.extend(common::computation(&given, &args.measure, &args.run, job.device.name()));
-        answer.insert("classes".into(), json!(score.classes));
-        answer.insert("predictions".into(), predictions.iter().map(|p| p.class.as_str()).collect());
-        answer.insert("seconds".into(), json!(took.secs));
-        return report::print_json(&answer.into());
-    }
-    report::print(|out| {
-        writeln!(out, "train  {}: {}", shown(&args.train), train.summary())?;
-        writeln!(out, "test   {}: {}", shown(&args.test), test.summary())?;
-        writeln!(out, "by     {}-NN, {}", args.k, common::described(&given, &args.run))?;
-        writeln!(out, "took   {}", took.summary(cells))?;
-        if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
-            writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
-            if score.confusion.is_empty() {
-                writeln!(out, "{} classes are too many for a table", score.classes.len())?;
-            } else {
-                write!(out, "{}", score.table())?;
-            }
-        } else if args.out.is_none() {
-            writeln!(out, "\n{:>6}  {:>7}  {:>14}  predicted", "series", "nearest", "distance")?;
-            for (index, p) in predictions.iter().enumerate() {
-                writeln!(out, "{index:>6}  {:>7}  {:>14}  {}", p.nearest, cell(p.distance), p.class)?;
-            }
-        }
-        if let Some(file) = &args.out {
-            writeln!(out, "predictions in {}", file.display())?;
-        }
-        Ok(())
-    })
+}
+
+/// A row of the .csv for each series.
+fn rows(test: &Dataset, predictions: &[Prediction]) -> Vec<Vec<String>> {
+    let row = |(index, p): (usize, &Prediction)| {
+        let actual = test.labels.as_ref().map_or(String::new(), |labels| labels[index].clone());
+        vec![index.to_string(), actual, p.class.clone(), p.nearest.to_string(), p.distance.to_string()]
+    };
+    predictions.iter().enumerate().map(row).collect()
 }
 
 fn labelled(path: &Path, dataset: &Dataset) -> Result<()> {

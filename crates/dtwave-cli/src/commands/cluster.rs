@@ -7,19 +7,19 @@ use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::learn::{self, KMeansOptions, KMedoidsOptions, MedoidStart};
 use dtwave::measure::Kind;
-use dtwave::{Measure, Pairing, Spec};
+use dtwave::{Pairing, Spec};
 use serde_json::json;
 
-use super::barycenter::{OptimizerArgs, is_equal_length};
-use super::common::{self, Stopwatch};
+use super::Compute;
+use super::barycenter::{OptimizerArgs, has_average, is_equal_length};
+use super::common::{Channel, Format, Output, Setup, check_files, grouped, written};
 use crate::data::{Dataset, shown};
 use crate::engine::{self, Element, Job};
 use crate::json::Number;
-use crate::options::{MeasureArgs, Offer, RunArgs};
+use crate::options::{ComputeArgs, Offer};
 use crate::output::{self, Target};
-use crate::plot::{self, BarycenterFigure, Group};
-use crate::progress::Progress;
-use crate::report;
+use crate::plot::{self, BarycenterFigure};
+use crate::progress::{Progress, Stopwatch};
 use crate::signals::Cancel;
 use crate::words::{count, unsigned_zero};
 
@@ -82,15 +82,8 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "N", requires = "plot")]
     plot_channel: Option<usize>,
 
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    measure: MeasureArgs,
-
-    #[command(flatten)]
-    pub(super) run: RunArgs,
+    options: ComputeArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -115,214 +108,219 @@ pub(super) struct Clusters {
     pub(super) medoids: Option<Vec<usize>>,
 }
 
-/// What the help shows.
-pub(super) const OFFER: Offer = Offer { takes: Kind::is_symmetric, without: &["sqrt"] };
-
-/// Runs the command.
-pub(super) fn run<T: Element>(args: &ClusterArgs, cancel: &Cancel) -> Result<()> {
-    for (file, extension) in [(&args.out, "csv"), (&args.centers, "npy")] {
-        let Some(file) = file else { continue };
-        let known = file.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
-        ensure!(known, "cannot write {}: unknown extension; expected .{extension}", file.display());
+impl Clusters {
+    /// The series of a cluster.
+    fn members(&self, cluster: usize) -> Vec<usize> {
+        (0..self.labels.len()).filter(|series| self.labels[*series] == cluster).collect()
     }
-    let out = args.out.as_deref().map(engine::take).transpose()?;
-    let centers_file = args.centers.as_deref().map(engine::take).transpose()?;
-    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
-    common::check_files(&[&args.series], &[&args.out, &args.centers, &args.plot], &args.run)?;
-    ensure!(!args.measure.takes_root(), "--sqrt has no meaning for clusters");
-    let spec = args.measure.spec()?;
-    let averages = matches!(
-        spec.measure,
-        Measure::Dtw { .. } | Measure::SoftDtw { .. } | Measure::SoftDtwDivergence { .. }
-    );
-    ensure!(
-        args.method == Method::Kmedoids || averages,
-        "kmeans averages under dtw, soft_dtw and soft_dtw_divergence; use --method kmedoids for {}",
-        spec.key()
-    );
-    ensure!(
-        spec.anchor == dtwave::Anchor::Global,
-        "clusters need a symmetric distance; {} has none",
-        spec.key()
-    );
-    check_method(args, &spec)?;
-    let job = Job::new(&args.run, cancel)?;
-    let dataset = engine::load(&args.series, &args.run)?;
-    let given = spec;
-    let spec = engine::timed(given.clone(), &[(&args.series, &dataset)])?;
-    engine::long_enough(&args.series, &dataset, &spec)?;
-    ensure!(
-        (1..=dataset.len()).contains(&args.clusters),
-        "--clusters {} is out of range: {} has {}",
-        args.clusters,
-        shown(&args.series),
-        count(dataset.len(), "series")
-    );
-    common::check_channel(args.plot_channel, dataset.channels)?;
+}
 
-    if let Some(file) = &args.centers {
+impl Compute for ClusterArgs {
+    const OFFER: Offer = Offer { takes: Kind::is_symmetric, without: &["sqrt"] };
+
+    fn options(&self) -> &ComputeArgs {
+        &self.options
+    }
+
+    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
+        let out = Output::take(&self.out, &[Format::Csv])?;
+        let centers_out = Output::take(&self.centers, &[Format::Npy])?;
+        let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
+        check_files(&[&self.series], &[&self.out, &self.centers, &self.plot], &self.options.run)?;
+        ensure!(!self.options.measure.takes_root(), "--sqrt has no meaning for clusters");
+        let spec = self.options.measure.spec()?;
+        self.check_measure(&spec)?;
+        self.check_method(&spec)?;
+        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let dataset = setup.load(&self.series)?;
+        setup.fit(&[(&self.series, &dataset)])?;
         ensure!(
-            args.clusters == 1 || is_equal_length(&dataset),
-            "cannot write {}: the series differ in length, and so may the centres; leave out --centers",
-            file.display()
+            (1..=dataset.len()).contains(&self.clusters),
+            "--clusters {} is out of range: {} has {}",
+            self.clusters,
+            shown(&self.series),
+            count(dataset.len(), "series")
         );
-    }
-
-    let watch = Stopwatch::start();
-    let progress = Arc::new(match args.method {
-        Method::Kmeans => Progress::open_ended("cluster"),
-        Method::Kmedoids => {
-            let batch = engine::batch::<T>(&dataset)?;
-            let batch = batch.batch();
-            Progress::new("cluster", job.cells(&spec, Pairing::SelfSymmetric, &batch, &batch)?)
+        let channel = Channel::of(self.plot_channel, dataset.channels)?;
+        if let Some(file) = &self.centers {
+            ensure!(
+                self.clusters == 1 || is_equal_length(&dataset),
+                "cannot write {}: the series differ in length, and so may the centres; leave out --centers",
+                file.display()
+            );
         }
-    });
-    let found = match args.method {
-        Method::Kmeans => kmeans::<T>(&job, &spec, &dataset, &kmeans_options(args, &spec)?, &progress)?,
-        Method::Kmedoids => kmedoids::<T>(&job, &spec, &dataset, &kmedoids_options(args), &progress)?,
-    };
-    let took = watch.stop();
-    let summary = took.summary(progress.cells());
-    drop(progress);
-    let rand = dataset.labels.as_ref().map(|labels| adjusted_rand(labels, &found.labels));
 
-    if let Some(out) = out {
-        let rows: Vec<Vec<String>> = found
-            .labels
-            .iter()
-            .enumerate()
-            .map(|(series, cluster)| {
-                let class = dataset.labels.as_ref().map_or(String::new(), |labels| labels[series].clone());
-                vec![series.to_string(), cluster.to_string(), class]
-            })
-            .collect();
-        output::write_csv_table(out, &["series", "cluster", "class"], &rows)?;
-    }
-    if let Some(file) = centers_file {
-        write_centers(file, &found, dataset.channels)?;
-    }
-    // The answer first: a plot that fails takes nothing along.
-    let answer = || -> Result<()> {
-        if args.json {
-            let mut answer = common::computation(&given, &args.measure, &args.run, job.device.name());
-            answer.insert("labels".into(), json!(found.labels));
-            answer.insert("cost".into(), json!(Number(found.cost)));
-            answer.insert("iterations".into(), json!(found.iterations));
-            answer.insert("converged".into(), json!(found.converged));
-            answer.insert("medoids".into(), json!(found.medoids));
-            answer.insert("adjusted_rand_index".into(), json!(rand));
-            answer.insert("seconds".into(), json!(took.secs));
-            return report::print_json(&answer.into());
+        let watch = Stopwatch::start();
+        let (found, cells) = match self.method {
+            Method::Kmeans => {
+                kmeans::<T>(&setup.job, &setup.spec, &dataset, &self.kmeans_options(&setup.spec)?)?
+            }
+            Method::Kmedoids => kmedoids::<T>(&setup.job, &setup.spec, &dataset, &self.kmedoids_options())?,
+        };
+        let took = watch.stop();
+        let rand = dataset.labels.as_ref().map(|labels| adjusted_rand(labels, &found.labels));
+
+        if let Some(out) = out {
+            output::write_csv_table(out.target, &["series", "cluster", "class"], &rows(&dataset, &found))?;
         }
-        report::print(|out| {
-            writeln!(out, "series  {}: {}", shown(&args.series), dataset.summary())?;
-            writeln!(out, "by      {}", common::described(&given, &args.run))?;
-            writeln!(out, "took    {summary}, {}", count(found.iterations, "round"))?;
-            writeln!(out, "cost    {}{}", found.cost, if found.converged { "" } else { " (not converged)" })?;
-            if let Some(rand) = rand {
-                writeln!(out, "adjusted Rand index against the labels  {rand:.4}")?;
-            }
-            writeln!(out)?;
-            for cluster in 0..args.clusters {
-                let members: Vec<usize> =
-                    (0..dataset.len()).filter(|i| found.labels[*i] == cluster).collect();
-                let medoid =
-                    found.medoids.as_ref().map_or(String::new(), |m| format!(", medoid {}", m[cluster]));
-                writeln!(out, "cluster {cluster}: {}{medoid}", count(members.len(), "series"))?;
-            }
-            common::written(out, &[("clusters", &args.out), ("centres", &args.centers)])
-        })
-    };
-    answer()?;
-    if let Some(file) = plot_file {
-        let title = format!("{}: {}", count(args.clusters, "cluster"), common::described(&given, &args.run));
-        draw(file, title, &dataset, &found, args.plot_channel)?;
-        common::plotted(&args.plot, args.json)?;
+        if let Some(out) = centers_out {
+            write_centers(out.target, &found, dataset.channels)?;
+        }
+        setup.answer(
+            took,
+            |answer| {
+                answer["labels"] = json!(found.labels);
+                answer["cost"] = json!(Number(found.cost));
+                answer["iterations"] = json!(found.iterations);
+                answer["converged"] = json!(found.converged);
+                answer["medoids"] = json!(found.medoids);
+                answer["adjusted_rand_index"] = json!(rand);
+            },
+            |out| {
+                let rounds = count(found.iterations, "round");
+                writeln!(out, "series  {}: {}", shown(&self.series), dataset.summary())?;
+                writeln!(out, "by      {}", setup.described())?;
+                writeln!(out, "took    {}, {rounds}", took.summary(cells))?;
+                writeln!(
+                    out,
+                    "cost    {}{}",
+                    found.cost,
+                    if found.converged { "" } else { " (not converged)" }
+                )?;
+                if let Some(rand) = rand {
+                    writeln!(out, "adjusted Rand index against the labels  {rand:.4}")?;
+                }
+                writeln!(out)?;
+                for cluster in 0..self.clusters {
+                    let members = count(found.members(cluster).len(), "series");
+                    let medoid =
+                        found.medoids.as_ref().map_or(String::new(), |m| format!(", medoid {}", m[cluster]));
+                    writeln!(out, "cluster {cluster}: {members}{medoid}")?;
+                }
+                written(out, "clusters", &self.out)?;
+                written(out, "centres", &self.centers)
+            },
+        )?;
+        if let Some(file) = plot_file {
+            let title = format!("{}: {}", count(self.clusters, "cluster"), setup.described());
+            setup.draw(&figure(title, &dataset, &found, channel), file)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-/// Refuses what the method would not use.
-fn check_method(args: &ClusterArgs, spec: &Spec) -> Result<()> {
-    for (option, value) in [
-        ("--restarts", args.restarts),
-        ("--max-iterations", args.max_iterations),
-        ("--center-iterations", args.center_iterations),
-    ] {
-        ensure!(value != Some(0), "{option} must be at least 1");
+impl ClusterArgs {
+    /// Refuses measures that the method cannot use.
+    fn check_measure(&self, spec: &Spec) -> Result<()> {
+        ensure!(
+            self.method == Method::Kmedoids || has_average(spec.measure.kind()),
+            "kmeans averages under dtw, soft_dtw and soft_dtw_divergence; use --method kmedoids for {}",
+            spec.key()
+        );
+        ensure!(
+            spec.anchor == dtwave::Anchor::Global,
+            "clusters need a symmetric distance; {} has none",
+            spec.key()
+        );
+        Ok(())
     }
-    if args.method == Method::Kmeans {
-        return args.optimizer.optimizer(spec).map(|_| ());
+
+    /// Refuses what the method would not use.
+    fn check_method(&self, spec: &Spec) -> Result<()> {
+        for (option, value) in [
+            ("--restarts", self.restarts),
+            ("--max-iterations", self.max_iterations),
+            ("--center-iterations", self.center_iterations),
+        ] {
+            ensure!(value != Some(0), "{option} must be at least 1");
+        }
+        if self.method == Method::Kmeans {
+            return self.optimizer.optimizer(spec).map(|_| ());
+        }
+        let of_kmeans = self.optimizer.given().or(self.center_iterations.map(|_| "--center-iterations"));
+        if let Some(option) = of_kmeans {
+            bail!("{option} belongs to --method kmeans; the centres of kmedoids are series, not averages");
+        }
+        ensure!(
+            self.seed.is_none() || self.restarts.is_some(),
+            "--seed changes nothing: kmedoids starts at random with --restarts only"
+        );
+        Ok(())
     }
-    let of_kmeans = args.optimizer.given().or(args.center_iterations.map(|_| "--center-iterations"));
-    if let Some(option) = of_kmeans {
-        bail!("{option} belongs to --method kmeans; the centres of kmedoids are series, not averages");
+
+    fn kmeans_options(&self, spec: &Spec) -> Result<KMeansOptions> {
+        let mut options = KMeansOptions::new(self.clusters);
+        options.seed = self.seed.unwrap_or(0);
+        options.restarts = self.restarts.unwrap_or(options.restarts);
+        options.max_iterations = self.max_iterations.unwrap_or(options.max_iterations);
+        options.center_iterations = self.center_iterations.unwrap_or(10);
+        options.optimizer = self.optimizer.optimizer(spec)?;
+        Ok(options)
     }
-    ensure!(
-        args.seed.is_none() || args.restarts.is_some(),
-        "--seed changes nothing: kmedoids starts at random with --restarts only"
-    );
-    Ok(())
+
+    fn kmedoids_options(&self) -> KMedoidsOptions {
+        let mut options = KMedoidsOptions::new(self.clusters);
+        options.max_iterations = self.max_iterations.unwrap_or(options.max_iterations);
+        if let Some(restarts) = self.restarts {
+            options.start = MedoidStart::Random { restarts, seed: self.seed.unwrap_or(0) };
+        }
+        options
+    }
 }
 
-fn kmeans_options(args: &ClusterArgs, spec: &Spec) -> Result<KMeansOptions> {
-    let mut options = KMeansOptions::new(args.clusters);
-    options.seed = args.seed.unwrap_or(0);
-    options.restarts = args.restarts.unwrap_or(options.restarts);
-    options.max_iterations = args.max_iterations.unwrap_or(options.max_iterations);
-    options.center_iterations = args.center_iterations.unwrap_or(10);
-    options.optimizer = args.optimizer.optimizer(spec)?;
-    Ok(options)
-}
-
-fn kmedoids_options(args: &ClusterArgs) -> KMedoidsOptions {
-    let mut options = KMedoidsOptions::new(args.clusters);
-    options.max_iterations = args.max_iterations.unwrap_or(options.max_iterations);
-    if let Some(restarts) = args.restarts {
-        options.start = MedoidStart::Random { restarts, seed: args.seed.unwrap_or(0) };
-    }
-    options
-}
-
-/// k-means as the library does it.
+/// k-means as the library does it; also the number of grid cells that took.
 pub(super) fn kmeans<T: Element>(
     job: &Job,
     spec: &Spec,
     dataset: &Dataset,
     options: &KMeansOptions,
-    progress: &Arc<Progress>,
-) -> Result<Clusters> {
+) -> Result<(Clusters, u64)> {
     let batch = engine::batch::<T>(dataset)?;
-    let found = learn::kmeans(&job.context(progress), spec, batch.batch(), options)?;
+    let progress = Arc::new(Progress::open_ended("cluster"));
+    let found = learn::kmeans(&job.context(&progress), spec, batch.batch(), options)?;
     let centers = found.centers.batch();
     let centers = (0..centers.len()).map(|c| centers.get(c).values.iter().map(|v| v.to_f64()).collect());
-    Ok(Clusters {
+    let clusters = Clusters {
         centers: centers.map(|center: Vec<f64>| center.into_iter().map(unsigned_zero).collect()).collect(),
         labels: found.labels,
         cost: unsigned_zero(found.inertia),
         iterations: found.iterations,
         converged: found.converged,
         medoids: None,
-    })
+    };
+    Ok((clusters, progress.cells()))
 }
 
+/// k-medoids as the library does it; also the number of grid cells that took.
 fn kmedoids<T: Element>(
     job: &Job,
     spec: &Spec,
     dataset: &Dataset,
     options: &KMedoidsOptions,
-    progress: &Arc<Progress>,
-) -> Result<Clusters> {
+) -> Result<(Clusters, u64)> {
     let batch = engine::batch::<T>(dataset)?;
-    let found = learn::kmedoids(&job.context(progress), spec, batch.batch(), options)?;
-    Ok(Clusters {
+    let batch = batch.batch();
+    let cells = job.cells(spec, Pairing::SelfSymmetric, &batch, &batch)?;
+    let progress = Arc::new(Progress::new("cluster", cells));
+    let found = learn::kmedoids(&job.context(&progress), spec, batch, options)?;
+    let clusters = Clusters {
         centers: found.medoids.iter().map(|m| dataset.series[*m].clone()).collect(),
         labels: found.labels,
         cost: unsigned_zero(found.loss),
         iterations: found.iterations,
         converged: found.converged,
         medoids: Some(found.medoids),
-    })
+    };
+    Ok((clusters, progress.cells()))
+}
+
+/// A row of the .csv for each series.
+fn rows(dataset: &Dataset, found: &Clusters) -> Vec<Vec<String>> {
+    let row = |(series, cluster): (usize, &usize)| {
+        let class = dataset.labels.as_ref().map_or(String::new(), |labels| labels[series].clone());
+        vec![series.to_string(), cluster.to_string(), class]
+    };
+    found.labels.iter().enumerate().map(row).collect()
 }
 
 fn write_centers(file: Target, found: &Clusters, channels: usize) -> Result<()> {
@@ -335,57 +333,17 @@ fn write_centers(file: Target, found: &Clusters, channels: usize) -> Result<()> 
     output::write_npy(file, &shape, &found.centers.concat())
 }
 
-/// Draws every cluster with its centre.
-pub(super) fn draw(
-    file: Target,
-    title: String,
-    dataset: &Dataset,
-    found: &Clusters,
-    channel: Option<usize>,
-) -> Result<()> {
-    plot::save(&figure(title, dataset, found, channel).borrowed(), file)
-}
-
-/// A figure that owns its series.
-pub(super) struct ClusterFigure {
-    title: String,
-    subtitle: String,
-    groups: Vec<(String, Vec<Vec<f64>>, Vec<f64>)>,
-}
-
-/// Clusters as panels.
+/// Every cluster with its centre.
 pub(super) fn figure(
     title: String,
     dataset: &Dataset,
     found: &Clusters,
-    channel: Option<usize>,
-) -> ClusterFigure {
-    let channels = dataset.channels;
-    let of_channel = common::of_channel(channel, channels);
-    let channel = channel.unwrap_or(0);
-    let groups = found.centers.iter().enumerate().map(|(cluster, center)| {
-        let members = (0..dataset.len()).filter(|i| found.labels[*i] == cluster);
-        let members = members.map(|i| common::channel(&dataset.series[i], channels, channel)).collect();
-        (format!("cluster {cluster}"), members, common::channel(center, channels, channel))
-    });
-    let groups = groups.collect();
-    ClusterFigure { title, subtitle: format!("{}: {}{of_channel}", dataset.name, dataset.summary()), groups }
-}
-
-impl ClusterFigure {
-    /// The figure itself.
-    pub(super) fn borrowed(&self) -> BarycenterFigure<'_> {
-        let groups = self.groups.iter().map(|(name, members, center)| Group {
-            name: name.clone(),
-            members: members.iter().map(Vec::as_slice).collect(),
-            center: center.clone(),
-        });
-        BarycenterFigure {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            groups: groups.collect(),
-        }
-    }
+    channel: Channel,
+) -> BarycenterFigure {
+    let clusters = found.centers.iter().enumerate();
+    let clusters = clusters
+        .map(|(cluster, center)| (format!("cluster {cluster}"), found.members(cluster), center.clone()));
+    grouped(title, dataset, channel, clusters)
 }
 
 /// Agreement of two partitions beyond chance: 1 for equal ones, about 0 for unrelated ones.

@@ -18,18 +18,35 @@ use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dtwave::Dtype;
 
-use crate::options::{Offer, offered};
+use self::align::AlignArgs;
+use self::barycenter::BarycenterArgs;
+use self::classify::ClassifyArgs;
+use self::cluster::ClusterArgs;
+use self::pairwise::PairwiseArgs;
+use self::search::SearchArgs;
+use crate::engine::Element;
+use crate::options::{ComputeArgs, Offer, offered};
 use crate::report;
 use crate::signals::Cancel;
 
-/// Calls a function that is generic over the number type with the one the user chose.
-macro_rules! by_dtype {
-    ($dtype:expr, $module:ident :: $function:ident ($($arg:expr),*)) => {
-        match $dtype {
-            Dtype::F32 => $module::$function::<f32>($($arg),*),
-            Dtype::F64 => $module::$function::<f64>($($arg),*),
-        }
-    };
+/// A command that computes distances.
+trait Compute {
+    /// The measures and parameters that it can use: its help shows no others.
+    const OFFER: Offer;
+
+    /// The options that it has in common with the others.
+    fn options(&self) -> &ComputeArgs;
+
+    /// Runs the command in one number type.
+    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()>;
+}
+
+/// Runs a command in the number type that its options name.
+fn compute(command: &impl Compute, cancel: &Cancel) -> Result<()> {
+    match command.options().run.dtype {
+        Dtype::F32 => command.run::<f32>(cancel),
+        Dtype::F64 => command.run::<f64>(cancel),
+    }
 }
 
 /// Elastic distances between time series: DTW and its relatives, fast on every device.
@@ -56,12 +73,12 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
-    Pairwise(pairwise::PairwiseArgs),
-    Classify(classify::ClassifyArgs),
-    Search(search::SearchArgs),
-    Align(align::AlignArgs),
-    Barycenter(barycenter::BarycenterArgs),
-    Cluster(cluster::ClusterArgs),
+    Pairwise(PairwiseArgs),
+    Classify(ClassifyArgs),
+    Search(SearchArgs),
+    Align(AlignArgs),
+    Barycenter(BarycenterArgs),
+    Cluster(ClusterArgs),
     Devices(devices::DevicesArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -70,12 +87,12 @@ enum Command {
 /// The command line: every command with the measures and parameters that it can use.
 fn command() -> clap::Command {
     [
-        ("pairwise", Offer::ALL),
-        ("classify", classify::OFFER),
-        ("search", search::OFFER),
-        ("align", align::OFFER),
-        ("barycenter", barycenter::OFFER),
-        ("cluster", cluster::OFFER),
+        ("pairwise", PairwiseArgs::OFFER),
+        ("classify", ClassifyArgs::OFFER),
+        ("search", SearchArgs::OFFER),
+        ("align", AlignArgs::OFFER),
+        ("barycenter", BarycenterArgs::OFFER),
+        ("cluster", ClusterArgs::OFFER),
     ]
     .into_iter()
     .fold(Cli::command(), |cli, (name, offer)| cli.mut_subcommand(name, |command| offered(command, offer)))
@@ -106,12 +123,12 @@ impl Cli {
             Command::Devices(args) => devices::run(&args),
             Command::Completions(args) => completions::run(&args),
             Command::Man(args) => man::run(&args),
-            Command::Barycenter(args) => by_dtype!(args.run.dtype, barycenter::run(&args, cancel)),
-            Command::Cluster(args) => by_dtype!(args.run.dtype, cluster::run(&args, cancel)),
-            Command::Pairwise(args) => by_dtype!(args.run.dtype, pairwise::run(&args, cancel)),
-            Command::Classify(args) => by_dtype!(args.run.dtype, classify::run(&args, cancel)),
-            Command::Search(args) => by_dtype!(args.run.dtype, search::run(&args, cancel)),
-            Command::Align(args) => by_dtype!(args.run.dtype, align::run(&args, cancel)),
+            Command::Barycenter(args) => compute(&args, cancel),
+            Command::Cluster(args) => compute(&args, cancel),
+            Command::Pairwise(args) => compute(&args, cancel),
+            Command::Classify(args) => compute(&args, cancel),
+            Command::Search(args) => compute(&args, cancel),
+            Command::Align(args) => compute(&args, cancel),
         }
     }
 }

@@ -1,26 +1,28 @@
 //! `dtwave search`: where queries occur in a longer reference.
 
 mod answer;
+mod missing;
 mod reference;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
 use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, SearchOptions, Spec};
-use serde_json::json;
 
 use self::answer::Found;
+use self::missing::warn_of_missing;
 use self::reference::{Counting, Ready, Reference};
-use super::common::{self, Stopwatch};
+use super::Compute;
+use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
-use crate::options::{MeasureArgs, Normalize, Offer, PointRange, RunArgs};
+use crate::options::{ComputeArgs, Normalize, Offer, PointRange};
 use crate::output;
 use crate::plot::{self, Hit, SearchFigure, Sketch};
-use crate::progress::Progress;
+use crate::progress::{Progress, Stopwatch};
 use crate::report;
 use crate::signals::Cancel;
 use crate::words::count;
@@ -96,19 +98,9 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "HZ", requires = "plot")]
     sample_rate: Option<f64>,
 
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    measure: MeasureArgs,
-
-    #[command(flatten)]
-    pub(super) run: RunArgs,
+    options: ComputeArgs,
 }
-
-/// What the help shows.
-pub(super) const OFFER: Offer = Offer { takes: |kind| kind.key == "dtw", without: &[] };
 
 /// The same options, of which one means something else to a search.
 pub(super) fn worded(command: clap::Command) -> clap::Command {
@@ -120,117 +112,184 @@ pub(super) fn worded(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Runs the command.
-pub(super) fn run<T: Element>(args: &SearchArgs, cancel: &Cancel) -> Result<()> {
-    if let Some(out) = &args.out {
-        let known = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-        ensure!(known, "cannot write {}: unknown extension; expected .csv", out.display());
+impl Compute for SearchArgs {
+    const OFFER: Offer = Offer { takes: |kind| kind.key == "dtw", without: &[] };
+
+    fn options(&self) -> &ComputeArgs {
+        &self.options
     }
-    let out = args.out.as_deref().map(engine::take).transpose()?;
-    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
-    ensure!(args.top_k != Some(0), "--top-k must be at least 1");
-    ensure!(
-        args.threshold.is_none_or(|d| d.is_finite() && d >= 0.0),
-        "--threshold must be a finite distance of at least 0"
-    );
-    ensure!(args.sample_rate.is_none_or(|hz| hz.is_finite() && hz > 0.0), "--sample-rate must be positive");
-    let normalized = args.run.normalize == Normalize::Z;
-    let mut inputs = vec![args.reference.as_path()];
-    inputs.extend(args.query.iter().map(PathBuf::as_path));
-    common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
-    let spec = search_spec(&args.measure, normalized)?;
-    let job = Job::new(&args.run, cancel)?;
-    // Windows are normalised one by one, inside the search; the files stay as they are.
-    let as_they_are = RunArgs { normalize: Normalize::None, ..args.run.clone() };
-    let mut queries = Vec::new();
-    for path in &args.query {
-        let query = engine::load(path, &as_they_are)?;
-        let indices = args.query_index.map_or(0..query.len(), |index| index..index + 1);
-        for index in indices {
-            let options = Some(["--query-index", "--query-range"]);
-            let query = common::pick(path, &query, Some(index), args.query_range, options)?;
-            queries.push((path, query));
+
+    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
+        let out = Output::take(&self.out, &[Format::Csv])?;
+        let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
+        self.check()?;
+        let mut inputs = vec![self.reference.as_path()];
+        inputs.extend(self.query.iter().map(PathBuf::as_path));
+        check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
+        let setup = Setup::new(&self.options, self.spec()?, cancel)?;
+        let queries = self.queries(&setup)?;
+        let limit = Limit::new::<T>(self);
+        let options: Vec<_> = queries.iter().map(|(_, query)| self.search_options(query, &limit)).collect();
+        let again = self.plot.is_some() || together(&options).len() > 1;
+        let mut reference = Reference::open(&self.reference, self.reference_index, &self.options.run, again)?;
+        for (path, query) in &queries {
+            engine::same_channels((&self.reference, reference.channels), (path, query.channels))?;
         }
+        let queries: Vec<Dataset> = queries.into_iter().map(|(_, query)| query).collect();
+        let channel = Channel::of(self.plot_channel, reference.channels)?;
+        for window in options.iter().filter_map(|options| options.normalized_window) {
+            check_window(window, reference.points())?;
+        }
+        self.check_sample_rate(reference.points())?;
+
+        let watch = Stopwatch::start();
+        let (hits, cells) = search_all::<T>(&setup.job, &setup.spec, &queries, &mut reference, &options)?;
+        let took = watch.stop();
+        let points = reference.points().unwrap_or(0);
+        for (hits, options) in hits.iter().zip(&options) {
+            warn_of_missing(hits, points, options, &self.options.run);
+        }
+        let found: Vec<Found<T>> = queries
+            .into_iter()
+            .zip(options)
+            .zip(hits)
+            .map(|((query, options), hits)| Found { hits: limit.kept(self, &query, hits), query, options })
+            .collect();
+
+        if let Some(out) = out {
+            let (columns, rows) = answer::csv(&found);
+            output::write_csv_table(out.target, &columns, &rows)?;
+        }
+        setup.answer(
+            took,
+            |answer| answer::fill(answer, &found, self.threshold),
+            |out| {
+                writeln!(out, "reference  {}: {}", reference.name, count(points, "point"))?;
+                if let [Found { query, .. }] = &found[..] {
+                    writeln!(out, "query      {}: {}", query.name, count(query.length(0), "point"))?;
+                    writeln!(out, "took       {}\n", took.summary(cells))?;
+                } else {
+                    writeln!(out, "queries    {}", found.len())?;
+                    writeln!(out, "took       {}", took.summary(cells))?;
+                }
+                answer::table(out, &found)?;
+                written(out, "matches", &self.out)
+            },
+        )?;
+        if let Some(file) = plot_file {
+            let drawn = self.drawn(&setup, &mut reference, &found[0], channel)?;
+            setup.draw(&drawn.as_figure(), file)?;
+        }
+        Ok(())
     }
-    ensure!(args.plot.is_none() || queries.len() == 1, "--plot draws one query, got {}", queries.len());
-    ensure!(
-        normalized || args.window.is_none(),
-        "--window belongs to --normalize z; without it matches may have any length"
-    );
-    let limit = Limit::new::<T>(args);
-    let options: Vec<_> = queries
-        .iter()
-        .map(|(_, query)| {
-            SearchOptions::default()
-                .with_top_k(limit.asked)
-                .with_exclusion(args.exclusion.unwrap_or(query.length(0) / 2))
-                .with_threshold(limit.cost)
-                .with_normalized_window(normalized.then(|| args.window.unwrap_or(query.length(0))))
-        })
-        .collect();
-    let again = args.plot.is_some() || together(&options).len() > 1;
-    let mut reference = Reference::open(&args.reference, args.reference_index, &as_they_are, again)?;
-    for (path, query) in &queries {
-        engine::same_channels((&args.reference, reference.channels), (path, query.channels))?;
+}
+
+impl SearchArgs {
+    /// Refuses values that no search can have.
+    fn check(&self) -> Result<()> {
+        ensure!(self.top_k != Some(0), "--top-k must be at least 1");
+        ensure!(
+            self.threshold.is_none_or(|d| d.is_finite() && d >= 0.0),
+            "--threshold must be a finite distance of at least 0"
+        );
+        ensure!(
+            self.sample_rate.is_none_or(|hz| hz.is_finite() && hz > 0.0),
+            "--sample-rate must be positive"
+        );
+        Ok(())
     }
-    let queries: Vec<Dataset> = queries.into_iter().map(|(_, query)| query).collect();
-    common::check_channel(args.plot_channel, reference.channels)?;
-    for window in options.iter().filter_map(|options| options.normalized_window) {
-        check_window(window, reference.points())?;
+
+    /// Whether windows are normalised, and matches as long as they.
+    fn normalized(&self) -> bool {
+        self.options.run.normalize == Normalize::Z
     }
-    if let Some(hz) = args.sample_rate {
+
+    /// DTW with a free start and end, or anchored to normalised windows.
+    fn spec(&self) -> Result<Spec> {
+        let spec = self.options.measure.spec()?;
+        ensure!(
+            matches!(spec.measure, Measure::Dtw { .. }),
+            "a search is defined for dtw only, got {}",
+            spec.key()
+        );
+        ensure!(
+            self.normalized() || spec.band == Band::Full,
+            "--band needs --normalize z: a band has no meaning for a match that may start anywhere"
+        );
+        ensure!(
+            !self.normalized() || spec.anchor == Anchor::Global,
+            "--normalize z compares whole windows; {} has no windows: leave out one of the two",
+            spec.key()
+        );
+        let anchor = if self.normalized() { Anchor::Global } else { Anchor::Subsequence };
+        Ok(Spec { anchor, ..spec })
+    }
+
+    /// The queries with the files they are from, as they are: windows are normalised one by one, inside the search.
+    fn queries(&self, setup: &Setup<'_>) -> Result<Vec<(&Path, Dataset)>> {
+        let mut queries = Vec::new();
+        for path in &self.query {
+            let file = setup.read(path)?;
+            let indices = self.query_index.map_or(0..file.len(), |index| index..index + 1);
+            for index in indices {
+                let options = Some(["--query-index", "--query-range"]);
+                queries.push((path.as_path(), pick(path, &file, Some(index), self.query_range, options)?));
+            }
+        }
+        ensure!(self.plot.is_none() || queries.len() == 1, "--plot draws one query, got {}", queries.len());
+        ensure!(
+            self.normalized() || self.window.is_none(),
+            "--window belongs to --normalize z; without it matches may have any length"
+        );
+        Ok(queries)
+    }
+
+    fn search_options(&self, query: &Dataset, limit: &Limit) -> SearchOptions {
+        let window = self.normalized().then(|| self.window.unwrap_or(query.length(0)));
+        SearchOptions::default()
+            .with_top_k(limit.asked)
+            .with_exclusion(self.exclusion.unwrap_or(query.length(0) / 2))
+            .with_threshold(limit.cost)
+            .with_normalized_window(window)
+    }
+
+    /// Refuses a sample rate at which time cannot be told.
+    fn check_sample_rate(&self, points: Option<usize>) -> Result<()> {
+        let Some(hz) = self.sample_rate else { return Ok(()) };
         // A reference of unknown length may be as long as numbers can count.
-        let points = reference.points().unwrap_or(1 << 53);
+        let points = points.unwrap_or(1 << 53);
         let secs = points as f64 / hz;
         ensure!(secs.is_finite(), "--sample-rate {hz:?} is too small: {points} points would last {secs} s");
+        Ok(())
     }
 
-    let watch = Stopwatch::start();
-    let (hits, cells) = search_all::<T>(&job, &spec, &queries, &mut reference, &options)?;
-    let took = watch.stop();
-    let points = reference.points().unwrap_or(0);
-    for (hits, options) in hits.iter().zip(&options) {
-        common::warn_of_missing_hits(hits, points, options, &args.run);
-    }
-    let found: Vec<Found<T>> = queries
-        .into_iter()
-        .zip(options)
-        .zip(hits)
-        .map(|((query, options), hits)| Found { hits: limit.kept(args, &query, hits), query, options })
-        .collect();
-
-    if let Some(out) = out {
-        let (columns, rows) = answer::csv(&found);
-        output::write_csv_table(out, &columns, &rows)?;
-    }
-    // The answer first: a plot that fails takes nothing along.
-    let answer = || -> Result<()> {
-        if args.json {
-            let mut answer = answer::json(&found, args.threshold);
-            answer.extend(common::computation(&spec, &args.measure, &args.run, job.device.name()));
-            answer.insert("seconds".into(), json!(took.secs));
-            return report::print_json(&answer.into());
-        }
-        report::print(|out| {
-            writeln!(out, "reference  {}: {}", reference.name, count(points, "point"))?;
-            if let [Found { query, .. }] = &found[..] {
-                writeln!(out, "query      {}: {}", query.name, count(query.length(0), "point"))?;
-                writeln!(out, "took       {}\n", took.summary(cells))?;
-            } else {
-                writeln!(out, "queries    {}", found.len())?;
-                writeln!(out, "took       {}", took.summary(cells))?;
-            }
-            answer::table(out, &found)?;
-            common::written(out, &[("matches", &args.out)])
+    /// What the figure shows.
+    fn drawn<T: Element>(
+        &self,
+        setup: &Setup<'_>,
+        reference: &mut Reference,
+        found: &Found<T>,
+        channel: Channel,
+    ) -> Result<Drawn> {
+        let Found { query, hits, .. } = found;
+        let marked = |m: &Match<T>| Hit { start: m.start, end: m.end, distance: m.distance.to_f64() };
+        let marked: Vec<Hit> = hits.iter().map(marked).collect();
+        Ok(Drawn {
+            title: format!("{} in {}", query.name, reference.name),
+            subtitle: format!(
+                "best {} of {}, {}{}",
+                count(hits.len(), "match"),
+                count(query.length(0), "point"),
+                setup.described(),
+                channel.named()
+            ),
+            reference: reference.sketch(channel, &marked)?,
+            query: channel.values(&query.series[0]),
+            hits: marked,
+            normalized: self.normalized(),
+            sample_rate: self.sample_rate,
         })
-    };
-    answer()?;
-    if let Some(file) = plot_file {
-        let Found { query, hits, .. } = &found[0];
-        plot::save(&figure(args, &spec, &mut reference, query, hits)?.as_figure(), file)?;
-        common::plotted(&args.plot, args.json)?;
     }
-    Ok(())
 }
 
 /// How many matches are asked for, and what they may cost.
@@ -253,7 +312,7 @@ impl Limit {
         let given = args.top_k.unwrap_or(if of_all { Self::ALL } else { Self::BEST });
         // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a
         // little wider; matches come best first, so that those beyond it are the last ones.
-        let root = args.measure.takes_root();
+        let root = args.options.measure.takes_root();
         let cost = args.threshold.map(|d| T::from_f64(d).to_f64());
         let cost = cost.map(|d| if root { d * d * (1.0 + 1e-6) } else { d });
         // A cost that the number type cannot hold bounds nothing: what overflowed may be nearer than the threshold.
@@ -263,7 +322,7 @@ impl Limit {
 
     /// Hits with their distances, as many as are given; says so if there are more.
     fn kept<T: Element>(&self, args: &SearchArgs, query: &Dataset, hits: Vec<Match<T>>) -> Vec<Match<T>> {
-        let finished = |m: Match<T>| Match { distance: args.measure.finish(m.distance), ..m };
+        let finished = |m: Match<T>| Match { distance: args.options.measure.finish(m.distance), ..m };
         let most = args.threshold.map_or(T::INFINITY, T::from_f64);
         let mut hits: Vec<_> = hits.into_iter().map(finished).filter(|m| m.distance <= most).collect();
         if hits.len() > self.given {
@@ -275,27 +334,6 @@ impl Limit {
         }
         hits
     }
-}
-
-/// DTW with a free start and end, or anchored to normalised windows.
-fn search_spec(measure: &MeasureArgs, normalized: bool) -> Result<Spec> {
-    let spec = measure.spec()?;
-    ensure!(
-        matches!(spec.measure, Measure::Dtw { .. }),
-        "a search is defined for dtw only, got {}",
-        spec.key()
-    );
-    ensure!(
-        normalized || spec.band == Band::Full,
-        "--band needs --normalize z: a band has no meaning for a match that may start anywhere"
-    );
-    ensure!(
-        !normalized || spec.anchor == Anchor::Global,
-        "--normalize z compares whole windows; {} has no windows: leave out one of the two",
-        spec.key()
-    );
-    let anchor = if normalized { Anchor::Global } else { Anchor::Subsequence };
-    Ok(Spec { anchor, ..spec })
 }
 
 /// Refuses a window that is empty or, if its length is known, longer than the reference.
@@ -402,33 +440,6 @@ struct Drawn {
     hits: Vec<Hit>,
     normalized: bool,
     sample_rate: Option<f64>,
-}
-
-fn figure<T: Element>(
-    args: &SearchArgs,
-    spec: &Spec,
-    reference: &mut Reference,
-    query: &Dataset,
-    hits: &[Match<T>],
-) -> Result<Drawn> {
-    let shown = args.plot_channel.unwrap_or(0);
-    let of_channel = common::of_channel(args.plot_channel, query.channels);
-    let marked = |m: &Match<T>| Hit { start: m.start, end: m.end, distance: m.distance.to_f64() };
-    let marked: Vec<Hit> = hits.iter().map(marked).collect();
-    Ok(Drawn {
-        title: format!("{} in {}", query.name, reference.name),
-        subtitle: format!(
-            "best {} of {}, {}{of_channel}",
-            count(hits.len(), "match"),
-            count(query.length(0), "point"),
-            common::described(spec, &args.run)
-        ),
-        reference: reference.sketch(shown, &marked)?,
-        query: common::channel(&query.series[0], query.channels, shown),
-        hits: marked,
-        normalized: args.run.normalize == Normalize::Z,
-        sample_rate: args.sample_rate,
-    })
 }
 
 impl Drawn {

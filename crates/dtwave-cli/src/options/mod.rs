@@ -142,6 +142,20 @@ pub(crate) struct RunArgs {
     pub(crate) input: InputArgs,
 }
 
+/// What every command that computes asks for, at the end of its options.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ComputeArgs {
+    /// Print JSON on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::{Args, Parser};

@@ -10,17 +10,17 @@ use super::style::{Chart, INK, MUTED, PALETTE, anchored, bold, spread, titled};
 use super::{Figure, Sheet};
 
 /// Series and their average, one channel.
-pub(crate) struct Group<'a> {
+pub(crate) struct Group {
     pub(crate) name: String,
-    pub(crate) members: Vec<&'a [f64]>,
+    pub(crate) members: Vec<Vec<f64>>,
     pub(crate) center: Vec<f64>,
 }
 
 /// One panel per group, on common axes.
-pub(crate) struct BarycenterFigure<'a> {
+pub(crate) struct BarycenterFigure {
     pub(crate) title: String,
     pub(crate) subtitle: String,
-    pub(crate) groups: Vec<Group<'a>>,
+    pub(crate) groups: Vec<Group>,
 }
 
 /// Panels per row.
@@ -28,14 +28,14 @@ const ACROSS: usize = 3;
 /// More members than this hide each other.
 const MAX_MEMBERS: usize = 120;
 
-impl BarycenterFigure<'_> {
+impl BarycenterFigure {
     fn grid(&self) -> (usize, usize) {
         let across = self.groups.len().clamp(1, ACROSS);
         (self.groups.len().div_ceil(across).max(1), across)
     }
 }
 
-impl Figure for BarycenterFigure<'_> {
+impl Figure for BarycenterFigure {
     fn size(&self) -> (u32, u32) {
         match self.grid() {
             (1, 1) => (820, 420),
@@ -45,8 +45,8 @@ impl Figure for BarycenterFigure<'_> {
 
     fn draw(&self, sheet: &Sheet<'_>) -> Result<()> {
         let rest = titled(&sheet.area, &self.title, &self.subtitle)?;
-        let all = || self.groups.iter().flat_map(|g| g.members.iter().copied().chain([&g.center[..]]));
-        let longest = all().map(<[f64]>::len).max().unwrap_or(2);
+        let all = || self.groups.iter().flat_map(|g| g.members.iter().chain([&g.center]));
+        let longest = all().map(Vec::len).max().unwrap_or(2);
         let y = Axis::of(all().flatten().copied(), 0.05, "");
         let (down, across) = self.grid();
         let single = self.groups.len() == 1;
@@ -62,7 +62,7 @@ impl Figure for BarycenterFigure<'_> {
                 reduced(values, columns).into_iter().map(place).collect()
             };
             for member in spread(group.members.len(), MAX_MEMBERS) {
-                chart.line(points(group.members[member]), MUTED.mix(opacity), 0.9)?;
+                chart.line(points(&group.members[member]), MUTED.mix(opacity), 0.9)?;
             }
             let color = PALETTE[index % PALETTE.len()];
             chart.line(points(&group.center), color, 2.4)?;

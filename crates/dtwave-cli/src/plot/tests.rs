@@ -88,7 +88,7 @@ fn barycenters_are_drawn_over_their_series() {
     let dataset = cylinder_bell_funnel("cbf", 12, LENGTH, 1);
     let group = |class: usize| Group {
         name: crate::generate::CLASSES[class].into(),
-        members: dataset.series[12 * class..][..12].iter().map(Vec::as_slice).collect(),
+        members: dataset.series[12 * class..][..12].to_vec(),
         center: series(LENGTH, 0.0).iter().map(|v| v * 3.0).collect(),
     };
     let figure = BarycenterFigure {
@@ -216,7 +216,7 @@ fn any_values_are_drawn() {
         draw_within_reason(&format!("barycenter, {what}"), move || {
             let group = |k: usize| Group {
                 name: k.to_string(),
-                members: vec![&series, &series[..1]],
+                members: vec![series.clone(), series[..1].to_vec()],
                 center: series.iter().map(|v| v / 3.0).collect(),
             };
             let groups = (0..2).map(group).collect();
@@ -264,7 +264,7 @@ fn any_values_are_drawn() {
 #[test]
 fn extreme_values_are_named_on_the_axes() {
     let huge = [0.0, 2e307, 8e307, 1e307, 0.0];
-    let groups = vec![Group { name: "huge".into(), members: vec![&huge], center: huge.to_vec() }];
+    let groups = vec![Group { name: "huge".into(), members: vec![huge.to_vec()], center: huge.to_vec() }];
     let figure = BarycenterFigure { title: "Averages".into(), subtitle: "of huge values".into(), groups };
     check_drawn("barycenter-huge", &figure, &["×10³⁰⁷"]);
     let mut values: Vec<f64> = (0..400).map(|k| f64::from(k % 21)).collect();

@@ -11,20 +11,19 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use dtwave::learn::{self, BarycenterOptions, KMeansOptions};
+use dtwave::learn::{BarycenterOptions, KMeansOptions};
 use dtwave::{Anchor, Band, Dtype, LocalCost, Match, Measure, Radius, SearchOptions, Spec};
 use serde_json::json;
 
-use super::barycenter::Average;
 use super::classify::{self, Score};
-use super::common::Stopwatch;
+use super::common::Channel;
 use super::{align, barycenter, cluster, pairwise, search};
 use crate::data::Dataset;
 use crate::engine::{self, Job, Matrix};
 use crate::options::{Bytes, InputArgs, Normalize, RunArgs};
 use crate::output::{self, Target};
 use crate::plot::{self, AlignmentFigure, Figure, HeatMapFigure, Hit, SearchFigure, Sketch};
-use crate::progress::Progress;
+use crate::progress::{Progress, Stopwatch};
 use crate::signals::Cancel;
 use crate::{ecg, generate, report};
 use html::{Page, Section};
@@ -381,17 +380,19 @@ impl Demo<'_> {
         let labels = self.train.labels.as_deref().unwrap_or(&[]);
         let progress = self.progress("barycenter");
         let watch = Stopwatch::start();
+        let options = BarycenterOptions::default();
         let mut averages = Vec::new();
         for class in &self.train.classes {
             let members: Vec<usize> = (0..self.train.len()).filter(|i| labels[*i] == *class).collect();
-            let batch = engine::batch_of::<f64>(&self.train, members.iter().copied())?;
-            let found = learn::barycenter(
-                &self.job.context(&progress),
+            let group = (class.clone(), members);
+            averages.push(barycenter::average::<f64>(
+                &self.job,
                 &spec,
-                batch.batch(),
-                &BarycenterOptions::default(),
-            )?;
-            averages.push(Average::of(class.clone(), members, found));
+                &self.train,
+                group,
+                &options,
+                &progress,
+            )?);
         }
         let speed = watch.stop().summary(progress.cells());
         let rows = averages.iter().map(|a| {
@@ -400,11 +401,10 @@ impl Demo<'_> {
             vec![a.name.clone(), plot::short(costs[0]), plot::short(a.found.cost()), steps.to_string()]
         });
         let rows = rows.collect();
-        let file = self.out.join("barycenters.svg");
-        let target = plot::take(&file)?;
         let title = "Soft-DTW averages of the training series, γ = 1".to_owned();
-        barycenter::plot_averages(target, title, &self.train, &averages, None)?;
-        let svg = std::fs::read_to_string(&file)?;
+        let channel = Channel::of(None, self.train.channels)?;
+        let figure = barycenter::figure(title, &self.train, &averages, channel);
+        let svg = self.figure("barycenters.svg", &figure)?;
         let section = Section::new("Averages")
             .text(&format!(
                 "The series that minimises the sum of Soft-DTW values to all series of a class, found by L-BFGS from \
@@ -422,14 +422,14 @@ impl Demo<'_> {
     /// Clusters of the training series, found without their labels.
     fn clusters(&self) -> Result<Step> {
         let spec = Spec::dtw();
-        let progress = self.progress("cluster");
         let watch = Stopwatch::start();
         let options = KMeansOptions::new(generate::CLASSES.len()).with_restarts(RESTARTS);
-        let found = cluster::kmeans::<f64>(&self.job, &spec, &self.train, &options, &progress)?;
-        let speed = watch.stop().summary(progress.cells());
+        let (found, cells) = cluster::kmeans::<f64>(&self.job, &spec, &self.train, &options)?;
+        let speed = watch.stop().summary(cells);
         let rand = cluster::adjusted_rand(self.train.labels.as_deref().unwrap_or(&[]), &found.labels);
-        let figure = cluster::figure("Three clusters under DTW".into(), &self.train, &found, None);
-        let svg = self.figure("clusters.svg", &figure.borrowed())?;
+        let channel = Channel::of(None, self.train.channels)?;
+        let figure = cluster::figure("Three clusters under DTW".into(), &self.train, &found, channel);
+        let svg = self.figure("clusters.svg", &figure)?;
         let section = Section::new("Clusters")
             .text(&format!(
                 "k-means with DTW barycenter averages as centres, the best of {RESTARTS} starts, without the labels. The \

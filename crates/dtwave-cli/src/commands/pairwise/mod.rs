@@ -6,22 +6,22 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
-use dtwave::{Anchor, Band, Measure, Pairing, Spec};
+use dtwave::{Anchor, Band, Measure, Pairing};
 use serde_json::json;
 
 use self::stream::{Streamed, stream};
-use super::common::{self, Stopwatch};
+use super::Compute;
+use super::common::{Format, Output, Setup, band_text, check_files, parameters};
 use crate::data::{Dataset, Times};
 use crate::engine::{self, Element, Job, Matrix};
 use crate::json::Numbers;
 use crate::matrix::{Identity, Start};
-use crate::options::{MeasureArgs, Normalize, RunArgs, byte_size};
+use crate::options::{ComputeArgs, Normalize, Offer, byte_size};
 use crate::output::Target;
 use crate::plot::{self, HeatMapFigure};
-use crate::progress::Progress;
-use crate::report;
+use crate::progress::{Progress, Stopwatch};
 use crate::signals::Cancel;
 use crate::{data, output};
 
@@ -56,158 +56,198 @@ pub(crate) struct PairwiseArgs {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    measure: MeasureArgs,
-
-    #[command(flatten)]
-    pub(super) run: RunArgs,
+    options: ComputeArgs,
 }
 
-/// Where the matrix goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Npy,
-    Csv,
-    Json,
-    Stdout,
-}
+impl Compute for PairwiseArgs {
+    const OFFER: Offer = Offer::ALL;
 
-fn format_of(out: Option<&Path>) -> Result<Format> {
-    let Some(out) = out else { return Ok(Format::Stdout) };
-    let format = match out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("npy") => Format::Npy,
-        Some("csv") => Format::Csv,
-        Some("json") => Format::Json,
-        _ => bail!("cannot write {}: unknown extension; expected .npy, .csv or .json", out.display()),
-    };
-    Ok(format)
-}
-
-/// Runs the command.
-pub(super) fn run<T: Element>(args: &PairwiseArgs, cancel: &Cancel) -> Result<()> {
-    let format = format_of(args.out.as_deref())?;
-    ensure!(!args.resume || format == Format::Npy, "--resume continues a .npy result; pass -o FILE.npy");
-    let target = args.out.as_deref().map(engine::take).transpose()?;
-    let plot_file = args.plot.as_deref().map(plot::take).transpose()?;
-    if let (Format::Npy, Some(target)) = (format, &target) {
-        target.file()?;
+    fn options(&self) -> &ComputeArgs {
+        &self.options
     }
-    let inputs: Vec<&Path> = [Some(&args.a), args.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
-    common::check_files(&inputs, &[&args.out, &args.plot], &args.run)?;
-    let spec = args.measure.spec()?;
-    ensure!(
-        spec.anchor == Anchor::Global || spec.band == Band::Full,
-        "--band has no meaning for {}: a match may start anywhere",
-        spec.key()
-    );
-    let job = Job::new(&args.run, cancel)?;
-    let a = engine::load(&args.a, &args.run)?;
-    let b = args.b.as_ref().map(|b| engine::load(b, &args.run)).transpose()?;
-    if let (Some(path), Some(b)) = (&args.b, &b) {
-        engine::same_channels((&args.a, a.channels), (path, b.channels))?;
-        engine::long_enough(path, b, &spec)?;
-    }
-    engine::long_enough(&args.a, &a, &spec)?;
-    let inputs = [Some((&*args.a, &a)), args.b.as_deref().zip(b.as_ref())];
-    let given = spec;
-    let spec = engine::timed(given.clone(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
-    // A subsequence distance is not symmetric.
-    let pairing = match (&b, spec.anchor) {
-        (None, Anchor::Global) => Pairing::SelfSymmetric,
-        _ => Pairing::Cross,
-    };
-    let x = engine::batch::<T>(&a)?;
-    let y = b.as_ref().map(engine::batch::<T>).transpose()?;
-    let y = y.as_ref().unwrap_or(&x);
-    let matrix = Matrix { spec: &spec, pairing, x: x.batch(), y: y.batch() };
-    let shape = [matrix.x.len(), matrix.y.len()];
 
-    let watch = Stopwatch::start();
-    let cells = job.cells(&spec, pairing, &matrix.x, &matrix.y)?;
-    let progress = Arc::new(Progress::new("pairwise", cells));
-    let finish = |value: T| args.measure.finish(value);
-    let (values, Streamed { spared, overflow }, to_write) = match (format, target) {
-        (Format::Npy, Some(target)) => {
-            let inputs = [&a, b.as_ref().unwrap_or(&a)];
-            let identity = identity::<T>(&given, args, shape, pairing, inputs, job.device.name());
-            let start = if args.resume { Start::Resume } else { Start::Fresh };
-            (None, stream(&job, &matrix, &identity, target, start, &progress, finish)?, None)
+    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
+        let out = Output::take(&self.out, &Format::ALL)?;
+        let streams = out.as_ref().is_some_and(|out| out.format == Format::Npy);
+        ensure!(!self.resume || streams, "--resume continues a .npy result; pass -o FILE.npy");
+        let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
+        if let Some(out) = out.as_ref().filter(|_| streams) {
+            out.target.file()?;
         }
-        (_, target) => {
-            let values = in_memory(&job, &matrix, &progress, finish)?;
-            let mut overflow = Overflow::default();
-            overflow.count(&values, 1);
-            (Some(values), Streamed { spared: 0, overflow }, target)
-        }
-    };
-    drop(progress);
-    let took = watch.stop();
-    let as_json = format == Format::Json || (args.json && args.out.is_none());
-    common::warn_of_overflow(overflow.overflowed, overflow.total, &args.run, as_json);
+        let inputs: Vec<&Path> =
+            [Some(&self.a), self.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
+        check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
+        let spec = self.options.measure.spec()?;
+        ensure!(
+            spec.anchor == Anchor::Global || spec.band == Band::Full,
+            "--band has no meaning for {}: a match may start anywhere",
+            spec.key()
+        );
+        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let a = setup.load(&self.a)?;
+        let b = self.b.as_ref().map(|b| setup.load(b)).transpose()?;
+        let inputs = [Some((&*self.a, &a)), self.b.as_deref().zip(b.as_ref())];
+        setup.fit(&inputs.into_iter().flatten().collect::<Vec<_>>())?;
+        // A subsequence distance is not symmetric.
+        let pairing = match (&b, setup.spec.anchor) {
+            (None, Anchor::Global) => Pairing::SelfSymmetric,
+            _ => Pairing::Cross,
+        };
+        let x = engine::batch::<T>(&a)?;
+        let y = b.as_ref().map(engine::batch::<T>).transpose()?;
+        let y = y.as_ref().unwrap_or(&x);
+        let matrix = Matrix { spec: &setup.spec, pairing, x: x.batch(), y: y.batch() };
+        let shape = [matrix.x.len(), matrix.y.len()];
 
-    if let (Some(values), Some(target)) = (&values, to_write) {
-        let rows = || values.chunks_exact(shape[1]);
-        match format {
-            Format::Csv => output::write_csv_rows(target, rows().map(|row| row.iter().copied()))?,
-            _ => target.write(|file| {
-                serde_json::to_writer(&mut *file, &rows().map(Numbers).collect::<Vec<_>>())
-                    .map_err(Into::into)
-            })?,
-        }
-    }
-    // The answer first: a plot that fails takes nothing along.
-    let answer = || -> Result<()> {
-        if args.json {
-            let mut answer = common::computation(&given, &args.measure, &args.run, job.device.name());
-            answer.insert("shape".into(), json!(shape));
-            answer.insert("seconds".into(), json!(took.secs));
-            match (&args.out, &values) {
-                (Some(out), _) => answer.insert("out".into(), json!(out.display().to_string())),
-                (None, Some(values)) => {
-                    let rows: Vec<Numbers<'_, T>> = values.chunks_exact(shape[1]).map(Numbers).collect();
-                    answer.insert("distances".into(), json!(rows))
-                }
-                (None, None) => None,
-            };
-            return report::print_json(&answer.into());
-        }
-        match (&args.out, &values) {
-            (Some(out), _) => {
-                let speed = took.summary(cells - spared);
-                report::print_line(&format!(
-                    "{} × {} distances in {}: {speed}",
-                    shape[0],
-                    shape[1],
-                    out.display()
-                ))
+        let watch = Stopwatch::start();
+        let cells = setup.job.cells(&setup.spec, pairing, &matrix.x, &matrix.y)?;
+        let progress = Arc::new(Progress::new("pairwise", cells));
+        let finish = |value: T| setup.finish(value);
+        let (values, Streamed { spared, overflow }, to_write) = match out {
+            Some(Output { format: Format::Npy, target }) => {
+                let inputs = [&a, b.as_ref().unwrap_or(&a)];
+                let identity = self.identity::<T>(&setup, shape, pairing, inputs);
+                let start = if self.resume { Start::Resume } else { Start::Fresh };
+                (None, stream(&setup.job, &matrix, &identity, target, start, &progress, finish)?, None)
             }
-            (None, Some(values)) => report::print(|out| {
-                for row in values.chunks_exact(shape[1]) {
+            out => {
+                let values = in_memory(&setup.job, &matrix, &progress, finish)?;
+                let mut overflow = Overflow::default();
+                overflow.count(&values, 1);
+                (Some(values), Streamed { spared: 0, overflow }, out)
+            }
+        };
+        drop(progress);
+        let took = watch.stop();
+        let in_json = match &to_write {
+            Some(out) => out.format == Format::Json,
+            None => self.options.json && self.out.is_none(),
+        };
+        setup.warn_of_overflow(overflow.overflowed, overflow.total, in_json);
+
+        let rows = || values.iter().flat_map(|values| values.chunks_exact(shape[1]));
+        if let Some(Output { format, target }) = to_write {
+            write(target, format, rows())?;
+        }
+        setup.answer(
+            took,
+            |answer| {
+                answer["shape"] = json!(shape);
+                match &self.out {
+                    Some(out) => answer["out"] = json!(out.display().to_string()),
+                    None => answer["distances"] = json!(rows().map(Numbers).collect::<Vec<_>>()),
+                }
+            },
+            |out| {
+                if let Some(file) = &self.out {
+                    let speed = took.summary(cells - spared);
+                    return writeln!(
+                        out,
+                        "{} × {} distances in {}: {speed}",
+                        shape[0],
+                        shape[1],
+                        file.display()
+                    );
+                }
+                for row in rows() {
                     let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
                     writeln!(out, "{}", cells.join(","))?;
                 }
                 Ok(())
-            }),
-            (None, None) => Ok(()),
+            },
+        )?;
+        if let Some(file) = plot_file {
+            let coarse = match (&values, &self.out) {
+                (Some(values), _) => coarse(shape, |i, row| {
+                    row.extend(values[i * shape[1]..][..shape[1]].iter().map(|v| v.to_f64()));
+                    Ok(())
+                })?,
+                (None, Some(out)) => coarse_from_npy::<T>(out, shape)?,
+                (None, None) => unreachable!("a matrix is in memory or in a file"),
+            };
+            plot::save(&self.figure(&setup, &coarse, shape, &a, b.as_ref()), file)?;
         }
-    };
-    answer()?;
-    if let Some(file) = plot_file {
-        let coarse = match (&values, &args.out) {
-            (Some(values), _) => coarse(shape, |i, row| {
-                row.extend(values[i * shape[1]..][..shape[1]].iter().map(|v| v.to_f64()));
-                Ok(())
-            })?,
-            (None, Some(out)) => coarse_from_npy::<T>(out, shape)?,
-            (None, None) => unreachable!("a matrix is in memory or in a file"),
-        };
-        draw(file, &coarse, shape, args, &given, &a, b.as_ref())?;
+        Ok(())
     }
-    Ok(())
+}
+
+impl PairwiseArgs {
+    /// What must agree for `--resume`.
+    fn identity<T: Element>(
+        &self,
+        setup: &Setup<'_>,
+        shape: [usize; 2],
+        pairing: Pairing,
+        inputs: [&Dataset; 2],
+    ) -> Identity {
+        let spec = &setup.asked;
+        let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut options = vec![
+            own("the version of dtwave", env!("CARGO_PKG_VERSION")),
+            own("--measure", if spec.anchor == Anchor::Global { spec.key() } else { "subsequence_dtw" }),
+        ];
+        let parameters = parameters(&spec.measure);
+        options.extend(parameters.iter().map(|(name, value)| (format!("--{name}"), value.to_string())));
+        let normalizes = self.options.run.normalize == Normalize::Z;
+        options.extend([
+            own("--sqrt", &self.options.measure.takes_root().to_string()),
+            own("--band", &band_text(&spec.band)),
+            own("--normalize", if normalizes { "z" } else { "none" }),
+            own("--backend", setup.job.device.name()),
+            own("B", if self.b.is_some() { "given" } else { "left out" }),
+        ]);
+        let step = match (&spec.measure, &inputs[0].times) {
+            (Measure::Twed { .. }, Times::Regular { step, .. }) => *step,
+            _ => 1.0,
+        };
+        let [a, b] = inputs.map(stream::fingerprint);
+        let inputs = vec![
+            own("the time between two points", &step.to_string()),
+            ("the content of A".to_owned(), a),
+            ("the content of B".to_owned(), b),
+        ];
+        let symmetric = pairing == Pairing::SelfSymmetric;
+        Identity { shape, element_bytes: T::BYTES, symmetric, options, inputs }
+    }
+
+    /// The matrix as a heat map.
+    fn figure<'a>(
+        &self,
+        setup: &Setup<'_>,
+        coarse: &'a Coarse,
+        shape: [usize; 2],
+        a: &Dataset,
+        b: Option<&Dataset>,
+    ) -> HeatMapFigure<'a> {
+        let names = b.map_or_else(|| a.name.clone(), |b| format!("{} and {}", a.name, b.name));
+        let value = match self.options.measure.takes_root() {
+            _ if setup.asked.measure.is_similarity() => "similarity",
+            true => "root of the distance",
+            false => "distance",
+        };
+        HeatMapFigure {
+            title: format!("Distances: {}", setup.described()),
+            subtitle: format!("{names}; {} × {} values", shape[0], shape[1]),
+            values: &coarse.values,
+            columns: coarse.columns,
+            shape,
+            row_label: a.name.clone(),
+            column_label: b.unwrap_or(a).name.clone(),
+            value_label: value.into(),
+            groups: groups(a),
+        }
+    }
+}
+
+/// Writes a matrix that is in memory.
+fn write<'a, T: Element>(target: Target, format: Format, rows: impl Iterator<Item = &'a [T]>) -> Result<()> {
+    match format {
+        Format::Csv => output::write_csv_rows(target, rows.map(|row| row.iter().copied())),
+        _ => target.write(|file| {
+            serde_json::to_writer(file, &rows.map(Numbers).collect::<Vec<_>>()).map_err(Into::into)
+        }),
+    }
 }
 
 /// How many results there are, and how many left the range of the number type.
@@ -223,43 +263,6 @@ impl Overflow {
         self.total += times * values.len() as u64;
         self.overflowed += times * values.iter().filter(|v| !v.finite()).count() as u64;
     }
-}
-
-/// What must agree for `--resume`.
-fn identity<T: Element>(
-    spec: &Spec,
-    args: &PairwiseArgs,
-    shape: [usize; 2],
-    pairing: Pairing,
-    inputs: [&Dataset; 2],
-    backend: &str,
-) -> Identity {
-    let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let mut options = vec![
-        own("the version of dtwave", env!("CARGO_PKG_VERSION")),
-        own("--measure", if spec.anchor == Anchor::Global { spec.key() } else { "subsequence_dtw" }),
-    ];
-    let parameters = common::parameters(&spec.measure);
-    options.extend(parameters.iter().map(|(name, value)| (format!("--{name}"), value.to_string())));
-    options.extend([
-        own("--sqrt", &args.measure.takes_root().to_string()),
-        own("--band", &common::band_text(&spec.band)),
-        own("--normalize", if args.run.normalize == Normalize::Z { "z" } else { "none" }),
-        own("--backend", backend),
-        own("B", if args.b.is_some() { "given" } else { "left out" }),
-    ]);
-    let step = match (&spec.measure, &inputs[0].times) {
-        (Measure::Twed { .. }, Times::Regular { step, .. }) => *step,
-        _ => 1.0,
-    };
-    let [a, b] = inputs.map(stream::fingerprint);
-    let inputs = vec![
-        own("the time between two points", &step.to_string()),
-        ("the content of A".to_owned(), a),
-        ("the content of B".to_owned(), b),
-    ];
-    let symmetric = pairing == Pairing::SelfSymmetric;
-    Identity { shape, element_bytes: T::BYTES, symmetric, options, inputs }
 }
 
 /// Computes the whole matrix in memory, if it may be that large.
@@ -334,35 +337,6 @@ fn coarse_from_npy<T: Element>(path: &Path, shape: [usize; 2]) -> Result<Coarse>
     })
 }
 
-fn draw(
-    file: Target,
-    coarse: &Coarse,
-    shape: [usize; 2],
-    args: &PairwiseArgs,
-    spec: &Spec,
-    a: &Dataset,
-    b: Option<&Dataset>,
-) -> Result<()> {
-    let root = if args.measure.takes_root() { "root of the distance" } else { "distance" };
-    let figure = HeatMapFigure {
-        title: format!("Distances: {}", common::described(spec, &args.run)),
-        subtitle: format!(
-            "{}; {} × {} values",
-            b.map_or_else(|| a.name.clone(), |b| format!("{} and {}", a.name, b.name)),
-            shape[0],
-            shape[1]
-        ),
-        values: &coarse.values,
-        columns: coarse.columns,
-        shape,
-        row_label: a.name.clone(),
-        column_label: b.unwrap_or(a).name.clone(),
-        value_label: if spec.measure.is_similarity() { "similarity".into() } else { root.into() },
-        groups: groups(a),
-    };
-    plot::save(&figure, file)
-}
-
 /// Where each class starts, if the series come class by class.
 pub(super) fn groups(dataset: &data::Dataset) -> Vec<(usize, String)> {
     let Some(labels) = &dataset.labels else { return Vec::new() };
@@ -395,8 +369,9 @@ mod tests {
             let args = Line::try_parse_from(["x", "a.ts", "--measure", measure]).ok().unwrap().args;
             let mut dataset = Dataset::univariate("a".into(), vec![vec![1.0, 2.0]]);
             dataset.times = times;
-            let spec = args.measure.spec().unwrap();
-            identity::<f64>(&spec, &args, [1, 1], Pairing::SelfSymmetric, [&dataset; 2], "cpu")
+            let spec = args.options.measure.spec().unwrap();
+            let setup = Setup::new(&args.options, spec, &Cancel::default()).unwrap();
+            args.identity::<f64>(&setup, [1, 1], Pairing::SelfSymmetric, [&dataset; 2])
         };
         let every = |step| Times::Regular { start: 0.0, step };
         assert_ne!(of("twed", every(0.5)), of("twed", every(2.0)));

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use dtwave::{Match, SearchOptions};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::data::Dataset;
 use crate::engine::Element;
@@ -45,36 +45,28 @@ pub(super) fn csv<T: Element>(found: &[Found<T>]) -> (Vec<&'static str>, Vec<Vec
     (columns, rows)
 }
 
-/// The part of a JSON answer that says what was found: of one query by itself, of several in a list.
-pub(super) fn json<T: Element>(found: &[Found<T>], threshold: Option<f64>) -> Map<String, Value> {
-    let of_query = |found: &Found<T>| {
-        let hits: Vec<Value> = found
-            .hits
-            .iter()
-            .map(|hit| json!({"start": hit.start, "end": hit.end, "distance": Number(hit.distance)}))
-            .collect();
-        let mut answer = Map::new();
-        answer.insert("hits".into(), hits.into());
-        answer.insert("exclusion".into(), json!(found.options.exclusion));
-        answer.insert("window".into(), json!(found.options.normalized_window));
-        answer
-    };
-    let mut answer = Map::new();
+/// Says in a JSON answer what was found: of one query by itself, of several in a list.
+pub(super) fn fill<T: Element>(answer: &mut Value, found: &[Found<T>], threshold: Option<f64>) {
     if let [found] = found {
-        answer = of_query(found);
+        fill_one(answer, found);
     } else {
         let queries = found.iter().map(|found| {
-            let mut answer = of_query(found);
-            answer.insert("query".into(), json!(found.query.name));
-            answer.insert("points".into(), json!(found.query.length(0)));
-            Value::Object(answer)
+            let mut answer = json!({"query": found.query.name, "points": found.query.length(0)});
+            fill_one(&mut answer, found);
+            answer
         });
-        answer.insert("queries".into(), queries.collect());
+        answer["queries"] = queries.collect();
     }
     if threshold.is_some() {
-        answer.insert("threshold".into(), json!(threshold));
+        answer["threshold"] = json!(threshold);
     }
-    answer
+}
+
+fn fill_one<T: Element>(answer: &mut Value, found: &Found<T>) {
+    let hit = |hit: &Match<T>| json!({"start": hit.start, "end": hit.end, "distance": Number(hit.distance)});
+    answer["hits"] = found.hits.iter().map(hit).collect();
+    answer["exclusion"] = json!(found.options.exclusion);
+    answer["window"] = json!(found.options.normalized_window);
 }
 
 /// The hits of each query, numbered.
@@ -112,10 +104,15 @@ mod tests {
 
     #[test]
     fn one_query_answers_by_itself_and_several_in_a_list() {
-        let one = json(&[found(0..2)], None);
+        let filled = |found: &[Found<f64>], threshold| {
+            let mut answer = json!({});
+            fill(&mut answer, found, threshold);
+            answer
+        };
+        let one = filled(&[found(0..2)], None);
         assert_eq!(one["hits"].as_array().unwrap().len(), 2);
-        assert!(!one.contains_key("threshold") && !one.contains_key("queries"));
-        let several = json(&[found(0..2), found(0..0)], Some(2.5));
+        assert!(one.get("threshold").is_none() && one.get("queries").is_none());
+        let several = filled(&[found(0..2), found(0..0)], Some(2.5));
         assert_eq!(several["queries"][0]["hits"].as_array().unwrap().len(), 2);
         assert_eq!((&several["queries"][1]["points"], &several["threshold"]), (&json!(3), &json!(2.5)));
         assert_eq!(csv(&[found(4..5)]).1, [["1", "4", "4", "4"]]);

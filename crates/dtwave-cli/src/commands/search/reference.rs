@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, ensure};
 use dtwave::{Blocks, Observer, OwnedBatch};
 
-use crate::commands::common;
+use crate::commands::common::{Channel, pick};
 use crate::data::{Dataset, LongSeries, ReadOptions, SeriesBlocks, is_read_again, shown};
 use crate::engine::{self, Element};
 use crate::options::RunArgs;
@@ -83,7 +83,7 @@ impl Reference {
                 engine::tell(path, &dataset);
                 engine::tell_of_times(path, &dataset, "dtw");
                 let options = Some(["--reference-index", ""]);
-                return Ok(Self::whole(common::pick(path, &dataset, index, None, options)?));
+                return Ok(Self::whole(pick(path, &dataset, index, None, options)?));
             }
         };
         ensure!(
@@ -127,17 +127,16 @@ impl Reference {
     }
 
     /// What a figure shows of one channel.
-    pub(super) fn sketch(&mut self, channel: usize, hits: &[Hit]) -> Result<Sketch> {
+    pub(super) fn sketch(&mut self, channel: Channel, hits: &[Hit]) -> Result<Sketch> {
         let streamed = match &mut self.held {
             Held::Whole(dataset) => {
-                let values = common::channel(&dataset.series[0], dataset.channels, channel);
-                return Ok(Sketch::of(&values, hits));
+                return Ok(Sketch::of(&channel.values(&dataset.series[0]), hits));
             }
             Held::Streamed(streamed) => streamed,
         };
         let mut blocks = streamed.take()?;
         let mut sketch = Sketch::new(streamed.points.unwrap_or(0), hits);
-        let (mut values, channels) = (Vec::new(), blocks.channels());
+        let mut values = Vec::new();
         loop {
             let done = blocks.done();
             values.clear();
@@ -146,7 +145,7 @@ impl Reference {
                 streamed.check(done)?;
                 return Ok(sketch);
             }
-            sketch.push(&common::channel(&values, channels, channel), done);
+            sketch.push(&channel.values(&values), done);
         }
     }
 }
