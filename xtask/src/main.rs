@@ -1,5 +1,5 @@
 //! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | kernels | conformance |
-//! bench | dist`.
+//! bench | python | wheel | stubs | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for
 //! the table of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs
@@ -14,6 +14,7 @@ mod elsewhere;
 mod format;
 mod fuzz;
 mod kernels;
+mod python;
 mod sanitize;
 mod test;
 mod tidy;
@@ -84,6 +85,14 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         options: Vec<String>,
     },
+    /// Build the Python package into target/python, run its tests and check its types.
+    ///
+    /// Makes a virtual environment with maturin, NumPy, pytest and mypy there; needs Python 3.10 or newer.
+    Python(python::Options),
+    /// Build the wheel of the Python package into target/wheels, with the CUDA kernels where they are compiled.
+    Wheel,
+    /// Write the Python classes of measures, of the table of measures.
+    Stubs,
     /// Gather what a GPU machine without Rust needs: programs, tests, benchmarks and a script, in one folder.
     ///
     /// Builds dtwave, dtw-bench and conformance with the CUDA backend, and the test executables of dtw-cuda (with a
@@ -100,6 +109,9 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::tidy(),
         Task::Sanitize(options) => sanitize::sanitize(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
+        Task::Python(options) => python::python(&options),
+        Task::Wheel => python::wheel(),
+        Task::Stubs => python::stubs(),
         Task::Dist(options) => dist::dist(&options),
         Task::Elsewhere { places } => elsewhere::elsewhere(&places),
         Task::Kernels { device } => kernels::kernels(&device),

@@ -57,7 +57,7 @@ impl Project {
         Ok(Self { files, binaries })
     }
 
-    fn get(&self, path: &str) -> Option<&str> {
+    pub(crate) fn get(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
 
@@ -79,7 +79,7 @@ impl Project {
 }
 
 /// What one rule found wrong.
-type Complaints = Vec<String>;
+pub(crate) type Complaints = Vec<String>;
 
 /// Checks all rules; an error with every complaint, each on a line.
 pub(crate) fn tidy() -> Result<()> {
@@ -88,7 +88,7 @@ pub(crate) fn tidy() -> Result<()> {
     let packages = packages::Packages::parse(&metadata)?;
     let table = measures::table();
     let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
-    let rules: [(&str, Complaints); 19] = [
+    let rules: [(&str, Complaints); 20] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
         ("backends know no other backend", packages.backends_know_no_other()),
         ("what backends share knows no backend", packages.shared_knows_no_backend()),
@@ -103,6 +103,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("no machine's paths", sources::machine_paths(&project)),
         ("every measure is whole", measures::whole(&project, &table)),
         ("every measure has kernels", measures::kernels(&table, &with_kernels)),
+        ("the Python classes are of the table", crate::python::measures::current(&project)),
         ("vendors are asked for in one place", kernels::vendors(&project)),
         ("links lead somewhere", documents::links(&project)),
         ("records say where they come from", documents::records(&project)),

@@ -30,7 +30,7 @@ macro_rules! __section_names {
             $(#[$doc:meta])*
             $key:ident $variant:ident $(as $base:ident)? $({ $($fields:tt)* })? is $facts:tt examples $examples:tt
         )*
-        ; $( anchored $other:ident $of:ident $row:ident $anchor:tt is $also:tt )*
+        ; $( $(#[$what:meta])* anchored $other:ident $of:ident $row:ident $anchor:tt is $also:tt )*
     ) => {
         /// The names of all sections.
         pub const $name: &[&str] = &[
@@ -63,7 +63,7 @@ macro_rules! __section_tests {
             $(#[$doc:meta])*
             $key:ident $variant:ident $(as $base:ident)? $({ $($fields:tt)* })? is $facts:tt examples $examples:tt
         )*
-        ; $( anchored $other:ident $of:ident $row:ident $anchor:tt is $also:tt )*
+        ; $( $(#[$what:meta])* anchored $other:ident $of:ident $row:ident $anchor:tt is $also:tt )*
     ) => {
         $crate::__section_tests! {
             @plain [$element, $backend]

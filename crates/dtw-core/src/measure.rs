@@ -68,7 +68,7 @@ macro_rules! define {
     (
         []
         $(
-            $(#[$doc:meta])*
+            $(#[doc = $doc:literal])*
             $key:ident $variant:ident $(as $base:ident)? $({
                 $( $(#[$about:meta])* $field:ident: $type:ident { $($domain:tt)* } )*
             })? is { $($fact:ident: $is:expr),* }
@@ -76,6 +76,7 @@ macro_rules! define {
         )*
         ;
         $(
+            $(#[doc = $what:literal])*
             anchored $other:ident $of:ident $row:ident { $anchor:ident } is { $($also:ident: $too:expr),* }
         )*
     ) => {
@@ -84,7 +85,7 @@ macro_rules! define {
         #[non_exhaustive]
         pub enum Measure {
             $(
-                $(#[$doc])*
+                $(#[doc = $doc])*
                 $variant $({
                     $( $(#[$about])* $field: $type, )*
                 })?,
@@ -102,6 +103,7 @@ macro_rules! define {
             $(
                 pub(super) const $key: Kind = Kind {
                     key: stringify!($key),
+                    text: concat!($($doc),*),
                     recurrence: first!($($base)? $key),
                     parameters: &[$($(Parameter {
                         name: stringify!($field),
@@ -123,6 +125,7 @@ macro_rules! define {
             $(
                 pub(super) const $other: Kind = Kind {
                     key: stringify!($other),
+                    text: concat!($($what),*),
                     anchor: Anchor::$anchor,
                     $($also: $too,)*
                     ..$row

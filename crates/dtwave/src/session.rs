@@ -99,6 +99,12 @@ impl Session {
         self
     }
 
+    /// The same for another spec. The two share their plans, as clones do.
+    #[must_use]
+    pub fn with_spec(&self, spec: Spec) -> Self {
+        Self { spec, ..self.clone() }
+    }
+
     /// Drops the plans that are kept, with their memory. The next call makes its own.
     pub fn clear(&self) {
         self.plans.clear();

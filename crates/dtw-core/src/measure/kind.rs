@@ -12,6 +12,9 @@ use crate::{Band, Error, Result, bail_invalid};
 pub struct Kind {
     /// The key, as in the documentation, on the command line and in files.
     pub key: &'static str,
+    /// What it is, and its source, as the documentation of [`Measure`] says it: a line, or several of which each begins
+    /// with a space.
+    pub text: &'static str,
     /// The key of the measure whose recurrence it is: its own, or another's that runs on prepared series or as a part.
     pub recurrence: &'static str,
     /// Which ends are free.
@@ -167,6 +170,7 @@ impl Kind {
     /// DTW in all but name: what rows of the table leave out.
     pub(super) const PLAIN: Self = Self {
         key: "",
+        text: "",
         recurrence: "",
         anchor: Anchor::Global,
         parameters: &[],

@@ -11,7 +11,7 @@
 /// - facts are fields of [`Kind`](crate::measure::Kind); what is not said is as for `Kind::PLAIN`;
 /// - examples are values of the enum's variant, the usual one first: tests try all of them.
 ///
-/// Behind `anchored` stand keys of a measure in another [`Anchor`](crate::Anchor):
+/// Behind `anchored` stand keys of a measure in another [`Anchor`](crate::Anchor), each with its `/// doc`:
 /// `key Variant base { anchor } is { facts }`.
 #[doc(hidden)]
 #[macro_export]
@@ -197,6 +197,8 @@ macro_rules! measures {
             examples [Frechet]
 
             ;
+            /// DTW of a query with any stretch of a reference; the accumulated cost, no root. Müller 2007,
+            /// 10.1007/978-3-540-74048-3.
             anchored subsequence_dtw Dtw dtw { Subsequence } is { is_rooted: true }
         }
     };

@@ -1,0 +1,99 @@
+//! Work without the GIL: short work in the caller's thread, long work in one of its own while the caller's thread looks
+//! at signals and tells of progress.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use dtwave::Observer;
+use pyo3::prelude::*;
+
+use crate::errors::Failure;
+
+/// Work of fewer cells than this is over before anybody could press Ctrl-C: at most some hundredths of a second.
+const SHORT: u64 = 1 << 23;
+
+/// How often signals are looked at and progress is told.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Hears of progress and says when to stop.
+#[derive(Default)]
+pub(crate) struct Watch {
+    cells: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Observer for Watch {
+    fn advance(&self, cells: u64) {
+        self.cells.fetch_add(cells, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Who is told how many cells are done.
+pub(crate) type Progress = Option<Py<PyAny>>;
+
+/// Calls `work` without the GIL. `cells` is about how many it sweeps; only long work gets an observer. `progress` is
+/// called with the number of cells done, in the caller's thread.
+///
+/// A signal's exception, or one of `progress`, stops the work and is returned once it has stopped.
+pub(crate) fn run<R: Send>(
+    py: Python<'_>,
+    cells: u64,
+    progress: &Progress,
+    work: impl FnOnce(Option<Arc<dyn Observer>>) -> Result<R, Failure> + Send,
+) -> PyResult<R> {
+    if cells < SHORT && progress.is_none() {
+        return Ok(py.detach(|| caught(|| work(None)))?);
+    }
+    let watch = Arc::new(Watch::default());
+    let observer: Arc<dyn Observer> = Arc::clone(&watch) as _;
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (done, result) = mpsc::channel();
+            scope.spawn(move || done.send(caught(|| work(Some(observer)))));
+            let mut interruption = None;
+            let result = loop {
+                match result.recv_timeout(PAUSE) {
+                    Ok(result) => break result,
+                    Err(RecvTimeoutError::Timeout) if interruption.is_none() => {
+                        if let Err(error) = Python::attach(|py| look(py, &watch, progress)) {
+                            interruption = Some(error);
+                            watch.stop.store(true, Ordering::Relaxed);
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => {
+                        break Err(Failure::Panic("a thread ended without a result".to_owned()));
+                    }
+                }
+            };
+            match interruption {
+                Some(error) => Err(error),
+                None => Ok(result?),
+            }
+        })
+    })
+}
+
+/// Lets Python handle the signals that came, and tells of progress.
+fn look(py: Python<'_>, watch: &Watch, progress: &Progress) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(progress) = progress {
+        progress.call1(py, (watch.cells.load(Ordering::Relaxed),))?;
+    }
+    Ok(())
+}
+
+/// What `work` returns; a panic is an error.
+fn caught<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result,
+        Err(payload) => Err(Failure::of_panic(&*payload)),
+    }
+}

@@ -1,0 +1,138 @@
+//! Distances of pairs and matrices of them, in memory.
+
+use dtwave::measure::Kind;
+use dtwave::{Anchor, Band, Pairing, SeriesBatch};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::calls::{self, Progress};
+use crate::engine::Engine;
+use crate::errors::Failure;
+use crate::inputs::{Batch, Number, Of, with_number};
+use crate::measures::Spec;
+
+/// Grid cells up to which a single pair is short work.
+const SHORT_PAIR: usize = 1 << 22;
+
+/// The distance of two contiguous one-dimensional arrays of one number type, quickly; `None` where they are anything
+/// else, or long: `zipped` is for those. `measure` is a key, with default parameters, or a spec.
+#[pyfunction]
+pub(crate) fn distance_of_arrays(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    y: &Bound<'_, PyAny>,
+    measure: &Bound<'_, PyAny>,
+    engine: &Engine,
+) -> PyResult<Option<f64>> {
+    let known;
+    let spec = if let Ok(spec) = measure.cast::<Spec>() {
+        &spec.get().0
+    } else if let Ok(key) = measure.cast::<PyString>() {
+        let Some(kind) = Kind::of(&key.to_cow()?) else { return Ok(None) };
+        let Ok(spec) = kind.spec(|_| None) else { return Ok(None) };
+        known = spec;
+        &known
+    } else {
+        return Ok(None);
+    };
+    if let Some(found) = of_type::<f64>(py, x, y, spec, engine)? {
+        return Ok(Some(found));
+    }
+    Ok(of_type::<f32>(py, x, y, spec, engine)?.map(f64::from))
+}
+
+fn of_type<T: Number>(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    y: &Bound<'_, PyAny>,
+    spec: &dtwave::Spec,
+    engine: &Engine,
+) -> PyResult<Option<T>> {
+    let (Ok(x), Ok(y)) = (x.cast::<PyArray1<T>>(), y.cast::<PyArray1<T>>()) else { return Ok(None) };
+    let is_short = x.len().saturating_mul(y.len()) <= SHORT_PAIR;
+    if !(is_short && x.is_c_contiguous() && y.is_c_contiguous()) {
+        return Ok(None);
+    }
+    let (x, y) = (x.try_readonly()?, y.try_readonly()?);
+    let (x, y) = (x.as_slice()?, y.as_slice()?);
+    let work = |observer| Ok(engine.session(spec, observer).distance(x, y)?);
+    calls::run(py, 0, &None, work).map(Some)
+}
+
+/// About how many cells a pairing sweeps: enough to tell short work from long.
+pub(crate) fn roughly<T>(pairing: Pairing, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> u64 {
+    let pairs = match pairing {
+        Pairing::Zipped => x.len() as u64,
+        _ => (x.len() as u64).saturating_mul(y.len() as u64),
+    };
+    pairs
+        .saturating_mul(x.max_length() as u64)
+        .saturating_mul(y.max_length() as u64)
+        .saturating_mul(x.channels() as u64)
+}
+
+/// The distances of the s-th series of `x` with the s-th of `y`.
+#[pyfunction]
+pub(crate) fn zipped(
+    py: Python<'_>,
+    x: Batch<'_>,
+    y: Batch<'_>,
+    spec: &Spec,
+    engine: &Engine,
+    progress: Progress,
+) -> PyResult<Py<PyAny>> {
+    fn of<'py, T: Of<'py>>(
+        py: Python<'py>,
+        (x, y): (&Batch<'py>, &Batch<'py>),
+        spec: &Spec,
+        engine: &Engine,
+        progress: &Progress,
+    ) -> PyResult<Py<PyAny>> {
+        let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
+        let cells = roughly(Pairing::Zipped, &x, &y);
+        let values = calls::run(py, cells, progress, |observer| {
+            Ok(engine.session(&spec.0, observer).zipped(&x, &y)?)
+        })?;
+        Ok(values.into_pyarray(py).into_any().unbind())
+    }
+    with_number!(x, T => of::<T>(py, (&x, &y), spec, engine, &progress))
+}
+
+/// Whether `d(x, y) = d(y, x)`, so that half of a matrix of `x` with itself is enough.
+pub(crate) fn is_symmetric(spec: &dtwave::Spec) -> bool {
+    spec.anchor == Anchor::Global && !matches!(spec.band, Band::Ranges(_))
+}
+
+/// The matrix of distances, `[n_x, n_y]`; without `y`, of `x` with itself.
+#[pyfunction]
+pub(crate) fn pairwise(
+    py: Python<'_>,
+    x: Batch<'_>,
+    y: Option<Batch<'_>>,
+    spec: &Spec,
+    engine: &Engine,
+    progress: Progress,
+) -> PyResult<Py<PyAny>> {
+    fn of<'py, T: Of<'py>>(
+        py: Python<'py>,
+        (x, y): (&Batch<'py>, Option<&Batch<'py>>),
+        spec: &Spec,
+        engine: &Engine,
+        progress: &Progress,
+    ) -> PyResult<Py<PyAny>> {
+        let x = x.batch::<T>()?;
+        let y = y.map(|y| y.batch::<T>()).transpose()?;
+        let cells = roughly(Pairing::Cross, &x, y.as_ref().unwrap_or(&x));
+        let values = calls::run(py, cells, progress, |observer| -> Result<_, Failure> {
+            let session = engine.session(&spec.0, observer);
+            Ok(match y {
+                None if is_symmetric(&spec.0) => session.pairwise(&x)?,
+                None => session.cross(&x, &x)?,
+                Some(y) => session.cross(&x, &y)?,
+            })
+        })?;
+        Ok(values.into_pyarray(py).into_any().unbind())
+    }
+    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, &progress))
+}

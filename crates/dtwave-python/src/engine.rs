@@ -1,0 +1,86 @@
+//! Where calls run: a device, its memory limit, and the plans that wait between calls.
+
+use dtwave::{Device, Observer, Session};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+use crate::errors::Failure;
+
+/// A device and the memory that calls may use. Calls that share it share its plans.
+#[pyclass(frozen, module = "dtwave._native")]
+pub(crate) struct Engine {
+    session: Session,
+    device: Device,
+}
+
+#[pymethods]
+impl Engine {
+    /// On `"cpu"` with this many threads (0: one per core), `"cuda"` or `"cuda:1"`, with this many bytes of scratch.
+    #[new]
+    fn new(device: &str, threads: usize, memory_limit: u64) -> PyResult<Self> {
+        let device = open(device, threads)?;
+        let session = Session::new(dtwave::Spec::dtw()).on(device.clone()).memory_limit(memory_limit);
+        Ok(Self { session, device })
+    }
+
+    /// The name of the backend.
+    #[getter]
+    fn backend(&self) -> &'static str {
+        self.device.name()
+    }
+}
+
+impl Engine {
+    /// The session of a spec; with an observer, one whose plans are its own.
+    pub(crate) fn session(&self, spec: &dtwave::Spec, observer: Option<Arc<dyn Observer>>) -> Session {
+        let session = self.session.with_spec(spec.clone());
+        match observer {
+            Some(observer) => session.observer(observer),
+            None => session,
+        }
+    }
+}
+
+/// The device of a name.
+fn open(name: &str, threads: usize) -> PyResult<Device> {
+    let (backend, ordinal) = match name.split_once(':') {
+        Some((backend, ordinal)) => (backend, Some(ordinal)),
+        None => (name, None),
+    };
+    if threads > 0 && backend != "cpu" {
+        return Err(PyValueError::new_err(format!(
+            "threads is for the CPU; leave it out with device={name:?}"
+        )));
+    }
+    let opened = match (backend, ordinal) {
+        ("cuda", Some(ordinal)) => {
+            let ordinal = ordinal.parse().map_err(|_| {
+                PyValueError::new_err(format!("expected a device like \"cuda:0\", got {name:?}"))
+            })?;
+            Device::cuda_with_device(ordinal)
+        }
+        ("cpu" | "cuda" | "hip" | "wgpu", None) => Device::named(backend, threads),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "unknown device {name:?}: expected \"cpu\", \"cuda\" or \"cuda:1\""
+            )));
+        }
+    };
+    Ok(opened.map_err(Failure::from)?)
+}
+
+/// Every device, and every backend that has none: dicts of backend, description and why it cannot be used.
+#[pyfunction]
+pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let describe = |info: dtwave::DeviceInfo| {
+        let entry = PyDict::new(py);
+        entry.set_item("backend", info.backend)?;
+        entry.set_item("description", info.description)?;
+        let unavailable = info.unavailable.map(|why| why.replace("--backend cpu", "device=\"cpu\""));
+        entry.set_item("unavailable", unavailable)?;
+        Ok(entry)
+    };
+    py.detach(dtwave::devices).into_iter().map(describe).collect()
+}

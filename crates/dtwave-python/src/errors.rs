@@ -1,0 +1,69 @@
+//! Errors of the library as exceptions, each with the library's own line.
+
+use std::any::Any;
+
+use dtwave::Error;
+use pyo3::exceptions::{PyException, PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    dtwave,
+    DeviceError,
+    PyException,
+    "A device is not there, cannot do what was asked, or failed. The text says which, and what to do."
+);
+
+/// Why a call of this module failed.
+pub(crate) enum Failure {
+    /// The library says so.
+    Library(Error),
+    /// Python says so.
+    Python(PyErr),
+    /// The library has a mistake: a panic's text.
+    Panic(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl Failure {
+    /// What a panic said.
+    pub(crate) fn of_panic(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self::Panic(text.unwrap_or_else(|| "no reason given".to_owned()))
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Library(error) => exception(&error),
+            Failure::Python(error) => error,
+            Failure::Panic(text) => PyRuntimeError::new_err(format!("a mistake in dtwave itself: {text}")),
+        }
+    }
+}
+
+/// The exception for whoever can mend it.
+fn exception(error: &Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::OutOfMemory { .. } => {
+            PyMemoryError::new_err(text.replace("raise the memory limit", "raise memory_limit"))
+        }
+        // "use --backend cpu" is for the command line.
+        Error::Unsupported { .. } => DeviceError::new_err(text.replace("--backend cpu", "device=\"cpu\"")),
+        Error::Backend { .. } => DeviceError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}

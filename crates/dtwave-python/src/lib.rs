@@ -1,0 +1,38 @@
+//! The native half of the Python package `dtwave`: NumPy arrays in and out, everything else is the library's.
+//!
+//! The Python half (`python/dtwave`) turns what people have into contiguous arrays and gives results their types. This
+//! half checks types again, releases the GIL around all work and turns errors and panics into exceptions. It is
+//! private: its signatures are those that the Python half needs.
+
+mod calls;
+mod distances;
+mod engine;
+mod errors;
+mod gradients;
+mod inputs;
+mod measures;
+
+use pyo3::prelude::*;
+
+/// The module `dtwave._native`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::distances::{distance_of_arrays, pairwise, zipped};
+    #[pymodule_export]
+    use super::engine::{Engine, devices};
+    #[pymodule_export]
+    use super::errors::DeviceError;
+    #[pymodule_export]
+    use super::gradients::{gradients, soft_dtw};
+    #[pymodule_export]
+    use super::measures::Spec;
+
+    use pyo3::prelude::*;
+
+    /// The package's version is the library's.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

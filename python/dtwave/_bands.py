@@ -1,0 +1,118 @@
+"""Bands: which cells of the grid a warping path may visit. The equations are in docs/measures.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+
+def _checked_radius(radius: object) -> int | float:
+    """Whole points or a fraction.
+
+    Errors: `TypeError` for what is no number, `ValueError` for a negative one and a fraction above 1.
+    """
+    if isinstance(radius, (bool, np.bool_)) or not isinstance(radius, (int, float, np.integer, np.floating)):
+        raise TypeError(f"a band radius is whole points (10) or a fraction (0.1), got {radius!r}")
+    if isinstance(radius, (int, np.integer)):
+        if radius < 0:
+            raise ValueError(f"a band radius cannot be negative, got {radius}")
+        return int(radius)
+    if not 0.0 <= radius <= 1.0:
+        raise ValueError(f"a band radius as a fraction lies between 0.0 and 1.0, got {radius}; whole points are an int")
+    return float(radius)
+
+
+@dataclass(frozen=True)
+class SakoeChiba:
+    """Cells with `|i − j| <= radius`, the longer side's limit widened by the difference of the lengths.
+
+    radius: an int in points, or a float as a fraction of the longer series. Sakoe & Chiba 1978,
+    10.1109/TASSP.1978.1163055. A plain number as `band` is this one.
+    """
+
+    radius: int | float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _checked_radius(self.radius))
+
+    @property
+    def _band(self) -> tuple[str, Any]:
+        return "sakoe_chiba", self.radius
+
+
+@dataclass(frozen=True)
+class Slanted:
+    """Cells within `radius` of the line from corner to corner, measured along the longer axis.
+
+    radius: an int in points, or a float as a fraction of the longer series.
+    """
+
+    radius: int | float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _checked_radius(self.radius))
+
+    @property
+    def _band(self) -> tuple[str, Any]:
+        return "slanted", self.radius
+
+
+@dataclass(frozen=True)
+class Itakura:
+    """Cells between lines of slope `1/max_slope` and `max_slope` through both corners.
+
+    max_slope: at least 1. Itakura 1975, 10.1109/TASSP.1975.1162641.
+    """
+
+    max_slope: float = 2.0
+
+    def __post_init__(self) -> None:
+        try:
+            slope = float(self.max_slope)
+        except (TypeError, ValueError):
+            raise TypeError(f"max_slope must be a number, got {self.max_slope!r}") from None
+        if not (1.0 <= slope < float("inf")):
+            raise ValueError(f"an itakura band needs a finite max_slope >= 1, got {slope}")
+        object.__setattr__(self, "max_slope", slope)
+
+    @property
+    def _band(self) -> tuple[str, Any]:
+        return "itakura", self.max_slope
+
+
+class Ranges:
+    """The allowed columns of every row, for series of one pair of lengths.
+
+    ranges: `[rows, 2]` of whole numbers, `start <= column < end`: row i is point i of the first series, columns are
+    points of the second one. What no path can use is cut off.
+    """
+
+    __slots__ = ("_starts_ends",)
+
+    def __init__(self, ranges: Any) -> None:
+        pairs = np.asarray(ranges)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+            raise ValueError(
+                f"ranges must be whole numbers of shape [rows, 2], got {pairs.dtype} of shape {list(pairs.shape)}"
+            )
+        if pairs.size and pairs.min() < 0:
+            raise ValueError(f"ranges cannot be negative, got {pairs.min()} in row {int(pairs.argmin()) // 2}")
+        whole = np.ascontiguousarray(pairs.T, dtype=np.uint64)
+        whole.flags.writeable = False
+        self._starts_ends = whole[0], whole[1]
+
+    @property
+    def _band(self) -> tuple[str, Any]:
+        return "ranges", self._starts_ends
+
+    def __len__(self) -> int:
+        return len(self._starts_ends[0])
+
+    def __repr__(self) -> str:
+        return f"dtwave.Ranges({len(self)} rows)"
+
+
+#: What functions take as `band`: nothing (every cell), a radius in points or as a fraction, or an object.
+Band = Union[None, int, float, SakoeChiba, Slanted, Itakura, Ranges]

@@ -1,0 +1,336 @@
+"""Anything that holds series, as contiguous arrays: one copy where the layout asks for it, none otherwise.
+
+| what | how it is read |
+| --- | --- |
+| NumPy arrays | any stride, byte order and real number type |
+| PyTorch, JAX and others with `__dlpack__` | through DLPack, in place, on the CPU |
+| lists of arrays or lists | one series each, of different lengths |
+| pandas and polars | a column of lists: a series per row; a table of numbers: a series per row |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Sequence, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._native import DeviceError
+
+#: The order of axes: `[series, length, channels]`, or `[series, channels, length]`.
+Layout = Literal["channels_last", "channels_first"]
+#: What stands for points that are not there: nothing, or NaN at the end of a series.
+Padding = Union[None, Literal["nan"]]
+
+#: DLPack's numbers of devices whose memory this process reads: the CPU, and host memory pinned for a GPU.
+_HOST = (1, 3, 11)
+
+
+@dataclass
+class Batch:
+    """Series before their number type is decided.
+
+    arrays: `[series, length, channels]`, or a list of `[length, channels]`.
+    """
+
+    arrays: NDArray[Any] | list[NDArray[Any]]
+    name: str
+    times: NDArray[Any] | list[NDArray[Any]] | None = None
+    #: Length of the padded axis and points of each series, where there were lengths or NaN tails.
+    padded: tuple[int, NDArray[np.int64]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    @property
+    def parts(self) -> Sequence[NDArray[Any]]:
+        """The arrays that the values are in."""
+        return self.arrays if isinstance(self.arrays, list) else [self.arrays]
+
+    @property
+    def lengths(self) -> list[int]:
+        """Points of each series."""
+        if isinstance(self.arrays, list):
+            return [len(series) for series in self.arrays]
+        return [self.arrays.shape[1]] * len(self.arrays)
+
+
+#: `(values, offsets, times)`: what the native functions take.
+Packed = tuple[NDArray[Any], Union[None, NDArray[np.int64]], Union[None, NDArray[Any]]]
+
+
+def _array(value: Any, name: str) -> NDArray[Any]:
+    """One array of real numbers, in place where its memory allows.
+
+    Errors: `TypeError` for what holds no real numbers, `dtwave.DeviceError` for what is not in the host's memory.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: fill it, or pass lengths= or padding=\"nan\"")
+    if isinstance(value, np.ndarray):
+        array = value
+    elif hasattr(value, "__dlpack__"):
+        array = _of_dlpack(value, name)
+    elif hasattr(value, "to_numpy"):
+        array = value.to_numpy()
+    else:
+        try:
+            array = np.asarray(value)
+        except (ValueError, TypeError) as error:
+            raise TypeError(f"{name} is no array of numbers: {str(error).splitlines()[0]}") from None
+    return _real(array, name)
+
+
+def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
+    kind = array.dtype.kind
+    if kind in "fiu":
+        return array
+    what = {
+        "O": "objects; pass a list of arrays for series of different lengths",
+        "U": "strings",
+        "S": "strings",
+        "c": "complex numbers",
+        "b": "booleans; convert them with .astype(float)",
+        "M": "dates",
+        "m": "durations",
+    }.get(kind, f"type {array.dtype}")
+    raise TypeError(f"{name} is an array of {what}: expected real numbers")
+
+
+def device_of(value: Any) -> str | None:
+    """Where an array of another framework is, as in `"cuda:0"`; `None` for the host's memory."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return None
+    kind, ordinal = value.__dlpack_device__()
+    if int(kind) in _HOST:
+        return None
+    name = {2: "cuda", 13: "cuda", 8: "metal", 10: "rocm", 14: "oneapi"}.get(int(kind), f"device {int(kind)}")
+    return f"{name}:{int(ordinal)}"
+
+
+def same_device(**values: Any) -> None:
+    """Refuses inputs that are not all in the host's memory.
+
+    Errors: `TypeError` for inputs on different devices, `dtwave.DeviceError` for those on a GPU, which calls do not
+    take yet.
+    """
+    places: dict[str, str | None] = {}
+    for name, value in values.items():
+        if value is None:
+            continue
+        items = value if isinstance(value, (list, tuple)) else [value]
+        found = {device_of(item) for item in items}
+        if len(found) > 1:
+            shown = ", ".join(sorted(place or "cpu" for place in found))
+            raise TypeError(f"{name} holds series on different devices ({shown}): move them to one")
+        places[name] = found.pop() if found else None
+    if len(set(places.values())) > 1:
+        shown = ", ".join(f"{name} is on {place or 'cpu'}" for name, place in places.items())
+        raise TypeError(f"mixed devices: {shown}; move them to one")
+    for name, place in places.items():
+        if place is not None:
+            raise DeviceError(
+                f"{name} is on {place}, and this version takes arrays in the host's memory only: pass {name}.cpu(), with "
+                f'device="{place.split(":")[0]}" to compute there'
+            )
+
+
+def _of_dlpack(value: Any, name: str) -> NDArray[Any]:
+    place = device_of(value)
+    if place is not None:
+        same_device(**{name: value})
+    if getattr(value, "requires_grad", False):
+        value = value.detach()
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise TypeError(f"{name} ({type(value).__name__}) is no array that NumPy can read: {error}") from None
+
+
+def _rows(value: Any, name: str) -> list[Any] | None:
+    """The series of a list, or of a column of lists; `None` for what is one array."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+        return None
+    if hasattr(value, "to_list") and hasattr(value, "to_numpy"):
+        rows = value.to_list()
+        if rows and not isinstance(rows[0], (int, float, complex, str, bool, type(None))):
+            return list(rows)
+    return None
+
+
+def _points(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
+    """One series as `[length, channels]`."""
+    if array.ndim == 1:
+        return array[:, None]
+    if array.ndim == 2:
+        return array.T if layout == "channels_first" else array
+    axes = "[channels, length]" if layout == "channels_first" else "[length, channels]"
+    raise ValueError(f"{name} must be one series, [length] or {axes}; got {_shape(array)}")
+
+
+def _shape(array: NDArray[Any]) -> str:
+    return f"shape {list(array.shape)}" if array.ndim else "a single number"
+
+
+def check_layout(layout: object) -> None:
+    """Errors: `ValueError` for another layout than the two."""
+    if layout not in ("channels_last", "channels_first"):
+        raise ValueError(f'layout must be "channels_last" or "channels_first", got {layout!r}')
+
+
+def one(value: Any, name: str, layout: Layout = "channels_last", times: Any = None) -> Batch:
+    """One series, `[length]` or `[length, channels]`.
+
+    Errors: `TypeError` and `ValueError`, naming what was expected and found.
+    """
+    check_layout(layout)
+    series = _points(_array(value, name), name, layout)
+    return Batch(series[None], name, None if times is None else _array(times, f"times of {name}")[None])
+
+
+def many(
+    value: Any,
+    name: str,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    padding: Padding = None,
+    times: Any = None,
+) -> Batch:
+    """Series: `[series, length]`, `[series, length, channels]`, or a list of `[length]` or `[length, channels]`.
+
+    Errors: `TypeError` and `ValueError`, naming what was expected and found.
+    """
+    check_layout(layout)
+    if padding not in (None, "nan"):
+        raise ValueError(f'padding must be None or "nan", got {padding!r}')
+    rows = _rows(value, name)
+    if rows is not None:
+        batch = _of_rows(rows, name, layout)
+    else:
+        batch = Batch(_three_axes(_array(value, name), name, layout), name)
+    if times is not None:
+        stamps = _rows(times, f"times of {name}")
+        what = f"times of {name}"
+        batch.times = _array(times, what) if stamps is None else [_array(row, what) for row in stamps]
+    return _unpadded(batch, lengths, padding)
+
+
+def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
+    if rows and all(isinstance(row, (int, float)) for row in rows):
+        raise ValueError(f"{name} is a list of numbers: expected a list of series; for one series write [{name}]")
+    arrays = [_array(row, f"series {s} of {name}") for s, row in enumerate(rows)]
+    series = [_points(array, f"series {s} of {name}", layout) for s, array in enumerate(arrays)]
+    channels = {array.shape[1] for array in series}
+    if len(channels) > 1:
+        other = next(s for s, array in enumerate(series) if array.shape[1] != series[0].shape[1])
+        raise ValueError(
+            f"series 0 of {name} has {series[0].shape[1]} channels, series {other} has {series[other].shape[1]}: "
+            "they must be equal"
+        )
+    if not series:
+        return Batch(np.empty((0, 0, 1)), name)
+    if len({len(array) for array in series}) == 1:
+        return Batch(np.stack(series), name)
+    return Batch(series, name)
+
+
+def _three_axes(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
+    if array.ndim == 2:
+        return array[:, :, None]
+    if array.ndim == 3:
+        return array.transpose(0, 2, 1) if layout == "channels_first" else array
+    axes = "[series, channels, length]" if layout == "channels_first" else "[series, length, channels]"
+    hint = f"; for one series write {name}[None]" if array.ndim == 1 else ""
+    raise ValueError(f"{name} must be [series, length] or {axes}, got {_shape(array)}{hint}")
+
+
+def _unpadded(batch: Batch, lengths: Any, padding: Padding) -> Batch:
+    """The points that count."""
+    if lengths is None and padding is None:
+        return batch
+    name = batch.name
+    if lengths is not None and padding is not None:
+        raise ValueError(f"{name}: give lengths or padding, not both")
+    if isinstance(batch.arrays, list):
+        if lengths is not None:
+            raise ValueError(f"lengths of {name} are for padded arrays; {name} is a list of series of different lengths")
+        counted = np.array([_count(series) for series in batch.arrays], dtype=np.int64)
+        batch.padded = (max(batch.lengths), counted)
+    else:
+        counted = _counted(batch.arrays, name, lengths)
+        batch.padded = (batch.arrays.shape[1], counted)
+    if isinstance(batch.times, np.ndarray):
+        batch.times = [row[:points] for row, points in zip(batch.times, counted)]
+    batch.arrays = [series[:points] for series, points in zip(batch.arrays, counted)]
+    return batch
+
+
+def _count(series: NDArray[Any]) -> int:
+    """Points up to the last one that is not NaN in every channel."""
+    if series.dtype.kind != "f":
+        return len(series)
+    there = np.flatnonzero(~np.isnan(series).all(axis=1))
+    return int(there[-1]) + 1 if len(there) else 0
+
+
+def _counted(array: NDArray[Any], name: str, lengths: Any) -> NDArray[np.int64]:
+    if lengths is None:
+        return np.array([_count(series) for series in array], dtype=np.int64)
+    given = _array(lengths, f"lengths of {name}")
+    count, points = array.shape[:2]
+    if given.dtype.kind not in "iu" or given.shape != (count,):
+        raise ValueError(
+            f"lengths of {name} must be {count} whole numbers, got {given.dtype} of {_shape(given)}"
+        )
+    wrong = np.flatnonzero((given < 1) | (given > points))
+    if len(wrong):
+        s = int(wrong[0])
+        raise ValueError(f"lengths of {name}: series {s} has length {given[s]}, expected 1 to {points}")
+    return given.astype(np.int64)
+
+
+def number_type(batches: Sequence[Batch], asked: np.dtype[Any] | None) -> np.dtype[Any]:
+    """float32 if all values are of it (or of float16), float64 otherwise; or what was asked for."""
+    if asked is not None:
+        return asked
+    small = all(part.dtype.kind == "f" and part.dtype.itemsize <= 4 for batch in batches for part in batch.parts)
+    return np.dtype(np.float32 if small else np.float64)
+
+
+def pack(batch: Batch, dtype: np.dtype[Any]) -> Packed:
+    """The series in one contiguous array of `dtype`.
+
+    Errors: `ValueError` for a value that is too large for `dtype`, and for times that do not fit the points.
+    """
+    times = _packed_times(batch, dtype)
+    if isinstance(batch.arrays, np.ndarray):
+        return _cast(batch.arrays, dtype, batch), None, times
+    offsets = np.zeros(len(batch.arrays) + 1, dtype=np.int64)
+    np.cumsum(batch.lengths, out=offsets[1:])
+    return _cast(np.concatenate(batch.arrays), dtype, batch), offsets, times
+
+
+def _cast(values: NDArray[Any], dtype: np.dtype[Any], batch: Batch) -> NDArray[Any]:
+    if values.dtype == dtype:
+        return np.require(values, requirements=["C", "A"])
+    with np.errstate(over="ignore", invalid="ignore"):
+        cast = np.require(values, dtype, ["C", "A"])
+    if values.dtype.kind == "f" and values.dtype.itemsize > dtype.itemsize:
+        lost = np.isinf(cast) & np.isfinite(values)
+        if lost.any():
+            raise ValueError(f"{batch.name} has {values[lost].flat[0]!r}, which is too large for {dtype}")
+    return cast
+
+
+def _packed_times(batch: Batch, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    if batch.times is None:
+        return None
+    found = [row.shape for row in batch.times]
+    expected = [(length,) for length in batch.lengths]
+    if found != expected:
+        s = next((s for s, (a, b) in enumerate(zip(found, expected)) if a != b), min(len(found), len(expected)))
+        raise ValueError(f"times of {batch.name} must be one per point: series {s} does not fit")
+    rows = np.concatenate([np.asarray(row) for row in batch.times]) if found else np.empty(0)
+    return np.ascontiguousarray(rows, dtype=dtype)

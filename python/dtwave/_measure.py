@@ -1,0 +1,126 @@
+"""What a measure is in Python: a class per row of the table, and how a call finds what to compute."""
+
+from __future__ import annotations
+
+import difflib
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from . import _native
+from ._bands import Band
+
+
+class Measure:
+    """A measure with its parameters, checked when it is made. Immutable; equal ones are equal.
+
+    Errors: `ValueError` for a number out of its range, `TypeError` for what is no number.
+    """
+
+    __slots__ = ("_parameters",)
+    #: The measure's name as text, as in `measure="dtw"`.
+    key: ClassVar[str]
+    _parameters: dict[str, Any]
+
+    def __init__(self) -> None:
+        self._set()
+
+    def _set(self, **parameters: Any) -> None:
+        own = {name.rstrip("_"): value for name, value in parameters.items()}
+        spec = _native.Spec(self.key, own)
+        object.__setattr__(self, "_parameters", spec.parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters and their values, by name."""
+        return dict(self._parameters)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a measure does not change: make another {type(self).__name__}")
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name.rstrip("_") in self._parameters:
+            return self._parameters[name.rstrip("_")]
+        raise AttributeError(f"{type(self).__name__} has no {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._parameters == other._parameters
+
+    def __hash__(self) -> int:
+        return hash((self.key, *self._parameters.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.key, self._parameters)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{_in_python(name)}={value!r}" for name, value in self._parameters.items())
+        return f"dtwave.{type(self).__name__}({given})"
+
+
+def _in_python(name: str) -> str:
+    """`lambda` is a word of Python's: `lambda_`."""
+    return "lambda_" if name == "lambda" else name
+
+
+def _restore(key: str, parameters: dict[str, Any]) -> Measure:
+    """A pickled measure."""
+    from ._measures import MEASURES
+
+    return MEASURES[key](**{_in_python(name): value for name, value in parameters.items()})
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """`; did you mean …?`, if anything is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+#: Options of the functions, which a misspelt one is compared with.
+_OPTIONS = ["measure", "band", "device", "dtype", "threads", "memory_limit", "layout", "lengths", "padding"]
+
+
+def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _native.Spec:
+    """What to compute.
+
+    Errors: `ValueError` for an unknown measure or parameter, with what may have been meant, and for a number out of its
+    range; `TypeError` for a value of another type.
+    """
+    if isinstance(measure, str):
+        try:
+            return _known(measure, band, tuple(parameters.items()))
+        except TypeError:  # Not hashable; or a value that is wrong anyway, which says so below.
+            return _spec(measure, band, parameters)
+    if isinstance(measure, Measure):
+        if parameters:
+            raise ValueError(
+                f"{', '.join(parameters)}: a measure that is an object has its parameters already ({measure!r})"
+            )
+        return _native.Spec(measure.key, measure._parameters, band)
+    if isinstance(measure, type) and issubclass(measure, Measure):
+        raise TypeError(f"measure is a class: write dtwave.{measure.__name__}(...), or {measure.key!r}")
+    raise TypeError(f"measure must be a key such as 'dtw' or an object such as dtwave.Dtw(), got {measure!r}")
+
+
+@lru_cache(maxsize=64, typed=True)
+def _known(measure: str, band: Band, parameters: tuple[tuple[str, Any], ...]) -> _native.Spec:
+    return _spec(measure, band, dict(parameters))
+
+
+def _spec(measure: str, band: Band, parameters: dict[str, Any]) -> _native.Spec:
+    from ._measures import MEASURES
+
+    key = measure.replace("-", "_").lower()
+    if key not in MEASURES:
+        keys = list(MEASURES)
+        raise ValueError(
+            f"unknown measure {measure!r}: expected one of {', '.join(keys)}{_meant(key, keys)}"
+        )
+    own = _native.Spec.names(key)
+    given = {}
+    for name, value in parameters.items():
+        plain = name.rstrip("_")
+        if plain not in own:
+            spelt = [_in_python(name) for name in own]
+            takes = f"it takes {', '.join(spelt)}" if own else "it takes none"
+            raise ValueError(f"{key} has no parameter {name!r}: {takes}{_meant(name, spelt + _OPTIONS)}")
+        given[plain] = value
+    return _native.Spec(key, given, band)

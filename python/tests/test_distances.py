@@ -1,0 +1,187 @@
+"""Distances: worked numbers, shapes, options, and one line for each mistake."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dtwave
+
+X = np.array([0.0, 1.0, 2.0])
+Y = np.array([0.0, 2.0, 2.0])
+
+
+def test_worked_numbers():
+    assert dtwave.distance(X, Y) == 1.0
+    assert dtwave.distance(X, Y, measure="dtw", cost="euclidean") == 1.0
+    # (1 - 2)^2 is matched with a radius of 0 only.
+    assert dtwave.distance([0.0, 0.0, 3.0], [0.0, 3.0, 3.0], band=0) == 9.0
+    assert dtwave.distance([0.0, 0.0, 3.0], [0.0, 3.0, 3.0], band=1) == 0.0
+    assert dtwave.distance(X, Y, measure="frechet") == 1.0
+    assert dtwave.distance([1.0, 2.0], [1.0, 2.0, 3.0], measure="edr", epsilon=0.5) == 1.0
+
+
+def test_objects_and_keys_are_the_same():
+    for measure, parameters in [
+        (dtwave.Msm(c=0.5), {"measure": "msm", "c": 0.5}),
+        (dtwave.Twed(nu=0.1, lambda_=0.5), {"measure": "twed", "nu": 0.1, "lambda_": 0.5}),
+        (dtwave.SoftDtw(gamma=0.1), {"measure": "soft-dtw", "gamma": 0.1}),
+    ]:
+        assert dtwave.distance(X, Y, measure=measure) == dtwave.distance(X, Y, **parameters)
+
+
+def test_measures_are_values():
+    twed = dtwave.Twed(lambda_=0.5)
+    assert twed == dtwave.Twed(lambda_=0.5) != dtwave.Twed()
+    assert hash(twed) == hash(dtwave.Twed(lambda_=0.5))
+    assert repr(twed) == "dtwave.Twed(nu=0.001, lambda_=0.5, degree=2.0)"
+    assert twed.lambda_ == 0.5
+    assert pickle.loads(pickle.dumps(twed)) == twed
+    with pytest.raises(AttributeError):
+        twed.nu = 1.0
+    assert set(dtwave.MEASURES) >= {"dtw", "msm", "subsequence_dtw"}
+
+
+def test_a_matrix_holds_the_distances_of_its_pairs():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(4, 7, 2)), rng.normal(size=(3, 9, 2))
+    matrix = dtwave.pairwise(x, y, measure="adtw", band=0.5)
+    assert matrix.shape == (4, 3) and matrix.dtype == np.float64
+    for i in range(4):
+        for j in range(3):
+            assert matrix[i, j] == dtwave.distance(x[i], y[j], measure="adtw", band=0.5)
+    square = dtwave.pairwise(x)
+    assert np.array_equal(square, square.T) and not square.diagonal().any()
+    assert np.array_equal(dtwave.zipped(x[:3], y), np.diag(dtwave.pairwise(x[:3], y)))
+
+
+def test_subsequences_have_a_full_matrix():
+    x = [[0.0, 1.0], [5.0, 0.0, 1.0, 5.0]]
+    assert dtwave.pairwise(x, measure="subsequence_dtw").tolist() == [[0.0, 0.0], [33.0, 0.0]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", np.float64, "f32", np.dtype("<f8")])
+def test_number_types(dtype):
+    expected = np.dtype({"f32": "float32"}.get(dtype, dtype) if isinstance(dtype, str) else dtype)
+    assert dtwave.pairwise(np.eye(3), dtype=dtype).dtype == expected
+
+
+def test_the_smaller_type_is_kept():
+    small = np.eye(3, dtype=np.float32)
+    assert dtwave.pairwise(small).dtype == np.float32
+    assert dtwave.pairwise(small, np.eye(3)).dtype == np.float64
+    assert dtwave.pairwise(small.astype(np.float16)).dtype == np.float32
+
+
+def test_threads_and_memory_do_not_change_a_bit():
+    x = np.random.default_rng(2).normal(size=(20, 30))
+    expected = dtwave.pairwise(x)
+    for options in [{"threads": 1}, {"threads": 3}, {"memory_limit": 1 << 20}, {"device": "cpu"}]:
+        assert np.array_equal(dtwave.pairwise(x, **options), expected)
+
+
+def test_bands():
+    x, y = np.arange(8.0), np.arange(8.0) ** 1.5
+    everywhere = dtwave.Ranges([[0, 8]] * 8)
+    assert dtwave.distance(x, y, band=everywhere) == dtwave.distance(x, y)
+    assert dtwave.distance(x, y, band=dtwave.SakoeChiba(2)) == dtwave.distance(x, y, band=2)
+    assert dtwave.distance(x, y, band=0.25) == dtwave.distance(x, y, band=2)
+    for band in [dtwave.Slanted(1), dtwave.Slanted(0.1), dtwave.Itakura(2)]:
+        assert dtwave.distance(x, y, band=band) >= dtwave.distance(x, y)
+    assert repr(dtwave.Slanted(3)) == "Slanted(radius=3)"
+
+
+def test_times_are_for_twed():
+    x, y = [1.0, 2.0, 3.0], [1.0, 3.0, 3.0]
+    even = ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    assert dtwave.distance(x, y, measure="twed", times=even) == dtwave.distance(x, y, measure="twed")
+    apart = ([1.0, 2.0, 3.0], [1.0, 20.0, 30.0])
+    assert dtwave.distance(x, y, measure="twed", times=apart) > dtwave.distance(x, y, measure="twed")
+    with pytest.raises(ValueError, match="twed only"):
+        dtwave.distance(x, y, times=even)
+
+
+def test_devices_say_why_not():
+    cpu, cuda, *_ = dtwave.devices()
+    assert cpu.backend == "cpu" and cpu.available and "core" in cpu.description
+    assert cuda.backend == "cuda"
+
+
+@pytest.mark.skipif(
+    any(d.backend == "cuda" and d.available for d in dtwave.devices()), reason="there is a GPU"
+)
+def test_a_missing_gpu_is_a_device_error():
+    with pytest.raises(dtwave.DeviceError) as caught:
+        dtwave.distance(X, Y, device="cuda")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "exception", "text"),
+    [
+        ({"measure": "mms"}, ValueError, "did you mean 'msm'"),
+        ({"measure": 3}, TypeError, "a key such as 'dtw'"),
+        ({"measure": dtwave.Msm}, TypeError, r"write dtwave.Msm\(...\)"),
+        ({"measure": dtwave.Msm(), "c": 1.0}, ValueError, "has its parameters already"),
+        ({"measure": "msm", "cc": 1.0}, ValueError, "no parameter 'cc': it takes c"),
+        ({"bnad": 1}, ValueError, "did you mean 'band'"),
+        ({"measure": "msm", "c": -1.0}, ValueError, "msm needs c >= 0, got -1"),
+        ({"measure": "msm", "c": "x"}, TypeError, "c must be a number"),
+        ({"measure": "msm", "c": True}, TypeError, "c must be a number"),
+        ({"measure": "edr"}, ValueError, "edr needs epsilon >= 0"),
+        ({"measure": "dtw", "cost": "city"}, ValueError, "unknown cost `city`"),
+        ({"band": -1}, ValueError, "a whole number of points >= 0"),
+        ({"band": 1.5}, ValueError, "between 0 and 1"),
+        ({"band": "5%"}, TypeError, "band must be"),
+        ({"band": True}, TypeError, "band must be"),
+        ({"device": "gpu"}, ValueError, "unknown device"),
+        ({"device": "cuda:x"}, ValueError, "a device like"),
+        ({"device": "wgpu"}, dtwave.DeviceError, "no such backend yet"),
+        ({"dtype": "int32"}, ValueError, "float32 or float64"),
+        ({"dtype": "nothing"}, ValueError, "float32 or float64"),
+        ({"threads": 0}, ValueError, "threads must be a whole number of at least 1"),
+        ({"threads": 1.5}, TypeError, "threads must be a whole number"),
+        ({"memory_limit": -1}, ValueError, "memory_limit must be a whole number of bytes"),
+        ({"layout": "rows"}, ValueError, "layout must be"),
+        ({"times": 3}, TypeError, "a tuple of two"),
+    ],
+)
+def test_bad_options_are_one_line(options, exception, text):
+    with pytest.raises(exception, match=text) as caught:
+        dtwave.distance(np.arange(50.0), np.arange(60.0), **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_native_soft_dtw_of_padded_batches():
+    from dtwave import _native
+
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 5, 2)), rng.normal(size=(2, 6, 2))
+    lengths_x, lengths_y = np.array([5, 3]), np.array([4, 6])
+    values, grad_x, grad_y = _native.soft_dtw(
+        x, y, np.array([1.0, 2.0]), gamma=0.5, lengths_x=lengths_x, lengths_y=lengths_y
+    )
+    assert grad_x.shape == x.shape and grad_y.shape == y.shape
+    assert not grad_x[1, 3:].any() and not grad_y[0, 4:].any()
+    for s in range(2):
+        own = x[s, : lengths_x[s]], y[s, : lengths_y[s]]
+        assert values[s] == dtwave.distance(*own, measure="soft_dtw", gamma=0.5)
+    step = 1e-6
+    moved = x.copy()
+    moved[1, 1, 0] += step
+    higher = dtwave.distance(moved[1, :3], y[1], measure="soft_dtw", gamma=0.5)
+    assert (higher - values[1]) / step * 2.0 == pytest.approx(grad_x[1, 1, 0], rel=1e-4)
+    only_values = _native.soft_dtw(x, y, gamma=0.5, gradients=False)
+    assert only_values[1] is None and only_values[2] is None
+    with pytest.raises(ValueError, match="series 1 of x must be from 1 to 5, got 6"):
+        _native.soft_dtw(x, y, lengths_x=np.array([5, 6]))
+    with pytest.raises(ValueError, match="squared_euclidean"):
+        _native.soft_dtw(x, y, cost="manhattan")
+
+
+def test_the_readme_runs():
+    from pathlib import Path
+
+    readme = Path(__file__).parents[2] / "README.md"
+    code = readme.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(compile(code, "README.md", "exec"), {})

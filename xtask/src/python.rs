@@ -1,0 +1,78 @@
+//! `cargo xtask python`, `wheel` and `stubs`: the Python package, in a virtual environment of its own.
+
+pub(crate) mod measures;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{Step, program, root};
+use crate::kernels;
+
+/// What the package's tests and its build need, and what checks its types.
+const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "pytest", "mypy"];
+
+/// Options of `cargo xtask python`.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Compile with optimisation, as users do.
+    #[arg(long)]
+    release: bool,
+    /// Options of pytest: `-k NAME`, `-x`, a file.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+    options: Vec<String>,
+}
+
+/// The environment's folder, and its Python.
+fn environment() -> Result<(PathBuf, Step)> {
+    let folder = root().join("target/python");
+    let shown = folder.to_str().context("the folder's name is no UTF-8")?;
+    let own = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let own = own.to_str().context("the folder's name is no UTF-8")?.to_owned();
+    if !program(&own, &["-c", "import maturin, mypy, numpy, pytest"]).succeeds() {
+        if !program("python3", &["--version"]).succeeds() {
+            bail!("this needs Python 3.10 or newer with venv: python3 is not there");
+        }
+        program("python3", &["-m", "venv", shown]).run()?;
+        program(&own, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .arguments(TOOLS)
+            .run()?;
+    }
+    let step = program(&own, &[]).env("VIRTUAL_ENV", shown);
+    Ok((folder, step))
+}
+
+/// Builds the package in place, tests it and checks its types.
+pub(crate) fn python(options: &Options) -> Result<()> {
+    let build = ["-m", "maturin", "develop", "--quiet"];
+    let (_, step) = environment()?;
+    let step = step.arguments(&build);
+    if options.release { step.arguments(&["--release"]) } else { step }.run()?;
+    let more: Vec<&str> = options.options.iter().map(String::as_str).collect();
+    environment()?.1.arguments(&["-m", "pytest"]).arguments(&more).run()?;
+    environment()?.1.arguments(&["-m", "mypy"]).run()
+}
+
+/// Builds the wheel for people who have no Rust; with the CUDA kernels where they are compiled.
+pub(crate) fn wheel() -> Result<()> {
+    let (_, step) = environment()?;
+    let step = step.arguments(&["-m", "maturin", "build", "--release", "--out", "target/wheels"]);
+    let missing = kernels::not_built();
+    if missing.is_empty() {
+        return step.arguments(&["--features", "cuda"]).run();
+    }
+    println!(
+        "the CUDA kernels are not built ({} units are missing or older than their sources): the wheel is for the CPU; \
+         `cargo xtask kernels cuda` builds them",
+        missing.len()
+    );
+    step.run()
+}
+
+/// Writes the classes of measures.
+pub(crate) fn stubs() -> Result<()> {
+    std::fs::write(root().join(measures::PATH), measures::text())
+        .with_context(|| format!("cannot write {}", measures::PATH))?;
+    println!("wrote {}", measures::PATH);
+    Ok(())
+}
