@@ -104,11 +104,9 @@ impl Gpu {
         let mut plan = plan?;
         let (on_x, on_y) = (uploaded(&machine, &x)?, uploaded(&machine, &y)?);
         let out = machine.allocate(problem.output_len() * size_of::<T>())?;
-        let batch = |buffer: &CudaBuffer, count, length| DeviceBatch {
-            values: buffer.address(),
-            times: 0,
-            channels: definition.channels,
-            layout: DeviceLayout::Equal { count, length },
+        let batch = |buffer: &CudaBuffer, count, length| {
+            let layout = DeviceLayout::Equal { count, length };
+            DeviceBatch::packed(buffer.address(), definition.channels, layout)
         };
         let at_x = batch(&on_x, definition.count, definition.length);
         let at_y = match definition.pairing() {

@@ -28,7 +28,9 @@ pub use driver::Cuda;
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
-pub use dtw_native::{Buffer, DeviceBatch, DeviceLayout, Machine, NativePlan, Number, normalize_on_device};
+pub use dtw_native::{
+    Buffer, DeviceBatch, DeviceLayout, Format, Machine, NativePlan, Number, Strided, normalize_on_device,
+};
 use dtw_native::{NativeBackend, gpu};
 
 /// The backend's name.

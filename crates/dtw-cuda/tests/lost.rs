@@ -25,7 +25,7 @@ fn the_next_plan_works_or_says_what_to_do() {
         let before = on_device(&machine, &x);
         let out = machine.allocate(4 * problem.output_len()).unwrap();
         let layout = DeviceLayout::Equal { count: 20, length: 50 };
-        let nowhere = DeviceBatch { values: 256, times: 0, channels: 1, layout };
+        let nowhere = DeviceBatch::packed(256, 1, layout);
         // SAFETY: none: there is no memory at this address, which is what is tried.
         let answer = unsafe { plan.distances_on_device(nowhere, nowhere, out.address()) };
         let error = answer.and_then(|()| machine.synchronize()).unwrap_err().to_string();

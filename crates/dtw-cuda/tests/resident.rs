@@ -26,7 +26,7 @@ fn specs() -> Vec<Spec> {
 
 fn batch<'a>(values: &impl Buffer, count: usize, length: usize) -> DeviceBatch<'a> {
     let layout = DeviceLayout::Equal { count, length };
-    DeviceBatch { values: values.address(), times: 0, channels: 1, layout }
+    DeviceBatch::packed(values.address(), 1, layout)
 }
 
 /// Results on the device between two zones; the zones are looked at, the results returned.

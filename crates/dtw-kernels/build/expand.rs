@@ -259,9 +259,16 @@ impl Instance {
 }
 
 fn helper(name: &str, dtype: &str) -> Result<Kernel> {
-    let pass = ["Prepare", "Best", "Normalize", "Walk"]
+    let passes = [
+        ("prepare", "Prepare"),
+        ("prepare_strided", "PrepareStrided"),
+        ("best", "Best"),
+        ("normalize", "Normalize"),
+        ("walk", "Walk"),
+    ];
+    let (_, pass) = passes
         .into_iter()
-        .find(|pass| pass.to_lowercase() == name)
+        .find(|(known, _)| *known == name)
         .ok_or_else(|| format!("permutations.toml: helpers: there is no kernel {name:?}"))?;
     let (symbol, number) = match dtype {
         "" => (format!("dtw_{name}"), String::new()),

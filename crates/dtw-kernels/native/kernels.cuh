@@ -48,7 +48,8 @@ struct Channels<R<T>> {
 #define DTW_DIAGONAL(symbol, R, G, K) \
     DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_diagonal<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_soft<DTW_ARGUMENTS R, G, K>(p))
-#define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T>(p))
+#define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Packed<T>>(p))
+#define DTW_PREPARE_STRIDED(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Strided<T>>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))
 #define DTW_TRACE(symbol, R) \

@@ -31,6 +31,14 @@ enum BandKind : uint32_t {
     kBandTable = 2,  // ranges[range_offset(task) + i]
 };
 
+// How raw numbers are written.
+enum Format : uint32_t {
+    kFormatF32 = 0,
+    kFormatF64 = 1,
+    kFormatF16 = 2,   // IEEE binary16
+    kFormatBf16 = 3,  // the upper half of a binary32
+};
+
 // Columns start <= j < end of a row.
 struct Range {
     uint32_t start, end;
@@ -115,9 +123,12 @@ struct Prepare {
     uint32_t derivative;          // 1: Keogh-Pazzani derivative, two points fewer
     uint32_t normalize;           // 1: zero mean, unit population deviation per channel; constant series become zero
     uint32_t gap_kind;            // 0 none, 1 erp: |x - gap|, 2 twed: |x - previous| + nu (t - previous t) + lambda
-    uint32_t reserved;
+    uint32_t format;              // prepare_strided: how raw numbers are written
     double scale;                 // values are multiplied by this (1: left as they are)
     double parameters[4];         // erp: gap; twed: nu, lambda, degree
+    // prepare_strided: numbers from one to the next; `raw` is the first of series 0. With raw_offsets, series begin at
+    // points of the first.
+    int64_t series_stride, point_stride, channel_stride;
 };
 
 // One launch of `best`: the best ends of subsequence sweeps, from their last columns (edges).

@@ -12,6 +12,8 @@ pub enum Pass {
     Sweep(SweepKind),
     /// Raw series to prepared ones; takes [`Prepare`](crate::params::Prepare).
     Prepare,
+    /// The same of numbers of any format, at any strides; takes [`Prepare`](crate::params::Prepare) too.
+    PrepareStrided,
     /// The best ends of subsequence sweeps; takes [`Best`](crate::params::Best).
     Best,
     /// z-normalisation; takes [`Normalize`](crate::params::Normalize).
@@ -28,7 +30,7 @@ impl Pass {
     pub const fn params_bytes(self) -> usize {
         match self {
             Pass::Sweep(_) | Pass::Trace => size_of::<params::Sweep>(),
-            Pass::Prepare => size_of::<params::Prepare>(),
+            Pass::Prepare | Pass::PrepareStrided => size_of::<params::Prepare>(),
             Pass::Best => size_of::<params::Best>(),
             Pass::Normalize => size_of::<params::Normalize>(),
             Pass::Walk => size_of::<params::Walk>(),

@@ -24,6 +24,15 @@ pub const BAND_SAKOE: u32 = 1;
 /// `band`: a range of columns for every row, from `ranges`.
 pub const BAND_TABLE: u32 = 2;
 
+/// `format`: IEEE binary32.
+pub const FORMAT_F32: u32 = 0;
+/// `format`: IEEE binary64.
+pub const FORMAT_F64: u32 = 1;
+/// `format`: IEEE binary16.
+pub const FORMAT_F16: u32 = 2;
+/// `format`: bfloat16, the upper half of a binary32.
+pub const FORMAT_BF16: u32 = 3;
+
 /// `only_strip`: all of them.
 pub const ALL_STRIPS: u32 = u32::MAX;
 
@@ -163,12 +172,18 @@ params! {
         normalize: u32,
         /// 0 none, 1 erp, 2 twed.
         gap_kind: u32,
-        /// 0.
-        reserved: u32,
+        /// `prepare_strided`: how raw numbers are written, `FORMAT_F32` and so on.
+        format: u32,
         /// Values are multiplied by this; 1: left as they are.
         scale: f64,
         /// erp: gap; twed: nu, lambda, degree.
         parameters: [f64; 4],
+        /// `prepare_strided`: numbers from a series to the next, without `raw_offsets`.
+        series_stride: i64,
+        /// `prepare_strided`: numbers from a point to the next.
+        point_stride: i64,
+        /// `prepare_strided`: numbers from a channel to the next.
+        channel_stride: i64,
     }
 
     /// One launch of `best`: the best ends of subsequence sweeps, from their last columns.

@@ -49,6 +49,10 @@ fn program() -> String {
         ("kBandFull", params::BAND_FULL),
         ("kBandSakoe", params::BAND_SAKOE),
         ("kBandTable", params::BAND_TABLE),
+        ("kFormatF32", params::FORMAT_F32),
+        ("kFormatF64", params::FORMAT_F64),
+        ("kFormatF16", params::FORMAT_F16),
+        ("kFormatBf16", params::FORMAT_BF16),
     ];
     for (name, value) in constants {
         claim(format!("{name} == {value}"));

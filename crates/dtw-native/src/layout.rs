@@ -10,17 +10,76 @@ use crate::Machine;
 use crate::scratch::Region;
 use crate::side::{Preparation, Resident};
 
-/// Series on the device, laid out as [`dtw_core::SeriesBatch`] lays them out.
+/// Series on the device. Without `strided`, they are laid out as [`dtw_core::SeriesBatch`] lays them out.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceBatch<'a> {
-    /// Address of the values: `[point][channel]`, series one after the other.
+    /// Address of the values: `[point][channel]`, series one after the other, in the plan's number type.
     pub values: u64,
-    /// Address of the timestamps, one per point; 0: none.
+    /// How the values lie and are written if that is otherwise; they are read where they are. `values` is then the
+    /// address of the first channel of the first point of series 0.
+    pub strided: Option<Strided>,
+    /// Address of the timestamps, one per point, without gaps and in the plan's number type; 0: none.
     pub times: u64,
     /// Values per point.
     pub channels: usize,
     /// Where series begin and end.
     pub layout: DeviceLayout<'a>,
+}
+
+impl<'a> DeviceBatch<'a> {
+    /// Series in the plan's number type, one after the other, without timestamps.
+    pub const fn packed(values: u64, channels: usize, layout: DeviceLayout<'a>) -> Self {
+        Self { values, strided: None, times: 0, channels, layout }
+    }
+}
+
+/// Where the numbers of a [`DeviceBatch`] lie. Strides are counted in numbers; they may be 0 or negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strided {
+    /// How a number is written.
+    pub format: Format,
+    /// From a series to the next; not looked at for [`DeviceLayout::Ragged`], where series follow each other point by
+    /// point.
+    pub series: i64,
+    /// From a point to the next.
+    pub point: i64,
+    /// From a channel to the next.
+    pub channel: i64,
+}
+
+/// How a number is written. Each is exact in any format that has more digits; `f64` is rounded for a plan in `f32`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+    /// IEEE binary16.
+    F16,
+    /// bfloat16.
+    Bf16,
+}
+
+impl Format {
+    /// Bytes of a number.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::F16 | Self::Bf16 => 2,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// As kernels are told.
+    pub(crate) const fn code(self) -> u32 {
+        match self {
+            Self::F32 => params::FORMAT_F32,
+            Self::F64 => params::FORMAT_F64,
+            Self::F16 => params::FORMAT_F16,
+            Self::Bf16 => params::FORMAT_BF16,
+        }
+    }
 }
 
 /// Where the series of a [`DeviceBatch`] begin and end.
@@ -107,6 +166,7 @@ impl<M: Machine> Layout<M> {
         let stride = |k: usize| Preparation::stride(order.length(k));
         let mut resident = Resident {
             values: batch.values,
+            strided: batch.strided,
             times: batch.times,
             raw_offsets: 0,
             raw_lengths: 0,
@@ -120,7 +180,11 @@ impl<M: Machine> Layout<M> {
         };
         let DeviceLayout::Ragged(offsets) = batch.layout else {
             let before = places.start * order.raw_length(0) * number;
-            resident.values += (before * batch.channels) as u64;
+            let values_before = match batch.strided {
+                None => (before * batch.channels) as i64,
+                Some(strided) => places.start as i64 * strided.series * strided.format.bytes() as i64,
+            };
+            resident.values = resident.values.wrapping_add_signed(values_before);
             resident.times += if batch.times == 0 { 0 } else { before as u64 };
             return Ok(resident);
         };

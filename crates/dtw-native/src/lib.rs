@@ -52,7 +52,7 @@ pub use backend::NativeBackend;
 pub use bytes::Number;
 #[cfg(feature = "host")]
 pub use host::{HostBuffer, HostMachine};
-pub use layout::{DeviceBatch, DeviceLayout};
+pub use layout::{DeviceBatch, DeviceLayout, Format, Strided};
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 pub use resident::normalize_on_device;
 pub use state::NativePlan;

@@ -10,6 +10,7 @@ use dtw_plan::{Budget, Order, cut};
 
 use crate::bytes::Number;
 use crate::functor::{Functor, Gaps};
+use crate::layout::Strided;
 use crate::scratch::Region;
 use crate::{BLOCK_THREADS, Machine};
 
@@ -88,9 +89,14 @@ fn prepare_blocks(p: &params::Prepare) -> u32 {
     blocks_for(p.count * u64::from(p.length.div_ceil(128).max(1)))
 }
 
-/// The kernel that prepares.
+/// The kernel that prepares packed series.
 pub(crate) fn prepare_kernel<T: Number>() -> &'static Kernel {
-    catalog::other(Pass::Prepare, "prepare", T::DTYPE.name(), false).expect("permutations.toml lists it")
+    catalog::other(Pass::Prepare, "", T::DTYPE.name(), false).expect("permutations.toml lists it")
+}
+
+/// The kernel that prepares series of any format and strides.
+fn prepare_strided_kernel<T: Number>() -> &'static Kernel {
+    catalog::other(Pass::PrepareStrided, "", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }
 
 /// Raw series on their way to the device; shared by both sides.
@@ -189,6 +195,7 @@ pub(crate) struct Bring<'a, T> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resident {
     pub(crate) values: u64,
+    pub(crate) strided: Option<Strided>,
     pub(crate) times: u64,
     pub(crate) raw_offsets: u64,
     pub(crate) raw_lengths: u64,
@@ -333,7 +340,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         (self.side.count, self.side.length) = (places.len() as u32, longest as u32);
         self.side.stride = stride as u64;
         (self.side.offsets, self.side.lengths) = (resident.offsets, resident.lengths);
-        let p = params::Prepare {
+        let mut p = params::Prepare {
             raw: resident.values,
             raw_times: resident.times,
             raw_offsets: resident.raw_offsets,
@@ -349,7 +356,15 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             count: places.len() as u64,
             ..preparation.params()
         };
-        machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))
+        let kernel = match resident.strided {
+            None => prepare_kernel::<T>(),
+            Some(Strided { format, series, point, channel }) => {
+                (p.format, p.series_stride, p.point_stride, p.channel_stride) =
+                    (format.code(), series, point, channel);
+                prepare_strided_kernel::<T>()
+            }
+        };
+        machine.launch(kernel, p.bytes(), prepare_blocks(&p))
     }
 
     /// Windows of `length` points of raw univariate or multichannel points at `raw`, one starting at every point.

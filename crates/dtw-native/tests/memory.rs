@@ -103,7 +103,7 @@ fn on_device(
     let input = machine.allocate(raw.len()).unwrap();
     machine.upload(&input, 0, &raw).unwrap();
     let output = machine.allocate(problem.output_len() * 4).unwrap();
-    let series = DeviceBatch { values: input.address(), times: 0, channels: 1, layout };
+    let series = DeviceBatch::packed(input.address(), 1, layout);
     let mut plan = NativePlan::<f32, _>::new(machine.clone(), problem).unwrap();
     plan.observe(observer);
     let others = machine.used_bytes();
@@ -236,7 +236,7 @@ fn what_the_device_cannot_put_together_is_refused() {
     let problem = Problem::of(spec, Pairing::Zipped, &batch, &batch).unwrap();
     let mut plan = NativePlan::<f32, _>::new(HostMachine::new(1 << 20), &problem).unwrap();
     let layout = DeviceLayout::Equal { count: 2, length: 10 };
-    let series = DeviceBatch { values: 0, times: 0, channels: 1, layout };
+    let series = DeviceBatch::packed(0, 1, layout);
     // SAFETY: refused before an address is used.
     let refused = unsafe { plan.distances_on_device(series, series, 0) };
     assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");

@@ -56,7 +56,7 @@ fn results_on_the_device_keep_their_digits() {
                     let input = machine.allocate(raw.len()).unwrap();
                     machine.upload(&input, 0, &raw).unwrap();
                     let output = machine.allocate(expected.len() * 4).unwrap();
-                    let series = DeviceBatch { values: input.address(), times: 0, channels: 1, layout };
+                    let series = DeviceBatch::packed(input.address(), 1, layout);
                     let mut plan = NativePlan::<f32, _>::new(machine.clone(), &problem).unwrap();
                     // SAFETY: the buffers are as large as the problem says.
                     unsafe { plan.distances_on_device(series, series, output.address()) }.unwrap();

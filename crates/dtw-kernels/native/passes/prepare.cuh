@@ -27,10 +27,71 @@ DTW_DEVICE T scan_of_lanes(T v) {
     return v;
 }
 
+// Numbers of type T, point after point, with the channels of a point side by side.
 template <class T>
+struct Packed {
+    const T* values;
+    uint64_t channels;
+
+    DTW_DEVICE Packed(const Prepare& p, uint64_t s)
+        : values(static_cast<const T*>(p.raw) + (p.raw_offsets ? p.raw_offsets[s] : s * p.raw_stride) * p.channels),
+          channels(p.channels) {}
+    struct Place {
+        const T* value;
+        uint64_t channels;
+        // The same channel, k points further on.
+        DTW_DEVICE T ahead(uint64_t k) const { return value[k * channels]; }
+    };
+    DTW_DEVICE Place at(uint32_t i, uint32_t c) const { return {values + i * channels + c, channels}; }
+};
+
+// IEEE binary16 as a float: exact. A subnormal is one as a float too, until the product makes it right.
+DTW_DEVICE float float_of_half(uint16_t half) {
+    const int32_t magnitude = half & 0x7fff;
+    const bool is_finite = magnitude < 0x7c00;
+    const float value = is_finite ? from_bits(magnitude << 13) * 0x1p112f : from_bits((magnitude << 13) | 0x7f800000);
+    return half & 0x8000 ? -value : value;
+}
+
+// Numbers of any format, at any strides.
+template <class T>
+struct Strided {
+    const Prepare& p;
+    int64_t first;  // numbers before the series
+
+    DTW_DEVICE Strided(const Prepare& p, uint64_t s)
+        : p(p),
+          first(p.raw_offsets ? static_cast<int64_t>(p.raw_offsets[s]) * p.point_stride
+                              : static_cast<int64_t>(s) * p.series_stride) {}
+    DTW_DEVICE T number(int64_t k) const {
+        switch (p.format) {
+            case kFormatF64:
+                return static_cast<T>(static_cast<const double*>(p.raw)[k]);
+            case kFormatF16:
+                return static_cast<T>(float_of_half(static_cast<const uint16_t*>(p.raw)[k]));
+            case kFormatBf16:
+                return static_cast<T>(from_bits(static_cast<int32_t>(
+                    static_cast<uint32_t>(static_cast<const uint16_t*>(p.raw)[k]) << 16)));
+            default:
+                return static_cast<T>(static_cast<const float*>(p.raw)[k]);
+        }
+    }
+    struct Place {
+        const Strided& series;
+        int64_t place;
+        DTW_DEVICE T ahead(uint64_t k) const {
+            return series.number(place + static_cast<int64_t>(k) * series.p.point_stride);
+        }
+    };
+    DTW_DEVICE Place at(uint32_t i, uint32_t c) const {
+        return {*this, first + static_cast<int64_t>(i) * p.point_stride + static_cast<int64_t>(c) * p.channel_stride};
+    }
+};
+
+template <class T, class Source>
 struct RawSeries {
     const Prepare& p;
-    const T* values;
+    Source source;
     uint32_t length;  // prepared points
     // Of the channel being written, in doubles and in units of a power of two: a float has no digits for the mean of
     // points that lie close together and far from zero.
@@ -38,10 +99,10 @@ struct RawSeries {
 
     // Channel c of prepared point i.
     DTW_DEVICE T at(uint32_t i, uint32_t c) const {
-        const T* v = values + static_cast<uint64_t>(i) * p.channels + c;
-        T value = *v;
+        const auto place = source.at(i, c);
+        T value = place.ahead(0);
         if (p.derivative) {
-            const T here = v[p.channels], after = v[2 * static_cast<uint64_t>(p.channels)];
+            const T here = place.ahead(1), after = place.ahead(2);
             value = ((here - value) + (after - value) * T(0.5)) * T(0.5);
         }
         return value;
@@ -83,8 +144,8 @@ struct RawSeries {
 };
 
 // Cost of deleting point i of a series; `times` are those of the raw series, or null.
-template <class T>
-DTW_DEVICE T gap_of(const Prepare& p, const RawSeries<T>& raw, const T* times, uint32_t i) {
+template <class T, class Source>
+DTW_DEVICE T gap_of(const Prepare& p, const RawSeries<T, Source>& raw, const T* times, uint32_t i) {
     if (p.gap_kind == 1) {
         const Rooted<T> norm{};
         const T gap = static_cast<T>(p.parameters[0]);
@@ -111,7 +172,7 @@ DTW_DEVICE T gap_of(const Prepare& p, const RawSeries<T>& raw, const T* times, u
     return distance + fma_(nu, elapsed, lambda);
 }
 
-template <class T>
+template <class T, class Source>
 DTW_DEVICE void prepare(const Prepare& p) {
     // A long series is prepared in pieces, unless something of it depends on all before.
     const bool whole = p.normalize || p.sums;
@@ -122,8 +183,7 @@ DTW_DEVICE void prepare(const Prepare& p) {
         const uint64_t raw_first = p.raw_offsets ? p.raw_offsets[s] : s * p.raw_stride;
         const uint64_t first = p.offsets ? p.offsets[s] : kPad + s * p.stride;
         const uint32_t channels = p.one_channel ? 1 : p.channels;
-        RawSeries<T> raw{p, static_cast<const T*>(p.raw) + raw_first * p.channels,
-                         p.derivative ? raw_length - 2 : raw_length, 1.0, 0.0, 1.0};
+        RawSeries<T, Source> raw{p, Source(p, s), p.derivative ? raw_length - 2 : raw_length, 1.0, 0.0, 1.0};
         const uint32_t length = raw.length;
         const uint64_t past = whole ? length : (piece + 1) * kPreparePiece;
         const uint32_t from = static_cast<uint32_t>(piece * kPreparePiece) + static_cast<uint32_t>(lane());
