@@ -81,7 +81,7 @@ fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<(usize,
 pub enum GoldenError {
     /// The text is not JSON of this shape.
     #[error("not a file of golden cases: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
     /// The file holds no cases, so it could only ever pass.
     #[error("the file holds no cases")]
     Empty,
@@ -124,7 +124,7 @@ struct RawCase {
 /// # Errors
 /// [`GoldenError::Json`] or [`GoldenError::Empty`].
 pub fn parse(json: &str) -> Result<Vec<Result<Case, GoldenError>>, GoldenError> {
-    let file: File = serde_json::from_str(json)?;
+    let file: File = serde_json::from_str(json).map_err(GoldenError::Json)?;
     if file.cases.is_empty() {
         return Err(GoldenError::Empty);
     }
@@ -304,7 +304,13 @@ mod tests {
             r#"{"cases": [{"measure": "dtw", "x": [[1], [1, 2]], "y": [[2]], "expected": {"distance": 1}}]}"#;
         assert!(first(ragged).unwrap_err().contains("x[1]: expected 1 channels, got 2"));
         assert!(matches!(parse(r#"{"cases": []}"#), Err(GoldenError::Empty)));
-        assert!(matches!(parse("[]"), Err(GoldenError::Json(_))));
+        let error = parse("[]").unwrap_err();
+        assert!(
+            matches!(error, GoldenError::Json(_)) && error.to_string().contains("expected struct"),
+            "{error}"
+        );
+        // The text has told the cause.
+        assert!(std::error::Error::source(&error).is_none());
         assert!(parse(r#"{"cases": [{"measure": "dtw"}, 3]}"#).unwrap().iter().all(Result::is_err));
     }
 }

@@ -21,7 +21,7 @@ struct Pool {
 /// Why there is no pool.
 #[derive(Debug, thiserror::Error)]
 #[error("the operating system does not start as many threads: {0}; use fewer")]
-struct NotStarted(#[source] ThreadPoolBuildError);
+struct NotStarted(ThreadPoolBuildError);
 
 /// Pools that everybody shares: what they were asked for, the latest used last.
 static SHARED: Mutex<Vec<(usize, Arc<Pool>)>> = Mutex::new(Vec::new());
@@ -137,6 +137,16 @@ impl Threads {
 #[cfg(all(test, not(target_family = "wasm")))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_that_do_not_start_are_told_once() {
+        // A thread can be part of one pool only.
+        let pool = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+        let _first = pool().unwrap();
+        let error = NotStarted(pool().unwrap_err());
+        assert!(error.to_string().ends_with("; use fewer"), "{error}");
+        assert!(std::error::Error::source(&error).is_none());
+    }
 
     #[test]
     fn those_who_ask_for_as_many_share_them_and_few_are_kept() {

@@ -171,15 +171,14 @@ pub(crate) fn fail(error: &Error, cancel: Option<&Cancel>) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The error and its causes, without those that the text before has in it.
+/// The error and its causes, each told once: errors of other libraries often end with the text of their cause.
 fn chain(error: &Error) -> String {
     let mut text = String::new();
-    let mut last = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if !last.contains(&cause) {
-            text += if text.is_empty() { "" } else { ": " };
-            text += &cause;
-            last = cause;
+        if text.is_empty() {
+            text = cause;
+        } else if text != cause && !text.ends_with(&format!(": {cause}")) {
+            text += &format!(": {cause}");
         }
     }
     text
@@ -229,12 +228,43 @@ pub(crate) fn printable(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// An error with a text and a cause.
+    #[derive(Debug)]
+    struct Told(&'static str, Option<Box<Told>>);
+
+    impl std::fmt::Display for Told {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl std::error::Error for Told {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            self.1.as_deref().map(|cause| cause as _)
+        }
+    }
+
     #[test]
     fn each_cause_is_told_once() {
         let reason = std::io::Error::other("no memory");
         let error = DistanceError::Backend { backend: "cpu", reason: Box::new(reason) };
         assert_eq!(chain(&Error::from(error).context("cannot compute")), "cannot compute: cpu: no memory");
         assert_eq!(chain(&Error::msg("a").context("b").context("c")), "c: b: a");
+        let of = |text, cause| Error::from(Told(text, Some(Box::new(Told(cause, None)))));
+        assert_eq!(
+            chain(&of("I/O error: the disk is full", "the disk is full")),
+            "I/O error: the disk is full"
+        );
+        assert_eq!(chain(&of("the disk is full", "the disk is full")), "the disk is full");
+    }
+
+    /// A cause may be a word of the text before it and still say something else.
+    #[test]
+    fn no_cause_is_left_out_for_its_words() {
+        let of = |text, cause| Error::from(Told(text, Some(Box::new(Told(cause, None)))));
+        assert_eq!(chain(&of("cannot read data.csv", "data")), "cannot read data.csv: data");
+        assert_eq!(chain(&of("cannot read the data", "data")), "cannot read the data: data");
+        assert_eq!(chain(&of("line 1: x: it is no number", "x")), "line 1: x: it is no number: x");
     }
 
     #[test]

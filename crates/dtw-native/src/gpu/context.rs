@@ -56,7 +56,6 @@ struct Entry<D: Driver> {
 #[error("{what} failed: {failure}{after}")]
 struct CallFailed {
     what: String,
-    #[source]
     failure: Failure,
     after: &'static str,
 }

@@ -83,8 +83,11 @@ fn a_lost_context_is_left_alone_and_the_next_queue_has_a_fresh_one() {
     let waiting = plan();
     assert!(waiting.is_usable());
     machine.launch(kernel(), &[fake::FAULT; 64], 1).unwrap();
-    let error = machine.synchronize().unwrap_err().to_string();
-    assert!(error.contains("FAKE_FAULT") && error.contains("make a new plan"), "{error}");
+    let error = machine.synchronize().unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("FAKE_FAULT") && text.contains("make a new plan"), "{text}");
+    // The text has told it all.
+    assert!(std::error::Error::source(&error).is_none());
 
     // Everything of that context is refused without asking the driver, which would panic.
     let refused = [
