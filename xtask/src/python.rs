@@ -10,7 +10,7 @@ use crate::command::{Step, program, root};
 use crate::kernels;
 
 /// What the package's tests and its build need, and what checks its types.
-const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "pytest", "mypy"];
+const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "matplotlib", "pytest", "mypy"];
 
 /// Options of `cargo xtask python`.
 #[derive(clap::Args)]
@@ -29,7 +29,7 @@ fn environment() -> Result<(PathBuf, Step)> {
     let shown = folder.to_str().context("the folder's name is no UTF-8")?;
     let own = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let own = own.to_str().context("the folder's name is no UTF-8")?.to_owned();
-    if !program(&own, &["-c", "import maturin, mypy, numpy, pytest"]).succeeds() {
+    if !program(&own, &["-c", "import maturin, matplotlib, mypy, numpy, pytest"]).succeeds() {
         if !program("python3", &["--version"]).succeeds() {
             bail!("this needs Python 3.10 or newer with venv: python3 is not there");
         }

@@ -1,0 +1,186 @@
+"""Figures: what is drawn is what was computed, and mistakes are told in a line."""
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot
+
+import dtwave
+from dtwave import plots
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+class Found:
+    """A stretch that a search found."""
+
+    def __init__(self, start, end, distance=0.0):
+        self.start, self.end, self.distance = start, end, distance
+
+
+def drawn(ax):
+    """Draws the figure; a mistake in it would be an exception."""
+    ax.figure.canvas.draw()
+    return ax
+
+
+def test_an_alignment_joins_the_points_that_match():
+    x, y = np.array([0.0, 1.0, 2.0]), np.array([5.0, 4.0])
+    ax = drawn(plots.alignment((x, y, [[0, 0], [1, 1], [2, 1]]), names=("query", "hit")))
+    upper, lower = (line.get_ydata() for line in ax.lines)
+    assert np.array_equal(lower, y)
+    # The first series keeps its shape and lies above the other.
+    assert np.allclose(np.diff(upper), np.diff(x)) and upper.min() > lower.max()
+    joined = [segment.tolist() for segment in ax.collections[0].get_segments()]
+    assert joined == [[[0, upper[0]], [0, 5]], [[1, upper[1]], [1, 4]], [[2, upper[2]], [1, 4]]]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["query", "hit"]
+
+
+def test_long_paths_are_joined_evenly():
+    x = np.sin(np.arange(1000.0))
+    path = np.stack([np.arange(1000)] * 2, axis=1)
+    for links, expected in [(100, 100), (1, 1), (None, 1000), (5000, 1000)]:
+        ax = plots.alignment((x, x, path), links=links)
+        assert len(ax.collections[0].get_segments()) == expected
+        pyplot.close(ax.figure)
+    starts = [segment[0, 0] for segment in plots.alignment((x, x, path)).collections[0].get_segments()]
+    assert starts[0] == 0 and starts[-1] == 999
+
+
+def test_a_channel_of_several_is_drawn():
+    x = np.array([[0.0, 9.0], [1.0, 7.0]])
+    ax = plots.alignment((x, x, [[0, 0], [1, 1]]), channel=1)
+    assert ax.lines[1].get_ydata().tolist() == [9.0, 7.0]
+    with pytest.raises(ValueError, match="channel 2 is out of range: x has 2"):
+        plots.alignment((x, x, [[0, 0]]), channel=2)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ([[0, 0], [3, 1]], "series of 3 and 2 points"),
+        ([[0, 0], [1, 2]], "series of 3 and 2 points"),
+        ([[-1, 0]], "series of 3 and 2 points"),
+        ([[0.5, 0.0]], "whole numbers"),
+        ([0, 1], r"got int64 of shape \[2\]"),
+        (np.empty((0, 2), dtype=int), r"shape \[0, 2\]"),
+    ],
+)
+def test_paths_that_do_not_fit(path, message):
+    with pytest.raises(ValueError, match=message):
+        plots.alignment(([0.0, 1.0, 2.0], [5.0, 4.0], path))
+
+
+def test_a_matrix_is_an_image_with_a_bar():
+    values = np.array([[0.0, 2.0, np.inf], [2.0, 0.0, 1.0]])
+    ax = drawn(plots.matrix(values))
+    image = ax.images[0]
+    assert image.get_array().mask.tolist() == [[False, False, True], [False] * 3]
+    assert image.get_clim() == (0.0, 2.0)
+    bar = [other for other in ax.figure.axes if other is not ax]
+    assert [other.get_ylabel() for other in bar] == ["distance"]
+    assert len(plots.matrix(values, colorbar=False).figure.axes) == 1
+
+
+def test_half_a_matrix_is_drawn_whole():
+    whole = dtwave.pairwise([[0.0, 1.0], [1.0, 1.0], [3.0, 3.0], [0.0, 5.0]])
+    half = whole[np.triu_indices(4, 1)]
+    assert np.array_equal(plots.matrix(half).images[0].get_array(), whole)
+    with pytest.raises(ValueError, match="5 distances are no upper half"):
+        plots.matrix(half[:5])
+    with pytest.raises(ValueError, match=r"got shape \[0, 3\]"):
+        plots.matrix(np.empty((0, 3)))
+
+
+def test_large_matrices_are_averaged(tmp_path):
+    values = np.lib.format.open_memmap(tmp_path / "d.npy", mode="w+", dtype=np.float32, shape=(2001, 4000))
+    values[:] = np.arange(2001)[:, None] + np.arange(4000)
+    image = plots.matrix(values).images[0]
+    assert image.get_array().shape == (2000, 2000)
+    # Of equally large blocks the mean would be that of all values.
+    assert np.isclose(image.get_array().mean(), values.mean(dtype=np.float64), rtol=1e-3)
+    assert image.get_array()[0, 0] == values[:1, :2].mean()
+    assert not np.ma.is_masked(image.get_array())
+    assert tuple(image.get_extent()) == (-0.5, 3999.5, 2000.5, -0.5)
+
+
+def test_what_is_infinite_is_grey_in_large_matrices_too():
+    values = np.zeros((3, 4000))
+    values[1, 7], values[1, 6], values[2, 0] = np.inf, -np.inf, np.nan
+    image = drawn(plots.matrix(values)).images[0]
+    assert np.argwhere(image.get_array().mask).tolist() == [[1, 3], [2, 0]]
+
+
+def test_an_average_lies_over_its_series():
+    members = [[0.0, 1.0, 2.0], [1.0, 1.0, 1.0, 1.0]]
+    ax = drawn(plots.barycenter([0.5, 1.0, 1.5], members))
+    assert [line.get_ydata().tolist() for line in ax.lines] == [*members, [0.5, 1.0, 1.5]]
+    assert ax.lines[2].get_zorder() > ax.lines[0].get_zorder()
+    assert len(plots.barycenter([1.0], np.zeros((300, 4)), most=20).lines) == 21
+    assert len(plots.barycenter([1.0]).lines) == 1
+
+
+def test_matches_are_marked_with_their_rank():
+    reference = np.arange(50.0)
+    ax = drawn(plots.matches(reference, [Found(30, 39), Found(5, 5)], sample_rate=10.0))
+    first, second = ax.lines[1:]
+    assert first.get_ydata().tolist() == reference[30:40].tolist()
+    assert np.allclose(first.get_xdata(), reference[30:40] / 10) and second.get_xdata().tolist() == [0.5]
+    assert [text.get_text() for text in ax.texts] == ["1", "2"] and ax.get_xlabel() == "time (s)"
+    assert len(plots.matches(reference, []).lines) == 1
+    with pytest.raises(ValueError, match="match 2 goes from point 45 to 50: the reference has 50 points"):
+        plots.matches(reference, [Found(0, 1), Found(45, 50)])
+    with pytest.raises(ValueError, match="sample_rate must be a positive number"):
+        plots.matches(reference, [], sample_rate=0.0)
+
+
+def test_a_long_reference_keeps_its_peaks():
+    reference = np.zeros(200_000)
+    reference[123_457], reference[9] = 7.0, -3.0
+    line = plots.matches(reference, []).lines[0]
+    assert len(line.get_xdata()) == 10_000
+    assert line.get_ydata().max() == 7.0 and line.get_ydata().min() == -3.0
+    assert abs(line.get_xdata()[line.get_ydata().argmax()] - 123_457) < 40
+
+
+def test_figures_are_drawn_where_they_are_wanted():
+    _, panels = pyplot.subplots(2, 2)
+    a, b, c, d = panels.ravel()
+    x = [0.0, 1.0]
+    assert plots.alignment((x, x, [[0, 0], [1, 1]]), ax=a) is a
+    assert plots.matrix([[1.0]], ax=b) is b
+    assert plots.barycenter(x, [x], ax=c) is c
+    assert plots.matches(x, [Found(0, 1)], ax=d) is d
+    assert len(pyplot.get_fignums()) == 1
+
+
+def test_matplotlib_is_imported_by_the_first_figure():
+    code = "import sys, dtwave, dtwave.plots; assert 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        plots.matrix([[1.0]])
+
+
+def test_a_path_of_derivatives_is_drawn_at_the_points_of_the_series():
+    class Alignment:
+        x, y = np.arange(5.0), np.arange(6.0)
+        path = np.array([[0, 0], [1, 1], [2, 2], [2, 3]])
+        distance = 0.5
+
+    ax = plots.alignment(Alignment())
+    starts = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
+    assert starts == [[1, 1], [2, 2], [3, 3], [3, 4]] and ax.get_title() == "4 matched pairs, distance 0.5"
