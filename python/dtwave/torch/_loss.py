@@ -1,0 +1,286 @@
+"""What people call: the function `soft_dtw` and the module `SoftDTW`. They check arguments, and choose the type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dtwave import Band
+
+from . import _operators
+from ._bands import to_text
+
+__all__ = ["SoftDTW", "soft_dtw"]
+
+_COSTS = ("sqeuclidean", "sq_euclidean", "squared_euclidean")
+
+
+def soft_dtw(
+    x: Tensor,
+    y: Tensor,
+    *,
+    gamma: float = 1.0,
+    normalize: bool = False,
+    bandwidth: Band = None,
+    lengths_x: Tensor | Sequence[int] | None = None,
+    lengths_y: Tensor | Sequence[int] | None = None,
+) -> Tensor:
+    """Soft-DTW of each series of `x` with the series of `y` at the same place, differentiable.
+
+    Parameters
+    ----------
+    x, y
+        Tensors `[batch, n, channels]` and `[batch, m, channels]` on the CPU, of any strides; `n` and `m` may differ. A
+        contiguous `float32` or `float64` tensor is not copied.
+    gamma
+        How smooth the minimum is, above 0, in units of the squared values. With little of it the result is near DTW's.
+    normalize
+        The divergence `s(x, y) - (s(x, x) + s(y, y)) / 2`, which is zero for `x = y`; lengths may differ here too.
+    bandwidth
+        Points that a path may stray from the diagonal: a whole number, at least 1 (Sakoe-Chiba; where `n != m` the
+        longer side gets the difference on top), or one of dtwave's bands. `None`: every path.
+    lengths_x, lengths_y
+        Length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at the end. The
+        padding is not read, and its gradient is 0.
+
+    Returns
+    -------
+    Tensor
+        `[batch]`. It may be negative unless `normalize` is set. `float64` if one of the tensors is, otherwise
+        `float32`: half-precision tensors, also those that autocast makes, are computed in `float32`, because a sum of
+        squares leaves the range of a half. Their gradients have their own types.
+
+    Raises
+    ------
+    ValueError
+        Shapes, lengths or parameters that do not fit; values that are not finite.
+    TypeError
+        Arguments that are no tensors, and tensors that are not of floating point.
+    dtwave.DeviceError
+        Tensors on a device other than the CPU. Pass `x.cpu()`; gradients find their way back through it.
+
+    Notes
+    -----
+    A call takes time `O(batch * n * m * channels)` on `torch.get_num_threads()` threads, and the memory of its
+    gradients, which are computed here and kept for the backward pass; the grid and the cost matrix are never stored.
+    What needs no gradient gets none. There is no second derivative.
+
+    Definitions: docs/measures.md. Cuturi & Blondel 2017, arXiv 1703.01541; for the divergence Blondel, Mensch & Vert
+    2021, arXiv 2010.08354.
+    """
+    _check_normalize(normalize)
+    return _soft_dtw(x, y, _checked_gamma(gamma), normalize, to_text(bandwidth), lengths_x, lengths_y)
+
+
+class SoftDTW(torch.nn.Module):
+    """`soft_dtw` as a module: `loss = SoftDTW(gamma=0.1)(x, y).mean()`.
+
+    It stands in for the classes of other packages, so it also takes its arguments in their orders:
+
+    - `SoftDTW(gamma, normalize, bandwidth, dist, fused)`, as softdtw-cuda-torch names them;
+    - `SoftDTW(use_cuda, gamma, normalize, bandwidth)` of pytorch-softdtw-cuda, if the first is `True` or `False`;
+    - `SoftDTW(gamma, dist_func, use_cuda, bandwidth, normalize)` of pysdtw, if the second is `None` or a function.
+
+    Parameters
+    ----------
+    gamma, normalize, bandwidth
+        As for `soft_dtw`. The other packages read a bandwidth of 0 as no band; here it is an error that says so.
+    dist
+        The cost of matching two points, `"sqeuclidean"`. There is no other.
+    dist_func
+        `None`. The others take a function here; only the squared Euclidean distance, their default, is computed.
+    fused
+        `None`, `True` or `False`: without effect, because the matrix of costs is never stored.
+    use_cuda
+        `True` or `False` to be sure where the tensors are: others are an error. `None` takes them as they are. Tensors
+        are never copied from a device to another.
+    """
+
+    gamma: float
+    normalize: bool
+    bandwidth: Band
+    use_cuda: bool | None
+
+    @overload
+    def __init__(
+        self,
+        gamma: float = ...,
+        normalize: bool = ...,
+        bandwidth: Band = ...,
+        dist: str = ...,
+        fused: bool | None = ...,
+        *,
+        use_cuda: bool | None = ...,
+        dist_func: None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        use_cuda: bool,
+        gamma: float = ...,
+        normalize: bool = ...,
+        bandwidth: Band = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        gamma: float,
+        dist_func: None,
+        use_cuda: bool | None = ...,
+        bandwidth: Band = ...,
+        normalize: bool = ...,
+    ) -> None: ...
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        options = _arguments(args, kwargs)
+        if options["dist_func"] is not None:
+            raise ValueError(
+                "dist_func must be None: dtwave.torch computes the squared Euclidean cost, and no function of yours"
+            )
+        if options["dist"] not in _COSTS:
+            raise ValueError(f"dist must be 'sqeuclidean', not {options['dist']!r}: there is no other cost")
+        for name in ("fused", "use_cuda"):
+            if options[name] not in (None, True, False):
+                raise TypeError(f"{name} must be None, True or False, not {options[name]!r}")
+        _check_normalize(options["normalize"])
+        self.gamma = _checked_gamma(options["gamma"])
+        self.normalize = options["normalize"]
+        self.bandwidth = options["bandwidth"]
+        self.use_cuda = options["use_cuda"]
+        self._band = to_text(self.bandwidth)
+
+    def forward(
+        self,
+        x: Tensor,
+        y: Tensor,
+        lengths_x: Tensor | Sequence[int] | None = None,
+        lengths_y: Tensor | Sequence[int] | None = None,
+    ) -> Tensor:
+        """As `soft_dtw`: `[batch, n, channels]` and `[batch, m, channels]` to `[batch]`."""
+        if self.use_cuda is not None:
+            for name, series in (("x", x), ("y", y)):
+                if isinstance(series, Tensor) and series.is_cuda != self.use_cuda:
+                    raise ValueError(
+                        f"use_cuda={self.use_cuda}, and {name} is on {series.device}: move the tensors, or leave"
+                        " use_cuda out"
+                    )
+        return _soft_dtw(x, y, self.gamma, self.normalize, self._band, lengths_x, lengths_y)
+
+    def extra_repr(self) -> str:
+        """What `repr` shows between the parentheses."""
+        return f"gamma={self.gamma}, normalize={self.normalize}, bandwidth={self.bandwidth}"
+
+
+_ORDERS = {
+    "dtwave": ("gamma", "normalize", "bandwidth", "dist", "fused"),
+    "use_cuda first": ("use_cuda", "gamma", "normalize", "bandwidth"),
+    "dist_func second": ("gamma", "dist_func", "use_cuda", "bandwidth", "normalize"),
+}
+_DEFAULTS: dict[str, Any] = {
+    "gamma": 1.0,
+    "normalize": False,
+    "bandwidth": None,
+    "dist": "sqeuclidean",
+    "fused": None,
+    "use_cuda": None,
+    "dist_func": None,
+}
+
+
+def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `SoftDTW` by name."""
+    if args and isinstance(args[0], bool):
+        order = _ORDERS["use_cuda first"]
+    elif len(args) > 1 and (args[1] is None or callable(args[1])):
+        order = _ORDERS["dist_func second"]
+    else:
+        order = _ORDERS["dtwave"]
+    if len(args) > len(order):
+        raise TypeError(f"SoftDTW takes {len(order)} positional arguments ({', '.join(order)}), not {len(args)}")
+    given = dict(zip(order, args))
+    for name, value in kwargs.items():
+        if name not in _DEFAULTS:
+            raise TypeError(f"SoftDTW has no argument {name!r}; it has {', '.join(_DEFAULTS)}")
+        if name in given:
+            raise TypeError(f"SoftDTW got {name!r} twice, by its position and by its name")
+        given[name] = value
+    return _DEFAULTS | given
+
+
+def _checked_gamma(gamma: float) -> float:
+    if isinstance(gamma, bool) or not isinstance(gamma, (int, float, np.integer, np.floating)):
+        raise TypeError(f"gamma must be a number, not {type(gamma).__name__}")
+    if not 0 < gamma < math.inf:
+        raise ValueError(f"gamma must be above 0 and finite, not {gamma}")
+    return float(gamma)
+
+
+def _check_normalize(normalize: bool) -> None:
+    if not isinstance(normalize, bool):
+        raise TypeError(f"normalize must be True or False, not {normalize!r}")
+
+
+def _soft_dtw(
+    x: Tensor,
+    y: Tensor,
+    gamma: float,
+    normalize: bool,
+    band: str,
+    lengths_x: Tensor | Sequence[int] | None,
+    lengths_y: Tensor | Sequence[int] | None,
+) -> Tensor:
+    for name, series in (("x", x), ("y", y)):
+        if not isinstance(series, Tensor):
+            raise TypeError(f"{name} must be a torch tensor, not {type(series).__name__}")
+        if not series.is_floating_point():
+            raise TypeError(f"{name} must be of floating point, not {series.dtype}: pass {name}.float()")
+        if series.ndim != 3:
+            raise ValueError(
+                f"{name} must be [batch, length, channels], not of shape {tuple(series.shape)}:"
+                f" {name}[None] is a batch of one series, {name}[..., None] has one channel"
+            )
+    if x.device != y.device:
+        raise ValueError(f"x is on {x.device} and y on {y.device}: move one to the other")
+    if x.device.type not in ("cpu", "meta"):
+        raise _operators.no_device(x.device)
+    if x.shape[0] != y.shape[0]:
+        raise ValueError(f"x has {x.shape[0]} series and y has {y.shape[0]}: pairs need as many of both")
+    if x.shape[2] != y.shape[2]:
+        raise ValueError(f"x has {x.shape[2]} channels and y has {y.shape[2]}: they need as many")
+    for name, series in (("x", x), ("y", y)):
+        if series.shape[1] == 0 or series.shape[2] == 0:
+            raise ValueError(f"{name} has shape {tuple(series.shape)}: a series needs a point and a channel")
+    # Half precision, which autocast makes, has no room for a sum of squares.
+    dtype = torch.promote_types(torch.promote_types(x.dtype, y.dtype), torch.float32)
+    gradients = torch.is_grad_enabled()
+    return _operators.soft_dtw(
+        x.to(dtype),
+        y.to(dtype),
+        _lengths("lengths_x", lengths_x, x),
+        _lengths("lengths_y", lengths_y, y),
+        gamma,
+        normalize,
+        band,
+        gradients and x.requires_grad,
+        gradients and y.requires_grad,
+    )
+
+
+def _lengths(name: str, lengths: Tensor | Sequence[int] | None, series: Tensor) -> Tensor | None:
+    """Lengths as the operator takes them: whole numbers, one per series. Their range is checked with the series."""
+    if lengths is None:
+        return None
+    given = torch.as_tensor(lengths)
+    if given.dtype.is_floating_point or given.dtype.is_complex or given.dtype == torch.bool:
+        raise TypeError(f"{name} must be whole numbers, not {given.dtype}")
+    if tuple(given.shape) != (series.shape[0],):
+        raise ValueError(f"{name} must have shape ({series.shape[0]},), one per series, not {tuple(given.shape)}")
+    return given.to(series.device, torch.int64)

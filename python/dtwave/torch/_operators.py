@@ -1,0 +1,177 @@
+"""The operators that PyTorch knows: `dtwave::soft_dtw`, and `dtwave::differentiated_once` for its backward pass.
+
+    soft_dtw(x, y, …) -> values [batch], unit_x, unit_y
+
+`unit_x` and `unit_y` are the gradients of the values, one pair after the other, computed with the values while the
+series are at hand; they are empty unless asked for. The value of a pair depends on its own series alone, so the
+backward pass is one multiplication: the gradient of a loss is `upstream[pair] * unit[pair]`. Series are
+`[batch, length, channels]`, contiguous or not.
+
+The operators are defined with `torch.library.define` and not with `torch.library.custom_op`: both work under
+`torch.compile`, and a call of the first takes less time (benchmarks/python/overhead.py). What people call is in
+`_loss.py`, which also checks the arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dtwave import DeviceError, _native
+
+from ._bands import from_text
+
+__all__ = ["no_device", "soft_dtw"]
+
+torch.library.define(
+    "dtwave::soft_dtw",
+    "(Tensor x, Tensor y, Tensor? lengths_x, Tensor? lengths_y, float gamma, bool divergence, str band,"
+    " bool wants_x, bool wants_y) -> (Tensor, Tensor, Tensor)",
+    tags=(torch.Tag.pt2_compliant_tag,),
+)
+# A copy of `unit`, which depends on `series` in a way that cannot be differentiated.
+torch.library.define(
+    "dtwave::differentiated_once",
+    "(Tensor unit, Tensor series) -> Tensor",
+    tags=(torch.Tag.pt2_compliant_tag,),
+)
+
+
+def no_device(device: torch.device) -> DeviceError:
+    """The error for tensors on a device that Soft-DTW does not compute on."""
+    return DeviceError(
+        f"dtwave.torch computes Soft-DTW and its gradients on the CPU, and the tensors are on {device}: pass"
+        " x.cpu() and y.cpu() (gradients find their way back through them)"
+    )
+
+
+def soft_dtw(
+    x: Tensor,
+    y: Tensor,
+    lengths_x: Tensor | None,
+    lengths_y: Tensor | None,
+    gamma: float,
+    divergence: bool,
+    band: str,
+    wants_x: bool,
+    wants_y: bool,
+) -> Tensor:
+    """The operator's values, whose backward pass gives the gradients that are wanted."""
+    values, _, _ = torch.ops.dtwave.soft_dtw(
+        x, y, lengths_x, lengths_y, gamma, divergence, band, wants_x, wants_y
+    )
+    result: Tensor = values
+    return result
+
+
+def _on_cpu(
+    x: Tensor,
+    y: Tensor,
+    lengths_x: Tensor | None,
+    lengths_y: Tensor | None,
+    gamma: float,
+    divergence: bool,
+    band: str,
+    wants_x: bool,
+    wants_y: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    if x.shape[0] == 0:
+        return _fake(x, y, lengths_x, lengths_y, gamma, divergence, band, wants_x, wants_y)
+    # A contiguous tensor is not copied here, and its memory is what the library reads.
+    values, unit_x, unit_y = _native.soft_dtw(
+        x.detach().contiguous().numpy(),
+        y.detach().contiguous().numpy(),
+        None,
+        gamma=gamma,
+        divergence=divergence,
+        band=from_text(band),
+        cost="squared_euclidean",
+        lengths_x=None if lengths_x is None else lengths_x.contiguous().numpy(),
+        lengths_y=None if lengths_y is None else lengths_y.contiguous().numpy(),
+        threads=torch.get_num_threads(),
+        gradients=wants_x or wants_y,
+    )
+    return (
+        torch.from_numpy(values),
+        torch.from_numpy(unit_x) if wants_x else x.new_empty(0),
+        torch.from_numpy(unit_y) if wants_y else y.new_empty(0),
+    )
+
+
+def _on_cuda(x: Tensor, *_: object) -> tuple[Tensor, Tensor, Tensor]:
+    raise no_device(x.device)
+
+
+def _fake(
+    x: Tensor,
+    y: Tensor,
+    lengths_x: Tensor | None,
+    lengths_y: Tensor | None,
+    gamma: float,
+    divergence: bool,
+    band: str,
+    wants_x: bool,
+    wants_y: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    return (
+        x.new_empty(x.shape[0]),
+        x.new_empty(x.shape if wants_x else (0,)),
+        y.new_empty(y.shape if wants_y else (0,)),
+    )
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    x, y, *_, wants_x, wants_y = inputs
+    _, unit_x, unit_y = output
+    ctx.set_materialize_grads(False)
+    ctx.mark_non_differentiable(unit_x, unit_y)
+    ctx.wants = (wants_x, wants_y)
+    ctx.save_for_backward(
+        *((unit_x, x) if wants_x else (None, None)), *((unit_y, y) if wants_y else (None, None))
+    )
+
+
+def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | None, ...]:
+    unit_x, x, unit_y, y = ctx.saved_tensors
+    gradients: list[Tensor | None] = [None, None]
+    for place, (unit, series) in enumerate(((unit_x, x), (unit_y, y))):
+        if upstream is None or not ctx.needs_input_grad[place]:
+            continue
+        if unit is None:
+            raise RuntimeError(
+                f"the gradient of {'xy'[place]} was not asked for: call dtwave.torch.soft_dtw, which asks for what"
+                " requires one, or dtwave::soft_dtw with wants_x and wants_y"
+            )
+        if torch.is_grad_enabled():
+            # The backward pass is itself recorded, so this gradient may be differentiated by `upstream`.
+            unit = torch.ops.dtwave.differentiated_once(unit, series)
+        gradients[place] = upstream[:, None, None] * unit
+    return (*gradients, None, None, None, None, None, None, None)
+
+
+def _copy(unit: Tensor, series: Tensor) -> Tensor:
+    return unit.clone()
+
+
+def _refuse_second_derivative(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+    raise RuntimeError(
+        "Soft-DTW has no second derivative in dtwave.torch: leave create_graph=True out, or detach() the gradients"
+        " of the loss that something else is computed from"
+    )
+
+
+def _refuse_vmap(*_: object) -> Any:
+    raise NotImplementedError(
+        "dtwave.torch.soft_dtw takes a batch, and does not run under torch.vmap: pass [batch, length, channels]"
+    )
+
+
+torch.library.impl("dtwave::soft_dtw", "cpu")(_on_cpu)
+torch.library.impl("dtwave::soft_dtw", "cuda")(_on_cuda)
+torch.library.register_fake("dtwave::soft_dtw")(_fake)
+torch.library.register_autograd("dtwave::soft_dtw", _backward, setup_context=_remember)
+torch.library.register_vmap("dtwave::soft_dtw", _refuse_vmap)
+torch.library.impl("dtwave::differentiated_once", "CompositeExplicitAutograd")(_copy)
+torch.library.register_autograd("dtwave::differentiated_once", _refuse_second_derivative)
