@@ -177,11 +177,3 @@ def test_the_native_soft_dtw_of_padded_batches():
         _native.soft_dtw(x, y, lengths_x=np.array([5, 6]))
     with pytest.raises(ValueError, match="squared_euclidean"):
         _native.soft_dtw(x, y, cost="manhattan")
-
-
-def test_the_readme_runs():
-    from pathlib import Path
-
-    readme = Path(__file__).parents[2] / "README.md"
-    code = readme.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    exec(compile(code, "README.md", "exec"), {})
