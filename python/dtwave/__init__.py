@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._alignment import align, align_pairs, expected_alignment
 from ._bands import Band, Itakura, Ranges, SakoeChiba, Slanted
 from ._devices import Device, devices
-from ._distances import distance, pairwise, zipped
+from ._distances import distance, nearest, zipped
+from ._gradients import gradients, normalize
+from ._learning import barycenter, classify, kmeans, kmedoids
+from ._matrices import pairwise
 from ._measure import Measure
 from ._measures import (
     MEASURES,
@@ -34,6 +38,8 @@ from ._measures import (
     Wdtw,
 )
 from ._native import DeviceError, __version__
+from ._results import Alignment, Barycenter, Graph, KMeans, KMedoids, Match, Neighbors
+from ._search import search, search_all
 
 if TYPE_CHECKING:
     import types
@@ -41,7 +47,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "Adtw",
+    "Alignment",
     "Band",
+    "Barycenter",
     "Ddtw",
     "Device",
     "DeviceError",
@@ -49,11 +57,16 @@ __all__ = [
     "Edr",
     "Erp",
     "Frechet",
+    "Graph",
     "Itakura",
+    "KMeans",
+    "KMedoids",
     "Lcss",
     "LogGak",
+    "Match",
     "Measure",
     "Msm",
+    "Neighbors",
     "Ranges",
     "SakoeChiba",
     "Slanted",
@@ -64,9 +77,21 @@ __all__ = [
     "Wddtw",
     "Wdtw",
     "__version__",
+    "align",
+    "align_pairs",
+    "barycenter",
+    "classify",
     "devices",
     "distance",
+    "expected_alignment",
+    "gradients",
+    "kmeans",
+    "kmedoids",
+    "nearest",
+    "normalize",
     "pairwise",
+    "search",
+    "search_all",
     "zipped",
 ]
 

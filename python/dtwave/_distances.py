@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _inputs, _native, _options
+from . import _calls, _inputs, _native, _options, _progress
 from ._bands import Band
 from ._inputs import Layout, Padding
 from ._measure import Measure, spec
 from ._options import DeviceLike
+from ._results import Neighbors
 
 _default_engine = _options.default_engine()
 
@@ -93,21 +94,12 @@ def _distance(
         if quick is not None:
             return quick
     _inputs.same_device(x=x, y=y)
-    times_x, times_y = _both_times(times)
+    times_x, times_y = _calls.each("times", times)
     a = _inputs.one(x, "x", layout, times_x)
     b = _inputs.one(y, "y", layout, times_y)
     number = _inputs.number_type([a, b], _options.number_type(dtype))
     found = _native.zipped(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, None)
     return float(found[0])
-
-
-def _both_times(times: Any) -> tuple[Any, Any]:
-    """Timestamps of x and of y."""
-    if times is None:
-        return None, None
-    if not isinstance(times, (tuple, list)) or len(times) != 2:
-        raise TypeError("times must be a tuple of two: the timestamps of x and those of y")
-    return times[0], times[1]
 
 
 def zipped(
@@ -124,6 +116,7 @@ def zipped(
     lengths: tuple[Any, Any] | None = None,
     padding: Padding = None,
     times: tuple[Any, Any] | None = None,
+    progress: bool = False,
     **parameters: Any,
 ) -> NDArray[Any]:
     """Distances of the s-th series of `x` with the s-th of `y`.
@@ -132,49 +125,25 @@ def zipped(
     lengths: points of each series of x and of y, `[series]` each, of padded arrays; either may be None.
     padding: "nan" if NaN at the end of a series is no part of it.
     times: timestamps of x and of y, one per point; for twed.
+    progress: True shows a bar (tqdm's where it is installed).
     Other options: as for `distance`.
 
     Returns `[series]`, of float32 or float64.
 
     Time: one sweep per pair. Errors: as `distance`.
     """
-    what = spec(measure, band, parameters)
-    engine = _options.engine(device, threads, memory_limit)
-    a, b = pair(x, y, layout, lengths, padding, times)
-    number = _inputs.number_type([a, b], _options.number_type(dtype))
-    return _native.zipped(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, None)
+    a, b = _calls.two(x, y, layout, lengths, padding, times)
+    call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
+    first, second = call.packed
+    with _progress.shown(progress, "zipped", lambda: _native.cells(first, second, call.spec, True)) as bar:
+        return _native.zipped(first, second, call.spec, call.engine, bar)
 
 
-def pair(
-    x: Any,
-    y: Any,
-    layout: Layout,
-    lengths: tuple[Any, Any] | None,
-    padding: Padding,
-    times: tuple[Any, Any] | None,
-) -> tuple[_inputs.Batch, _inputs.Batch]:
-    """Two batches."""
-    _inputs.same_device(x=x, y=y)
-    lengths_x, lengths_y = _both_lengths(lengths)
-    times_x, times_y = _both_times(times)
-    return (
-        _inputs.many(x, "x", layout, lengths_x, padding, times_x),
-        _inputs.many(y, "y", layout, lengths_y, padding, times_y),
-    )
-
-
-def _both_lengths(lengths: Any) -> tuple[Any, Any]:
-    if lengths is None:
-        return None, None
-    if not isinstance(lengths, (tuple, list)) or len(lengths) != 2:
-        raise TypeError("lengths must be a tuple of two: the lengths of x and those of y")
-    return lengths[0], lengths[1]
-
-
-def pairwise(
+def nearest(
     x: Any,
     y: Any = None,
     *,
+    k: int = 1,
     measure: str | Measure = "dtw",
     band: Band = None,
     device: DeviceLike = None,
@@ -185,27 +154,48 @@ def pairwise(
     lengths: Any = None,
     padding: Padding = None,
     times: Any = None,
+    progress: bool = False,
     **parameters: Any,
-) -> NDArray[Any]:
-    """Distances of every series of `x` with every series of `y`, or with every other of `x`.
+) -> Neighbors:
+    """The k series of `x` nearest to each series of `y`, or, without `y`, to each other series of `x`.
 
-    x, y: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths. Without `y`, half of the
-        matrix is computed and mirrored (not for subsequence_dtw and bands of explicit ranges, which are not symmetric).
-    lengths, times: of x; with `y` a tuple of those of x and of y.
-    Other options: as for `zipped`.
+    k: from 1 to the number of series of x (without `y`, less than that: a series is not its own neighbour).
+    Of equal distances the smaller index comes first. Of a similarity (log_gak, lcss with output="length") the largest
+    values are nearest. `x[i]` is the first argument of the distance, `y[j]` the second.
+    Other options: as for `pairwise`.
 
-    Returns `[n_x, n_y]`, of float32 or float64.
+    Returns `Neighbors`: `indices` and `distances`, both `[n_y, k]`.
 
-    Time: one sweep per pair. Memory: the matrix. Errors: as `distance`.
+    Time: one sweep per pair. Memory: one tile of the matrix, and k entries per series of y.
+
+    Errors: as `distance`; `ValueError` for a distance that is not finite.
     """
-    what = spec(measure, band, parameters)
-    engine = _options.engine(device, threads, memory_limit)
-    asked = _options.number_type(dtype)
+    many = _options.whole("k", k, 1)
     if y is None:
-        _inputs.same_device(x=x)
-        a = _inputs.many(x, "x", layout, lengths, padding, times)
-        number = _inputs.number_type([a], asked)
-        return _native.pairwise(_inputs.pack(a, number), None, what, engine, None)
-    a, b = pair(x, y, layout, lengths, padding, times)
-    number = _inputs.number_type([a, b], asked)
-    return _native.pairwise(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, None)
+        a = _calls.one(x, layout, lengths, padding, times)
+        batches = [a]
+        if many >= len(a):
+            raise ValueError(f"k must be less than the number of series of x ({len(a)}) without y, got {many}")
+    else:
+        batches = list(_calls.two(x, y, layout, lengths, padding, times))
+    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
+    first, second = call.packed[0], call.packed[1] if y is not None else None
+    with _progress.shown(progress, "nearest", lambda: _cells(call.spec, first, second)) as bar:
+        if second is not None:
+            return Neighbors(*_native.nearest(first, second, many, call.spec, call.engine, bar))
+        return Neighbors(*others(*_native.nearest(first, None, many + 1, call.spec, call.engine, bar)))
+
+
+def _cells(what: _native.Spec, x: _inputs.Packed, y: _inputs.Packed | None) -> int:
+    """Cells of all pairs: neighbours are sought among all of them."""
+    return _native.cells(x, x if y is None else y, what, False)
+
+
+def others(
+    indices: NDArray[np.int64], distances: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Neighbours without the series itself; without the last one where the series is not among them."""
+    own = indices == np.arange(len(indices))[:, None]
+    own[~own.any(axis=1), -1] = True
+    shape = len(indices), indices.shape[1] - 1
+    return indices[~own].reshape(shape), distances[~own].reshape(shape)

@@ -37,8 +37,11 @@ class Batch:
     arrays: NDArray[Any] | list[NDArray[Any]]
     name: str
     times: NDArray[Any] | list[NDArray[Any]] | None = None
-    #: Length of the padded axis and points of each series, where there were lengths or NaN tails.
-    padded: tuple[int, NDArray[np.int64]] | None = None
+    #: Whether the series came without an axis of channels.
+    flat: bool = False
+    layout: Layout = "channels_last"
+    #: Length of the padded axis, where there were lengths or NaN tails.
+    padded: int | None = None
 
     def __len__(self) -> int:
         return len(self.arrays)
@@ -54,6 +57,33 @@ class Batch:
         if isinstance(self.arrays, list):
             return [len(series) for series in self.arrays]
         return [self.arrays.shape[1]] * len(self.arrays)
+
+    def shaped(self, series: NDArray[Any]) -> NDArray[Any]:
+        """A series of `[length, channels]` with the axes that the series of this batch came with."""
+        if self.flat:
+            return series[:, 0]
+        return series.T if self.layout == "channels_first" else series
+
+    def like(self, values: NDArray[Any], fill: float = 0.0) -> Any:
+        """Values in the order of the packed series, in the form the series came in: an array, or a list of arrays.
+        Points that do not count are `fill`.
+        """
+        if isinstance(self.arrays, np.ndarray):
+            whole = values.reshape(self.arrays.shape)
+            if self.flat:
+                return whole[:, :, 0]
+            return whole.transpose(0, 2, 1) if self.layout == "channels_first" else whole
+        channels = self.arrays[0].shape[1]
+        ends = np.cumsum(self.lengths)[:-1]
+        parts = np.split(values.reshape(-1, channels), ends)
+        if self.padded is None:
+            return [self.shaped(part) for part in parts]
+        padded = np.full((len(parts), self.padded, channels), fill, dtype=values.dtype)
+        for row, part in zip(padded, parts):
+            row[: len(part)] = part
+        if self.flat:
+            return padded[:, :, 0]
+        return padded.transpose(0, 2, 1) if self.layout == "channels_first" else padded
 
 
 #: `(values, offsets, times)`: what the native functions take.
@@ -79,6 +109,14 @@ def _array(value: Any, name: str) -> NDArray[Any]:
         except (ValueError, TypeError) as error:
             raise TypeError(f"{name} is no array of numbers: {str(error).splitlines()[0]}") from None
     return _real(array, name)
+
+
+def plain(value: Any, name: str) -> NDArray[Any]:
+    """An array of real numbers that are no series: weights, factors.
+
+    Errors: `TypeError` for what holds no real numbers.
+    """
+    return _array(value, name)
 
 
 def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -186,8 +224,9 @@ def one(value: Any, name: str, layout: Layout = "channels_last", times: Any = No
     Errors: `TypeError` and `ValueError`, naming what was expected and found.
     """
     check_layout(layout)
-    series = _points(_array(value, name), name, layout)
-    return Batch(series[None], name, None if times is None else _array(times, f"times of {name}")[None])
+    array = _array(value, name)
+    stamps = None if times is None else _array(times, f"times of {name}")[None]
+    return Batch(_points(array, name, layout)[None], name, stamps, array.ndim == 1, layout)
 
 
 def many(
@@ -209,7 +248,8 @@ def many(
     if rows is not None:
         batch = _of_rows(rows, name, layout)
     else:
-        batch = Batch(_three_axes(_array(value, name), name, layout), name)
+        array = _array(value, name)
+        batch = Batch(_three_axes(array, name, layout), name, None, array.ndim == 2, layout)
     if times is not None:
         stamps = _rows(times, f"times of {name}")
         what = f"times of {name}"
@@ -229,11 +269,12 @@ def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
             f"series 0 of {name} has {series[0].shape[1]} channels, series {other} has {series[other].shape[1]}: "
             "they must be equal"
         )
+    flat = all(array.ndim == 1 for array in arrays)
     if not series:
         return Batch(np.empty((0, 0, 1)), name)
     if len({len(array) for array in series}) == 1:
-        return Batch(np.stack(series), name)
-    return Batch(series, name)
+        return Batch(np.stack(series), name, None, flat, layout)
+    return Batch(series, name, None, flat, layout)
 
 
 def _three_axes(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
@@ -257,10 +298,9 @@ def _unpadded(batch: Batch, lengths: Any, padding: Padding) -> Batch:
         if lengths is not None:
             raise ValueError(f"lengths of {name} are for padded arrays; {name} is a list of series of different lengths")
         counted = np.array([_count(series) for series in batch.arrays], dtype=np.int64)
-        batch.padded = (max(batch.lengths), counted)
     else:
         counted = _counted(batch.arrays, name, lengths)
-        batch.padded = (batch.arrays.shape[1], counted)
+        batch.padded = batch.arrays.shape[1]
     if isinstance(batch.times, np.ndarray):
         batch.times = [row[:points] for row, points in zip(batch.times, counted)]
     batch.arrays = [series[:points] for series, points in zip(batch.arrays, counted)]

@@ -25,6 +25,8 @@ class Spec:
     def parameters(self) -> dict[str, Any]: ...
     @property
     def is_similarity(self) -> bool: ...
+    @property
+    def is_symmetric(self) -> bool: ...
 
 class Engine:
     """A device, the memory that calls may use, and the plans that wait between calls."""
@@ -33,12 +35,97 @@ class Engine:
     @property
     def backend(self) -> str: ...
 
+class Bar:
+    """A progress bar on stderr."""
+
+    def __new__(cls, what: str, cells: int) -> Bar: ...
+    def __call__(self, done: int) -> None: ...
+    def close(self) -> None: ...
+
 def devices() -> list[dict[str, Any]]: ...
+def cells(x: _Batch, y: _Batch | None, spec: Spec, is_zipped: bool) -> int: ...
 def distance_of_arrays(x: Any, y: Any, measure: Any, engine: Engine) -> float | None: ...
 def zipped(x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress) -> NDArray[Any]: ...
 def pairwise(
     x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, progress: _Progress
 ) -> NDArray[Any]: ...
+def condensed(x: _Batch, spec: Spec, engine: Engine, progress: _Progress) -> NDArray[Any]: ...
+def pairwise_into(
+    x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, out: NDArray[Any], progress: _Progress
+) -> None: ...
+def pairwise_to_file(
+    x: _Batch,
+    y: _Batch | None,
+    spec: Spec,
+    engine: Engine,
+    path: str,
+    resume: bool,
+    progress: _Progress,
+) -> tuple[str, list[str]]: ...
+def align(
+    x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress
+) -> list[tuple[float, NDArray[int64]]]: ...
+def expected_alignment(
+    x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress
+) -> NDArray[Any]: ...
+def search(
+    queries: _Batch,
+    references: _Batch,
+    spec: Spec,
+    engine: Engine,
+    top_k: int | None,
+    exclusion: int,
+    threshold: float | None,
+    normalized_window: int | None,
+    progress: _Progress,
+) -> list[list[tuple[float, int, int]]]: ...
+def nearest(
+    x: _Batch, y: _Batch | None, k: int, spec: Spec, engine: Engine, progress: _Progress
+) -> tuple[NDArray[int64], NDArray[Any]]: ...
+def classify(
+    train: _Batch,
+    classes: list[int],
+    test: _Batch,
+    k: int,
+    spec: Spec,
+    engine: Engine,
+    progress: _Progress,
+) -> NDArray[int64]: ...
+def barycenter(
+    x: _Batch,
+    spec: Spec,
+    engine: Engine,
+    weights: list[float] | None,
+    start: str,
+    series: _Batch | None,
+    minimizer: tuple[str, float],
+    max_iterations: int,
+    tolerance: float,
+    progress: _Progress,
+) -> tuple[NDArray[Any], list[float], bool]: ...
+def kmeans(
+    x: _Batch,
+    clusters: int,
+    spec: Spec,
+    engine: Engine,
+    restarts: int,
+    max_iterations: int,
+    tolerance: float,
+    center_iterations: int,
+    minimizer: tuple[str, float],
+    seed: int,
+    progress: _Progress,
+) -> tuple[NDArray[Any], list[int], NDArray[int64], NDArray[Any], float, int, bool]: ...
+def kmedoids(
+    x: _Batch,
+    clusters: int,
+    spec: Spec,
+    engine: Engine,
+    random: tuple[int, int] | None,
+    max_iterations: int,
+    progress: _Progress,
+) -> tuple[NDArray[int64], NDArray[int64], float, int, bool]: ...
+def z_normalize(x: _Batch) -> NDArray[Any]: ...
 def gradients(
     x: _Batch,
     y: _Batch,

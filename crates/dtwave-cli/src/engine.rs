@@ -242,14 +242,9 @@ impl Job {
 
     /// How a matrix is cut: by memory, and so that a tile stays a matter of seconds.
     pub(crate) fn cut<T: Element>(&self, matrix: &Matrix<'_, T>) -> Result<TilePlan> {
-        let Matrix { pairing, x, y, .. } = matrix;
-        // The other half is for the sweep.
-        let budget_bytes = self.memory_limit_bytes / 2;
-        let plan = TilePlan::new(*pairing, x.len(), y.len(), T::BYTES, budget_bytes)
-            .context("--memory-limit is too small")?;
-        const TILE_CELLS: usize = 1 << 33;
-        let pair = (x.max_length().max(1)).saturating_mul(y.max_length().max(1));
-        Ok(plan.with_max_side((TILE_CELLS / pair).isqrt().clamp(32, 2048)))
+        let Matrix { spec, pairing, x, y } = matrix;
+        let session = Session::new((*spec).clone()).memory_limit(self.memory_limit_bytes);
+        session.tile_plan(*pairing, x, y).context("--memory-limit is too small")
     }
 
     /// Computes the tiles that are not in `done`, in order, and hands each to `sink`, row-major. Returns the number of

@@ -1,7 +1,7 @@
 //! Distances of pairs and matrices of them, in memory.
 
 use dtwave::measure::Kind;
-use dtwave::{Anchor, Band, Pairing, SeriesBatch};
+use dtwave::{Anchor, Band, Pairing, Problem, SeriesBatch};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -135,4 +135,27 @@ pub(crate) fn pairwise(
         Ok(values.into_pyarray(py).into_any().unbind())
     }
     with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, &progress))
+}
+
+/// The cells that a call sweeps: of pairs, or of a matrix.
+#[pyfunction]
+pub(crate) fn cells(x: Batch<'_>, y: Option<Batch<'_>>, spec: &Spec, is_zipped: bool) -> PyResult<u64> {
+    fn of<'py, T: Of<'py>>(
+        x: &Batch<'py>,
+        y: Option<&Batch<'py>>,
+        spec: &Spec,
+        is_zipped: bool,
+    ) -> Result<u64, Failure> {
+        let x = x.batch::<T>()?;
+        let pairing = match y {
+            Some(_) if is_zipped => Pairing::Zipped,
+            None if is_symmetric(&spec.0) => Pairing::SelfSymmetric,
+            _ => Pairing::Cross,
+        };
+        let y = y.map_or(Ok(x), |y| y.batch::<T>())?;
+        let problem = Problem::of(spec.0.clone(), pairing, &x, &y)?;
+        problem.check_input(&x, &y)?;
+        Ok(problem.cells(&x, &y)?)
+    }
+    Ok(with_number!(x, T => of::<T>(&x, y.as_ref(), spec, is_zipped))?)
 }

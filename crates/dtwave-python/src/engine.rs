@@ -1,5 +1,6 @@
 //! Where calls run: a device, its memory limit, and the plans that wait between calls.
 
+use dtwave::learn::Context;
 use dtwave::{Device, Observer, Session};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -7,12 +8,14 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 
 use crate::errors::Failure;
+use crate::inputs::Number;
 
 /// A device and the memory that calls may use. Calls that share it share its plans.
 #[pyclass(frozen, module = "dtwave._native")]
 pub(crate) struct Engine {
     session: Session,
     device: Device,
+    memory_limit: u64,
 }
 
 #[pymethods]
@@ -22,12 +25,12 @@ impl Engine {
     fn new(device: &str, threads: usize, memory_limit: u64) -> PyResult<Self> {
         let device = open(device, threads)?;
         let session = Session::new(dtwave::Spec::dtw()).on(device.clone()).memory_limit(memory_limit);
-        Ok(Self { session, device })
+        Ok(Self { session, device, memory_limit })
     }
 
     /// The name of the backend.
     #[getter]
-    fn backend(&self) -> &'static str {
+    pub(crate) fn backend(&self) -> &'static str {
         self.device.name()
     }
 }
@@ -39,6 +42,15 @@ impl Engine {
         match observer {
             Some(observer) => session.observer(observer),
             None => session,
+        }
+    }
+
+    /// The same for neighbours, averages and clusters.
+    pub(crate) fn context<T: Number>(&self, observer: Option<Arc<dyn Observer>>) -> Context<'_, T> {
+        let context = Context::new(self.device.backend::<T>()).with_memory_limit(self.memory_limit);
+        match observer {
+            Some(observer) => context.with_observer(observer),
+            None => context,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use dtwave::Error;
-use pyo3::exceptions::{PyException, PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -17,6 +17,8 @@ pyo3::create_exception!(
 pub(crate) enum Failure {
     /// The library says so.
     Library(Error),
+    /// A file could not be written.
+    File(anyhow::Error),
     /// Python says so.
     Python(PyErr),
     /// The library has a mistake: a panic's text.
@@ -48,6 +50,10 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Library(error) => exception(&error),
+            // The crate of files speaks to people at a command line.
+            Failure::File(error) => {
+                PyOSError::new_err(format!("{error:#}").replace("--resume", "resume=True"))
+            }
             Failure::Python(error) => error,
             Failure::Panic(text) => PyRuntimeError::new_err(format!("a mistake in dtwave itself: {text}")),
         }

@@ -1,6 +1,7 @@
 //! Series as the Python half hands them over: one contiguous array, with offsets where lengths differ.
 
 use dtwave::{Float, SeriesBatch};
+use dtwave_results::NpyElement;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -8,7 +9,7 @@ use pyo3::prelude::*;
 use crate::errors::Failure;
 
 /// A number type of series and results.
-pub(crate) trait Number: Float + Element {}
+pub(crate) trait Number: Float + Element + NpyElement {}
 impl Number for f32 {}
 impl Number for f64 {}
 

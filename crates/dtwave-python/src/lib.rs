@@ -4,13 +4,17 @@
 //! half checks types again, releases the GIL around all work and turns errors and panics into exceptions. It is
 //! private: its signatures are those that the Python half needs.
 
+mod align;
 mod calls;
 mod distances;
 mod engine;
 mod errors;
 mod gradients;
 mod inputs;
+mod learn;
+mod matrix;
 mod measures;
+mod progress;
 
 use pyo3::prelude::*;
 
@@ -18,7 +22,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::distances::{distance_of_arrays, pairwise, zipped};
+    use super::align::{align, expected_alignment, search};
+    #[pymodule_export]
+    use super::distances::{cells, distance_of_arrays, pairwise, zipped};
     #[pymodule_export]
     use super::engine::{Engine, devices};
     #[pymodule_export]
@@ -26,7 +32,13 @@ mod _native {
     #[pymodule_export]
     use super::gradients::{gradients, soft_dtw};
     #[pymodule_export]
+    use super::learn::{barycenter, classify, kmeans, kmedoids, nearest, z_normalize};
+    #[pymodule_export]
+    use super::matrix::{condensed, pairwise_into, pairwise_to_file};
+    #[pymodule_export]
     use super::measures::Spec;
+    #[pymodule_export]
+    use super::progress::Bar;
 
     use pyo3::prelude::*;
 

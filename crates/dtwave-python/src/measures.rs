@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
 
+use crate::distances::is_symmetric;
 use crate::errors::Failure;
 
 /// What to compute: a measure with its parameters and a band, checked.
@@ -65,6 +66,12 @@ impl Spec {
             values.set_item(parameter.name, to_python(py, value)?)?;
         }
         Ok(values)
+    }
+
+    /// Whether `d(x, y) = d(y, x)`.
+    #[getter]
+    fn is_symmetric(&self) -> bool {
+        is_symmetric(&self.0)
     }
 
     /// Whether larger values mean more alike.

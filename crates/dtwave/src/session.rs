@@ -228,6 +228,24 @@ impl Session {
         Ok(out)
     }
 
+    /// How [`tiled`](Self::tiled) had better cut a matrix: a tile takes half of the memory limit at most, the sweep has
+    /// the rest, and a tile stays a matter of seconds.
+    ///
+    /// # Errors
+    /// As [`TilePlan::new`].
+    pub fn tile_plan<T: Float>(
+        &self,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<TilePlan> {
+        const TILE_CELLS: usize = 1 << 33;
+        let budget_bytes = self.memory_limit_bytes / 2;
+        let plan = TilePlan::new(pairing, x.len(), y.len(), T::DTYPE.bytes(), budget_bytes)?;
+        let pair = x.max_length().max(1).saturating_mul(y.max_length().max(1));
+        Ok(plan.with_max_side((TILE_CELLS / pair).isqrt().clamp(32, 2048)))
+    }
+
     /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from [`TilePlan::new`]; `skip`
     /// says which tiles are not wanted (already done); `sink` gets each finished tile, row-major. Tiles off the
     /// diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
@@ -309,6 +327,20 @@ impl Session {
         let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
         let mut paths = self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.paths(x, y))?;
         paths.pop().ok_or_else(|| Error::invalid("one pair has one path"))
+    }
+
+    /// The best warping paths of the s-th series of `x` with the s-th of `y`; several pairs use several threads.
+    ///
+    /// # Errors
+    /// As [`align`](Self::align).
+    pub fn align_all<T: Float>(
+        &self,
+        x: &(impl AsBatch<T> + ?Sized),
+        y: &(impl AsBatch<T> + ?Sized),
+    ) -> Result<Vec<Path<T>>> {
+        let (x, y) = (x.as_batch()?, y.as_batch()?);
+        let (x, y) = (x.batch(), y.batch());
+        self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.paths(x, y))
     }
 
     /// The expected alignment `E = ∂value/∂cost` of Soft-DTW: shape `[n, m]`.

@@ -1,0 +1,260 @@
+//! Matrices that are not made whole in memory: condensed ones, those in the caller's array, those in a file.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use dtwave::{Pairing, SeriesBatch, Session, Tile};
+use dtwave_results::Target;
+use dtwave_results::matrix::{self, Identity, MatrixWriter, Opened, Start};
+use ndarray::ArrayViewMut2;
+use numpy::{IntoPyArray, PyReadwriteArray2};
+use pyo3::prelude::*;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::calls::{self, Progress};
+use crate::distances::{is_symmetric, roughly};
+use crate::engine::Engine;
+use crate::errors::Failure;
+use crate::inputs::{Batch, Number, Of, with_number};
+use crate::measures::Spec;
+
+/// The upper triangle without the diagonal, row by row: `n(n − 1)/2` values.
+#[pyfunction]
+pub(crate) fn condensed(
+    py: Python<'_>,
+    x: Batch<'_>,
+    spec: &Spec,
+    engine: &Engine,
+    progress: Progress,
+) -> PyResult<Py<PyAny>> {
+    fn of<'py, T: Of<'py>>(
+        py: Python<'py>,
+        x: &Batch<'py>,
+        spec: &Spec,
+        engine: &Engine,
+        progress: &Progress,
+    ) -> PyResult<Py<PyAny>> {
+        let x = x.batch::<T>()?;
+        let cells = roughly(Pairing::SelfSymmetric, &x, &x);
+        let values = calls::run(py, cells, progress, |observer| {
+            let n = x.len();
+            let mut values = vec![T::ZERO; n * n.saturating_sub(1) / 2];
+            let session = engine.session(&spec.0, observer);
+            tiled(&session, Pairing::SelfSymmetric, &x, &x, &HashSet::new(), |tile, part| {
+                for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
+                    let start = tile.columns.start.max(i + 1);
+                    let Some(own) = row.get(start - tile.columns.start..) else { continue };
+                    if !own.is_empty() {
+                        let first = i * (2 * n - i - 1) / 2 + start - i - 1;
+                        values[first..first + own.len()].copy_from_slice(own);
+                    }
+                }
+                Ok(())
+            })?;
+            Ok(values)
+        })?;
+        Ok(values.into_pyarray(py).into_any().unbind())
+    }
+    with_number!(x, T => of::<T>(py, &x, spec, engine, &progress))
+}
+
+/// The matrix into `out`, `[n_x, n_y]` of the series' number type, of any strides.
+#[pyfunction]
+pub(crate) fn pairwise_into(
+    py: Python<'_>,
+    x: Batch<'_>,
+    y: Option<Batch<'_>>,
+    spec: &Spec,
+    engine: &Engine,
+    out: &Bound<'_, PyAny>,
+    progress: Progress,
+) -> PyResult<()> {
+    fn of<'py, T: Of<'py>>(
+        py: Python<'py>,
+        (x, y): (&Batch<'py>, Option<&Batch<'py>>),
+        spec: &Spec,
+        engine: &Engine,
+        out: &Bound<'py, PyAny>,
+        progress: &Progress,
+    ) -> PyResult<()> {
+        let mut out: PyReadwriteArray2<'py, T> = out.extract()?;
+        let mut out = out.as_array_mut();
+        let (x, y, pairing) = both::<T>(x, y, spec)?;
+        calls::run(py, roughly(pairing, &x, &y), progress, |observer| {
+            let session = engine.session(&spec.0, observer);
+            tiled(&session, pairing, &x, &y, &HashSet::new(), |tile, part| {
+                put(&mut out, tile, pairing, part);
+                Ok(())
+            })
+        })
+    }
+    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, out, &progress))
+}
+
+/// Both sides of a matrix, and whether half of it is enough.
+fn both<'a, 'py, T: Of<'py>>(
+    x: &'a Batch<'py>,
+    y: Option<&'a Batch<'py>>,
+    spec: &Spec,
+) -> Result<(SeriesBatch<'a, T>, SeriesBatch<'a, T>, Pairing), Failure> {
+    let x = x.batch::<T>()?;
+    Ok(match y {
+        Some(y) => (x, y.batch::<T>()?, Pairing::Cross),
+        None if is_symmetric(&spec.0) => (x, x, Pairing::SelfSymmetric),
+        None => (x, x, Pairing::Cross),
+    })
+}
+
+/// Puts a tile, and its mirror image, in its place.
+fn put<T: Number>(out: &mut ArrayViewMut2<'_, T>, tile: &Tile, pairing: Pairing, part: &[T]) {
+    for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
+        for (j, value) in tile.columns.clone().zip(row) {
+            out[[i, j]] = *value;
+            if tile.is_mirrored(pairing) {
+                out[[j, i]] = *value;
+            }
+        }
+    }
+}
+
+/// Hands every tile that is not in `done` to `sink`.
+fn tiled<T: Number>(
+    session: &Session,
+    pairing: Pairing,
+    x: &SeriesBatch<'_, T>,
+    y: &SeriesBatch<'_, T>,
+    done: &HashSet<usize>,
+    mut sink: impl FnMut(&Tile, &[T]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    // Checked as a whole, so that an error names a series of the batch and not of a tile.
+    let problem = dtwave::Problem::of(session.spec().clone(), pairing, x, y)?;
+    problem.check_input(x, y)?;
+    let tiles = session.tile_plan(pairing, x, y)?;
+    // The session's errors are not ours: what the sink says is kept beside.
+    let mut failed = None;
+    let result = session.tiled(
+        &tiles,
+        x,
+        y,
+        |tile| done.contains(&tile.index),
+        |tile, part| {
+            sink(tile, part).map_err(|failure| {
+                failed = Some(failure);
+                dtwave::Error::Cancelled
+            })
+        },
+    );
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(result?),
+    }
+}
+
+/// The matrix into the `.npy` file at `path`, tile by tile: `(what was found there, notes for the user)`. Found is
+/// `"finished"` (an earlier call wrote this very result), `"named"` (a result of this shape whose job is not known: it
+/// is as it was) or `"written"`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "a call has as many options")]
+pub(crate) fn pairwise_to_file(
+    py: Python<'_>,
+    x: Batch<'_>,
+    y: Option<Batch<'_>>,
+    spec: &Spec,
+    engine: &Engine,
+    path: PathBuf,
+    resume: bool,
+    progress: Progress,
+) -> PyResult<(&'static str, Vec<String>)> {
+    fn of<'py, T: Of<'py>>(
+        py: Python<'py>,
+        (x, y): (&Batch<'py>, Option<&Batch<'py>>),
+        spec: &Spec,
+        engine: &Engine,
+        (path, resume): (PathBuf, bool),
+        progress: &Progress,
+    ) -> PyResult<(&'static str, Vec<String>)> {
+        let given = y.is_some();
+        let (x, y, pairing) = both::<T>(x, y, spec)?;
+        // Files are slow: signals are looked at however few cells there are.
+        calls::run(py, u64::MAX, progress, |observer| {
+            let target = Target::take(&path).map_err(Failure::File)?;
+            let mut notes: Vec<String> = target.note().into_iter().collect();
+            let session = engine.session(&spec.0, observer);
+            let identity = identity(&session, engine.backend(), pairing, &x, &y, given);
+            let start = if resume { Start::Resume } else { Start::Fresh };
+            let mut writer = match matrix::open::<T>(target, &identity, start).map_err(Failure::File)? {
+                Opened::Unfinished(writer, found) => {
+                    notes.extend(found);
+                    writer
+                }
+                Opened::Finished => return Ok(("finished", notes)),
+                Opened::Named(_) => return Ok(("named", notes)),
+            };
+            let tiles = session.tile_plan(pairing, &x, &y)?;
+            let done: HashSet<usize> =
+                tiles.tiles().filter(|tile| writer.has(&place(tile))).map(|tile| tile.index).collect();
+            if !done.is_empty() {
+                notes.push(format!("{} of {} tiles were done already", done.len(), tiles.len()));
+            }
+            tiled(&session, pairing, &x, &y, &done, |tile, part| write(&mut writer, tile, part))?;
+            writer.finish().map_err(Failure::File)?;
+            Ok(("written", notes))
+        })
+    }
+    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, (path, resume), &progress))
+}
+
+fn write<T: Number>(writer: &mut MatrixWriter<T>, tile: &Tile, part: &[T]) -> Result<(), Failure> {
+    writer.write(&place(tile), part).map_err(Failure::File)
+}
+
+/// Where a tile lies in the file.
+fn place(tile: &Tile) -> matrix::Tile {
+    matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }
+}
+
+/// What must agree for a call to continue another's file.
+fn identity<T: Number>(
+    session: &Session,
+    backend: &str,
+    pairing: Pairing,
+    x: &SeriesBatch<'_, T>,
+    y: &SeriesBatch<'_, T>,
+    given: bool,
+) -> Identity {
+    let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let spec = session.spec();
+    let mut options =
+        vec![own("the version of dtwave", env!("CARGO_PKG_VERSION")), own("measure", spec.key())];
+    options.extend(
+        spec.measure.parameters().iter().map(|(parameter, value)| own(parameter.name, &format!("{value:?}"))),
+    );
+    options.extend([
+        own("band", &format!("{:?}", spec.band)),
+        own("device", backend),
+        own("y", if given { "given" } else { "left out" }),
+    ]);
+    Identity {
+        shape: [x.len(), y.len()],
+        element_bytes: T::BYTES,
+        symmetric: pairing == Pairing::SelfSymmetric,
+        options,
+        inputs: vec![own("the content of x", &fingerprint(x)), own("the content of y", &fingerprint(y))],
+    }
+}
+
+/// A hash of the series' values, times and shapes, so that a changed input is noticed.
+fn fingerprint<T: Number>(batch: &SeriesBatch<'_, T>) -> String {
+    let mut hash = Xxh3::new();
+    let mut bytes = Vec::new();
+    hash.update(&(batch.channels() as u64).to_le_bytes());
+    for series in batch.iter() {
+        hash.update(&(series.len() as u64).to_le_bytes());
+        for values in [Some(series.values), series.times].into_iter().flatten() {
+            bytes.clear();
+            values.iter().for_each(|value| value.put(&mut bytes));
+            hash.update(&bytes);
+        }
+    }
+    format!("{:032x}", hash.digest128())
+}

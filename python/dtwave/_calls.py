@@ -1,0 +1,72 @@
+"""What every function does before its own work: options and series become what the native half takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _inputs, _native, _options
+from ._bands import Band
+from ._inputs import Batch, Layout, Packed, Padding
+from ._measure import Measure, spec
+from ._options import DeviceLike
+
+
+@dataclass
+class Call:
+    """What to compute, where, and of what."""
+
+    spec: _native.Spec
+    engine: _native.Engine
+    number: np.dtype[Any]
+    packed: list[Packed]
+
+
+def prepared(
+    batches: list[Batch],
+    measure: str | Measure,
+    band: Band,
+    device: DeviceLike,
+    dtype: Any,
+    threads: int | None,
+    memory_limit: int | None,
+    parameters: dict[str, Any],
+) -> Call:
+    """Errors: those of bad options, and of values that a number type cannot hold."""
+    what = spec(measure, band, parameters)
+    engine = _options.engine(device, threads, memory_limit)
+    number = _inputs.number_type(batches, _options.number_type(dtype))
+    return Call(what, engine, number, [_inputs.pack(batch, number) for batch in batches])
+
+
+def one(x: Any, layout: Layout, lengths: Any, padding: Padding, times: Any = None) -> Batch:
+    """The batch of a call of one argument."""
+    _inputs.same_device(x=x)
+    return _inputs.many(x, "x", layout, lengths, padding, times)
+
+
+def two(
+    x: Any, y: Any, layout: Layout, lengths: Any, padding: Padding, times: Any = None
+) -> tuple[Batch, Batch]:
+    """The batches of a call of two; lengths and times are tuples of those of x and those of y."""
+    _inputs.same_device(x=x, y=y)
+    lengths_x, lengths_y = each("lengths", lengths)
+    times_x, times_y = each("times", times)
+    return (
+        _inputs.many(x, "x", layout, lengths_x, padding, times_x),
+        _inputs.many(y, "y", layout, lengths_y, padding, times_y),
+    )
+
+
+def each(name: str, values: Any) -> tuple[Any, Any]:
+    """An option of both arguments.
+
+    Errors: `TypeError` if it is no tuple of two.
+    """
+    if values is None:
+        return None, None
+    if not isinstance(values, (tuple, list)) or len(values) != 2:
+        raise TypeError(f"{name} must be a tuple of two: the {name} of x and those of y")
+    return values[0], values[1]

@@ -1,0 +1,255 @@
+"""Classes, averages and clusters of series."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _calls, _inputs, _native, _options, _progress
+from ._bands import Band
+from ._inputs import Layout, Padding
+from ._measure import Measure
+from ._options import DeviceLike
+from ._results import Barycenter, KMeans, KMedoids
+
+#: How averages are minimised where there is a gradient.
+Optimizer = Literal["lbfgs", "adam"]
+
+
+def _minimizer(optimizer: str, learning_rate: float | None) -> tuple[str, float]:
+    if optimizer not in ("lbfgs", "adam"):
+        raise ValueError(f'optimizer must be "lbfgs" or "adam", got {optimizer!r}')
+    if optimizer == "lbfgs":
+        if learning_rate is not None:
+            raise ValueError('learning_rate is for optimizer="adam"')
+        return optimizer, 10.0
+    return optimizer, 0.05 if learning_rate is None else float(learning_rate)
+
+
+def classify(
+    train: Any,
+    labels: Any,
+    test: Any,
+    *,
+    k: int = 1,
+    measure: str | Measure = "dtw",
+    band: Band = None,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: tuple[Any, Any] | None = None,
+    padding: Padding = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> NDArray[Any]:
+    """The label of each series of `test`: the one most frequent among its k nearest series of `train`.
+
+    train, test: series as for `pairwise`. labels: one per series of `train`, numbers or strings. Of equally frequent
+    labels the one with the nearest series is taken. lengths: a tuple of those of train and those of test.
+    Other options: as for `nearest`.
+
+    Returns `[n_test]`, of the type of the labels. Cover & Hart 1967, 10.1109/TIT.1967.1053964.
+
+    Time and memory: as `nearest`. Errors: as `nearest`; `ValueError` if there is not one label per series.
+    """
+    _inputs.same_device(train=train, test=test)
+    lengths_train, lengths_test = _calls.each("lengths", lengths)
+    batches = [
+        _inputs.many(train, "train", layout, lengths_train, padding),
+        _inputs.many(test, "test", layout, lengths_test, padding),
+    ]
+    names = np.asarray(labels)
+    if names.shape != (len(batches[0]),):
+        raise ValueError(f"labels must be one per series of train ({len(batches[0])}), got shape {list(names.shape)}")
+    known, classes = np.unique(names, return_inverse=True)
+    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
+    first, second = call.packed
+    many = _options.whole("k", k, 1)
+    with _progress.shown(progress, "classify", lambda: _native.cells(first, second, call.spec, False)) as bar:
+        found = _native.classify(first, classes.tolist(), second, many, call.spec, call.engine, bar)
+    predicted: NDArray[Any] = known[found]
+    return predicted
+
+
+def barycenter(
+    x: Any,
+    *,
+    measure: str | Measure = "dtw",
+    weights: Any = None,
+    start: Union[Literal["medoid", "mean"], Any] = "medoid",
+    optimizer: Optimizer = "lbfgs",
+    learning_rate: float | None = None,
+    max_iterations: int = 100,
+    tolerance: float = 1e-6,
+    band: Band = None,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    padding: Padding = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> Barycenter:
+    """The average of series: DBA for dtw, descent by the gradient for soft_dtw and soft_dtw_divergence.
+
+    x: series as for `pairwise`.
+    weights: one per series, at least 0, not all 0.
+    start: "medoid", "mean" (of series of equal length), or a series; it fixes the length of the average.
+    optimizer, learning_rate: how a differentiable cost is minimised; DBA does not use them. The learning rate is adam's
+        (0.05), in units of the values.
+    max_iterations: 0 returns the start with its cost.
+    tolerance: converged when an iteration lowers the cost by no more than this fraction of it.
+    Other options: as for `distance`.
+
+    Returns `Barycenter`, whose `center` has the axes of one series of `x`. It is a local minimum, which depends on the
+    start.
+
+    Time: a matrix of distances for the medoid, then about two sweeps per series and iteration.
+
+    Errors: as `distance`; `ValueError` for measures without an average. Petitjean et al. 2011,
+    10.1016/j.patcog.2010.09.013; Cuturi & Blondel 2017, arXiv 1703.01541.
+
+    >>> import dtwave
+    >>> dtwave.barycenter([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]).center
+    array([0., 2., 0., 0.])
+    """
+    batch = _calls.one(x, layout, lengths, padding)
+    batches = [batch]
+    kind = start if isinstance(start, str) else "series"
+    if kind == "series":
+        batches.append(_inputs.one(start, "start", layout))
+    elif kind not in ("medoid", "mean"):
+        raise ValueError(f'start must be "medoid", "mean" or a series, got {start!r}')
+    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
+    given = None
+    if weights is not None:
+        given = np.asarray(_inputs.plain(weights, "weights"), dtype=np.float64)
+        if given.shape != (len(batch),):
+            raise ValueError(f"weights must be one per series ({len(batch)}), got shape {list(given.shape)}")
+    with _progress.shown(progress, "barycenter", lambda: 0) as bar:
+        center, costs, converged = _native.barycenter(
+            call.packed[0],
+            call.spec,
+            call.engine,
+            None if given is None else given.tolist(),
+            kind,
+            call.packed[1] if kind == "series" else None,
+            _minimizer(optimizer, learning_rate),
+            _options.whole("max_iterations", max_iterations, 0),
+            float(tolerance),
+            bar,
+        )
+    return Barycenter(batch.shaped(center), np.array(costs), converged)
+
+
+def kmeans(
+    x: Any,
+    clusters: int,
+    *,
+    measure: str | Measure = "dtw",
+    restarts: int = 3,
+    max_iterations: int = 50,
+    tolerance: float = 1e-6,
+    center_iterations: int = 10,
+    optimizer: Optimizer = "lbfgs",
+    learning_rate: float | None = None,
+    seed: int = 0,
+    band: Band = None,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    padding: Padding = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> KMeans:
+    """Clusters round averages, under dtw, soft_dtw or soft_dtw_divergence.
+
+    x: series as for `pairwise`. clusters: from 1 to the number of series.
+    restarts: starts by k-means++; the one of least inertia is returned.
+    max_iterations: rounds per start. center_iterations: iterations of each average per round.
+    tolerance: converged when a round lowers the inertia by no more than this fraction of it.
+    seed: of the starts; the same seed gives the same clusters.
+    Other options: as for `barycenter`.
+
+    Returns `KMeans`. Time per round: `clusters * n` sweeps and an average per cluster.
+
+    Errors: as `barycenter`. MacQueen 1967; with DBA Petitjean et al. 2011, 10.1016/j.patcog.2010.09.013.
+    """
+    batch = _calls.one(x, layout, lengths, padding)
+    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters)
+    with _progress.shown(progress, "kmeans", lambda: 0) as bar:
+        values, points, labels, distances, inertia, iterations, converged = _native.kmeans(
+            call.packed[0],
+            _options.whole("clusters", clusters, 0),
+            call.spec,
+            call.engine,
+            _options.whole("restarts", restarts, 0),
+            _options.whole("max_iterations", max_iterations, 0),
+            float(tolerance),
+            _options.whole("center_iterations", center_iterations, 0),
+            _minimizer(optimizer, learning_rate),
+            _options.whole("seed", seed, 0),
+            bar,
+        )
+    channels = batch.parts[0].shape[-1]
+    parts = np.split(values.reshape(-1, channels), np.cumsum(points)[:-1])
+    return KMeans([batch.shaped(part) for part in parts], labels, distances, inertia, iterations, converged)
+
+
+def kmedoids(
+    x: Any,
+    clusters: int,
+    *,
+    measure: str | Measure = "dtw",
+    restarts: int | None = None,
+    max_iterations: int = 100,
+    seed: int = 0,
+    band: Band = None,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    padding: Padding = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> KMedoids:
+    """Clusters round members, under any measure, by FasterPAM.
+
+    x: series as for `pairwise`. clusters: from 1 to the number of series.
+    restarts: starts drawn at random, of which the best is returned; unless given, one greedy start (BUILD).
+    max_iterations: passes over all candidates per start. seed: of the random starts.
+    Other options: as for `pairwise`.
+
+    Returns `KMedoids`. Time: half a matrix of distances, then O(n²) per pass. Memory: the matrix.
+
+    Errors: as `distance`; `MemoryError` if the matrix does not fit the memory limit. Schubert & Rousseeuw 2021,
+    10.1016/j.is.2021.101804.
+    """
+    batch = _calls.one(x, layout, lengths, padding)
+    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters)
+    random = None
+    if restarts is not None:
+        random = (_options.whole("restarts", restarts, 0), _options.whole("seed", seed, 0))
+    first = call.packed[0]
+    with _progress.shown(progress, "kmedoids", lambda: _native.cells(first, None, call.spec, False)) as bar:
+        found = _native.kmedoids(
+            first,
+            _options.whole("clusters", clusters, 0),
+            call.spec,
+            call.engine,
+            random,
+            _options.whole("max_iterations", max_iterations, 0),
+            bar,
+        )
+    return KMedoids(*found)

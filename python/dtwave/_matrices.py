@@ -1,0 +1,234 @@
+"""Matrices of distances: whole, condensed, sparse, in an array of the caller's or in a file of any size."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Union, overload
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _calls, _inputs, _native, _options, _progress
+from ._bands import Band
+from ._calls import Call
+from ._distances import others
+from ._inputs import Batch, Layout, Padding
+from ._measure import Measure
+from ._options import DeviceLike
+from ._results import Graph
+
+#: Where a matrix goes: a `.npy` file, or an array.
+Out = Union[None, str, "os.PathLike[str]", NDArray[Any]]
+
+
+@overload
+def pairwise(
+    x: Any,
+    y: Any = None,
+    *,
+    measure: str | Measure = "dtw",
+    band: Band = None,
+    k: None = None,
+    condensed: bool = False,
+    out: Out = None,
+    resume: bool = False,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    padding: Padding = None,
+    times: Any = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> NDArray[Any]: ...
+
+
+@overload
+def pairwise(
+    x: Any,
+    y: Any = None,
+    *,
+    k: int,
+    measure: str | Measure = "dtw",
+    band: Band = None,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    padding: Padding = None,
+    times: Any = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> Graph: ...
+
+
+def pairwise(
+    x: Any,
+    y: Any = None,
+    *,
+    measure: str | Measure = "dtw",
+    band: Band = None,
+    k: int | None = None,
+    condensed: bool = False,
+    out: Out = None,
+    resume: bool = False,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    padding: Padding = None,
+    times: Any = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> NDArray[Any] | Graph:
+    """Distances of every series of `x` with every series of `y`, or with every other of `x`.
+
+    x, y: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths. Without `y`, half of the
+        matrix is computed and mirrored (not for subsequence_dtw and bands of explicit ranges, which are not symmetric).
+    k: only the k nearest of each row, as a sparse graph; without `y` a series is not its own neighbour.
+    condensed: the upper triangle of a symmetric matrix alone, as scipy's `pdist` has it: `[n (n - 1) / 2]`.
+    out: a `.npy` file, written tile by tile and whole or absent under its name, of any size; or an array (also a memory
+        map) of the matrix's shape and number type.
+    resume: continues the file of a call that was interrupted. What was finished is checked and kept.
+    lengths, times: of x; with `y` a tuple of those of x and of y.
+    progress: True shows a bar (tqdm's where it is installed).
+    Other options: as for `zipped`.
+
+    Returns `[n_x, n_y]` of float32 or float64: `out` if it is an array, a read-only memory map if it is a file; with
+    `k` a `Graph`.
+
+    Time: one sweep per pair. Memory: the matrix; with `out` or `k` one tile of it (half of `memory_limit` at most).
+
+    Errors: as `distance`; `OSError` for a file that cannot be written or holds another result, `ValueError` and
+    `TypeError` for an array of another shape or type, or one that cannot be written.
+    """
+    if y is None:
+        batches = [_calls.one(x, layout, lengths, padding, times)]
+    else:
+        batches = list(_calls.two(x, y, layout, lengths, padding, times))
+    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
+    _check_form(k, condensed, out, resume, y, call)
+    first, second = call.packed[0], call.packed[1] if y is not None else None
+    with _progress.shown(progress, "pairwise", lambda: _native.cells(first, second, call.spec, False)) as bar:
+        if k is not None:
+            return _graph(call, _options.whole("k", k, 1), batches, bar)
+        if condensed:
+            return _native.condensed(first, call.spec, call.engine, bar)
+        if out is None:
+            return _native.pairwise(first, second, call.spec, call.engine, bar)
+        if isinstance(out, np.ndarray):
+            _check_array(out, (len(batches[0]), len(batches[-1])), call.number)
+            _native.pairwise_into(first, second, call.spec, call.engine, out, bar)
+            return out
+        return _to_file(call, batches, os.fspath(out), resume, bar)
+
+
+def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: Call) -> None:
+    """Refuses forms that exclude each other."""
+    wanted = [name for name, is_wanted in [("k", k is not None), ("condensed", condensed), ("out", out is not None)]
+              if is_wanted]
+    if len(wanted) > 1:
+        raise ValueError(f"{' and '.join(wanted)} exclude each other: ask for one form of the matrix")
+    if condensed and (y is not None or not call.spec.is_symmetric):
+        why = "y is given" if y is not None else "these distances are not symmetric"
+        raise ValueError(f"condensed is for the symmetric matrix of x with itself, but {why}")
+    if k is not None and not call.spec.is_symmetric:
+        raise ValueError("k is for symmetric distances; for others use dtwave.nearest, which says whose turn is first")
+    if isinstance(out, np.ndarray) or out is None:
+        if resume:
+            raise ValueError("resume continues a .npy file: pass out=PATH")
+    elif not isinstance(out, (str, os.PathLike)):
+        raise TypeError(f"out must be a .npy file or an array, got {type(out).__name__}")
+    elif os.path.splitext(os.fspath(out))[1].lower() != ".npy":
+        raise ValueError(f"out must be a .npy file, got {os.fspath(out)!r}")
+
+
+def _check_array(out: NDArray[Any], shape: tuple[int, int], number: np.dtype[Any]) -> None:
+    if out.shape != shape:
+        raise ValueError(f"out must have the shape {list(shape)}, got {list(out.shape)}")
+    if out.dtype != number:
+        raise TypeError(f"out must be an array of {number}, as the series are, got {out.dtype}")
+    if not out.flags.writeable:
+        raise ValueError("out cannot be written: it is a read-only array")
+    if not out.flags.aligned:
+        raise ValueError("out cannot be written: its values are not aligned in memory")
+
+
+def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) -> Graph:
+    """The k nearest of each row."""
+    first, candidates = call.packed[0], call.packed[-1]
+    rows, columns = len(batches[0]), len(batches[-1])
+    is_own = len(batches) == 1
+    if k > columns - is_own:
+        raise ValueError(f"k must be at most {columns - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
+    if is_own:
+        found = others(*_native.nearest(first, None, k + 1, call.spec, call.engine, bar))
+    else:
+        found = _native.nearest(candidates, first, k, call.spec, call.engine, bar)
+    indices, distances = found
+    indptr = np.arange(rows + 1, dtype=np.int64) * k
+    return Graph(indptr, indices.reshape(-1), distances.reshape(-1), (rows, columns))
+
+
+def _to_file(
+    call: Call, batches: list[Batch], path: str, resume: bool, bar: _progress.Progress
+) -> NDArray[Any]:
+    first, second = call.packed[0], call.packed[1] if len(batches) > 1 else None
+    found, notes = _native.pairwise_to_file(first, second, call.spec, call.engine, path, resume, bar)
+    for note in notes:
+        warnings.warn(f"{path}: {note}" if path not in note else note, stacklevel=4)
+    matrix: NDArray[Any] = np.load(path, mmap_mode="r")
+    if found == "named":
+        compared = _compare(call, batches, matrix, path)
+        warnings.warn(
+            f"{path} is finished already: its shape and type are right, and so is a sample of {compared} computed again; "
+            "the other values were not compared",
+            stacklevel=4,
+        )
+    return matrix
+
+
+def _compare(call: Call, batches: list[Batch], matrix: NDArray[Any], path: str) -> int:
+    """Computes a sample of a finished file again; the number of values.
+
+    Errors: `OSError` if a value is another.
+    """
+    a, b = batches[0], batches[-1]
+    rows, columns = _spread(len(a)), _spread(len(b))
+    sides = [_inputs.pack(_picked(batch, indices), call.number) for batch, indices in ((a, rows), (b, columns))]
+    expected = _native.pairwise(sides[0], sides[1], call.spec, call.engine, None)
+    wanted = np.ones(expected.shape, dtype=bool)
+    if len(batches) == 1 and call.spec.is_symmetric:
+        # The lower half is the mirrored upper one, which rounds differently.
+        wanted = np.less_equal.outer(rows, columns)
+    tolerance = 1e-3 if call.number == np.float32 else 1e-8
+    same = np.isclose(matrix[np.ix_(rows, columns)], expected, rtol=tolerance, atol=0.0, equal_nan=True)
+    wrong = np.argwhere(wanted & ~same)
+    if len(wrong):
+        i, j = (int(index) for index in wrong[0])
+        row, column = int(rows[i]), int(columns[j])
+        raise OSError(
+            f"{path} is a result of another job: the distance of row {row} and column {column} is "
+            f"{matrix[row, column]} there, {expected[i, j]} in this one; leave out resume=True to replace it, or choose "
+            "another name"
+        )
+    return int(wanted.sum())
+
+
+def _spread(count: int) -> NDArray[np.int64]:
+    """At most 8 indices, with the first and the last."""
+    return np.unique(np.linspace(0, count - 1, min(count, 8)).astype(np.int64)) if count else np.empty(0, np.int64)
+
+
+def _picked(batch: Batch, indices: NDArray[np.int64]) -> Batch:
+    chosen = [batch.arrays[int(index)] for index in indices]
+    times = None if batch.times is None else [batch.times[int(index)] for index in indices]
+    arrays: Any = chosen if isinstance(batch.arrays, list) else batch.arrays[indices]
+    return Batch(arrays, batch.name, times)

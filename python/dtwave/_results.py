@@ -1,0 +1,202 @@
+"""What functions return besides arrays: small objects that do not change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def _short(array: NDArray[Any]) -> str:
+    return f"{array.dtype}{list(array.shape)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """Two series and the points of them that match.
+
+    distance: the cost of the path.
+    path: `[steps, 2]` of int64: matched points (i, j), 0-based, from the first to the last. For derivative measures
+        they are points of the derivative: its point i belongs to point i + 1 of the series.
+    x, y: the series, `[length, channels]`.
+    """
+
+    distance: float
+    path: NDArray[np.int64]
+    x: NDArray[Any] = field(repr=False)
+    y: NDArray[Any] = field(repr=False)
+
+    def __len__(self) -> int:
+        """Steps of the path."""
+        return len(self.path)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """The steps, as pairs of ints."""
+        return iter([(int(i), int(j)) for i, j in self.path])
+
+    def __repr__(self) -> str:
+        return f"Alignment(distance={self.distance:.6g}, path={len(self.path)} steps)"
+
+    def plot(self, **options: Any) -> Any:
+        """Draws both series and what matches; needs matplotlib. Options are those of `dtwave.plots.alignment`."""
+        return import_module("dtwave.plots").alignment(self, **options)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A stretch of a reference that matches a query.
+
+    distance: the cost of the match.
+    start, end: its first and last point in the reference, 0-based; `end` is part of it.
+    """
+
+    distance: float
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        """Points of the stretch."""
+        return self.end + 1 - self.start
+
+    @property
+    def slice(self) -> slice:
+        """The stretch: `reference[match.slice]`."""
+        return slice(self.start, self.end + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """The nearest series to each of some series, nearest first.
+
+    indices: `[n_y, k]` of int64, into x.
+    distances: `[n_y, k]`, in the same order.
+    """
+
+    indices: NDArray[np.int64]
+    distances: NDArray[Any]
+
+    def __len__(self) -> int:
+        """Series that were asked about."""
+        return len(self.indices)
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        """`indices, distances = nearest(...)`."""
+        return iter((self.indices, self.distances))
+
+    def __repr__(self) -> str:
+        return f"Neighbors(k={self.indices.shape[1]}, of {len(self)} series)"
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A sparse matrix of the distances of each row's nearest series, in compressed rows (CSR).
+
+    The entries of row i are `data[indptr[i]:indptr[i + 1]]`, nearest first, in the columns
+    `indices[indptr[i]:indptr[i + 1]]`. A distance of 0 is an entry too. HDBSCAN, UMAP and scikit-learn take it as
+    `to_scipy()`.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int64]
+    data: NDArray[Any]
+    shape: tuple[int, int]
+
+    def to_scipy(self) -> Any:
+        """The same as a `scipy.sparse.csr_matrix`, without a copy; needs SciPy."""
+        from scipy.sparse import csr_matrix  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        return csr_matrix((self.data, self.indices, self.indptr), shape=self.shape)
+
+    def __repr__(self) -> str:
+        return f"Graph({self.shape[0]} x {self.shape[1]}, {len(self.data)} entries of {self.data.dtype})"
+
+
+@dataclass(frozen=True, eq=False)
+class Barycenter:
+    """An average and how it was reached.
+
+    center: `[length]`, or `[length, channels]` for series that have an axis of channels.
+    costs: the weighted sum of distances, of the start and after each iteration.
+    converged: whether the cost stopped falling before the iterations ran out.
+    """
+
+    center: NDArray[Any]
+    costs: NDArray[np.float64]
+    converged: bool
+
+    @property
+    def cost(self) -> float:
+        """The cost of `center`: the least of `costs`."""
+        return float(self.costs.min())
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done."""
+        return len(self.costs) - 1
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """`np.asarray(average)` is its centre."""
+        return np.array(self.center, dtype=dtype) if copy else np.asarray(self.center, dtype=dtype)
+
+    def __repr__(self) -> str:
+        how = "converged" if self.converged else "not converged"
+        return f"Barycenter(center={_short(self.center)}, cost={self.cost:.6g}, {self.iterations} iterations, {how})"
+
+    def plot(self, x: Any, **options: Any) -> Any:
+        """Draws the average over its series; needs matplotlib. Options are those of `dtwave.plots.barycenter`."""
+        return import_module("dtwave.plots").barycenter(self, x, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class KMeans:
+    """Clusters round averages.
+
+    centers: one per cluster, `[length]` or `[length, channels]`, of the lengths of the series they started from.
+    labels: the cluster of each series, `[n]` of int64.
+    distances: of each series from its centre, `[n]`.
+    inertia: the sum of the distances.
+    iterations: rounds of the start that won.
+    converged: whether the inertia stopped falling before the rounds ran out.
+    """
+
+    centers: list[NDArray[Any]]
+    labels: NDArray[np.int64]
+    distances: NDArray[Any]
+    inertia: float
+    iterations: int
+    converged: bool
+
+    def __repr__(self) -> str:
+        how = "converged" if self.converged else "not converged"
+        return (
+            f"KMeans({len(self.centers)} clusters of {len(self.labels)} series, inertia={self.inertia:.6g}, "
+            f"{self.iterations} iterations, {how})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class KMedoids:
+    """Clusters round members.
+
+    medoids: index of the medoid of each cluster, `[k]` of int64, increasing.
+    labels: the cluster of each series, `[n]` of int64: that of its nearest medoid.
+    loss: the sum of the distances of all series to their medoid; of a similarity, minus the sum.
+    iterations: passes of the start that won.
+    converged: whether no swap of a medoid with another series lowers the loss.
+    """
+
+    medoids: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    loss: float
+    iterations: int
+    converged: bool
+
+    def __repr__(self) -> str:
+        how = "converged" if self.converged else "not converged"
+        return (
+            f"KMedoids({len(self.medoids)} clusters of {len(self.labels)} series, loss={self.loss:.6g}, "
+            f"{self.iterations} iterations, {how})"
+        )

@@ -1,0 +1,122 @@
+"""Where a query occurs in a longer series."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from . import _calls, _inputs, _native, _options
+from ._bands import Band
+from ._inputs import Batch, Layout
+from ._measure import Measure
+from ._options import DeviceLike
+from ._results import Match
+
+
+def search(
+    query: Any,
+    reference: Any,
+    *,
+    k: int | None = None,
+    threshold: float | None = None,
+    exclusion: int = 0,
+    normalized_window: int | None = None,
+    measure: str | Measure = "dtw",
+    band: Band = None,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    **parameters: Any,
+) -> list[Match]:
+    """The best matches of a query in a longer series, best first, by subsequence DTW.
+
+    query, reference: `[length]` or `[length, channels]`.
+    k: most matches; 1, or all within the threshold if there is one.
+    threshold: only matches that cost at most this much.
+    exclusion: after each match, ends within this many points of its end are excluded.
+    normalized_window: compares the z-normalised query with every z-normalised window of this many points instead, both
+        ends matched.
+    measure: dtw, with its cost.
+    band: of the grid of the query and the whole reference, or of the window.
+    Other options: as for `distance`.
+
+    Returns a list of `Match`; fewer than k if the reference holds no more.
+
+    Time: one sweep of `len(query) * len(reference)` cells; with windows, one per window.
+
+    Errors: as `distance`.
+
+    >>> import dtwave
+    >>> dtwave.search([1.0, 2.0, 1.0], [5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0])
+    [Match(distance=0.0, start=3, end=6)]
+    """
+    _inputs.same_device(query=query, reference=reference)
+    batch = _inputs.one(query, "query", layout)
+    chosen = _chosen(k, threshold, exclusion, normalized_window)
+    options = (measure, band, device, dtype, threads, memory_limit, parameters)
+    return _found(batch, reference, layout, chosen, options)[0]
+
+
+def search_all(
+    queries: Any,
+    reference: Any,
+    *,
+    k: int | None = None,
+    threshold: float | None = None,
+    exclusion: int = 0,
+    normalized_window: int | None = None,
+    measure: str | Measure = "dtw",
+    band: Band = None,
+    device: DeviceLike = None,
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    layout: Layout = "channels_last",
+    lengths: Any = None,
+    **parameters: Any,
+) -> list[list[Match]]:
+    """The best matches of each query in a longer series: a list per query, each as `search` returns it.
+
+    queries: `[queries, length]`, `[queries, length, channels]`, or a list of series. lengths: points of each padded
+    query. Other options: as for `search`. Queries share the threads.
+    """
+    _inputs.same_device(queries=queries, reference=reference)
+    batch = _inputs.many(queries, "queries", layout, lengths)
+    chosen = _chosen(k, threshold, exclusion, normalized_window)
+    options = (measure, band, device, dtype, threads, memory_limit, parameters)
+    return _found(batch, reference, layout, chosen, options)
+
+
+#: Most matches, exclusion, threshold, window.
+_Chosen = tuple[Any, int, Any, Any]
+
+
+def _chosen(k: Any, threshold: Any, exclusion: Any, window: Any) -> _Chosen:
+    """Which matches are wanted."""
+    many = None if k is None else _options.whole("k", k, 1)
+    if threshold is not None and (
+        isinstance(threshold, (bool, np.bool_)) or not isinstance(threshold, (int, float, np.integer, np.floating))
+    ):
+        raise TypeError(f"threshold must be a number, got {threshold!r}")
+    if many is None and threshold is None:
+        many = 1
+    apart = _options.whole("exclusion", exclusion, 0, "points")
+    points = None if window is None else _options.whole("normalized_window", window, 1, "points")
+    return many, apart, threshold, points
+
+
+def _found(
+    queries: Batch, reference: Any, layout: Layout, chosen: _Chosen, options: tuple[Any, ...]
+) -> list[list[Match]]:
+    measure, *others = options
+    if measure == "subsequence_dtw":
+        measure = "dtw"
+    batches = [queries, _inputs.one(reference, "reference", layout)]
+    call = _calls.prepared(batches, measure, *others)
+    first, second = call.packed
+    found = _native.search(first, second, call.spec, call.engine, *chosen, None)
+    return [[Match(*hit) for hit in hits] for hits in found]

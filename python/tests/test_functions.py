@@ -1,0 +1,146 @@
+"""Paths, searches, gradients, classes, averages, clusters: worked numbers and what must hold of any result."""
+
+import numpy as np
+import pytest
+
+import dtwave
+
+RNG = np.random.default_rng(21)
+
+
+def test_paths():
+    found = dtwave.align([0.0, 1.0, 5.0], [0.0, 5.0, 5.0], band=1)
+    assert list(found) == [(0, 0), (1, 0), (2, 1), (2, 2)] and found.distance == 1.0
+    assert len(found) == 4 and found.path.dtype == np.int64
+    assert repr(found) == "Alignment(distance=1, path=4 steps)"
+    x, y = RNG.normal(size=(3, 20, 2)), RNG.normal(size=(3, 25, 2))
+    for one, a, b in zip(dtwave.align_pairs(x, y, measure="adtw"), x, y):
+        assert one.distance == dtwave.distance(a, b, measure="adtw")
+        alone = dtwave.align(a, b, measure="adtw")
+        assert np.array_equal(one.path, alone.path) and np.array_equal(one.x, a)
+    steps = np.diff(dtwave.align(x[0], y[0]).path, axis=0)
+    assert {tuple(step) for step in steps.tolist()} <= {(0, 1), (1, 0), (1, 1)}
+    with pytest.raises(ValueError, match="soft_dtw has no warping path"):
+        dtwave.align(x[0], y[0], measure="soft_dtw")
+
+
+def test_expected_alignments_are_gradients():
+    x, y = RNG.normal(size=5), RNG.normal(size=6)
+    expected = dtwave.expected_alignment(x, y, gamma=0.5)
+    _, grad_x, _ = dtwave.gradients(x[None], y[None], gamma=0.5)
+    assert expected.shape == (5, 6) and expected[0, 0] == pytest.approx(1.0)
+    assert grad_x[0] == pytest.approx((expected * 2.0 * (x[:, None] - y)).sum(axis=1))
+
+
+def test_searches():
+    reference = np.array([5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0, 1.0, 2.1, 1.0])
+    query = [1.0, 2.0, 1.0]
+    (best,) = dtwave.search(query, reference)
+    assert best == dtwave.Match(0.0, 3, 6) and len(best) == 4
+    assert np.array_equal(reference[best.slice], [1.0, 2.0, 2.0, 1.0])
+    two = dtwave.search(query, reference, k=2, exclusion=2)
+    assert [hit.end for hit in two] == [6, 10]
+    within = dtwave.search(query, reference, threshold=0.5, exclusion=2)
+    assert within == two
+    assert dtwave.search_all([query, [5.0, 5.0]], reference)[0] == [best]
+    (window,) = dtwave.search([0.0, 1.0, 0.0], reference, normalized_window=3)
+    assert (window.start, window.end) == (6, 8) and window.distance < 1e-20
+    with pytest.raises(ValueError, match="defined for dtw only, got msm"):
+        dtwave.search(query, reference, measure="msm")
+    with pytest.raises(ValueError, match="finite cost of at least 0"):
+        dtwave.search(query, reference, threshold=-1.0)
+    with pytest.raises(TypeError, match="threshold must be a number"):
+        dtwave.search(query, reference, threshold="much")
+
+
+@pytest.mark.parametrize("measure", ["soft_dtw", "soft_dtw_divergence"])
+def test_gradients_are_slopes(measure):
+    x, y = [RNG.normal(size=4), RNG.normal(size=6)], [RNG.normal(size=5), RNG.normal(size=3)]
+    values, grad_x, grad_y = dtwave.gradients(x, y, measure=measure, upstream=[1.0, 3.0])
+    assert np.array_equal(values, dtwave.zipped(x, y, measure=measure))
+    assert [g.shape for g in grad_x] == [(4,), (6,)] and [g.shape for g in grad_y] == [(5,), (3,)]
+    step = 1e-6
+    for point in range(6):
+        up, down = x[1].copy(), x[1].copy()
+        up[point] += step
+        down[point] -= step
+        slope = dtwave.distance(up, y[1], measure=measure) - dtwave.distance(down, y[1], measure=measure)
+        assert grad_x[1][point] == pytest.approx(3.0 * slope / (2 * step), rel=1e-6, abs=1e-6)
+    with pytest.raises(ValueError, match="msm has no gradient"):
+        dtwave.gradients(x, y, measure="msm")
+    with pytest.raises(ValueError, match="one number per pair"):
+        dtwave.gradients(x, y, upstream=[1.0])
+
+
+def test_gradients_of_padded_series_have_their_form():
+    x, y = RNG.normal(size=(2, 3, 5)), RNG.normal(size=(2, 3, 6))
+    lengths = [5, 2], [4, 6]
+    _, grad_x, grad_y = dtwave.gradients(x, y, layout="channels_first", lengths=lengths)
+    assert grad_x.shape == x.shape and grad_y.shape == y.shape
+    assert not grad_x[1, :, 2:].any() and grad_x[1, :, :2].all() and not grad_y[0, :, 4:].any()
+
+
+def test_classes_keep_the_type_of_their_labels():
+    train = [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]
+    test = [[0.1, 0.9, 0.1], [1.0, 0.1, 1.0]]
+    assert dtwave.classify(train, ["peak", "dip", "peak"], test).tolist() == ["peak", "dip"]
+    assert dtwave.classify(train, [7, -3, 7], test, k=3, measure="msm").tolist() == [7, 7]
+    with pytest.raises(ValueError, match=r"one per series of train \(3\)"):
+        dtwave.classify(train, [1, 2], test)
+
+
+def test_averages():
+    found = dtwave.barycenter([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]])
+    assert found.center.tolist() == [0.0, 2.0, 0.0, 0.0] and found.converged and found.cost == 0.0
+    assert np.asarray(found).tolist() == found.center.tolist()
+    x = RNG.normal(size=(5, 8, 2))
+    soft = dtwave.barycenter(x, measure="soft_dtw", gamma=0.1, start="mean", weights=[1, 1, 1, 1, 0])
+    assert soft.center.shape == (8, 2) and soft.costs[0] > soft.costs[-1] == soft.cost
+    assert np.array_equal(dtwave.barycenter(x, start=x[2], max_iterations=0).center, x[2])
+    adam = dtwave.barycenter(x, measure="soft_dtw", optimizer="adam", learning_rate=0.01, max_iterations=3)
+    assert adam.iterations == 3
+    for options, text in [
+        ({"measure": "msm"}, "an average is defined under"),
+        ({"start": "middle"}, 'start must be "medoid"'),
+        ({"optimizer": "sgd"}, "optimizer must be"),
+        ({"learning_rate": 0.1}, "for optimizer="),
+        ({"weights": [1.0]}, r"one per series \(5\)"),
+        ({"weights": [-1.0] * 5}, "weight"),
+        ({"max_iterations": -1}, "max_iterations must be"),
+        ({"tolerance": -1.0}, "tolerance must be"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            dtwave.barycenter(x, **options)
+
+
+def test_clusters():
+    x = np.array([[0.0, 1.0, 0.0], [5.0, 5.0, 5.0], [0.0, 1.1, 0.0], [5.0, 5.1, 5.0]])
+    means = dtwave.kmeans(x, 2, seed=3)
+    medoids = dtwave.kmedoids(x, 2, measure="twed")
+    for labels in (means.labels, medoids.labels):
+        assert labels[0] == labels[2] != labels[1] == labels[3]
+    assert means.centers[0].shape == (3,) and means.inertia == pytest.approx(means.distances.sum())
+    assert means.distances[0] == dtwave.distance(means.centers[means.labels[0]], x[0])
+    assert medoids.loss == pytest.approx(sum(dtwave.pairwise(x, measure="twed")[medoids.medoids].min(axis=0)))
+    assert np.array_equal(dtwave.kmeans(x, 2, seed=3).labels, means.labels)
+    drawn = dtwave.kmedoids(x, 2, restarts=4, seed=1)
+    assert drawn.loss == pytest.approx(dtwave.kmedoids(x, 2).loss)
+    assert "2 clusters of 4 series" in repr(means) and "converged" in repr(medoids)
+    with pytest.raises(ValueError, match="5 clusters were asked for"):
+        dtwave.kmeans(x, 5)
+    with pytest.raises(ValueError, match="at least 1 cluster, got 0"):
+        dtwave.kmedoids(x, 0)
+    with pytest.raises(MemoryError, match="the 4 x 4 distance matrix needs 128 bytes, 100 bytes are allowed"):
+        dtwave.kmedoids(x, 2, memory_limit=100)
+
+
+def test_normalized_series():
+    x = RNG.normal(3.0, 5.0, size=(4, 50, 2))
+    found = dtwave.normalize(x)
+    assert found.shape == x.shape and found.mean(axis=1) == pytest.approx(0.0)
+    assert found.std(axis=1) == pytest.approx(1.0)
+    assert dtwave.normalize([[1.0, 3.0], [7.0, 7.0, 7.0]])[1].tolist() == [0.0, 0.0, 0.0]
+    tails = dtwave.normalize([[1.0, 3.0, 9.0], [1.0, 1.0, 1.0]][:1] * 2, layout="channels_last")
+    assert tails.shape == (2, 3)
+    padded = dtwave.normalize(np.array([[1.0, 3.0, np.nan], [1.0, 2.0, 3.0]]), padding="nan")
+    assert padded[0, :2].tolist() == [-1.0, 1.0] and np.isnan(padded[0, 2])
