@@ -10,8 +10,9 @@ use dtw_plan::{
 };
 
 use crate::bytes::{Number, bytes_mut};
+use crate::device_batch::DeviceBatch;
 use crate::functor::Functor;
-use crate::layout::{DeviceBatch, Layout};
+use crate::layout::Layout;
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation, Prepared, Staging};
 use crate::sweep::{Job, Sweeper};

@@ -25,6 +25,7 @@
 mod backend;
 mod bytes;
 mod choose;
+mod device_batch;
 mod engine;
 mod functor;
 pub mod gpu;
@@ -50,9 +51,9 @@ mod windows;
 
 pub use backend::NativeBackend;
 pub use bytes::Number;
+pub use device_batch::{DeviceBatch, DeviceLayout, Format, Strided};
 #[cfg(feature = "host")]
 pub use host::{HostBuffer, HostMachine};
-pub use layout::{DeviceBatch, DeviceLayout, Format, Strided};
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 pub use resident::normalize_on_device;
 pub use state::NativePlan;

@@ -14,9 +14,9 @@ use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
 use dtw_plan::{Form, Order, Pairs, Rows, each_tile};
 
+use crate::device_batch::{DeviceBatch, DeviceLayout};
 use crate::engine::{Distances, Source};
 use crate::hits::Wanted;
-use crate::layout::{DeviceBatch, DeviceLayout};
 use crate::search::Search;
 use crate::side::{Preparation, blocks_for};
 use crate::state::NativePlan;

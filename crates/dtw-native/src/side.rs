@@ -9,8 +9,8 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use dtw_plan::{Budget, Order, cut};
 
 use crate::bytes::Number;
+use crate::device_batch::Strided;
 use crate::functor::{Functor, Gaps};
-use crate::layout::Strided;
 use crate::scratch::Region;
 use crate::{BLOCK_THREADS, Machine};
 
