@@ -184,3 +184,28 @@ def test_a_path_of_derivatives_is_drawn_at_the_points_of_the_series():
     ax = plots.alignment(Alignment())
     starts = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
     assert starts == [[1, 1], [2, 2], [3, 3], [3, 4]] and ax.get_title() == "4 matched pairs, distance 0.5"
+
+
+def test_results_draw_themselves():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(2, 30)).cumsum(axis=1)
+    found = dtwave.align(x, y)
+    ax = drawn(found.plot(links=None, names=("a", "b")))
+    joined = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
+    assert joined == found.path.tolist() and ax.lines[1].get_ydata().tolist() == y.tolist()
+    # A derivative has neither the first nor the last point.
+    derivative = dtwave.align(x, y, measure="ddtw")
+    joined = [segment[:, 0].tolist() for segment in derivative.plot(links=None).collections[0].get_segments()]
+    assert joined == (derivative.path + 1).tolist() and joined[-1] == [28, 28]
+
+    series = rng.normal(size=(6, 20, 2))
+    average = dtwave.barycenter(series, max_iterations=2)
+    ax = drawn(average.plot(series, channel=1))
+    assert len(ax.lines) == 7 and ax.lines[6].get_ydata().tolist() == average.center[:, 1].tolist()
+
+    whole, half = dtwave.pairwise(series), dtwave.pairwise(series, condensed=True)
+    assert np.array_equal(plots.matrix(half).images[0].get_array(), whole)
+
+    hits = dtwave.search(x[10:20], np.concatenate([y, x]), k=2, exclusion=5)
+    ax = drawn(plots.matches(np.concatenate([y, x]), hits))
+    assert ax.lines[1].get_ydata().tolist() == x[10:20].tolist()
