@@ -191,10 +191,10 @@ def test_operator_passes_opcheck() -> None:
     lengths = torch.tensor([5, 3])
     operator = torch.ops.dtwave.soft_dtw.default
     calls = [
-        (x, y, None, None, 0.7, False, "full", True, True),
-        (x, y, None, None, 0.7, True, '["sakoe_chiba", 2]', True, True),
-        (x, y.detach(), lengths, None, 0.7, False, "full", True, False),
-        (x.detach().float(), y.detach().float(), None, None, 1.0, False, "full", False, False),
+        (x, y, None, None, 0.7, "full", 3),
+        (x, y, None, None, 0.7, 'divergence ["sakoe_chiba", 2]', 3),
+        (x, y.detach(), lengths, None, 0.7, "full", 1),
+        (x.detach().float(), y.detach().float(), None, None, 1.0, "full", 0),
     ]
     for call in calls:
         torch.library.opcheck(operator, call)
@@ -203,7 +203,7 @@ def test_operator_passes_opcheck() -> None:
 
 def test_operator_without_its_gradient_says_so() -> None:
     x, y = pairs(2, 5, 4)
-    values, _, _ = torch.ops.dtwave.soft_dtw(x, y, None, None, 0.7, False, "full", False, True)
+    values, _, _ = torch.ops.dtwave.soft_dtw(x, y, None, None, 0.7, "full", 2)
     with pytest.raises(RuntimeError, match="gradient of x was not asked for"):
         values.sum().backward()
 
@@ -320,6 +320,16 @@ def test_checkpointed_loss_has_the_same_gradient() -> None:
     (expected,) = torch.autograd.grad(soft_dtw(2.0 * x, y).sum(), x)
     values = checkpoint(lambda x: soft_dtw(2.0 * x, y), x, use_reentrant=False)
     assert torch.equal(torch.autograd.grad(values.sum(), x)[0], expected)
+
+
+def test_options_of_a_module_may_change() -> None:
+    x, y = (series.detach() for series in pairs(2, 6, 6))
+    loss = SoftDTW()
+    loss.gamma, loss.bandwidth, loss.normalize = 0.25, 2, True
+    assert torch.equal(loss(x, y), soft_dtw(x, y, gamma=0.25, bandwidth=2, normalize=True))
+    with pytest.raises(ValueError, match="at least 1"):
+        loss.bandwidth = 0
+    assert loss.bandwidth == 2
 
 
 def test_module_is_copied_and_pickled() -> None:

@@ -103,7 +103,6 @@ class SoftDTW(torch.nn.Module):
 
     gamma: float
     normalize: bool
-    bandwidth: Band
     use_cuda: bool | None
 
     @overload
@@ -155,7 +154,16 @@ class SoftDTW(torch.nn.Module):
         self.normalize = options["normalize"]
         self.bandwidth = options["bandwidth"]
         self.use_cuda = options["use_cuda"]
-        self._band = to_text(self.bandwidth)
+
+    @property
+    def bandwidth(self) -> Band:
+        """As it was given."""
+        return self._bandwidth
+
+    @bandwidth.setter
+    def bandwidth(self, bandwidth: Band) -> None:
+        self._band = to_text(bandwidth)
+        self._bandwidth = bandwidth
 
     def forward(
         self,
@@ -258,26 +266,24 @@ def _soft_dtw(
     for name, series in (("x", x), ("y", y)):
         if series.shape[1] == 0 or series.shape[2] == 0:
             raise ValueError(f"{name} has shape {tuple(series.shape)}: a series needs a point and a channel")
+    wants = 0
+    if torch.is_grad_enabled():
+        wants = x.requires_grad * _operators.WANTS_X + y.requires_grad * _operators.WANTS_Y
     # Half precision, which autocast makes, has no room for a sum of squares.
     dtype = torch.promote_types(torch.promote_types(x.dtype, y.dtype), torch.float32)
-    gradients = torch.is_grad_enabled()
     return _operators.soft_dtw(
         x.to(dtype),
         y.to(dtype),
-        _lengths("lengths_x", lengths_x, x),
-        _lengths("lengths_y", lengths_y, y),
+        None if lengths_x is None else _lengths("lengths_x", lengths_x, x),
+        None if lengths_y is None else _lengths("lengths_y", lengths_y, y),
         gamma,
-        normalize,
-        band,
-        gradients and x.requires_grad,
-        gradients and y.requires_grad,
+        _operators.DIVERGENCE + band if normalize else band,
+        wants,
     )
 
 
-def _lengths(name: str, lengths: Tensor | Sequence[int] | None, series: Tensor) -> Tensor | None:
+def _lengths(name: str, lengths: Tensor | Sequence[int], series: Tensor) -> Tensor:
     """Lengths as the operator takes them: whole numbers, one per series. Their range is checked with the series."""
-    if lengths is None:
-        return None
     given = torch.as_tensor(lengths)
     if given.dtype.is_floating_point or given.dtype.is_complex or given.dtype == torch.bool:
         raise TypeError(f"{name} must be whole numbers, not {given.dtype}")

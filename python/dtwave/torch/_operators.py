@@ -1,15 +1,17 @@
 """The operators that PyTorch knows: `dtwave::soft_dtw`, and `dtwave::differentiated_once` for its backward pass.
 
-    soft_dtw(x, y, …) -> values [batch], unit_x, unit_y
+    soft_dtw(x, y, lengths_x, lengths_y, gamma, spec, wants) -> values [batch], unit_x, unit_y
 
-`unit_x` and `unit_y` are the gradients of the values, one pair after the other, computed with the values while the
-series are at hand; they are empty unless asked for. The value of a pair depends on its own series alone, so the
-backward pass is one multiplication: the gradient of a loss is `upstream[pair] * unit[pair]`. Series are
-`[batch, length, channels]`, contiguous or not.
+Series are `[batch, length, channels]`, contiguous or not. `spec` is the text of a band (`_bands.py`), after
+`"divergence "` where that is what is wanted. `wants` is `WANTS_X`, `WANTS_Y`, their sum or 0. `unit_x` and `unit_y` are
+the gradients of the values, computed with the values while the series are at hand; those not wanted are empty. The
+value of a pair depends on its own series alone, so the backward pass is one multiplication: the gradient of a loss is
+`upstream[pair] * unit[pair]`.
 
 The operators are defined with `torch.library.define` and not with `torch.library.custom_op`: both work under
-`torch.compile`, and a call of the first takes less time (benchmarks/python/overhead.py). What people call is in
-`_loss.py`, which also checks the arguments.
+`torch.compile`, and a call of the first takes less time (benchmarks/python/overhead.py). Where a gradient is recorded,
+PyTorch walks over the arguments in Python, in a time that grows with the square of their number: 9 of them, with three
+booleans, took 20 us longer than these 7. What people call is in `_loss.py`, which also checks the arguments.
 """
 
 from __future__ import annotations
@@ -23,12 +25,18 @@ from dtwave import DeviceError, _native
 
 from ._bands import from_text
 
-__all__ = ["no_device", "soft_dtw"]
+__all__ = ["DIVERGENCE", "WANTS_X", "WANTS_Y", "no_device", "soft_dtw"]
+
+#: What comes before the band in the spec of a divergence.
+DIVERGENCE = "divergence "
+
+#: Bits of what a gradient is wanted of.
+WANTS_X, WANTS_Y = 1, 2
 
 torch.library.define(
     "dtwave::soft_dtw",
-    "(Tensor x, Tensor y, Tensor? lengths_x, Tensor? lengths_y, float gamma, bool divergence, str band,"
-    " bool wants_x, bool wants_y) -> (Tensor, Tensor, Tensor)",
+    "(Tensor x, Tensor y, Tensor? lengths_x, Tensor? lengths_y, float gamma, str spec, int wants)"
+    " -> (Tensor, Tensor, Tensor)",
     tags=(torch.Tag.pt2_compliant_tag,),
 )
 # A copy of `unit`, which depends on `series` in a way that cannot be differentiated.
@@ -53,15 +61,11 @@ def soft_dtw(
     lengths_x: Tensor | None,
     lengths_y: Tensor | None,
     gamma: float,
-    divergence: bool,
-    band: str,
-    wants_x: bool,
-    wants_y: bool,
+    spec: str,
+    wants: int,
 ) -> Tensor:
     """The operator's values, whose backward pass gives the gradients that are wanted."""
-    values, _, _ = torch.ops.dtwave.soft_dtw(
-        x, y, lengths_x, lengths_y, gamma, divergence, band, wants_x, wants_y
-    )
+    values, _, _ = torch.ops.dtwave.soft_dtw(x, y, lengths_x, lengths_y, gamma, spec, wants)
     result: Tensor = values
     return result
 
@@ -72,31 +76,29 @@ def _on_cpu(
     lengths_x: Tensor | None,
     lengths_y: Tensor | None,
     gamma: float,
-    divergence: bool,
-    band: str,
-    wants_x: bool,
-    wants_y: bool,
+    spec: str,
+    wants: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     if x.shape[0] == 0:
-        return _fake(x, y, lengths_x, lengths_y, gamma, divergence, band, wants_x, wants_y)
+        return _fake(x, y, lengths_x, lengths_y, gamma, spec, wants)
     # A contiguous tensor is not copied here, and its memory is what the library reads.
     values, unit_x, unit_y = _native.soft_dtw(
         x.detach().contiguous().numpy(),
         y.detach().contiguous().numpy(),
         None,
         gamma=gamma,
-        divergence=divergence,
-        band=from_text(band),
+        divergence=spec.startswith(DIVERGENCE),
+        band=from_text(spec.removeprefix(DIVERGENCE)),
         cost="squared_euclidean",
         lengths_x=None if lengths_x is None else lengths_x.contiguous().numpy(),
         lengths_y=None if lengths_y is None else lengths_y.contiguous().numpy(),
         threads=torch.get_num_threads(),
-        gradients=wants_x or wants_y,
+        gradients=wants != 0,
     )
     return (
         torch.from_numpy(values),
-        torch.from_numpy(unit_x) if wants_x else x.new_empty(0),
-        torch.from_numpy(unit_y) if wants_y else y.new_empty(0),
+        torch.from_numpy(unit_x) if wants & WANTS_X else x.new_empty(0),
+        torch.from_numpy(unit_y) if wants & WANTS_Y else y.new_empty(0),
     )
 
 
@@ -110,26 +112,23 @@ def _fake(
     lengths_x: Tensor | None,
     lengths_y: Tensor | None,
     gamma: float,
-    divergence: bool,
-    band: str,
-    wants_x: bool,
-    wants_y: bool,
+    spec: str,
+    wants: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     return (
         x.new_empty(x.shape[0]),
-        x.new_empty(x.shape if wants_x else (0,)),
-        y.new_empty(y.shape if wants_y else (0,)),
+        x.new_empty(x.shape if wants & WANTS_X else (0,)),
+        y.new_empty(y.shape if wants & WANTS_Y else (0,)),
     )
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
-    x, y, *_, wants_x, wants_y = inputs
+    x, y, *_, wants = inputs
     _, unit_x, unit_y = output
     ctx.set_materialize_grads(False)
     ctx.mark_non_differentiable(unit_x, unit_y)
-    ctx.wants = (wants_x, wants_y)
     ctx.save_for_backward(
-        *((unit_x, x) if wants_x else (None, None)), *((unit_y, y) if wants_y else (None, None))
+        *((unit_x, x) if wants & WANTS_X else (None, None)), *((unit_y, y) if wants & WANTS_Y else (None, None))
     )
 
 
@@ -141,14 +140,14 @@ def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | N
             continue
         if unit is None:
             raise RuntimeError(
-                f"the gradient of {'xy'[place]} was not asked for: call dtwave.torch.soft_dtw, which asks for what"
-                " requires one, or dtwave::soft_dtw with wants_x and wants_y"
+                f"the gradient of {'xy'[place]} was not asked for: call dtwave.torch.soft_dtw, which asks for those of"
+                " the tensors that require one"
             )
         if torch.is_grad_enabled():
             # The backward pass is itself recorded, so this gradient may be differentiated by `upstream`.
             unit = torch.ops.dtwave.differentiated_once(unit, series)
         gradients[place] = upstream[:, None, None] * unit
-    return (*gradients, None, None, None, None, None, None, None)
+    return (*gradients, None, None, None, None, None)
 
 
 def _copy(unit: Tensor, series: Tensor) -> Tensor:
