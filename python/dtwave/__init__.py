@@ -44,6 +44,8 @@ from ._search import search, search_all
 if TYPE_CHECKING:
     import types
 
+    from . import plots as plots
+
 __all__ = [
     "MEASURES",
     "Adtw",
