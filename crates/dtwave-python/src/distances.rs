@@ -55,7 +55,8 @@ fn of_type<T: Number>(
         return Ok(None);
     }
     let (x, y) = (x.try_readonly()?, y.try_readonly()?);
-    let (x, y) = (x.as_slice()?, y.as_slice()?);
+    // Values that are not aligned in memory are copied elsewhere.
+    let (Ok(x), Ok(y)) = (x.as_slice(), y.as_slice()) else { return Ok(None) };
     let work = |observer| Ok(engine.session(spec, observer).distance(x, y)?);
     calls::run(py, 0, &None, work).map(Some)
 }
