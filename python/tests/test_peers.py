@@ -308,3 +308,37 @@ def test_subsequence_of_dtaidistance_without_its_penalty() -> None:
         if 1 < len(x) <= len(y):
             ours = dtwave.distance(x, y, measure="subsequence_dtw")
             assert ours == pytest.approx(quietly(theirs, x, y), rel=1e-9, abs=1e-9)
+
+
+def test_paths_of_tslearn_and_dtaidistance() -> None:
+    tslearn_path, dtaidistance_path = need("tslearn.metrics").dtw_path, need("dtaidistance.dtw").warping_path
+    # Walks alone: where points are equal, libraries break ties differently.
+    for x, y in pairs(1)[::3]:
+        ours = list(dtwave.align(x, y))
+        for theirs in (tslearn_path(x, y)[0], dtaidistance_path(x[:, 0].copy(), y[:, 0].copy())):
+            assert ours == [(int(i), int(j)) for i, j in theirs]
+
+
+def test_match_of_tslearn() -> None:
+    subsequence_path = need("tslearn.metrics").dtw_subsequence_path
+    for x, y in pairs(2)[::3]:
+        if len(x) > len(y):
+            x, y = y, x
+        path, distance = subsequence_path(x, y)
+        (match,) = dtwave.search(x, y, k=1)
+        assert (match.start, match.end) == (path[0][1], path[-1][1])
+        assert match.distance == pytest.approx(square(distance), rel=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0])
+def test_expected_alignment_of_tslearn(gamma: float) -> None:
+    for x, y in pairs(2)[::3]:
+        theirs, value = need("tslearn.metrics").soft_dtw_alignment(x, y, gamma=gamma)
+        np.testing.assert_allclose(dtwave.expected_alignment(x, y, gamma=gamma), theirs, atol=1e-9)
+        assert dtwave.distance(x, y, measure="soft_dtw", gamma=gamma) == pytest.approx(value, rel=1e-9)
+
+
+def test_scaler_of_tslearn() -> None:
+    scaler = need("tslearn.preprocessing").TimeSeriesScalerMeanVariance()
+    x = np.stack([series for series, _ in pairs(3) if len(series) == 20])
+    np.testing.assert_allclose(dtwave.normalize(x), scaler.fit_transform(x), atol=1e-12)
