@@ -43,7 +43,7 @@ class Measure:
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._parameters == other._parameters
+        return isinstance(other, Measure) and self.key == other.key and self._parameters == other._parameters
 
     def __hash__(self) -> int:
         return hash((self.key, *self._parameters.items()))

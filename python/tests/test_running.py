@@ -168,3 +168,12 @@ def test_an_import_brings_nothing_heavy():
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_the_tour_runs():
+    from pathlib import Path
+
+    tour = Path(__file__).parents[1] / "examples" / "tour.py"
+    command = [sys.executable, "-W", "error", str(tour)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "classified right: 1.0" in done.stdout and "the same in a file: True" in done.stdout

@@ -87,7 +87,7 @@ enum Task {
     },
     /// Build the Python package into target/python, run its tests and check its types.
     ///
-    /// Makes a virtual environment with maturin, NumPy, pytest and mypy there; needs Python 3.10 or newer.
+    /// Makes a virtual environment with maturin, NumPy, matplotlib, pytest and mypy there; needs Python 3.10 or newer.
     Python(python::Options),
     /// Build the wheel of the Python package into target/wheels, with the CUDA kernels where they are compiled.
     Wheel,

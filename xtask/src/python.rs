@@ -10,7 +10,7 @@ use crate::command::{Step, program, root};
 use crate::kernels;
 
 /// What the package's tests and its build need, and what checks its types.
-const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "matplotlib", "pytest", "mypy"];
+const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "matplotlib", "matplotlib", "pytest", "mypy"];
 
 /// Options of `cargo xtask python`.
 #[derive(clap::Args)]

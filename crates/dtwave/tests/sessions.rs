@@ -38,6 +38,44 @@ fn calls_of_all_kinds_in_any_order_give_what_a_fresh_session_gives() {
 }
 
 #[test]
+fn sessions_of_other_specs_share_plans_and_keep_their_own_spec() {
+    let session = Session::new(Spec::dtw()).memory_limit(1 << 20);
+    let (x, y) = (series(9, 1), series(8, 2));
+    for spec in [Spec::soft_dtw(0.5), Spec::dtw(), Spec::soft_dtw(0.25)] {
+        let other = session.with_spec(spec.clone());
+        assert_eq!(other.spec(), &spec);
+        let expected = Session::new(spec).distance(&x, &y).unwrap();
+        assert_eq!(other.distance(&x, &y).unwrap(), expected);
+    }
+    assert_eq!(session.distance(&x, &y).unwrap(), dtwave::distance(&x, &y, &Spec::dtw()).unwrap());
+}
+
+#[test]
+fn paths_of_pairs_are_those_of_each_pair() {
+    let session = Session::new(Spec::dtw());
+    let (x, y): (Vec<_>, Vec<_>) = (0..5).map(|k| (series(9 + k, k), series(8, k + 3))).unzip();
+    let all = session.align_all(&x, &y).unwrap();
+    let each: Vec<_> = x.iter().zip(&y).map(|(x, y)| session.align(x, y).unwrap()).collect();
+    assert_eq!(all, each);
+}
+
+#[test]
+fn a_matrix_is_cut_by_memory_and_by_time() {
+    let cut = |limit: u64, length: usize, count: usize| {
+        let values = vec![0.0; length * count];
+        let x = dtwave::SeriesBatch::equal(&values, count, length, 1).unwrap();
+        let session = Session::new(Spec::dtw()).memory_limit(limit);
+        session.tile_plan(dtwave::Pairing::Cross, &x, &x).map(|plan| plan.side())
+    };
+    // Half of the memory is the tile's.
+    assert_eq!(cut(2 * 8 * 49, 3, 100).unwrap(), 7);
+    assert_eq!(cut(1 << 30, 3, 100).unwrap(), 100);
+    // 2^33 cells: 128 rows and columns of pairs of 2^19 cells.
+    assert_eq!(cut(1 << 30, 725, 300).unwrap(), 127);
+    assert!(matches!(cut(15, 3, 100), Err(dtwave::Error::OutOfMemory { .. })));
+}
+
+#[test]
 fn threads_use_one_session_at_once() {
     let session = Session::new(Spec::dtw());
     let pairs: Vec<_> = (0..40).map(|k| (series(60 + k % 3, k), series(50, k + 1))).collect();
