@@ -90,10 +90,12 @@ fn strips<'a, V, P, R, const ROWS: usize>(
         right = recurrence.border_right(right, &grid.y.sample::<P, R>(grid.y_gaps, j), j);
         write(edge, j, recurrence.settle(right));
     }
-    let mut cuts = [0; MOST_LANES + 1];
+    let mut cuts = Cuts::default();
     for first in (0..n).step_by(ROWS) {
         let row = |r: usize| grid.ranges.row((first + r).min(n - 1));
         let (start, end) = (row(0).start, row(ROWS - 1).end);
+        // Both ends of a band move on with the row: in these columns all rows of the strip are inside, and none asks.
+        let inside = row(ROWS - 1).start..row(0).end;
         let mut left = [forbidden; ROWS];
         for (r, left) in left.iter_mut().enumerate() {
             border = recurrence.border_down(border, &grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
@@ -104,10 +106,10 @@ fn strips<'a, V, P, R, const ROWS: usize>(
             }
         }
         let mut corner: R::State = read(edge, start);
-        let cuts = cut_columns(&mut cuts, ends, first..first + ROWS, end);
+        let cuts = cut_columns(&mut cuts, ends, first..first + ROWS, start..end, &inside);
         let mut from = start;
         for &to in cuts {
-            if full {
+            if full || (inside.start <= from && to <= inside.end) {
                 columns::<V, P, R, ROWS, false>(
                     recurrence,
                     grid,
@@ -160,21 +162,28 @@ fn strips<'a, V, P, R, const ROWS: usize>(
     }
 }
 
-/// Columns (1-based, exclusive of what follows) at which lanes that end in these rows end, and `end`, increasing.
+/// Room for the columns at which a strip is cut: one for every lane, two of the band, and the end.
+type Cuts = [usize; MOST_LANES + 3];
+
+/// Where the columns `strip` are cut, increasing: where lanes that end in these rows end, at the ends of `inside`, and
+/// at the end.
 fn cut_columns<'c>(
-    cuts: &'c mut [usize; MOST_LANES + 1],
+    cuts: &'c mut Cuts,
     ends: &[(usize, usize)],
     rows: std::ops::Range<usize>,
-    end: usize,
+    strip: std::ops::Range<usize>,
+    inside: &std::ops::Range<usize>,
 ) -> &'c [usize] {
+    let of_lanes = ends.iter().filter(|(n, m)| rows.contains(&(n - 1)) && *m < strip.end).map(|(_, m)| *m);
+    let of_band = [inside.start, inside.end].into_iter().filter(|cut| strip.start < *cut && *cut < strip.end);
     let mut count = 0;
-    for &(n, m) in ends {
-        if rows.contains(&(n - 1)) && m < end && !cuts[..count].contains(&m) {
-            cuts[count] = m;
+    for cut in of_lanes.chain(of_band) {
+        if !cuts[..count].contains(&cut) {
+            cuts[count] = cut;
             count += 1;
         }
     }
-    cuts[count] = end;
+    cuts[count] = strip.end;
     count += 1;
     cuts[..count].sort_unstable();
     &cuts[..count]

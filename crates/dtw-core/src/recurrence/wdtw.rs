@@ -4,12 +4,15 @@
 
 use super::point::{min3, squared_euclidean};
 use super::{Point, Recurrence, Sample, Total, Visitor};
+use crate::Scalar;
 use crate::vector::Vector;
 
 /// Weighted dynamic time warping.
 #[derive(Debug, Clone, Copy)]
 pub struct Wdtw<V> {
-    any: V,
+    // Both are kept in registers: made from constants where they are wanted, the sweep was 5% slower (AVX-512).
+    zero: V,
+    infinity: V,
     g: f64,
 }
 
@@ -17,7 +20,7 @@ impl<V: Vector> Wdtw<V> {
     /// The recurrence with steepness `g`, for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V, g: f64) -> Self {
-        Self { any, g }
+        Self { zero: any.like(V::Scalar::ZERO), infinity: any.like(V::Scalar::INFINITY), g }
     }
 }
 
@@ -28,7 +31,15 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
 
     #[inline(always)]
     fn any(&self) -> V {
-        self.any
+        self.zero
+    }
+    #[inline(always)]
+    fn origin(&self) -> Total<V> {
+        Total(self.zero)
+    }
+    #[inline(always)]
+    fn forbidden(&self) -> Total<V> {
+        Total(self.infinity)
     }
     fn weight(&self, offset: usize, n: usize, m: usize) -> f64 {
         1.0 / (1.0 + (-self.g * (offset as f64 - n.max(m) as f64 / 2.0)).exp())
