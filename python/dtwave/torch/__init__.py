@@ -6,7 +6,7 @@ Values and gradients are computed on the CPU, on the tensors' memory. `import dt
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise ImportError("dtwave.torch needs PyTorch: pip install torch (2.4 or newer)") from error
+    raise ImportError("dtwave.torch needs PyTorch: pip install torch (2.5 or newer)") from error
 
 from ._loss import SoftDTW, soft_dtw
 
