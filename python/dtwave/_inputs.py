@@ -332,11 +332,35 @@ def _counted(array: NDArray[Any], name: str, lengths: Any) -> NDArray[np.int64]:
 
 
 def number_type(batches: Sequence[Batch], asked: np.dtype[Any] | None) -> np.dtype[Any]:
-    """float32 if all values are of it (or of float16), float64 otherwise; or what was asked for."""
+    """float32 if all values are of it (or of float16), float64 otherwise; or what was asked for.
+
+    Errors: `ValueError` for values that float64 would round, unless it was asked for.
+    """
     if asked is not None:
         return asked
+    for batch in batches:
+        for part in batch.parts:
+            _check_exact(part, batch.name)
     small = all(part.dtype.kind == "f" and part.dtype.itemsize <= 4 for batch in batches for part in batch.parts)
     return np.dtype(np.float32 if small else np.float64)
+
+
+def _check_exact(part: NDArray[Any], name: str) -> None:
+    """Refuses values that float64 would round."""
+    if part.dtype.itemsize < 8 or part.dtype == np.float64 or not part.size:
+        return
+    if part.dtype.kind == "f":
+        if part.dtype.itemsize == 8:
+            return
+        with np.errstate(over="ignore"):
+            rounded = part[part.astype(np.float64) != part]
+        wrong = rounded[~np.isnan(rounded)]
+    else:
+        wrong = np.array([value for value in (part.max(), part.min()) if abs(int(value)) > 1 << 53])
+    if len(wrong):
+        raise ValueError(
+            f"{name} has {wrong[0]}, which float64 would round: subtract an offset, or pass dtype=\"float64\""
+        )
 
 
 def pack(batch: Batch, dtype: np.dtype[Any]) -> Packed:

@@ -159,6 +159,11 @@ def test_times_of_batches():
         dtwave.pairwise(x[:2], measure="twed", times=[times[0][0], times[0][1][:3]])
 
 
+def test_rounding_is_for_those_who_ask():
+    x = np.array([[0, 2**53 + 1], [0, 2**53]])
+    assert dtwave.pairwise(x, dtype="float64")[0, 1] == 0.0
+
+
 def test_no_series_have_no_distances():
     assert dtwave.pairwise([]).shape == (0, 0)
     assert dtwave.pairwise(np.empty((0, 5)), X).shape == (0, 5)
@@ -208,6 +213,9 @@ def test_bad_series_are_one_line(x, exception, text):
         ({"lengths": [6] * 5, "padding": "nan"}, ValueError, "lengths or padding, not both"),
         ({"padding": "zeros"}, ValueError, 'padding must be None or "nan"'),
         ({"y": X, "lengths": [6] * 5}, TypeError, "lengths must be a tuple of two"),
+        ({"y": np.array([[1, 2**53 + 1]])}, ValueError, "y has 9007199254740993, which float64 would round"),
+        ({"y": np.array([[1, 2**64 - 1]], "u8")}, ValueError, "y has 18446744073709551615, which float64 would"),
+        ({"y": np.array([[1, "0.1"]], "g")}, ValueError, "y has 0.1, which float64 would round"),
         ({"band": -3}, ValueError, "a band radius is a whole number of points >= 0"),
         ({"y": X * 1e300, "dtype": "float32"}, ValueError, r"y has .*e\+300.* too large for float32"),
     ],
