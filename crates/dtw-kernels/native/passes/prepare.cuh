@@ -30,19 +30,21 @@ DTW_DEVICE T scan_of_lanes(T v) {
 // Numbers of type T, point after point, with the channels of a point side by side.
 template <class T>
 struct Packed {
+    const Prepare& p;
     const T* values;
-    uint64_t channels;
 
-    DTW_DEVICE Packed(const Prepare& p, uint64_t s)
-        : values(static_cast<const T*>(p.raw) + (p.raw_offsets ? p.raw_offsets[s] : s * p.raw_stride) * p.channels),
-          channels(p.channels) {}
+    // Of series s, which begins at point `first`.
+    DTW_DEVICE Packed(const Prepare& p, uint64_t, uint64_t first)
+        : p(p), values(static_cast<const T*>(p.raw) + first * p.channels) {}
     struct Place {
+        const Prepare& p;
         const T* value;
-        uint64_t channels;
         // The same channel, k points further on.
-        DTW_DEVICE T ahead(uint64_t k) const { return value[k * channels]; }
+        DTW_DEVICE T ahead(uint64_t k) const { return value[k * p.channels]; }
     };
-    DTW_DEVICE Place at(uint32_t i, uint32_t c) const { return {values + i * channels + c, channels}; }
+    DTW_DEVICE Place at(uint32_t i, uint32_t c) const {
+        return {p, values + static_cast<uint64_t>(i) * p.channels + c};
+    }
 };
 
 // IEEE binary16 as a float: exact. A subnormal is one as a float too, until the product makes it right.
@@ -59,9 +61,9 @@ struct Strided {
     const Prepare& p;
     int64_t first;  // numbers before the series
 
-    DTW_DEVICE Strided(const Prepare& p, uint64_t s)
+    DTW_DEVICE Strided(const Prepare& p, uint64_t s, uint64_t first)
         : p(p),
-          first(p.raw_offsets ? static_cast<int64_t>(p.raw_offsets[s]) * p.point_stride
+          first(p.raw_offsets ? static_cast<int64_t>(first) * p.point_stride
                               : static_cast<int64_t>(s) * p.series_stride) {}
     DTW_DEVICE T number(int64_t k) const {
         switch (p.format) {
@@ -183,7 +185,7 @@ DTW_DEVICE void prepare(const Prepare& p) {
         const uint64_t raw_first = p.raw_offsets ? p.raw_offsets[s] : s * p.raw_stride;
         const uint64_t first = p.offsets ? p.offsets[s] : kPad + s * p.stride;
         const uint32_t channels = p.one_channel ? 1 : p.channels;
-        RawSeries<T, Source> raw{p, Source(p, s), p.derivative ? raw_length - 2 : raw_length, 1.0, 0.0, 1.0};
+        RawSeries<T, Source> raw{p, Source(p, s, raw_first), p.derivative ? raw_length - 2 : raw_length, 1.0, 0.0, 1.0};
         const uint32_t length = raw.length;
         const uint64_t past = whole ? length : (piece + 1) * kPreparePiece;
         const uint32_t from = static_cast<uint32_t>(piece * kPreparePiece) + static_cast<uint32_t>(lane());
