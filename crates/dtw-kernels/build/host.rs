@@ -23,6 +23,7 @@ pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<S
         .flag("-ffp-contract=off")
         .include(folder.join("native"));
     build.file(folder.join("native/vendor/fences.cpp"));
+    build.file(folder.join("native/vendor/waits.cpp"));
     let (mut declarations, mut table) = (String::new(), String::new());
     for unit in units {
         let mut text = unit.prologue();
@@ -31,7 +32,7 @@ pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<S
             let _ = writeln!(text, "{}", kernel.source);
             let _ = writeln!(
                 declarations,
-                "fn {symbol}_host(params: *const u8, blocks: u32, warps: u32, seed: u32);"
+                "fn {symbol}_host(params: *const u8, blocks: u32, warps: u32, seed: u32) -> bool;"
             );
             let _ = writeln!(table, "({symbol:?}, {symbol}_host),");
         }

@@ -136,6 +136,8 @@ fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
     };
     let steps = strips * (rows + lag * rows_at_once);
     let warps = demand.tasks as f64 * f64::from(kernel.lanes) / f64::from(device.lanes.max(1));
+    // A wave of several groups takes the same strip of as many tasks; where there are fewer, groups are idle.
+    let warps = if spread { warps.ceil() } else { warps };
     let step = columns * costs.cell + costs.row;
     let issue = warps * steps * step / schedulers;
     // Rows swept at once are so many chains side by side, until they take all that is issued.
@@ -301,5 +303,15 @@ mod tests {
         let choice = choose(&many, &H200, |_| true).unwrap();
         let (apart, together) = (cycles(&choice, &many, &H200), cycles(&choice, &many, &waves));
         assert!((together / apart - 0.5).abs() < 0.01, "{together} {apart}");
+    }
+
+    /// The strips of one pair are never in one wave, so waves of 64 lanes are as many as those of 32.
+    #[test]
+    fn strips_of_one_pair_leave_groups_idle() {
+        let waves = Device { lanes: 64, ..H200 };
+        let one = demand(100_000, 100_000, 1);
+        let choice = choose(&one, &H200, |_| true).unwrap();
+        assert!(choice.spread, "{choice:?}");
+        assert_eq!(cycles(&choice, &one, &waves), cycles(&choice, &one, &H200));
     }
 }

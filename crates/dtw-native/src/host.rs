@@ -1,8 +1,8 @@
-//! A machine without a device: the kernels compiled for this CPU, every lane a fiber, in lockstep with its warp.
+//! A machine without a device: the kernels compiled for this CPU, every lane a fiber, in lockstep with its wave.
 //!
-//! It is slow, and it is strict: memory starts as NaN and lies between guard zones, and warps take turns in another
-//! order in every launch. It is also small, so that work is spread and tiled early. Under AddressSanitizer the guard
-//! zones may not even be read.
+//! It is slow, and it is strict: memory starts as NaN and lies between guard zones, and waves take turns in another
+//! order in every launch. A launch that would wait for ever is an error. It is also small, so that work is spread and
+//! tiled early. Under AddressSanitizer the guard zones may not even be read.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;

@@ -378,7 +378,9 @@ impl<M: Machine> Sweeper<M> {
                 p.strips.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
                 p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             }
-            let strips = tasks * u64::from(p.strips.most_strips);
+            // A wave of several warps takes the same strip of as many tasks; where there are fewer, some are idle.
+            let together = u64::from(self.device.lanes / 32).max(1);
+            let strips = tasks.next_multiple_of(together) * u64::from(p.strips.most_strips);
             let waits = has_links && p.strips.most_strips > 1;
             let most = if waits {
                 u64::from(self.device.tuning.spread_blocks * self.multiprocessors)

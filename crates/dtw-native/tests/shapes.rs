@@ -5,7 +5,7 @@
 
 use dtw_core::Scalar;
 use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Side, Strips, Sweep};
-use dtw_kernels::{Kernel, SweepKind, catalog};
+use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
 use launch::Launch;
 
 mod launch;
@@ -59,24 +59,25 @@ fn last_column(kernel: &Kernel, x: &[f64], y: &[f64]) -> Vec<f64> {
     last
 }
 
-fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
+fn check<T: Scalar>(kernel: &'static Kernel, tasks: usize, n: usize, m: usize, spread: bool) {
     let mut launch = Launch::new();
-    let xs: Vec<Vec<f64>> = (0..TASKS).map(|k| series((n - k.min(n - 1)).max(1), 3 + k as u64)).collect();
+    let xs: Vec<Vec<f64>> = (0..tasks).map(|k| series((n - k.min(n - 1)).max(1), 3 + k as u64)).collect();
     let ys: Vec<Vec<f64>> =
-        (0..TASKS).map(|k| series((m - (3 * k).min(m - 1)).max(1), 90 + k as u64)).collect();
+        (0..tasks).map(|k| series((m - (3 * k).min(m - 1)).max(1), 90 + k as u64)).collect();
     let (x, y) = (launch.side::<T>(&xs, gaps), launch.side::<T>(&ys, gaps));
     let stride = n.next_multiple_of(32);
     let keeps = kernel.has_strips() && kernel.key == "open_dtw";
     let nan = T::from_f64(f64::NAN);
-    let (edges, out) = (vec![nan; TASKS * stride], vec![nan; TASKS]);
+    let (edges, out) = (vec![nan; tasks * stride], vec![nan; tasks]);
     // A slot for each warp of the launch below, or for each task.
-    let blocks = TASKS as u32;
+    let blocks = tasks as u32;
+    let most_strips = (m as u32).div_ceil(kernel.width());
     let links = vec![0_u8; blocks as usize * 4 * stride * 2 * size_of::<T>()];
     let pairs = Pairs {
         x,
         y,
         out: launch.hold(&out),
-        tasks: TASKS as u64,
+        tasks: tasks as u64,
         pairing: params::ZIPPED,
         channels: 1,
         ..Pairs::default()
@@ -85,8 +86,10 @@ fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
         edges: launch.hold(&edges),
         edge_stride: stride as u64,
         links: launch.hold(&links),
+        edge_part_stride: (tasks * stride) as u64,
+        progress: launch.hold(&vec![0_u32; tasks * most_strips as usize]),
         ticket: launch.hold(&[0_u64]),
-        most_strips: (m as u32).div_ceil(kernel.width()),
+        most_strips,
         keep_last: u32::from(keeps),
         ..Strips::default()
     };
@@ -95,8 +98,8 @@ fn check<T: Scalar>(kernel: &'static Kernel, n: usize, m: usize, spread: bool) {
     let p = Sweep { pairs, grid, strips, measure, ..Sweep::default() };
     launch.run(kernel, &p, blocks);
     let (out, edges) =
-        (launch.read::<T>(p.pairs.out, TASKS), launch.read::<T>(p.strips.edges, TASKS * stride));
-    for k in 0..TASKS {
+        (launch.read::<T>(p.pairs.out, tasks), launch.read::<T>(p.strips.edges, tasks * stride));
+    for k in 0..tasks {
         let expected = last_column(kernel, &xs[k], &ys[k]);
         let what = format!("{} {}x{} spread {spread}", kernel.symbol, xs[k].len(), ys[k].len());
         assert_eq!(out[k], *expected.last().unwrap(), "{what}");
@@ -215,8 +218,8 @@ fn check_all(key: &str) {
                         continue;
                     }
                     match kernel.dtype {
-                        "f32" => check::<f32>(kernel, n, m, spread),
-                        _ => check::<f64>(kernel, n, m, spread),
+                        "f32" => check::<f32>(kernel, TASKS, n, m, spread),
+                        _ => check::<f64>(kernel, TASKS, n, m, spread),
                     }
                 }
             }
@@ -229,6 +232,22 @@ fn check_all(key: &str) {
 /// Last columns are kept for every task, which needs a slot for every task.
 fn keeps_need_spread(kernel: &Kernel, spread: bool) -> bool {
     kernel.has_strips() && kernel.key == "open_dtw" && !spread
+}
+
+/// Where the groups of a wave execute in lockstep, a strip that waits for another one of its wave waits for ever.
+#[test]
+fn strips_of_few_pairs_do_not_wait_within_a_wave() {
+    let has_strips = |kernel: &&Kernel| {
+        kernel.key == "dtw" && kernel.has_strips() && !kernel.many && kernel.dtype == "f32"
+    };
+    let mut kinds = Vec::new();
+    for kernel in catalog::kernels().iter().filter(has_strips) {
+        for tasks in 1..=3 {
+            check::<f32>(kernel, tasks, 70, 3 * kernel.width() as usize + 5, true);
+        }
+        kinds.push(kernel.pass);
+    }
+    assert!(kinds.contains(&Pass::Sweep(SweepKind::Strips)) && kinds.contains(&Pass::Sweep(SweepKind::Wide)));
 }
 
 #[test]

@@ -31,14 +31,7 @@ DTW_DEVICE void trace(const Sweep& p) {
     const R r(p);
     const bool records = p.keep_edges == 0;
     while (true) {
-        uint64_t ticket = 0;
-        if (lane() == 0) {
-            ticket = take(p.ticket);
-        }
-        ticket = broadcast(ticket, 0);
-        if (ticket >= (records ? p.tasks : p.tasks * p.most_strips)) {
-            return;
-        }
+        DTW_TAKE_TICKET(ticket, p, records ? p.tasks : p.tasks * p.most_strips);
         const uint64_t k = ticket % p.tasks;
         const uint32_t strip = records ? p.only_strip : static_cast<uint32_t>(ticket / p.tasks);
         const Task task = task_of(p, k);

@@ -66,14 +66,7 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
     using T = typename R::Number;
     const R r(p);
     while (true) {
-        uint64_t ticket = 0;
-        if (lane() == 0) {
-            ticket = take(p.ticket);
-        }
-        ticket = broadcast(ticket, 0);
-        if (ticket >= p.tasks * p.most_strips) {
-            return;
-        }
+        DTW_TAKE_TICKET(ticket, p, p.tasks * p.most_strips);
         const uint64_t k = ticket % p.tasks;
         const uint32_t strip = static_cast<uint32_t>(ticket / p.tasks);
         const Task task = task_of(p, k);

@@ -11,12 +11,13 @@
 //      | 32 x K cells | 32 x K cells | ...          one edge of n states serves all strips of a pair: a row of it is
 //      |            --e->          --e->            read by the strip to the right before that strip overwrites it
 //
-// Spread strips ("grid sweep") are tasks of their own, of many warps at once. They are taken from an atomic ticket in
-// the order of their dependence, so the strip that a strip waits for has always been taken before, by a warp that runs:
-// no order in which blocks start can block the others. Rows done are published with release and read with acquire.
+// Spread strips ("grid sweep") are tasks of their own, of many warps at once. Warps take them as tickets, in the order
+// of their dependence (lanes/tickets.cuh), so no order in which blocks start can block the others. Rows done are
+// published with release and read with acquire.
 #pragma once
 
 #include "../lanes/lane.cuh"
+#include "../lanes/tickets.cuh"
 
 namespace dtw {
 
@@ -48,9 +49,11 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
     own.start(r, y, first + inside * K, top == 0);
     if (kBand && inside == 0 && top > 0 && strip > 0) {
         if (before != nullptr) {
+            begin_wait();
             while (load_acquire(before) < (top < left_bottom ? top : left_bottom)) {
                 pause();
             }
+            end_wait();
         }
         if (top - 1 >= left_top && top - 1 < left_bottom) {
             own.corner = load_state(left_edge, p.edge_part_stride, top - 1, own.corner);
@@ -72,9 +75,11 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
         if (strip > 0) {
             const uint32_t needed = top + t0 + kChunk < left_bottom ? top + t0 + kChunk : left_bottom;
             if (before != nullptr && t0 < rows) {
+                begin_wait();
                 while (load_acquire(before) < (needed < bottom ? needed : bottom)) {
                     pause();
                 }
+                end_wait();
             }
             sync();
             const uint32_t i = top + t0 + inside;
@@ -141,15 +146,7 @@ DTW_DEVICE void sweep_strips(const Sweep& p) {
     Unrecorded none;
     constexpr uint32_t kWidth = 32 * K;
     while (true) {
-        uint64_t ticket = 0;
-        if (lane() == 0) {
-            ticket = take(p.ticket);
-        }
-        ticket = broadcast(ticket, 0);
-        if (ticket >= (p.spread ? p.tasks * p.most_strips : p.tasks)) {
-            return;
-        }
-        // Strips of all tasks side by side, so that a strip's turn comes well after the one it waits for.
+        DTW_TAKE_TICKET(ticket, p, p.spread ? p.tasks * p.most_strips : p.tasks);
         const uint64_t k = p.spread ? ticket % p.tasks : ticket;
         const uint32_t strip = p.spread ? static_cast<uint32_t>(ticket / p.tasks) : 0;
         const Task task = task_of(p, k);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "../lanes/cells.cuh"
+#include "../lanes/tickets.cuh"
 
 namespace dtw {
 
@@ -163,10 +164,12 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     constexpr int32_t kSteps = kAhead / kRows;
     for (int32_t t = 0; t < steps; t += kSteps) {
         if constexpr (!kOne) {
+            begin_wait();
             while (any(strip > 0 && is_row(row_in) && coming.mark != strip)) {
                 pause();
                 ask(row_in);
             }
+            end_wait();
             at_hand = is_row(row_in) ? (strip == 0 ? border : coming.value) : r.forbidden();
             row_in += kAhead;
             ask(row_in);
@@ -222,15 +225,7 @@ DTW_DEVICE void sweep_wide(const Sweep& p) {
     const R r(p);
     constexpr uint32_t kWidth = 32 * K;
     while (true) {
-        uint64_t ticket = 0;
-        if (lane() == 0) {
-            ticket = take(p.ticket);
-        }
-        ticket = broadcast(ticket, 0);
-        if (ticket >= (p.spread ? p.tasks * p.most_strips : p.tasks)) {
-            return;
-        }
-        // Strips of all tasks side by side, so that a strip's turn comes well after the one it waits for.
+        DTW_TAKE_TICKET(ticket, p, p.spread ? p.tasks * p.most_strips : p.tasks);
         const uint64_t k = p.spread ? ticket % p.tasks : ticket;
         const uint32_t strip = p.spread ? static_cast<uint32_t>(ticket / p.tasks) : 0;
         const Task task = task_of(p, k);

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#define DTW_GROUPS 1
 #define DTW_DEVICE __device__ __forceinline__
 #define DTW_UNROLL _Pragma("unroll")
 #define DTW_PRAGMA(text) _Pragma(#text)
@@ -76,6 +77,8 @@ DTW_DEVICE Link<double> receive(const Link<double>* p) {
 }
 DTW_DEVICE uint64_t take(uint64_t* p) { return atomicAdd(reinterpret_cast<unsigned long long*>(p), 1ull); }
 DTW_DEVICE void set_bits(uint32_t* p, uint32_t v) { atomicOr(p, v); }
+DTW_DEVICE void begin_wait() {}
+DTW_DEVICE void end_wait() {}
 DTW_DEVICE void pause() { __nanosleep(20); }
 template <class V>
 DTW_DEVICE V load_fresh(const V* p) { return __ldcg(p); }

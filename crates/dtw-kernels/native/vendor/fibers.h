@@ -1,8 +1,18 @@
 // Lanes as fibers on one thread of the processor, in lockstep: for host.cuh.
 //
-// A group of 32 lanes runs until each of them wants to exchange something, pauses or ends. When all that are left want
-// the same exchange, it is made and they run on. Groups take turns, so that one which waits for another's flag lets it
-// run. DTW_LANES = 64 emulates wavefronts of 64 lanes: two groups that always take their turns together.
+// for each round, until all have ended:
+//     for each wave (DTW_LANES lanes: 32, or 64 in two groups), in an order that differs from round to round:
+//         each lane runs until it wants to exchange something, waits or ends
+//         if no lane of the wave is in a loop that waits: make the exchange that each group wants
+//         otherwise only the waiting lanes go on, next turn
+//
+//      wave 0                          wave 1
+//   |  group 0      |  group 1      |  group 2      |  group 3      |
+//   |  lane 0 .. 31 |  lane 0 .. 31 |  ...                               a lane is a fiber: a stack of its own
+//
+// Waves take turns, so that one which waits for another's flag lets it run. The lanes of one wave execute in lockstep:
+// if a lane waits for another of its wave, both wait for ever. A launch in which all that runs waits is given up: lanes
+// that wait write nothing, so nothing can change any more. kIdleRounds such rounds are enough to have seen that.
 #pragma once
 
 #include <stdint.h>
@@ -35,7 +45,9 @@ namespace dtw {
 namespace fibers {
 
 constexpr uint32_t kGroup = 32;
-constexpr uint32_t kTogether = DTW_LANES / kGroup;
+constexpr uint32_t kGroupsOfWave = DTW_LANES / kGroup;
+// A waiting lane looks again within a few turns, and a wave sits out every other round or so.
+constexpr uint32_t kIdleRounds = 1000;
 #if defined(DTW_ADDRESS_SANITIZER)
 // Zones round every variable.
 constexpr size_t kStack = 1 << 20;
@@ -44,7 +56,7 @@ constexpr size_t kStack = 128 << 10;
 #endif
 
 // What a lane waits for.
-enum class Want : uint8_t { kRun, kShiftUp, kBroadcast, kExchange, kAny, kSync, kPause, kEnd };
+enum class Want : uint8_t { kRun, kShiftUp, kBroadcast, kExchange, kAny, kSync, kTake, kPause, kEnd };
 
 #if defined(__x86_64__)
 // Saves the callee's registers on this stack, stores its top in *from, and goes on with the stack `to`.
@@ -99,17 +111,23 @@ struct Lane {
     Want want = Want::kEnd;
     uint64_t value = 0;
     int argument = 0;
+    // Whether it is in a loop that waits for another group.
+    bool waits = false;
 };
 
 struct Group {
     Lane lanes[kGroup];
     uint32_t index = 0;
+};
+
+struct Wave {
+    Group groups[kGroupsOfWave];
     bool busy = false;
 };
 
 // What one launch on one thread is doing.
 struct Scheduler {
-    std::vector<std::unique_ptr<Group>> groups;
+    std::vector<std::unique_ptr<Wave>> waves;
     void (*body)(const void*) = nullptr;
     const void* params = nullptr;
     const char* symbol = "";
@@ -168,6 +186,7 @@ inline void begin(Lane& lane) {
     }
     lane.known.clear(lane.stack.get());
     lane.want = Want::kRun;
+    lane.waits = false;
 #if defined(__x86_64__)
     // As swap_stacks leaves a stack: six registers, then where to return to; 16-byte aligned as at a call.
     const uintptr_t end = (reinterpret_cast<uintptr_t>(lane.stack.get()) + kStack) & ~static_cast<uintptr_t>(15);
@@ -236,64 +255,109 @@ inline void settle(Scheduler& s, Group& group) {
     }
 }
 
-// One turn of a group: its lanes run until each wants something.
-inline void turn(Scheduler& s, Group& group) {
-    s.group = &group;
-    uint32_t pausing = 0, ended = 0;
-    for (uint32_t l = 0; l < kGroup; ++l) {
-        Lane& lane = group.lanes[l];
-        if (lane.want == Want::kRun || lane.want == Want::kPause) {
-            s.to_lane(lane, l);
+// What all lanes of a wave want together: the next ticket, once for all of them.
+inline void take_ticket(Wave& wave) {
+    uint64_t* counter = nullptr;
+    for (const Group& group : wave.groups) {
+        for (const Lane& lane : group.lanes) {
+            uint64_t* wanted = reinterpret_cast<uint64_t*>(lane.value);
+            if (lane.want != Want::kTake || (counter != nullptr && wanted != counter)) {
+                return;
+            }
+            counter = wanted;
         }
-        pausing += lane.want == Want::kPause;
-        ended += lane.want == Want::kEnd;
     }
-    if (ended == kGroup) {
-        group.busy = false;
-    } else if (pausing == 0) {
-        settle(s, group);
+    const uint64_t ticket = (*counter)++;
+    for (Group& group : wave.groups) {
+        for (Lane& lane : group.lanes) {
+            lane.value = ticket;
+            lane.want = Want::kRun;
+        }
     }
 }
 
-// Runs a kernel: `interleaved` hardware warps are under way at once, and `seed` orders their turns (0: one after the
-// other).
-inline void launch(const char* symbol, void (*body)(const void*), const void* params, uint32_t blocks,
+// One turn of a wave: its lanes run until each wants something. While some are in a loop that waits, the others stand
+// still. Returns whether a lane ran that is not in such a loop.
+inline bool turn(Scheduler& s, Wave& wave) {
+    uint32_t pausing[kGroupsOfWave] = {}, waiting[kGroupsOfWave] = {}, ended[kGroupsOfWave] = {};
+    bool moved = false, held = false, busy = false;
+    for (uint32_t g = 0; g < kGroupsOfWave; ++g) {
+        Group& group = wave.groups[g];
+        s.group = &group;
+        for (uint32_t l = 0; l < kGroup; ++l) {
+            Lane& lane = group.lanes[l];
+            if (lane.want == Want::kRun || lane.want == Want::kPause) {
+                s.to_lane(lane, l);
+                moved = moved || !lane.waits;
+            }
+            pausing[g] += lane.want == Want::kPause;
+            waiting[g] += lane.waits;
+            ended[g] += lane.want == Want::kEnd;
+        }
+        held = held || waiting[g] > 0;
+        busy = busy || ended[g] < kGroup;
+    }
+    for (uint32_t g = 0; g < kGroupsOfWave; ++g) {
+        const bool wants = pausing[g] == 0 && ended[g] < kGroup && wave.groups[g].lanes[0].want != Want::kTake;
+        if (wants && (!held || waiting[g] == kGroup)) {
+            settle(s, wave.groups[g]);
+        }
+    }
+    if (!held && busy) {
+        take_ticket(wave);
+    }
+    wave.busy = busy;
+    return moved;
+}
+
+// Runs a kernel: `interleaved` waves are under way at once, and `seed` orders their turns (0: one after the other).
+// Returns false for a launch that would never end: all that runs waits.
+inline bool launch(const char* symbol, void (*body)(const void*), const void* params, uint32_t blocks,
                    uint32_t interleaved, uint32_t seed) {
     Scheduler& s = scheduler();
     s.symbol = symbol;
     s.body = body;
     s.params = params;
     s.groups_in_all = blocks * 4;
-    const uint32_t most = (interleaved == 0 ? 1 : interleaved) * kTogether;
-    while (s.groups.size() < most) {
-        s.groups.push_back(std::make_unique<Group>());
+    const uint32_t waves = interleaved == 0 ? 1 : interleaved;
+    while (s.waves.size() < waves) {
+        s.waves.push_back(std::make_unique<Wave>());
     }
-    uint32_t next = 0, running = 0;
+    uint32_t next = 0, running = 0, idle_rounds = 0;
     uint64_t random = seed;
     do {
         running = 0;
+        bool moved = false;
         // Where the round begins; with a seed another place every time.
         random = random * 6364136223846793005u + (seed == 0 ? 0 : 1442695040888963407u);
-        const uint32_t wavefronts = most / kTogether, offset = static_cast<uint32_t>(random >> 33) % wavefronts;
-        for (uint32_t w = 0; w < wavefronts; ++w) {
-            // Some wavefronts sit a round out.
-            const bool sits = seed != 0 && ((random >> (w % 31)) & 1u) != 0 && wavefronts > 1;
-            for (uint32_t t = 0; t < kTogether; ++t) {
-                Group& group = *s.groups[((w + offset) % wavefronts) * kTogether + t];
-                if (!group.busy && next < s.groups_in_all) {
+        const uint32_t offset = static_cast<uint32_t>(random >> 33) % waves;
+        for (uint32_t w = 0; w < waves; ++w) {
+            // Some waves sit a round out.
+            const bool sits = seed != 0 && ((random >> (w % 31)) & 1u) != 0 && waves > 1;
+            Wave& wave = *s.waves[(w + offset) % waves];
+            if (!wave.busy && next < s.groups_in_all) {
+                wave.busy = true;
+                for (Group& group : wave.groups) {
                     group.index = next++;
-                    group.busy = true;
                     for (Lane& lane : group.lanes) {
                         begin(lane);
                     }
                 }
-                if (group.busy && !sits) {
-                    turn(s, group);
-                }
-                running += group.busy ? 1 : 0;
             }
+            if (wave.busy && !sits) {
+                moved = turn(s, wave) || moved;
+            }
+            running += wave.busy ? 1 : 0;
+        }
+        idle_rounds = moved ? 0 : idle_rounds + 1;
+        if (idle_rounds == kIdleRounds) {
+            for (std::unique_ptr<Wave>& wave : s.waves) {
+                wave->busy = false;
+            }
+            return false;
         }
     } while (running > 0 || next < s.groups_in_all);
+    return true;
 }
 
 }  // namespace fibers

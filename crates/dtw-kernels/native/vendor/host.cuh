@@ -9,6 +9,7 @@
 
 #include "fibers.h"
 
+#define DTW_GROUPS (DTW_LANES / 32)
 #define DTW_DEVICE inline
 #define DTW_UNROLL
 #define DTW_UNROLL_BY(count)
@@ -20,8 +21,8 @@
         const Params& p = *static_cast<const Params*>(params);                                               \
         __VA_ARGS__;                                                                                         \
     }                                                                                                        \
-    extern "C" void symbol##_host(const void* params, uint32_t blocks, uint32_t interleaved, uint32_t seed) { \
-        dtw::fibers::launch(#symbol, symbol##_lane, params, blocks, interleaved, seed);                      \
+    extern "C" bool symbol##_host(const void* params, uint32_t blocks, uint32_t interleaved, uint32_t seed) { \
+        return dtw::fibers::launch(#symbol, symbol##_lane, params, blocks, interleaved, seed);               \
     }
 
 namespace dtw {
@@ -67,6 +68,11 @@ Link<T> receive(const Link<T>* p) {
 }
 inline uint64_t take(uint64_t* p) { return (*p)++; }
 inline void set_bits(uint32_t* p, uint32_t v) { *p |= v; }
+inline uint64_t take_as_wave(uint64_t* p) {
+    return fibers::talk(fibers::Want::kTake, reinterpret_cast<uint64_t>(p), 0);
+}
+inline void begin_wait() { fibers::scheduler().lane->waits = true; }
+inline void end_wait() { fibers::scheduler().lane->waits = false; }
 inline void pause() { fibers::talk(fibers::Want::kPause, 0, 0); }
 template <class V>
 V load_fresh(const V* p) { return *p; }

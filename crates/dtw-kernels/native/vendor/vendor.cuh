@@ -8,6 +8,8 @@
 //                                                  at least (0: as the compiler likes)
 //   lane()                                         0..31 within a group of 32 lanes
 //   warp(), warps()                                index and number of such groups in the launch
+//   DTW_GROUPS                                     such groups in a wave, the lanes that execute in lockstep: 1 or
+//                                                  more; their indices follow each other, from a multiple of DTW_GROUPS
 //   shift_up<G>(v)                                 v of the lane below in each group of G lanes; the lowest keeps its
 //                                                  own
 //   shift_down<G>(v)                               v of the lane above in each group of G lanes; the highest keeps its
@@ -20,7 +22,10 @@
 //   Link<T>, send(p, link), receive(p)             a number and a mark that are stored and loaded as one, device-wide
 //   take(p)                                        *p++ on a uint64_t, device-wide, by the calling lane alone
 //   set_bits(p, v)                                 *p |= v on a uint32_t, device-wide
-//   pause()                                        between two looks at a flag
+//   take_as_wave(p)                                if DTW_GROUPS > 1: the same once for all lanes of a wave, which call
+//                                                  it together and all get what was there
+//   begin_wait(), end_wait()                       before and after a loop that waits for another group
+//   pause()                                        in such a loop, between two looks
 //   load_fresh(p)                                  a load that sees what other lanes wrote (no read-only cache)
 //   min3_bits(a, b, c), max3_bits(a, b, c)         least and largest of three int32_t
 //   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
