@@ -1,5 +1,17 @@
-// The best ends of subsequence sweeps: repeated argmin over the last column, with a zone round each hit left out. A
-// warp per task. Equal costs: the smaller end.
+// Best: the hits of a search, chosen from the last column of its sweep. A hit is the end with the least cost; the ends
+// near a hit (p.exclusion) are no further hits.
+//
+//   for each task (a query and its reference), by a warp:
+//       up to top_k times:
+//           each lane: its least cost among the ends j = lane, lane + 32, lane + 64, ... that are not excluded
+//           the least of all lanes; of equal costs that with the smaller end; none: no more hits
+//           lane 0 writes cost, start and end
+//           exclude the ends from end - exclusion to end + exclusion
+//
+//     end      0   1   2  ...  31 | 32  33  34 ...          a lane reads every 32nd cost, many loads at once
+//     lane     0   1   2  ...  31 |  0   1   2 ...
+//     bit                 . . 1 1   1 1 1 . .               p.excluded: a bit for each end, 32 in a word
+//                               <-- hit -->
 #pragma once
 
 #include "../recurrence/arithmetic.cuh"

@@ -1,6 +1,17 @@
-// z-normalisation at the speed of copying: a warp keeps a whole series in registers, so that it is read once and
-// written once. Series longer than that are read again from the cache. Points are taken from the middle of their range
-// before they are added up, so that an offset of all of them costs no digits.
+// Normalize: z-normalisation of whole series at the speed of copying.
+//
+//   for each series, by a warp:
+//       read it: each lane keeps the first kKept of its points in registers
+//       middle = (least + largest) / 2
+//       mean of the points - middle; then the mean of the squares of their distances from this mean
+//       write (point - middle - mean) / deviation; 0 if all points are equal
+//
+//     point         0   1  ...  31 | 32  33 ...  63 | ... | 32 kKept ...
+//     lane          0   1  ...  31 |  0   1 ...  31 | ... |  0 ...
+//     is kept in    register 0     |  register 1    | ... | memory: read again for each sum, and to be written
+//
+// A series that fits the registers is read once and written once. The rest of a longer one is read again from the
+// cache. Subtracting the middle first means that an offset of all points costs no digits in the sums.
 #pragma once
 
 #include "prepare.cuh"

@@ -1,5 +1,18 @@
-// Raw series to prepared ones: padding, derivative, z-normalisation, scale, gap costs, running sums, times.
-// A warp per series, or per piece of a long one; lanes take its points in turn.
+// Prepare: from series as the caller has them to series as sweeps read them (params.h).
+//
+//   for each series, or piece of kPreparePiece points of a long one, by a warp:
+//       for each channel (or the one that is asked for):
+//           mean and deviation, if points are z-normalised
+//           values = derivative (if asked for) of the raw points, z-normalised (if asked for), times the scale
+//       kPad zeros before the series; after the last series, also behind it
+//       times, copied, if points have them
+//       gaps: what it costs to delete each point; sums of the gaps up to each point, if asked for
+//
+//     raw         |  series 0  |  series 1       |  series 2   |
+//     prepared    0 |  series 0  | 0 |  series 1       | 0 |  series 2   | 0         0: padding
+//     lane            0 1 2 ...        0 1 2 ... 31 0 1 ...                          lanes take points in turn
+//
+// What needs all of a series (its mean, its sums) is computed by one warp; otherwise a long series is cut into pieces.
 #pragma once
 
 #include "../recurrence/norm.cuh"

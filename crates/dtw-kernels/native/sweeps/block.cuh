@@ -1,5 +1,5 @@
-// Block sweep: subsequence DTW in one block of rows after the other, so that a reference of any length fits the memory.
-// Only its kernels include this header: the others need not be compiled again for it.
+// Block sweep: subsequence DTW, one block of rows of the reference after another, so that a reference of any length
+// fits the memory. Other kernels do not include this header, so a change here recompiles none of them.
 //
 //   for each ticket (a strip of a task), as in strips.cuh:
 //       border above the first row = last row of the block before: totals in y's `sums` (infinite before the first),
@@ -12,16 +12,19 @@
 //        |         |                      |   through the host, which knows where each path of it really starts
 //        | block 1 | border  <------------+
 //
-// A start behind all rows of a block says which column of the border a path came through; so starts are exact however
-// long the reference is. The last row is not written where the border came from, because the strip to the right reads
-// its corner there when it begins.
+// Each cell carries the row in which its path starts. A path that comes from an earlier block crosses the border; until
+// the host knows better, its start is kCarried plus the border's column. No row has such a number. The host replaces it
+// by the row in which the path to that column really starts, so starts are exact however long the reference is.
+//
+// The last row has a buffer of its own. It must not overwrite the border: a strip reads its corner from the border when
+// it begins, which may be after its neighbour has ended.
 #pragma once
 
 #include "../kernels.cuh"
 
 namespace dtw {
 
-// Beyond all rows of a block. With a column it stays within 32 bits: neither has 2^31 points.
+// Larger than any row of a block. Row and column are below 2^31, so kCarried + column fits 32 bits.
 constexpr uint32_t kCarried = 0x80000000u;
 
 // A search whose border above its first row is the last row of the block before.
@@ -31,7 +34,7 @@ struct Continued : R {
     DTW_DEVICE typename R::State row(uint32_t j, typename R::Number total) const { return {total, kCarried + j}; }
 };
 
-// Keeps the row that a lane has come to, which is the same number that the sweep keeps, and writes the last one.
+// Computes the cells of a row as the sweep does, to the same bits, and writes those of the last row.
 template <class R, int K>
 struct LastRow {
     using T = typename R::Number;

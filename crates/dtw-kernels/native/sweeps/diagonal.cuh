@@ -1,5 +1,6 @@
-// Diagonal sweep: a Sakoe-Chiba band along the diagonal at full speed, for pairs of the same lengths, one channel, and
-// recurrences whose cells are numbers made from two points (PointCells).
+// Diagonal sweep: a Sakoe-Chiba band along the diagonal at full speed. All pairs have the same two lengths, points have
+// one channel, and a cell of the recurrence is one number that is computed from one point of each series and from its
+// three neighbours (PointCells).
 //
 //   for each pair, by a group of G lanes:
 //       lane l owns K offsets c = j - i + below of the band; its cells are those of row -1
@@ -7,15 +8,16 @@
 //           left = last cell of row i, from lane l - 1 (lane 0: forbidden)
 //           for each offset c:
 //               cell[c] = combine(diagonal = cell[c], up = cell[c + 1], left, price(x_i, y_(i + c - below)))
-//           up of the last offset = first cell of row i - 1, from lane l + 1 (made in this very step)
+//           up of the last offset = first cell of row i - 1, from lane l + 1, which computes it in this step
 //       the lane of the last cell's offset writes the result after the last row
 //
 //   row i        . . [ l0 | l1 | l2 ]              offsets stay with their lanes, and columns move past them by one
 //   row i + 1    . . . [ l0 | l1 | l2 ]            a row: no cell is outside the band, so nothing is masked
 //   row i + 2    . . . . [ l0 | l1 | l2 ]
 //
-// G * K offsets may be more than the band has; so the first places of a lane, at most kIdle, may stand for no cell:
-// they repeat what comes from the left. Columns outside the series are infinite, and so is every cell of theirs.
+// A group has places for G * K offsets, and the band may have fewer. Then up to kIdle places at the start of a lane
+// hold no cell: they pass on what comes from the left. Before the first and after the last column of the series, points
+// are infinite. So their cells are infinite, too, and no path goes through them.
 #pragma once
 
 #include "../lanes/band.cuh"

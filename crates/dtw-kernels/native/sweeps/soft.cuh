@@ -9,19 +9,21 @@
 //       the lane of the last column writes log(cell) + exponent; NaN where a lane may have lost too much: given up
 //
 //                lane 0          lane 1          lane 2
-//              | K doubles, e0 | K doubles, e1 | K doubles, e2 |      what is meant is cell * 2^exponent
+//              | K doubles, e0 | K doubles, e1 | K doubles, e2 |      a value is cell * 2^exponent
 //
-// A cell is Z = w (Z_diagonal + Z_up + Z_left) with w = 2^-d^2, d a difference of points scaled for that. Cells are
-// doubles that need no exponent of their own: a lane keeps one for all its cells (what is meant is cell * 2^exponent)
-// and sets it anew every few rows, such that the largest of its cells and of what comes next from the left is near
-// 2^kTop. The weight stays a float's exponential, widened by moving its bits.
+// The value of a cell is Z = w (Z_diagonal + Z_up + Z_left). The weight is w = 2^-d^2, where d is the difference of two
+// points, scaled so that 2 is the base. A lane stores doubles and one exponent for all of them: the value is
+// cell * 2^exponent. It chooses a new exponent every few rows. Then the largest of its cells, and of the cells that
+// come next from the left, is near 2^kTop. The weight is computed as a float and widened to a double by moving its
+// bits.
 //
-// Cells far below the largest may vanish: columns that no good path keeps to for long, or rows. What is lost by that is
-// judged, not assumed. All losses of a lane at exponent e come to less than 2^(e - kVanish) times the number of ways to
-// go on from there within the lane, since no weight is above 1; so a lane remembers the largest exponent at which
-// something may have been lost, and every cell that it hands on, or that is the result, must be larger than all losses
-// by 2^35. Otherwise, and where a cell overflows or points are further apart than kReach, the pair is given up: its
-// result is NaN. A launch of a general kernel with only_missing does these pairs.
+// A cell far below the largest of its lane may underflow. This happens to columns or rows that no good path follows for
+// long. The kernel bounds the loss while it runs. No weight is above 1, so all losses of a lane at exponent e are less
+// than 2^(e - kVanish) times the number of ways to go on from there within the lane. A lane remembers the largest
+// exponent at which something may have been lost. Every cell that it hands on, and the result, must be 2^35 times
+// larger than all losses. If one is not, the pair is given up, and its result is NaN. So is a pair with a cell that
+// overflows, or with points further apart than kReach. A launch of a general kernel with only_missing computes these
+// pairs.
 #pragma once
 
 #include "../lanes/columns.cuh"

@@ -12,8 +12,9 @@
 //      |            --e->          --e->            read by the strip to the right before that strip overwrites it
 //
 // Spread strips ("grid sweep") are tasks of their own, of many warps at once. Warps take them as tickets, in the order
-// of their dependence (lanes/tickets.cuh), so no order in which blocks start can block the others. Rows done are
-// published with release and read with acquire.
+// of their dependence (lanes/tickets.cuh). When a warp takes a strip, a warp that is already running has the strip to
+// the left. So blocks cannot block each other, whatever the order in which they start. The number of rows done is
+// stored with release and loaded with acquire.
 #pragma once
 
 #include "../lanes/lane.cuh"

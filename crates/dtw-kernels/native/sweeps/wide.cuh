@@ -3,8 +3,8 @@
 //   for each ticket (a pair; with p.spread a strip of a pair):
 //       for each of its strips of 32 K columns, from the left:
 //           for each chunk of rows:
-//               lane l reads the link of row l of the chunk, asked for one chunk ahead, and asks again until it bears
-//               the mark of the strip to the left
+//               lane l has the link of row l of the chunk, which it read one chunk ahead; if the link does not bear the
+//               mark of the strip to the left, the lane reads it again, until it does
 //               at step t, lane l takes kRows rows as in narrow.cuh; lane 0's left cells are the links' numbers
 //               lane 31 sends the last cell of each row as a link with this strip's mark
 //
@@ -12,8 +12,8 @@
 //      | 32 x K cells | 32 x K cells | ...       a link is a number and the mark of the strip that wrote it, stored
 //      |       (v,1)->        (v,2)->            as one: a number that bears the mark has arrived, so no flag or fence
 //
-// One row of links serves all strips of a pair: a strip reads a link before it writes it. Whoever comes too early asks
-// again. As in strips.cuh, tickets are taken in the order of dependence.
+// One row of links serves all strips of a pair: a strip reads a link before it writes it. A lane that reads too early
+// finds an older mark, and reads again. As in strips.cuh, tickets are taken in the order of dependence.
 #pragma once
 
 #include "../lanes/cells.cuh"
