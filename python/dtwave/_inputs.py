@@ -40,8 +40,9 @@ class Batch:
     #: Whether the series came without an axis of channels.
     flat: bool = False
     layout: Layout = "channels_last"
-    #: Length of the padded axis, where there were lengths or NaN tails.
-    padded: int | None = None
+    #: Points of each series with its padding, where there were lengths or NaN tails; and whether they were one array.
+    padded: list[int] | None = None
+    was_array: bool = False
 
     def __len__(self) -> int:
         return len(self.arrays)
@@ -76,14 +77,17 @@ class Batch:
         channels = self.arrays[0].shape[1]
         ends = np.cumsum(self.lengths)[:-1]
         parts = np.split(values.reshape(-1, channels), ends)
-        if self.padded is None:
-            return [self.shaped(part) for part in parts]
-        padded = np.full((len(parts), self.padded, channels), fill, dtype=values.dtype)
-        for row, part in zip(padded, parts):
-            row[: len(part)] = part
-        if self.flat:
-            return padded[:, :, 0]
-        return padded.transpose(0, 2, 1) if self.layout == "channels_first" else padded
+        if self.padded is not None:
+            parts = [_padded(part, points, fill) for part, points in zip(parts, self.padded)]
+        shaped = [self.shaped(part) for part in parts]
+        return np.stack(shaped) if self.was_array else shaped
+
+
+def _padded(series: NDArray[Any], points: int, fill: float) -> NDArray[Any]:
+    """The series with as many points; those that it lacks are `fill`."""
+    whole = np.full((points, series.shape[1]), fill, dtype=series.dtype)
+    whole[: len(series)] = series
+    return whole
 
 
 #: `(values, offsets, times)`: what the native functions take.
@@ -294,13 +298,16 @@ def _unpadded(batch: Batch, lengths: Any, padding: Padding) -> Batch:
     name = batch.name
     if lengths is not None and padding is not None:
         raise ValueError(f"{name}: give lengths or padding, not both")
+    if not len(batch):
+        return batch
     if isinstance(batch.arrays, list):
         if lengths is not None:
             raise ValueError(f"lengths of {name} are for padded arrays; {name} is a list of series of different lengths")
         counted = np.array([_count(series) for series in batch.arrays], dtype=np.int64)
     else:
         counted = _counted(batch.arrays, name, lengths)
-        batch.padded = batch.arrays.shape[1]
+        batch.was_array = True
+    batch.padded = batch.lengths
     if isinstance(batch.times, np.ndarray):
         batch.times = [row[:points] for row, points in zip(batch.times, counted)]
     batch.arrays = [series[:points] for series, points in zip(batch.arrays, counted)]

@@ -144,3 +144,5 @@ def test_normalized_series():
     assert tails.shape == (2, 3)
     padded = dtwave.normalize(np.array([[1.0, 3.0, np.nan], [1.0, 2.0, 3.0]]), padding="nan")
     assert padded[0, :2].tolist() == [-1.0, 1.0] and np.isnan(padded[0, 2])
+    lists = dtwave.normalize([[1.0, 3.0, np.nan], [1.0, 2.0, 3.0, 4.0]], padding="nan")
+    assert [len(series) for series in lists] == [3, 4] and np.isnan(lists[0][2])

@@ -168,6 +168,8 @@ def test_no_series_have_no_distances():
     assert dtwave.pairwise([]).shape == (0, 0)
     assert dtwave.pairwise(np.empty((0, 5)), X).shape == (0, 5)
     assert dtwave.zipped([], []).shape == (0,)
+    assert dtwave.pairwise(np.empty((0, 5)), lengths=[]).shape == (0, 0)
+    assert dtwave.normalize(np.empty((0, 5)), padding="nan").shape == (0, 5)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ use crate::command::{Step, program, root};
 use crate::kernels;
 
 /// What the package's tests and its build need, and what checks its types.
-const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "matplotlib", "matplotlib", "pytest", "mypy"];
+const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "matplotlib", "pytest", "mypy"];
 
 /// Options of `cargo xtask python`.
 #[derive(clap::Args)]
@@ -55,18 +55,16 @@ pub(crate) fn python(options: &Options) -> Result<()> {
 
 /// Builds the wheel for people who have no Rust; with the CUDA kernels where they are compiled.
 pub(crate) fn wheel() -> Result<()> {
-    let (_, step) = environment()?;
-    let step = step.arguments(&["-m", "maturin", "build", "--release", "--out", "target/wheels"]);
     let missing = kernels::not_built();
-    if missing.is_empty() {
-        return step.arguments(&["--features", "cuda"]).run();
+    if !missing.is_empty() {
+        println!(
+            "the CUDA kernels are not built ({} units are missing or older than their sources): the wheel computes on \
+             the CPU alone; `cargo xtask kernels cuda` builds them",
+            missing.len()
+        );
     }
-    println!(
-        "the CUDA kernels are not built ({} units are missing or older than their sources): the wheel is for the CPU; \
-         `cargo xtask kernels cuda` builds them",
-        missing.len()
-    );
-    step.run()
+    let (_, step) = environment()?;
+    step.arguments(&["-m", "maturin", "build", "--release", "--out", "target/wheels"]).run()
 }
 
 /// Writes the classes of measures.
