@@ -24,35 +24,44 @@ def _checked_radius(radius: object) -> int | float:
     return float(radius)
 
 
-@dataclass(frozen=True)
-class SakoeChiba:
+@dataclass(frozen=True, eq=False)
+class _Radius:
+    """A band that has a radius. Equal ones are equal: a radius of 1 is a point, one of 1.0 the whole."""
+
+    radius: int | float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _checked_radius(self.radius))
+
+    def _own(self) -> tuple[type, type, int | float]:
+        return type(self), type(self.radius), self.radius
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Radius) and self._own() == other._own()
+
+    def __hash__(self) -> int:
+        return hash(self._own())
+
+
+@dataclass(frozen=True, eq=False)
+class SakoeChiba(_Radius):
     """Cells with `|i − j| <= radius`, the longer side's limit widened by the difference of the lengths.
 
     radius: an int in points, or a float as a fraction of the longer series. Sakoe & Chiba 1978,
     10.1109/TASSP.1978.1163055. A plain number as `band` is this one.
     """
 
-    radius: int | float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _checked_radius(self.radius))
-
     @property
     def _band(self) -> tuple[str, Any]:
         return "sakoe_chiba", self.radius
 
 
-@dataclass(frozen=True)
-class Slanted:
+@dataclass(frozen=True, eq=False)
+class Slanted(_Radius):
     """Cells within `radius` of the line from corner to corner, measured along the longer axis.
 
     radius: an int in points, or a float as a fraction of the longer series.
     """
-
-    radius: int | float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _checked_radius(self.radius))
 
     @property
     def _band(self) -> tuple[str, Any]:

@@ -102,7 +102,7 @@ def _array(value: Any, name: str) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill it, or pass lengths= or padding=\"nan\"")
     if isinstance(value, np.ndarray):
-        array = value
+        array = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
         array = _of_dlpack(value, name)
     elif hasattr(value, "to_numpy"):
@@ -110,7 +110,7 @@ def _array(value: Any, name: str) -> NDArray[Any]:
     else:
         try:
             array = np.asarray(value)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RuntimeError) as error:
             raise TypeError(f"{name} is no array of numbers: {str(error).splitlines()[0]}") from None
     return _real(array, name)
 
@@ -183,6 +183,9 @@ def _of_dlpack(value: Any, name: str) -> NDArray[Any]:
         same_device(**{name: value})
     if getattr(value, "requires_grad", False):
         value = value.detach()
+    if hasattr(value, "resolve_neg"):
+        # PyTorch negates some views only when they are read, and exports the memory without a word.
+        value = value.resolve_neg()
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError) as error:
@@ -308,8 +311,11 @@ def _unpadded(batch: Batch, lengths: Any, padding: Padding) -> Batch:
         counted = _counted(batch.arrays, name, lengths)
         batch.was_array = True
     batch.padded = batch.lengths
-    if isinstance(batch.times, np.ndarray):
-        batch.times = [row[:points] for row, points in zip(batch.times, counted)]
+    if batch.times is not None:
+        # Padded as the series are. Others are told of where they are packed.
+        rows = zip(batch.times, batch.padded, counted)
+        trimmed = [row[:points] if row.shape == (padded,) else row for row, padded, points in rows]
+        batch.times = [*trimmed, *batch.times[len(trimmed) :]]
     batch.arrays = [series[:points] for series, points in zip(batch.arrays, counted)]
     return batch
 
@@ -339,16 +345,20 @@ def _counted(array: NDArray[Any], name: str, lengths: Any) -> NDArray[np.int64]:
 
 
 def number_type(batches: Sequence[Batch], asked: np.dtype[Any] | None) -> np.dtype[Any]:
-    """float32 if all values are of it (or of float16), float64 otherwise; or what was asked for.
+    """float32 if all values and times are of it (or of float16), float64 otherwise; or what was asked for.
 
     Errors: `ValueError` for values that float64 would round, unless it was asked for.
     """
     if asked is not None:
         return asked
+    parts = [(batch.name, part) for batch in batches for part in batch.parts]
     for batch in batches:
-        for part in batch.parts:
-            _check_exact(part, batch.name)
-    small = all(part.dtype.kind == "f" and part.dtype.itemsize <= 4 for batch in batches for part in batch.parts)
+        if batch.times is not None:
+            rows = batch.times if isinstance(batch.times, list) else [batch.times]
+            parts += [(f"times of {batch.name}", row) for row in rows]
+    for name, part in parts:
+        _check_exact(part, name)
+    small = all(part.dtype.kind == "f" and part.dtype.itemsize <= 4 for _, part in parts)
     return np.dtype(np.float32 if small else np.float64)
 
 

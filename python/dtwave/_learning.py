@@ -62,6 +62,8 @@ def classify(
         _inputs.many(train, "train", layout, lengths_train, padding),
         _inputs.many(test, "test", layout, lengths_test, padding),
     ]
+    if isinstance(labels, np.ma.MaskedArray):
+        raise TypeError("labels is a masked array: every series of train needs a label")
     names = np.asarray(labels)
     if names.shape != (len(batches[0]),):
         raise ValueError(f"labels must be one per series of train ({len(batches[0])}), got shape {list(names.shape)}")

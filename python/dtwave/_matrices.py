@@ -124,7 +124,7 @@ def pairwise(
         if out is None:
             return _native.pairwise(first, second, call.spec, call.engine, bar)
         if isinstance(out, np.ndarray):
-            _check_array(out, (len(batches[0]), len(batches[-1])), call.number)
+            _check_array(out, (len(batches[0]), len(batches[-1])), call)
             _native.pairwise_into(first, second, call.spec, call.engine, out, bar)
             return out
         return _to_file(call, batches, os.fspath(out), resume, bar)
@@ -150,7 +150,10 @@ def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: C
         raise ValueError(f"out must be a .npy file, got {os.fspath(out)!r}")
 
 
-def _check_array(out: NDArray[Any], shape: tuple[int, int], number: np.dtype[Any]) -> None:
+def _check_array(out: NDArray[Any], shape: tuple[int, int], call: Call) -> None:
+    number = call.number
+    if isinstance(out, np.ma.MaskedArray):
+        raise TypeError("out is a masked array: pass out.data, or an array without a mask")
     if out.shape != shape:
         raise ValueError(f"out must have the shape {list(shape)}, got {list(out.shape)}")
     if out.dtype != number:
@@ -159,6 +162,23 @@ def _check_array(out: NDArray[Any], shape: tuple[int, int], number: np.dtype[Any
         raise ValueError("out cannot be written: it is a read-only array")
     if not out.flags.aligned:
         raise ValueError("out cannot be written: its values are not aligned in memory")
+    if _overlaps_itself(out):
+        raise ValueError("out cannot be written: several of its values are at one place in memory")
+    for name, (values, _, times) in zip("xy", call.packed):
+        if np.shares_memory(out, values) or (times is not None and np.shares_memory(out, times)):
+            raise ValueError(f"out shares memory with {name}, which is read meanwhile: pass another array")
+
+
+def _overlaps_itself(array: NDArray[Any]) -> bool:
+    """Whether some index may reach the place of another, as in a broadcast array."""
+    if array.size == 0:
+        return False
+    end = array.itemsize - 1
+    for stride, count in sorted((abs(stride), count) for stride, count in zip(array.strides, array.shape) if count > 1):
+        if stride <= end:
+            return True
+        end += stride * (count - 1)
+    return False
 
 
 def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) -> Graph:

@@ -6,6 +6,8 @@ import difflib
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
+
 from . import _native
 from ._bands import Band
 
@@ -49,7 +51,7 @@ class Measure:
         return hash((self.key, *self._parameters.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.key, self._parameters)
+        return _restore, (type(self), self._parameters)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{_in_python(name)}={value!r}" for name, value in self._parameters.items())
@@ -61,11 +63,9 @@ def _in_python(name: str) -> str:
     return "lambda_" if name == "lambda" else name
 
 
-def _restore(key: str, parameters: dict[str, Any]) -> Measure:
+def _restore(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
     """A pickled measure."""
-    from ._measures import MEASURES
-
-    return MEASURES[key](**{_in_python(name): value for name, value in parameters.items()})
+    return measure(**{_in_python(name): value for name, value in parameters.items()})
 
 
 def _meant(name: str, known: list[str]) -> str:
@@ -84,9 +84,13 @@ def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _nat
     Errors: `ValueError` for an unknown measure or parameter, with what may have been meant, and for a number out of its
     range; `TypeError` for a value of another type.
     """
+    if isinstance(band, (np.integer, np.floating)):
+        band = band.item()
     if isinstance(measure, str):
+        # Equal values are not always the same: True is no number here, and 1.0 is a fraction where 1 is a point.
+        types = tuple(map(type, parameters.values()))
         try:
-            return _known(measure, band, tuple(parameters.items()))
+            return _known(measure, band, tuple(parameters.items()), types)
         except TypeError:  # Not hashable; or a value that is wrong anyway, which says so below.
             return _spec(measure, band, parameters)
     if isinstance(measure, Measure):
@@ -101,7 +105,9 @@ def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _nat
 
 
 @lru_cache(maxsize=64, typed=True)
-def _known(measure: str, band: Band, parameters: tuple[tuple[str, Any], ...]) -> _native.Spec:
+def _known(
+    measure: str, band: Band, parameters: tuple[tuple[str, Any], ...], types: tuple[type, ...]
+) -> _native.Spec:
     return _spec(measure, band, dict(parameters))
 
 
@@ -122,5 +128,7 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any]) -> _native.Spec:
             spelt = [_in_python(name) for name in own]
             takes = f"it takes {', '.join(spelt)}" if own else "it takes none"
             raise ValueError(f"{key} has no parameter {name!r}: {takes}{_meant(name, spelt + _OPTIONS)}")
+        if plain in given:
+            raise ValueError(f"{_in_python(plain)} is given twice")
         given[plain] = value
     return _native.Spec(key, given, band)

@@ -7,6 +7,7 @@ import pytest
 
 import dtwave
 
+RNG = np.random.default_rng(17)
 X = np.array([0.0, 1.0, 2.0])
 Y = np.array([0.0, 2.0, 2.0])
 
@@ -177,3 +178,33 @@ def test_the_native_soft_dtw_of_padded_batches():
         _native.soft_dtw(x, y, lengths_x=np.array([5, 6]))
     with pytest.raises(ValueError, match="squared_euclidean"):
         _native.soft_dtw(x, y, cost="manhattan")
+
+
+def test_a_point_is_not_the_whole():
+    x, y = RNG.normal(size=(2, 20))
+    for kind in (dtwave.SakoeChiba, dtwave.Slanted):
+        # One call after the other: what is kept of the first must not serve the second.
+        near, whole = (dtwave.distance(x, y, band=kind(radius)) for radius in (1, 1.0))
+        assert near > whole == dtwave.distance(x, y)
+        assert kind(1) != kind(1.0) and kind(2) == kind(2) and hash(kind(2)) == hash(kind(2))
+    assert dtwave.SakoeChiba(2) != dtwave.Slanted(2)
+    assert dtwave.distance(x, y, band=np.int64(1)) == dtwave.distance(x, y, band=1)
+    assert dtwave.distance(x, y, band=np.float32(1)) == dtwave.distance(x, y)
+
+
+def test_equal_parameters_of_other_types():
+    x, y = RNG.normal(size=(2, 20))
+    dtwave.distance(x, y, measure="msm", c=1)
+    with pytest.raises(TypeError, match="c must be a number, got True"):
+        dtwave.distance(x, y, measure="msm", c=True)
+    with pytest.raises(ValueError, match="lambda_ is given twice"):
+        dtwave.distance(x, y, measure="twed", lambda_=1.0, **{"lambda": 2.0})
+
+
+class OwnMsm(dtwave.Msm):
+    """A class of a user's."""
+
+
+def test_a_subclass_keeps_its_class():
+    found = pickle.loads(pickle.dumps(OwnMsm(c=0.25)))
+    assert type(found) is OwnMsm and found.c == 0.25

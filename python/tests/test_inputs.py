@@ -99,6 +99,31 @@ def test_torch_tensors():
     assert dtwave.pairwise(x.float()).dtype == np.float32
     with pytest.raises(TypeError, match="no array that NumPy can read"):
         dtwave.pairwise(x.bfloat16())
+    # A view that PyTorch negates only when it is read.
+    negated = torch.complex(x[0].detach(), x[1].detach()).conj().imag
+    assert negated.is_neg() and np.array_equal(negated.resolve_neg().numpy(), -X[1])
+    assert dtwave.distance(negated, -X[1]) == 0.0
+    assert dtwave.pairwise([negated, x[0]])[0, 1] == dtwave.distance(-X[1], X[0])
+    with pytest.raises(TypeError, match="requires grad"):
+        dtwave.pairwise([[x[0].requires_grad_()]])
+
+
+class Doubled(np.ndarray):
+    """An array that is not what its memory says."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2
+
+
+def test_subclasses_of_arrays():
+    for options in ({}, {"threads": 1}):
+        assert dtwave.distance(X[0].view(Doubled), X[1], **options) == EXPECTED[0, 1]
+        with pytest.raises(TypeError, match="x is a masked array"):
+            dtwave.distance(np.ma.masked_array(X[0], X[0] > 0), X[1], **options)
+        with pytest.raises(TypeError, match="y is a masked array"):
+            dtwave.distance(X[0], np.ma.masked_array(X[1], X[1] > 0), **options)
+    with pytest.raises(TypeError, match="labels is a masked array"):
+        dtwave.classify(X, np.ma.masked_array(range(5), [True] + [False] * 4), X)
 
 
 def test_columns_of_pandas_and_polars():
@@ -155,8 +180,24 @@ def test_times_of_batches():
     assert ragged[0, 1] == dtwave.distance(x[0], x[1][:3], measure="twed", times=own)
     lengths = dtwave.pairwise(x, measure="twed", times=times[0], lengths=[5, 3, 1])
     assert lengths[0, 1] == ragged[0, 1]
+    listed = dtwave.pairwise(x, measure="twed", times=times[0].tolist(), lengths=[5, 3, 1])
+    assert np.array_equal(listed, lengths)
+    with pytest.raises(ValueError, match="times of x must be one per point: series 0"):
+        dtwave.pairwise(x, measure="twed", times=times[0][0], lengths=[5, 3, 1])
     with pytest.raises(ValueError, match="times of x must be one per point: series 1"):
         dtwave.pairwise(x[:2], measure="twed", times=[times[0][0], times[0][1][:3]])
+
+
+def test_times_are_not_rounded():
+    x, y = RNG.normal(size=(2, 6)).astype(np.float32)
+    times = 1.7e9 + np.arange(6.0)
+    found = dtwave.distance(x, y, measure="twed", times=(times, times))
+    assert found == dtwave.distance(x.astype(float), y.astype(float), measure="twed", times=(times, times))
+    small = np.arange(6, dtype=np.float32)
+    assert dtwave.zipped(x[None], y[None], measure="twed", times=(small[None], small[None])).dtype == np.float32
+    nanoseconds = np.arange(6) + (2**60 + 1)
+    with pytest.raises(ValueError, match="times of x has .* which float64 would round"):
+        dtwave.distance(x, y, measure="twed", times=(nanoseconds, nanoseconds))
 
 
 def test_rounding_is_for_those_who_ask():

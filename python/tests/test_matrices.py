@@ -31,6 +31,30 @@ def test_into_an_array(order, y):
     assert np.array_equal(out, expected)
 
 
+def test_out_is_nothing_else():
+    both = RNG.normal(size=(6, 6))
+    with pytest.raises(ValueError, match="out shares memory with x"):
+        dtwave.pairwise(both, out=both)
+    with pytest.raises(ValueError, match="out shares memory with y"):
+        dtwave.pairwise(X[:6], both, out=both[::-1])
+    for strides in ((0, 0), (8, 8), (0, 8), (48, 0)):
+        once = np.lib.stride_tricks.as_strided(np.zeros(36), (6, 6), strides)
+        with pytest.raises(ValueError, match="at one place in memory"):
+            dtwave.pairwise(X[:6], out=once)
+    with pytest.raises(TypeError, match="out is a masked array"):
+        dtwave.pairwise(X[:6], out=np.ma.zeros((6, 6)))
+    turned = np.zeros((12, 12))[::-2, ::-2]
+    assert np.array_equal(dtwave.pairwise(X[:6], out=turned), dtwave.pairwise(X[:6]))
+    assert dtwave.pairwise(X[:1], out=np.lib.stride_tricks.as_strided(np.ones(1), (1, 1), (0, 0))) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(1 << 23, 1), (1 << 40, 0)])
+def test_too_large_a_matrix_is_an_exception(shape):
+    for form in ({}, {"condensed": True}):
+        with pytest.raises(MemoryError, match="matrix needs .* bytes.*out=PATH"):
+            dtwave.pairwise(np.zeros(shape), **form)
+
+
 def test_into_a_memory_map(tmp_path):
     out = np.lib.format.open_memmap(tmp_path / "m.npy", mode="w+", dtype=np.float64, shape=(23, 23))
     dtwave.pairwise(X, out=out)
@@ -87,6 +111,8 @@ def test_an_interrupted_file_is_continued(tmp_path):
         dtwave.pairwise(x, out=path, memory_limit=2 * 8 * 32 * 32)
     with pytest.raises(OSError, match="the content of x was"):
         dtwave.pairwise(x + 1.0, out=path, resume=True, memory_limit=2 * 8 * 32 * 32)
+    with pytest.raises(OSError, match="resume: dtype was f64 and is now f32; repeat the first call"):
+        dtwave.pairwise(x.astype(np.float32), out=path, resume=True, memory_limit=2 * 8 * 32 * 32)
     with pytest.raises(OSError, match="measure was dtw and is now msm"):
         dtwave.pairwise(x, measure="msm", out=path, resume=True, memory_limit=2 * 8 * 32 * 32)
     with pytest.warns(UserWarning, match=r"[1-9]\d* of 91 tiles were done already"):

@@ -217,7 +217,8 @@ def test_compiles_without_a_graph_break(backend: str, normalize: bool) -> None:
     lengths = torch.tensor([5, 2])
 
     def step(x: Any, y: Any) -> Any:
-        return loss(2.0 * x, y).sum() + soft_dtw(x, y, gamma=0.5, lengths_x=lengths).mean()
+        banded = soft_dtw(x, y, bandwidth=4) + soft_dtw(x, y, bandwidth=dtwave.SakoeChiba(0.5))
+        return loss(2.0 * x, y).sum() + soft_dtw(x, y, gamma=0.5, lengths_x=lengths).mean() + banded.sum()
 
     compiled = torch.compile(step, fullgraph=True, backend=backend)
     for n in (5, 6):
@@ -367,3 +368,8 @@ def test_other_devices_are_refused(device: str) -> None:
             soft_dtw(x, x)
         with pytest.raises(ValueError, match="move one to the other"):
             soft_dtw(x, torch.zeros(2, 5, 3))
+
+
+def test_no_pairs_with_lengths() -> None:
+    x, y = pairs(2, 5, 4)
+    assert soft_dtw(x[:0], y[:0], lengths_x=[], lengths_y=[]).shape == (0,)

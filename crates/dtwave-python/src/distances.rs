@@ -2,7 +2,7 @@
 
 use dtwave::measure::Kind;
 use dtwave::{Anchor, Band, Pairing, Problem, SeriesBatch};
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -49,6 +49,10 @@ fn of_type<T: Number>(
     spec: &dtwave::Spec,
     engine: &Engine,
 ) -> PyResult<Option<T>> {
+    // Subclasses may mean something else by their values: masked arrays hide some.
+    if !(x.is_exact_instance_of::<PyUntypedArray>() && y.is_exact_instance_of::<PyUntypedArray>()) {
+        return Ok(None);
+    }
     let (Ok(x), Ok(y)) = (x.cast::<PyArray1<T>>(), y.cast::<PyArray1<T>>()) else { return Ok(None) };
     let is_short = x.len().saturating_mul(y.len()) <= SHORT_PAIR;
     if !(is_short && x.is_c_contiguous() && y.is_c_contiguous()) {
@@ -100,6 +104,25 @@ pub(crate) fn zipped(
     with_number!(x, T => of::<T>(py, (&x, &y), spec, engine, &progress))
 }
 
+/// An empty vector with room for as many values; `None` are more than can be counted.
+pub(crate) fn room<T>(what: &str, values: Option<usize>) -> Result<Vec<T>, Failure> {
+    let mut room = Vec::new();
+    let reserved = values.map(|values| room.try_reserve_exact(values));
+    match reserved {
+        Some(Ok(())) => Ok(room),
+        _ => {
+            let bytes = values.map(|values| values as u128 * size_of::<T>() as u128);
+            let size = bytes.map_or_else(
+                || "more bytes than can be counted".to_owned(),
+                |bytes| format!("{bytes} bytes"),
+            );
+            Err(Failure::Memory(format!(
+                "out of memory: {what} needs {size}, more than there is; pairwise with out=PATH writes it to a file"
+            )))
+        }
+    }
+}
+
 /// Whether `d(x, y) = d(y, x)`, so that half of a matrix of `x` with itself is enough.
 pub(crate) fn is_symmetric(spec: &dtwave::Spec) -> bool {
     spec.anchor == Anchor::Global && !matches!(spec.band, Band::Ranges(_))
@@ -126,6 +149,8 @@ pub(crate) fn pairwise(
         let y = y.map(|y| y.batch::<T>()).transpose()?;
         let cells = roughly(Pairing::Cross, &x, y.as_ref().unwrap_or(&x));
         let values = calls::run(py, cells, progress, |observer| -> Result<_, Failure> {
+            // Memory that is refused further on would end the process.
+            drop(room::<T>("the distance matrix", x.len().checked_mul(y.as_ref().unwrap_or(&x).len()))?);
             let session = engine.session(&spec.0, observer);
             Ok(match y {
                 None if is_symmetric(&spec.0) => session.pairwise(&x)?,

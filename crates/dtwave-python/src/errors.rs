@@ -19,6 +19,8 @@ pub(crate) enum Failure {
     Library(Error),
     /// A file could not be written.
     File(anyhow::Error),
+    /// The system has no memory left for a result.
+    Memory(String),
     /// Python says so.
     Python(PyErr),
     /// The library has a mistake: a panic's text.
@@ -52,8 +54,11 @@ impl From<Failure> for PyErr {
             Failure::Library(error) => exception(&error),
             // The crate of files speaks to people at a command line.
             Failure::File(error) => {
-                PyOSError::new_err(format!("{error:#}").replace("--resume", "resume=True"))
+                let text =
+                    format!("{error:#}").replace("--resume", "resume=True").replace("--dtype", "dtype");
+                PyOSError::new_err(text.replace("the first command", "the first call"))
             }
+            Failure::Memory(text) => PyMemoryError::new_err(text),
             Failure::Python(error) => error,
             Failure::Panic(text) => PyRuntimeError::new_err(format!("a mistake in dtwave itself: {text}")),
         }

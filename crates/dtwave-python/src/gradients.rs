@@ -100,7 +100,8 @@ fn soft_dtw_of<'py, T: Of<'py>>(
     let (lengths_x, lengths_y) = (x.lengths(shape_x)?, y.lengths(shape_y)?);
     let (values_x, values_y) = (slice::<T>(x.values)?, slice::<T>(y.values)?);
     let upstream = upstream.map(slice::<T>).transpose()?;
-    let cells = (shape_x[0] as u64).saturating_mul(shape_x[1] as u64).saturating_mul(shape_y[1] as u64);
+    let [count, points, channels] = shape_x.map(|size| size as u64);
+    let cells = count.saturating_mul(points).saturating_mul(shape_y[1] as u64).saturating_mul(channels);
     let (values, grad_x, grad_y) = calls::run(py, cells, &None, |observer| {
         let x = Series::new(values_x, shape_x, lengths_x.as_deref())?;
         let y = Series::new(values_y, shape_y, lengths_y.as_deref())?;

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::calls::{self, Progress};
-use crate::distances::{is_symmetric, roughly};
+use crate::distances::{is_symmetric, room, roughly};
 use crate::engine::Engine;
 use crate::errors::Failure;
 use crate::inputs::{Batch, Number, Of, with_number};
@@ -38,7 +38,9 @@ pub(crate) fn condensed(
         let cells = roughly(Pairing::SelfSymmetric, &x, &x);
         let values = calls::run(py, cells, progress, |observer| {
             let n = x.len();
-            let mut values = vec![T::ZERO; n * n.saturating_sub(1) / 2];
+            let count = n.checked_mul(n.saturating_sub(1)).map(|twice| twice / 2);
+            let mut values = room("the condensed matrix", count)?;
+            values.resize(count.unwrap_or(0), T::ZERO);
             let session = engine.session(&spec.0, observer);
             tiled(&session, Pairing::SelfSymmetric, &x, &x, &HashSet::new(), |tile, part| {
                 for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {

@@ -34,7 +34,7 @@ def to_text(bandwidth: Band) -> str:
         return FULL
     if isinstance(bandwidth, (SakoeChiba, Slanted, Itakura, Ranges)):
         kind, value = bandwidth._band
-        return json.dumps([kind, [ends.tolist() for ends in value] if kind == "ranges" else value])
+        return _text(kind, [ends.tolist() for ends in value] if kind == "ranges" else value)
     if isinstance(bandwidth, bool) or not isinstance(bandwidth, (int, float, np.integer, np.floating)):
         raise TypeError(
             "bandwidth must be None, a whole number of points, or SakoeChiba, Slanted, Itakura or Ranges of dtwave,"
@@ -49,7 +49,14 @@ def to_text(bandwidth: Band) -> str:
         raise ValueError(
             f"bandwidth must be at least 1, not {bandwidth}: None is no band, dtwave.SakoeChiba(0) the diagonal"
         )
-    return json.dumps(["sakoe_chiba", int(bandwidth)])
+    return _text("sakoe_chiba", int(bandwidth))
+
+
+def _text(kind: str, value: object) -> str:
+    """In JSON, which writes whole numbers, fractions and lists of them as Python does; `torch.compile` cannot trace
+    the module `json`.
+    """
+    return f'["{kind}", {value!r}]'
 
 
 def from_text(text: str) -> object:

@@ -285,6 +285,8 @@ def _soft_dtw(
 def _lengths(name: str, lengths: Tensor | Sequence[int], series: Tensor) -> Tensor:
     """Lengths as the operator takes them: whole numbers, one per series. Their range is checked with the series."""
     given = torch.as_tensor(lengths)
+    if given.numel() == 0 and not isinstance(lengths, Tensor):
+        given = given.long()
     if given.dtype.is_floating_point or given.dtype.is_complex or given.dtype == torch.bool:
         raise TypeError(f"{name} must be whole numbers, not {given.dtype}")
     if tuple(given.shape) != (series.shape[0],):
