@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _inputs, _native, _options
 from ._bands import Band
@@ -22,6 +24,27 @@ class Call:
     engine: _native.Engine
     number: np.dtype[Any]
     packed: list[Packed]
+
+    def empty(self, what: str, *shape: int) -> NDArray[Any]:
+        """An array for results.
+
+        Errors: `MemoryError` if the machine cannot give as much.
+        """
+        try:
+            return np.empty(shape, dtype=self.number)
+        except (MemoryError, ValueError):
+            size = prod(shape) * self.number.itemsize
+            raise MemoryError(
+                f"out of memory: {what} needs {size} bytes, more than there is; pairwise with out=PATH writes it to a file"
+            ) from None
+
+
+def afford(size: int, what: str) -> None:
+    """Errors: `MemoryError` if the machine cannot give as many bytes."""
+    try:
+        np.empty(size, dtype=np.uint8)
+    except (MemoryError, ValueError):
+        raise MemoryError(f"out of memory: {what} needs {size} bytes, more than there is") from None
 
 
 def prepared(

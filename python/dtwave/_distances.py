@@ -14,6 +14,9 @@ from ._measure import Measure, spec
 from ._options import DeviceLike
 from ._results import Neighbors
 
+#: Bytes of memory that a neighbour takes while they are sought.
+CANDIDATE_BYTES = 48
+
 _default_engine = _options.default_engine()
 
 
@@ -98,7 +101,8 @@ def _distance(
     a = _inputs.one(x, "x", layout, times_x)
     b = _inputs.one(y, "y", layout, times_y)
     number = _inputs.number_type([a, b], _options.number_type(dtype))
-    found = _native.zipped(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, None)
+    found = np.empty(1, dtype=number)
+    _native.distances(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, True, found, None)
     return float(found[0])
 
 
@@ -136,7 +140,9 @@ def zipped(
     call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
     first, second = call.packed
     with _progress.shown(progress, "zipped", lambda: _native.cells(first, second, call.spec, True)) as bar:
-        return _native.zipped(first, second, call.spec, call.engine, bar)
+        found = call.empty("the list of distances", len(a))
+        _native.distances(first, second, call.spec, call.engine, True, found, bar)
+        return found
 
 
 def nearest(
@@ -180,6 +186,7 @@ def nearest(
         batches = list(_calls.two(x, y, layout, lengths, padding, times))
     call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
     first, second = call.packed[0], call.packed[1] if y is not None else None
+    _calls.afford(CANDIDATE_BYTES * (many + 1) * len(batches[-1]), "the list of neighbours")
     with _progress.shown(progress, "nearest", lambda: _cells(call.spec, first, second)) as bar:
         if second is not None:
             return Neighbors(*_native.nearest(first, second, many, call.spec, call.engine, bar))

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from . import _calls, _inputs, _native, _options, _progress
 from ._bands import Band
 from ._calls import Call
-from ._distances import others
+from ._distances import CANDIDATE_BYTES, others
 from ._inputs import Batch, Layout, Padding
 from ._measure import Measure
 from ._options import DeviceLike
@@ -120,9 +120,11 @@ def pairwise(
         if k is not None:
             return _graph(call, _options.whole("k", k, 1), batches, bar)
         if condensed:
-            return _native.condensed(first, call.spec, call.engine, bar)
+            half = call.empty("the condensed matrix", len(batches[0]) * (len(batches[0]) - 1) // 2)
+            _native.condensed(first, call.spec, call.engine, half, bar)
+            return half
         if out is None:
-            return _native.pairwise(first, second, call.spec, call.engine, bar)
+            return _whole(call, batches, bar)
         if isinstance(out, np.ndarray):
             _check_array(out, (len(batches[0]), len(batches[-1])), call)
             _native.pairwise_into(first, second, call.spec, call.engine, out, bar)
@@ -181,6 +183,14 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
     return False
 
 
+def _whole(call: Call, batches: list[Batch], bar: _progress.Progress) -> NDArray[Any]:
+    """The matrix in memory."""
+    first, second = call.packed[0], call.packed[1] if len(batches) > 1 else None
+    matrix = call.empty("the distance matrix", len(batches[0]), len(batches[-1]))
+    _native.distances(first, second, call.spec, call.engine, False, matrix, bar)
+    return matrix
+
+
 def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) -> Graph:
     """The k nearest of each row."""
     first, candidates = call.packed[0], call.packed[-1]
@@ -188,6 +198,7 @@ def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) ->
     is_own = len(batches) == 1
     if k > columns - is_own:
         raise ValueError(f"k must be at most {columns - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
+    _calls.afford(CANDIDATE_BYTES * (k + 1) * rows, "the list of neighbours")
     if is_own:
         found = others(*_native.nearest(first, None, k + 1, call.spec, call.engine, bar))
     else:
@@ -223,7 +234,9 @@ def _compare(call: Call, batches: list[Batch], matrix: NDArray[Any], path: str) 
     a, b = batches[0], batches[-1]
     rows, columns = _spread(len(a)), _spread(len(b))
     sides = [_inputs.pack(_picked(batch, indices), call.number) for batch, indices in ((a, rows), (b, columns))]
-    expected = _native.pairwise(sides[0], sides[1], call.spec, call.engine, None)
+    sample = Call(call.spec, call.engine, call.number, sides)
+    expected = sample.empty("a sample", len(rows), len(columns))
+    _native.distances(sides[0], sides[1], call.spec, call.engine, False, expected, None)
     wanted = np.ones(expected.shape, dtype=bool)
     if len(batches) == 1 and call.spec.is_symmetric:
         # The lower half is the mirrored upper one, which rounds differently.

@@ -200,3 +200,11 @@ def test_bad_forms_are_one_line(options, exception, text):
     with pytest.raises(exception, match=text) as caught:
         dtwave.pairwise(X, **options)
     assert "\n" not in str(caught.value)
+
+
+def test_too_many_neighbours_are_an_exception():
+    x = np.zeros((4_000_000, 1))
+    with pytest.raises(MemoryError, match="the list of neighbours needs .* bytes"):
+        dtwave.pairwise(x, k=3_999_999)
+    with pytest.raises(MemoryError, match="the list of neighbours needs .* bytes"):
+        dtwave.nearest(x, k=3_000_000)

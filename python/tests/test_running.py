@@ -99,7 +99,7 @@ def test_an_error_in_a_callback_stops_the_work():
     batch = MANY[:, :, None], None, None
     engine = _native.Engine("cpu", 1, 1 << 30)
     with pytest.raises(RuntimeError, match="enough"):
-        _native.pairwise(batch, None, _native.Spec("dtw"), engine, stop)
+        _native.distances(batch, None, _native.Spec("dtw"), engine, False, np.empty((2000, 2000)), stop)
 
 
 def test_threads_share_the_package():

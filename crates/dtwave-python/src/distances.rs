@@ -2,7 +2,7 @@
 
 use dtwave::measure::Kind;
 use dtwave::{Anchor, Band, Pairing, Problem, SeriesBatch};
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyReadwriteArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -16,7 +16,7 @@ use crate::measures::Spec;
 const SHORT_PAIR: usize = 1 << 22;
 
 /// The distance of two contiguous one-dimensional arrays of one number type, quickly; `None` where they are anything
-/// else, or long: `zipped` is for those. `measure` is a key, with default parameters, or a spec.
+/// else, or long: `distances` is for those. `measure` is a key, with default parameters, or a spec.
 #[pyfunction]
 pub(crate) fn distance_of_arrays(
     py: Python<'_>,
@@ -77,90 +77,53 @@ pub(crate) fn roughly<T>(pairing: Pairing, x: &SeriesBatch<'_, T>, y: &SeriesBat
         .saturating_mul(x.channels() as u64)
 }
 
-/// The distances of the s-th series of `x` with the s-th of `y`.
-#[pyfunction]
-pub(crate) fn zipped(
-    py: Python<'_>,
-    x: Batch<'_>,
-    y: Batch<'_>,
-    spec: &Spec,
-    engine: &Engine,
-    progress: Progress,
-) -> PyResult<Py<PyAny>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, &Batch<'py>),
-        spec: &Spec,
-        engine: &Engine,
-        progress: &Progress,
-    ) -> PyResult<Py<PyAny>> {
-        let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
-        let cells = roughly(Pairing::Zipped, &x, &y);
-        let values = calls::run(py, cells, progress, |observer| {
-            Ok(engine.session(&spec.0, observer).zipped(&x, &y)?)
-        })?;
-        Ok(values.into_pyarray(py).into_any().unbind())
-    }
-    with_number!(x, T => of::<T>(py, (&x, &y), spec, engine, &progress))
-}
-
-/// An empty vector with room for as many values; `None` are more than can be counted.
-pub(crate) fn room<T>(what: &str, values: Option<usize>) -> Result<Vec<T>, Failure> {
-    let mut room = Vec::new();
-    let reserved = values.map(|values| room.try_reserve_exact(values));
-    match reserved {
-        Some(Ok(())) => Ok(room),
-        _ => {
-            let bytes = values.map(|values| values as u128 * size_of::<T>() as u128);
-            let size = bytes.map_or_else(
-                || "more bytes than can be counted".to_owned(),
-                |bytes| format!("{bytes} bytes"),
-            );
-            Err(Failure::Memory(format!(
-                "out of memory: {what} needs {size}, more than there is; pairwise with out=PATH writes it to a file"
-            )))
-        }
-    }
-}
-
 /// Whether `d(x, y) = d(y, x)`, so that half of a matrix of `x` with itself is enough.
 pub(crate) fn is_symmetric(spec: &dtwave::Spec) -> bool {
     spec.anchor == Anchor::Global && !matches!(spec.band, Band::Ranges(_))
 }
 
-/// The matrix of distances, `[n_x, n_y]`; without `y`, of `x` with itself.
+/// Distances into `out`, a contiguous array of as many values: of zipped pairs; else of all pairs, without `y` of `x`
+/// with itself.
 #[pyfunction]
-pub(crate) fn pairwise(
+#[expect(clippy::too_many_arguments, reason = "a call has as many options")]
+pub(crate) fn distances(
     py: Python<'_>,
     x: Batch<'_>,
     y: Option<Batch<'_>>,
     spec: &Spec,
     engine: &Engine,
+    is_zipped: bool,
+    out: &Bound<'_, PyAny>,
     progress: Progress,
-) -> PyResult<Py<PyAny>> {
+) -> PyResult<()> {
     fn of<'py, T: Of<'py>>(
         py: Python<'py>,
         (x, y): (&Batch<'py>, Option<&Batch<'py>>),
         spec: &Spec,
         engine: &Engine,
+        is_zipped: bool,
+        out: &Bound<'py, PyAny>,
         progress: &Progress,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> PyResult<()> {
+        let mut out: PyReadwriteArrayDyn<'py, T> = out.extract()?;
+        let out = out.as_slice_mut()?;
+        let pairing = pairing(spec, y.is_some(), is_zipped);
         let x = x.batch::<T>()?;
-        let y = y.map(|y| y.batch::<T>()).transpose()?;
-        let cells = roughly(Pairing::Cross, &x, y.as_ref().unwrap_or(&x));
-        let values = calls::run(py, cells, progress, |observer| -> Result<_, Failure> {
-            // Memory that is refused further on would end the process.
-            drop(room::<T>("the distance matrix", x.len().checked_mul(y.as_ref().unwrap_or(&x).len()))?);
-            let session = engine.session(&spec.0, observer);
-            Ok(match y {
-                None if is_symmetric(&spec.0) => session.pairwise(&x)?,
-                None => session.cross(&x, &x)?,
-                Some(y) => session.cross(&x, &y)?,
-            })
-        })?;
-        Ok(values.into_pyarray(py).into_any().unbind())
+        let y = y.map_or(Ok(x), |y| y.batch::<T>())?;
+        calls::run(py, roughly(pairing, &x, &y), progress, |observer| {
+            Ok(engine.session(&spec.0, observer).distances_into(pairing, &x, &y, out)?)
+        })
     }
-    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, &progress))
+    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, is_zipped, out, &progress))
+}
+
+/// Which pairs a call is about.
+fn pairing(spec: &Spec, has_y: bool, is_zipped: bool) -> Pairing {
+    match (has_y, is_zipped) {
+        (true, true) => Pairing::Zipped,
+        (false, _) if is_symmetric(&spec.0) => Pairing::SelfSymmetric,
+        _ => Pairing::Cross,
+    }
 }
 
 /// The cells that a call sweeps: of pairs, or of a matrix.
@@ -173,11 +136,7 @@ pub(crate) fn cells(x: Batch<'_>, y: Option<Batch<'_>>, spec: &Spec, is_zipped: 
         is_zipped: bool,
     ) -> Result<u64, Failure> {
         let x = x.batch::<T>()?;
-        let pairing = match y {
-            Some(_) if is_zipped => Pairing::Zipped,
-            None if is_symmetric(&spec.0) => Pairing::SelfSymmetric,
-            _ => Pairing::Cross,
-        };
+        let pairing = pairing(spec, y.is_some(), is_zipped);
         let y = y.map_or(Ok(x), |y| y.batch::<T>())?;
         let problem = Problem::of(spec.0.clone(), pairing, &x, &y)?;
         problem.check_input(&x, &y)?;

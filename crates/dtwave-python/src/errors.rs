@@ -19,8 +19,6 @@ pub(crate) enum Failure {
     Library(Error),
     /// A file could not be written.
     File(anyhow::Error),
-    /// The system has no memory left for a result.
-    Memory(String),
     /// Python says so.
     Python(PyErr),
     /// The library has a mistake: a panic's text.
@@ -58,7 +56,6 @@ impl From<Failure> for PyErr {
                     format!("{error:#}").replace("--resume", "resume=True").replace("--dtype", "dtype");
                 PyOSError::new_err(text.replace("the first command", "the first call"))
             }
-            Failure::Memory(text) => PyMemoryError::new_err(text),
             Failure::Python(error) => error,
             Failure::Panic(text) => PyRuntimeError::new_err(format!("a mistake in dtwave itself: {text}")),
         }

@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use super::align::{align, expected_alignment, search};
     #[pymodule_export]
-    use super::distances::{cells, distance_of_arrays, pairwise, zipped};
+    use super::distances::{cells, distance_of_arrays, distances};
     #[pymodule_export]
     use super::engine::{Engine, devices};
     #[pymodule_export]

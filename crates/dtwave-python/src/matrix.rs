@@ -7,40 +7,44 @@ use dtwave::{Pairing, SeriesBatch, Session, Tile};
 use dtwave_results::Target;
 use dtwave_results::matrix::{self, Identity, MatrixWriter, Opened, Start};
 use ndarray::ArrayViewMut2;
-use numpy::{IntoPyArray, PyReadwriteArray2};
+use numpy::{PyReadwriteArray1, PyReadwriteArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::calls::{self, Progress};
-use crate::distances::{is_symmetric, room, roughly};
+use crate::distances::{is_symmetric, roughly};
 use crate::engine::Engine;
 use crate::errors::Failure;
 use crate::inputs::{Batch, Number, Of, with_number};
 use crate::measures::Spec;
 
-/// The upper triangle without the diagonal, row by row: `n(n − 1)/2` values.
+/// The upper triangle without the diagonal, row by row, into `out`: `n(n − 1)/2` values.
 #[pyfunction]
 pub(crate) fn condensed(
     py: Python<'_>,
     x: Batch<'_>,
     spec: &Spec,
     engine: &Engine,
+    out: &Bound<'_, PyAny>,
     progress: Progress,
-) -> PyResult<Py<PyAny>> {
+) -> PyResult<()> {
     fn of<'py, T: Of<'py>>(
         py: Python<'py>,
         x: &Batch<'py>,
         spec: &Spec,
         engine: &Engine,
+        out: &Bound<'py, PyAny>,
         progress: &Progress,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> PyResult<()> {
+        let mut out: PyReadwriteArray1<'py, T> = out.extract()?;
+        let out = out.as_slice_mut()?;
         let x = x.batch::<T>()?;
-        let cells = roughly(Pairing::SelfSymmetric, &x, &x);
-        let values = calls::run(py, cells, progress, |observer| {
-            let n = x.len();
-            let count = n.checked_mul(n.saturating_sub(1)).map(|twice| twice / 2);
-            let mut values = room("the condensed matrix", count)?;
-            values.resize(count.unwrap_or(0), T::ZERO);
+        let n = x.len();
+        if out.len() != n * n.saturating_sub(1) / 2 {
+            return Err(PyValueError::new_err("the array has another length than the upper triangle"));
+        }
+        calls::run(py, roughly(Pairing::SelfSymmetric, &x, &x), progress, |observer| {
             let session = engine.session(&spec.0, observer);
             tiled(&session, Pairing::SelfSymmetric, &x, &x, &HashSet::new(), |tile, part| {
                 for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
@@ -48,16 +52,14 @@ pub(crate) fn condensed(
                     let Some(own) = row.get(start - tile.columns.start..) else { continue };
                     if !own.is_empty() {
                         let first = i * (2 * n - i - 1) / 2 + start - i - 1;
-                        values[first..first + own.len()].copy_from_slice(own);
+                        out[first..first + own.len()].copy_from_slice(own);
                     }
                 }
                 Ok(())
-            })?;
-            Ok(values)
-        })?;
-        Ok(values.into_pyarray(py).into_any().unbind())
+            })
+        })
     }
-    with_number!(x, T => of::<T>(py, &x, spec, engine, &progress))
+    with_number!(x, T => of::<T>(py, &x, spec, engine, out, &progress))
 }
 
 /// The matrix into `out`, `[n_x, n_y]` of the series' number type, of any strides.

@@ -208,8 +208,24 @@ impl Session {
     ) -> Result<Array2<T>> {
         let mut out = Array2::from_elem((x.len(), y.len()), T::ZERO);
         let values = out.as_slice_mut().ok_or_else(|| Error::invalid("a fresh matrix is contiguous"))?;
-        self.with_plan(pairing, x, y, |plan| plan.distances(*x, *y, values))?;
+        self.distances_into(pairing, x, y, values)?;
         Ok(out)
+    }
+
+    /// Distances into memory of the caller's, as many and in the order that `pairing` says ([`Pairing`]): what
+    /// [`pairwise`](Self::pairwise), [`cross`](Self::cross) and [`zipped`](Self::zipped) return.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters, and where `out` has another length. Its values mean nothing
+    /// then.
+    pub fn distances_into<T: Float>(
+        &self,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
+        self.with_plan(pairing, x, y, |plan| plan.distances(*x, *y, out))
     }
 
     /// Distances of the s-th series of `x` with the s-th of `y`.
@@ -224,7 +240,7 @@ impl Session {
         let (x, y) = (x.as_batch()?, y.as_batch()?);
         let (x, y) = (x.batch(), y.batch());
         let mut out = vec![T::ZERO; x.len()];
-        self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.distances(x, y, &mut out))?;
+        self.distances_into(Pairing::Zipped, &x, &y, &mut out)?;
         Ok(out)
     }
 

@@ -166,6 +166,10 @@ fn tiles_are_parts_of_the_whole_matrix() {
     let mut batch = dtwave::OwnedBatch::new(1).unwrap();
     all.iter().for_each(|series| batch.push(series).unwrap());
     let batch = batch.batch();
+    let mut values = vec![f64::NAN; 23 * 23];
+    session.distances_into(dtwave::Pairing::SelfSymmetric, &batch, &batch, &mut values).unwrap();
+    assert!(whole.iter().eq(&values));
+    assert!(session.distances_into(dtwave::Pairing::Zipped, &batch, &batch, &mut values).is_err());
     let tiles = TilePlan::new(dtwave::Pairing::SelfSymmetric, 23, 23, 8, 8 * 25).unwrap();
     let mut seen = 0;
     session
