@@ -44,8 +44,8 @@ class Ddtw(Measure):
 
 
 class Wdtw(Measure):
-    """Squared Euclidean cost weighted by a logistic of `|i − j|`. Jeong et al. 2011,
-    10.1016/j.patcog.2010.09.022.
+    """DTW weighted by the distance from the diagonal: squared Euclidean cost times a logistic
+    function of `|i − j|`. Jeong et al. 2011, 10.1016/j.patcog.2010.09.022.
 
     g: Steepness of the weight, >= 0.
     """
@@ -58,7 +58,7 @@ class Wdtw(Measure):
 
 
 class Wddtw(Measure):
-    """`Wdtw` on the derivative.
+    """`Wdtw` on the Keogh–Pazzani derivative; needs 3 points.
 
     g: Steepness of the weight, >= 0.
     """
@@ -71,8 +71,8 @@ class Wddtw(Measure):
 
 
 class Adtw(Measure):
-    """Squared Euclidean cost plus a penalty for each step off the diagonal. Herrmann & Webb 2023,
-    10.1016/j.patcog.2023.109333.
+    """Amerced DTW: squared Euclidean cost, plus a penalty for each step off the diagonal. Herrmann
+    & Webb 2023, 10.1016/j.patcog.2023.109333.
 
     penalty: Penalty of a step off the diagonal, >= 0.
     """
@@ -85,7 +85,8 @@ class Adtw(Measure):
 
 
 class Erp(Measure):
-    """Edit distance with real penalty. Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
+    """Edit distance with real penalty: a point that is left out is compared with the gap value.
+    Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
 
     gap: Gap value.
     """
@@ -98,7 +99,8 @@ class Erp(Measure):
 
 
 class Edr(Measure):
-    """Edit distance on real sequences. Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
+    """Edit distance on real sequences: the number of edits. Chen, Özsu & Oria 2005,
+    10.1145/1066157.1066213.
 
     epsilon: Largest distance at which points match, >= 0.
     output: "count", or "normalized": divide the edit count by the longer length.
@@ -117,7 +119,8 @@ class Edr(Measure):
 
 
 class Lcss(Measure):
-    """Longest common subsequence. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
+    """Longest common subsequence: 1 minus its length as a fraction of the shorter series. Vlachos,
+    Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 
     epsilon: Largest distance at which points match, >= 0.
     output: "distance", or "length": give the length of the longest common subsequence instead of
@@ -137,8 +140,8 @@ class Lcss(Measure):
 
 
 class Msm(Measure):
-    """Move–split–merge; several channels: the sum of the channels' distances, each warped on its
-    own. Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
+    """Move–split–merge. With several channels, the sum of the channels' distances, each with an
+    alignment of its own. Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 
     c: Cost of a split or merge, >= 0.
     """
@@ -151,8 +154,8 @@ class Msm(Measure):
 
 
 class Twed(Measure):
-    """Time warp edit distance; timestamps are the batch's or 1, 2, …. Marteau 2009,
-    10.1109/TPAMI.2008.76.
+    """Time warp edit distance. Without timestamps, the times of the points are 1, 2, …. Marteau
+    2009, 10.1109/TPAMI.2008.76.
 
     Series may have timestamps.
 
@@ -169,11 +172,12 @@ class Twed(Measure):
 
 
 class SoftDtw(Measure):
-    """Soft-DTW of squared Euclidean cost; signed. Cuturi & Blondel 2017, arXiv 1703.01541.
+    """Soft-DTW: DTW with a smooth minimum and squared Euclidean cost. It may be negative. Cuturi &
+    Blondel 2017, arXiv 1703.01541.
 
     Has gradients.
 
-    gamma: Smoothing, > 0.
+    gamma: Smoothing, in units of the cost, > 0.
     """
 
     __slots__ = ()
@@ -184,11 +188,12 @@ class SoftDtw(Measure):
 
 
 class SoftDtwDivergence(Measure):
-    """`s(x,y) − ½(s(x,x) + s(y,y))`. Blondel, Mensch & Vert 2021, arXiv 2010.08354.
+    """Soft-DTW minus half the Soft-DTW of each series with itself: `s(x,y) − ½(s(x,x) + s(y,y))`.
+    Blondel, Mensch & Vert 2021, arXiv 2010.08354.
 
     Has gradients.
 
-    gamma: Smoothing, > 0.
+    gamma: Smoothing, in units of the cost, > 0.
     """
 
     __slots__ = ()
@@ -201,7 +206,7 @@ class SoftDtwDivergence(Measure):
 class LogGak(Measure):
     """Logarithm of the global alignment kernel (a similarity). Cuturi 2011.
 
-    sigma: Bandwidth of the kernel, > 0.
+    sigma: Bandwidth of the kernel, in units of the values, > 0.
     """
 
     __slots__ = ()

@@ -42,8 +42,8 @@ macro_rules! measures {
                 Ddtw { cost: LocalCost::Manhattan },
             ]
 
-            /// Squared Euclidean cost weighted by a logistic of `|i − j|`. Jeong et al. 2011,
-            /// 10.1016/j.patcog.2010.09.022.
+            /// DTW weighted by the distance from the diagonal: squared Euclidean cost times a logistic function of
+            /// `|i − j|`. Jeong et al. 2011, 10.1016/j.patcog.2010.09.022.
             wdtw Wdtw {
                 /// Steepness of the weight, ≥ 0.
                 g: f64 {
@@ -53,7 +53,7 @@ macro_rules! measures {
             } is { is_rooted: true }
             examples [Wdtw { g: 0.05 }, Wdtw { g: 0.0 }, Wdtw { g: 1.0 }]
 
-            /// [`Measure::Wdtw`] on the derivative.
+            /// [`Measure::Wdtw`] on the Keogh–Pazzani derivative; needs 3 points.
             wddtw Wddtw as wdtw {
                 /// Steepness of the weight, ≥ 0.
                 g: f64 {
@@ -63,8 +63,8 @@ macro_rules! measures {
             } is { preparation: Preparation::Derivative, is_rooted: true }
             examples [Wddtw { g: 0.05 }, Wddtw { g: 0.0 }, Wddtw { g: 1.0 }]
 
-            /// Squared Euclidean cost plus a penalty for each step off the diagonal. Herrmann & Webb 2023,
-            /// 10.1016/j.patcog.2023.109333.
+            /// Amerced DTW: squared Euclidean cost, plus a penalty for each step off the diagonal. Herrmann & Webb
+            /// 2023, 10.1016/j.patcog.2023.109333.
             adtw Adtw {
                 /// Penalty ω ≥ 0 of an up or left step.
                 penalty: f64 {
@@ -74,7 +74,8 @@ macro_rules! measures {
             } is { is_rooted: true }
             examples [Adtw { penalty: 1.0 }, Adtw { penalty: 0.0 }, Adtw { penalty: 0.25 }]
 
-            /// Edit distance with real penalty. Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
+            /// Edit distance with real penalty: a point that is left out is compared with the gap value. Chen & Ng
+            /// 2004, 10.1016/B978-012088469-8.50070-X.
             erp Erp {
                 /// Value of the gap point, in every channel.
                 gap: f64 {
@@ -83,7 +84,7 @@ macro_rules! measures {
             } is { has_open_borders: true, commutes: true }
             examples [Erp { gap: 0.0 }, Erp { gap: 0.5 }, Erp { gap: -2.0 }]
 
-            /// Edit distance on real sequences. Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
+            /// Edit distance on real sequences: the number of edits. Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
             edr Edr {
                 /// Points farther apart than this differ; ≥ 0.
                 epsilon: f64 {
@@ -98,7 +99,8 @@ macro_rules! measures {
                 Edr { epsilon: 0.0, output: EdrOutput::Count },
             ]
 
-            /// Longest common subsequence. Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
+            /// Longest common subsequence: 1 minus its length as a fraction of the shorter series. Vlachos,
+            /// Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
             lcss Lcss {
                 /// Points no farther apart than this match; ≥ 0.
                 epsilon: f64 {
@@ -114,8 +116,8 @@ macro_rules! measures {
                 Lcss { epsilon: 0.0, output: LcssOutput::Distance },
             ]
 
-            /// Move–split–merge; several channels: the sum of the channels' distances, each warped on its own. Stefan,
-            /// Athitsos & Das 2013, 10.1109/TKDE.2012.88.
+            /// Move–split–merge. With several channels, the sum of the channels' distances, each with an alignment of
+            /// its own. Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
             msm Msm {
                 /// Cost c ≥ 0 of a split or merge.
                 c: f64 {
@@ -125,7 +127,8 @@ macro_rules! measures {
             } is { channels: Channels::Summed, commutes: true }
             examples [Msm { c: 1.0 }, Msm { c: 0.0 }, Msm { c: 0.125 }]
 
-            /// Time warp edit distance; timestamps are the batch's or 1, 2, …. Marteau 2009, 10.1109/TPAMI.2008.76.
+            /// Time warp edit distance. Without timestamps, the times of the points are 1, 2, …. Marteau 2009,
+            /// 10.1109/TPAMI.2008.76.
             twed Twed {
                 /// Stiffness ν ≥ 0, per unit of time.
                 nu: f64 {
@@ -149,11 +152,12 @@ macro_rules! measures {
                 Twed { nu: 0.5, lambda: 0.25, degree: 3.0 },
             ]
 
-            /// Soft-DTW of squared Euclidean cost; signed. Cuturi & Blondel 2017, arXiv 1703.01541.
+            /// Soft-DTW: DTW with a smooth minimum and squared Euclidean cost. It may be negative. Cuturi & Blondel
+            /// 2017, arXiv 1703.01541.
             soft_dtw SoftDtw {
                 /// Smoothing γ > 0, in units of the cost.
                 gamma: f64 {
-                    symbol: "γ", text: "Smoothing", range: Range::Above(0.0),
+                    symbol: "γ", text: "Smoothing, in units of the cost", range: Range::Above(0.0),
                     default: Some(Measure::DEFAULT_GAMMA), drawn: Drawn::PowersOfTen(-3.0, 3.0)
                 }
             } is { paths: Paths::All, has_gradient: true }
@@ -165,11 +169,12 @@ macro_rules! measures {
                 SoftDtw { gamma: 1e3 },
             ]
 
-            /// `s(x,y) − ½(s(x,x) + s(y,y))`. Blondel, Mensch & Vert 2021, arXiv 2010.08354.
+            /// Soft-DTW minus half the Soft-DTW of each series with itself: `s(x,y) − ½(s(x,x) + s(y,y))`. Blondel,
+            /// Mensch & Vert 2021, arXiv 2010.08354.
             soft_dtw_divergence SoftDtwDivergence as soft_dtw {
                 /// Smoothing γ > 0, in units of the cost.
                 gamma: f64 {
-                    symbol: "γ", text: "Smoothing", range: Range::Above(0.0),
+                    symbol: "γ", text: "Smoothing, in units of the cost", range: Range::Above(0.0),
                     default: Some(Measure::DEFAULT_GAMMA), drawn: Drawn::PowersOfTen(-3.0, 3.0)
                 }
             } is { paths: Paths::All, has_gradient: true }
@@ -185,7 +190,7 @@ macro_rules! measures {
             log_gak LogGak {
                 /// Bandwidth σ > 0, in units of the values.
                 sigma: f64 {
-                    symbol: "σ", text: "Bandwidth of the kernel", range: Range::Above(0.0),
+                    symbol: "σ", text: "Bandwidth of the kernel, in units of the values", range: Range::Above(0.0),
                     drawn: Drawn::PowersOfTen(-1.0, 2.0)
                 }
             } is { paths: Paths::All, similarity: Similarity::Always }

@@ -254,7 +254,7 @@ mod tests {
             help("epsilon"),
             "Largest distance at which points match, ≥ 0 (required by edr) [default of lcss: 1]"
         );
-        assert_eq!(help("sigma"), "Bandwidth of the kernel, > 0 (required)");
+        assert_eq!(help("sigma"), "Bandwidth of the kernel, in units of the values, > 0 (required)");
         assert_eq!(help("gap"), "Gap value [default: 0]");
         assert_eq!(help("edr-normalized"), "Divide the edit count by the longer length");
     }
