@@ -5,6 +5,18 @@
 1.0
 >>> dtwave.pairwise([[0.0, 1.0], [1.0, 1.0], [3.0, 3.0]], measure="msm", c=0.5).shape
 (3, 3)
+
+Functions:
+
+- `distance`: of two series; `pairwise`: of all pairs of many series; `zipped`: of the first pair, the second pair, ….
+- `align`, `align_pairs`: which points match; `expected_alignment`: the same for Soft-DTW.
+- `search`, `search_all`: where a short series occurs in a long one.
+- `nearest`: nearest neighbours; `classify`: classes by them.
+- `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
+- `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
+- `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `dtwave.plots`: figures.
+
+`MEASURES` has the class of every measure. `help(dtwave.distance)` explains the options that all functions share.
 """
 
 from __future__ import annotations

@@ -30,13 +30,14 @@ def align(
 ) -> Alignment:
     """The best warping path of two series: which points match.
 
-    x, y: `[length]` or `[length, channels]`, of any lengths.
-    Options: as for `distance`. Measures that sum over all paths (soft_dtw, its divergence, log_gak) have none.
+    x, y: one series each, `[length]` or `[length, channels]`, of any lengths.
+    Options: as for `distance`. Measures that sum over all paths (soft_dtw, its divergence, log_gak) have no best path;
+    msm has one for one channel only.
 
-    Returns `Alignment`: its `path` is `[steps, 2]`. Of equally good paths the one of diagonal steps is taken, then
-    that of `(i − 1, j)`, walking back from the end.
+    Returns `Alignment`: its `path` is `[steps, 2]`, pairs of a point of x and a point of y, from 0. The path is walked
+    back from its end. If several steps are equally good, the diagonal one is taken, else the one in x alone.
 
-    Time: one sweep, and a second one of parts of it if two bits per cell do not fit the memory limit.
+    Time: one sweep; parts of it are swept again if two bits per cell do not fit the memory limit.
 
     Errors: as `distance`.
 
@@ -47,6 +48,7 @@ def align(
     _inputs.same_device(x=x, y=y)
     times_x, times_y = _calls.each("times", times)
     batches = [_inputs.one(x, "x", layout, times_x), _inputs.one(y, "y", layout, times_y)]
+    _inputs.same_channels(batches[0], batches[1], "dtwave.align_pairs")
     call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
     first, second = call.packed
     ((found, path),) = _native.align(first, second, call.spec, call.engine, None)
@@ -70,9 +72,9 @@ def align_pairs(
     progress: bool = False,
     **parameters: Any,
 ) -> list[Alignment]:
-    """The best warping paths of the s-th series of `x` with the s-th of `y`.
+    """The best warping path of the first series of `x` with the first of `y`, of the second with the second, and so on.
 
-    x, y: as many series each. Options: as for `zipped`. Returns a list of `Alignment`.
+    x, y: equally many series. Options: as for `zipped`. Returns a list of `Alignment`.
 
     Time: as `align` for each pair; pairs share the threads. Errors: as `align`.
     """
@@ -97,10 +99,14 @@ def expected_alignment(
     layout: Layout = "channels_last",
     **parameters: Any,
 ) -> NDArray[Any]:
-    """The expected alignment of two series under soft_dtw: how much of all paths goes through each cell.
+    """The expected alignment of two series under soft_dtw: the share of all paths that matches each pair of points.
 
-    x, y: `[length]` or `[length, channels]`. Options: as for `distance`. Returns `[len(x), len(y)]`, the derivative of
-    the value by each local cost. Cuturi & Blondel 2017, arXiv 1703.01541.
+    Paths of smaller cost weigh more. With a small gamma it is nearly the best path alone.
+
+    x, y: one series each, `[length]` or `[length, channels]`. measure: soft_dtw alone. Other options: as for `distance`.
+
+    Returns `[len(x), len(y)]`: values from 0 to 1, the derivative of the distance by each local cost. Cuturi & Blondel
+    2017, arXiv 1703.01541.
 
     Memory: the result. Errors: as `distance`; `MemoryError` if it does not fit the memory limit.
     """

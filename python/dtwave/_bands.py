@@ -1,4 +1,4 @@
-"""Bands: which cells of the grid a warping path may visit. The equations are in docs/measures.md."""
+"""Bands: which points of two series may match. The equations are in docs/measures.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Union
 import numpy as np
 
 
-def _checked_radius(radius: object) -> int | float:
+def checked_radius(radius: object) -> int | float:
     """Whole points or a fraction.
 
     Errors: `TypeError` for what is no number, `ValueError` for a negative one and a fraction above 1.
@@ -20,7 +20,10 @@ def _checked_radius(radius: object) -> int | float:
             raise ValueError(f"a band radius cannot be negative, got {radius}")
         return int(radius)
     if not 0.0 <= radius <= 1.0:
-        raise ValueError(f"a band radius as a fraction lies between 0.0 and 1.0, got {radius}; whole points are an int")
+        whole = f": {int(radius)}" if float(radius).is_integer() else ""
+        raise ValueError(
+            f"a band radius as a fraction lies between 0 and 1, got {radius}; whole points are an int{whole}"
+        )
     return float(radius)
 
 
@@ -31,7 +34,7 @@ class _Radius:
     radius: int | float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _checked_radius(self.radius))
+        object.__setattr__(self, "radius", checked_radius(self.radius))
 
     def _own(self) -> tuple[type, type, int | float]:
         return type(self), type(self.radius), self.radius
@@ -45,10 +48,12 @@ class _Radius:
 
 @dataclass(frozen=True, eq=False)
 class SakoeChiba(_Radius):
-    """Cells with `|i − j| <= radius`, the longer side's limit widened by the difference of the lengths.
+    """Point i of one series may match point j of the other if `|i − j| <= radius`; a band along the main diagonal.
 
-    radius: an int in points, or a float as a fraction of the longer series. Sakoe & Chiba 1978,
-    10.1109/TASSP.1978.1163055. A plain number as `band` is this one.
+    Where lengths differ, points of the longer series may lie further ahead, by the difference of the lengths.
+
+    radius: an int is points; a float is a fraction of the longer series, from 0.0 to 1.0. A plain number as `band` is
+    this band. Sakoe & Chiba 1978, 10.1109/TASSP.1978.1163055.
     """
 
     @property
@@ -58,9 +63,10 @@ class SakoeChiba(_Radius):
 
 @dataclass(frozen=True, eq=False)
 class Slanted(_Radius):
-    """Cells within `radius` of the line from corner to corner, measured along the longer axis.
+    """A band along the line from the first pair of points to the last pair, for series of different lengths.
 
-    radius: an int in points, or a float as a fraction of the longer series.
+    radius: how far from the line, counted along the longer series: an int is points; a float is a fraction of the longer
+    series, from 0.0 to 1.0.
     """
 
     @property
@@ -70,9 +76,10 @@ class Slanted(_Radius):
 
 @dataclass(frozen=True)
 class Itakura:
-    """Cells between lines of slope `1/max_slope` and `max_slope` through both corners.
+    """A parallelogram: narrow at both ends of the series and wide in the middle.
 
-    max_slope: at least 1. Itakura 1975, 10.1109/TASSP.1975.1162641.
+    max_slope: at least 1. The sides have the slopes `1/max_slope` and `max_slope`, where 1 is the slope of the line from
+    the first pair of points to the last pair. Itakura 1975, 10.1109/TASSP.1975.1162641.
     """
 
     max_slope: float = 2.0
@@ -92,10 +99,11 @@ class Itakura:
 
 
 class Ranges:
-    """The allowed columns of every row, for series of one pair of lengths.
+    """For each point of the first series, the points of the second series that it may match.
 
-    ranges: `[rows, 2]` of whole numbers, `start <= column < end`: row i is point i of the first series, columns are
-    points of the second one. What no path can use is cut off.
+    ranges: `[len(x), 2]` of whole numbers: point i of x may match the points j of y with
+    `ranges[i, 0] <= j < ranges[i, 1]`. They fit series of these lengths only. Pairs of points that no path can reach
+    are left out.
     """
 
     __slots__ = ("_starts_ends",)

@@ -27,7 +27,7 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """Every device, and every backend without one, with the reason.
+    """Every device that can compute, and every backend that cannot be used here, with the reason.
 
     >>> import dtwave
     >>> dtwave.devices()[0].backend

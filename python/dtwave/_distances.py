@@ -36,20 +36,24 @@ def distance(
 ) -> float:
     """Distance of two series.
 
-    x, y: `[length]` or `[length, channels]`, of any lengths and as many channels.
-    measure: a key with its parameters as keywords (`measure="msm", c=0.5`), or an object (`dtwave.Msm(c=0.5)`).
-    band: None for every cell; whole points or a fraction of the longer series for a Sakoe-Chiba band; or one of
+    x, y: one series each, `[length]` or `[length, channels]`. Lengths may differ, numbers of channels may not. (For many
+        series see `pairwise` and `zipped`.)
+    measure: a key with the measure's parameters as keywords (`measure="msm", c=0.5`), or an object
+        (`dtwave.Msm(c=0.5)`). `dtwave.MEASURES` lists the keys, `help(dtwave.Msm)` the parameters of one.
+    band: which points may match. None: all. An int: points up to that many places apart, for series of equal length. A
+        float: the same as a fraction of the longer series, 0.1 for 10%. Both are Sakoe-Chiba bands. Or one of
         `SakoeChiba`, `Slanted`, `Itakura` and `Ranges`.
-    device: "cpu" (the default), "cuda", "cuda:1".
-    dtype: float32 or float64; unless given, float32 if both arrays are of it, else float64.
-    threads: of the CPU; one per core unless given. The result does not depend on it.
-    memory_limit: bytes of scratch memory, 1 GiB unless given.
+    device: "cpu" (the default), "cuda" (the first GPU), "cuda:1" (the second).
+    dtype: float32 or float64, in which the call computes; unless given, float32 if both arrays are of it, else float64.
+    threads: how many CPU threads compute; one per core unless given. The result does not depend on it.
+    memory_limit: bytes of working memory, 1 GiB unless given.
     layout: "channels_first" for series of shape `[channels, length]`.
-    times: timestamps of both series, `[length]` each; for twed.
+    times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.
 
-    Returns the distance, in the unit that the measure defines: of dtw the accumulated cost, of which no root is taken.
+    Returns the distance, in the unit that the measure defines: of dtw the accumulated squared cost, without a root.
 
-    Time: one sweep of `len(x) * len(y)` cells, or of those in the band. Memory: linear in the lengths.
+    Time: one sweep over the cells, of which there are `len(x) * len(y)`, or those in the band. Memory: linear in the
+    lengths.
 
     Errors: `ValueError` and `TypeError` for bad series or options, `dtwave.DeviceError` for a device that is not there
     or cannot do this, `MemoryError` if the memory limit is too small.
@@ -100,6 +104,7 @@ def _distance(
     times_x, times_y = _calls.each("times", times)
     a = _inputs.one(x, "x", layout, times_x)
     b = _inputs.one(y, "y", layout, times_y)
+    _inputs.same_channels(a, b, "dtwave.pairwise and dtwave.zipped")
     number = _inputs.number_type([a, b], _options.number_type(dtype))
     found = np.empty(1, dtype=number)
     _native.distances(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, True, found, None)
@@ -123,14 +128,15 @@ def zipped(
     progress: bool = False,
     **parameters: Any,
 ) -> NDArray[Any]:
-    """Distances of the s-th series of `x` with the s-th of `y`.
+    """Distances of the first series of `x` with the first of `y`, the second with the second, and so on.
 
-    x, y: as many series each: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths.
-    lengths: points of each series of x and of y, `[series]` each, of padded arrays; either may be None.
-    padding: "nan" if NaN at the end of a series is no part of it.
-    times: timestamps of x and of y, one per point; for twed.
-    progress: True shows a bar (tqdm's where it is installed).
-    Other options: as for `distance`.
+    x, y: equally many series: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths.
+    lengths: a tuple: how many points of each series of x count, and of y, `[series]` each, for padded arrays. Either may
+        be None.
+    padding: "nan" if NaN at the end of a series is padding.
+    times: a tuple of the timestamps of x and those of y, one per point; for twed.
+    progress: True shows a progress bar (tqdm's if it is installed).
+    measure, band, device, dtype, threads, memory_limit, layout: as for `distance`.
 
     Returns `[series]`, of float32 or float64.
 
@@ -163,14 +169,15 @@ def nearest(
     progress: bool = False,
     **parameters: Any,
 ) -> Neighbors:
-    """The k series of `x` nearest to each series of `y`, or, without `y`, to each other series of `x`.
+    """The k series of `x` that are nearest to each series of `y`. Without `y`: to each series of `x`, except itself.
 
-    k: from 1 to the number of series of x (without `y`, less than that: a series is not its own neighbour).
-    Of equal distances the smaller index comes first. Of a similarity (log_gak, lcss with output="length") the largest
-    values are nearest. `x[i]` is the first argument of the distance, `y[j]` the second.
+    x, y: series as for `pairwise`.
+    k: how many neighbours: from 1 to the number of series of x; without `y` to one less.
     Other options: as for `pairwise`.
 
-    Returns `Neighbors`: `indices` and `distances`, both `[n_y, k]`.
+    Returns `Neighbors`: `indices` into x and `distances`, both `[n_y, k]` (without `y` `[n_x, k]`), nearest first. Of
+    equal distances the smaller index comes first. Of a similarity (log_gak, lcss with output="length") the largest
+    values are nearest. The distances are `distance(x[i], y[j])`, in this order.
 
     Time: one sweep per pair. Memory: one tile of the matrix, and k entries per series of y.
 

@@ -31,15 +31,16 @@ def gradients(
     progress: bool = False,
     **parameters: Any,
 ) -> tuple[NDArray[Any], Any, Any]:
-    """Values of zipped pairs and their gradients by the points of both series.
+    """Distances as of `zipped`, and their gradients with respect to the points of both series.
 
-    x, y: as many series each: arrays, or lists of series of any lengths.
+    x, y: equally many series: arrays, or lists of series of any lengths.
     measure: soft_dtw or soft_dtw_divergence.
-    upstream: `[series]`, a factor of each pair's gradients; 1 unless given.
+    upstream: `[series]`, by which each pair's gradients are multiplied (the gradient of a loss by the values); 1 unless
+        given.
     Other options: as for `zipped`.
 
     Returns `(values, grad_x, grad_y)`: values are `[series]`; the gradients have the form of `x` and `y`, and are 0 at
-    points that do not count.
+    padding.
 
     Time: two sweeps per pair. Memory: O(√n · m) per pair in flight. Cuturi & Blondel 2017, arXiv 1703.01541; Blondel,
     Mensch & Vert 2021, arXiv 2010.08354.
@@ -69,8 +70,10 @@ def normalize(
 ) -> Any:
     """Every series z-normalised, channel by channel: mean 0 and standard deviation 1; a constant channel becomes 0.
 
-    x: series as for `pairwise`. Returns a copy in the form of `x`; points that do not count are NaN. The deviation is
-    that of the population (divided by the number of points).
+    x: series as for `pairwise`.
+
+    Returns a copy in the form of `x`; padding becomes NaN. The standard deviation is that of the population (a sum
+    divided by the number of points).
 
     Time: a few passes. Errors: `ValueError` and `TypeError` for bad series.
     """

@@ -128,15 +128,19 @@ def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
     if kind in "fiu":
         return array
     what = {
-        "O": "objects; pass a list of arrays for series of different lengths",
+        "O": "objects",
         "U": "strings",
         "S": "strings",
         "c": "complex numbers",
-        "b": "booleans; convert them with .astype(float)",
+        "b": "booleans",
         "M": "dates",
         "m": "durations",
     }.get(kind, f"type {array.dtype}")
-    raise TypeError(f"{name} is an array of {what}: expected real numbers")
+    advice = {
+        "O": "; pass a list of arrays for series of different lengths, and NaN with padding=\"nan\" for missing ends",
+        "b": "; convert them with .astype(float)",
+    }.get(kind, "")
+    raise TypeError(f"{name} is an array of {what}: expected real numbers{advice}")
 
 
 def device_of(value: Any) -> str | None:
@@ -215,6 +219,22 @@ def _points(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
     raise ValueError(f"{name} must be one series, [length] or {axes}; got {_shape(array)}")
 
 
+def channel_count(series: NDArray[Any]) -> str:
+    """`1 channel`, `2 channels`: the last axis."""
+    count = series.shape[-1]
+    return "1 channel" if count == 1 else f"{count} channels"
+
+
+def same_channels(a: Batch, b: Batch, advice: str) -> None:
+    """Errors: `ValueError` for series of other channels; `advice` says which function takes many series."""
+    one, other = a.parts[0], b.parts[0]
+    if one.shape[-1] != other.shape[-1]:
+        raise ValueError(
+            f"{a.name} has {channel_count(one)}, {b.name} has {channel_count(other)}: they must be equal; "
+            f"a series of two axes is [length, channels], many series are for {advice}"
+        )
+
+
 def _shape(array: NDArray[Any]) -> str:
     return f"shape {list(array.shape)}" if array.ndim else "a single number"
 
@@ -273,7 +293,7 @@ def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
     if len(channels) > 1:
         other = next(s for s, array in enumerate(series) if array.shape[1] != series[0].shape[1])
         raise ValueError(
-            f"series 0 of {name} has {series[0].shape[1]} channels, series {other} has {series[other].shape[1]}: "
+            f"series 0 of {name} has {channel_count(series[0])}, series {other} has {channel_count(series[other])}: "
             "they must be equal"
         )
     flat = all(array.ndim == 1 for array in arrays)
@@ -401,7 +421,7 @@ def _cast(values: NDArray[Any], dtype: np.dtype[Any], batch: Batch) -> NDArray[A
     if values.dtype.kind == "f" and values.dtype.itemsize > dtype.itemsize:
         lost = np.isinf(cast) & np.isfinite(values)
         if lost.any():
-            raise ValueError(f"{batch.name} has {values[lost].flat[0]!r}, which is too large for {dtype}")
+            raise ValueError(f"{batch.name} has {values[lost].flat[0]}, which is too large for {dtype}")
     return cast
 
 
@@ -412,6 +432,8 @@ def _packed_times(batch: Batch, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     expected = [(length,) for length in batch.lengths]
     if found != expected:
         s = next((s for s, (a, b) in enumerate(zip(found, expected)) if a != b), min(len(found), len(expected)))
-        raise ValueError(f"times of {batch.name} must be one per point: series {s} does not fit")
+        some = f"shape {list(found[s])}" if s < len(found) else "none"
+        wanted = f"{expected[s][0]} points" if s < len(expected) else "no points"
+        raise ValueError(f"times of {batch.name} must be one per point: series {s} has {wanted}, its times are {some}")
     rows = np.concatenate([np.asarray(row) for row in batch.times]) if found else np.empty(0)
     return np.ascontiguousarray(rows, dtype=dtype)

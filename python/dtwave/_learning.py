@@ -46,10 +46,12 @@ def classify(
     progress: bool = False,
     **parameters: Any,
 ) -> NDArray[Any]:
-    """The label of each series of `test`: the one most frequent among its k nearest series of `train`.
+    """The label of each series of `test`: the most frequent one among its k nearest series of `train`.
 
-    train, test: series as for `pairwise`. labels: one per series of `train`, numbers or strings. Of equally frequent
-    labels the one with the nearest series is taken. lengths: a tuple of those of train and those of test.
+    train, test: series as for `pairwise`.
+    labels: one per series of `train`, numbers or strings.
+    k: how many neighbours, from 1. Of equally frequent labels the one with the nearest series is taken.
+    lengths: a tuple of those of train and those of test.
     Other options: as for `nearest`.
 
     Returns `[n_test]`, of the type of the labels. Cover & Hart 1967, 10.1109/TIT.1967.1053964.
@@ -71,6 +73,8 @@ def classify(
     call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
     first, second = call.packed
     many = _options.whole("k", k, 1)
+    if many > len(batches[0]):
+        raise ValueError(f"k must be at most {len(batches[0])}, the number of series of train, got {many}")
     with _progress.shown(progress, "classify", lambda: _native.cells(first, second, call.spec, False)) as bar:
         found = _native.classify(first, classes.tolist(), second, many, call.spec, call.engine, bar)
     predicted: NDArray[Any] = known[found]
@@ -98,19 +102,21 @@ def barycenter(
     progress: bool = False,
     **parameters: Any,
 ) -> Barycenter:
-    """The average of series: DBA for dtw, descent by the gradient for soft_dtw and soft_dtw_divergence.
+    """The average of series: by DBA for dtw, by descent along the gradient for soft_dtw and soft_dtw_divergence.
 
     x: series as for `pairwise`.
+    measure: dtw, soft_dtw or soft_dtw_divergence.
     weights: one per series, at least 0, not all 0.
-    start: "medoid", "mean" (of series of equal length), or a series; it fixes the length of the average.
-    optimizer, learning_rate: how a differentiable cost is minimised; DBA does not use them. The learning rate is adam's
-        (0.05), in units of the values.
+    start: "medoid" (the series with the least sum of distances to the others), "mean" (of series of equal length), or a
+        series. The average is as long as the start.
+    optimizer: "lbfgs" or "adam", for soft_dtw and its divergence.
+    learning_rate: of adam, in units of the values; 0.05 unless given.
     max_iterations: 0 returns the start with its cost.
     tolerance: converged when an iteration lowers the cost by no more than this fraction of it.
     Other options: as for `distance`.
 
-    Returns `Barycenter`, whose `center` has the axes of one series of `x`. It is a local minimum, which depends on the
-    start.
+    Returns `Barycenter`, whose `center` has the axes of one series of `x`. It is a local minimum of the sum of
+    distances, and depends on the start.
 
     Time: a matrix of distances for the medoid, then about two sweeps per series and iteration.
 
@@ -173,13 +179,15 @@ def kmeans(
     progress: bool = False,
     **parameters: Any,
 ) -> KMeans:
-    """Clusters round averages, under dtw, soft_dtw or soft_dtw_divergence.
+    """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence (k-means).
 
-    x: series as for `pairwise`. clusters: from 1 to the number of series.
-    restarts: starts by k-means++; the one of least inertia is returned.
+    x: series as for `pairwise`.
+    clusters: how many clusters, from 1 to the number of series.
+    restarts: how many starts by k-means++; the result with the least inertia (sum of distances to the centres) is
+        returned.
     max_iterations: rounds per start. center_iterations: iterations of each average per round.
     tolerance: converged when a round lowers the inertia by no more than this fraction of it.
-    seed: of the starts; the same seed gives the same clusters.
+    seed: of the random starts; the same seed gives the same clusters.
     Other options: as for `barycenter`.
 
     Returns `KMeans`. Time per round: `clusters * n` sweeps and an average per cluster.
@@ -226,11 +234,12 @@ def kmedoids(
     progress: bool = False,
     **parameters: Any,
 ) -> KMedoids:
-    """Clusters round members, under any measure, by FasterPAM.
+    """Clusters around members (medoids), under any measure, by FasterPAM.
 
-    x: series as for `pairwise`. clusters: from 1 to the number of series.
-    restarts: starts drawn at random, of which the best is returned; unless given, one greedy start (BUILD).
-    max_iterations: passes over all candidates per start. seed: of the random starts.
+    x: series as for `pairwise`.
+    clusters: how many clusters, from 1 to the number of series.
+    restarts: how many random starts, of which the best result is returned; unless given, one greedy start (BUILD).
+    max_iterations: passes over all candidates per start. seed: of the random starts; without effect without `restarts`.
     Other options: as for `pairwise`.
 
     Returns `KMedoids`. Time: half a matrix of distances, then O(n²) per pass. Memory: the matrix.

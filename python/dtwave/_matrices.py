@@ -88,23 +88,26 @@ def pairwise(
     progress: bool = False,
     **parameters: Any,
 ) -> NDArray[Any] | Graph:
-    """Distances of every series of `x` with every series of `y`, or with every other of `x`.
+    """Distances of every series of `x` with every series of `y`, or, without `y`, of every two series of `x`.
 
     x, y: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths. Without `y`, half of the
         matrix is computed and mirrored (not for subsequence_dtw and bands of explicit ranges, which are not symmetric).
-    k: only the k nearest of each row, as a sparse graph; without `y` a series is not its own neighbour.
-    condensed: the upper triangle of a symmetric matrix alone, as scipy's `pdist` has it: `[n (n - 1) / 2]`.
-    out: a `.npy` file, written tile by tile and whole or absent under its name, of any size; or an array (also a memory
-        map) of the matrix's shape and number type.
-    resume: continues the file of a call that was interrupted. What was finished is checked and kept.
-    lengths, times: of x; with `y` a tuple of those of x and of y.
-    progress: True shows a bar (tqdm's where it is installed).
-    Other options: as for `zipped`.
+    measure, band, device, dtype, threads, memory_limit, layout: as for `distance`.
+    k: returns only the k nearest series of each row, as a sparse `Graph`; without `y` a series is not its own neighbour.
+    condensed: True returns only the upper triangle of a symmetric matrix, in the order of SciPy's `pdist`:
+        `[n (n - 1) / 2]`.
+    out: where the matrix is written: the path of a `.npy` file, or an array (also a memory map) of the matrix's shape
+        and number type. A file may be larger than memory. It has its name only when it is complete.
+    resume: True continues the file `out` of a call that was interrupted. Finished parts are checked and kept.
+    lengths, times: as for `zipped`, but without `y` those of x alone, not a tuple.
+    padding: "nan" if NaN at the end of a series is padding.
+    progress: True shows a progress bar (tqdm's if it is installed).
 
-    Returns `[n_x, n_y]` of float32 or float64: `out` if it is an array, a read-only memory map if it is a file; with
-    `k` a `Graph`.
+    Returns `[n_x, n_y]` of float32 or float64 (without `y` `[n_x, n_x]`). With an array as `out` it is that array, with
+    a file a read-only memory map of it; with `k` a `Graph`.
 
-    Time: one sweep per pair. Memory: the matrix; with `out` or `k` one tile of it (half of `memory_limit` at most).
+    Time: one sweep per pair. Memory: the matrix; with `out` or `k` only a part of it at a time, of at most half of
+    `memory_limit`.
 
     Errors: as `distance`; `OSError` for a file that cannot be written or holds another result, `ValueError` and
     `TypeError` for an array of another shape or type, or one that cannot be written.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _native
-from ._bands import Band
+from ._bands import Band, checked_radius
 
 
 class Measure:
@@ -75,7 +75,29 @@ def _meant(name: str, known: list[str]) -> str:
 
 
 #: Options of the functions, which a misspelt one is compared with.
-_OPTIONS = ["measure", "band", "device", "dtype", "threads", "memory_limit", "layout", "lengths", "padding"]
+_OPTIONS = [
+    "measure",
+    "band",
+    "device",
+    "dtype",
+    "threads",
+    "memory_limit",
+    "layout",
+    "lengths",
+    "padding",
+    "times",
+    "progress",
+]
+
+#: What other libraries call these options.
+_ELSEWHERE = {
+    "metric": "measure",
+    "method": "measure",
+    "window": "band",
+    "sakoe_chiba_radius": "band",
+    "n_jobs": "threads",
+    "verbose": "progress",
+}
 
 
 def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _native.Spec:
@@ -86,6 +108,8 @@ def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _nat
     """
     if isinstance(band, (np.integer, np.floating)):
         band = band.item()
+    if isinstance(band, float):
+        checked_radius(band)
     if isinstance(measure, str):
         # Equal values are not always the same: True is no number here, and 1.0 is a fraction where 1 is a point.
         types = tuple(map(type, parameters.values()))
@@ -95,8 +119,10 @@ def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _nat
             return _spec(measure, band, parameters)
     if isinstance(measure, Measure):
         if parameters:
+            first = next(iter(parameters))
             raise ValueError(
-                f"{', '.join(parameters)}: a measure that is an object has its parameters already ({measure!r})"
+                f"{', '.join(parameters)}: no option, and a measure that is an object has its parameters already"
+                f" ({measure!r}){_meant(_ELSEWHERE.get(first, first), _OPTIONS)}"
             )
         return _native.Spec(measure.key, measure._parameters, band)
     if isinstance(measure, type) and issubclass(measure, Measure):
@@ -127,7 +153,8 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any]) -> _native.Spec:
         if plain not in own:
             spelt = [_in_python(name) for name in own]
             takes = f"it takes {', '.join(spelt)}" if own else "it takes none"
-            raise ValueError(f"{key} has no parameter {name!r}: {takes}{_meant(name, spelt + _OPTIONS)}")
+            meant = _meant(_ELSEWHERE.get(name, name), spelt + _OPTIONS)
+            raise ValueError(f"{name!r} is no option, and {key} has no parameter {name!r}: {takes}{meant}")
         if plain in given:
             raise ValueError(f"{_in_python(plain)} is given twice")
         given[plain] = value

@@ -22,7 +22,7 @@ def engine(device: DeviceLike, threads: int | None, memory_limit: int | None) ->
     Errors: `ValueError` and `TypeError` for values that make no sense, `dtwave.DeviceError` if there is no such device.
     """
     name = "cpu" if device is None else str(device)
-    workers = 0 if threads is None else whole("threads", threads, 1, most=1 << 16)
+    workers = 0 if threads is None else whole("threads", threads, 1, most=1 << 16, hint="; leave it out for all cores")
     limit = DEFAULT_MEMORY_LIMIT if memory_limit is None else whole("memory_limit", memory_limit, 1, "bytes")
     return _engine(name, workers, limit)
 
@@ -37,8 +37,8 @@ def default_engine() -> _native.Engine:
     return _engine("cpu", 0, DEFAULT_MEMORY_LIMIT)
 
 
-def whole(name: str, value: Any, least: int, unit: str = "", most: int = 1 << 62) -> int:
-    """`value` as a whole number from `least` to `most`.
+def whole(name: str, value: Any, least: int, unit: str = "", most: int = 1 << 62, hint: str = "") -> int:
+    """`value` as a whole number from `least` to `most`; `hint` says what to do about another one.
 
     Errors: `TypeError` for what is no whole number, `ValueError` for one out of range.
     """
@@ -47,7 +47,7 @@ def whole(name: str, value: Any, least: int, unit: str = "", most: int = 1 << 62
         raise TypeError(f"{name} must be a whole number{of}, got {value!r}")
     if not least <= value <= most:
         bounds = f"of at least {least}" if value < least else f"of at most {most}"
-        raise ValueError(f"{name} must be a whole number{of} {bounds}, got {value}")
+        raise ValueError(f"{name} must be a whole number{of} {bounds}, got {value}{hint}")
     return int(value)
 
 

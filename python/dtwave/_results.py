@@ -16,7 +16,7 @@ def _short(array: NDArray[Any]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Two series and the points of them that match.
+    """Two series, and which of their points match.
 
     distance: the cost of the path.
     path: `[steps, 2]` of int64: matched points (i, j), 0-based, from the first to the last. For derivative measures
@@ -49,7 +49,7 @@ class Alignment:
 class Match:
     """A stretch of a reference that matches a query.
 
-    distance: the cost of the match.
+    distance: the cost of the match, as `dtw` defines it.
     start, end: its first and last point in the reference, 0-based; `end` is part of it.
     """
 
@@ -152,11 +152,11 @@ class Barycenter:
 
 @dataclass(frozen=True, eq=False)
 class KMeans:
-    """Clusters round averages.
+    """Clusters around averages.
 
     centers: one per cluster, `[length]` or `[length, channels]`, of the lengths of the series they started from.
     labels: the cluster of each series, `[n]` of int64.
-    distances: of each series from its centre, `[n]`.
+    distances: of each series to its centre, `[n]`.
     inertia: the sum of the distances.
     iterations: rounds of the start that won.
     converged: whether the inertia stopped falling before the rounds ran out.
@@ -179,10 +179,11 @@ class KMeans:
 
 @dataclass(frozen=True, eq=False)
 class KMedoids:
-    """Clusters round members.
+    """Clusters around members (medoids).
 
     medoids: index of the medoid of each cluster, `[k]` of int64, increasing.
-    labels: the cluster of each series, `[n]` of int64: that of its nearest medoid.
+    labels: the cluster of each series, `[n]` of int64: that of its nearest medoid. `medoids[labels[s]]` is the medoid of
+        series s.
     loss: the sum of the distances of all series to their medoid; of a similarity, minus the sum.
     iterations: passes of the start that won.
     converged: whether no swap of a medoid with another series lowers the loss.

@@ -34,17 +34,17 @@ def search(
 ) -> list[Match]:
     """The best matches of a query in a longer series, best first, by subsequence DTW.
 
-    query, reference: `[length]` or `[length, channels]`.
-    k: most matches; 1, or all within the threshold if there is one.
-    threshold: only matches that cost at most this much.
-    exclusion: after each match, ends within this many points of its end are excluded.
-    normalized_window: compares the z-normalised query with every z-normalised window of this many points instead, both
-        ends matched.
-    measure: dtw, with its cost.
-    band: of the grid of the query and the whole reference, or of the window.
+    query, reference: one series each, `[length]` or `[length, channels]`.
+    k: how many matches at most. Unless given, 1, or with `threshold` all of them.
+    threshold: the largest distance of a match.
+    exclusion: the ends of two matches are more than this many points apart. With 0, the default, only their ends differ.
+    normalized_window: compares the z-normalised query with every z-normalised window of this many points instead. The
+        first points of both then match, and the last points.
+    measure: "dtw" alone; its `cost` may be given.
+    band: around the diagonal of the query and the whole reference; with `normalized_window`, of the query and a window.
     Other options: as for `distance`.
 
-    Returns a list of `Match`; fewer than k if the reference holds no more.
+    Returns a list of `Match`, fewer than k if there are no more. Its distance is that of dtw: no root is taken.
 
     Time: one sweep of `len(query) * len(reference)` cells; with windows, one per window.
 
@@ -81,8 +81,9 @@ def search_all(
 ) -> list[list[Match]]:
     """The best matches of each query in a longer series: a list per query, each as `search` returns it.
 
-    queries: `[queries, length]`, `[queries, length, channels]`, or a list of series. lengths: points of each padded
-    query. Other options: as for `search`. Queries share the threads.
+    queries: `[queries, length]`, `[queries, length, channels]`, or a list of series of any lengths.
+    lengths: how many points of each query count, `[queries]`, for padded arrays.
+    Other options: as for `search`. Queries share the threads.
     """
     _inputs.same_device(queries=queries, reference=reference)
     batch = _inputs.many(queries, "queries", layout, lengths)
@@ -116,6 +117,8 @@ def _found(
     if measure == "subsequence_dtw":
         measure = "dtw"
     batches = [queries, _inputs.one(reference, "reference", layout)]
+    if queries.name == "query":
+        _inputs.same_channels(batches[0], batches[1], "dtwave.search_all")
     call = _calls.prepared(batches, measure, *others)
     first, second = call.packed
     found = _native.search(first, second, call.spec, call.engine, *chosen, None)

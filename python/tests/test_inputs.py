@@ -184,7 +184,7 @@ def test_times_of_batches():
     assert np.array_equal(listed, lengths)
     with pytest.raises(ValueError, match="times of x must be one per point: series 0"):
         dtwave.pairwise(x, measure="twed", times=times[0][0], lengths=[5, 3, 1])
-    with pytest.raises(ValueError, match="times of x must be one per point: series 1"):
+    with pytest.raises(ValueError, match=r"one per point: series 1 has 5 points, its times are shape \[3\]"):
         dtwave.pairwise(x[:2], measure="twed", times=[times[0][0], times[0][1][:3]])
 
 
@@ -216,12 +216,12 @@ def test_no_series_have_no_distances():
 @pytest.mark.parametrize(
     ("x", "exception", "text"),
     [
-        (np.array([[1, 2], [3]], dtype=object), TypeError, "objects; pass a list of arrays"),
+        (np.array([[1, 2], [3]], dtype=object), TypeError, "objects: expected real numbers; pass a list of arrays"),
         (np.array([["a", "b"]]), TypeError, "x is an array of strings: expected real numbers"),
         ("text", TypeError, "strings"),
         ([["a"]], TypeError, "series 0 of x is an array of strings"),
         (np.array([[1j, 2.0]]), TypeError, "complex numbers"),
-        (np.array([[True, False]]), TypeError, r"booleans; convert them with .astype\(float\)"),
+        (np.array([[True, False]]), TypeError, r"booleans: expected real numbers; convert them with .astype\(float\)"),
         (np.array([["2020-01-01"]], dtype="M8[D]"), TypeError, "dates"),
         (np.ma.masked_array(X, X > 0), TypeError, "a masked array"),
         (None, TypeError, "objects"),
@@ -230,7 +230,7 @@ def test_no_series_have_no_distances():
         (X[0], ValueError, r"got shape \[6\]; for one series write x\[None\]"),
         (X[0].tolist(), ValueError, r"a list of numbers: expected a list of series; for one series write \[x\]"),
         (X[None, None], ValueError, r"\[series, length\] or \[series, length, channels\], got shape \[1, 1, 5, 6\]"),
-        ([X[0], X], ValueError, "series 0 of x has 1 channels, series 1 has 6"),
+        ([X[0], X], ValueError, "series 0 of x has 1 channel, series 1 has 6 channels"),
         ([X[0], X[None]], ValueError, r"series 1 of x must be one series, .* got shape \[1, 5, 6\]"),
         ([X[0], []], ValueError, "series 1 of x is empty"),
         (np.empty((2, 0)), ValueError, "series 0 of x is empty"),
@@ -285,6 +285,10 @@ def test_options_that_do_not_fit_are_one_line(options, exception, text):
         (lambda: dtwave.Msm(c=float("nan")), ValueError, "msm needs c >= 0, got NaN"),
         (lambda: dtwave.zipped(X, X[:2]), ValueError, "equally many: x has 5, y has 2"),
         (lambda: dtwave.distance(X, X[None]), ValueError, "y must be one series"),
+        (lambda: dtwave.distance(X, X[:, :4]), ValueError, "x has 6 channels, y has 4 channels.* dtwave.pairwise"),
+        (lambda: dtwave.align(X[0], X), ValueError, "x has 1 channel, y has 6 channels.* dtwave.align_pairs"),
+        (lambda: dtwave.search(X, X[0]), ValueError, "query has 6 channels, .* dtwave.search_all"),
+        (lambda: dtwave.classify(X[:2], [0, 1], X, k=3), ValueError, "at most 2, the number of series of train, got 3"),
         (lambda: dtwave.distance(X[0], [1.0, [2.0]]), TypeError, "y is no array of numbers"),
     ],
 )

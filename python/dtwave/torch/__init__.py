@@ -1,6 +1,13 @@
-"""Soft-DTW as a loss for PyTorch: `soft_dtw`, and `SoftDTW`, a module that stands in for other packages' classes.
+"""Soft-DTW as a loss for PyTorch: the function `soft_dtw`, and `SoftDTW`, a module with its arguments.
 
-Values and gradients are computed on the CPU, on the tensors' memory. `import dtwave` does not import this.
+>>> import torch
+>>> from dtwave.torch import SoftDTW
+>>> loss = SoftDTW(gamma=0.1, normalize=True)
+>>> loss(torch.zeros(8, 100, 3), torch.ones(8, 120, 3)).shape
+torch.Size([8])
+
+Values and gradients are computed on the CPU, without a copy of contiguous tensors. `SoftDTW` also takes the arguments of
+other packages' classes. `import dtwave` does not import this.
 """
 
 try:

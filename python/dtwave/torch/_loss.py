@@ -1,4 +1,4 @@
-"""What people call: the function `soft_dtw` and the module `SoftDTW`. They check arguments, and choose the type."""
+"""The public part: the function `soft_dtw` and the module `SoftDTW`. They check arguments, and choose the type."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def soft_dtw(
         Tensors `[batch, n, channels]` and `[batch, m, channels]` on the CPU, of any strides; `n` and `m` may differ. A
         contiguous `float32` or `float64` tensor is not copied.
     gamma
-        How smooth the minimum is, above 0, in units of the squared values. With little of it the result is near DTW's.
+        How smooth the minimum is, above 0, in units of the squared values. With a small one the result is near DTW's.
     normalize
         The divergence `s(x, y) - (s(x, x) + s(y, y)) / 2`, which is zero for `x = y`; lengths may differ here too.
     bandwidth
-        Points that a path may stray from the diagonal: a whole number, at least 1 (Sakoe-Chiba; where `n != m` the
-        longer side gets the difference on top), or one of dtwave's bands. `None`: every path.
+        How many points a path may be away from the diagonal: a whole number, at least 1 (a Sakoe-Chiba band), or one of
+        dtwave's bands, such as `dtwave.SakoeChiba(0.1)`. `None`: no band.
     lengths_x, lengths_y
         Length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at the end. The
         padding is not read, and its gradient is 0.
@@ -51,9 +51,10 @@ def soft_dtw(
     Returns
     -------
     Tensor
-        `[batch]`. It may be negative unless `normalize` is set. `float64` if one of the tensors is, otherwise
-        `float32`: half-precision tensors, also those that autocast makes, are computed in `float32`, because a sum of
-        squares leaves the range of a half. Their gradients have their own types.
+        `[batch]`, one value per pair; take its mean or sum as a loss. Without `normalize` it may be negative. It is
+        `float64` if one of the tensors is, otherwise `float32`. Half-precision tensors, also those that autocast makes,
+        are computed in `float32`, because a sum of squares is too large for half precision. The gradient of a tensor
+        has the tensor's own type.
 
     Raises
     ------
@@ -62,13 +63,13 @@ def soft_dtw(
     TypeError
         Arguments that are no tensors, and tensors that are not of floating point.
     dtwave.DeviceError
-        Tensors on a device other than the CPU. Pass `x.cpu()`; gradients find their way back through it.
+        Tensors on a device other than the CPU. Pass `x.cpu()`; the gradient flows back through the copy.
 
     Notes
     -----
-    A call takes time `O(batch * n * m * channels)` on `torch.get_num_threads()` threads, and the memory of its
-    gradients, which are computed here and kept for the backward pass; the grid and the cost matrix are never stored.
-    What needs no gradient gets none. There is no second derivative.
+    A call takes time `O(batch * n * m * channels)` on `torch.get_num_threads()` threads. The gradients are computed
+    together with the values and kept for the backward pass; they take as much memory as the tensors. The matrix of
+    costs is never stored. Only tensors that require a gradient get one. There is no second derivative.
 
     Definitions: docs/measures.md. Cuturi & Blondel 2017, arXiv 1703.01541; for the divergence Blondel, Mensch & Vert
     2021, arXiv 2010.08354.
@@ -80,7 +81,7 @@ def soft_dtw(
 class SoftDTW(torch.nn.Module):
     """`soft_dtw` as a module: `loss = SoftDTW(gamma=0.1)(x, y).mean()`.
 
-    It stands in for the classes of other packages, so it also takes its arguments in their orders:
+    It replaces the classes of other packages, so it also takes arguments in their orders:
 
     - `SoftDTW(gamma, normalize, bandwidth, dist, fused)`, as softdtw-cuda-torch names them;
     - `SoftDTW(use_cuda, gamma, normalize, bandwidth)` of pytorch-softdtw-cuda, if the first is `True` or `False`;
@@ -95,10 +96,10 @@ class SoftDTW(torch.nn.Module):
     dist_func
         `None`. The others take a function here; only the squared Euclidean distance, their default, is computed.
     fused
-        `None`, `True` or `False`: without effect, because the matrix of costs is never stored.
+        `None`, `True` or `False`, without effect, because the matrix of costs is never stored.
     use_cuda
-        `True` or `False` to be sure where the tensors are: others are an error. `None` takes them as they are. Tensors
-        are never copied from a device to another.
+        `True` or `False` says where the tensors are; tensors elsewhere are an error. `None` does not check. Tensors are
+        never copied from one device to another. (Tensors on a GPU are an error with any of the three.)
     """
 
     gamma: float

@@ -51,7 +51,7 @@ def no_device(device: torch.device) -> DeviceError:
     """The error for tensors on a device that Soft-DTW does not compute on."""
     return DeviceError(
         f"dtwave.torch computes Soft-DTW and its gradients on the CPU, and the tensors are on {device}: pass"
-        " x.cpu() and y.cpu() (gradients find their way back through them)"
+        " x.cpu() and y.cpu() (the gradients flow back through these copies)"
     )
 
 
