@@ -255,11 +255,12 @@ impl Session {
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
     ) -> Result<TilePlan> {
-        const TILE_CELLS: usize = 1 << 33;
+        const TILE_CELLS: u64 = 1 << 33;
         let budget_bytes = self.memory_limit_bytes / 2;
         let plan = TilePlan::new(pairing, x.len(), y.len(), T::DTYPE.bytes(), budget_bytes)?;
-        let pair = x.max_length().max(1).saturating_mul(y.max_length().max(1));
-        Ok(plan.with_max_side((TILE_CELLS / pair).isqrt().clamp(32, 2048)))
+        let pair = (x.max_length().max(1) as u64).saturating_mul(y.max_length().max(1) as u64);
+        let pairs = TILE_CELLS / pair;
+        Ok(plan.with_max_side(pairs.isqrt().clamp(32, 2048) as usize))
     }
 
     /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from [`TilePlan::new`]; `skip`
