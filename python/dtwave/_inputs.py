@@ -99,6 +99,8 @@ def _array(value: Any, name: str) -> NDArray[Any]:
 
     Errors: `TypeError` for what holds no real numbers, `dtwave.DeviceError` for what is not in the host's memory.
     """
+    if value is None:
+        raise TypeError(f"{name} is None: expected an array of real numbers")
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill it, or pass lengths= or padding=\"nan\"")
     if isinstance(value, np.ndarray):
@@ -432,8 +434,8 @@ def _packed_times(batch: Batch, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     expected = [(length,) for length in batch.lengths]
     if found != expected:
         s = next((s for s, (a, b) in enumerate(zip(found, expected)) if a != b), min(len(found), len(expected)))
-        some = f"shape {list(found[s])}" if s < len(found) else "none"
+        some = f"shape {list(found[s])}" if s < len(found) else "no shape"
         wanted = f"{expected[s][0]} points" if s < len(expected) else "no points"
-        raise ValueError(f"times of {batch.name} must be one per point: series {s} has {wanted}, its times are {some}")
+        raise ValueError(f"times of {batch.name} must be one per point: series {s} has {wanted}, and times of {some}")
     rows = np.concatenate([np.asarray(row) for row in batch.times]) if found else np.empty(0)
     return np.ascontiguousarray(rows, dtype=dtype)

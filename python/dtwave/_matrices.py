@@ -145,7 +145,7 @@ def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: C
         why = "y is given" if y is not None else "these distances are not symmetric"
         raise ValueError(f"condensed is for the symmetric matrix of x with itself, but {why}")
     if k is not None and not call.spec.is_symmetric:
-        raise ValueError("k is for symmetric distances; for others use dtwave.nearest, which says whose turn is first")
+        raise ValueError("k is for symmetric distances; for others use dtwave.nearest, where x comes first")
     if isinstance(out, np.ndarray) or out is None:
         if resume:
             raise ValueError("resume continues a .npy file: pass out=PATH")

@@ -184,7 +184,7 @@ def test_times_of_batches():
     assert np.array_equal(listed, lengths)
     with pytest.raises(ValueError, match="times of x must be one per point: series 0"):
         dtwave.pairwise(x, measure="twed", times=times[0][0], lengths=[5, 3, 1])
-    with pytest.raises(ValueError, match=r"one per point: series 1 has 5 points, its times are shape \[3\]"):
+    with pytest.raises(ValueError, match=r"one per point: series 1 has 5 points, and times of shape \[3\]"):
         dtwave.pairwise(x[:2], measure="twed", times=[times[0][0], times[0][1][:3]])
 
 
@@ -224,7 +224,7 @@ def test_no_series_have_no_distances():
         (np.array([[True, False]]), TypeError, r"booleans: expected real numbers; convert them with .astype\(float\)"),
         (np.array([["2020-01-01"]], dtype="M8[D]"), TypeError, "dates"),
         (np.ma.masked_array(X, X > 0), TypeError, "a masked array"),
-        (None, TypeError, "objects"),
+        (None, TypeError, "x is None: expected an array of real numbers"),
         ({}, TypeError, "objects"),
         (3.0, ValueError, "got a single number"),
         (X[0], ValueError, r"got shape \[6\]; for one series write x\[None\]"),

@@ -70,8 +70,9 @@ fn exception(error: &Error) -> PyErr {
             PyMemoryError::new_err(text.replace("raise the memory limit", "raise memory_limit"))
         }
         // "use --backend cpu" is for the command line.
-        Error::Unsupported { .. } => DeviceError::new_err(text.replace("--backend cpu", "device=\"cpu\"")),
-        Error::Backend { .. } => DeviceError::new_err(text),
+        Error::Unsupported { .. } | Error::Backend { .. } => {
+            DeviceError::new_err(text.replace("--backend cpu", "device=\"cpu\""))
+        }
         _ => PyValueError::new_err(text),
     }
 }
