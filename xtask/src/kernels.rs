@@ -113,10 +113,10 @@ pub(crate) fn not_built() -> Vec<&'static str> {
 
 /// Every flag that changes the code.
 fn flags(chips: &[String]) -> Result<Vec<String>> {
-    let mut flags: Vec<String> =
-        ["-fatbin", "-std=c++17", "-O3", "-Xptxas", "-v", "-Wno-deprecated-gpu-targets"]
-            .map(String::from)
-            .to_vec();
+    // nvcc would compress the PTX alone, and images are compressed as a whole.
+    let always = ["-fatbin", "-std=c++17", "-O3", "-Xptxas", "-v", "--compress-mode=none"];
+    let mut flags: Vec<String> = always.map(String::from).to_vec();
+    flags.push("-Wno-deprecated-gpu-targets".to_owned());
     let code = |chip: &str| {
         let number = chip.strip_prefix("sm_").filter(|n| n.starts_with(|c: char| c.is_ascii_digit()));
         match number {

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use cudarc::driver::{DriverError, result, sys};
 use dtw_core::{Error, Result};
+use dtw_kernels::image::Image;
 use dtw_kernels::images;
 use dtw_kernels::tuning::SM90;
 use dtw_native::gpu::{Context, Driver, Event, Failure, Function, Known, Launch, Module, Opened, Stream};
@@ -105,20 +106,15 @@ impl Driver for Cuda {
         of_device.is_ok() && device == ordinal as i32 && !is_foreign
     }
 
-    fn image(unit: &str) -> Result<&'static [u8]> {
-        let image = images::cuda().and_then(|all| all.iter().find(|(name, _)| *name == unit));
-        let Some((_, image)) = image else {
-            return Err(Absent::Kernels(
-                "kernels not built: run `cargo xtask kernels cuda`, then build again",
-            )
-            .into());
-        };
-        Ok(image)
+    fn image(unit: &str) -> Result<Image> {
+        let image = images::cuda_image(unit)
+            .ok_or(Absent::Kernels("kernels not built: run `cargo xtask kernels cuda`, then build again"))?;
+        image.map_err(|damaged| Error::Backend { backend: NAME, reason: Box::new(damaged) })
     }
 
-    unsafe fn load(image: &'static [u8]) -> Result<Module, Failure> {
+    unsafe fn load(image: &Image) -> Result<Module, Failure> {
         // SAFETY: the caller's image is a whole fat binary; the driver copies it.
-        told(unsafe { result::module::load_data(image.as_ptr().cast()) }).map(Module::of)
+        told(unsafe { result::module::load_data(image.bytes().as_ptr().cast()) }).map(Module::of)
     }
 
     unsafe fn unload(module: Module) {

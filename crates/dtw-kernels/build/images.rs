@@ -16,7 +16,7 @@ pub(crate) fn table(folder: &Path, units: &[Unit<'_>], headers: &Headers) -> Res
         let watched = if built.is_dir() { &built } else { folder };
         println!("cargo::rerun-if-changed={}", watched.display());
         for unit in units {
-            let image = built.join(format!("{}.fatbin", unit.name));
+            let image = built.join(format!("{}.fatbin.xz", unit.name));
             let stamp =
                 std::fs::read_to_string(built.join(format!("{}.stamp", unit.name))).unwrap_or_default();
             let wanted = format!("sources {:016x}", hash_of_unit(unit, headers));
@@ -26,7 +26,7 @@ pub(crate) fn table(folder: &Path, units: &[Unit<'_>], headers: &Headers) -> Res
                 stale += 1;
             } else {
                 let path = image.display().to_string();
-                let _ = writeln!(entries, "({:?}, &Aligned(*include_bytes!({path:?})).0),", unit.name);
+                let _ = writeln!(entries, "({:?}, include_bytes!({path:?})),", unit.name);
             }
         }
     }
@@ -39,12 +39,5 @@ pub(crate) fn table(folder: &Path, units: &[Unit<'_>], headers: &Headers) -> Res
     if state != "State::Built" {
         entries.clear();
     }
-    // Drivers read images in words.
-    let aligned = match entries.is_empty() {
-        true => "",
-        false => "#[repr(C, align(16))]\nstruct Aligned<const N: usize>([u8; N]);\n",
-    };
-    Ok(format!(
-        "{aligned}static CUDA: &[(&str, &[u8])] = &[\n{entries}];\nconst CUDA_STATE: State = {state};\n"
-    ))
+    Ok(format!("static CUDA: &[(&str, &[u8])] = &[\n{entries}];\nconst CUDA_STATE: State = {state};\n"))
 }

@@ -1,5 +1,7 @@
 //! Compiled kernels, embedded: what `cargo xtask kernels cuda` built before this crate was compiled.
 
+use crate::image::{Damaged, Image};
+
 /// What became of the images of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -35,10 +37,21 @@ impl State {
 
 include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
-/// The images for NVIDIA GPUs: name of the unit and fat binary; `None` unless [`cuda_state`] is [`State::Built`].
+/// The images for NVIDIA GPUs: name of the unit and compressed fat binary; `None` unless [`cuda_state`] is
+/// [`State::Built`].
 #[must_use]
 pub fn cuda() -> Option<&'static [(&'static str, &'static [u8])]> {
     matches!(CUDA_STATE, State::Built).then_some(CUDA)
+}
+
+/// The image of a unit for NVIDIA GPUs, unpacked now; `None` if there is none.
+///
+/// # Errors
+///
+/// [`Damaged`] if the program's file has been changed since it was built.
+pub fn cuda_image(unit: &str) -> Option<Result<Image, Damaged>> {
+    let (_, packed) = cuda()?.iter().find(|(name, _)| *name == unit)?;
+    Some(Image::unpack(packed))
 }
 
 /// Whether there are images for NVIDIA GPUs, and why not.
@@ -55,12 +68,16 @@ mod tests {
     #[test]
     fn images_are_all_there_or_there_is_advice() {
         assert_eq!(cuda().is_none(), cuda_state().advice().is_some());
+        assert!(cuda_image("no unit").is_none());
         let Some(images) = cuda() else { return };
         let names: Vec<&str> = images.iter().map(|(name, _)| *name).collect();
         let units: Vec<&str> = catalog::source_units().iter().map(|unit| unit.name).collect();
         assert_eq!(names, units);
-        for (name, image) in images {
-            assert!(!image.is_empty() && image.as_ptr().addr().is_multiple_of(16), "{name}");
+        for (name, packed) in images {
+            let image = cuda_image(name).unwrap().unwrap();
+            // What every fat binary begins with.
+            assert_eq!(image.bytes()[..4], 0xba55_ed50_u32.to_le_bytes(), "{name}");
+            assert!(packed.len() < image.bytes().len(), "{name}");
         }
     }
 

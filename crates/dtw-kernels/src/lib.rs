@@ -5,7 +5,7 @@
 //! - `permutations.toml`: what is instantiated. [`catalog`] is what it expands to.
 //! - `tuning/`: what kernels cost on which device, as [`tuning`].
 //! - [`params`]: the parameters of a launch.
-//! - [`images`]: what `cargo xtask kernels cuda` has built, if it has.
+//! - [`images`]: what `cargo xtask kernels cuda` has built, if it has; each is an [`image`], embedded compressed.
 //! - `host` (feature `host`): the same kernels compiled for this CPU, to run them where there is no GPU.
 //!
 //! This crate calls no GPU interface. dtw-native decides which kernel to launch, and the backend launches it.
@@ -13,6 +13,7 @@
 pub mod catalog;
 #[cfg(feature = "host")]
 pub mod host;
+pub mod image;
 pub mod images;
 mod kind;
 pub mod params;

@@ -9,10 +9,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use dtw_kernels::catalog::{self, Unit};
+use dtw_kernels::image::pack;
 
 use super::compiler::Compiler;
 use super::report::{self, Usage};
 use crate::command::root;
+
+/// How the names of compressed images end.
+const IMAGE: &str = "fatbin.xz";
 
 /// How to build.
 pub(crate) struct Plan<'a> {
@@ -67,7 +71,7 @@ fn weight(unit: &Unit) -> u32 {
 pub(crate) fn is_of_these_sources(folder: &Path, unit: &Unit) -> bool {
     let stamp = std::fs::read_to_string(folder.join(format!("{}.stamp", unit.name))).unwrap_or_default();
     stamp.lines().next() == Some(sources_line(unit).as_str())
-        && folder.join(format!("{}.fatbin", unit.name)).is_file()
+        && folder.join(format!("{}.{IMAGE}", unit.name)).is_file()
 }
 
 /// The first line of a stamp, which dtw-kernels compares when it embeds the image (its build/images.rs).
@@ -75,15 +79,14 @@ fn sources_line(unit: &Unit) -> String {
     format!("sources {:016x}", unit.hash)
 }
 
-/// Removes images of units that are not listed any more.
+/// Removes images of units that are not listed any more, and what was left when a compilation was interrupted.
 pub(crate) fn sweep_out(folder: &Path) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let ours = path
-            .extension()
-            .is_some_and(|e| ["fatbin", "stamp", "usage", "cu"].iter().any(|known| e == *known));
-        if ours && catalog::source(stem).is_none() {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some((unit, extension)) = name.split_once('.') else { continue };
+        let ours = [IMAGE, "stamp", "usage", "cu"].contains(&extension);
+        if (ours && catalog::source(unit).is_none()) || extension == "fatbin" {
             std::fs::remove_file(&path)?;
         }
     }
@@ -108,13 +111,14 @@ impl Plan<'_> {
     fn is_built(&self, unit: &Unit) -> bool {
         let stamp = std::fs::read_to_string(self.path(unit, "stamp"));
         stamp.is_ok_and(|stamp| stamp == self.stamp(unit))
-            && self.path(unit, "fatbin").is_file()
+            && self.path(unit, IMAGE).is_file()
             && self.path(unit, "usage").is_file()
     }
 
     fn compile(&self, unit: &Unit) -> Result<()> {
         let (stamp, source, image) =
             (self.path(unit, "stamp"), self.path(unit, "cu"), self.path(unit, "fatbin"));
+        let packed = self.path(unit, IMAGE);
         // No stamp while the image is being written: what is interrupted is built again.
         if stamp.exists() {
             std::fs::remove_file(&stamp)?;
@@ -134,6 +138,8 @@ impl Plan<'_> {
             let text: Vec<&str> = said.lines().filter(|line| !report::is_usage(line)).take(60).collect();
             bail!("nvcc failed ({}):\n{}", output.status, text.join("\n"));
         }
+        std::fs::write(&packed, pack(&std::fs::read(&image)?)?)?;
+        std::fs::remove_file(&image)?;
         let usage = report::parse(&said);
         std::fs::write(self.path(unit, "usage"), Usage::to_lines(&usage))?;
         std::fs::write(&stamp, self.stamp(unit))?;

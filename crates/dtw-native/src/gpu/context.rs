@@ -194,7 +194,7 @@ impl<D: Driver> Shared<D> {
         }
         let image = D::image(unit)?;
         // SAFETY: the image is whole, as it was built.
-        let module = self.check("loading kernels", unsafe { D::load(image) })?;
+        let module = self.check("loading kernels", unsafe { D::load(&image) })?;
         modules.insert(unit, module);
         Ok(module)
     }

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
 use dtw_core::Result;
+use dtw_kernels::image::Image;
 use dtw_kernels::tuning::Tuning;
 
 use super::Known;
@@ -146,20 +147,20 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// Whether kernels of this context may use memory at `address`, which may be any number.
     fn is_own_memory(ordinal: usize, context: Context, address: u64) -> bool;
 
-    /// The image of a unit of kernels.
+    /// The image of a unit of kernels, unpacked: asked for once in each context, by the first call that needs it.
     ///
     /// # Errors
-    /// That this build has none, and what to do.
-    fn image(unit: &str) -> Result<&'static [u8]>;
+    /// That this build has none, or a damaged one, and what to do.
+    fn image(unit: &str) -> Result<Image>;
 
-    /// Loads an image.
+    /// Loads an image, of which nothing is needed afterwards.
     ///
     /// # Errors
     /// See [`Driver`].
     ///
     /// # Safety
     /// See [`Driver`]; the image is whole.
-    unsafe fn load(image: &'static [u8]) -> Result<Module, Failure>;
+    unsafe fn load(image: &Image) -> Result<Module, Failure>;
 
     /// Unloads an image.
     ///

@@ -138,6 +138,40 @@ fn a_device_that_is_not_given_back_is_an_error_that_says_so() {
 }
 
 #[test]
+fn images_are_unpacked_when_first_needed_and_never_again() {
+    let machine = Gpu::<Fake>::new(7).unwrap();
+    assert_eq!(fake::unpacked(7), [""; 0], "nothing is needed yet");
+    // Two kernels of one unit, and one of another.
+    let [prepare, normalize] = [Pass::Prepare, Pass::Normalize]
+        .map(|pass| catalog::kernels().iter().find(|kernel| kernel.pass == pass).unwrap());
+    assert_eq!(prepare.unit, normalize.unit);
+    let queue = machine.own_queue().unwrap();
+    for kernel in [prepare, normalize, kernel(), prepare, kernel()] {
+        machine.launch(kernel, &[0; 64], 1).unwrap();
+        queue.launch(kernel, &[0; 64], 1).unwrap();
+        machine.resident_blocks(kernel).unwrap();
+    }
+    assert_eq!(fake::unpacked(7), [prepare.unit, kernel().unit]);
+}
+
+#[test]
+fn a_damaged_image_is_an_error_and_ends_nothing() {
+    let machine = Gpu::<Fake>::new(fake::DAMAGED).unwrap();
+    for _ in 0..2 {
+        let error = machine.launch(kernel(), &[0; 64], 1).unwrap_err();
+        let Error::Backend { backend: "fake", reason } = &error else { panic!("{error}") };
+        assert!(reason.to_string().contains("damaged"), "{reason}");
+    }
+    let kept = machine.allocate(10).unwrap();
+    machine.upload(&kept, 0, &[3; 10]).unwrap();
+    let mut read = [0; 10];
+    machine.download(&kept, 0, &mut read).unwrap();
+    assert_eq!(read, [3; 10]);
+    drop((kept, machine));
+    assert_eq!(fake::left(fake::DAMAGED), 0);
+}
+
+#[test]
 fn streams_and_addresses_of_others_are_refused() {
     let (machine, other) = (Gpu::<Fake>::new(3).unwrap(), Gpu::<Fake>::new(4).unwrap());
     let buffer = machine.allocate(8).unwrap();

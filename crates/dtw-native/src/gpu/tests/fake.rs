@@ -9,6 +9,8 @@ use std::ptr::NonNull;
 use std::sync::Mutex;
 
 use dtw_core::{Error, Result};
+use dtw_kernels::catalog;
+use dtw_kernels::image::{self, Image};
 
 use crate::gpu::{
     Context, Driver, Event, Failure, FailureKind, Function, Known, Launch, Module, Opened, Stream, lock,
@@ -17,9 +19,11 @@ use crate::gpu::{
 /// Memory of each device.
 pub(super) const MEMORY_BYTES: usize = 1 << 30;
 /// Devices.
-pub(super) const COUNT: usize = 6;
+pub(super) const COUNT: usize = 8;
 /// The device that opens once only.
 pub(super) const STUBBORN: usize = 5;
+/// The device for which images are damaged.
+pub(super) const DAMAGED: usize = 6;
 /// First byte of the parameters of a launch that faults.
 pub(super) const FAULT: u8 = 0xff;
 
@@ -49,6 +53,9 @@ struct Device {
     memory: BTreeMap<usize, Box<[u8]>>,
     host: BTreeMap<usize, Box<[u8]>>,
     modules: usize,
+    /// The units whose images were unpacked, in order.
+    unpacked: Vec<String>,
+    has_damaged_images: bool,
     is_broken: bool,
 }
 
@@ -78,6 +85,12 @@ pub(super) fn left(ordinal: usize) -> usize {
     let contexts = lock(&CONTEXTS);
     let device = context.and_then(|context| contexts.get(&context));
     device.map_or(0, |d| d.streams.len() + d.events.len() + d.memory.len() + d.host.len() + d.modules)
+}
+
+/// The units whose images were unpacked in the open context of a device.
+pub(super) fn unpacked(ordinal: usize) -> Vec<String> {
+    let context = lock(&OPEN)[&ordinal].0;
+    lock(&CONTEXTS)[&context].unpacked.clone()
 }
 
 /// How often the context of a device was made anew.
@@ -165,7 +178,8 @@ impl Driver for Fake {
         let mut open = lock(&OPEN);
         let renewals = open.get(&ordinal).map_or(0, |open| open.1) + usize::from(renew);
         open.insert(ordinal, (context, renewals));
-        lock(&CONTEXTS).insert(context, Device::default());
+        let device = Device { has_damaged_images: ordinal == DAMAGED, ..Device::default() };
+        lock(&CONTEXTS).insert(context, device);
         CURRENT.set(context);
         Ok(Opened {
             context: Context(context),
@@ -201,12 +215,19 @@ impl Driver for Fake {
         lock(&CONTEXTS)[&context.0].memory.contains_key(&(address as usize))
     }
 
-    fn image(_: &str) -> Result<&'static [u8]> {
-        Ok(b"image")
+    fn image(unit: &str) -> Result<Image> {
+        let mut packed = image::pack(unit.as_bytes()).expect("a writer in memory");
+        current(|device| {
+            device.unpacked.push(unit.to_owned());
+            if device.has_damaged_images {
+                packed.truncate(packed.len() / 2);
+            }
+        });
+        Image::unpack(&packed).map_err(|error| Error::Backend { backend: "fake", reason: Box::new(error) })
     }
 
-    unsafe fn load(image: &'static [u8]) -> Result<Module, Failure> {
-        assert_eq!(image, b"image");
+    unsafe fn load(image: &Image) -> Result<Module, Failure> {
+        assert!(catalog::source_units().iter().any(|unit| unit.name.as_bytes() == image.bytes()));
         current(|device| device.modules += 1);
         Ok(Module(1))
     }
