@@ -128,6 +128,8 @@ def test_clusters():
     assert "2 clusters of 4 series" in repr(means) and "converged" in repr(medoids)
     with pytest.raises(ValueError, match="5 clusters were asked for"):
         dtwave.kmeans(x, 5)
+    with pytest.raises(ValueError, match="explicit ranges is not symmetric in x and y$"):
+        dtwave.kmedoids(x, 2, band=dtwave.Ranges([[0, 3]] * 3))
     with pytest.raises(ValueError, match="at least 1 cluster, got 0"):
         dtwave.kmedoids(x, 0)
     with pytest.raises(MemoryError, match="the 4 x 4 distance matrix needs 128 bytes, 100 bytes are allowed"):

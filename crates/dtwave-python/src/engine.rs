@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-use crate::errors::Failure;
+use crate::errors::{Failure, in_python};
 use crate::inputs::Number;
 
 /// A device and the memory that calls may use. Calls that share it share its plans.
@@ -90,7 +90,7 @@ pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let entry = PyDict::new(py);
         entry.set_item("backend", info.backend)?;
         entry.set_item("description", info.description)?;
-        let unavailable = info.unavailable.map(|why| why.replace("--backend cpu", "device=\"cpu\""));
+        let unavailable = info.unavailable.map(|why| in_python(&why));
         entry.set_item("unavailable", unavailable)?;
         Ok(entry)
     };

@@ -64,15 +64,17 @@ impl From<Failure> for PyErr {
 
 /// The exception for whoever can mend it.
 fn exception(error: &Error) -> PyErr {
-    let text = error.to_string();
+    let text = in_python(&error.to_string());
     match error {
-        Error::OutOfMemory { .. } => {
-            PyMemoryError::new_err(text.replace("raise the memory limit", "raise memory_limit"))
-        }
-        // "use --backend cpu" is for the command line.
-        Error::Unsupported { .. } | Error::Backend { .. } => {
-            DeviceError::new_err(text.replace("--backend cpu", "device=\"cpu\""))
-        }
+        Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
+        Error::Unsupported { .. } | Error::Backend { .. } => DeviceError::new_err(text),
         _ => PyValueError::new_err(text),
     }
+}
+
+/// What the library says to people at a command line, as Python writes it.
+pub(crate) fn in_python(text: &str) -> String {
+    text.replace("--backend cpu", "device=\"cpu\"")
+        .replace("raise the memory limit", "raise memory_limit")
+        .replace(": compute it with Pairing::Cross", "")
 }
