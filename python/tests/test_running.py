@@ -29,6 +29,7 @@ ENDLESS = {
     "align": lambda: dtwave.align(LONG, LONG[::-1]),
     "search": lambda: dtwave.search(LONG, LONG[::-1]),
     "windows": lambda: dtwave.search(MANY[0], LONG, normalized_window=2000),
+    "gradients of one pair": lambda: dtwave.gradients(LONG[None, :12_000], LONG[None, -12_000:]),
     "gradients": lambda: dtwave.gradients(MANY, MANY[::-1]),
     "classify": lambda: dtwave.classify(MANY, [0, 1] * 1000, MANY),
     "barycenter": lambda: dtwave.barycenter(MANY, start="mean", max_iterations=10**6, tolerance=0.0),
@@ -121,6 +122,33 @@ def test_threads_share_the_package():
         assert len(found[own]) == 40
         assert all(np.array_equal(matrix, expected[own]) for matrix in found[own][::2])
         assert set(found[own][1::2]) == {dtwave.distance(x[own, 0], x[own, 1])}
+
+
+def test_an_array_has_one_use_at_a_time():
+    x, out = RNG.normal(size=(150, 400)), np.zeros((150, 150))
+    told = []
+
+    def interfere(done):
+        for call in (
+            lambda: dtwave.pairwise(x, out=out),
+            lambda: dtwave.pairwise(out, threads=1),
+            lambda: dtwave.distance(out[0], out[1]),
+        ):
+            try:
+                call()
+            except ValueError as error:
+                told.append(str(error))
+        raise StopIteration
+
+    from dtwave import _native
+
+    batch = x[:, :, None], None, None
+    with pytest.raises(StopIteration):
+        _native.pairwise_into(batch, None, _native.Spec("dtw"), _native.Engine("cpu", 1, 1 << 30), out, interfere)
+    assert told == [
+        "out is an input or the out of another call, which has not ended yet",
+        *["an input is the out of another call, which has not ended yet"] * 2,
+    ]
 
 
 def test_other_threads_run_meanwhile():

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dtw_core::recurrence::{One, SoftDtw};
 use dtw_core::{
-    Error, Gradients, Measure, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch, SoftResult, Spec,
-    Unobserved, bail_invalid,
+    Error, Gradients, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
+    SoftResult, Spec, bail_invalid,
 };
 use rayon::prelude::*;
 
@@ -13,6 +13,7 @@ use crate::gradient::{Batch, GradientScratch, gradients};
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, callers, own};
+use crate::uncounted::Uncounted;
 
 /// Where one pair's results go: its number, value and gradients.
 struct Outlet<'a, T> {
@@ -99,7 +100,8 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let Some(soft) = SoftResult::of(&spec.measure) else {
             unreachable!("callers check the measure");
         };
-        let observer = std::mem::replace(&mut self.observer, Arc::new(Unobserved));
+        let observer = Arc::clone(&self.observer);
+        self.observer = Arc::new(Uncounted(Arc::clone(&observer)));
         let done = if let Measure::SoftDtwDivergence { .. } = spec.measure {
             self.unchecked_distances(Pairing::Zipped, x, y, distances)
         } else {
@@ -151,7 +153,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             }
             let lanes_x: Vec<_> = group.iter().map(|o| x.get(o.pair)).collect();
             let lanes_y: Vec<_> = group.iter().map(|o| y.get(o.pair)).collect();
-            let values = differentiate(scratch, self.token, spec, &lanes_x, &lanes_y, None)?;
+            let values = differentiate(scratch, self.token, spec, &lanes_x, &lanes_y, None, observer)?;
             let channels = x.channels();
             for (lane, outlet) in group.iter_mut().enumerate() {
                 outlet.value = V::Scalar::from_f64(values[lane] + 0.0);
@@ -203,12 +205,12 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         }
         let mut expected = vec![V::Scalar::ZERO; values as usize];
         let mut scratch = callers(&self.scratch);
-        differentiate(&mut scratch, self.token, spec, &[x], &[y], Some(&mut expected))?;
+        differentiate(&mut scratch, self.token, spec, &[x], &[y], Some(&mut expected), &*self.observer)?;
         Ok(expected)
     }
 }
 
-/// Values of one register-full of pairs; gradients stay in the scratch. The expected alignment of the first pair, row
+/// Values of one register-full of pairs, unless the observer cancels; gradients stay in the scratch. The expected alignment of the first pair, row
 /// by row, goes to `expected` if that is there.
 fn differentiate<V: Register>(
     scratch: &mut Scratch<V>,
@@ -217,6 +219,7 @@ fn differentiate<V: Register>(
     x: &[Series<'_, V::Scalar>],
     y: &[Series<'_, V::Scalar>],
     expected: Option<&mut [V::Scalar]>,
+    observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
     let (Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma }) = spec.measure else {
         unreachable!("callers check the measure");
@@ -228,6 +231,7 @@ fn differentiate<V: Register>(
     let n = ends.iter().map(|e| e.0).max().unwrap_or(0);
     let m = ends.iter().map(|e| e.1).max().unwrap_or(0);
     let mut values = vec![0.0; x.len()];
+    let mut is_done = false;
     let Scratch { x: side_x, y: side_y, gradient, .. } = scratch;
     V::compiled(
         token,
@@ -239,11 +243,11 @@ fn differentiate<V: Register>(
             let batch = Batch { x: side_x, y: side_y, ends: &ends, bounds: &bounds };
             let value = |lane: usize, value: f64| values[lane] = value;
             if x[0].channels == 1 {
-                gradients::<V, One<V>>(&soft, token, &batch, gradient, value, expected);
+                is_done = gradients::<V, One<V>>(&soft, token, &batch, gradient, value, expected, observer);
             } else {
-                gradients::<V, &[V]>(&soft, token, &batch, gradient, value, expected);
+                is_done = gradients::<V, &[V]>(&soft, token, &batch, gradient, value, expected, observer);
             }
         },
     );
-    Ok(values)
+    if is_done { Ok(values) } else { Err(Error::Cancelled) }
 }

@@ -10,8 +10,8 @@
 //! used as it is made and never stored. Lanes of different length and bands are one thing: a column range per row and
 //! lane, outside of which κ is 0.
 
-use dtw_core::Scalar;
 use dtw_core::recurrence::{Recurrence, Scaled, SoftDtw, log_of};
+use dtw_core::{Observer, Scalar};
 
 use crate::batched::{read, write};
 use crate::lanes::Register;
@@ -83,7 +83,7 @@ pub(crate) struct Batch<'a, V> {
 }
 
 /// Values of all lanes into `value(lane, value)`, gradients into the scratch, and E of the first lane, row by row, into
-/// `expected` if that is there.
+/// `expected` if that is there. Returns false where the observer cancelled.
 #[inline(always)]
 pub(crate) fn gradients<'a, V, P>(
     soft: &SoftDtw<V>,
@@ -92,7 +92,9 @@ pub(crate) fn gradients<'a, V, P>(
     scratch: &mut GradientScratch<V>,
     mut value: impl FnMut(usize, f64),
     mut expected: Option<&mut [V::Scalar]>,
-) where
+    observer: &dyn Observer,
+) -> bool
+where
     V: Register + 'a,
     P: Stored<'a, V>,
 {
@@ -143,6 +145,9 @@ pub(crate) fn gradients<'a, V, P>(
         }
         write(above, 0, Scaled::one(zero));
         for row in 0..n {
+            if observer.cancelled() {
+                return false;
+            }
             if row % height == 0 {
                 kept[row / height * width..][..width].copy_from_slice(above);
             }
@@ -173,6 +178,9 @@ pub(crate) fn gradients<'a, V, P>(
             row_of.forward::<P>(row, above, &mut rest[..width]);
         }
         for row in rows.rev() {
+            if observer.cancelled() {
+                return false;
+            }
             let (above, here) = block[(row - first) * width..][..2 * width].split_at(width);
             let x = batch.x.sample::<P, SoftDtw<V>>(&[], row + 1);
             above_shares.fill(zero);
@@ -212,6 +220,7 @@ pub(crate) fn gradients<'a, V, P>(
             std::mem::swap(&mut shares, &mut above_shares);
         }
     }
+    true
 }
 
 /// What a row of Z is computed from.

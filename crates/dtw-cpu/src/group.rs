@@ -1,9 +1,7 @@
 //! One register-full of pairs: which sweep takes it, and running that sweep.
 
 use dtw_core::recurrence::{One, Point, Recurrence, SoftExcess, State, Visitor, dispatch};
-use dtw_core::{
-    Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec, Unobserved,
-};
+use dtw_core::{Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec};
 
 use crate::batched::{self, Grid, ROWS};
 use crate::gradient::GradientScratch;
@@ -11,6 +9,7 @@ use crate::lanes::{MOST_LANES, Register};
 use crate::prepare::Pair;
 use crate::side::{Side, Stored};
 use crate::single::Strips;
+use crate::uncounted::Uncounted;
 
 /// Memory of one thread, reused from group to group.
 #[derive(Debug)]
@@ -107,7 +106,7 @@ impl<V: Register> Scratch<V> {
             return Ok(());
         }
         let mut excess = [V::Scalar::ZERO; MOST_LANES];
-        self.sweep(Form::Excess, token, spec, x, y, &mut excess[..out.len()], &Unobserved)?;
+        self.sweep(Form::Excess, token, spec, x, y, &mut excess[..out.len()], &Uncounted(observer))?;
         for (l, out) in out.iter_mut().enumerate().filter(|(l, _)| (lost >> l) & 1 == 1) {
             *out = soft.from_excess(excess[l], *out, &mut self.counts, &spec.band, lengths(l))?;
         }

@@ -44,6 +44,7 @@ mod span;
 mod tables;
 mod threads;
 mod trace;
+mod uncounted;
 mod windows;
 
 use dtw_core::backend::Task;

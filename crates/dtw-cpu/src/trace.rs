@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    Anchor, Band, ColumnRanges, Error, Observer, Path, Result, Scalar, Series, SeriesBatch, Spec, Unobserved,
+    Anchor, Band, ColumnRanges, Error, Observer, Path, Result, Scalar, Series, SeriesBatch, Spec,
     bail_invalid,
 };
 use rayon::prelude::*;
@@ -14,6 +14,7 @@ use crate::lanes::Register;
 use crate::path::trace;
 use crate::plan::{CpuPlan, callers, own};
 use crate::prepare::{Borders, with_strips};
+use crate::uncounted::Uncounted;
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Best paths of zipped pairs.
@@ -43,7 +44,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
                 return scratch.path(token, spec, (x, y), &ranges, memory_limit_bytes, observer);
             }
-            scratch.single(token, spec, x, y, &Unobserved)?;
+            scratch.single(token, spec, x, y, &Uncounted(observer))?;
             let (totals, starts) = scratch.strips.edge.split_at(y.len() + 1);
             let totals = &totals[1..];
             let least = |a: usize, b: usize| if totals[b] < totals[a] { b } else { a };

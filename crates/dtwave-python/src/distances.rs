@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 use crate::calls::{self, Progress};
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::inputs::{Batch, Number, Of, with_number};
+use crate::inputs::{Batch, Number, Of, with_number, written};
 use crate::measures::Spec;
 
 /// Grid cells up to which a single pair is short work.
@@ -58,7 +58,7 @@ fn of_type<T: Number>(
     if !(is_short && x.is_c_contiguous() && y.is_c_contiguous()) {
         return Ok(None);
     }
-    let (x, y) = (x.try_readonly()?, y.try_readonly()?);
+    let (x, y) = (x.try_readonly().map_err(|_| written())?, y.try_readonly().map_err(|_| written())?);
     // Values that are not aligned in memory are copied elsewhere.
     let (Ok(x), Ok(y)) = (x.as_slice(), y.as_slice()) else { return Ok(None) };
     let work = |observer| Ok(engine.session(spec, observer).distance(x, y)?);

@@ -2,8 +2,10 @@
 
 use dtwave::{Float, SeriesBatch};
 use dtwave_results::NpyElement;
-use numpy::{Element, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use numpy::{
+    Element, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
@@ -23,14 +25,19 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Values<'py> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(values) = object.extract::<PyReadonlyArrayDyn<'py, f64>>() {
-            return Ok(Self::F64(values));
+        if let Ok(values) = object.cast::<PyArrayDyn<f64>>() {
+            return values.try_readonly().map(Self::F64).map_err(|_| written());
         }
-        match object.extract::<PyReadonlyArrayDyn<'py, f32>>() {
-            Ok(values) => Ok(Self::F32(values)),
+        match object.cast::<PyArrayDyn<f32>>() {
+            Ok(values) => values.try_readonly().map(Self::F32).map_err(|_| written()),
             Err(_) => Err(PyTypeError::new_err("expected an array of float32 or float64")),
         }
     }
+}
+
+/// The error for an input that is the output of a call at the same time.
+pub(crate) fn written() -> PyErr {
+    PyValueError::new_err("an input is the out of another call, which has not ended yet")
 }
 
 /// Series: `(values, offsets, times)`. Values are `[series, length, channels]`, or `[points, channels]` with offsets in

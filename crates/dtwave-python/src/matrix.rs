@@ -7,7 +7,7 @@ use dtwave::{Pairing, SeriesBatch, Session, Tile};
 use dtwave_results::Target;
 use dtwave_results::matrix::{self, Identity, MatrixWriter, Opened, Start};
 use ndarray::ArrayViewMut2;
-use numpy::{PyReadwriteArray1, PyReadwriteArray2};
+use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
@@ -81,7 +81,9 @@ pub(crate) fn pairwise_into(
         out: &Bound<'py, PyAny>,
         progress: &Progress,
     ) -> PyResult<()> {
-        let mut out: PyReadwriteArray2<'py, T> = out.extract()?;
+        let out = out.cast::<PyArray2<T>>()?;
+        let busy = "out is an input or the out of another call, which has not ended yet";
+        let mut out = out.try_readwrite().map_err(|_| PyValueError::new_err(busy))?;
         let mut out = out.as_array_mut();
         let (x, y, pairing) = both::<T>(x, y, spec)?;
         calls::run(py, roughly(pairing, &x, &y), progress, |observer| {
