@@ -210,8 +210,8 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
     }
 }
 
-/// Values of one register-full of pairs, unless the observer cancels; gradients stay in the scratch. The expected alignment of the first pair, row
-/// by row, goes to `expected` if that is there.
+/// Values of one register-full of pairs, unless the observer cancels; gradients stay in the scratch. The expected
+/// alignment of the first pair, row by row, goes to `expected` if that is there.
 fn differentiate<V: Register>(
     scratch: &mut Scratch<V>,
     token: V::Token,
