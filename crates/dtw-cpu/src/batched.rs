@@ -95,7 +95,8 @@ fn strips<'a, V, P, R, const ROWS: usize>(
         let row = |r: usize| grid.ranges.row((first + r).min(n - 1));
         let (start, end) = (row(0).start, row(ROWS - 1).end);
         // Both ends of a band move on with the row: in these columns all rows of the strip are inside, and none asks.
-        let inside = row(ROWS - 1).start..row(0).end;
+        // Where states are settled, the last bits may depend on where the columns are cut.
+        let inside = if R::SETTLES { start..start } else { row(ROWS - 1).start..row(0).end };
         let mut left = [forbidden; ROWS];
         for (r, left) in left.iter_mut().enumerate() {
             border = recurrence.border_down(border, &grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
