@@ -1,5 +1,6 @@
 """How calls run: Ctrl-C, progress, threads, forked and spawned processes, what an import brings along."""
 
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -42,10 +43,13 @@ ENDLESS = {
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent to a process of its own there")
 @pytest.mark.parametrize("call", ENDLESS)
 def test_ctrl_c_stops_a_long_call(call):
+    # A call that does not hear it would run for hours.
+    faulthandler.dump_traceback_later(300, exit=True)
     timer = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         ENDLESS[call]()
+    faulthandler.cancel_dump_traceback_later()
     timer.join()
     assert dtwave.distance([0.0, 1.0], [0.0, 3.0]) == 4.0
 
