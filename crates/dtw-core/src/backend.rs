@@ -164,3 +164,17 @@ pub trait Observer: Send + Sync {
 pub struct Unobserved;
 
 impl Observer for Unobserved {}
+
+/// Another observer, for work whose cells are counted elsewhere: it can stop the work, and hears of no cells.
+#[derive(Debug, Clone, Copy)]
+pub struct Uncounted<O>(pub O);
+
+impl<O> Observer for Uncounted<O>
+where
+    O: std::ops::Deref + Send + Sync,
+    O::Target: Observer,
+{
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dtw_core::recurrence::{One, SoftDtw};
 use dtw_core::{
     Error, Gradients, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
-    SoftResult, Spec, bail_invalid,
+    SoftResult, Spec, Uncounted, bail_invalid,
 };
 use rayon::prelude::*;
 
@@ -13,7 +13,6 @@ use crate::gradient::{Batch, GradientScratch, gradients};
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, callers, own};
-use crate::uncounted::Uncounted;
 
 /// Where one pair's results go: its number, value and gradients.
 struct Outlet<'a, T> {

@@ -1,7 +1,9 @@
 //! One register-full of pairs: which sweep takes it, and running that sweep.
 
 use dtw_core::recurrence::{One, Point, Recurrence, SoftExcess, State, Visitor, dispatch};
-use dtw_core::{Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec};
+use dtw_core::{
+    Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec, Uncounted,
+};
 
 use crate::batched::{self, Grid, ROWS};
 use crate::gradient::GradientScratch;
@@ -9,7 +11,6 @@ use crate::lanes::{MOST_LANES, Register};
 use crate::prepare::Pair;
 use crate::side::{Side, Stored};
 use crate::single::Strips;
-use crate::uncounted::Uncounted;
 
 /// Memory of one thread, reused from group to group.
 #[derive(Debug)]

@@ -44,7 +44,6 @@ mod span;
 mod tables;
 mod threads;
 mod trace;
-mod uncounted;
 mod windows;
 
 use dtw_core::backend::Task;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    Anchor, Band, ColumnRanges, Error, Observer, Path, Result, Scalar, Series, SeriesBatch, Spec,
+    Anchor, Band, ColumnRanges, Error, Observer, Path, Result, Scalar, Series, SeriesBatch, Spec, Uncounted,
     bail_invalid,
 };
 use rayon::prelude::*;
@@ -14,7 +14,6 @@ use crate::lanes::Register;
 use crate::path::trace;
 use crate::plan::{CpuPlan, callers, own};
 use crate::prepare::{Borders, with_strips};
-use crate::uncounted::Uncounted;
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Best paths of zipped pairs.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dtw_core::{
-    Measure, Observer, OwnedBatch, Pairing, PathCounts, Result, SeriesBatch, SoftResult, Unobserved,
+    Measure, OwnedBatch, Pairing, PathCounts, Result, SeriesBatch, SoftResult, Uncounted, Unobserved,
 };
 use dtw_plan::Order;
 
@@ -23,15 +23,6 @@ const FEW: usize = 8;
 
 /// Points that are gathered at once, where pairs are swept again by themselves.
 const MOST_GATHERED: usize = 1 << 22;
-
-/// Lets a call be cancelled; cells were counted by the first sweep.
-struct Uncounted(Arc<dyn Observer>);
-
-impl Observer for Uncounted {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-}
 
 /// The batches of a pairing and the places of its results.
 #[derive(Clone, Copy)]
@@ -105,7 +96,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         }
         let plain = std::mem::replace(&mut self.functor, Functor::excess(&self.problem.spec().measure));
         let observer = std::mem::replace(&mut self.observer, Watch(Arc::new(Unobserved)));
-        self.observer = Watch(Arc::new(Uncounted(observer.0.clone())));
+        self.observer = Watch(Arc::new(Uncounted(Arc::clone(&observer.0))));
         let swept = self.excess(pairs, &lost, out.len(), |k, excess| {
             out[k] = soft.from_excess(excess, out[k], counts, &band, pairs.lengths(k))?;
             Ok(())
