@@ -76,6 +76,10 @@ impl Driver for Cuda {
         }
     }
 
+    fn current() -> Option<Context> {
+        result::ctx::get_current().ok().flatten().map(Context::of)
+    }
+
     unsafe fn make_current(context: Context) -> Result<(), Failure> {
         // SAFETY: the caller's context is open.
         told(unsafe { result::ctx::set_current(context.get()) })
@@ -172,6 +176,13 @@ impl Driver for Cuda {
         told(unsafe { result::stream::wait_event(stream.get(), event.get(), wait) })
     }
 
+    unsafe fn is_recording(stream: Stream) -> Result<bool, Failure> {
+        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        // SAFETY: as the caller promises; writes one number.
+        told(unsafe { sys::cuStreamIsCapturing(stream.get(), &raw mut status).result() })?;
+        Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
     unsafe fn destroy_stream(stream: Stream) {
         // SAFETY: as the caller promises.
         let _ = unsafe { result::stream::destroy(stream.get()) };
@@ -191,6 +202,18 @@ impl Driver for Cuda {
     unsafe fn wait(event: Event) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
         told(unsafe { result::event::synchronize(event.get()) })
+    }
+
+    unsafe fn wait_aside(event: Event) -> Result<(), Failure> {
+        // A thread that records lets nobody wait, unless it says that it knows what it does.
+        let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: exchanges one number.
+        told(unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut mode).result() })?;
+        // SAFETY: as the caller promises.
+        let waited = unsafe { Self::wait(event) };
+        // SAFETY: puts the mode back.
+        let restored = told(unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut mode).result() });
+        waited.and(restored)
     }
 
     unsafe fn seconds(from: Event, to: Event) -> Result<f64, Failure> {

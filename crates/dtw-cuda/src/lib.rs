@@ -17,7 +17,8 @@
 //!
 //! Series that are already on the GPU stay there: [`NativePlan::distances_on_device`] takes their addresses. It works
 //! on a stream of the caller's if the caller gives one ([`CudaMachine::on_stream`]). [`CudaMachine::check_address`]
-//! checks an address beforehand.
+//! checks an address beforehand. [`NativePlan::distances_in`] also takes scratch memory of the caller's, and a stream
+//! for each call ([`CudaMachine::for_a_call_on`]).
 
 mod devices;
 mod driver;
@@ -29,7 +30,8 @@ pub use driver::Cuda;
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
 pub use dtw_native::{
-    Buffer, DeviceBatch, DeviceLayout, Format, Machine, NativePlan, Number, Strided, normalize_on_device,
+    Buffer, DeviceBatch, DeviceLayout, Format, Lent, Machine, NativePlan, Number, Scratch, Strided,
+    normalize_on_device,
 };
 use dtw_native::{NativeBackend, gpu};
 

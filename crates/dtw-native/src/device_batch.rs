@@ -31,8 +31,8 @@ impl<'a> DeviceBatch<'a> {
 pub struct Strided {
     /// How a number is written.
     pub format: Format,
-    /// From a series to the next; not looked at for [`DeviceLayout::Ragged`], where series follow each other point by
-    /// point.
+    /// From a series to the next; looked at for [`DeviceLayout::Equal`] alone. The others say at which point a series
+    /// begins.
     pub series: i64,
     /// From a point to the next.
     pub point: i64,
@@ -77,6 +77,7 @@ impl Format {
 
 /// Where the series of a [`DeviceBatch`] begin and end.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum DeviceLayout<'a> {
     /// Series of one length.
     Equal {
@@ -88,6 +89,45 @@ pub enum DeviceLayout<'a> {
     /// Series `s` is points `offsets[s] .. offsets[s + 1]`; the offsets are in host memory. They are copied to the
     /// device when they differ from those of the call before.
     Ragged(&'a [usize]),
+    /// Series `s` is the points from `s * room` on, `lengths[s]` of them; the lengths are in host memory, and copied as
+    /// offsets are.
+    Padded {
+        /// Points of each series.
+        lengths: &'a [usize],
+        /// Points from a series to the next.
+        room: usize,
+    },
+}
+
+/// A [`DeviceLayout`] of a call before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum KnownLayout {
+    Equal { count: usize, length: usize },
+    Ragged(Vec<usize>),
+    Padded { lengths: Vec<usize>, room: usize },
+}
+
+impl KnownLayout {
+    pub(crate) fn of(layout: &DeviceLayout<'_>) -> Self {
+        match *layout {
+            DeviceLayout::Equal { count, length } => Self::Equal { count, length },
+            DeviceLayout::Ragged(offsets) => Self::Ragged(offsets.to_vec()),
+            DeviceLayout::Padded { lengths, room } => Self::Padded { lengths: lengths.to_vec(), room },
+        }
+    }
+
+    pub(crate) fn is(&self, layout: &DeviceLayout<'_>) -> bool {
+        match (self, layout) {
+            (Self::Equal { count: a, length: n }, DeviceLayout::Equal { count: b, length: m }) => {
+                a == b && n == m
+            }
+            (Self::Ragged(known), DeviceLayout::Ragged(offsets)) => known == offsets,
+            (Self::Padded { lengths: known, room: a }, DeviceLayout::Padded { lengths, room: b }) => {
+                known == lengths && a == b
+            }
+            _ => false,
+        }
+    }
 }
 
 impl DeviceLayout<'_> {
@@ -95,6 +135,7 @@ impl DeviceLayout<'_> {
         match self {
             Self::Equal { count, .. } => *count,
             Self::Ragged(offsets) => offsets.len().saturating_sub(1),
+            Self::Padded { lengths, .. } => lengths.len(),
         }
     }
 
@@ -102,7 +143,17 @@ impl DeviceLayout<'_> {
         (0..self.count()).map(move |s| match self {
             Self::Equal { length, .. } => *length,
             Self::Ragged(offsets) => offsets[s + 1] - offsets[s],
+            Self::Padded { lengths, .. } => lengths[s],
         })
+    }
+
+    /// The point that a series begins with.
+    pub(crate) fn first_point(&self, s: usize) -> usize {
+        match self {
+            Self::Equal { length, .. } => s * length,
+            Self::Ragged(offsets) => offsets[s],
+            Self::Padded { room, .. } => s * room,
+        }
     }
 
     pub(crate) fn check(&self, name: &str, least: usize, most: usize) -> Result<()> {
@@ -113,7 +164,7 @@ impl DeviceLayout<'_> {
         }
         let of_one = match self {
             Self::Equal { .. } => 1,
-            Self::Ragged(_) => usize::MAX,
+            Self::Ragged(_) | Self::Padded { .. } => usize::MAX,
         };
         for (s, length) in self.lengths().enumerate().take(of_one) {
             if length < least || length > most {

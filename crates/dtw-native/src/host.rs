@@ -64,7 +64,8 @@ pub struct HostBuffer {
     /// The zone before the buffer.
     start: NonNull<u8>,
     bytes: usize,
-    used_bytes: Arc<AtomicU64>,
+    /// `None` for somebody else's memory.
+    used_bytes: Option<Arc<AtomicU64>>,
 }
 
 // SAFETY: the memory is the buffer's own; who copies to and from it is ordered by the queue, as on a device.
@@ -90,13 +91,13 @@ impl HostBuffer {
             host::fence(start.as_ptr().add(ZONE + bytes), ZONE);
         }
         used_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        Self { start, bytes, used_bytes }
+        Self { start, bytes, used_bytes: Some(used_bytes) }
     }
 
     fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
         assert!(offset + bytes <= self.bytes, "{offset} + {bytes} bytes in a buffer of {}", self.bytes);
-        // SAFETY: within the allocation by the assertion.
-        unsafe { self.start.as_ptr().add(ZONE + offset) }
+        // Within the allocation by the assertion; of borrowed memory, the zones are not part of it.
+        self.start.as_ptr().wrapping_add(ZONE + offset)
     }
 
     /// Whether both zones are as they were.
@@ -111,10 +112,11 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
+        let Some(used_bytes) = self.used_bytes.take() else { return };
         // SAFETY: all of the allocation, of which nobody else has a part any more.
         unsafe { host::unfence(self.start.as_ptr(), self.bytes + 2 * ZONE) };
         let is_intact = self.is_intact();
-        self.used_bytes.fetch_sub(self.bytes as u64, Ordering::Relaxed);
+        used_bytes.fetch_sub(self.bytes as u64, Ordering::Relaxed);
         // SAFETY: allocated in `new` with this layout.
         unsafe { dealloc(self.start.as_ptr(), Self::layout(self.bytes)) };
         assert!(
@@ -165,6 +167,12 @@ impl Machine for HostMachine {
             });
         }
         Ok(HostBuffer::new(bytes, Arc::clone(&self.used_bytes)))
+    }
+
+    unsafe fn borrow(&self, address: u64, bytes: usize) -> HostBuffer {
+        let start = std::ptr::with_exposed_provenance_mut::<u8>(address as usize).wrapping_sub(ZONE);
+        let start = NonNull::new(start).expect("memory has an address beyond the first zone");
+        HostBuffer { start, bytes, used_bytes: None }
     }
 
     fn upload(&self, to: &HostBuffer, offset: usize, bytes: &[u8]) -> Result<()> {

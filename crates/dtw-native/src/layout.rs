@@ -22,7 +22,7 @@ pub(crate) struct Layout<M: Machine> {
 impl<M: Machine> Default for Layout<M> {
     fn default() -> Self {
         Self {
-            regions: std::array::from_fn(|_| Region::default()),
+            regions: std::array::from_fn(|_| Region::lasting()),
             known: [Vec::new(), Vec::new()],
             known_lengths: [Vec::new(), Vec::new()],
         }
@@ -58,7 +58,7 @@ impl<M: Machine> Layout<M> {
                 places.clone().map(stride).sum()
             },
         };
-        let DeviceLayout::Ragged(offsets) = batch.layout else {
+        if let DeviceLayout::Equal { .. } = batch.layout {
             let before = places.start * order.raw_length(0) * number;
             let values_before = match batch.strided {
                 None => (before * batch.channels) as i64,
@@ -67,8 +67,8 @@ impl<M: Machine> Layout<M> {
             resident.values = resident.values.wrapping_add_signed(values_before);
             resident.times += if batch.times == 0 { 0 } else { before as u64 };
             return Ok(resident);
-        };
-        let raw: Vec<u64> = offsets[places.clone()].iter().map(|offset| *offset as u64).collect();
+        }
+        let raw: Vec<u64> = places.clone().map(|k| batch.layout.first_point(k) as u64).collect();
         let mut point = u64::from(params::PAD);
         let mut own = Vec::with_capacity(places.len());
         for k in places.clone() {

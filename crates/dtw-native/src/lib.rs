@@ -8,6 +8,7 @@
 //! | `plan` | passes: one for most measures, one per channel or per divergence term |
 //! | `soft`, `paths`, `subsequences`, `windows` | what a call becomes: second sweeps, paths, matches |
 //! | `subsequence_blocks`, `window_blocks` | matches in references that come block by block |
+//! | `lending` | the same with the caller's scratch, on a queue of the caller's |
 //! | `resident` | calls whose series and results stay on the device |
 //! | `state` | what a plan keeps between calls |
 //! | `search` | all pairs of a search |
@@ -17,11 +18,13 @@
 //! | `sweep` | one launch: edges, tickets, band, weights |
 //! | `choose` | which kernel: the one place that knows what is fast |
 //! | `functor`, `scratch`, `bytes` | what the modules above need |
+//! | `lent`, `arena` | a machine without memory of its own |
 //!
 //! [`gpu`] is below them: a machine made of a vendor's driver.
 //!
 //! Imports form no circle. The loop over chunks and tiles, orders, budgets and tables of bands belong to [`dtw_plan`].
 
+mod arena;
 mod backend;
 mod bytes;
 mod choose;
@@ -33,6 +36,8 @@ mod hits;
 #[cfg(feature = "host")]
 mod host;
 mod layout;
+mod lending;
+mod lent;
 mod machine;
 mod paths;
 mod plan;
@@ -54,6 +59,7 @@ pub use bytes::Number;
 pub use device_batch::{DeviceBatch, DeviceLayout, Format, Strided};
 #[cfg(feature = "host")]
 pub use host::{HostBuffer, HostMachine};
+pub use lent::{Lent, LentBuffer, Scratch};
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 pub use resident::normalize_on_device;
 pub use state::NativePlan;

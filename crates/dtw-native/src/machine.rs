@@ -73,6 +73,51 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
     /// [`dtw_core::Error::OutOfMemory`] with the bytes requested and available.
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer>;
 
+    /// Memory of somebody else's, which the buffer does not free.
+    ///
+    /// # Safety
+    /// `address` is a multiple of 256, and the device's memory has `bytes` bytes there that are the buffer's alone until
+    /// everything that was asked of this handle with it is done.
+    unsafe fn borrow(&self, address: u64, bytes: usize) -> Self::Buffer;
+
+    /// Memory for what stays as it is over many calls. [`Lent`](crate::Lent) has it from elsewhere than scratch.
+    ///
+    /// # Errors
+    /// As [`Machine::allocate`].
+    fn allocate_lasting(&self, bytes: usize) -> Result<Self::Buffer> {
+        self.allocate(bytes)
+    }
+
+    /// Whether a buffer may still be written in this call.
+    fn is_current(&self, buffer: &Self::Buffer) -> bool {
+        let _ = buffer;
+        true
+    }
+
+    /// Whether what is asked of this handle is recorded, to be done later and perhaps often, instead of being done.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn is_recording(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Ends a call of a handle whose memory a call on another queue may use next.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn hand_over(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Begins a call: what is asked of this handle from now on comes after the call that was handed over last.
+    ///
+    /// # Errors
+    /// See [`Machine`].
+    fn take_over(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Copies `bytes` to `to`, from byte `offset` on. `bytes` may be changed as soon as this returns.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let dropped = self.functor.preparation.dropped();
         let order = |batch: &DeviceBatch<'_>| match batch.layout {
             DeviceLayout::Equal { count, length } => Order::equal(count, length - dropped).dropping(dropped),
-            DeviceLayout::Ragged(_) => Order::ragged(batch.layout.lengths(), dropped),
+            _ => Order::ragged(batch.layout.lengths(), dropped),
         };
         let (order_x, order_y) = (order(&x), order(&y));
         if self.problem.is_subsequence() {

@@ -9,21 +9,31 @@ use crate::{Buffer, Machine};
 #[derive(Debug)]
 pub(crate) struct Region<M: Machine> {
     buffer: Option<M::Buffer>,
+    /// Whether later calls may use what this one puts there.
+    lasts: bool,
 }
 
 impl<M: Machine> Default for Region<M> {
     fn default() -> Self {
-        Self { buffer: None }
+        Self { buffer: None, lasts: false }
     }
 }
 
 impl<M: Machine> Region<M> {
+    /// For what is uploaded once and used by many calls.
+    pub(crate) fn lasting() -> Self {
+        Self { buffer: None, lasts: true }
+    }
+
     /// Memory for at least `bytes` bytes, holding anything; the old content is lost when it grows.
     pub(crate) fn reserve(&mut self, machine: &M, bytes: usize) -> Result<&M::Buffer> {
-        if self.bytes() < bytes.max(1) {
+        let bytes = bytes.max(1);
+        let fits = |buffer: &M::Buffer| buffer.bytes() >= bytes && machine.is_current(buffer);
+        if !self.buffer.as_ref().is_some_and(fits) {
             // The old memory goes first: both together might not fit.
             self.buffer = None;
-            self.buffer = Some(machine.allocate(bytes.max(1))?);
+            let buffer = if self.lasts { machine.allocate_lasting(bytes) } else { machine.allocate(bytes) };
+            self.buffer = Some(buffer?);
         }
         Ok(self.buffer.as_ref().expect("reserved above"))
     }

@@ -7,6 +7,7 @@ use dtw_plan::Banding;
 
 use crate::Machine;
 use crate::bytes::Number;
+use crate::device_batch::KnownLayout;
 use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
 use crate::hits::Searcher;
@@ -28,6 +29,16 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) resident: [Layout<M>; 2],
     /// What several passes give together.
     pub(crate) passes: PassResults<T>,
+    /// What the last call on lent memory takes.
+    pub(crate) measured: Option<Measured>,
+}
+
+/// Bytes of scratch that a call takes on series of these layouts.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) layouts: [KnownLayout; 2],
+    pub(crate) has_times: bool,
+    pub(crate) bytes: usize,
 }
 
 /// An observer that can be printed.
@@ -67,6 +78,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
             passes: PassResults::default(),
+            measured: None,
         })
     }
 

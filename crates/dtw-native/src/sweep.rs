@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dtw_core::{Error, Pairing, Result};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
-use dtw_plan::{Banding, Budget, Form, Order, Rect, Rows, Table};
+use dtw_plan::{Banding, Budget, Form, Order, Rect, RowRange, Rows, Table};
 
 use crate::bytes::Number;
 use crate::choose::{Choice, Demand, Device, choose};
@@ -127,6 +127,8 @@ pub(crate) struct Sweeper<M: Machine> {
     ranges: Region<M>,
     range_offsets: Region<M>,
     table: Table,
+    /// What the device has of `table`.
+    known: (Vec<RowRange>, Vec<u64>),
     weights: Region<M>,
     /// Steepness, longest length and number type of `weights`.
     weighed: Option<(f64, usize)>,
@@ -144,10 +146,11 @@ impl<M: Machine> Sweeper<M> {
             links: Region::default(),
             progress: Region::default(),
             ticket: Region::default(),
-            ranges: Region::default(),
-            range_offsets: Region::default(),
+            ranges: Region::lasting(),
+            range_offsets: Region::lasting(),
             table: Table::default(),
-            weights: Region::default(),
+            known: (Vec::new(), Vec::new()),
+            weights: Region::lasting(),
             weighed: None,
             resident: HashMap::new(),
         }
@@ -167,6 +170,8 @@ impl<M: Machine> Sweeper<M> {
         .map(|region| region.bytes())
         .sum::<usize>()
             + self.table.bytes()
+            + self.known.0.capacity() * size_of::<RowRange>()
+            + self.known.1.capacity() * size_of::<u64>()
     }
 
     pub(crate) fn edges(&self) -> &Region<M> {
@@ -202,8 +207,8 @@ impl<M: Machine> Sweeper<M> {
             return Ok(LaunchBand::plain(form));
         }
         if banding.fill(&mut self.table, rect, x, y, rows)? {
-            self.ranges.hold(&self.machine, &self.table.ranges)?;
-            self.range_offsets.hold(&self.machine, &self.table.offsets)?;
+            self.ranges.keep(&self.machine, &self.table.ranges, &mut self.known.0)?;
+            self.range_offsets.keep(&self.machine, &self.table.offsets, &mut self.known.1)?;
             self.table.is_on_the_device();
         }
         let ranges = self.ranges.address();

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, TryLockError, Weak};
 use dtw_core::{Error, Result};
 use dtw_kernels::Kernel;
 
-use super::driver::{Driver, Failure, FailureKind, Function, Module, Opened};
+use super::driver::{Context, Driver, Failure, FailureKind, Function, Module, Opened};
 use super::lock;
 use crate::{BLOCK_THREADS, Properties};
 
@@ -33,11 +33,33 @@ pub(super) struct Shared<D: Driver> {
     driver: std::marker::PhantomData<D>,
 }
 
-/// The right to call the driver: the context is current on this thread and stays while this lives.
+/// The right to call the driver: the context is current on this thread and stays while this lives. Then the one that
+/// was current before is so again; a thread that had none keeps this one.
 #[derive(Debug)]
 #[must_use]
-pub(super) struct Entered<'a> {
+pub(super) struct Entered<'a, D: Driver> {
     _user: RwLockReadGuard<'a, ()>,
+    _before: Before<D>,
+}
+
+/// The context that was current before another was made so; made current again when this is dropped.
+#[derive(Debug)]
+struct Before<D: Driver>(Option<Context>, std::marker::PhantomData<D>);
+
+impl<D: Driver> Before<D> {
+    /// `other` is going to be current.
+    fn entering(other: Option<Context>) -> Self {
+        Self(D::current().filter(|current| Some(*current) != other), std::marker::PhantomData)
+    }
+}
+
+impl<D: Driver> Drop for Before<D> {
+    fn drop(&mut self) {
+        if let Some(context) = self.0 {
+            // SAFETY: it was current when this thread came here, so whoever made it keeps it open meanwhile.
+            let _ = unsafe { D::make_current(context) };
+        }
+    }
 }
 
 /// The devices that a process has opened, by ordinal: one context for all, so that all that use it learn when it is
@@ -87,6 +109,7 @@ impl<D: Driver> Shared<D> {
         }
         // Whoever is in the driver with the lost context leaves first, and nobody enters it again.
         let alone = old.as_ref().map(|old| old.users.write());
+        let _before = Before::<D>::entering(None);
         let context = Arc::new(Self {
             ordinal,
             opened: D::open(ordinal, is_lost)?,
@@ -118,7 +141,7 @@ impl<D: Driver> Shared<D> {
     ///
     /// # Errors
     /// When the context is lost: the driver must not be asked for anything that was made in it.
-    pub(super) fn enter(&self) -> Result<Entered<'_>> {
+    pub(super) fn enter(&self) -> Result<Entered<'_, D>> {
         // Never waits: the lock is only taken for writing once the context is lost.
         let user = match self.users.try_read() {
             Ok(user) => Some(user),
@@ -130,9 +153,10 @@ impl<D: Driver> Shared<D> {
                 "the device's context was lost in an earlier call: make a new plan, which opens a fresh one";
             return Err(Error::Backend { backend: D::NAME, reason: text.into() });
         };
+        let before = Before::entering(Some(self.opened.context));
         // SAFETY: the context is open as long as `self` lives.
         self.check("the device", unsafe { D::make_current(self.opened.context) })?;
-        Ok(Entered { _user: user })
+        Ok(Entered { _user: user, _before: before })
     }
 
     /// The driver's answer as an error of ours; remembers when nothing works any more.

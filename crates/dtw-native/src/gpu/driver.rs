@@ -120,6 +120,9 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// It came from [`Driver::open`], and nothing of it is used from now on.
     unsafe fn close(ordinal: usize, context: Context);
 
+    /// The context that is current on this thread, if one is that is open; `None` also if the driver cannot say.
+    fn current() -> Option<Context>;
+
     /// Makes the context current on this thread.
     ///
     /// # Errors
@@ -224,6 +227,15 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// See [`Driver`].
     unsafe fn wait_for(stream: Stream, event: Event) -> Result<(), Failure>;
 
+    /// Whether what is put on the stream is recorded into a graph instead of being done.
+    ///
+    /// # Errors
+    /// See [`Driver`].
+    ///
+    /// # Safety
+    /// See [`Driver`].
+    unsafe fn is_recording(stream: Stream) -> Result<bool, Failure>;
+
     /// Takes a stream away.
     ///
     /// # Safety
@@ -253,6 +265,15 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// # Safety
     /// See [`Driver`].
     unsafe fn wait(event: Event) -> Result<(), Failure>;
+
+    /// The same as [`Driver::wait`], for an event that is not part of a graph, also while one is recorded.
+    ///
+    /// # Errors
+    /// See [`Driver`], of anything before the event.
+    ///
+    /// # Safety
+    /// See [`Driver`].
+    unsafe fn wait_aside(event: Event) -> Result<(), Failure>;
 
     /// Seconds between two events that were passed.
     ///

@@ -17,37 +17,46 @@ use crate::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 /// A GPU and a stream of it. Clones share the stream.
 #[derive(Debug)]
 pub struct Gpu<D: Driver> {
+    stream: Stream,
     queue: Arc<Queue<D>>,
     pub(super) context: Arc<Shared<D>>,
 }
 
 impl<D: Driver> Clone for Gpu<D> {
     fn clone(&self) -> Self {
-        Self { queue: Arc::clone(&self.queue), context: Arc::clone(&self.context) }
+        Self { stream: self.stream, queue: Arc::clone(&self.queue), context: Arc::clone(&self.context) }
     }
 }
 
-/// Streams and staging memory.
+/// What goes with a stream; all but the stream is made when it is first needed.
 #[derive(Debug)]
 struct Queue<D: Driver> {
-    stream: Stream,
-    /// Whether `stream` is ours to destroy.
-    is_owned: bool,
-    transfers: Stream,
-    /// Recorded on `stream` when a transfer is to begin.
-    ready: Event,
+    /// A stream of ours, to be destroyed.
+    own: Option<Stream>,
+    transfers: Mutex<Option<Transfers>>,
     upload: Mutex<[Pinned<D>; 2]>,
     download: [Mutex<Pinned<D>>; TRANSFER_SLOTS],
+    /// The stream of the last call that was handed over, and the event at its end.
+    last: Mutex<Option<(Stream, Event)>>,
     /// Last, because fields are dropped in this order and all of the above live in it.
     context: Arc<Shared<D>>,
 }
 
-/// Device memory, freed when dropped.
+/// A stream for results on their way to the host.
+#[derive(Debug, Clone, Copy)]
+struct Transfers {
+    stream: Stream,
+    /// Recorded on the plan's stream when a transfer is to begin.
+    ready: Event,
+}
+
+/// Device memory, freed when dropped unless it is somebody else's.
 #[derive(Debug)]
 pub struct GpuBuffer<D: Driver> {
     context: Arc<Shared<D>>,
     address: u64,
     bytes: usize,
+    is_borrowed: bool,
 }
 
 impl<D: Driver> Buffer for GpuBuffer<D> {
@@ -63,6 +72,7 @@ impl<D: Driver> Drop for GpuBuffer<D> {
     fn drop(&mut self) {
         // A lost context took its memory with it; the address may be somebody else's by now.
         if self.address != 0
+            && !self.is_borrowed
             && let Ok(_entered) = self.context.enter()
         {
             // SAFETY: allocated by us; the driver waits for work that uses it.
@@ -72,21 +82,30 @@ impl<D: Driver> Drop for GpuBuffer<D> {
 }
 
 impl<D: Driver> Queue<D> {
-    fn new(context: &Arc<Shared<D>>, stream: Option<Stream>) -> Result<Self> {
-        let _entered = context.enter()?;
-        let make = || context.check("making a stream", D::make_stream());
-        Ok(Self {
+    fn new(context: &Arc<Shared<D>>, own: Option<Stream>) -> Self {
+        let pinned = || Pinned::new(context);
+        Self {
+            own,
+            transfers: Mutex::default(),
+            upload: Mutex::new([pinned(), pinned()]),
+            download: [Mutex::new(pinned()), Mutex::new(pinned())],
+            last: Mutex::default(),
             context: Arc::clone(context),
-            is_owned: stream.is_none(),
-            stream: match stream {
-                Some(stream) => stream,
-                None => make()?,
-            },
-            transfers: make()?,
-            ready: context.check("making an event", D::make_event(false))?,
-            upload: Mutex::new([Pinned::new(context)?, Pinned::new(context)?]),
-            download: [Mutex::new(Pinned::new(context)?), Mutex::new(Pinned::new(context)?)],
-        })
+        }
+    }
+
+    /// The context is entered.
+    fn transfers(&self) -> Result<Transfers> {
+        let mut known = lock(&self.transfers);
+        if let Some(transfers) = *known {
+            return Ok(transfers);
+        }
+        let ready = self.context.check("making an event", D::make_event(false))?;
+        let stream = self.context.check("making a stream", D::make_stream()).inspect_err(|_| {
+            // SAFETY: ours, and not used yet.
+            unsafe { D::destroy_event(ready) };
+        })?;
+        Ok(*known.insert(Transfers { stream, ready }))
     }
 }
 
@@ -95,13 +114,18 @@ impl<D: Driver> Drop for Queue<D> {
         let Ok(_entered) = self.context.enter() else { return };
         // SAFETY: ours, and nobody else holds the queue.
         unsafe {
-            let _ = D::synchronize(self.stream);
-            let _ = D::synchronize(self.transfers);
-            if self.is_owned {
-                D::destroy_stream(self.stream);
+            if let Some(stream) = self.own {
+                let _ = D::synchronize(stream);
+                D::destroy_stream(stream);
             }
-            D::destroy_stream(self.transfers);
-            D::destroy_event(self.ready);
+            if let Some(Transfers { stream, ready }) = lock(&self.transfers).take() {
+                let _ = D::synchronize(stream);
+                D::destroy_stream(stream);
+                D::destroy_event(ready);
+            }
+            if let Some((_, event)) = lock(&self.last).take() {
+                D::destroy_event(event);
+            }
         }
     }
 }
@@ -113,7 +137,10 @@ impl<D: Driver> Gpu<D> {
     /// [`Error::Backend`]: why there is no such GPU, and what to do.
     pub fn new(ordinal: usize) -> Result<Self> {
         let context = Shared::of(ordinal)?;
-        Ok(Self { queue: Arc::new(Queue::new(&context, None)?), context })
+        let entered = context.enter()?;
+        let stream = context.check("making a stream", D::make_stream())?;
+        drop(entered);
+        Ok(Self { stream, queue: Arc::new(Queue::new(&context, Some(stream))), context })
     }
 
     /// The same GPU on a stream of the caller's (the driver's handle; null: its default stream): everything is ordered
@@ -126,20 +153,23 @@ impl<D: Driver> Gpu<D> {
     /// `stream` must be a live stream, and stay so as long as the returned machine and its clones are used.
     pub unsafe fn on_stream(&self, stream: *mut c_void) -> Result<Self> {
         let context = Shared::<D>::of(self.context.ordinal())?;
-        let entered = context.enter()?;
-        if !stream.is_null() {
-            // SAFETY: the caller promises a live stream.
-            let answer = unsafe { D::is_own_stream(context.opened().context, Stream::of(stream)) };
-            if !context.check("looking at the stream", answer)? {
-                return Err(Error::invalid(format!(
-                    "the stream belongs to another context: use one of {} {}'s primary context",
-                    D::DEVICE,
-                    context.ordinal()
-                )));
-            }
-        }
-        drop(entered);
-        Ok(Self { queue: Arc::new(Queue::new(&context, Some(Stream::of(stream)))?), context })
+        // SAFETY: the caller's promise.
+        unsafe { own_stream(&context, stream) }?;
+        Ok(Self { stream: Stream::of(stream), queue: Arc::new(Queue::new(&context, None)), context })
+    }
+
+    /// The same as [`Gpu::on_stream`], for one call: makes nothing, because it shares this machine's memory for
+    /// transfers. Such calls must come one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a stream of another context.
+    ///
+    /// # Safety
+    /// As [`Gpu::on_stream`].
+    pub unsafe fn for_a_call_on(&self, stream: *mut c_void) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { own_stream(&self.context, stream) }?;
+        Ok(Self { stream: Stream::of(stream), ..self.clone() })
     }
 
     /// Checks that `address` is memory that this machine's kernels may use: of this device, and of its primary context
@@ -183,8 +213,29 @@ impl<D: Driver> Gpu<D> {
     }
 
     pub(super) fn stream(&self) -> Stream {
-        self.queue.stream
+        self.stream
     }
+}
+
+/// Whether a stream is the context's.
+///
+/// # Safety
+/// It is null or lives.
+unsafe fn own_stream<D: Driver>(context: &Arc<Shared<D>>, stream: *mut c_void) -> Result<()> {
+    if stream.is_null() {
+        return Ok(());
+    }
+    let _entered = context.enter()?;
+    // SAFETY: the caller promises a live stream.
+    let answer = unsafe { D::is_own_stream(context.opened().context, Stream::of(stream)) };
+    if context.check("looking at the stream", answer)? {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the stream belongs to another context: use one of {} {}'s primary context",
+        D::DEVICE,
+        context.ordinal()
+    )))
 }
 
 impl<D: Driver> Machine for Gpu<D> {
@@ -212,11 +263,13 @@ impl<D: Driver> Machine for Gpu<D> {
 
     fn allocate(&self, bytes: usize) -> Result<GpuBuffer<D>> {
         let _entered = self.context.enter()?;
+        let buffer =
+            |address| GpuBuffer { context: Arc::clone(&self.context), address, bytes, is_borrowed: false };
         if bytes == 0 {
-            return Ok(GpuBuffer { context: Arc::clone(&self.context), address: 0, bytes });
+            return Ok(buffer(0));
         }
         match D::allocate(bytes) {
-            Ok(address) => Ok(GpuBuffer { context: Arc::clone(&self.context), address, bytes }),
+            Ok(address) => Ok(buffer(address)),
             Err(failure) if failure.kind == FailureKind::OutOfMemory => Err(Error::OutOfMemory {
                 what: format!("memory of {} {}", D::DEVICE, self.context.ordinal()),
                 requested_bytes: bytes as u64,
@@ -226,14 +279,52 @@ impl<D: Driver> Machine for Gpu<D> {
         }
     }
 
+    unsafe fn borrow(&self, address: u64, bytes: usize) -> GpuBuffer<D> {
+        GpuBuffer { context: Arc::clone(&self.context), address, bytes, is_borrowed: true }
+    }
+
+    fn is_recording(&self) -> Result<bool> {
+        let _entered = self.context.enter()?;
+        // SAFETY: the stream lives as long as the machine.
+        self.context.check("looking at the stream", unsafe { D::is_recording(self.stream()) })
+    }
+
+    fn hand_over(&self) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let mut last = lock(&self.queue.last);
+        let event = match *last {
+            Some((_, event)) => event,
+            None => self.context.check("making an event", D::make_event(false))?,
+        };
+        *last = Some((self.stream(), event));
+        // SAFETY: event and stream live.
+        self.context.check("an event", unsafe { D::record(event, self.stream()) })
+    }
+
+    fn take_over(&self) -> Result<()> {
+        let last = lock(&self.queue.last);
+        let Some((stream, event)) = *last else { return Ok(()) };
+        let _entered = self.context.enter()?;
+        // SAFETY: event and stream live. A graph cannot wait for what is not part of it, and may be played on any
+        // stream; so the host waits.
+        let answer = unsafe {
+            match D::is_recording(self.stream()) {
+                Ok(true) => D::wait_aside(event),
+                Ok(false) if stream == self.stream() => Ok(()),
+                Ok(false) => D::wait_for(self.stream(), event),
+                Err(failure) => Err(failure),
+            }
+        };
+        self.context.check("waiting for another stream", answer)
+    }
+
     fn upload(&self, to: &GpuBuffer<D>, offset: usize, bytes: &[u8]) -> Result<()> {
         assert!(offset + bytes.len() <= to.bytes, "an upload beyond the end of a buffer");
         let _entered = self.context.enter()?;
         let mut halves = lock(&self.queue.upload);
         for (k, chunk) in bytes.chunks(CHUNK).enumerate() {
             let half = &mut halves[k % 2];
-            half.reserve(chunk.len())?;
-            let event = half.event;
+            let event = half.reserve(chunk.len())?;
             let staged = half.slice(chunk.len());
             staged.copy_from_slice(chunk);
             let at = to.address + (offset + k * CHUNK) as u64;
@@ -257,8 +348,7 @@ impl<D: Driver> Machine for Gpu<D> {
         for k in 0..=count {
             if k < count {
                 let half = &mut halves[k % 2];
-                half.reserve(size(k))?;
-                let event = half.event;
+                let event = half.reserve(size(k))?;
                 let staged = half.slice(size(k));
                 let at = from.address + (offset + k * CHUNK) as u64;
                 // SAFETY: the source has that many bytes (checked above); the staged bytes are read after the event.
@@ -315,17 +405,16 @@ impl<D: Driver> Machine for Gpu<D> {
         assert!(offset + bytes <= from.bytes, "a download beyond the end of a buffer");
         let _entered = self.context.enter()?;
         let mut pinned = lock(&self.queue.download[slot]);
-        pinned.reserve(bytes)?;
-        let event = pinned.event;
+        let event = pinned.reserve(bytes)?;
         let staged = pinned.slice(bytes);
-        let Queue { transfers, ready, .. } = &*self.queue;
+        let Transfers { stream: transfers, ready } = self.queue.transfers()?;
         // SAFETY: streams and events are ours; source and destination have that many bytes; the staged bytes are read
         // after the event.
         let answer = unsafe {
-            D::record(*ready, self.stream())
-                .and_then(|()| D::wait_for(*transfers, *ready))
-                .and_then(|()| D::copy_from_device(staged, from.address + offset as u64, *transfers))
-                .and_then(|()| D::record(event, *transfers))
+            D::record(ready, self.stream())
+                .and_then(|()| D::wait_for(transfers, ready))
+                .and_then(|()| D::copy_from_device(staged, from.address + offset as u64, transfers))
+                .and_then(|()| D::record(event, transfers))
         };
         self.context.check("a copy from the device", answer)
     }

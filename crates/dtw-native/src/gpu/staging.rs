@@ -12,12 +12,12 @@ use super::driver::{Driver, Event};
 /// Bytes of one half of the staging memory.
 pub(super) const CHUNK: usize = 8 << 20;
 
-/// Page-locked memory and the event after its last transfer.
+/// Page-locked memory and the event after its last transfer. Both are made when they are first needed.
 #[derive(Debug)]
 pub(super) struct Pinned<D: Driver> {
     memory: Option<NonNull<u8>>,
     bytes: usize,
-    pub(super) event: Event,
+    event: Option<Event>,
     context: Arc<Shared<D>>,
 }
 
@@ -25,28 +25,33 @@ pub(super) struct Pinned<D: Driver> {
 unsafe impl<D: Driver> Send for Pinned<D> {}
 
 impl<D: Driver> Pinned<D> {
-    /// No memory yet. The context is entered.
-    pub(super) fn new(context: &Arc<Shared<D>>) -> Result<Self> {
-        let event = context.check("making an event", D::make_event(false))?;
-        Ok(Self { memory: None, bytes: 0, event, context: Arc::clone(context) })
+    /// Nothing yet.
+    pub(super) fn new(context: &Arc<Shared<D>>) -> Self {
+        Self { memory: None, bytes: 0, event: None, context: Arc::clone(context) }
     }
 
-    /// Room for `bytes` bytes; waits for the last transfer.
-    pub(super) fn reserve(&mut self, bytes: usize) -> Result<()> {
+    /// Room for `bytes` bytes, and the event to be recorded after their transfer; waits for the last transfer. The
+    /// context is entered.
+    pub(super) fn reserve(&mut self, bytes: usize) -> Result<Event> {
         self.wait()?;
+        let event = match self.event {
+            Some(event) => event,
+            None => *self.event.insert(self.context.check("making an event", D::make_event(false))?),
+        };
         if self.bytes < bytes {
             self.free();
             let wanted = bytes.next_multiple_of(1 << 16);
             self.memory = Some(self.context.check("page-locked memory", D::allocate_host(wanted))?);
             self.bytes = wanted;
         }
-        Ok(())
+        Ok(event)
     }
 
     /// Waits for the last transfer.
     pub(super) fn wait(&self) -> Result<()> {
+        let Some(event) = self.event else { return Ok(()) };
         // SAFETY: the event is ours; one never recorded counts as done.
-        self.context.check("a transfer", unsafe { D::wait(self.event) })
+        self.context.check("a transfer", unsafe { D::wait(event) })
     }
 
     /// The first `bytes` bytes. No transfer may be under way.
@@ -70,11 +75,12 @@ impl<D: Driver> Drop for Pinned<D> {
     fn drop(&mut self) {
         // A lost context took event and memory with it.
         let context = Arc::clone(&self.context);
+        let Some(event) = self.event else { return };
         let Ok(_entered) = context.enter() else { return };
         // SAFETY: the event is ours; waiting first, since a transfer may be under way.
         unsafe {
-            let _ = D::wait(self.event);
-            D::destroy_event(self.event);
+            let _ = D::wait(event);
+            D::destroy_event(event);
         }
         self.free();
     }

@@ -3,11 +3,11 @@
 
 mod fake;
 
-use dtw_core::{Error, Pairing, Plan, Problem, Shape, Spec};
+use dtw_core::{Band, Error, Pairing, Plan, Problem, Shape, Spec};
 use dtw_kernels::{Pass, catalog};
 
 use super::Gpu;
-use crate::{Buffer, Machine, NativePlan};
+use crate::{Buffer, DeviceBatch, DeviceLayout, Lent, Machine, NativePlan, Scratch};
 use fake::{Fake, MEMORY_BYTES};
 
 /// Three chunks of staging memory and a bit.
@@ -190,4 +190,111 @@ fn streams_and_addresses_of_others_are_refused() {
         let error = machine.check_address("x", address).unwrap_err().to_string();
         assert!(error.contains("x is not memory of fake device"), "{error}");
     }
+}
+
+/// Distances of ragged series in a band that has a table, on memory that is lent.
+struct Lending {
+    plan: NativePlan<f32, Lent<Gpu<Fake>>>,
+    series: crate::gpu::GpuBuffer<Fake>,
+    scratch: crate::gpu::GpuBuffer<Fake>,
+}
+
+impl Lending {
+    fn new(machine: &Gpu<Fake>) -> Self {
+        let shape = Shape { n_x: 3, n_y: 3, max_length_x: 40, max_length_y: 40, channels: 1 };
+        let spec = Spec::dtw().with_band(Band::Itakura { max_slope: 2.0 });
+        let problem = Problem::new(spec, Pairing::Cross, shape).unwrap();
+        Self {
+            plan: NativePlan::new(Lent::new(machine.own_queue().unwrap()), &problem).unwrap(),
+            series: machine.allocate(4096).unwrap(),
+            scratch: machine.allocate(1 << 16).unwrap(),
+        }
+    }
+
+    /// A call on the stream of `on`.
+    fn call(&mut self, on: &Gpu<Fake>, offsets: &[usize]) -> dtw_core::Result<()> {
+        // SAFETY: the stream lives as long as the machine.
+        let machine = unsafe { self.plan.machine().machine().for_a_call_on(on.stream().get()) }?;
+        let batch = DeviceBatch::packed(self.series.address(), 1, DeviceLayout::Ragged(offsets));
+        let bytes = self.plan.scratch_bytes_on_device(&machine, batch, batch)?;
+        assert!(0 < bytes && bytes <= self.scratch.bytes(), "{bytes}");
+        let address = self.scratch.address().next_multiple_of(256);
+        let scratch = Scratch { address, bytes };
+        // SAFETY: the fake driver launches nothing that uses an address.
+        unsafe { self.plan.distances_in(&machine, scratch, batch, batch, self.series.address()) }
+    }
+}
+
+const SOME: [usize; 4] = [0, 40, 70, 105];
+const OTHERS: [usize; 4] = [0, 30, 70, 101];
+
+#[test]
+fn a_loop_on_lent_memory_makes_copies_and_waits_for_nothing() {
+    let machine = Gpu::<Fake>::new(8).unwrap();
+    let mut lending = Lending::new(&machine);
+    let (a, b) = (machine.own_queue().unwrap(), machine.own_queue().unwrap());
+    lending.call(&a, &SOME).unwrap();
+    let first = fake::counts(8);
+    assert!(first.copies > 0 && first.launches > 0, "{first:?}");
+    for _ in 0..5 {
+        lending.call(&a, &SOME).unwrap();
+    }
+    let steady = fake::counts(8);
+    let launches = steady.launches - first.launches;
+    assert_eq!(steady, fake::Counts { launches: steady.launches, ..first });
+    assert!(launches > 0 && launches % 5 == 0, "{launches}");
+    // On another stream: behind the call before, because of the tables.
+    lending.call(&b, &SOME).unwrap();
+    let moved = fake::counts(8);
+    assert_eq!((moved.made, moved.waits, moved.copies), (steady.made, steady.waits, steady.copies));
+    assert_eq!(moved.orders, steady.orders + 1);
+    // Other lengths: other tables, in the same memory.
+    lending.call(&b, &OTHERS).unwrap();
+    let changed = fake::counts(8);
+    assert_eq!((changed.made, changed.freed), (moved.made, moved.freed));
+    assert!(changed.copies > moved.copies);
+    drop((lending, a, b, machine));
+    assert_eq!(fake::left(8), 0);
+}
+
+#[test]
+fn a_call_is_recorded_after_one_that_was_not_and_its_tables_stay() {
+    let machine = Gpu::<Fake>::new(9).unwrap();
+    let mut lending = Lending::new(&machine);
+    let (a, b) = (machine.own_queue().unwrap(), machine.own_queue().unwrap());
+    fake::record(9, Some(a.stream()));
+    let error = lending.call(&a, &SOME).unwrap_err().to_string();
+    assert!(error.contains("call it once before recording"), "{error}");
+    fake::record(9, None);
+    lending.call(&b, &SOME).unwrap();
+    let before = fake::counts(9);
+    fake::record(9, Some(a.stream()));
+    lending.call(&a, &SOME).unwrap();
+    let recorded = fake::counts(9);
+    let launches = recorded.launches;
+    assert_eq!(recorded, fake::Counts { launches, ..before });
+    assert!(launches > before.launches);
+    let error = lending.call(&a, &OTHERS).unwrap_err().to_string();
+    assert!(error.contains("with the same lengths"), "{error}");
+    fake::record(9, None);
+    // The graph may be played again: what it reads is neither overwritten nor freed.
+    lending.call(&a, &OTHERS).unwrap();
+    assert!(fake::counts(9).made > recorded.made);
+    let Lending { plan, series, scratch } = lending;
+    drop((plan, series, scratch, a, b));
+    let queue = fake::left(9);
+    assert!(queue > 3, "{queue} things are left: a stream, a module or two, and the tables");
+    // Closing the context would find the tables.
+    std::mem::forget(machine);
+}
+
+#[test]
+fn a_call_leaves_the_threads_context_as_it_was() {
+    let (machine, other) = (Gpu::<Fake>::new(10).unwrap(), Gpu::<Fake>::new(11).unwrap());
+    fake::enter(11);
+    let others = fake::context();
+    machine.zero(&machine.allocate(10).unwrap(), 0, 10).unwrap();
+    let _second = Gpu::<Fake>::new(10).unwrap();
+    assert_eq!(fake::context(), others);
+    drop((machine, other));
 }

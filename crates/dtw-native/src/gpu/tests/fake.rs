@@ -19,7 +19,7 @@ use crate::gpu::{
 /// Memory of each device.
 pub(super) const MEMORY_BYTES: usize = 1 << 30;
 /// Devices.
-pub(super) const COUNT: usize = 8;
+pub(super) const COUNT: usize = 12;
 /// The device that opens once only.
 pub(super) const STUBBORN: usize = 5;
 /// The device for which images are damaged.
@@ -43,8 +43,25 @@ enum Work {
     Fault,
 }
 
+/// How often calls were made that a steady loop does without, and others.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Memory of device or host, streams and events.
+    pub(super) made: usize,
+    pub(super) freed: usize,
+    /// The host waited for a stream or an event.
+    pub(super) waits: usize,
+    pub(super) copies: usize,
+    /// A stream was told to wait for another.
+    pub(super) orders: usize,
+    pub(super) launches: usize,
+}
+
 #[derive(Default)]
 struct Device {
+    counts: Counts,
+    /// The stream that is recorded.
+    recorded: Option<usize>,
     /// Streams with what is on them.
     streams: BTreeMap<usize, VecDeque<Work>>,
     /// How often events were recorded and passed.
@@ -93,6 +110,28 @@ pub(super) fn unpacked(ordinal: usize) -> Vec<String> {
     lock(&CONTEXTS)[&context].unpacked.clone()
 }
 
+/// What was called in the open context of a device so far.
+pub(super) fn counts(ordinal: usize) -> Counts {
+    let context = lock(&OPEN)[&ordinal].0;
+    lock(&CONTEXTS)[&context].counts
+}
+
+/// Records a stream of a device from now on, or none.
+pub(super) fn record(ordinal: usize, stream: Option<Stream>) {
+    let context = lock(&OPEN)[&ordinal].0;
+    lock(&CONTEXTS).get_mut(&context).unwrap().recorded = stream.map(|stream| stream.0);
+}
+
+/// The context that is current on this thread.
+pub(super) fn context() -> usize {
+    CURRENT.get()
+}
+
+/// Makes the open context of a device current on this thread.
+pub(super) fn enter(ordinal: usize) {
+    CURRENT.set(lock(&OPEN)[&ordinal].0);
+}
+
 /// How often the context of a device was made anew.
 pub(super) fn renewed(ordinal: usize) -> usize {
     lock(&OPEN)[&ordinal].1
@@ -105,6 +144,14 @@ fn current<T>(work: impl FnOnce(&mut Device) -> T) -> T {
     let device = contexts.get_mut(&context).expect("the current context is open");
     assert!(!device.is_broken, "a call in a context that is known to be lost");
     work(device)
+}
+
+/// The same for a call that a driver refuses while a stream is recorded.
+fn unrecorded<T>(work: impl FnOnce(&mut Device) -> T) -> T {
+    current(|device| {
+        assert_eq!(device.recorded, None, "a call that is not allowed while a stream is recorded");
+        work(device)
+    })
 }
 
 impl Device {
@@ -144,7 +191,10 @@ impl Device {
                     };
                 }
                 Some(Work::Record(event)) => {
-                    self.events.get_mut(&event.0).expect("an event of this context").1 += 1;
+                    // It may have been taken away before it was passed.
+                    if let Some(event) = self.events.get_mut(&event.0) {
+                        event.1 += 1;
+                    }
                 }
                 Some(Work::WaitFor(..)) => {}
                 Some(Work::Fault) => {
@@ -196,6 +246,10 @@ impl Driver for Fake {
         assert!(device.memory.is_empty() && device.host.is_empty() && device.modules == 0);
     }
 
+    fn current() -> Option<Context> {
+        Some(CURRENT.get()).filter(|context| lock(&CONTEXTS).contains_key(context)).map(Context)
+    }
+
     unsafe fn make_current(context: Context) -> Result<(), Failure> {
         assert!(lock(&CONTEXTS).contains_key(&context.0), "the context is open");
         CURRENT.set(context.0);
@@ -217,7 +271,7 @@ impl Driver for Fake {
 
     fn image(unit: &str) -> Result<Image> {
         let mut packed = image::pack(unit.as_bytes()).expect("a writer in memory");
-        current(|device| {
+        unrecorded(|device| {
             device.unpacked.push(unit.to_owned());
             if device.has_damaged_images {
                 packed.truncate(packed.len() / 2);
@@ -248,20 +302,27 @@ impl Driver for Fake {
     unsafe fn launch(_: Function, _: Launch, stream: Stream, params: *const c_void) -> Result<(), Failure> {
         // SAFETY: the caller's parameters have at least one byte.
         let first = unsafe { params.cast::<u8>().read() };
-        if first == FAULT {
-            current(|device| device.put(stream, Work::Fault));
-        }
+        current(|device| {
+            device.counts.launches += 1;
+            if first == FAULT {
+                device.put(stream, Work::Fault);
+            }
+        });
         Ok(())
     }
 
     fn make_stream() -> Result<Stream, Failure> {
         let stream = next();
-        current(|device| device.streams.insert(stream, VecDeque::new()));
+        unrecorded(|device| {
+            device.counts.made += 1;
+            device.streams.insert(stream, VecDeque::new())
+        });
         Ok(Stream(stream))
     }
 
     unsafe fn synchronize(stream: Stream) -> Result<(), Failure> {
-        current(|device| {
+        unrecorded(|device| {
+            device.counts.waits += 1;
             while device.streams.get(&stream.0).is_some_and(|queue| !queue.is_empty()) {
                 assert!(device.step()?, "streams that wait for each other");
             }
@@ -271,10 +332,16 @@ impl Driver for Fake {
 
     unsafe fn wait_for(stream: Stream, event: Event) -> Result<(), Failure> {
         current(|device| {
+            assert_ne!(device.recorded, Some(stream.0), "a graph waits for what is not part of it");
+            device.counts.orders += 1;
             let times = device.events[&event.0].0;
             device.put(stream, Work::WaitFor(event, times));
         });
         Ok(())
+    }
+
+    unsafe fn is_recording(stream: Stream) -> Result<bool, Failure> {
+        Ok(current(|device| device.recorded == Some(stream.0)))
     }
 
     unsafe fn destroy_stream(stream: Stream) {
@@ -283,12 +350,15 @@ impl Driver for Fake {
 
     fn make_event(_: bool) -> Result<Event, Failure> {
         let event = next();
-        current(|device| device.events.insert(event, (0, 0)));
+        unrecorded(|device| {
+            device.counts.made += 1;
+            device.events.insert(event, (0, 0))
+        });
         Ok(Event(event))
     }
 
     unsafe fn record(event: Event, stream: Stream) -> Result<(), Failure> {
-        current(|device| {
+        unrecorded(|device| {
             device.events.get_mut(&event.0).expect("an event of this context").0 += 1;
             device.put(stream, Work::Record(event));
         });
@@ -296,6 +366,12 @@ impl Driver for Fake {
     }
 
     unsafe fn wait(event: Event) -> Result<(), Failure> {
+        unrecorded(|device| device.counts.waits += 1);
+        // SAFETY: as the caller promises.
+        unsafe { Self::wait_aside(event) }
+    }
+
+    unsafe fn wait_aside(event: Event) -> Result<(), Failure> {
         current(|device| {
             while device.events[&event.0].1 < device.events[&event.0].0 {
                 assert!(device.step()?, "streams that wait for each other");
@@ -320,12 +396,16 @@ impl Driver for Fake {
         }
         let memory = vec![0xaa; bytes].into_boxed_slice();
         let address = memory.as_ptr().expose_provenance();
-        current(|device| device.memory.insert(address, memory));
+        unrecorded(|device| {
+            device.counts.made += 1;
+            device.memory.insert(address, memory)
+        });
         Ok(address as u64)
     }
 
     unsafe fn free(address: u64) {
-        current(|device| {
+        unrecorded(|device| {
+            device.counts.freed += 1;
             // After what uses it.
             while device.step().expect("work that is done") {}
             device.memory.remove(&(address as usize)).expect("memory of this context");
@@ -335,7 +415,10 @@ impl Driver for Fake {
     fn allocate_host(bytes: usize) -> Result<NonNull<u8>, Failure> {
         let mut memory = vec![0; bytes].into_boxed_slice();
         let start = NonNull::new(memory.as_mut_ptr()).expect("memory has an address");
-        current(|device| device.host.insert(start.as_ptr().expose_provenance(), memory));
+        unrecorded(|device| {
+            device.counts.made += 1;
+            device.host.insert(start.as_ptr().expose_provenance(), memory)
+        });
         Ok(start)
     }
 
@@ -345,7 +428,10 @@ impl Driver for Fake {
 
     unsafe fn copy_to_device(to: u64, from: &[u8], stream: Stream) -> Result<(), Failure> {
         let from_address = from.as_ptr().expose_provenance();
-        current(|device| device.put(stream, Work::Copy(from_address, to as usize, from.len())));
+        unrecorded(|device| {
+            device.counts.copies += 1;
+            device.put(stream, Work::Copy(from_address, to as usize, from.len()));
+        });
         Ok(())
     }
 
