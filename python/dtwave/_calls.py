@@ -83,6 +83,15 @@ def two(
     )
 
 
+def both(x: Any, y: Any, lengths: Any, times: Any) -> list[tuple[str, Any, Any, Any]]:
+    """The arguments of a call of two or, without `y`, of one, each with its name, its lengths and its times."""
+    if y is None:
+        return [("x", x, lengths, times)]
+    lengths_x, lengths_y = each("lengths", lengths)
+    times_x, times_y = each("times", times)
+    return [("x", x, lengths_x, times_x), ("y", y, lengths_y, times_y)]
+
+
 def each(name: str, values: Any) -> tuple[Any, Any]:
     """An option of both arguments.
 

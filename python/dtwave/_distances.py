@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _options, _progress
+from . import _calls, _inputs, _native, _options, _progress, _resident
 from ._bands import Band
 from ._inputs import Layout, Padding
 from ._measure import Measure, spec
@@ -33,7 +33,7 @@ def distance(
     layout: Layout = "channels_last",
     times: tuple[Any, Any] | None = None,
     **parameters: Any,
-) -> float:
+) -> Any:
     """Distance of two series.
 
     x, y: one series each, `[length]` or `[length, channels]`. Lengths may differ, numbers of channels may not. (For many
@@ -92,7 +92,13 @@ def _distance(
     layout: Layout,
     times: tuple[Any, Any] | None,
     parameters: dict[str, Any],
-) -> float:
+) -> Any:
+    place = _resident.place_of(x=x, y=y)
+    if place is not None:
+        return _resident.distance(
+            place, x, y, _calls.each("times", times), measure, band, parameters, device=device, dtype=dtype,
+            threads=threads, memory_limit=memory_limit, layout=layout,
+        )
     what = spec(measure, band, parameters)
     engine = _options.engine(device, threads, memory_limit)
     _inputs.check_layout(layout)
@@ -100,7 +106,6 @@ def _distance(
         quick = _native.distance_of_arrays(x, y, what, engine)
         if quick is not None:
             return quick
-    _inputs.same_device(x=x, y=y)
     times_x, times_y = _calls.each("times", times)
     a = _inputs.one(x, "x", layout, times_x)
     b = _inputs.one(y, "y", layout, times_y)
@@ -127,7 +132,7 @@ def zipped(
     times: tuple[Any, Any] | None = None,
     progress: bool = False,
     **parameters: Any,
-) -> NDArray[Any]:
+) -> Any:
     """Distances of the first series of `x` with the first of `y`, the second with the second, and so on.
 
     x, y: equally many series: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths.
@@ -142,6 +147,12 @@ def zipped(
 
     Time: one sweep per pair. Errors: as `distance`.
     """
+    place = _resident.place_of(x=x, y=y)
+    if place is not None:
+        return _resident.zipped(
+            place, _calls.both(x, y, lengths, times), measure, band, parameters, device=device, dtype=dtype,
+            threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
+        )
     a, b = _calls.two(x, y, layout, lengths, padding, times)
     call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
     first, second = call.packed
@@ -184,6 +195,12 @@ def nearest(
     Errors: as `distance`; `ValueError` for a distance that is not finite.
     """
     many = _options.whole("k", k, 1)
+    place = _resident.place_of(x=x, y=y)
+    if place is not None:
+        return _resident.nearest(
+            place, _calls.both(x, y, lengths, times), many, measure, band, parameters, device=device, dtype=dtype,
+            threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
+        )
     if y is None:
         a = _calls.one(x, layout, lengths, padding, times)
         batches = [a]

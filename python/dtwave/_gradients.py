@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _progress
+from . import _calls, _inputs, _native, _progress, _resident
 from ._bands import Band
 from ._inputs import Layout, Padding
 from ._measure import Measure
@@ -77,6 +77,9 @@ def normalize(
 
     Time: a few passes. Errors: `ValueError` and `TypeError` for bad series.
     """
+    place = _resident.place_of(x=x)
+    if place is not None:
+        return _resident.normalize(place, x, dtype, layout, lengths, padding)
     batch = _calls.one(x, layout, lengths, padding)
     call = _calls.prepared([batch], "dtw", None, None, dtype, None, None, {})
     return batch.like(_native.z_normalize(call.packed[0]), float("nan"))

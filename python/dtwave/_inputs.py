@@ -147,7 +147,7 @@ def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def device_of(value: Any) -> str | None:
     """Where an array of another framework is, as in `"cuda:0"`; `None` for the host's memory."""
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+    if type(value) is np.ndarray or not hasattr(value, "__dlpack_device__"):
         return None
     kind, ordinal = value.__dlpack_device__()
     if int(kind) in _HOST:
@@ -156,11 +156,10 @@ def device_of(value: Any) -> str | None:
     return f"{name}:{int(ordinal)}"
 
 
-def same_device(**values: Any) -> None:
-    """Refuses inputs that are not all in the host's memory.
+def place(**values: Any) -> str | None:
+    """Where all inputs are, as `device_of` says.
 
-    Errors: `TypeError` for inputs on different devices, `dtwave.DeviceError` for those on a GPU, which calls do not
-    take yet.
+    Errors: `TypeError` for inputs on different devices.
     """
     places: dict[str, str | None] = {}
     for name, value in values.items():
@@ -175,12 +174,22 @@ def same_device(**values: Any) -> None:
     if len(set(places.values())) > 1:
         shown = ", ".join(f"{name} is on {place or 'cpu'}" for name, place in places.items())
         raise TypeError(f"mixed devices: {shown}; move them to one")
-    for name, place in places.items():
-        if place is not None:
-            raise DeviceError(
-                f"{name} is on {place}, and this version takes arrays in the host's memory only: pass {name}.cpu(), with "
-                f'device="{place.split(":")[0]}" to compute there'
-            )
+    return next(iter(places.values()), None)
+
+
+def same_device(**values: Any) -> None:
+    """Refuses inputs that are not all in the host's memory.
+
+    Errors: `TypeError` for inputs on different devices, `dtwave.DeviceError` for those on a GPU, which this function
+    does not take.
+    """
+    found = place(**values)
+    if found is not None:
+        name = next(name for name, value in values.items() if value is not None)
+        raise DeviceError(
+            f"{name} is on {found}, and this function takes arrays in the host's memory only: pass {name}.cpu(), with "
+            f'device="{found.split(":")[0]}" to compute there'
+        )
 
 
 def _of_dlpack(value: Any, name: str) -> NDArray[Any]:
@@ -353,8 +362,15 @@ def _count(series: NDArray[Any]) -> int:
 def _counted(array: NDArray[Any], name: str, lengths: Any) -> NDArray[np.int64]:
     if lengths is None:
         return np.array([_count(series) for series in array], dtype=np.int64)
+    return counted(lengths, name, *array.shape[:2])
+
+
+def counted(lengths: Any, name: str, count: int, points: int) -> NDArray[np.int64]:
+    """Lengths of padded series, checked.
+
+    Errors: `TypeError` and `ValueError` for what is no length from 1 to `points` for each of `count` series.
+    """
     given = _array(lengths, f"lengths of {name}")
-    count, points = array.shape[:2]
     if given.dtype.kind not in "iu" or given.shape != (count,):
         raise ValueError(
             f"lengths of {name} must be {count} whole numbers, got {given.dtype} of {_shape(given)}"

@@ -9,7 +9,7 @@ from typing import Any, Union, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _options, _progress
+from . import _calls, _inputs, _native, _options, _progress, _resident
 from ._bands import Band
 from ._calls import Call
 from ._distances import CANDIDATE_BYTES, others
@@ -19,7 +19,7 @@ from ._options import DeviceLike
 from ._results import Graph
 
 #: Where a matrix goes: a `.npy` file, or an array.
-Out = Union[None, str, "os.PathLike[str]", NDArray[Any]]
+Out = Union[None, str, "os.PathLike[str]", NDArray[Any], Any]
 
 
 @overload
@@ -43,7 +43,7 @@ def pairwise(
     times: Any = None,
     progress: bool = False,
     **parameters: Any,
-) -> NDArray[Any]: ...
+) -> Any: ...
 
 
 @overload
@@ -87,7 +87,7 @@ def pairwise(
     times: Any = None,
     progress: bool = False,
     **parameters: Any,
-) -> NDArray[Any] | Graph:
+) -> Any:
     """Distances of every series of `x` with every series of `y`, or, without `y`, of every two series of `x`.
 
     x, y: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths. Without `y`, half of the
@@ -112,6 +112,12 @@ def pairwise(
     Errors: as `distance`; `OSError` for a file that cannot be written or holds another result, `ValueError` and
     `TypeError` for an array of another shape or type, or one that cannot be written.
     """
+    place = _resident.place_of(x=x, y=y)
+    if place is not None:
+        return _resident.pairwise(
+            place, _calls.both(x, y, lengths, times), measure, band, parameters, (k, condensed, out, resume),
+            device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
+        )
     if y is None:
         batches = [_calls.one(x, layout, lengths, padding, times)]
     else:

@@ -1,7 +1,7 @@
 """Modules that tests compare with, and that need not be there.
 
 Where one is missing, its tests are skipped with its name. With `DTWAVE_TESTS=all` in the environment, as in the CI, a
-missing module fails them.
+missing module fails them. A missing GPU is told of, and fails nothing.
 """
 
 from __future__ import annotations
@@ -24,3 +24,16 @@ def need(name: str) -> ModuleType:
         if os.environ.get("DTWAVE_TESTS") == "all":
             pytest.fail(f"DTWAVE_TESTS=all, and {name} cannot be imported: {error}", pytrace=False)
         pytest.skip(f"{name} is not installed", allow_module_level=True)
+
+
+def need_gpu() -> ModuleType:
+    """PyTorch, if it and dtwave can use an NVIDIA GPU."""
+    torch = need("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no NVIDIA GPU", allow_module_level=True)
+    import dtwave
+
+    found = [device for device in dtwave.devices() if device.backend == "cuda"]
+    if not any(device.available for device in found):
+        pytest.skip(f"dtwave can use no GPU: {found[0].unavailable}", allow_module_level=True)
+    return torch

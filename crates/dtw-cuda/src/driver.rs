@@ -47,13 +47,12 @@ impl Driver for Cuda {
         if let Some(weak) = too_weak(device).map_err(failed)? {
             return Err(weak.into());
         }
-        // SAFETY: `device` came from the driver; the context is current before anything uses it.
+        // SAFETY: `device` came from the driver.
         let (context, multiprocessors) = unsafe {
             if renew {
                 sys::cuDevicePrimaryCtxReset_v2(device).result().map_err(failed)?;
             }
             let context = result::primary_ctx::retain(device).map_err(failed)?;
-            result::ctx::set_current(context).map_err(failed)?;
             use sys::CUdevice_attribute as A;
             let attribute =
                 result::device::get_attribute(device, A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);

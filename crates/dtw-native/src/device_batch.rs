@@ -2,6 +2,7 @@
 
 use dtw_core::{Result, bail_invalid};
 use dtw_kernels::params;
+use dtw_plan::Order;
 
 /// Series on the device. Without `strided`, they are laid out as [`dtw_core::SeriesBatch`] lays them out.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,21 @@ impl<'a> DeviceBatch<'a> {
     /// Series in the plan's number type, one after the other, without timestamps.
     pub const fn packed(values: u64, channels: usize, layout: DeviceLayout<'a>) -> Self {
         Self { values, strided: None, times: 0, channels, layout }
+    }
+
+    /// Where a packed series begins.
+    pub(crate) fn first_value<T>(&self, s: usize) -> u64 {
+        self.values + (self.layout.first_point(s) * self.channels * size_of::<T>()) as u64
+    }
+
+    /// The series as they come, which lose `dropped` points on the way.
+    pub(crate) fn order(&self, dropped: usize) -> Order {
+        match self.layout {
+            DeviceLayout::Equal { count, length } => {
+                Order::equal(count, length.saturating_sub(dropped)).dropping(dropped)
+            }
+            _ => Order::ragged(self.layout.lengths(), dropped),
+        }
     }
 }
 

@@ -47,6 +47,62 @@ pub(crate) enum Source<'a, T, M: Machine> {
     Device(DeviceBatch<'a>, &'a mut Layout<M>),
 }
 
+/// The series of an argument.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Given<'a, T> {
+    /// In memory of the host.
+    Host(&'a SeriesBatch<'a, T>),
+    /// In the caller's memory on the device.
+    Device(DeviceBatch<'a>),
+}
+
+impl<'a, T: Number> Given<'a, T> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Host(batch) => batch.len(),
+            Self::Device(batch) => batch.layout.count(),
+        }
+    }
+
+    pub(crate) fn channels(&self) -> usize {
+        match self {
+            Self::Host(batch) => batch.channels(),
+            Self::Device(batch) => batch.channels,
+        }
+    }
+
+    pub(crate) fn has_times(&self) -> bool {
+        match self {
+            Self::Host(batch) => batch.has_times(),
+            Self::Device(batch) => batch.times != 0,
+        }
+    }
+
+    /// Points of the longest.
+    pub(crate) fn longest(&self) -> usize {
+        match self {
+            Self::Host(batch) => batch.max_length(),
+            Self::Device(batch) => batch.layout.lengths().max().unwrap_or(0),
+        }
+    }
+
+    /// The series as they come, which lose `dropped` points on the way.
+    pub(crate) fn order(&self, dropped: usize) -> Order {
+        match self {
+            Self::Host(batch) => Order::given(batch, dropped),
+            Self::Device(batch) => batch.order(dropped),
+        }
+    }
+
+    /// Where they come from; the device is told of those of the caller's by `layout`.
+    pub(crate) fn source<M: Machine>(self, layout: &'a mut Layout<M>) -> Source<'a, T, M> {
+        match self {
+            Self::Host(batch) => Source::Host(batch),
+            Self::Device(batch) => Source::Device(batch, layout),
+        }
+    }
+}
+
 impl<T: Number, M: Machine> Engine<T, M> {
     pub(crate) fn new(machine: M, limit_bytes: u64) -> Self {
         let sweeper = Sweeper::new(machine.clone());

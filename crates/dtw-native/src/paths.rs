@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{Pairing, Path, Result, SearchOptions, SeriesBatch, Unobserved, bail_invalid};
+use dtw_core::{Pairing, Path, Result, SearchOptions, Unobserved, bail_invalid};
 use dtw_kernels::Kernel;
 use dtw_plan::{
     Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
@@ -10,7 +10,7 @@ use dtw_plan::{
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::engine::{Engine, Source};
+use crate::engine::{Engine, Given, Source};
 use crate::hits::Wanted;
 use crate::side::Preparation;
 use crate::state::NativePlan;
@@ -19,15 +19,11 @@ use crate::trace::{Size, Tracer, trace_kernel};
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Best paths of zipped pairs.
-    pub(crate) fn all_paths(
-        &mut self,
-        x: &SeriesBatch<'_, T>,
-        y: &SeriesBatch<'_, T>,
-    ) -> Result<Vec<Path<T>>> {
+    pub(crate) fn paths_of(&mut self, x: Given<'_, T>, y: Given<'_, T>) -> Result<Vec<Path<T>>> {
         if x.len() != y.len() {
             bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
         }
-        if x.is_empty() {
+        if x.len() == 0 {
             return Ok(Vec::new());
         }
         if !self.problem.is_subsequence() {
@@ -36,11 +32,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         // The kernel's rows are the reference; where its path ends is found first.
         let mut ends = vec![(0, T::INFINITY); x.len()];
         let observer = std::mem::replace(&mut self.observer.0, std::sync::Arc::new(Unobserved));
-        let wanted = Wanted::new(&SearchOptions::default(), y.max_length());
+        let (wanted, lengths) = (Wanted::new(&SearchOptions::default(), y.longest()), y.order(0));
         let mut search = self.search(x, y, wanted);
         search.functor = search.functor.without_starts();
         let found = search.run(Pairing::Zipped, |q, _, hits| {
-            ends[q] = hits.first().map_or((y.length(q) - 1, T::INFINITY), |hit| (hit.end, hit.distance));
+            ends[q] =
+                hits.first().map_or((lengths.length(q) - 1, T::INFINITY), |hit| (hit.end, hit.distance));
         });
         self.observer.0 = observer;
         found?;
@@ -50,8 +47,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Paths of pairs whose kernel rows are `rows`; `ends` has the last row of each and the path's cost.
     fn traced(
         &mut self,
-        rows: &SeriesBatch<'_, T>,
-        columns: &SeriesBatch<'_, T>,
+        rows: Given<'_, T>,
+        columns: Given<'_, T>,
         kind: Rows,
         ends: Option<&[(usize, T)]>,
     ) -> Result<Vec<Path<T>>> {
@@ -60,7 +57,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             self.unsupported(format!("a path of {}: the cpu backend can", self.functor.key))
         })?;
         let dropped = self.functor.preparation.dropped();
-        let (order_x, order_y) = Order::of(Pairing::Zipped, rows, columns, dropped);
+        let (order_x, order_y) = match (rows, columns) {
+            (Given::Host(rows), Given::Host(columns)) => Order::of(Pairing::Zipped, rows, columns, dropped),
+            _ => (rows.order(dropped), columns.order(dropped)),
+        };
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
         self.engine.sweeper.weigh::<T>(&self.functor, longest)?;
         let preparation = Preparation {
@@ -81,12 +81,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             banding: &mut self.banding,
             observer: &*self.observer.0,
         };
+        let [of_rows, of_columns] = &mut self.resident;
         let mut walks = Walks {
             engine: &mut self.engine,
             tracer: &mut self.tracer,
             kernel,
             preparation,
-            sources: [Source::Host(rows), Source::Host(columns)],
+            sources: [rows.source(of_rows), columns.source(of_columns)],
             budget,
             ends,
         };

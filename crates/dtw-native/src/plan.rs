@@ -9,6 +9,7 @@ use dtw_core::{
 
 use crate::Machine;
 use crate::bytes::Number;
+use crate::engine::Given;
 use crate::layout::Layout;
 use crate::state::{NativePlan, Watch};
 
@@ -78,7 +79,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
         self.problem.admits(Task::Paths)?;
         self.problem.check_input(&x, &y)?;
-        self.all_paths(&x, &y)
+        self.paths_of(Given::Host(&x), Given::Host(&y))
     }
 
     fn matches(
@@ -90,8 +91,10 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         options.check(&self.problem)?;
         self.problem.check_input(&queries, &references)?;
         match options.normalized_window {
-            None => self.subsequence_matches(&queries, &references, options),
-            Some(length) => self.window_matches(&queries, &references, options, length),
+            None => self.subsequence_matches(Given::Host(&queries), Given::Host(&references), options),
+            Some(length) => {
+                self.window_matches(Given::Host(&queries), Given::Host(&references), options, length)
+            }
         }
     }
 

@@ -9,13 +9,13 @@
 //! at. So the caller must keep what [`dtw_core::Problem::check_input`] promises of them: they are finite, and
 //! timestamps do not go back.
 
-use dtw_core::{Error, Measure, Pairing, Result, SearchOptions, bail_invalid};
+use dtw_core::{Error, Match, Measure, Pairing, Path, Result, SearchOptions, Task, bail_invalid};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
-use dtw_plan::{Form, Order, Pairs, Rows, each_tile};
+use dtw_plan::{Order, Pairs, Rows, each_tile};
 
-use crate::device_batch::{DeviceBatch, DeviceLayout};
-use crate::engine::{Distances, Source};
+use crate::device_batch::DeviceBatch;
+use crate::engine::{Distances, Given, Source};
 use crate::hits::Wanted;
 use crate::search::Search;
 use crate::side::{Preparation, blocks_for};
@@ -37,7 +37,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ///
     /// # Errors
     /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::Unsupported`] for what needs the host to put
-    /// results together (soft_dtw_divergence, msm of several channels, searches in a band): `distances` can;
+    /// results together (soft_dtw_divergence, msm of several channels): `distances` can;
     /// [`Error::OutOfMemory`] where not even one series of each side fits the memory limit.
     ///
     /// # Safety
@@ -55,11 +55,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             return Ok(());
         }
         let dropped = self.functor.preparation.dropped();
-        let order = |batch: &DeviceBatch<'_>| match batch.layout {
-            DeviceLayout::Equal { count, length } => Order::equal(count, length - dropped).dropping(dropped),
-            _ => Order::ragged(batch.layout.lengths(), dropped),
-        };
-        let (order_x, order_y) = (order(&x), order(&y));
+        let (order_x, order_y) = (x.order(dropped), y.order(dropped));
         if self.problem.is_subsequence() {
             return self.search_on_device(x, y, order_x, order_y, out);
         }
@@ -94,7 +90,61 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| device.sweep_in_place(pairs, tile))
     }
 
+    /// Best paths of zipped pairs, of series on the device. They are brought to the host, which waits for them.
+    ///
+    /// # Errors
+    /// As [`NativePlan::distances_on_device`] and [`dtw_core::Plan::paths`].
+    ///
+    /// # Safety
+    /// The addresses are memory of the machine's device with room for what the layouts say.
+    pub unsafe fn paths_on_device(&mut self, x: DeviceBatch<'_>, y: DeviceBatch<'_>) -> Result<Vec<Path<T>>> {
+        self.problem.admits(Task::Paths)?;
+        self.check_layouts(&x, &y)?;
+        self.paths_of(Given::Device(x), Given::Device(y))
+    }
+
+    /// The best matches of every query in every reference, of series on the device. They are brought to the host, which
+    /// waits for them.
+    ///
+    /// # Errors
+    /// As [`NativePlan::distances_on_device`] and [`dtw_core::Plan::matches`]; [`dtw_core::Error::OutOfMemory`] also
+    /// where a reference does not fit the memory limit whole, [`dtw_core::Error::Unsupported`] for z-normalised windows
+    /// of references with strides or in another format than the plan's.
+    ///
+    /// # Safety
+    /// As [`NativePlan::paths_on_device`].
+    pub unsafe fn matches_on_device(
+        &mut self,
+        queries: DeviceBatch<'_>,
+        references: DeviceBatch<'_>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        options.check(&self.problem)?;
+        self.check_layouts(&queries, &references)?;
+        let Some(length) = options.normalized_window else {
+            return self.subsequence_matches(Given::Device(queries), Given::Device(references), options);
+        };
+        if references.strided.is_some() {
+            return Err(self.unsupported(
+                "z-normalised windows of series with strides or in another format: copy them first"
+                    .to_owned(),
+            ));
+        }
+        self.window_matches(Given::Device(queries), Given::Device(references), options, length)
+    }
+
     fn check_resident(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
+        self.check_layouts(x, y)?;
+        let measure = &self.problem.spec().measure;
+        let what = match measure {
+            Measure::SoftDtwDivergence { .. } => "soft_dtw_divergence",
+            _ if measure.sums_channels() && self.problem.shape().channels > 1 => "msm of several channels",
+            _ => return Ok(()),
+        };
+        Err(self.unsupported(format!("{what} on device memory: pass host memory to `distances`")))
+    }
+
+    fn check_layouts(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
         let (shape, measure) = (self.problem.shape(), &self.problem.spec().measure);
         if (x.layout.count(), y.layout.count()) != (shape.n_x, shape.n_y)
             || x.channels != shape.channels
@@ -119,13 +169,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if (x.times == 0) != (y.times == 0) {
             bail_invalid!("either both x and y have timestamps or neither");
         }
-        let what = match measure {
-            Measure::SoftDtwDivergence { .. } => "soft_dtw_divergence",
-            _ if measure.sums_channels() && shape.channels > 1 => "msm of several channels",
-            _ if self.problem.is_subsequence() && self.banding.form() != Form::Full => "a search in a band",
-            _ => return Ok(()),
-        };
-        Err(self.unsupported(format!("{what} on device memory: pass host memory to `distances`")))
+        Ok(())
     }
 
     /// The cost of the best match of every pair.

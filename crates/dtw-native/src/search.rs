@@ -49,7 +49,7 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
         })
     }
 
-    /// Puts the cost of the best match of every pair in its place on the device, from `costs` on. Of no band.
+    /// Puts the cost of the best match of every pair in its place on the device, from `costs` on.
     pub(crate) fn run_in_place(self, pairing: Pairing, costs: u64) -> Result<()> {
         self.within(pairing, |sweeps, pairs| {
             let budget = sweeps.engine.budget.in_place();
@@ -239,12 +239,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let Engine { sweeper, machine, budget, .. } = &*self.engine;
         let buffer = sweeper.edges().buffer().expect("a search keeps its edges");
         for (k, (r, q)) in tile.pairs().enumerate() {
-            let (n, m) = (pairs.columns.length(q), pairs.rows.length(r));
-            let allowed = if pairs.banding.form() == Form::Full {
-                0..m
-            } else {
-                pairs.banding.ranges(n, m)?.row(n - 1)
-            };
+            let allowed = self.allowed(pairs, r, q)?;
             let hits = Searcher::hits_on_host(machine, budget, candidates, buffer, k, allowed, self.wanted)?;
             each(q, r, hits);
         }
@@ -265,9 +260,57 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let references = pairs.rows.len();
         let (r, q) = (tile.rows.start, tile.columns.start);
         let at = if tile.pairing == Pairing::Zipped { r } else { q * references + r };
+        let costs = costs + (at * size_of::<T>()) as u64;
+        if pairs.banding.form() != Form::Full {
+            return self.best_in_band(pairs, tile, &candidates, costs);
+        }
         // Zipped pairs and those of one query have the references' lengths in the order of their tasks.
         let lengths = if references > 1 { job.x.lengths } else { 0 };
-        let costs = costs + (at * size_of::<T>()) as u64;
         Searcher::<T, M>::best(&self.engine.machine, &candidates, lengths, costs)
+    }
+
+    /// The same where only the ends that the query's last row allows count: a launch for each run of pairs with the
+    /// same ends.
+    fn best_in_band(
+        &self,
+        pairs: &Pairs<'_>,
+        tile: &Rect,
+        candidates: &Candidates<'_>,
+        costs: u64,
+    ) -> Result<()> {
+        let number = size_of::<T>() as u64;
+        let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
+        if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
+            runs.push((self.allowed(pairs, tile.rows.start, tile.columns.start)?, tile.tasks()));
+        } else {
+            for (r, q) in tile.pairs() {
+                let allowed = self.allowed(pairs, r, q)?;
+                match runs.last_mut().filter(|(ends, _)| *ends == allowed) {
+                    Some((_, tasks)) => *tasks += 1,
+                    None => runs.push((allowed, 1)),
+                }
+            }
+        }
+        let mut task = 0;
+        for (ends, tasks) in runs {
+            let run = Candidates {
+                totals: candidates.totals + (task * candidates.stride + ends.start as u64) * number,
+                tasks: tasks as usize,
+                longest: ends.len(),
+                ..*candidates
+            };
+            Searcher::<T, M>::best(&self.engine.machine, &run, 0, costs + task * number)?;
+            task += tasks;
+        }
+        Ok(())
+    }
+
+    /// The ends that the last row of a query allows in a reference.
+    fn allowed(&self, pairs: &Pairs<'_>, reference: usize, query: usize) -> Result<Range<usize>> {
+        let (n, m) = (pairs.columns.length(query), pairs.rows.length(reference));
+        if pairs.banding.form() == Form::Full {
+            return Ok(0..m);
+        }
+        Ok(pairs.banding.ranges(n, m)?.row(n - 1))
     }
 }

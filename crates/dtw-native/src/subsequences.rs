@@ -1,11 +1,11 @@
 //! Matches of any length: in whole references where they fit the memory, else block after block.
 
 use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
-use dtw_plan::{Form, Order};
+use dtw_plan::Form;
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::engine::Source;
+use crate::engine::Given;
 use crate::hits::Wanted;
 use crate::search::Search;
 use crate::state::NativePlan;
@@ -14,10 +14,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// A search, to be run.
     pub(crate) fn search<'a>(
         &'a mut self,
-        queries: &'a SeriesBatch<'a, T>,
-        references: &'a SeriesBatch<'a, T>,
+        queries: Given<'a, T>,
+        references: Given<'a, T>,
         wanted: Wanted,
     ) -> Search<'a, T, M> {
+        let [of_queries, of_references] = &mut self.resident;
         Search {
             engine: &mut self.engine,
             searcher: &mut self.searcher,
@@ -26,9 +27,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             observer: &*self.observer.0,
             wanted,
             channels: queries.channels(),
-            references: Order::given(references, 0),
-            queries: Order::given(queries, 0),
-            sources: [Source::Host(references), Source::Host(queries)],
+            references: references.order(0),
+            queries: queries.order(0),
+            sources: [references.source(of_references), queries.source(of_queries)],
         }
     }
 
@@ -46,7 +47,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         };
         let options = SearchOptions::default();
         let banded = self.banding.form() != Form::Full;
-        let mut search = self.search(queries, references, Wanted::new(&options, references.max_length()));
+        let wanted = Wanted::new(&options, references.max_length());
+        let mut search = self.search(Given::Host(queries), Given::Host(references), wanted);
         search.functor = search.functor.without_starts();
         // A band needs the whole reference.
         if banded || search.fits(pairing) {
@@ -58,12 +60,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// The best matches of every query in every reference, in that order.
     pub(crate) fn subsequence_matches(
         &mut self,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
+        queries: Given<'_, T>,
+        references: Given<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
-        let wanted = Wanted::new(options, references.max_length());
+        let wanted = Wanted::new(options, references.longest());
         if wanted.top_k == 0 || matches.is_empty() {
             return Ok(matches);
         }
@@ -71,10 +73,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let put = |q: usize, r: usize, hits: Vec<Match<T>>| matches[q * columns + r] = hits;
         let banded = self.banding.form() != Form::Full;
         let mut search = self.search(queries, references, wanted);
-        if banded || search.fits(Pairing::Cross) {
-            search.run(Pairing::Cross, put)?;
-        } else {
-            self.each_in_blocks(Pairing::Cross, queries, references, options, put)?;
+        match (queries, references) {
+            (Given::Host(queries), Given::Host(references)) if !banded && !search.fits(Pairing::Cross) => {
+                self.each_in_blocks(Pairing::Cross, queries, references, options, put)?;
+            }
+            _ => search.run(Pairing::Cross, put)?,
         }
         Ok(matches)
     }

@@ -12,6 +12,7 @@ use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
 use crate::side::Bring;
 use crate::state::NativePlan;
+use crate::windows::Raw;
 
 /// Windows of a block, where memory allows: enough for many launches that fill the device.
 const MOST_WINDOWS: u64 = 1 << 20;
@@ -69,7 +70,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             if windows == 0 {
                 continue;
             }
-            self.windows(&preparation, &order, &places, points, length)?;
+            self.windows(&preparation, &order, &places, Raw::Host(points), windows, length)?;
             let totals = self.searcher.totals.buffer().expect("the costs are there");
             for (q, selection) in selections.iter_mut().enumerate() {
                 costs.clear();

@@ -2,35 +2,53 @@
 
 use std::ops::Range;
 
-use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, SeriesBatch};
-use dtw_plan::{Order, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
+use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, bail_invalid};
+use dtw_plan::{Axis, Order, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
 use crate::Machine;
 use crate::bytes::Number;
+use crate::engine::Given;
 use crate::hits::{Candidates, Searcher, Wanted};
-use crate::side::{Bring, Preparation};
+use crate::side::Preparation;
 use crate::state::NativePlan;
 use crate::sweep::Job;
+
+/// The packed values of a reference.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Raw<'a, T> {
+    Host(&'a [T]),
+    /// Where they are on the device.
+    Device(u64),
+}
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// The best windows of `length` points for every query in every reference, in that order.
     pub(crate) fn window_matches(
         &mut self,
-        queries: &SeriesBatch<'_, T>,
-        references: &SeriesBatch<'_, T>,
+        queries: Given<'_, T>,
+        references: Given<'_, T>,
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        options.check_windows(references)?;
+        let order_references = references.order(0);
+        match references {
+            Given::Host(references) => options.check_windows(references)?,
+            Given::Device(_) => {
+                if let Some(r) = (0..references.len()).find(|r| order_references.length(*r) < length) {
+                    let points = order_references.length(r);
+                    bail_invalid!("reference {r} has {points} points, fewer than a window of {length}");
+                }
+            }
+        }
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
         if options.top_k == 0 || matches.is_empty() {
             return Ok(matches);
         }
-        let order = Order::given(queries, 0);
+        let order = queries.order(0);
         for n in order.distinct() {
             self.banding.cells(n, length)?;
         }
-        let longest = references.max_length() - length + 1;
+        let longest = references.longest() - length + 1;
         let wanted = Wanted::new(options, longest);
         let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
         let preparation = self.window_preparation(queries.channels());
@@ -44,6 +62,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let longest_query = (0..queries.len()).map(query_bytes).max().unwrap_or(0);
         if longest_query > budget.sides / 2 {
             // Too many windows for their costs to be there at once.
+            let (Given::Host(queries), Given::Host(references)) = (queries, references) else {
+                return Err(budget.exceeded("the costs of all windows", longest_query, budget.sides / 2));
+            };
             for (r, reference) in references.iter().enumerate() {
                 let mut reference = InMemory::new(reference);
                 let hits = self.window_matches_in_blocks(queries, &mut reference, options, length)?;
@@ -55,14 +76,15 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         }
         for places in cut(queries.len(), budget.sides / 2, &budget, query_bytes)? {
             stop_if_cancelled(&*self.observer.0)?;
-            let engine = &mut self.engine;
-            let (machine, staging) = (&engine.machine, &mut engine.staging);
-            let series = Bring { batch: queries, order: &order, places: &places };
-            engine.x.load(machine, staging, &budget, &preparation, series)?;
+            let mut source = queries.source(&mut self.resident[0]);
+            self.engine.load(Axis::Rows, &mut source, &preparation, &order, &places)?;
             for r in 0..references.len() {
-                let values = references.get(r).values;
-                self.windows(&preparation, &order, &places, values, length)?;
-                let windows = references.length(r) - length + 1;
+                let windows = order_references.length(r) - length + 1;
+                let reference = match references {
+                    Given::Host(batch) => Raw::Host(batch.get(r).values),
+                    Given::Device(batch) => Raw::Device(batch.first_value::<T>(r)),
+                };
+                self.windows(&preparation, &order, &places, reference, windows, length)?;
                 let candidates = Candidates {
                     totals: self.searcher.totals.address(),
                     starts: 0,
@@ -107,11 +129,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         preparation: &Preparation,
         order: &Order,
         places: &Range<usize>,
-        reference: &[T],
+        reference: Raw<'_, T>,
+        windows: usize,
         length: usize,
     ) -> Result<()> {
         let (engine, channels) = (&mut self.engine, preparation.channels);
-        let windows = reference.len() / channels - length + 1;
         let budget = engine.budget;
         let totals = places.len() * windows * size_of::<T>();
         self.searcher.totals.reserve(&engine.machine, totals)?;
@@ -128,8 +150,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         for first in (0..windows).step_by(most as usize) {
             stop_if_cancelled(&*self.observer.0)?;
             let count = windows.min(first + most as usize) - first;
-            let raw = &reference[first * channels..(first + count + length - 1) * channels];
-            let raw = engine.staging.upload(&engine.machine, raw)?;
+            let raw = match reference {
+                Raw::Host(values) => {
+                    let values = &values[first * channels..(first + count + length - 1) * channels];
+                    engine.staging.upload(&engine.machine, values)?
+                }
+                Raw::Device(address) => address + first as u64 * point,
+            };
             engine.y.load_windows(&engine.machine, preparation, raw, count, length)?;
             let own = Order::equal(count, length);
             let rect = Rect { rows: places.clone(), columns: 0..count, pairing: Pairing::Cross };

@@ -35,6 +35,7 @@ fn specs() -> Vec<Spec> {
         Spec::new(Measure::Wddtw { g: 0.1 }),
         Spec::soft_dtw(0.5),
         Spec::subsequence_dtw(LocalCost::Manhattan),
+        Spec::subsequence_dtw(LocalCost::Manhattan).with_band(Band::sakoe_chiba(15)),
     ]
 }
 

@@ -33,6 +33,8 @@ fn specs() -> Vec<Spec> {
         Spec::soft_dtw(0.5),
         Spec::new(Measure::Wddtw { g: 0.1 }),
         Spec::subsequence_dtw(LocalCost::Manhattan),
+        Spec::subsequence_dtw(LocalCost::Manhattan)
+            .with_band(Band::Slanted { radius: dtw_core::Radius::Points(45) }),
     ]
 }
 

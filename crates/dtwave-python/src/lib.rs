@@ -15,6 +15,8 @@ mod learn;
 mod matrix;
 mod measures;
 mod progress;
+#[cfg(feature = "cuda")]
+mod resident;
 
 use pyo3::prelude::*;
 
@@ -39,6 +41,9 @@ mod _native {
     use super::measures::Spec;
     #[pymodule_export]
     use super::progress::Bar;
+    #[cfg(feature = "cuda")]
+    #[pymodule_export]
+    use super::resident::Gpu;
 
     use pyo3::prelude::*;
 

@@ -35,6 +35,9 @@ pub use dtw_core::{
     Observer, OwnedBatch, Pairing, Path, Plan, Problem, Radius, Result, SearchOptions, Series, SeriesBatch,
     Shape, Spec, Task, Tile, TilePlan, measure, normalize,
 };
+/// Distances of series that are in a GPU's memory, on streams and scratch memory of the caller's.
+#[cfg(feature = "cuda")]
+pub use dtw_cuda as cuda;
 pub use dtw_learn as learn;
 pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};
 pub use session::{GradientResult, Session};

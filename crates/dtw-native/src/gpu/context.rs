@@ -48,8 +48,8 @@ struct Before<D: Driver>(Option<Context>, std::marker::PhantomData<D>);
 
 impl<D: Driver> Before<D> {
     /// `other` is going to be current.
-    fn entering(other: Option<Context>) -> Self {
-        Self(D::current().filter(|current| Some(*current) != other), std::marker::PhantomData)
+    fn entering(other: Context) -> Self {
+        Self(D::current().filter(|current| *current != other), std::marker::PhantomData)
     }
 }
 
@@ -109,7 +109,6 @@ impl<D: Driver> Shared<D> {
         }
         // Whoever is in the driver with the lost context leaves first, and nobody enters it again.
         let alone = old.as_ref().map(|old| old.users.write());
-        let _before = Before::<D>::entering(None);
         let context = Arc::new(Self {
             ordinal,
             opened: D::open(ordinal, is_lost)?,
@@ -153,7 +152,7 @@ impl<D: Driver> Shared<D> {
                 "the device's context was lost in an earlier call: make a new plan, which opens a fresh one";
             return Err(Error::Backend { backend: D::NAME, reason: text.into() });
         };
-        let before = Before::entering(Some(self.opened.context));
+        let before = Before::entering(self.opened.context);
         // SAFETY: the context is open as long as `self` lives.
         self.check("the device", unsafe { D::make_current(self.opened.context) })?;
         Ok(Entered { _user: user, _before: before })

@@ -107,8 +107,8 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// The devices that this process has opened.
     fn known() -> &'static Known<Self>;
 
-    /// Opens device `ordinal` and makes its context current on this thread. With `renew` the context is made anew
-    /// first, because it was lost.
+    /// Opens device `ordinal`. With `renew` the context is made anew first, because it was lost. Another context that
+    /// is current on this thread stays so.
     ///
     /// # Errors
     /// Why there is no such device, and what to do.
@@ -120,7 +120,8 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// It came from [`Driver::open`], and nothing of it is used from now on.
     unsafe fn close(ordinal: usize, context: Context);
 
-    /// The context that is current on this thread, if one is that is open; `None` also if the driver cannot say.
+    /// The context that is current on this thread, if one is that is open; `None` also if the driver cannot say. A
+    /// device is open.
     fn current() -> Option<Context>;
 
     /// Makes the context current on this thread.

@@ -230,7 +230,9 @@ impl Driver for Fake {
         open.insert(ordinal, (context, renewals));
         let device = Device { has_damaged_images: ordinal == DAMAGED, ..Device::default() };
         lock(&CONTEXTS).insert(context, device);
-        CURRENT.set(context);
+        if Self::current().is_none() {
+            CURRENT.set(context);
+        }
         Ok(Opened {
             context: Context(context),
             name: "a fake".to_owned(),

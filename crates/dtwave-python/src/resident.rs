@@ -1,0 +1,263 @@
+//! Series and results in a GPU's memory, which is the caller's: addresses in, nothing out. The call returns when its
+//! work is on the stream.
+
+use std::any::Any;
+use std::sync::{Mutex, PoisonError};
+
+use dtwave::cuda::{
+    CudaBackend, CudaMachine, DeviceBatch, DeviceLayout, Format, Lent, NativePlan, Number, Scratch, Strided,
+    normalize_on_device,
+};
+use dtwave::{Pairing, Plan, Problem, Shape};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::errors::Failure;
+use crate::measures::Spec;
+
+/// Most plans that wait for their next call.
+const MOST: usize = 16;
+
+/// A plan that takes its memory from the caller.
+type Lending<T> = NativePlan<T, Lent<CudaMachine>>;
+
+/// A GPU for arrays that are in its memory, and the plans that wait.
+#[pyclass(frozen, module = "dtwave._native")]
+pub(crate) struct Gpu {
+    backend: CudaBackend,
+    memory_limit: u64,
+    /// Boxed [`Lending`] plans of both number types, the latest used last.
+    plans: Mutex<Vec<Box<dyn Any + Send>>>,
+}
+
+/// Series on the device: `(address, format, (series, points, channels), strides, times, lengths, room)`. Strides are
+/// counted in numbers. `lengths` are those of padded series that lie `room` points apart; without `room` they follow
+/// each other.
+pub(crate) struct Side {
+    address: u64,
+    format: Format,
+    shape: (usize, usize, usize),
+    strides: (i64, i64, i64),
+    times: u64,
+    layout: Layout,
+}
+
+enum Layout {
+    Equal,
+    /// Offsets.
+    Ragged(Vec<usize>),
+    Padded(Vec<usize>, usize),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Side {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        type Parts<'a> = (
+            u64,
+            std::borrow::Cow<'a, str>,
+            (usize, usize, usize),
+            (i64, i64, i64),
+            u64,
+            Option<Vec<usize>>,
+            Option<usize>,
+        );
+        let (address, format, shape, strides, times, lengths, room): Parts<'_> = object.extract()?;
+        let format = match &*format {
+            "f32" => Format::F32,
+            "f64" => Format::F64,
+            "f16" => Format::F16,
+            "bf16" => Format::Bf16,
+            other => return Err(PyTypeError::new_err(format!("no kernel reads {other}"))),
+        };
+        let layout = match (lengths, room) {
+            (None, _) => Layout::Equal,
+            (Some(lengths), Some(room)) => Layout::Padded(lengths, room),
+            (Some(lengths), None) => {
+                let ends = lengths.iter().scan(0, |end, length| {
+                    *end += length;
+                    Some(*end)
+                });
+                Layout::Ragged(std::iter::once(0).chain(ends).collect())
+            }
+        };
+        Ok(Self { address, format, shape, strides, times, layout })
+    }
+}
+
+impl Side {
+    fn layout(&self) -> DeviceLayout<'_> {
+        match &self.layout {
+            Layout::Equal => DeviceLayout::Equal { count: self.shape.0, length: self.shape.1 },
+            Layout::Ragged(offsets) => DeviceLayout::Ragged(offsets),
+            Layout::Padded(lengths, room) => DeviceLayout::Padded { lengths, room: *room },
+        }
+    }
+
+    fn longest(&self) -> usize {
+        match &self.layout {
+            Layout::Equal => self.shape.1,
+            Layout::Ragged(offsets) => offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0),
+            Layout::Padded(lengths, _) => lengths.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    fn batch<T: Number>(&self) -> DeviceBatch<'_> {
+        let (_, points, channels) = self.shape;
+        let (series, point, channel) = self.strides;
+        let own = if size_of::<T>() == 4 { Format::F32 } else { Format::F64 };
+        // Where there is one of something, its stride does not matter.
+        let is_packed = self.format == own
+            && (channels == 1 || channel == 1)
+            && point == channels as i64
+            && match self.layout {
+                Layout::Equal => self.shape.0 == 1 || series == (points * channels) as i64,
+                _ => true,
+            };
+        let strided = Strided { format: self.format, series, point, channel };
+        DeviceBatch {
+            values: self.address,
+            strided: (!is_packed).then_some(strided),
+            times: self.times,
+            channels,
+            layout: self.layout(),
+        }
+    }
+}
+
+#[pymethods]
+impl Gpu {
+    /// The GPU of this number, with at most this many bytes of scratch for a call.
+    #[new]
+    fn new(py: Python<'_>, ordinal: usize, memory_limit: u64) -> PyResult<Self> {
+        let backend = py.detach(|| CudaBackend::with_device(ordinal)).map_err(Failure::from)?;
+        Ok(Self { backend, memory_limit, plans: Mutex::default() })
+    }
+
+    /// Puts distances on `stream`: of zipped pairs, else of all pairs, without `y` of `x` with itself (`symmetric`: half
+    /// of them). `lend` is called with a number of bytes; it returns an address and what keeps the memory there.
+    #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
+    fn distances(
+        &self,
+        py: Python<'_>,
+        x: Side,
+        y: Option<Side>,
+        spec: &Spec,
+        pairing: &str,
+        is_double: bool,
+        stream: usize,
+        out: u64,
+        lend: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let pairing = match pairing {
+            "cross" => Pairing::Cross,
+            "zipped" => Pairing::Zipped,
+            "symmetric" => Pairing::SelfSymmetric,
+            other => return Err(PyValueError::new_err(format!("no pairing {other:?}"))),
+        };
+        let y = y.as_ref().unwrap_or(&x);
+        let call = Call { sides: [&x, y], spec, pairing, stream, out };
+        if is_double { self.call::<f64>(py, &call, lend) } else { self.call::<f32>(py, &call, lend) }
+    }
+
+    /// Puts z-normalisation of `count` packed series on `stream`.
+    #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
+    fn z_normalize(
+        &self,
+        py: Python<'_>,
+        input: u64,
+        output: u64,
+        count: usize,
+        length: usize,
+        is_double: bool,
+        stream: usize,
+    ) -> PyResult<()> {
+        let done = py.detach(|| {
+            // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
+            let machine = unsafe { self.backend.machine().on_stream(stream_of(stream)) }?;
+            // SAFETY: the Python half takes addresses and sizes from arrays.
+            unsafe {
+                if is_double {
+                    normalize_on_device::<f64, _>(&machine, input, output, count, length)
+                } else {
+                    normalize_on_device::<f32, _>(&machine, input, output, count, length)
+                }
+            }
+        });
+        Ok(done.map_err(Failure::from)?)
+    }
+}
+
+fn stream_of(stream: usize) -> *mut std::ffi::c_void {
+    std::ptr::with_exposed_provenance_mut(stream)
+}
+
+/// What a call computes.
+struct Call<'a> {
+    sides: [&'a Side; 2],
+    spec: &'a Spec,
+    pairing: Pairing,
+    stream: usize,
+    out: u64,
+}
+
+impl Gpu {
+    fn call<T: Number>(&self, py: Python<'_>, call: &Call<'_>, lend: &Bound<'_, PyAny>) -> PyResult<()> {
+        let [x, y] = call.sides;
+        let (on_x, on_y) = (x.batch::<T>(), y.batch::<T>());
+        if x.shape.2 != y.shape.2 {
+            let text = format!("x has {} channels, y has {}: they must be equal", x.shape.2, y.shape.2);
+            return Err(PyValueError::new_err(text));
+        }
+        let shape = Shape {
+            n_x: x.shape.0,
+            n_y: y.shape.0,
+            max_length_x: x.longest(),
+            max_length_y: y.longest(),
+            channels: x.shape.2,
+        };
+        let problem = Problem::new(call.spec.0.clone(), call.pairing, shape).map_err(Failure::from)?;
+        let problem = problem.with_memory_limit(self.memory_limit);
+        let mut plan = self.plan::<T>(&problem)?;
+        let prepared = py.detach(|| {
+            // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
+            let machine = unsafe { plan.machine().machine().for_a_call_on(stream_of(call.stream)) }?;
+            let bytes = plan.scratch_bytes_on_device(&machine, on_x, on_y)?;
+            Ok::<_, dtwave::Error>((machine, bytes))
+        });
+        let (machine, bytes) = prepared.map_err(Failure::from)?;
+        let (address, _owner): (u64, Option<Py<PyAny>>) =
+            if bytes > 0 { lend.call1((bytes,))?.extract()? } else { (0, None) };
+        let done = py.detach(|| {
+            // SAFETY: the Python half takes addresses and sizes from arrays, which live until this call ends. Their
+            // memory is given to others in the order of the stream.
+            unsafe { plan.distances_in(&machine, Scratch { address, bytes }, on_x, on_y, call.out) }
+        });
+        done.map_err(Failure::from)?;
+        self.keep(plan);
+        Ok(())
+    }
+
+    /// A plan that waits, or a new one.
+    fn plan<T: Number>(&self, problem: &Problem) -> Result<Box<Lending<T>>, Failure> {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = plans.iter().rposition(|plan| {
+            plan.downcast_ref::<Lending<T>>().is_some_and(|plan| plan.problem() == problem)
+        });
+        let found = at.and_then(|at| plans.remove(at).downcast::<Lending<T>>().ok());
+        drop(plans);
+        if let Some(plan) = found.filter(|plan| plan.is_usable()) {
+            return Ok(plan);
+        }
+        use dtwave::cuda::Machine as _;
+        Ok(Box::new(Lending::<T>::new(Lent::new(self.backend.machine().own_queue()?), problem)?))
+    }
+
+    fn keep<T: Number>(&self, plan: Box<Lending<T>>) {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        plans.push(plan);
+        let oldest = (plans.len() > MOST).then(|| plans.remove(0));
+        drop(plans);
+        drop(oldest);
+    }
+}

@@ -1,0 +1,211 @@
+"""The libraries whose arrays may be in a GPU's memory: what a call asks of PyTorch and of CuPy.
+
+Neither is imported here. An array can only have come from a library that is imported already.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Protocol, Sequence
+
+import numpy as np
+
+from ._native import DeviceError
+
+#: The number types that kernels read, by the name that libraries give them.
+_FORMATS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
+
+#: Whole numbers, which become float64 first.
+_WHOLE = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+
+
+@dataclass
+class View:
+    """An array on a GPU: where it is and how it lies. Strides are counted in numbers."""
+
+    array: Any
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    format: str
+
+
+class Library(Protocol):
+    """What a call asks of a library. Everything happens on its current stream of the GPU."""
+
+    name: str
+
+    def view(self, array: Any, name: str) -> View:
+        """The array, in place; whole numbers as float64.
+
+        Errors: `TypeError` for what holds no real numbers.
+        """
+
+    def stream(self, ordinal: int) -> int: ...
+
+    def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any: ...
+
+    def lend(self, size: int, ordinal: int) -> tuple[int, Any]:
+        """Memory of so many bytes from the library's pool: its address, and what keeps it."""
+
+    def packed(self, array: Any, number: np.dtype[Any]) -> Any:
+        """The array in C order and of this number type: a copy unless it is so already."""
+
+    def joined(self, arrays: Sequence[Any]) -> Any:
+        """The arrays, one after the other along the first axis."""
+
+    def smallest(self, matrix: Any, k: int, largest: bool) -> tuple[Any, Any]:
+        """Indices and values of the k smallest (or largest) of each column, `[columns, k]`, equal ones in order."""
+
+    def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
+        """The matrix with what no neighbour is in places (i, i - first_column), changed in place."""
+
+    def upper(self, matrix: Any) -> Any:
+        """The upper triangle of a square matrix without its diagonal, row by row."""
+
+    def to_numpy(self, array: Any) -> Any:
+        """A copy in the host's memory; waits for it."""
+
+
+def _format(name: str, what: str) -> str:
+    if name in _FORMATS:
+        return _FORMATS[name]
+    kinds = {"bool": "booleans", "complex64": "complex numbers", "complex128": "complex numbers"}
+    raise TypeError(f"{what} is an array of {kinds.get(name, 'type ' + name)}: expected real numbers")
+
+
+class Torch:
+    """PyTorch's tensors."""
+
+    name = "PyTorch"
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.dtypes = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64}
+        self.formats = {getattr(torch, name): short for name, short in _FORMATS.items()}
+
+    def view(self, array: Any, name: str) -> View:
+        torch = self.torch
+        if array.layout is not torch.strided:
+            raise TypeError(f"{name} is a {array.layout} tensor: pass {name}.to_dense()")
+        if array.is_neg():
+            # Negated only when it is read.
+            array = array.resolve_neg()
+        format = self.formats.get(array.dtype)
+        if format is None:
+            known = str(array.dtype).removeprefix("torch.")
+            if known not in _WHOLE:
+                _format(known, name)
+            array, format = array.to(torch.float64), "f64"
+        return View(array, array.data_ptr(), tuple(array.shape), array.stride(), format)
+
+    def stream(self, ordinal: int) -> int:
+        stream: int = self.torch.cuda.current_stream(ordinal).cuda_stream
+        return stream
+
+    def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
+        return self.torch.empty(shape, dtype=self.dtypes[number], device=f"cuda:{ordinal}")
+
+    def lend(self, size: int, ordinal: int) -> tuple[int, Any]:
+        block = self.torch.empty(size, dtype=self.torch.uint8, device=f"cuda:{ordinal}")
+        return block.data_ptr(), block
+
+    def packed(self, array: Any, number: np.dtype[Any]) -> Any:
+        return array.detach().to(self.dtypes[number]).contiguous()
+
+    def joined(self, arrays: Sequence[Any]) -> Any:
+        return self.torch.cat([array.detach() for array in arrays])
+
+    def smallest(self, matrix: Any, k: int, largest: bool) -> tuple[Any, Any]:
+        found = self.torch.sort(matrix, dim=0, descending=largest, stable=True)
+        return found.indices[:k].T.contiguous(), found.values[:k].T.contiguous()
+
+    def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
+        self.torch.diagonal(matrix, -first_column).fill_(float("-inf" if largest else "inf"))
+        return matrix
+
+    def upper(self, matrix: Any) -> Any:
+        rows, columns = self.torch.triu_indices(*matrix.shape, 1, device=matrix.device)
+        return matrix[rows, columns]
+
+    def to_numpy(self, array: Any) -> Any:
+        array = array.detach().cpu()
+        return (array.float() if array.dtype == self.torch.bfloat16 else array).numpy()
+
+
+class CuPy:
+    """CuPy's arrays."""
+
+    name = "CuPy"
+
+    def __init__(self, cupy: Any) -> None:
+        self.cupy = cupy
+
+    def view(self, array: Any, name: str) -> View:
+        known = str(array.dtype)
+        if known in _WHOLE:
+            array, known = array.astype("float64"), "float64"
+        format = _format(known, name)
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+        return View(array, array.data.ptr, tuple(array.shape), strides, format)
+
+    def stream(self, ordinal: int) -> int:
+        with self.cupy.cuda.Device(ordinal):
+            stream: int = self.cupy.cuda.get_current_stream().ptr
+        return stream
+
+    def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
+        with self.cupy.cuda.Device(ordinal):
+            return self.cupy.empty(shape, dtype=number)
+
+    def lend(self, size: int, ordinal: int) -> tuple[int, Any]:
+        with self.cupy.cuda.Device(ordinal):
+            block = self.cupy.cuda.alloc(size)
+        return block.ptr, block
+
+    def packed(self, array: Any, number: np.dtype[Any]) -> Any:
+        return self.cupy.ascontiguousarray(array, dtype=number)
+
+    def joined(self, arrays: Sequence[Any]) -> Any:
+        return self.cupy.concatenate(arrays)
+
+    def smallest(self, matrix: Any, k: int, largest: bool) -> tuple[Any, Any]:
+        cupy = self.cupy
+        # CuPy's sort keeps the order of equal values.
+        order = cupy.argsort(-matrix if largest else matrix, axis=0)[:k]
+        values = cupy.take_along_axis(matrix, order, axis=0)
+        return cupy.ascontiguousarray(order.T), cupy.ascontiguousarray(values.T)
+
+    def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
+        columns = self.cupy.arange(matrix.shape[1])
+        matrix[columns + first_column, columns] = float("-inf" if largest else "inf")
+        return matrix
+
+    def upper(self, matrix: Any) -> Any:
+        rows, columns = self.cupy.triu_indices(matrix.shape[0], 1)
+        return matrix[rows, columns]
+
+    def to_numpy(self, array: Any) -> Any:
+        return self.cupy.asnumpy(array)
+
+
+_MADE: dict[str, Library] = {}
+
+
+def library_of(value: Any, name: str) -> Library:
+    """The library of an array on a GPU.
+
+    Errors: `dtwave.DeviceError` for one that dtwave does not know, with what to do.
+    """
+    # A subclass is of the library of its class: torch.nn.Parameter is a tensor.
+    roots = {base.__module__.split(".")[0] for base in type(value).__mro__}
+    for root, make in (("torch", Torch), ("cupy", CuPy)):
+        if root in roots and root in sys.modules:
+            if root not in _MADE:
+                _MADE[root] = make(sys.modules[root])
+            return _MADE[root]
+    raise DeviceError(
+        f"{name} is a {type(value).__module__}.{type(value).__qualname__} on a GPU, where dtwave takes PyTorch's tensors and "
+        f"CuPy's arrays: pass torch.from_dlpack({name}) or cupy.from_dlpack({name}), which copy nothing"
+    )

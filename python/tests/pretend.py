@@ -1,0 +1,158 @@
+"""A GPU that is not there: its memory is the host's, and its kernels are the CPU backend. What comes before and after a
+kernel is then as on a GPU: addresses, strides, lengths, streams, whose memory is lent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from dtwave import _libraries, _native, _resident
+
+NUMBERS = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
+FORMATS = {np.dtype(number): short for short, number in NUMBERS.items()}
+FORMATS[np.dtype(np.int64)] = "f64"
+
+
+class Array(np.ndarray):
+    """An array on the GPU of this number."""
+
+    device = 0
+
+    def __array_finalize__(self, source):
+        self.device = getattr(source, "device", 0)
+
+    def __dlpack_device__(self):
+        return (2, self.device)
+
+
+def on_gpu(values, device=0):
+    """A copy there."""
+    array = np.array(values).view(Array)
+    array.device = device
+    return array
+
+
+class Library:
+    """The library that these arrays are of."""
+
+    name = "Pretend"
+
+    def __init__(self):
+        self.lent = []
+
+    def view(self, array, name):
+        if array.dtype not in FORMATS:
+            raise TypeError(f"{name} is an array of {array.dtype}: expected real numbers")
+        if array.dtype.kind == "i":
+            array = array.astype(np.float64)
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+        return _libraries.View(array, array.ctypes.data, array.shape, strides, FORMATS[array.dtype])
+
+    def stream(self, ordinal):
+        return 0
+
+    def empty(self, shape, number, ordinal):
+        return on_gpu(np.full(shape, np.nan, number), ordinal)
+
+    def lend(self, size, ordinal):
+        self.lent.append(size)
+        return 256, object()
+
+    def packed(self, array, number):
+        return np.ascontiguousarray(array, number).view(Array)
+
+    def joined(self, arrays):
+        return np.concatenate([np.asarray(array) for array in arrays]).view(Array)
+
+    def smallest(self, matrix, k, largest):
+        matrix = np.asarray(matrix)
+        order = np.argsort(-matrix if largest else matrix, axis=0, kind="stable")[:k]
+        return order.T.copy(), np.take_along_axis(matrix, order, axis=0).T.copy()
+
+    def without_diagonal(self, matrix, first_column, largest):
+        columns = np.arange(matrix.shape[1])
+        matrix[columns + first_column, columns] = -np.inf if largest else np.inf
+        return matrix
+
+    def upper(self, matrix):
+        return matrix[np.triu_indices(len(matrix), 1)]
+
+    def to_numpy(self, array):
+        return np.array(array)
+
+
+class Gpu:
+    """What the native half is on a GPU."""
+
+    def __init__(self, ordinal, memory_limit):
+        self.calls = []
+        self.engine = _native.Engine("cpu", 1, memory_limit)
+
+    def distances(self, x, y, spec, pairing, is_double, stream, out, lend):
+        number = np.dtype(np.float64 if is_double else np.float32)
+        self.calls.append((pairing, len(x[2]) and x[2][0], number))
+        lend(1 << 10)
+        sides = [_packed(side, number) for side in (x, y) if side is not None]
+        first, second = sides[0], sides[1] if len(sides) > 1 else None
+        if pairing == "symmetric":
+            assert second is None
+        elif second is None:
+            second = first
+        count_x, count_y = x[2][0], (y or x)[2][0]
+        shape = (count_x,) if pairing == "zipped" else (count_x, count_y)
+        found = np.empty(shape, number)
+        _native.distances(first, second, spec, self.engine, pairing == "zipped", found, None)
+        _at(out, found.size, number)[:] = found.ravel()
+
+    def z_normalize(self, source, target, count, length, is_double, stream):
+        number = np.dtype(np.float64 if is_double else np.float32)
+        values = _at(source, count * length, number).reshape(count, length, 1)
+        _at(target, count * length, number)[:] = _native.z_normalize((values, None, None)).ravel()
+
+
+def _at(address, count, number):
+    kind = {8: ctypes.c_double, 4: ctypes.c_float, 2: ctypes.c_uint16}[number.itemsize]
+    return np.ctypeslib.as_array((kind * max(count, 1)).from_address(address))[:count].view(number)
+
+
+def _packed(side, number):
+    """The series that a call is told of, read number by number."""
+    address, format, (count, length, channels), strides, times, lengths, room = side
+    own = np.dtype(NUMBERS[format])
+
+    def series(first, points):
+        rows = np.empty((points, channels), number)
+        for point in range(points):
+            for channel in range(channels):
+                offset = first + point * strides[1] + channel * strides[2]
+                rows[point, channel] = _at(address + offset * own.itemsize, 1, own)[0]
+        return rows
+
+    if lengths is None:
+        values = np.stack([series(s * strides[0], length) for s in range(count)])
+        offsets, firsts, many = None, [s * length for s in range(count)], [length] * count
+    else:
+        firsts = [s * room for s in range(count)] if room is not None else np.cumsum([0, *lengths])[:-1]
+        values = np.concatenate([series(int(first) * strides[1], n) for first, n in zip(firsts, lengths)])
+        offsets, many = np.cumsum([0, *lengths]).astype(np.int64), lengths
+    stamps = None
+    if times:
+        stamps = np.concatenate([_at(times + int(f) * number.itemsize, n, number) for f, n in zip(firsts, many)])
+    return values, offsets, stamps
+
+
+def install(monkeypatch):
+    """Puts the pretended GPUs in place of real ones; the library and the GPUs that calls have used."""
+    library, gpus = Library(), {}
+    plain = _libraries.library_of
+    monkeypatch.setattr(
+        _libraries, "library_of", lambda value, name: library if isinstance(value, Array) else plain(value, name)
+    )
+
+    def gpu(ordinal, memory_limit):
+        return gpus.setdefault((ordinal, memory_limit), Gpu(ordinal, memory_limit))
+
+    monkeypatch.setattr(_resident, "_gpu", gpu)
+    return library, gpus

@@ -1,0 +1,207 @@
+"""Arrays in a GPU's memory, on a GPU that is pretended: what is read, where results go, what is refused."""
+
+import numpy as np
+import pretend
+import pytest
+from pretend import on_gpu
+
+import dtwave
+
+RNG = np.random.default_rng(41)
+X = RNG.normal(size=(6, 9, 2))
+Y = RNG.normal(size=(5, 7, 2))
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    return pretend.install(monkeypatch)
+
+
+def same(found, expected):
+    assert isinstance(found, pretend.Array) and found.dtype == np.asarray(expected).dtype
+    assert np.array_equal(np.asarray(found), expected)
+
+
+def test_results_are_where_the_series_are(pretended):
+    library, gpus = pretended
+    x, y = on_gpu(X, 1), on_gpu(Y, 1)
+    for measure in ("dtw", "erp", "subsequence_dtw"):
+        same(dtwave.pairwise(x, y, measure=measure), dtwave.pairwise(X, Y, measure=measure))
+        same(dtwave.zipped(x[:5], y, measure=measure), dtwave.zipped(X[:5], Y, measure=measure))
+    same(dtwave.pairwise(x), dtwave.pairwise(X))
+    same(dtwave.pairwise(x, measure="subsequence_dtw"), dtwave.pairwise(X, measure="subsequence_dtw"))
+    found = dtwave.distance(x[0], y[0], band=3)
+    assert found.shape == () and found == dtwave.distance(X[0], Y[0], band=3)
+    assert dtwave.distance(x[0, :, 0], y[0, :, 0]) == dtwave.distance(X[0, :, 0], Y[0, :, 0])
+    assert {key[0] for key in gpus} == {1} and len(library.lent) == 10
+
+
+@pytest.mark.parametrize("number", [np.float16, np.float32, np.float64, np.int64])
+def test_formats_and_strides_are_read_in_place(pretended, number):
+    whole = RNG.integers(-9, 9, size=(4, 6, 3)).astype(number)
+    expected = dtwave.pairwise(whole)
+    for array in (
+        on_gpu(whole),
+        on_gpu(whole.transpose(2, 1, 0).copy()).transpose(2, 1, 0),
+        on_gpu(whole[:, ::-1].copy())[:, ::-1],
+        on_gpu(np.repeat(whole, 2, axis=1))[:, ::2],
+    ):
+        same(dtwave.pairwise(array), expected)
+        same(dtwave.pairwise(array.transpose(0, 2, 1), layout="channels_first"), expected)
+    same(dtwave.pairwise(on_gpu(whole), dtype="float64"), dtwave.pairwise(whole, dtype="float64"))
+    one = on_gpu(whole[0].T.copy())
+    assert dtwave.distance(one, one[:, ::-1], layout="channels_first") == expected.dtype.type(
+        dtwave.distance(whole[0], whole[0, ::-1])
+    )
+
+
+def test_different_lengths(pretended):
+    lengths = [9, 4, 7, 9, 2, 5]
+    ragged = [series[:n] for series, n in zip(X, lengths)]
+    expected = dtwave.pairwise(ragged, Y)
+    same(dtwave.pairwise([on_gpu(series) for series in ragged], on_gpu(Y)), expected)
+    spoilt = X.copy()
+    for series, n in zip(spoilt, lengths):
+        series[n:] = np.nan
+    for padded in (on_gpu(spoilt), on_gpu(spoilt.transpose(1, 0, 2).copy()).transpose(1, 0, 2)):
+        for given in (lengths, np.array(lengths), on_gpu(lengths)):
+            same(dtwave.pairwise(padded, on_gpu(Y), lengths=(given, None)), expected)
+    same(dtwave.pairwise([on_gpu(series) for series in X]), dtwave.pairwise(X))
+    same(dtwave.pairwise(on_gpu(spoilt), lengths=lengths), dtwave.pairwise(ragged))
+
+
+def test_timestamps(pretended):
+    x, y = X[:5, :, 0], Y[:, :, 0]
+    times = (np.cumsum(RNG.random(x.shape), axis=1), np.cumsum(RNG.random(y.shape), axis=1))
+    there = tuple(map(on_gpu, times))
+    lengths = ([9, 4, 7, 8, 3], None)
+    for options in ({}, {"lengths": lengths}):
+        for call in (dtwave.zipped, dtwave.pairwise):
+            expected = call(x, y, measure="twed", times=times, **options)
+            same(call(on_gpu(x), on_gpu(y), measure="twed", times=there, **options), expected)
+    rows = ([on_gpu(row) for row in x], [on_gpu(row) for row in times[0]])
+    found = dtwave.pairwise(rows[0], on_gpu(y), measure="twed", times=(rows[1], there[1]))
+    same(found, dtwave.pairwise(x, y, measure="twed", times=times))
+    with pytest.raises(ValueError, match="times of x must be one per point"):
+        dtwave.zipped(on_gpu(x), on_gpu(y), measure="twed", times=(there[1], there[0]))
+    with pytest.raises(TypeError, match="x is on cuda:0, its times are on cpu"):
+        dtwave.zipped(on_gpu(x), on_gpu(y), measure="twed", times=times)
+
+
+@pytest.mark.parametrize("limit", [None, 1000])
+@pytest.mark.parametrize("measure", ["dtw", dtwave.LogGak(sigma=2.0), "subsequence_dtw"], ids=str)
+def test_neighbours(pretended, measure, limit):
+    x = np.concatenate([X, X[:2]])  # with ties
+    for arguments in ((x, Y), (x,)):
+        expected = dtwave.nearest(*arguments, k=3, measure=measure)
+        found = dtwave.nearest(*map(on_gpu, arguments), k=3, measure=measure, memory_limit=limit)
+        assert np.array_equal(found.indices, expected.indices)
+        assert np.array_equal(found.distances, expected.distances)
+    lengths = [9, 4, 7, 9, 2, 5, 9, 9]
+    expected = dtwave.nearest(Y, x, k=2, lengths=(None, lengths))
+    found = dtwave.nearest(on_gpu(Y), on_gpu(x), k=2, lengths=(None, lengths), memory_limit=limit)
+    assert np.array_equal(found.indices, expected.indices)
+    rows = [on_gpu(series[:n]) for series, n in zip(x, lengths)]
+    found = dtwave.nearest(on_gpu(Y), rows, k=2, memory_limit=limit)
+    assert np.array_equal(found.indices, expected.indices)
+
+
+def test_forms_of_a_matrix(pretended):
+    x = on_gpu(X)
+    same(dtwave.pairwise(x, condensed=True), dtwave.pairwise(X, condensed=True))
+    out = on_gpu(np.zeros((6, 5)))
+    assert dtwave.pairwise(x, on_gpu(Y), out=out) is out
+    same(out, dtwave.pairwise(X, Y))
+    refused = [
+        ({"out": np.empty((6, 6))}, ValueError, "out must be an array on cuda:0"),
+        ({"out": "matrix.npy"}, ValueError, r"out must be an array on cuda:0.* pass x.cpu\(\)"),
+        ({"out": on_gpu(np.empty((6, 6)), 1)}, TypeError, "x is on cuda:0, out is on cuda:1"),
+        ({"out": on_gpu(np.empty((6, 5)))}, ValueError, r"the shape \[6, 6\], got \[6, 5\]"),
+        ({"out": on_gpu(np.empty((6, 6), np.float32))}, TypeError, "an array of float64"),
+        ({"out": on_gpu(np.empty((6, 6), np.int64))}, TypeError, "an array of float64"),
+        ({"out": on_gpu(np.empty((6, 6))).T}, ValueError, "contiguous"),
+        ({"k": 2}, ValueError, "use dtwave.nearest"),
+        ({"condensed": True, "measure": "subsequence_dtw"}, ValueError, "not symmetric"),
+        ({"padding": "nan"}, ValueError, "pass lengths instead"),
+        ({"threads": 2}, ValueError, "threads is for the CPU"),
+        ({"device": "cpu"}, ValueError, "x is on cuda:0, and device is 'cpu'"),
+        ({"device": "cuda:1"}, ValueError, "x is on cuda:0, and device is 'cuda:1'"),
+        ({"lengths": [1, 2]}, ValueError, "lengths of x must be 6 whole numbers"),
+        ({"lengths": [0, 2, 3, 4, 5, 6]}, ValueError, "series 0 has length 0"),
+        ({"layout": "rows"}, ValueError, "layout must be"),
+        ({"dtype": "int8"}, ValueError, "dtype must be float32 or float64"),
+    ]
+    for options, error, text in refused:
+        with pytest.raises(error, match=text):
+            dtwave.pairwise(x, **options)
+    same(dtwave.pairwise(x, device="cuda"), dtwave.pairwise(X))
+    same(dtwave.pairwise(x, device="cuda:0"), dtwave.pairwise(X))
+
+
+def test_bad_series(pretended):
+    x = on_gpu(X)
+    refused = [
+        ((x, on_gpu(Y, 1)), TypeError, "mixed devices: x is on cuda:0, y is on cuda:1; move them to one"),
+        ((x, Y), TypeError, "mixed devices: x is on cuda:0, y is on cpu; move them to one"),
+        (([x[0], X[0]],), TypeError, r"different devices \(cpu, cuda:0\)"),
+        ((x[0, 0],), ValueError, r"\[series, length\] .* write x\[None\]"),
+        ((x[None],), ValueError, r"got shape \[1, 6, 9, 2\]"),
+        (([x[0], x[1, :, :1]],), ValueError, "series 0 of x has 2 channels, series 1 has 1 channel"),
+        ((on_gpu(X > 0),), TypeError, "x is an array of bool"),
+        ((on_gpu(X + 1j),), TypeError, "x is an array of complex128"),
+    ]
+    for arguments, error, text in refused:
+        with pytest.raises(error, match=text):
+            dtwave.pairwise(*arguments)
+    with pytest.raises(ValueError, match="they must be equal; a series of two axes is"):
+        dtwave.distance(x[0], x[0, :, :1])
+    with pytest.raises(ValueError, match="x must be one series"):
+        dtwave.distance(x, x)
+    with pytest.raises(ValueError, match="k must be at most 5, the number of other series"):
+        dtwave.nearest(x, k=6)
+
+
+def test_normalized_series(pretended):
+    same(dtwave.normalize(on_gpu(X)), dtwave.normalize(X))
+    same(dtwave.normalize(on_gpu(X[:, :, 0])), dtwave.normalize(X[:, :, 0]))
+    first = X.transpose(0, 2, 1)
+    same(dtwave.normalize(on_gpu(first), layout="channels_first"), dtwave.normalize(first, layout="channels_first"))
+    with pytest.raises(ValueError, match=r"pass x.cpu\(\)"):
+        dtwave.normalize(on_gpu(X), lengths=[1, 2, 3, 4, 5, 6])
+
+
+def test_functions_that_take_arrays_of_the_host_say_so(pretended):
+    x = on_gpu(X)
+    for call in (
+        lambda: dtwave.barycenter(x),
+        lambda: dtwave.kmeans(x, 2),
+        lambda: dtwave.kmedoids(x, 2),
+        lambda: dtwave.gradients(x, x),
+        lambda: dtwave.expected_alignment(x[0], x[1]),
+    ):
+        with pytest.raises(dtwave.DeviceError, match=r"x is on cuda:0, .* pass x.cpu\(\), with device=\"cuda\""):
+            call()
+
+
+class Foreign:
+    """An array on a GPU of a library that dtwave does not know."""
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **options):
+        raise AssertionError("nothing is read")
+
+
+class Metal(Foreign):
+    def __dlpack_device__(self):
+        return (8, 0)
+
+
+def test_arrays_of_other_libraries_are_named(pretended):
+    with pytest.raises(dtwave.DeviceError, match=r"x is a .*Foreign on a GPU.* torch.from_dlpack\(x\)"):
+        dtwave.pairwise(Foreign())
+    with pytest.raises(dtwave.DeviceError, match="y is a .*Foreign"):
+        dtwave.distance(pretend.on_gpu(X[0]), Foreign())
+    with pytest.raises(dtwave.DeviceError, match="x is on metal:0, and this function takes arrays in the host"):
+        dtwave.pairwise(Metal())
