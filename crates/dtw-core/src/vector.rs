@@ -76,10 +76,16 @@ pub trait Vector:
         (mantissa, exponent)
     }
 
+    /// `self · 2^exponent` for integral `exponent` as of [`Vector::pow2`].
+    #[inline(always)]
+    fn times_pow2(self, exponent: Self) -> Self {
+        self * exponent.pow2()
+    }
+
     /// `self · 2^exponent` for integral `exponent ≤ 0`; what would vanish is scaled by `2^POW2_MIN` instead.
     #[inline(always)]
     fn scale_down(self, exponent: Self) -> Self {
-        self * exponent.max(self.constant(Self::POW2_MIN)).pow2()
+        self.times_pow2(exponent.max(self.constant(Self::POW2_MIN)))
     }
 }
 

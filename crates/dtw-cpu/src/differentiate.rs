@@ -10,6 +10,7 @@ use dtw_core::{
 use rayon::prelude::*;
 
 use crate::gradient::{Batch, GradientScratch, gradients};
+use crate::gradient_strip::ROWS;
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, callers, own};
@@ -224,9 +225,14 @@ fn differentiate<V: Register>(
         unreachable!("callers check the measure");
     };
     let ends: Vec<_> = x.iter().zip(y).map(|(x, y)| (x.len(), y.len())).collect();
-    let ranges =
-        ends.iter().map(|(n, m)| spec.band.ranges(*n, *m, spec.anchor)).collect::<Result<Vec<_>>>()?;
-    let bounds = |row: usize, lane: usize| ranges[lane].row(row);
+    let (mut distinct, mut of_lane) = (vec![], vec![]);
+    for (lane, (n, m)) in ends.iter().enumerate() {
+        if lane == 0 || ends[lane - 1] != (*n, *m) {
+            distinct.push(spec.band.ranges(*n, *m, spec.anchor)?);
+        }
+        of_lane.push(distinct.len() - 1);
+    }
+    let ranges: Vec<_> = of_lane.into_iter().map(|k| &distinct[k]).collect();
     let n = ends.iter().map(|e| e.0).max().unwrap_or(0);
     let m = ends.iter().map(|e| e.1).max().unwrap_or(0);
     let mut values = vec![0.0; x.len()];
@@ -236,10 +242,10 @@ fn differentiate<V: Register>(
         token,
         #[inline(always)]
         || {
-            side_x.fill(token, x, n, 0);
+            side_x.fill(token, x, n, ROWS);
             side_y.fill(token, y, m, 0);
             let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma);
-            let batch = Batch { x: side_x, y: side_y, ends: &ends, bounds: &bounds };
+            let batch = Batch { x: side_x, y: side_y, ends: &ends, ranges: &ranges };
             let value = |lane: usize, value: f64| values[lane] = value;
             if x[0].channels == 1 {
                 is_done = gradients::<V, One<V>>(&soft, token, &batch, gradient, value, expected, observer);

@@ -8,8 +8,8 @@ use fearless_simd::{
     ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
 };
 
-use crate::Isa;
 use crate::threads::Threads;
+use crate::{Isa, wide};
 
 /// A float that the instruction sets have registers for.
 pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
@@ -21,6 +21,16 @@ pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
     const FROM_BIASED: (Self::Bits, Self);
     /// `index` as a bit pattern.
     fn pattern(index: usize) -> Self;
+    /// [`Vector::times_pow2`] where one instruction does it.
+    #[doc(hidden)]
+    fn times_pow2_at_once<S: Simd>(
+        token: S,
+        value: Self::Native<S>,
+        exponent: Self::Native<S>,
+    ) -> Option<Self::Native<S>>;
+    /// [`Vector::exponent`] where one instruction does it.
+    #[doc(hidden)]
+    fn exponent_at_once<S: Simd>(token: S, value: Self::Native<S>) -> Option<Self::Native<S>>;
     /// A plan on values of this type. Not generic, so that the kernels are compiled in this crate and nowhere else.
     #[doc(hidden)]
     fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>>;
@@ -33,6 +43,14 @@ impl Element for f32 {
     fn pattern(index: usize) -> Self {
         f32::from_bits(index as u32)
     }
+    #[inline(always)]
+    fn times_pow2_at_once<S: Simd>(token: S, value: S::f32s, exponent: S::f32s) -> Option<S::f32s> {
+        wide::times_pow2_f32(token, value, exponent)
+    }
+    #[inline(always)]
+    fn exponent_at_once<S: Simd>(token: S, value: S::f32s) -> Option<S::f32s> {
+        wide::exponent_f32(token, value)
+    }
     fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>> {
         isa.plan::<Self>(problem, threads)
     }
@@ -44,6 +62,14 @@ impl Element for f64 {
     const FROM_BIASED: (u64, Self) = (0x4330_0000_0000_0000, 4_503_599_627_370_496.0 + 1023.0);
     fn pattern(index: usize) -> Self {
         f64::from_bits(index as u64)
+    }
+    #[inline(always)]
+    fn times_pow2_at_once<S: Simd>(token: S, value: S::f64s, exponent: S::f64s) -> Option<S::f64s> {
+        wide::times_pow2_f64(token, value, exponent)
+    }
+    #[inline(always)]
+    fn exponent_at_once<S: Simd>(token: S, value: S::f64s) -> Option<S::f64s> {
+        wide::exponent_f64(token, value)
     }
     fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>> {
         isa.plan::<Self>(problem, threads)
@@ -175,7 +201,17 @@ impl<S: Simd, T: Element> Vector for Lanes<S, T> {
         Self(SimdFloat::from_bits(biased << T::MANTISSA_BITS))
     }
     #[inline(always)]
+    fn times_pow2(self, exponent: Self) -> Self {
+        match T::times_pow2_at_once(self.token(), self.0, exponent.0) {
+            Some(scaled) => Self(scaled),
+            None => self * exponent.pow2(),
+        }
+    }
+    #[inline(always)]
     fn exponent(self) -> Self {
+        if let Some(exponent) = T::exponent_at_once(self.token(), self.0) {
+            return Self(exponent);
+        }
         let (pattern, offset) = T::FROM_BIASED;
         let biased: Bits<S, T> = (self.0.to_bits() >> T::MANTISSA_BITS) | pattern;
         let float: T::Native<S> = SimdFloat::from_bits(biased);

@@ -28,6 +28,7 @@ mod batched;
 mod diagonal;
 mod differentiate;
 mod gradient;
+mod gradient_strip;
 mod group;
 mod isa;
 mod lanes;
@@ -44,6 +45,7 @@ mod span;
 mod tables;
 mod threads;
 mod trace;
+mod wide;
 mod windows;
 
 use dtw_core::backend::Task;

@@ -49,6 +49,11 @@ impl<V: Register> Side<V> {
         self.channels
     }
 
+    /// The points, as they lie.
+    pub(crate) fn points(&self) -> &[V] {
+        &self.points
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         (self.points.len() + self.times.len()) * size_of::<V>()

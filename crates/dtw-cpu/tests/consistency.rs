@@ -2,7 +2,8 @@
 //! memory or little.
 
 use dtw_core::{
-    Backend, Band, EdrOutput, LcssOutput, LocalCost, Measure, Pairing, Problem, Radius, SeriesBatch, Spec,
+    Anchor, Backend, Band, Dtype, EdrOutput, Gradients, LcssOutput, LocalCost, Measure, Pairing, Problem,
+    Radius, SeriesBatch, Spec,
 };
 use dtw_cpu::{CpuBackend, Element, Isa};
 use proptest::prelude::*;
@@ -157,4 +158,81 @@ fn callers_of_another_pool_of_threads_are_served() {
         (out, plan.alignment(x.get(0), y.get(0)).unwrap())
     });
     assert!(results.iter().all(|result| *result == results[0]));
+}
+
+/// Values and gradients of Soft-DTW.
+fn gradients<T: Element>(x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>, spec: &Spec) -> [Vec<T>; 3] {
+    let problem = Problem::of(spec.clone(), Pairing::Zipped, x, y).unwrap();
+    let zeros = |count: usize| vec![T::from_f64(0.0); count];
+    let [mut distances, mut grad_x, mut grad_y] = [x.len(), x.values().len(), y.values().len()].map(zeros);
+    let out =
+        Gradients { distances: &mut distances, grad_x: &mut grad_x, grad_y: &mut grad_y, upstream: None };
+    Backend::<T>::plan(&CpuBackend::new(), &problem).unwrap().gradients(*x, *y, out).unwrap();
+    [distances, grad_x, grad_y]
+}
+
+/// Tiles of a gradient have 48 rows and columns or more, its strips 4 rows.
+fn check_gradients<T: Element>(channels: usize, band: &Band) {
+    let spec = Spec::soft_dtw(0.7).with_band(band.clone());
+    let lengths = [
+        (1, 1),
+        (3, 4),
+        (4, 3),
+        (5, 5),
+        (47, 49),
+        (48, 48),
+        (49, 47),
+        (52, 50),
+        (95, 97),
+        (96, 96),
+        (97, 95),
+        (101, 104),
+        (103, 103),
+        (2500, 130),
+    ];
+    let fits = |&(n, m): &(usize, usize)| band.ranges(n, m, Anchor::Global).is_ok();
+    let (lengths_x, lengths_y): (Vec<_>, Vec<_>) = lengths.into_iter().filter(fits).unzip();
+    assert!(lengths_x.len() > 10, "{band:?}");
+    let flat = |lengths: &[usize], seed: u64| {
+        let parts: Vec<Vec<T>> =
+            lengths.iter().zip(seed..).map(|(length, seed)| values(length * channels, seed)).collect();
+        (parts.concat(), parts)
+    };
+    let ((all_x, each_x), (all_y, each_y)) = (flat(&lengths_x, 3), flat(&lengths_y, 77));
+    let offsets = |lengths: &[usize]| {
+        let mut offsets = vec![0];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        offsets
+    };
+    let (offsets_x, offsets_y) = (offsets(&lengths_x), offsets(&lengths_y));
+    let x = SeriesBatch::ragged(&all_x, &offsets_x, channels).unwrap();
+    let y = SeriesBatch::ragged(&all_y, &offsets_y, channels).unwrap();
+    let together = gradients(&x, &y, &spec);
+    for (pair, (own_x, own_y)) in each_x.iter().zip(&each_y).enumerate() {
+        let (n, m) = (lengths_x[pair], lengths_y[pair]);
+        let x = SeriesBatch::equal(own_x, 1, n, channels).unwrap();
+        let y = SeriesBatch::equal(own_y, 1, m, channels).unwrap();
+        let [distances, grad_x, grad_y] = gradients(&x, &y, &spec);
+        let (at_x, at_y) = (offsets_x[pair] * channels, offsets_y[pair] * channels);
+        assert!(distances[0] == together[0][pair], "value of {n} x {m}, {band:?}");
+        assert!(grad_x == together[1][at_x..at_x + n * channels], "gradient to x of {n} x {m}, {band:?}");
+        assert!(grad_y == together[2][at_y..at_y + m * channels], "gradient to y of {n} x {m}, {band:?}");
+        // The cost of two points does not change when both move, so neither does the value.
+        let total = |values: &[T]| values.iter().map(|value| value.to_f64()).sum::<f64>();
+        let size: f64 = grad_x.iter().map(|value| value.to_f64().abs()).sum();
+        let digits = if T::DTYPE == Dtype::F32 { 1e-4 } else { 1e-12 };
+        assert!((total(&grad_x) + total(&grad_y)).abs() <= digits * (1.0 + size), "{n} x {m}, {band:?}");
+    }
+}
+
+#[test]
+fn gradients_alone_and_in_a_batch_agree_around_strip_and_tile_edges() {
+    for band in [Band::Full, Band::sakoe_chiba(0), Band::sakoe_chiba(9), Band::Itakura { max_slope: 2.0 }] {
+        for channels in [1, 3] {
+            check_gradients::<f32>(channels, &band);
+            check_gradients::<f64>(channels, &band);
+        }
+    }
 }

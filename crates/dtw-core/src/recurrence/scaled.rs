@@ -49,14 +49,22 @@ impl<V: Vector> Scaled<V> {
     pub fn zero(any: V) -> Self {
         Self { mantissa: any.like(V::Scalar::ZERO), exponent: any.constant(V::ZERO_EXPONENT) }
     }
+    /// The mantissas of the three at their largest exponent, and this exponent.
+    #[inline(always)]
+    pub fn at_one_exponent(a: Self, b: Self, c: Self) -> ([V; 3], V) {
+        let exponent = a.exponent.max(b.exponent).max(c.exponent);
+        let mantissas = [
+            a.mantissa.scale_down(a.exponent - exponent),
+            b.mantissa.scale_down(b.exponent - exponent),
+            c.mantissa.scale_down(c.exponent - exponent),
+        ];
+        (mantissas, exponent)
+    }
     /// `factor · (a + b + c)`.
     #[inline(always)]
     pub fn weighted_sum(a: Self, b: Self, c: Self, factor: Self) -> Self {
-        let exponent = a.exponent.max(b.exponent).max(c.exponent);
-        let sum = a.mantissa.scale_down(a.exponent - exponent)
-            + b.mantissa.scale_down(b.exponent - exponent)
-            + c.mantissa.scale_down(c.exponent - exponent);
-        Self { mantissa: sum * factor.mantissa, exponent: exponent + factor.exponent }
+        let ([a, b, c], exponent) = Self::at_one_exponent(a, b, c);
+        Self { mantissa: (a + b + c) * factor.mantissa, exponent: exponent + factor.exponent }
     }
     /// The product.
     #[inline(always)]
@@ -68,7 +76,7 @@ impl<V: Vector> Scaled<V> {
     pub fn settle(self) -> Self {
         let zero = self.mantissa.like(V::Scalar::ZERO);
         let shift = V::select(zero.less(self.mantissa), self.mantissa.exponent(), zero);
-        Self { mantissa: self.mantissa * (-shift).pow2(), exponent: self.exponent + shift }
+        Self { mantissa: self.mantissa.times_pow2(-shift), exponent: self.exponent + shift }
     }
 }
 

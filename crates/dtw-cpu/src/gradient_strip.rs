@@ -1,0 +1,207 @@
+//! One strip of rows of a Soft-DTW gradient, forward and backward. The states of its rows stay in registers.
+//!
+//! Forward, the rows are taken one column apart: in step `t`, row `r` is at column `t − r`. The cells of a step do not
+//! depend on each other, so the processor works on all of them at once. With all rows in the same column, each cell
+//! would wait for the one above.
+//!
+//! Backward, three multiplications and two additions are left for each cell, as the division is done on the way
+//! forward: the weights of a cell are the shares of its three predecessors in it.
+
+use dtw_core::recurrence::{Recurrence, SETTLE_EVERY, Sample, Scaled, SoftDtw};
+
+use crate::lanes::Register;
+use crate::side::{Side, Stored};
+
+/// Rows of a strip.
+pub(crate) const ROWS: usize = 4;
+/// Steps between two settled states. Before the first of them and after the last, rows begin and end one by one.
+const SETTLE_STEPS: usize = SETTLE_EVERY - 2 * ROWS;
+/// Less than any sum of mantissas that is not zero.
+const LEAST_SUM: f64 = 1e-12;
+
+/// The shares of the diagonal, upper and left neighbour in a cell, for each row of a strip.
+pub(crate) type Weights<V> = [[V; 3]; ROWS];
+
+/// What the cells of a strip are priced from.
+pub(crate) struct Strip<'s, 'a, V, P> {
+    pub(crate) soft: &'s SoftDtw<V>,
+    pub(crate) rows: [Sample<V, P>; ROWS],
+    pub(crate) y: &'a Side<V>,
+    /// First and end column of each row, per lane.
+    pub(crate) bounds: [(V, V); ROWS],
+}
+
+impl<'a, V: Register + 'a, P: Stored<'a, V>> Strip<'_, 'a, V, P> {
+    /// Sweeps the columns from `first` on. `edge` has their states in the row above the strip, and then in its last
+    /// row; `before` those of the column before them, and then of the last column. Where `KEEP`, the weights of each
+    /// column go to `weights`; where `MASKED`, cells outside the bounds are zero.
+    #[inline(always)]
+    pub(crate) fn sweep<const KEEP: bool, const MASKED: bool>(
+        &self,
+        first: usize,
+        edge: &mut [Scaled<V>],
+        before: &mut Before<V>,
+        weights: &mut [Weights<V>],
+    ) {
+        let columns = edge.len();
+        let mut cells = Cells { here: before.rows, before: before.rows, above: before.corner };
+        for t in 0..ROWS - 1 {
+            self.step::<true, KEEP, MASKED>(t, first, edge, &mut cells, weights);
+        }
+        let mut from = ROWS - 1;
+        while from < columns {
+            let to = columns.min(from + SETTLE_STEPS);
+            for t in from..to {
+                self.step::<false, KEEP, MASKED>(t, first, edge, &mut cells, weights);
+            }
+            // Also the cells before: a path that always leaves out this step by a diagonal is to be settled too.
+            // By index: with iterators or `map` the states leave the registers, 10% to 50% slower (AMD Zen 5).
+            for r in 0..ROWS {
+                cells.here[r] = cells.here[r].settle();
+                cells.before[r] = cells.before[r].settle();
+            }
+            from = to;
+        }
+        for t in columns.max(ROWS - 1)..columns + ROWS - 1 {
+            self.step::<true, KEEP, MASKED>(t, first, edge, &mut cells, weights);
+        }
+        for r in 0..ROWS {
+            before.rows[r] = cells.here[r].settle();
+        }
+        before.corner = cells.above;
+    }
+
+    /// One cell of each row, of those rows that have begun and not ended where `SOME`.
+    #[inline(always)]
+    fn step<const SOME: bool, const KEEP: bool, const MASKED: bool>(
+        &self,
+        t: usize,
+        first: usize,
+        edge: &mut [Scaled<V>],
+        cells: &mut Cells<V>,
+        weights: &mut [Weights<V>],
+    ) {
+        // From the last row up: a row needs what the row above had before this step.
+        for r in (0..ROWS).rev() {
+            if SOME && (t < r || t - r >= edge.len()) {
+                continue;
+            }
+            let column = t - r;
+            let left = cells.here[r];
+            let (diagonal, up) = if r == 0 {
+                (std::mem::replace(&mut cells.above, edge[column]), edge[column])
+            } else {
+                (cells.before[r - 1], cells.here[r - 1])
+            };
+            let x = &self.rows[r];
+            let y = self.y.sample::<P, SoftDtw<V>>(&[], first + column + 1);
+            let mut price = Recurrence::<V, P>::price(self.soft, x, &y, x.time);
+            if MASKED {
+                price = within(price, self.bounds[r], first + column);
+            }
+            let (mantissas, exponent) = Scaled::at_one_exponent(diagonal, up, left);
+            let [by_diagonal, by_up, by_left] = mantissas;
+            let sum = by_diagonal + by_up + by_left;
+            let state = Scaled { mantissa: sum * price.mantissa, exponent: exponent + price.exponent };
+            if KEEP {
+                // One division a cell. One for two or four cells, of the product of their sums, was 3% (f32) and 8%
+                // (f64) slower on an AMD Zen 5.
+                let inverse = sum.constant(1.0) / sum.max(sum.constant(LEAST_SUM));
+                weights[column][r] = [by_diagonal * inverse, by_up * inverse, by_left * inverse];
+            }
+            cells.before[r] = left;
+            cells.here[r] = state;
+            if r == ROWS - 1 {
+                edge[column] = state.settle();
+            }
+        }
+    }
+}
+
+/// The states of one column.
+pub(crate) struct Before<V> {
+    pub(crate) rows: [Scaled<V>; ROWS],
+    /// In the row above the strip.
+    pub(crate) corner: Scaled<V>,
+}
+
+/// The states that a step looks at.
+struct Cells<V> {
+    /// The last cell of each row.
+    here: [Scaled<V>; ROWS],
+    /// The cell before it.
+    before: [Scaled<V>; ROWS],
+    /// The last cell above the strip that its first row has passed.
+    above: Scaled<V>,
+}
+
+/// `price` where the lane's band holds column `j`, else 0.
+#[inline(always)]
+fn within<V: Register>(price: Scaled<V>, (first, end): (V, V), j: usize) -> Scaled<V> {
+    let nothing = Scaled::zero(price.mantissa);
+    let j = price.mantissa.constant(j as f64);
+    let (from, to) = (first.less_equal(j), j.less(end));
+    Scaled {
+        mantissa: V::select(from, V::select(to, price.mantissa, nothing.mantissa), nothing.mantissa),
+        exponent: V::select(from, V::select(to, price.exponent, nothing.exponent), nothing.exponent),
+    }
+}
+
+/// The expected alignment of a strip's columns, from the last column back. `shares` is what the row below hands up to
+/// each column, and then what the first row does; `beside[r]` what row `r` hands to its left neighbour and to the
+/// neighbour above that one.
+#[inline(always)]
+pub(crate) fn hand_up<V: Register>(
+    weights: &[Weights<V>],
+    shares: &mut [V],
+    beside: &mut [[V; 2]; ROWS],
+    expected: &mut [[V; ROWS]],
+) {
+    let mut handed = *beside;
+    for ((weights, share), expected) in weights.iter().zip(shares).zip(expected).rev() {
+        let mut from_below = *share;
+        for r in (0..ROWS).rev() {
+            let [by_diagonal, by_up, by_left] = weights[r];
+            let [to_left, to_diagonal] = handed[r];
+            let e = from_below + to_left;
+            from_below = e.mul_add(by_up, to_diagonal);
+            handed[r] = [e * by_left, e * by_diagonal];
+            expected[r] = e;
+        }
+        *share = from_below;
+    }
+    *beside = handed;
+}
+
+/// Adds `E·(x − y)` of a strip's columns to the rows of `grad_x` and to the columns of `grad_y`. All begin with the
+/// first point of the strip.
+#[inline(always)]
+pub(crate) fn pull<V: Register>(
+    (x, y): (&[V], &[V]),
+    channels: usize,
+    expected: &[[V; ROWS]],
+    grad_x: &mut [V],
+    grad_y: &mut [V],
+) {
+    for k in 0..channels {
+        let at = |r: usize| r * channels + k;
+        let mut rows = [x[k]; ROWS];
+        let mut sums = rows;
+        for r in 0..ROWS {
+            (rows[r], sums[r]) = (x[at(r)], grad_x[at(r)]);
+        }
+        for (column, expected) in expected.iter().enumerate().rev() {
+            let y = y[at(column)];
+            let mut sum = grad_y[at(column)];
+            for r in 0..ROWS {
+                let difference = rows[r] - y;
+                sums[r] = expected[r].mul_add(difference, sums[r]);
+                sum = expected[r].mul_add(difference, sum);
+            }
+            grad_y[at(column)] = sum;
+        }
+        for r in 0..ROWS {
+            grad_x[at(r)] = sums[r];
+        }
+    }
+}
