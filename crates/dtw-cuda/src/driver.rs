@@ -130,7 +130,17 @@ impl Driver for Cuda {
         told(unsafe { result::module::get_function(module.get(), symbol.to_owned()) }).map(Function::of)
     }
 
-    unsafe fn blocks_per_multiprocessor(function: Function, threads: u32) -> Result<u32, Failure> {
+    unsafe fn share(function: Function, bytes: u32) -> Result<(), Failure> {
+        let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: as the caller promises.
+        told(unsafe { sys::cuFuncSetAttribute(function.get(), most, bytes as i32).result() })
+    }
+
+    unsafe fn blocks_per_multiprocessor(
+        function: Function,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Failure> {
         let mut blocks = 0;
         // SAFETY: as the caller promises; writes one integer.
         let answer = unsafe {
@@ -138,7 +148,7 @@ impl Driver for Cuda {
                 &raw mut blocks,
                 function.get(),
                 threads as i32,
-                0,
+                shared_bytes as usize,
             )
             .result()
         };

@@ -37,6 +37,7 @@ pub(crate) struct Kernel {
     pub(crate) band: bool,
     pub(crate) untimed: bool,
     pub(crate) no_spills: bool,
+    pub(crate) shared_bytes: u32,
     pub(crate) symbol: String,
     /// The line of C++ that instantiates it.
     pub(crate) source: String,
@@ -56,6 +57,11 @@ pub(crate) fn kernels(permutations: &Permutations, tuning: &Tuning) -> Result<Ve
     for row in &permutations.trace {
         for each in combinations(permutations, &row.functors, &row.dtypes, &row.channels)? {
             all.push(each.trace());
+        }
+    }
+    for row in &permutations.tiles {
+        for each in combinations(permutations, &row.functors, &row.dtypes, &row.channels)? {
+            all.extend([each.tiles("SoftForward"), each.tiles("SoftBackward")]);
         }
     }
     for name in &permutations.helpers.typed {
@@ -239,6 +245,25 @@ impl Instance {
         Kernel { lanes: 32, band: true, ..self.kernel(Pass::Other("Trace"), symbol, source) }
     }
 
+    /// A sweep of Soft-DTW in tiles (native/tiles).
+    fn tiles(&self, pass: &'static str) -> Kernel {
+        let is_forward = pass == "SoftForward";
+        let name = if is_forward { "forward" } else { "backward" };
+        let symbol = format!("dtw_{}_{name}_{}_{}", self.key, self.dtype, self.channels);
+        // Layers of 64 x 68 numbers, four edges of 64, the columns of 64 rows, two words: `TileMemory`.
+        let (layers, number, blocks) = match (is_forward, self.dtype.as_str()) {
+            (true, "f32") => (2, 4, 5),
+            (true, _) => (2, 8, 3),
+            (false, "f32") => (3, 4, 4),
+            (false, _) => (3, 8, 2),
+        };
+        let shared_bytes = (layers * 64 * 68 + 4 * 64) * number + 64 * 8 + 16;
+        let (r#type, many) = (if number == 4 { "float" } else { "double" }, self.channels == "many");
+        let source =
+            format!("DTW_SOFT_{}({symbol}, {type}, {many}, {blocks}, {shared_bytes})", name.to_uppercase());
+        Kernel { band: true, shared_bytes, ..self.kernel(Pass::Other(pass), symbol, source) }
+    }
+
     fn kernel(&self, pass: Pass, symbol: String, source: String) -> Kernel {
         Kernel {
             key: self.key.clone(),
@@ -251,6 +276,7 @@ impl Instance {
             band: false,
             untimed: false,
             no_spills: false,
+            shared_bytes: 0,
             symbol,
             source,
             measures: self.measures.clone(),
@@ -286,6 +312,7 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         band: false,
         untimed: false,
         no_spills: false,
+        shared_bytes: 0,
         source: format!("DTW_{}({symbol}{number})", name.to_uppercase()),
         symbol,
         measures: Vec::new(),

@@ -17,6 +17,9 @@ pub(crate) struct Permutations {
     pub(crate) sweep: Vec<Sweeps>,
     #[serde(default)]
     pub(crate) trace: Vec<Traces>,
+    /// Sweeps in tiles, forward and backward.
+    #[serde(default)]
+    pub(crate) tiles: Vec<Traces>,
     pub(crate) helpers: Helpers,
 }
 

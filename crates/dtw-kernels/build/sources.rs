@@ -46,6 +46,9 @@ pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<
             }
             Pass::Sweep(_) => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
             Pass::Other("Trace") => format!("trace_{}_{channels}", kernel.dtype),
+            Pass::Other("SoftForward" | "SoftBackward") => {
+                format!("{}_tiles_{}_{channels}", kernel.key, kernel.dtype)
+            }
             Pass::Other("Walk") => "walk".to_owned(),
             Pass::Other(_) => format!("series_{}", kernel.dtype),
         };
@@ -83,7 +86,12 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
         names.insert(header.to_owned());
     }
     let is_of_blocks = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Block);
-    let macros = if kernels.iter().any(is_of_blocks) { BLOCKS } else { "kernels.cuh" };
+    let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
+    let macros = match kernels {
+        kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
+        kernels if kernels.iter().any(is_of_tiles) => TILES,
+        _ => "kernels.cuh",
+    };
     Ok(names.into_iter().chain([macros.to_owned()]).collect())
 }
 
@@ -96,8 +104,11 @@ fn is_piece(name: &str, stem: &str) -> bool {
 /// The header of the kernels of blocks, which no others include.
 const BLOCKS: &str = "sweeps/block.cuh";
 
+/// The header of the kernels that sweep in tiles.
+const TILES: &str = "tiles/soft.cuh";
+
 /// Headers that no device's image is made of: editing them leaves compiled images as they are.
-const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/fibers.h"];
+const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/host_block.cuh", "vendor/fibers.h"];
 
 /// The headers in native/: their paths from there, and their texts.
 pub(crate) struct Headers(BTreeMap<String, String>);

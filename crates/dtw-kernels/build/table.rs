@@ -17,7 +17,7 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
             let _ = writeln!(
                 text,
                 "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, rows: {}, band: {}, \
-                 untimed: {}, no_spills: {}, symbol: {:?}, unit: {:?} }},",
+                 untimed: {}, no_spills: {}, shared_bytes: {}, symbol: {:?}, unit: {:?} }},",
                 kernel.key,
                 kernel.pass.variant(),
                 kernel.dtype,
@@ -28,6 +28,7 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
                 kernel.band,
                 kernel.untimed,
                 kernel.no_spills,
+                kernel.shared_bytes,
                 kernel.symbol,
                 unit.name
             );

@@ -22,6 +22,10 @@ pub enum Pass {
     Trace,
     /// The way back through recorded choices; takes [`Walk`](crate::params::Walk).
     Walk,
+    /// Values of Soft-DTW in tiles, and the edges of the tiles; takes [`Soft`](crate::params::Soft).
+    SoftForward,
+    /// Gradients of Soft-DTW from these edges; takes [`Soft`](crate::params::Soft).
+    SoftBackward,
 }
 
 impl Pass {
@@ -34,6 +38,7 @@ impl Pass {
             Pass::Best => size_of::<params::Best>(),
             Pass::Normalize => size_of::<params::Normalize>(),
             Pass::Walk => size_of::<params::Walk>(),
+            Pass::SoftForward | Pass::SoftBackward => size_of::<params::Soft>(),
         }
     }
 }
@@ -63,6 +68,8 @@ pub struct Kernel {
     pub untimed: bool,
     /// Whether published timings hang on it: its build fails if registers spill.
     pub no_spills: bool,
+    /// Bytes of memory that a block shares, beside what the kernel declares itself.
+    pub shared_bytes: u32,
     /// Its name in the image.
     pub symbol: &'static str,
     /// The unit (source file, image) that holds it.
@@ -206,14 +213,15 @@ pub fn sweeps(key: &str, dtype: &str, many: bool) -> impl Iterator<Item = &'stat
     sweeps.filter(move |kernel| kernel.many == many && kernel.dtype == dtype)
 }
 
-/// The kernel of another pass: for [`Pass::Trace`] by functor, number type and channels, else `key` and `many` are not
-/// looked at, and for [`Pass::Walk`] nor is `dtype`.
+/// The kernel of another pass: for [`Pass::Trace`], [`Pass::SoftForward`] and [`Pass::SoftBackward`] by functor, number
+/// type and channels, else `key` and `many` are not looked at, and for [`Pass::Walk`] nor is `dtype`.
 #[must_use]
 pub fn other(pass: Pass, key: &str, dtype: &str, many: bool) -> Option<&'static Kernel> {
+    let of_a_functor = matches!(pass, Pass::Trace | Pass::SoftForward | Pass::SoftBackward);
     KERNELS.iter().find(|kernel| {
         kernel.pass == pass
             && (pass == Pass::Walk || kernel.dtype == dtype)
-            && (pass != Pass::Trace || (kernel.key == key && kernel.many == many))
+            && (!of_a_functor || (kernel.key == key && kernel.many == many))
     })
 }
 

@@ -1,4 +1,4 @@
-//! What a kernel is told: `native/params.h`, field by field.
+//! What a kernel is told: `native/params.h` and `native/tiles/params.h`, field by field.
 //!
 //! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That names, order
 //! and sizes agree with the header is checked by a test, and once more by every compiler that builds the kernels.
@@ -32,6 +32,9 @@ pub const FORMAT_F64: u32 = 1;
 pub const FORMAT_F16: u32 = 2;
 /// `format`: bfloat16, the upper half of a binary32.
 pub const FORMAT_BF16: u32 = 3;
+
+/// Rows and columns of a tile of [`Soft`].
+pub const TILE: u32 = 64;
 
 /// `only_strip`: all of them.
 pub const ALL_STRIPS: u32 = u32::MAX;
@@ -244,6 +247,37 @@ params! {
         strip: u32,
         /// 0.
         reserved: u32,
+    }
+
+    /// One launch of `soft_forward` or `soft_backward`: pairs in tiles of [`TILE`] x [`TILE`] cells. Tile (r, c) of task
+    /// k has the number `(k * strips + r) * tiles + c`, or `k * tiles + c` where edges are not kept.
+    struct Soft {
+        /// Its pairs, grid, ticket and measure.
+        sweep: Sweep,
+        /// Last row of each tile: exponents, then mantissas.
+        bottoms: u64,
+        /// Last column of each tile, likewise; null: edges are not kept.
+        rights: u64,
+        /// What is added to the exponents of each tile (f64).
+        bases: u64,
+        /// Forward: tiles done (u32), `k * strips + r`; backward: tiles whose inflow is there; zeroed before.
+        progress: u64,
+        /// Backward: tiles whose part of `grad_y` is there, likewise; zeroed before.
+        added: u64,
+        /// Backward: what the strip below hands up to each column, `(k * tiles + c) * TILE + column`.
+        inflow: u64,
+        /// Gradients: where the values of `sweep.pairs.x` are, in memory of the same shape.
+        grad_x: u64,
+        /// Likewise.
+        grad_y: u64,
+        /// Per task: what gradients are multiplied by; null: 1.
+        upstream: u64,
+        /// Of a single task: the expected alignment; null: none wanted.
+        alignment: u64,
+        /// Most rows of tiles of any task.
+        strips: u32,
+        /// Most tiles of a row.
+        tiles: u32,
     }
 }
 

@@ -3,7 +3,7 @@
 use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
 
 use crate::functor::Functor;
-use crate::plan::no_gradients;
+use crate::gradients::Kernels;
 use crate::state::{NativePlan, no_kernels};
 use crate::trace::trace_kernel;
 use crate::{Machine, Number};
@@ -37,12 +37,15 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
         let Some(functor) = Functor::of(spec) else { return Err(no_kernels(backend, spec.key())) };
         let many = problem.shape().channels > 1;
         match task {
-            Task::Gradients | Task::Alignment => Err(no_gradients(backend, spec)),
+            Task::Gradients | Task::Alignment if Kernels::of::<T>(functor.key, many).is_none() => {
+                let what = format!("the gradient of {}: the cpu backend can", spec.key());
+                Err(Error::Unsupported { backend, what })
+            }
             Task::Paths if trace_kernel::<T>(functor.key, many).is_none() => {
                 let what = format!("a path of {}: the cpu backend can", spec.key());
                 Err(Error::Unsupported { backend, what })
             }
-            Task::Distances | Task::Paths | Task::Matches => Ok(()),
+            _ => Ok(()),
         }
     }
 

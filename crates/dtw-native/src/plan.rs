@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Observer, Path, Plan, Problem, Result, SearchOptions, Series,
-    SeriesBatch, SoftResult, Spec, Task,
+    Blocks, Gradients, Match, Observer, Path, Plan, Problem, Result, SearchOptions, Series, SeriesBatch,
+    SoftResult, Task, bail_invalid,
 };
 
 use crate::Machine;
@@ -13,11 +13,6 @@ use crate::engine::Given;
 use crate::layout::Layout;
 use crate::state::{NativePlan, Watch};
 
-/// The error of gradients and alignments.
-pub(crate) fn no_gradients(backend: &'static str, spec: &Spec) -> Error {
-    Error::Unsupported { backend, what: format!("the gradient of {}: the cpu backend can", spec.key()) }
-}
-
 impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     fn problem(&self) -> &Problem {
         &self.problem
@@ -25,8 +20,12 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
 
     fn scratch_bytes(&self) -> u64 {
         let resident: usize = self.resident.iter().map(Layout::bytes).sum();
-        (self.engine.bytes() + self.searcher.bytes() + self.tracer.bytes() + resident + self.passes.bytes())
-            as u64
+        (self.engine.bytes()
+            + self.searcher.bytes()
+            + self.tracer.bytes()
+            + self.differentiator.bytes()
+            + resident
+            + self.passes.bytes()) as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
@@ -65,15 +64,27 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         done
     }
 
-    fn gradients(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, _: Gradients<'_, T>) -> Result<()> {
+    fn gradients(
+        &mut self,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        out: Gradients<'_, T>,
+    ) -> Result<()> {
         self.problem.admits(Task::Gradients)?;
         self.problem.check_input(&x, &y)?;
-        Err(no_gradients(self.engine.machine.name(), self.problem.spec()))
+        self.all_gradients(&x, &y, out)
     }
 
-    fn alignment(&mut self, _: Series<'_, T>, _: Series<'_, T>) -> Result<Vec<T>> {
+    fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
         self.problem.admits(Task::Alignment)?;
-        Err(no_gradients(self.engine.machine.name(), self.problem.spec()))
+        let (x, y) = (SeriesBatch::single(x), SeriesBatch::single(y));
+        for (name, batch) in [("x", &x), ("y", &y)] {
+            batch.check(name)?;
+        }
+        if x.channels() != y.channels() {
+            bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels(), y.channels());
+        }
+        self.expected_alignment(&x, &y)
     }
 
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {

@@ -255,6 +255,11 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         &self.host_offsets
     }
 
+    /// Where the prepared values are, and their bytes.
+    pub(crate) fn values(&self) -> (u64, usize) {
+        (self.values.address(), self.values.bytes())
+    }
+
     /// Places that are on the device.
     pub(crate) fn places(&self) -> &Range<usize> {
         &self.places

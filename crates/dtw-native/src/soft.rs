@@ -68,16 +68,18 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         counts: &mut PathCounts,
     ) -> Result<()> {
         self.pass(pairing, None, x, y, out)?;
-        self.keep_digits(soft, counts, Pairs::new(pairing, x, y), out)
+        self.keep_digits(soft, counts, (pairing, x, y), out)
     }
 
-    fn keep_digits(
+    /// Makes results of the values that a plain sweep gave, by a second sweep where it has lost digits.
+    pub(crate) fn keep_digits(
         &mut self,
         soft: SoftResult,
         counts: &mut PathCounts,
-        pairs: Pairs<'_, '_, T>,
+        (pairing, x, y): (Pairing, &SeriesBatch<'_, T>, &SeriesBatch<'_, T>),
         out: &mut [T],
     ) -> Result<()> {
+        let pairs = Pairs::new(pairing, x, y);
         let band = self.problem.spec().band.clone();
         if let Some(lengths) = pairs.only_lengths()
             && soft.always_keeps_digits(counts, &band, lengths)?

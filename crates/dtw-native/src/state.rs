@@ -10,6 +10,7 @@ use crate::bytes::Number;
 use crate::device_batch::KnownLayout;
 use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
+use crate::gradients::Differentiator;
 use crate::hits::Searcher;
 use crate::layout::Layout;
 use crate::trace::Tracer;
@@ -26,6 +27,7 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) searcher: Searcher<T, M>,
     pub(crate) observer: Watch,
     pub(crate) tracer: Tracer<T, M>,
+    pub(crate) differentiator: Differentiator<T, M>,
     pub(crate) resident: [Layout<M>; 2],
     /// What several passes give together.
     pub(crate) passes: PassResults<T>,
@@ -75,6 +77,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             problem: problem.clone(),
             searcher: Searcher::default(),
             tracer: Tracer::default(),
+            differentiator: Differentiator::default(),
             resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
             passes: PassResults::default(),

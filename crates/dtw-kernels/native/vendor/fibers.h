@@ -10,6 +10,8 @@
 //   |  group 0      |  group 1      |  group 2      |  group 3      |
 //   |  lane 0 .. 31 |  lane 0 .. 31 |  ...                               a lane is a fiber: a stack of its own
 //
+// Four groups are a block: they can wait for each other at a barrier, and share memory that is NaN when they begin.
+//
 // Waves take turns, so that one which waits for another's flag lets it run. The lanes of one wave execute in lockstep:
 // if a lane waits for another of its wave, both wait for ever. A launch in which all that runs waits is given up: lanes
 // that wait write nothing, so nothing can change any more. kIdleRounds such rounds are enough to have seen that.
@@ -19,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -46,6 +49,9 @@ namespace fibers {
 
 constexpr uint32_t kGroup = 32;
 constexpr uint32_t kGroupsOfWave = DTW_LANES / kGroup;
+constexpr uint32_t kGroupsOfBlock = 4;
+// What a block of the GPU with the most shared memory has.
+constexpr size_t kShared = 227 << 10;
 // A waiting lane looks again within a few turns, and a wave sits out every other round or so.
 constexpr uint32_t kIdleRounds = 1000;
 #if defined(DTW_ADDRESS_SANITIZER)
@@ -56,7 +62,7 @@ constexpr size_t kStack = 128 << 10;
 #endif
 
 // What a lane waits for.
-enum class Want : uint8_t { kRun, kShiftUp, kBroadcast, kExchange, kAny, kSync, kTake, kPause, kEnd };
+enum class Want : uint8_t { kRun, kShiftUp, kBroadcast, kExchange, kAny, kSync, kTake, kPause, kBlock, kEnd };
 
 #if defined(__x86_64__)
 // Saves the callee's registers on this stack, stores its top in *from, and goes on with the stack `to`.
@@ -115,9 +121,20 @@ struct Lane {
     bool waits = false;
 };
 
+// What the groups of a block have in common.
+struct Block {
+    std::unique_ptr<uint64_t[]> memory;
+    // Groups that wait at the barrier, how often it has opened, and groups that have ended.
+    uint32_t arrived = 0, opened = 0, ended = 0;
+};
+
 struct Group {
     Lane lanes[kGroup];
     uint32_t index = 0;
+    Block* block = nullptr;
+    // Whether it waits at the barrier of its block, and which opening it waits for.
+    bool arrived = false;
+    uint32_t opening = 0;
 };
 
 struct Wave {
@@ -128,6 +145,8 @@ struct Wave {
 // What one launch on one thread is doing.
 struct Scheduler {
     std::vector<std::unique_ptr<Wave>> waves;
+    // Those that have begun and not ended, by their number.
+    std::map<uint32_t, Block> blocks;
     void (*body)(const void*) = nullptr;
     const void* params = nullptr;
     const char* symbol = "";
@@ -255,6 +274,43 @@ inline void settle(Scheduler& s, Group& group) {
     }
 }
 
+// A group at the barrier of its block: it goes on once all groups have come.
+inline void pass_barrier(Scheduler& s, Group& group) {
+    for (const Lane& lane : group.lanes) {
+        if (lane.want != Want::kBlock) {
+            fprintf(stderr, "%s: some lanes of a group are at a barrier, others are not\n", s.symbol);
+            abort();
+        }
+    }
+    Block& block = *group.block;
+    if (!group.arrived) {
+        group.arrived = true;
+        group.opening = block.opened + 1;
+        if (++block.arrived == kGroupsOfBlock) {
+            block.arrived = 0;
+            ++block.opened;
+        }
+    }
+    if (block.opened >= group.opening) {
+        group.arrived = false;
+        for (Lane& lane : group.lanes) {
+            lane.want = Want::kRun;
+        }
+    }
+}
+
+// The memory of the block of the lane that runs.
+inline void* shared_memory() {
+    Block& block = *scheduler().group->block;
+    if (!block.memory) {
+        block.memory.reset(new uint64_t[kShared / sizeof(uint64_t)]);
+        for (size_t k = 0; k < kShared / sizeof(uint64_t); ++k) {
+            block.memory[k] = ~static_cast<uint64_t>(0);
+        }
+    }
+    return block.memory.get();
+}
+
 // What all lanes of a wave want together: the next ticket, once for all of them.
 inline void take_ticket(Wave& wave) {
     uint64_t* counter = nullptr;
@@ -300,11 +356,17 @@ inline bool turn(Scheduler& s, Wave& wave) {
     for (uint32_t g = 0; g < kGroupsOfWave; ++g) {
         const bool wants = pausing[g] == 0 && ended[g] < kGroup && wave.groups[g].lanes[0].want != Want::kTake;
         if (wants && (!held || waiting[g] == kGroup)) {
-            settle(s, wave.groups[g]);
+            const bool at_barrier = wave.groups[g].lanes[0].want == Want::kBlock;
+            at_barrier ? pass_barrier(s, wave.groups[g]) : settle(s, wave.groups[g]);
         }
     }
     if (!held && busy) {
         take_ticket(wave);
+    }
+    for (uint32_t g = 0; !busy && g < kGroupsOfWave; ++g) {
+        if (++wave.groups[g].block->ended == kGroupsOfBlock) {
+            s.blocks.erase(wave.groups[g].index / kGroupsOfBlock);
+        }
     }
     wave.busy = busy;
     return moved;
@@ -318,7 +380,8 @@ inline bool launch(const char* symbol, void (*body)(const void*), const void* pa
     s.symbol = symbol;
     s.body = body;
     s.params = params;
-    s.groups_in_all = blocks * 4;
+    s.groups_in_all = blocks * kGroupsOfBlock;
+    s.blocks.clear();
     const uint32_t waves = interleaved == 0 ? 1 : interleaved;
     while (s.waves.size() < waves) {
         s.waves.push_back(std::make_unique<Wave>());
@@ -339,6 +402,8 @@ inline bool launch(const char* symbol, void (*body)(const void*), const void* pa
                 wave.busy = true;
                 for (Group& group : wave.groups) {
                     group.index = next++;
+                    group.block = &s.blocks[group.index / kGroupsOfBlock];
+                    group.arrived = false;
                     for (Lane& lane : group.lanes) {
                         begin(lane);
                     }

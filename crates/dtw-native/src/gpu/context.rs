@@ -203,8 +203,13 @@ impl<D: Driver> Shared<D> {
         let symbol = CString::new(kernel.symbol).expect("symbols have no zero bytes");
         // SAFETY: the module is loaded in the current context.
         let function = self.check(kernel.symbol, unsafe { D::function(module, &symbol) })?;
+        if kernel.shared_bytes > 0 {
+            // SAFETY: a kernel of the current context.
+            let shared = unsafe { D::share(function, kernel.shared_bytes) };
+            self.check("setting aside shared memory", shared)?;
+        }
         // SAFETY: a kernel of the current context.
-        let blocks = unsafe { D::blocks_per_multiprocessor(function, BLOCK_THREADS) };
+        let blocks = unsafe { D::blocks_per_multiprocessor(function, BLOCK_THREADS, kernel.shared_bytes) };
         let known = (function, self.check("the occupancy query", blocks)?.max(1));
         functions.insert(kernel.symbol, known);
         Ok(known)

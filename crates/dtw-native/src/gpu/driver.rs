@@ -181,14 +181,28 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// See [`Driver`].
     unsafe fn function(module: Module, symbol: &CStr) -> Result<Function, Failure>;
 
-    /// Blocks of so many threads that a multiprocessor runs at once; may be 0.
+    /// Lets blocks of a kernel share so many bytes beside what it declares itself.
     ///
     /// # Errors
     /// See [`Driver`].
     ///
     /// # Safety
     /// See [`Driver`].
-    unsafe fn blocks_per_multiprocessor(function: Function, threads: u32) -> Result<u32, Failure>;
+    unsafe fn share(function: Function, bytes: u32) -> Result<(), Failure>;
+
+    /// Blocks of so many threads, which share so many bytes beside what the kernel declares itself, that a
+    /// multiprocessor runs at once; may be 0.
+    ///
+    /// # Errors
+    /// See [`Driver`].
+    ///
+    /// # Safety
+    /// See [`Driver`].
+    unsafe fn blocks_per_multiprocessor(
+        function: Function,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Failure>;
 
     /// Launches a kernel that takes one structure.
     ///

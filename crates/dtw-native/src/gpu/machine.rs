@@ -382,7 +382,7 @@ impl<D: Driver> Machine for Gpu<D> {
     fn launch(&self, kernel: &Kernel, params: &[u8], blocks: u32) -> Result<()> {
         let _entered = self.context.enter()?;
         let (function, _) = self.context.function(kernel)?;
-        let launch = Launch { blocks, threads: BLOCK_THREADS, shared_bytes: 0 };
+        let launch = Launch { blocks, threads: BLOCK_THREADS, shared_bytes: kernel.shared_bytes };
         // SAFETY: the kernel takes one structure of these bytes, which the driver copies; the addresses in it are the
         // planner's, of buffers that it keeps.
         let answer = unsafe { D::launch(function, launch, self.stream(), params.as_ptr().cast()) };

@@ -297,7 +297,11 @@ impl Driver for Fake {
         Ok(Function(1))
     }
 
-    unsafe fn blocks_per_multiprocessor(_: Function, _: u32) -> Result<u32, Failure> {
+    unsafe fn share(_: Function, _: u32) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    unsafe fn blocks_per_multiprocessor(_: Function, _: u32, _: u32) -> Result<u32, Failure> {
         Ok(0)
     }
 

@@ -1,0 +1,177 @@
+// What the expected alignment E of a tile adds to the gradients of squared Euclidean costs:
+//
+//   grad_x[i] += 2 sum_j E(i,j) (x_i - y_j)             grad_y[j] -= 2 sum_i E(i,j) (x_i - y_j)
+//
+// Differences are taken before they are weighted: where x and y are close, no digit of them is lost.
+// Channels come 32 or 64 at a time; thread t has points t / 8 + 16 q of x, then points 4 (t / 8) + q of y (q = 0 .. 3),
+// and channels 4 (t % 8) + 0 .. 3, and 32 further. A number of a gradient is added to by one thread of a block; the
+// blocks of the strips of a pair take turns at grad_y, from the last strip to the first.
+#pragma once
+
+#include "tile.cuh"
+
+namespace dtw {
+
+// A tile of E in memory.cells[0], and where it is.
+struct Place {
+    uint32_t i0, j0, rows;
+    bool begins_x, begins_y;  // whether these numbers of a gradient are the first
+};
+
+// 64 points from `first` to staged[point * kTileStride + channel], `width` channels from `channel`; zeros where there
+// are fewer.
+template <class T, int kHalves>
+DTW_DEVICE void stage_points(T* staged, const Points<T>& points, uint32_t first, uint32_t channel) {
+    constexpr uint32_t kWide = kHalves * 32;
+    for (uint32_t e = thread(); e < kTile * kWide; e += 128) {
+        const uint32_t c = e % kWide, point = e / kWide, i = points.clamped(first + point);
+        const bool is_there = channel + c < points.channels;
+        const uint64_t at = static_cast<uint64_t>(i) * points.channels + channel + c;
+        staged[point * kTileStride + c] = is_there ? points.values[at] : T(0);
+    }
+}
+
+// Products for kHalves * 32 channels from `channel`. `turn` is called by all threads before the first addition to
+// grad_y.
+template <class T, int kHalves, class Memory, class Turn>
+DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
+                         const Place& place, uint32_t channel, T factor, const Turn& turn) {
+    constexpr int kOwn = kHalves * 4;
+    const T* e = memory.cells[0];
+    T *staged_y = memory.cells[1], *staged_x = memory.cells[2];
+    const uint32_t own_channel = thread() % 8 * 4, group = thread() / 8;
+    sync_block();
+    stage_points<T, kHalves>(staged_y, y, place.j0, channel);
+    stage_points<T, kHalves>(staged_x, x, place.i0, channel);
+    sync_block();
+    const auto fetch = [&](const T* from, T(&to)[kOwn]) {
+        DTW_UNROLL
+        for (int h = 0; h < kHalves; ++h) {
+            const Four<T> some = four(from + own_channel + 32 * h);
+            DTW_UNROLL
+            for (int k = 0; k < 4; ++k) {
+                to[4 * h + k] = some.v[k];
+            }
+        }
+    };
+    T own[4][kOwn], sum[4][kOwn];
+    const auto begin = [&](const T* staged, uint32_t first, uint32_t step) {
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            fetch(staged + (first + step * q) * kTileStride, own[q]);
+            DTW_UNROLL
+            for (int k = 0; k < kOwn; ++k) {
+                sum[q][k] = T(0);
+            }
+        }
+    };
+    const auto add = [&](int q, T share, const T(&others)[kOwn]) {
+        DTW_UNROLL
+        for (int k = 0; k < kOwn; ++k) {
+            sum[q][k] = fma_(share, own[q][k] - others[k], sum[q][k]);
+        }
+    };
+    // Adds to the gradient of point `i`.
+    const auto finish = [&](T* gradient, uint32_t i, const T(&of_point)[kOwn], bool begins) {
+        T* at = gradient + static_cast<uint64_t>(i) * x.channels + channel + own_channel;
+        DTW_UNROLL
+        for (int k = 0; k < kOwn; ++k) {
+            const uint32_t c = static_cast<uint32_t>(k % 4 + k / 4 * 32);
+            if (channel + own_channel + c < x.channels) {
+                const T value = T(2) * factor * of_point[k];
+                at[c] = begins ? value : load_fresh(at + c) + value;
+            }
+        }
+    };
+    begin(staged_x, group, 16);
+    DTW_UNROLL_BY(1)
+    for (uint32_t j = 0; j < kTile; j += 4) {
+        Four<T> shares[4];
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            shares[q] = four(e + (group + 16 * q) * kTileStride + j);
+        }
+        DTW_UNROLL
+        for (int s = 0; s < 4; ++s) {
+            T others[kOwn];
+            fetch(staged_y + (j + s) * kTileStride, others);
+            DTW_UNROLL
+            for (int q = 0; q < 4; ++q) {
+                add(q, shares[q].v[s], others);
+            }
+        }
+    }
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        const uint32_t row = group + 16 * q;
+        if (row < place.rows) {
+            finish(grad_x, place.i0 + row, sum[q], place.begins_x);
+        }
+    }
+    begin(staged_y, 4 * group, 1);
+    DTW_UNROLL2
+    for (uint32_t row = 0; row < place.rows; ++row) {
+        const Four<T> shares = four(e + row * kTileStride + 4 * group);
+        T others[kOwn];
+        fetch(staged_x + row * kTileStride, others);
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            add(q, shares.v[q], others);
+        }
+    }
+    turn();
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        const uint32_t j = place.j0 + 4 * group + q;
+        if (j < y.length) {
+            finish(grad_y, j, sum[q], place.begins_y);
+        }
+    }
+}
+
+// The same for a single channel: thread t has half of the columns of row t / 2, then half of the rows of column t % 64.
+template <class T, class Memory, class Turn>
+DTW_DEVICE void multiply_one(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
+                             const Place& place, T factor, const Turn& turn) {
+    const T* e = memory.cells[0];
+    T *own_y = memory.cells[1], *own_x = own_y + kTile, *halves = own_x + kTile;
+    sync_block();
+    if (thread() < kTile) {
+        own_y[thread()] = y.values[y.clamped(place.j0 + thread())];
+    } else {
+        own_x[thread() - kTile] = x.values[x.clamped(place.i0 + thread() - kTile)];
+    }
+    sync_block();
+    const uint32_t row = thread() / 2, from = thread() % 2 * 32;
+    T sum = T(0);
+    DTW_UNROLL2
+    for (uint32_t j = from; j < from + 32; j += 4) {
+        const Four<T> shares = four(e + row * kTileStride + j);
+        DTW_UNROLL
+        for (int s = 0; s < 4; ++s) {
+            sum = fma_(shares.v[s], own_x[row] - own_y[j + s], sum);
+        }
+    }
+    sum += exchange(sum, 1);
+    if (thread() % 2 == 0 && row < place.rows) {
+        T* at = grad_x + place.i0 + row;
+        const T value = T(2) * factor * sum;
+        *at = place.begins_x ? value : load_fresh(at) + value;
+    }
+    const uint32_t column = thread() % kTile, top = thread() / kTile * 32, bottom = min_(top + 32, place.rows);
+    sum = T(0);
+    DTW_UNROLL4
+    for (uint32_t i = top; i < bottom; ++i) {
+        sum = fma_(e[i * kTileStride + column], own_y[column] - own_x[i], sum);
+    }
+    halves[thread()] = sum;
+    turn();
+    sync_block();
+    if (thread() < kTile && place.j0 + column < y.length) {
+        T* at = grad_y + place.j0 + column;
+        const T value = T(2) * factor * (halves[column] + halves[kTile + column]);
+        *at = place.begins_y ? value : load_fresh(at) + value;
+    }
+}
+
+}  // namespace dtw

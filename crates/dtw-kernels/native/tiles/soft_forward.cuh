@@ -1,0 +1,173 @@
+// Forward: values of Soft-DTW, and the edges of every tile where a backward sweep wants them.
+//
+//   for each ticket (a strip of a pair), by a block:
+//       for each tile of the strip, from the left:
+//           costs of the tile, by all threads
+//           one warp: wait until the strip above has done this tile; sweep (tile.cuh: sweep_tile)
+//                     write the last row, and the last column if it is kept; publish
+//       the strip of the last row writes the value
+//
+//              tile c - 1            tile c                 what a tile needs:
+//        corner |    bottoms of the strip above   |            *  corner: end of the row above tile c - 1, kept from there
+//      ---------*=================================|            =  last row of the strip above, from memory
+//               #  lane 0: 2   lane 1: 2   ...    |            #  last column of tile c - 1, in shared memory
+//               #  columns     columns            |
+//
+// Where edges are not kept, one row of bottoms serves all strips of a pair: a tile reads its part before it writes it.
+#pragma once
+
+#include "tile.cuh"
+
+namespace dtw {
+
+// Number of a tile among those whose edges are in memory.
+DTW_DEVICE uint64_t tile_number(const Soft& p, uint64_t k, uint32_t strip, uint32_t tile) {
+    return p.rights ? (k * p.strips + strip) * p.tiles + tile : k * p.tiles + tile;
+}
+
+// The part of an edge at `number` that a lane has: cells 2 l and 2 l + 1.
+template <class T>
+DTW_DEVICE void load_edge(const void* edges, uint64_t number, SoftCell<T> (&cells)[2]) {
+    const T* edge = static_cast<const T*>(edges) + number * (2 * kTile) + 2 * lane();
+    DTW_UNROLL
+    for (int k = 0; k < 2; ++k) {
+        cells[k] = {load_fresh(edge + k), load_fresh(edge + kTile + k)};
+    }
+}
+template <class T>
+DTW_DEVICE void store_edge(void* edges, uint64_t number, const SoftCell<T> (&cells)[2]) {
+    T* edge = static_cast<T*>(edges) + number * (2 * kTile) + 2 * lane();
+    DTW_UNROLL
+    for (int k = 0; k < 2; ++k) {
+        edge[k] = cells[k].exponent;
+        edge[kTile + k] = cells[k].mantissa;
+    }
+}
+
+// The last cell of the edge at `number`, and its base.
+template <class T>
+DTW_DEVICE SoftCell<T> load_corner(const Soft& p, uint64_t number, double& base) {
+    const T* edge = static_cast<const T*>(p.bottoms) + number * (2 * kTile) + kTile - 1;
+    base = load_fresh(p.bases + number);
+    return {load_fresh(edge), load_fresh(edge + kTile)};
+}
+
+template <class T>
+DTW_DEVICE void write_soft_value(const Soft& p, uint64_t k, const Task& task, double base, SoftCell<T> cell) {
+    const double bits = base + static_cast<double>(cell.exponent);
+    const double log = is_never(cell.exponent)
+                           ? Limits<double>::infinity()
+                           : bits * 0.69314718055994530942 - log_(static_cast<double>(cell.mantissa));
+    // Adding 0 makes 0 of -0.
+    write_result(p.sweep, k, task, static_cast<T>(p.sweep.parameters[0] * log) + T(0));
+}
+
+template <class T>
+DTW_DEVICE T soft_rate(const Soft& p) { return static_cast<T>(1.44269504088896340736 / p.sweep.parameters[0]); }
+
+template <class T, bool kMany>
+DTW_DEVICE void soft_forward(const Soft& p) {
+    using Memory = TileMemory<T, 2>;
+    Memory& memory = *static_cast<Memory*>(shared_memory());
+    const T rate = soft_rate<T>(p);
+    while (true) {
+        const uint64_t ticket = block_ticket(p.sweep, memory);
+        if (ticket >= p.sweep.tasks * p.strips) {
+            return;
+        }
+        const uint64_t k = ticket % p.sweep.tasks;
+        const uint32_t strip = static_cast<uint32_t>(ticket / p.sweep.tasks), i0 = strip * kTile;
+        const Task task = task_of(p.sweep, k);
+        if (i0 >= task.n) {
+            continue;
+        }
+        const Points<T> x(p.sweep.x, task.i, p.sweep.channels), y(p.sweep.y, task.j, p.sweep.channels);
+        const Band band = band_of(p.sweep, k, task.n, task.m);
+        const uint32_t rows = min_(task.n - i0, static_cast<uint32_t>(kTile));
+        const bool is_last = task.n - i0 <= kTile;
+        const Span own = span_of(band, strip), above = strip > 0 ? span_of(band, strip - 1) : Span{1, 0};
+        uint32_t* progress = p.progress + k * p.strips + strip;
+        fill_bounds(memory, band, strip);
+        // The last cell of the row above the tile before, and its base; base of the tile before.
+        SoftCell<T> corner = never_cell<T>();
+        double of_corner = 0.0, before = 0.0;
+        for (uint32_t c = own.first; c <= own.last; ++c) {
+            tile_costs<T, kMany>(memory, x, y, i0, c * kTile, rate);
+            if (thread() >= 32) {
+                continue;
+            }
+            const uint32_t inside = thread();
+            const bool is_first = c == own.first;
+            TileEdges<T> edges{{never_cell<T>(), never_cell<T>()}, corner, {never_cell<T>(), never_cell<T>()}, 0.0};
+            double of_above = 0.0;
+            if (strip > 0) {
+                if (inside == 0) {
+                    wait_for(progress - 1, min_(c, above.last) + 1);
+                }
+                sync();
+                if (above.has(c)) {
+                    const uint64_t number = tile_number(p, k, strip - 1, c);
+                    load_edge(p.bottoms, number, edges.up);
+                    of_above = load_fresh(p.bases + number);
+                }
+                if (is_first && c > 0 && above.has(c - 1)) {
+                    edges.corner = load_corner<T>(p, tile_number(p, k, strip - 1, c - 1), of_corner);
+                }
+            } else if (c == 0) {
+                edges.corner = {T(0), T(1)};
+            }
+            // Edges of this tile and of the one before take turns.
+            T* left = memory.edges[c % 2 * 2];
+            T* right = memory.edges[2 - c % 2 * 2];
+            DTW_UNROLL
+            for (int q = 0; q < 2; ++q) {
+                const uint32_t row = 2 * inside + q;
+                if (!is_first && row < rows) {
+                    edges.left[q] = {left[row], left[kTile + row]};
+                }
+            }
+            corner = {broadcast(edges.up[1].exponent, 31), broadcast(edges.up[1].mantissa, 31)};
+            rebase(edges, of_above, of_corner, before);
+            of_corner = of_above;
+            before = edges.base;
+            DTW_UNROLL
+            for (int q = 0; q < 2; ++q) {
+                left[2 * inside + q] = edges.left[q].exponent;
+                left[kTile + 2 * inside + q] = edges.left[q].mantissa;
+            }
+            sync();
+            const auto ignore = [](uint32_t, const SoftShares<T>(&)[2], const T(&)[2]) {};
+            const auto keep = [&](uint32_t row, SoftCell<T> cell) {
+                settle(cell);
+                right[row] = cell.exponent;
+                right[kTile + row] = cell.mantissa;
+            };
+            sweep_tile(memory.cells[0], memory.cells[1], rows, edges, left, ignore, keep);
+            sync();
+            const uint64_t number = tile_number(p, k, strip, c);
+            if (inside == 0) {
+                p.bases[number] = edges.base;
+            }
+            store_edge(p.bottoms, number, edges.up);
+            if (p.rights) {
+                SoftCell<T> cells[2];
+                DTW_UNROLL
+                for (int q = 0; q < 2; ++q) {
+                    const uint32_t row = 2 * inside + q;
+                    cells[q] = row < rows ? SoftCell<T>{right[row], right[kTile + row]} : never_cell<T>();
+                }
+                store_edge(p.rights, number, cells);
+            }
+            const uint32_t end = task.m - 1 - c * kTile;
+            if (is_last && end < kTile && inside == end / 2) {
+                write_soft_value(p, k, task, edges.base, end % 2 == 0 ? edges.up[0] : edges.up[1]);
+            }
+            sync();
+            if (inside == 0) {
+                store_release(progress, c + 1);
+            }
+        }
+    }
+}
+
+}  // namespace dtw

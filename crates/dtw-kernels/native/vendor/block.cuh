@@ -1,0 +1,17 @@
+// What the threads of a block of 128 have in common, for kernels in which they work together.
+//
+// Each vendor header defines, in namespace dtw:
+//   thread()            0..127 within the block
+//   sync_block()        waits for all threads of the block, and orders memory between them
+//   shared_memory()     memory of the block, as much as the kernel is said to share
+#pragma once
+
+#include "vendor.cuh"
+
+#if defined(DTW_HOST)
+#include "host_block.cuh"
+#elif defined(__HIP__)
+#include "hip_block.cuh"
+#else
+#include "cuda_block.cuh"
+#endif

@@ -1,0 +1,427 @@
+//! Values and gradients of Soft-DTW and its divergence, of zipped pairs, and the expected alignment: a sweep in tiles
+//! forward and one backward (native/tiles), within a memory limit.
+
+use std::ops::Range;
+
+use dtw_core::{Error, Gradients, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, bail_invalid};
+use dtw_kernels::params::{self, Params, TILE};
+use dtw_kernels::{Kernel, Pass as KernelPass, catalog};
+use dtw_plan::{
+    Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
+};
+
+use crate::Machine;
+use crate::bytes::{Number, bytes_mut};
+use crate::engine::{Engine, Source};
+use crate::scratch::Region;
+use crate::side::{Preparation, Prepared};
+use crate::state::NativePlan;
+use crate::sweep::Job;
+
+/// Rows and columns of a tile.
+const TILE_POINTS: usize = TILE as usize;
+
+/// Numbers of an edge of a tile: exponents and mantissas.
+const EDGE_NUMBERS: usize = 2 * TILE_POINTS;
+
+/// The kernels of both directions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kernels {
+    forward: &'static Kernel,
+    backward: &'static Kernel,
+}
+
+impl Kernels {
+    /// Those of a functor, if there are such.
+    pub(crate) fn of<T: Number>(key: &str, many: bool) -> Option<Self> {
+        let kernel = |pass| catalog::other(pass, key, T::DTYPE.name(), many);
+        Some(Self { forward: kernel(KernelPass::SoftForward)?, backward: kernel(KernelPass::SoftBackward)? })
+    }
+}
+
+/// What gradients need on the device besides the series; kept between calls.
+#[derive(Debug)]
+pub(crate) struct Differentiator<T, M: Machine> {
+    bottoms: Region<M>,
+    rights: Region<M>,
+    bases: Region<M>,
+    flags: Region<M>,
+    inflow: Region<M>,
+    values: Region<M>,
+    upstream: Region<M>,
+    alignment: Region<M>,
+    gradients: [Region<M>; 2],
+    host: Vec<T>,
+}
+
+impl<T, M: Machine> Default for Differentiator<T, M> {
+    fn default() -> Self {
+        let region = Region::default;
+        Self {
+            bottoms: region(),
+            rights: region(),
+            bases: region(),
+            flags: region(),
+            inflow: region(),
+            values: region(),
+            upstream: region(),
+            alignment: region(),
+            gradients: [region(), region()],
+            host: Vec::new(),
+        }
+    }
+}
+
+/// Tiles of the largest pair.
+#[derive(Debug, Clone, Copy)]
+struct Tiles {
+    strips: usize,
+    columns: usize,
+}
+
+/// Bytes of two tickets, before the flags.
+const TICKET_BYTES: usize = 2 * size_of::<u64>();
+
+impl Tiles {
+    fn of(n: usize, m: usize) -> Self {
+        Self { strips: n.div_ceil(TILE_POINTS), columns: m.div_ceil(TILE_POINTS) }
+    }
+
+    /// Bytes of the edges in one direction.
+    fn edge_bytes<T>(self) -> usize {
+        self.strips * self.columns * EDGE_NUMBERS * size_of::<T>()
+    }
+
+    fn base_bytes(self) -> usize {
+        self.strips * self.columns * size_of::<f64>()
+    }
+
+    fn inflow_bytes<T>(self) -> usize {
+        self.columns * TILE_POINTS * size_of::<T>()
+    }
+
+    /// Bytes of one kind of flags.
+    fn flag_bytes(self) -> usize {
+        self.strips * size_of::<u32>()
+    }
+
+    /// Bytes of a task, without its series and gradients.
+    fn bytes<T>(self) -> u64 {
+        let edges = 2 * self.edge_bytes::<T>() + self.base_bytes();
+        (edges + self.inflow_bytes::<T>() + 3 * self.flag_bytes() + 2 * size_of::<T>()) as u64
+    }
+}
+
+impl<T: Number, M: Machine> Differentiator<T, M> {
+    pub(crate) fn bytes(&self) -> usize {
+        let regions = [
+            &self.bottoms,
+            &self.rights,
+            &self.bases,
+            &self.flags,
+            &self.inflow,
+            &self.values,
+            &self.upstream,
+            &self.alignment,
+        ];
+        let device = regions.into_iter().chain(&self.gradients).map(Region::bytes).sum::<usize>();
+        device + self.host.capacity() * size_of::<T>()
+    }
+
+    /// Launches both sweeps of a job. Addresses of results are in `p`.
+    fn launch(&mut self, machine: &M, kernels: Kernels, mut p: params::Soft, tiles: Tiles) -> Result<()> {
+        let tasks = p.sweep.pairs.tasks as usize;
+        let flags = tasks * tiles.flag_bytes();
+        self.bottoms.reserve(machine, tasks * tiles.edge_bytes::<T>())?;
+        self.rights.reserve(machine, tasks * tiles.edge_bytes::<T>())?;
+        self.bases.reserve(machine, tasks * tiles.base_bytes())?;
+        self.inflow.reserve(machine, tasks * tiles.inflow_bytes::<T>())?;
+        let zeros = self.flags.zeros(machine, TICKET_BYTES + 3 * flags)?;
+        let [forward, passed, added] = [0, 1, 2].map(|k| zeros + (TICKET_BYTES + k * flags) as u64);
+        p.bottoms = self.bottoms.address();
+        p.rights = self.rights.address();
+        p.bases = self.bases.address();
+        p.inflow = self.inflow.address();
+        (p.strips, p.tiles) = (tiles.strips as u32, tiles.columns as u32);
+        (p.progress, p.sweep.strips.ticket) = (forward, zeros);
+        let blocks = |kernel| -> Result<u32> {
+            let strips = u32::try_from(tasks * tiles.strips).unwrap_or(u32::MAX);
+            Ok(machine.resident_blocks(kernel)?.min(strips).max(1))
+        };
+        machine.launch(kernels.forward, p.bytes(), blocks(kernels.forward)?)?;
+        (p.progress, p.added, p.sweep.strips.ticket) = (passed, added, zeros + size_of::<u64>() as u64);
+        p.sweep.pairs.out = 0;
+        machine.launch(kernels.backward, p.bytes(), blocks(kernels.backward)?)
+    }
+}
+
+/// Where the results of zipped pairs go, pair by pair as the batches have them.
+struct Results<'a, T> {
+    upstream: Option<&'a [T]>,
+    values: &'a mut [T],
+    /// To x and to y; `None`: not wanted.
+    gradients: Option<[&'a mut [T]; 2]>,
+    /// The expected alignment of the only pair.
+    alignment: Option<&'a mut [T]>,
+}
+
+impl<T: Number, M: Machine> NativePlan<T, M> {
+    /// Values and gradients of zipped pairs.
+    pub(crate) fn all_gradients(
+        &mut self,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        out: Gradients<'_, T>,
+    ) -> Result<()> {
+        check_outputs(x, y, &out)?;
+        if x.is_empty() {
+            return Ok(());
+        }
+        let problem = self.problem.clone();
+        let Some(soft) = SoftResult::of(&problem.spec().measure) else {
+            unreachable!("the problem admits gradients");
+        };
+        let Gradients { upstream, distances, grad_x, grad_y } = out;
+        let half = T::from_f64(0.5);
+        let mut results = std::mem::take(&mut self.passes);
+        let swept = results.distances(
+            &problem,
+            Pairing::Zipped,
+            x,
+            y,
+            distances,
+            |Pass { sides, .. }, a, b, values, counts| {
+                let own = match sides {
+                    Sides::Both => {
+                        let gradients = Some([&mut *grad_x, &mut *grad_y]);
+                        self.soft_gradients(a, b, Results { upstream, values, gradients, alignment: None })?;
+                        return self.keep_digits(soft, counts, (Pairing::Zipped, a, b), values);
+                    }
+                    Sides::OwnX => &mut *grad_x,
+                    Sides::OwnY => &mut *grad_y,
+                };
+                // Of a divergence: less half of the distance of each series to itself.
+                let (mut left, mut right) = (vec![T::ZERO; own.len()], vec![T::ZERO; own.len()]);
+                let gradients = Some([&mut left[..], &mut right[..]]);
+                self.soft_gradients(a, b, Results { upstream, values, gradients, alignment: None })?;
+                for (own, (left, right)) in own.iter_mut().zip(left.iter().zip(&right)) {
+                    *own = *own - half * (*left + *right);
+                }
+                self.keep_digits(soft, counts, (Pairing::Zipped, a, b), values)
+            },
+        );
+        self.passes = results;
+        swept
+    }
+
+    /// The expected alignment of one pair.
+    pub(crate) fn expected_alignment(
+        &mut self,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<Vec<T>> {
+        let cells = x.length(0) as u64 * y.length(0) as u64;
+        let bytes = cells * size_of::<T>() as u64 + Tiles::of(x.length(0), y.length(0)).bytes::<T>();
+        let limit = self.problem.memory_limit_bytes();
+        if bytes > limit {
+            return Err(Error::OutOfMemory {
+                what: format!("the {} x {} alignment matrix", x.length(0), y.length(0)),
+                requested_bytes: bytes,
+                available_bytes: limit,
+            });
+        }
+        let mut expected = vec![T::ZERO; cells as usize];
+        let values = &mut [T::ZERO];
+        let alignment = Some(&mut expected[..]);
+        self.soft_gradients(x, y, Results { upstream: None, values, gradients: None, alignment })?;
+        Ok(expected)
+    }
+
+    /// Sweeps all pairs forward and backward.
+    fn soft_gradients(
+        &mut self,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        mut results: Results<'_, T>,
+    ) -> Result<()> {
+        let kernels = Kernels::of::<T>(self.functor.key, x.channels() > 1).ok_or_else(|| {
+            self.unsupported(format!("the gradient of {}: the cpu backend can", self.functor.key))
+        })?;
+        let (order_x, order_y) = Order::of(Pairing::Zipped, x, y, 0);
+        let mut pairs = Pairs {
+            pairing: Pairing::Zipped,
+            rows: &order_x,
+            columns: &order_y,
+            kind: Rows::X,
+            banding: &mut self.banding,
+            observer: &*self.observer.0,
+        };
+        // What the edges do not take.
+        let limit = self.problem.memory_limit_bytes();
+        let budget = Budget::of(limit);
+        let mut device = Soft {
+            engine: &mut self.engine,
+            differentiator: &mut self.differentiator,
+            kernels,
+            preparation: Preparation::plain(self.functor, x.channels()),
+            sources: [Source::Host(x), Source::Host(y)],
+            budget,
+        };
+        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
+            stop_if_cancelled(pairs.observer)?;
+            device.sweep(pairs, tile, &results)?;
+            device.fetch(pairs, tile, [x, y], &mut results)?;
+            let cells = pairs.cells(tile)?;
+            pairs.observer.advance(cells);
+            Ok(())
+        })
+    }
+}
+
+/// Checks the lengths of what gradients are written to.
+fn check_outputs<T: Number>(
+    x: &SeriesBatch<'_, T>,
+    y: &SeriesBatch<'_, T>,
+    out: &Gradients<'_, T>,
+) -> Result<()> {
+    if x.len() != y.len() {
+        bail_invalid!("gradients are of zipped pairs: x has {} series, y has {}", x.len(), y.len());
+    }
+    for (name, got, expected) in [
+        ("upstream", out.upstream.map_or(x.len(), <[_]>::len), x.len()),
+        ("distances", out.distances.len(), x.len()),
+        ("grad_x", out.grad_x.len(), x.values().len()),
+        ("grad_y", out.grad_y.len(), y.values().len()),
+    ] {
+        if got != expected {
+            bail_invalid!("{name} needs {expected} values, got a slice of {got}");
+        }
+    }
+    Ok(())
+}
+
+/// Zipped pairs in tiles.
+struct Soft<'a, T: Number, M: Machine> {
+    engine: &'a mut Engine<T, M>,
+    differentiator: &'a mut Differentiator<T, M>,
+    kernels: Kernels,
+    preparation: Preparation,
+    /// Of rows and columns.
+    sources: [Source<'a, T, M>; 2],
+    budget: Budget,
+}
+
+impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
+    /// With room for its gradient.
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        let values = Preparation::stride(length) * self.preparation.channels * size_of::<T>();
+        self.preparation.bytes::<T>(length) + values as u64
+    }
+
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        self.engine.load(axis, &mut self.sources[axis as usize], &self.preparation, order, places)
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let (n, m) = pairs.longest(chunk);
+        let bytes = Tiles::of(n, m).bytes::<T>();
+        let share = self.budget.limit - self.budget.sides - self.budget.staging - self.budget.tables;
+        if bytes > share {
+            let what = format!("the edges of tiles of a pair of {n} and {m} points");
+            return Err(self.budget.exceeded(&what, bytes, share));
+        }
+        let cells = n as u64 * m as u64;
+        Ok(tiles(chunk, share / bytes, launch_tasks(cells, self.engine.sweeper.multiprocessors)))
+    }
+}
+
+impl<T: Number, M: Machine> Soft<'_, T, M> {
+    /// Launches the sweeps of a tile of pairs.
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, results: &Results<'_, T>) -> Result<()> {
+        let (n, m) = pairs.longest(tile);
+        let Engine { machine, sweeper, x, y, .. } = &mut *self.engine;
+        let job = Job {
+            functor: self.preparation.functor,
+            channels: self.preparation.channels,
+            x: x.part(pairs.rows, &tile.rows),
+            y: y.part(pairs.columns, &tile.columns),
+            pairing: Pairing::Zipped,
+            first_task: 0,
+            tasks: tile.tasks(),
+            out: 0,
+            out_stride: 0,
+            cells: n as u64 * m as u64,
+            keeps_edges: true,
+            only_missing: false,
+            last_row: 0,
+        };
+        let band = sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
+        let own = &mut *self.differentiator;
+        let mut p = params::Soft { sweep: sweeper.params(&job, band), ..params::Soft::default() };
+        own.values.reserve(machine, tile.rows.len() * size_of::<T>())?;
+        p.sweep.pairs.out = own.values.address();
+        let [grad_x, grad_y] = &mut own.gradients;
+        p.grad_x = gradient_of(machine, x, job.x.values, grad_x)?;
+        p.grad_y = gradient_of(machine, y, job.y.values, grad_y)?;
+        if let Some(upstream) = results.upstream {
+            own.host.clear();
+            own.host.extend(tile.rows.clone().map(|place| upstream[pairs.rows.series(place)]));
+            p.upstream = own.upstream.hold(machine, &own.host)?;
+        }
+        if results.alignment.is_some() {
+            p.alignment = own.alignment.zeros(machine, n * m * size_of::<T>())?;
+        }
+        own.launch(machine, self.kernels, p, Tiles::of(n, m))
+    }
+
+    /// Brings the results of a tile to their places.
+    fn fetch(
+        &mut self,
+        pairs: &Pairs<'_>,
+        tile: &Rect,
+        batches: [&SeriesBatch<'_, T>; 2],
+        results: &mut Results<'_, T>,
+    ) -> Result<()> {
+        let Engine { machine, x, y, .. } = &mut *self.engine;
+        let Differentiator { values, gradients, alignment, host, .. } = &mut *self.differentiator;
+        host.resize(tile.rows.len(), T::ZERO);
+        machine.download(values.buffer().expect("reserved before"), 0, bytes_mut(host))?;
+        for (place, value) in tile.rows.clone().zip(&*host) {
+            results.values[pairs.rows.series(place)] = *value;
+        }
+        if let Some(expected) = &mut results.alignment {
+            machine.download(alignment.buffer().expect("reserved before"), 0, bytes_mut(expected))?;
+        }
+        let Some(outputs) = &mut results.gradients else { return Ok(()) };
+        let sides = [(&*x, pairs.rows), (&*y, pairs.columns)];
+        for (side, (output, (prepared, order))) in outputs.iter_mut().zip(sides).enumerate() {
+            let (batch, channels) = (batches[side], self.preparation.channels);
+            let first =
+                |place: usize| prepared.first_points()[place - prepared.places().start] as usize * channels;
+            let last = tile.rows.end - 1;
+            let (start, end) = (first(tile.rows.start), first(last) + order.length(last) * channels);
+            host.resize(end - start, T::ZERO);
+            let region = gradients[side].buffer().expect("reserved before");
+            machine.download(region, start * size_of::<T>(), bytes_mut(host))?;
+            for place in tile.rows.clone() {
+                let s = order.series(place);
+                let (from, to) = (first(place) - start, batch.offset(s) * channels);
+                let count = order.length(place) * channels;
+                output[to..to + count].copy_from_slice(&host[from..from + count]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Memory for the gradients to a side's series, as these lie; the address that belongs to that of a part's values.
+fn gradient_of<T: Number, M: Machine>(
+    machine: &M,
+    side: &Prepared<T, M>,
+    values: u64,
+    region: &mut Region<M>,
+) -> Result<u64> {
+    let (start, bytes) = side.values();
+    region.reserve(machine, bytes)?;
+    Ok(region.address() + (values - start))
+}

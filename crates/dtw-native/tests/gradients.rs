@@ -1,0 +1,179 @@
+//! Gradients in tiles on the host's machine: lengths round the edges of tiles, bands that leave tiles out, ragged
+//! batches, numbers of channels round those that are staged at once, all γ. Judged as the suite judges its cases: against
+//! the oracle, with factors, a second time with the same plan.
+#![cfg(feature = "host")]
+
+use dtw_conformance::batch::{Batch, Element};
+use dtw_conformance::cases::Case;
+use dtw_conformance::cases::series::{Kind, SplitMix, series};
+use dtw_conformance::check::{self, Stop};
+use dtw_core::{Backend, Band, Error, Gradients, Measure, Pairing, Problem, Radius, SeriesBatch, Spec, Task};
+use dtw_native::{HostMachine, NativeBackend};
+
+fn backend() -> NativeBackend<HostMachine> {
+    NativeBackend::new(HostMachine::new(1 << 30))
+}
+
+fn case(spec: Spec, kind: Kind, lengths: &[(usize, usize)], channels: usize) -> Case {
+    let mut random = SplitMix::new(5);
+    let mut batch = |lengths: Vec<usize>| {
+        Batch::new(lengths.into_iter().map(|length| series(kind, length, channels, &mut random)).collect())
+    };
+    let x = batch(lengths.iter().map(|lengths| lengths.0).collect());
+    let y = batch(lengths.iter().map(|lengths| lengths.1).collect());
+    let name = format!("{spec:?} {kind:?} {lengths:?} of {channels} channels");
+    Case { name, spec, pairing: Pairing::Zipped, x, y }
+}
+
+fn judge_as<T: Element>(case: &Case)
+where
+    NativeBackend<HostMachine>: Backend<T>,
+{
+    match check::gradients::check::<T>(case, &backend()) {
+        Ok(()) => {}
+        Err(Stop::Failed(why)) => panic!("{}: {why}", case.name),
+        Err(_) => panic!("{}: was not computed", case.name),
+    }
+}
+
+fn judge(case: &Case) {
+    judge_as::<f32>(case);
+    judge_as::<f64>(case);
+}
+
+#[test]
+fn every_length_round_the_edges_of_tiles() {
+    for n in [1, 63, 64, 65, 129] {
+        for m in [1, 63, 64, 65, 128] {
+            judge(&case(Spec::soft_dtw(1.0), Kind::Noise, &[(n, m)], 1));
+        }
+    }
+    judge(&case(Spec::soft_dtw(1.0), Kind::Noise, &[(130, 193), (193, 66)], 2));
+}
+
+#[test]
+fn bands_that_leave_tiles_out() {
+    let radius = |points| Band::SakoeChiba { radius: Radius::Points(points) };
+    for (n, m) in [(64, 64), (130, 130), (200, 70), (70, 200), (129, 128)] {
+        for band in [
+            radius(0),
+            radius(1),
+            radius(20),
+            radius(63),
+            Band::SakoeChiba { radius: Radius::Fraction(0.1) },
+            Band::Slanted { radius: Radius::Points(2) },
+            Band::Itakura { max_slope: 4.0 },
+        ] {
+            judge(&case(Spec::soft_dtw(1.0).with_band(band), Kind::Noise, &[(n, m)], 1));
+        }
+    }
+    // The only path goes through the corners of tiles, or along their edges.
+    let diagonal = (0..192).map(|i| i..i + 1).collect();
+    judge(&case(Spec::soft_dtw(1.0).with_band(Band::Ranges(diagonal)), Kind::Noise, &[(192, 192)], 2));
+    let edges = (0..130)
+        .map(|i| {
+            if i < 64 {
+                0..1
+            } else if i == 64 {
+                0..128
+            } else {
+                127..130
+            }
+        })
+        .collect();
+    judge(&case(Spec::soft_dtw(1.0).with_band(Band::Ranges(edges)), Kind::Noise, &[(130, 130)], 1));
+}
+
+#[test]
+fn ragged_batches_and_divergences() {
+    let lengths = [(1, 70), (65, 64), (128, 3), (30, 31), (70, 129)];
+    for channels in [1, 3] {
+        judge(&case(Spec::soft_dtw(0.5), Kind::Noise, &lengths, channels));
+        judge(&case(Spec::new(Measure::SoftDtwDivergence { gamma: 0.5 }), Kind::Noise, &lengths, channels));
+    }
+}
+
+#[test]
+fn channels_round_those_staged_at_once() {
+    for channels in [2, 4, 5, 31, 32, 33, 64, 65, 96, 130] {
+        judge(&case(Spec::soft_dtw(1.0), Kind::Noise, &[(9, 70)], channels));
+    }
+}
+
+#[test]
+fn every_gamma() {
+    for gamma in [1e-3, 0.01, 0.1, 1.0, 100.0, 1e6] {
+        for kind in [Kind::Noise, Kind::Constant(0.5), Kind::Tiny, Kind::Offset(1e3)] {
+            judge(&case(Spec::soft_dtw(gamma), kind, &[(90, 100)], 1));
+            judge(&case(Spec::soft_dtw(gamma), kind, &[(66, 40)], 3));
+        }
+    }
+}
+
+/// Values, gradients to x and to y.
+fn gradients<T: dtw_native::Number>(x: &[T], y: &[T], gamma: f64, limit: u64) -> Result<[Vec<T>; 3], Error> {
+    let (x, y) = (SeriesBatch::equal(x, 1, x.len(), 1)?, SeriesBatch::equal(y, 1, y.len(), 1)?);
+    let problem = Problem::of(Spec::soft_dtw(gamma), Pairing::Zipped, &x, &y)?.with_memory_limit(limit);
+    let zeros = |count: usize| vec![T::from_f64(0.0); count];
+    let (mut distances, mut grad_x, mut grad_y) = (zeros(1), zeros(x.length(0)), zeros(y.length(0)));
+    let mut plan = backend().plan(&problem)?;
+    plan.gradients(
+        x,
+        y,
+        Gradients { upstream: None, distances: &mut distances, grad_x: &mut grad_x, grad_y: &mut grad_y },
+    )?;
+    Ok([distances, grad_x, grad_y])
+}
+
+#[test]
+fn floats_agree_with_doubles_at_small_gammas_and_large_offsets() {
+    let mut random = SplitMix::new(8);
+    for (gamma, offset) in [(1e-3, 0.0), (0.01, 0.0), (0.01, 1e3), (1.0, 1e3)] {
+        let mut one = |length| -> Vec<f32> {
+            let points = series(Kind::Offset(offset), length, 1, &mut random);
+            points.into_iter().flatten().map(|value| value as f32).collect()
+        };
+        let (x, y) = (one(150), one(140));
+        let wide = |values: &[f32]| -> Vec<f64> { values.iter().copied().map(f64::from).collect() };
+        let got = gradients(&x, &y, gamma, 1 << 30).unwrap();
+        let truth = gradients(&wide(&x), &wide(&y), gamma, 1 << 30).unwrap();
+        for (got, truth) in got.iter().zip(&truth) {
+            let largest = truth.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+            for (got, truth) in got.iter().zip(truth) {
+                let error = (f64::from(*got) - truth).abs();
+                assert!(error <= 1e-4 * largest, "gamma {gamma}, offset {offset}: {got} for {truth}");
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_series_have_finite_gradients() {
+    for gamma in [1e-3, 1.0, 1e6] {
+        let x = vec![0.25_f32; 100];
+        let [distances, grad_x, grad_y] = gradients(&x, &x, gamma, 1 << 30).unwrap();
+        assert!(distances[0].is_finite());
+        assert!(grad_x.iter().chain(&grad_y).all(|value| *value == 0.0));
+    }
+}
+
+#[test]
+fn too_little_memory_is_refused_with_numbers() {
+    let x = vec![0.5_f64; 400];
+    let error = gradients(&x, &x, 1.0, 100_000).unwrap_err();
+    assert!(
+        matches!(error, Error::OutOfMemory { requested_bytes, available_bytes: 100_000, .. } if requested_bytes > 100_000),
+        "{error}"
+    );
+    assert!(gradients(&x, &x, 1.0, 1 << 20).is_ok());
+}
+
+#[test]
+fn tasks_are_supported() {
+    let values = [0.0_f32; 4];
+    let batch = SeriesBatch::equal(&values, 1, 4, 1).unwrap();
+    let problem = Problem::of(Spec::soft_dtw(1.0), Pairing::Zipped, &batch, &batch).unwrap();
+    for task in [Task::Gradients, Task::Alignment] {
+        Backend::<f32>::supports(&backend(), &problem, task).unwrap();
+    }
+}
