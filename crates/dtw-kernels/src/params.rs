@@ -249,8 +249,8 @@ params! {
         reserved: u32,
     }
 
-    /// One launch of `soft_forward` or `soft_backward`: pairs in tiles of [`TILE`] x [`TILE`] cells. Tile (r, c) of task
-    /// k has the number `(k * strips + r) * tiles + c`, or `k * tiles + c` where edges are not kept.
+    /// One launch of `soft_forward` or `soft_backward`: pairs in tiles of [`TILE`] x [`TILE`] cells. Tile (r, c) of
+    /// task k has the number `(k * down + r) * across + c`, or `k * across + c` where edges are not kept.
     struct Soft {
         /// Its pairs, grid, ticket and measure.
         sweep: Sweep,
@@ -260,11 +260,11 @@ params! {
         rights: u64,
         /// What is added to the exponents of each tile (f64).
         bases: u64,
-        /// Forward: tiles done (u32), `k * strips + r`; backward: tiles whose inflow is there; zeroed before.
+        /// Forward: tiles done (u32), `k * down + r`; backward: tiles whose inflow is there; zeroed before.
         progress: u64,
         /// Backward: tiles whose part of `grad_y` is there, likewise; zeroed before.
         added: u64,
-        /// Backward: what the strip below hands up to each column, `(k * tiles + c) * TILE + column`.
+        /// Backward: what the strip below hands up to each column, `(k * across + c) * TILE + column`.
         inflow: u64,
         /// Gradients: where the values of `sweep.pairs.x` are, in memory of the same shape.
         grad_x: u64,
@@ -274,10 +274,10 @@ params! {
         upstream: u64,
         /// Of a single task: the expected alignment; null: none wanted.
         alignment: u64,
-        /// Most rows of tiles of any task.
-        strips: u32,
-        /// Most tiles of a row.
-        tiles: u32,
+        /// Most tiles below each other of any task.
+        down: u32,
+        /// Most tiles beside each other.
+        across: u32,
     }
 }
 

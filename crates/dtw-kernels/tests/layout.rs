@@ -1,4 +1,5 @@
-//! The parameters have the same layout in Rust and in native/params.h and native/tiles/params.h: the system's C++ compiler is asked.
+//! The parameters have the same layout in Rust and in native/params.h and native/tiles/params.h: the system's C++
+//! compiler is asked.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

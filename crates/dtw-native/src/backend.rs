@@ -2,8 +2,8 @@
 
 use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
 
+use crate::differentiate::Kernels;
 use crate::functor::Functor;
-use crate::gradients::Kernels;
 use crate::state::{NativePlan, no_kernels};
 use crate::trace::trace_kernel;
 use crate::{Machine, Number};

@@ -1,159 +1,22 @@
-//! Values and gradients of Soft-DTW and its divergence, of zipped pairs, and the expected alignment: a sweep in tiles
-//! forward and one backward (native/tiles), within a memory limit.
+//! Values and gradients of Soft-DTW and its divergence, of zipped pairs, and the expected alignment, within a memory
+//! limit.
 
 use std::ops::Range;
 
 use dtw_core::{Error, Gradients, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, bail_invalid};
-use dtw_kernels::params::{self, Params, TILE};
-use dtw_kernels::{Kernel, Pass as KernelPass, catalog};
+use dtw_kernels::params;
 use dtw_plan::{
     Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
 };
 
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
+use crate::differentiate::{Differentiator, Kernels, Tiles};
 use crate::engine::{Engine, Source};
 use crate::scratch::Region;
 use crate::side::{Preparation, Prepared};
 use crate::state::NativePlan;
 use crate::sweep::Job;
-
-/// Rows and columns of a tile.
-const TILE_POINTS: usize = TILE as usize;
-
-/// Numbers of an edge of a tile: exponents and mantissas.
-const EDGE_NUMBERS: usize = 2 * TILE_POINTS;
-
-/// The kernels of both directions.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Kernels {
-    forward: &'static Kernel,
-    backward: &'static Kernel,
-}
-
-impl Kernels {
-    /// Those of a functor, if there are such.
-    pub(crate) fn of<T: Number>(key: &str, many: bool) -> Option<Self> {
-        let kernel = |pass| catalog::other(pass, key, T::DTYPE.name(), many);
-        Some(Self { forward: kernel(KernelPass::SoftForward)?, backward: kernel(KernelPass::SoftBackward)? })
-    }
-}
-
-/// What gradients need on the device besides the series; kept between calls.
-#[derive(Debug)]
-pub(crate) struct Differentiator<T, M: Machine> {
-    bottoms: Region<M>,
-    rights: Region<M>,
-    bases: Region<M>,
-    flags: Region<M>,
-    inflow: Region<M>,
-    values: Region<M>,
-    upstream: Region<M>,
-    alignment: Region<M>,
-    gradients: [Region<M>; 2],
-    host: Vec<T>,
-}
-
-impl<T, M: Machine> Default for Differentiator<T, M> {
-    fn default() -> Self {
-        let region = Region::default;
-        Self {
-            bottoms: region(),
-            rights: region(),
-            bases: region(),
-            flags: region(),
-            inflow: region(),
-            values: region(),
-            upstream: region(),
-            alignment: region(),
-            gradients: [region(), region()],
-            host: Vec::new(),
-        }
-    }
-}
-
-/// Tiles of the largest pair.
-#[derive(Debug, Clone, Copy)]
-struct Tiles {
-    strips: usize,
-    columns: usize,
-}
-
-/// Bytes of two tickets, before the flags.
-const TICKET_BYTES: usize = 2 * size_of::<u64>();
-
-impl Tiles {
-    fn of(n: usize, m: usize) -> Self {
-        Self { strips: n.div_ceil(TILE_POINTS), columns: m.div_ceil(TILE_POINTS) }
-    }
-
-    /// Bytes of the edges in one direction.
-    fn edge_bytes<T>(self) -> usize {
-        self.strips * self.columns * EDGE_NUMBERS * size_of::<T>()
-    }
-
-    fn base_bytes(self) -> usize {
-        self.strips * self.columns * size_of::<f64>()
-    }
-
-    fn inflow_bytes<T>(self) -> usize {
-        self.columns * TILE_POINTS * size_of::<T>()
-    }
-
-    /// Bytes of one kind of flags.
-    fn flag_bytes(self) -> usize {
-        self.strips * size_of::<u32>()
-    }
-
-    /// Bytes of a task, without its series and gradients.
-    fn bytes<T>(self) -> u64 {
-        let edges = 2 * self.edge_bytes::<T>() + self.base_bytes();
-        (edges + self.inflow_bytes::<T>() + 3 * self.flag_bytes() + 2 * size_of::<T>()) as u64
-    }
-}
-
-impl<T: Number, M: Machine> Differentiator<T, M> {
-    pub(crate) fn bytes(&self) -> usize {
-        let regions = [
-            &self.bottoms,
-            &self.rights,
-            &self.bases,
-            &self.flags,
-            &self.inflow,
-            &self.values,
-            &self.upstream,
-            &self.alignment,
-        ];
-        let device = regions.into_iter().chain(&self.gradients).map(Region::bytes).sum::<usize>();
-        device + self.host.capacity() * size_of::<T>()
-    }
-
-    /// Launches both sweeps of a job. Addresses of results are in `p`.
-    fn launch(&mut self, machine: &M, kernels: Kernels, mut p: params::Soft, tiles: Tiles) -> Result<()> {
-        let tasks = p.sweep.pairs.tasks as usize;
-        let flags = tasks * tiles.flag_bytes();
-        self.bottoms.reserve(machine, tasks * tiles.edge_bytes::<T>())?;
-        self.rights.reserve(machine, tasks * tiles.edge_bytes::<T>())?;
-        self.bases.reserve(machine, tasks * tiles.base_bytes())?;
-        self.inflow.reserve(machine, tasks * tiles.inflow_bytes::<T>())?;
-        let zeros = self.flags.zeros(machine, TICKET_BYTES + 3 * flags)?;
-        let [forward, passed, added] = [0, 1, 2].map(|k| zeros + (TICKET_BYTES + k * flags) as u64);
-        p.bottoms = self.bottoms.address();
-        p.rights = self.rights.address();
-        p.bases = self.bases.address();
-        p.inflow = self.inflow.address();
-        (p.strips, p.tiles) = (tiles.strips as u32, tiles.columns as u32);
-        (p.progress, p.sweep.strips.ticket) = (forward, zeros);
-        let blocks = |kernel| -> Result<u32> {
-            let strips = u32::try_from(tasks * tiles.strips).unwrap_or(u32::MAX);
-            Ok(machine.resident_blocks(kernel)?.min(strips).max(1))
-        };
-        machine.launch(kernels.forward, p.bytes(), blocks(kernels.forward)?)?;
-        (p.progress, p.added, p.sweep.strips.ticket) = (passed, added, zeros + size_of::<u64>() as u64);
-        p.sweep.pairs.out = 0;
-        machine.launch(kernels.backward, p.bytes(), blocks(kernels.backward)?)
-    }
-}
 
 /// Where the results of zipped pairs go, pair by pair as the batches have them.
 struct Results<'a, T> {

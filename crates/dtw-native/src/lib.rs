@@ -10,7 +10,7 @@
 //! | `subsequence_blocks`, `window_blocks` | matches in references that come block by block |
 //! | `lending` | the same with the caller's scratch, on a queue of the caller's |
 //! | `resident` | calls whose series and results stay on the device |
-//! | `gradients` | values and gradients of Soft-DTW in tiles, forward and backward |
+//! | `gradients`, `differentiate` | values and gradients of Soft-DTW; their two launches |
 //! | `state` | what a plan keeps between calls |
 //! | `search` | all pairs of a search |
 //! | `engine` | the machine as the planner's device: series brought, tiles swept into slots or to their places |
@@ -30,6 +30,7 @@ mod backend;
 mod bytes;
 mod choose;
 mod device_batch;
+mod differentiate;
 mod engine;
 mod functor;
 pub mod gpu;

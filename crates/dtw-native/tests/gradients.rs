@@ -1,6 +1,6 @@
 //! Gradients in tiles on the host's machine: lengths round the edges of tiles, bands that leave tiles out, ragged
-//! batches, numbers of channels round those that are staged at once, all γ. Judged as the suite judges its cases: against
-//! the oracle, with factors, a second time with the same plan.
+//! batches, numbers of channels round those that are staged at once, all γ. Judged as the suite judges its cases:
+//! against the oracle, with factors, a second time with the same plan.
 #![cfg(feature = "host")]
 
 use dtw_conformance::batch::{Batch, Element};

@@ -11,8 +11,8 @@
 //
 //     E(i,j) = E(i,j+1) left(i,j+1) + E(i+1,j) up(i+1,j) + E(i+1,j+1) diagonal(i+1,j+1),   E(n,m) = 1
 //
-//          lane 30         lane 31       | tile to the right     lane l has columns 2 l and 2 l + 1, as forward; at step
-//   row i   e0 <- e1  <--  e0 <- e1  <---| left(row), from it    t it takes row rows - 1 - (t - (31 - l))
+//          lane 30         lane 31       | tile to the right    lane l has columns 2 l and 2 l + 1, as forward;
+//   row i   e0 <- e1  <--  e0 <- e1  <---| left(row), from it   at step t it takes row rows - 1 - (t - (31 - l))
 //              \ up \  /     \ up \      | diagonal(row)
 //   row i - 1  inflow of two columns     |                       inflow: what the row below hands to each column
 //
@@ -95,7 +95,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
     const T rate = soft_rate<T>(p);
     while (true) {
         const uint64_t ticket = block_ticket(p.sweep, memory);
-        if (ticket >= p.sweep.tasks * p.strips) {
+        if (ticket >= p.sweep.tasks * p.down) {
             return;
         }
         const uint64_t k = ticket % p.sweep.tasks;
@@ -115,8 +115,8 @@ DTW_DEVICE void soft_backward(const Soft& p) {
         const bool is_last = from_last == 0;
         const Span own = span_of(band, strip), above = strip > 0 ? span_of(band, strip - 1) : Span{1, 0};
         const Span below = is_last ? Span{~0u, 0} : span_of(band, strip + 1);
-        uint32_t* passed = p.progress + k * p.strips + strip;
-        uint32_t* added = p.added + k * p.strips + strip;
+        uint32_t* passed = p.progress + k * p.down + strip;
+        uint32_t* added = p.added + k * p.down + strip;
         fill_bounds(memory, band, strip);
         T* edge = memory.edges[2];
         if (thread() < kTile) {
@@ -124,7 +124,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
             edge[kTile + thread()] = T(0);
         }
         for (uint32_t c = own.last + 1; c-- > own.first;) {
-            const uint32_t done = p.tiles - c, j0 = c * kTile;
+            const uint32_t done = p.across - c, j0 = c * kTile;
             // A path can come from the strip below through the corner alone.
             const bool is_shared = below.has(c), is_handed = is_shared || c + 1 == below.first;
             const bool hands_corner = c == own.first && c > 0;
@@ -158,7 +158,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
                     }
                     sync();
                 }
-                T* handed = static_cast<T*>(p.inflow) + (k * p.tiles + c) * kTile + 2 * inside;
+                T* handed = static_cast<T*>(p.inflow) + (k * p.across + c) * kTile + 2 * inside;
                 T inflow[2];
                 DTW_UNROLL
                 for (int q = 0; q < 2; ++q) {

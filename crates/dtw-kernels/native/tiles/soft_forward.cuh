@@ -8,7 +8,7 @@
 //       the strip of the last row writes the value
 //
 //              tile c - 1            tile c                 what a tile needs:
-//        corner |    bottoms of the strip above   |            *  corner: end of the row above tile c - 1, kept from there
+//        corner |    bottoms of the strip above   |         *  corner: end of the row above tile c - 1
 //      ---------*=================================|            =  last row of the strip above, from memory
 //               #  lane 0: 2   lane 1: 2   ...    |            #  last column of tile c - 1, in shared memory
 //               #  columns     columns            |
@@ -22,7 +22,7 @@ namespace dtw {
 
 // Number of a tile among those whose edges are in memory.
 DTW_DEVICE uint64_t tile_number(const Soft& p, uint64_t k, uint32_t strip, uint32_t tile) {
-    return p.rights ? (k * p.strips + strip) * p.tiles + tile : k * p.tiles + tile;
+    return p.rights ? (k * p.down + strip) * p.across + tile : k * p.across + tile;
 }
 
 // The part of an edge at `number` that a lane has: cells 2 l and 2 l + 1.
@@ -72,7 +72,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
     const T rate = soft_rate<T>(p);
     while (true) {
         const uint64_t ticket = block_ticket(p.sweep, memory);
-        if (ticket >= p.sweep.tasks * p.strips) {
+        if (ticket >= p.sweep.tasks * p.down) {
             return;
         }
         const uint64_t k = ticket % p.sweep.tasks;
@@ -86,7 +86,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         const uint32_t rows = min_(task.n - i0, static_cast<uint32_t>(kTile));
         const bool is_last = task.n - i0 <= kTile;
         const Span own = span_of(band, strip), above = strip > 0 ? span_of(band, strip - 1) : Span{1, 0};
-        uint32_t* progress = p.progress + k * p.strips + strip;
+        uint32_t* progress = p.progress + k * p.down + strip;
         fill_bounds(memory, band, strip);
         // The last cell of the row above the tile before, and its base; base of the tile before.
         SoftCell<T> corner = never_cell<T>();

@@ -1,9 +1,9 @@
 // Tiles of 64 x 64 cells: which of them a strip has, and what their cells cost.
 //
 //                 64 columns of y
-//              | tile 0 | tile 1 | tile 2 |       a strip is a row of tiles; a block takes a strip at a time, as tickets
-//   strip 0    |        |        |  out   |       in the order of dependence (lanes/tickets.cuh), and does its tiles one
-//   strip 1    |        |        |        |       after the other; tiles wholly outside the band are left out
+//              | tile 0 | tile 1 | tile 2 |    a strip is a row of tiles; a block takes a strip at a time, as tickets
+//   strip 0    |        |        |  out   |    in the order of dependence (lanes/tickets.cuh), and does its tiles
+//   strip 1    |        |        |        |    one after the other; tiles wholly outside the band are left out
 //   strip 2    |  out   |        |        |
 //
 // Costs of a tile, by all 128 threads: thread t has rows t / 8 + 16 q (q = 0 .. 3) and columns 4 (t % 8) + 0 .. 3 and
