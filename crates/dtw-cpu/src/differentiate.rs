@@ -10,6 +10,7 @@ use dtw_core::{
 use rayon::prelude::*;
 
 use crate::gradient::{Batch, GradientScratch, gradients};
+use crate::gradient_single::{Cut, Single};
 use crate::gradient_strip::ROWS;
 use crate::group::Scratch;
 use crate::lanes::Register;
@@ -236,8 +237,36 @@ fn differentiate<V: Register>(
     let n = ends.iter().map(|e| e.0).max().unwrap_or(0);
     let m = ends.iter().map(|e| e.1).max().unwrap_or(0);
     let mut values = vec![0.0; x.len()];
+    let Scratch { x: side_x, y: side_y, gradient, single_gradient, .. } = scratch;
+
+    // One by one, with tiles in the lanes, if that is cheaper than side by side. It is not where the lanes are full.
+    let cells: Vec<_> = ranges.iter().map(|ranges| ranges.cells() as usize).collect();
+    let together = cells.iter().copied().max().unwrap_or(0);
+    let has_idle_lanes = cells.iter().sum::<usize>() < together * V::LANES;
+    let cuts: Vec<_> =
+        ranges.iter().filter(|_| has_idle_lanes).map(|ranges| Cut::best(ranges, V::LANES)).collect();
+    if has_idle_lanes && cuts.iter().map(|cut| cut.cost).sum::<usize>() < together {
+        let mut expected = expected;
+        for (lane, (x, y)) in x.iter().zip(y).enumerate() {
+            let mut value = None;
+            V::compiled(
+                token,
+                #[inline(always)]
+                || {
+                    let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma);
+                    let (ranges, cut) = (ranges[lane], cuts[lane]);
+                    let single = Single { soft: &soft, token, x: *x, y: *y, ranges, cut };
+                    value = single.gradients(single_gradient, expected.take(), observer);
+                },
+            );
+            values[lane] = value.ok_or(Error::Cancelled)?;
+            let gradients = (&single_gradient.grad_x[..], &single_gradient.grad_y[..]);
+            gradient.put(lane, token, x.channels, gradients);
+        }
+        return Ok(values);
+    }
+
     let mut is_done = false;
-    let Scratch { x: side_x, y: side_y, gradient, .. } = scratch;
     V::compiled(
         token,
         #[inline(always)]

@@ -11,6 +11,8 @@
 //! the last, Z is computed again from them, this time with the weights of the predecessors, and then E. Tiles are
 //! swept in strips of rows ([`Strip`]). Where tiles are cut changes no sum: a gradient has the same bits in any batch.
 //!
+//! A long pair that would have few others beside it is computed otherwise: [`crate::gradient_single`].
+//!
 //! Lanes may differ in length: no cell of a lane depends on those beyond its last one. Outside the band κ is 0.
 
 use std::ops::Range;
@@ -128,6 +130,24 @@ impl<V: Register> GradientScratch<V> {
         let points = (n + ROWS + m + 2) as u64 * channels as u64;
         let rest = m + 1 + 2 * shape.height + ROWS * shape.width + 2 * shape.column();
         states + weights + (points + rest as u64) * size_of::<V>() as u64
+    }
+
+    /// Puts a gradient into a lane, as if a batch had computed it.
+    pub(crate) fn put(
+        &mut self,
+        lane: usize,
+        token: V::Token,
+        channels: usize,
+        (x, y): (&[V::Scalar], &[V::Scalar]),
+    ) {
+        for (to, from) in [(&mut self.grad_x, x), (&mut self.grad_y, y)] {
+            if to.len() < channels + from.len() {
+                to.resize(channels + from.len(), V::splat(token, V::Scalar::ZERO));
+            }
+            for (to, from) in to[channels..].iter_mut().zip(from) {
+                to.lanes_mut()[lane] = *from;
+            }
+        }
     }
 
     /// Makes room for a grid and its first states.

@@ -7,6 +7,7 @@ use dtw_core::{
 
 use crate::batched::{self, Grid, ROWS};
 use crate::gradient::GradientScratch;
+use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
 use crate::prepare::Pair;
 use crate::side::{Side, Stored};
@@ -21,6 +22,7 @@ pub(crate) struct Scratch<V: Register> {
     pub(crate) pair: Pair<V::Scalar>,
     pub(crate) strips: Strips<V::Scalar>,
     pub(crate) gradient: GradientScratch<V>,
+    pub(crate) single_gradient: SingleScratch<V>,
     pub(crate) counts: PathCounts,
 }
 
@@ -69,6 +71,7 @@ impl<V: Register> Scratch<V> {
             pair: Pair::default(),
             strips: Strips::default(),
             gradient: GradientScratch::default(),
+            single_gradient: SingleScratch::new(),
             counts: PathCounts::default(),
         }
     }
@@ -79,7 +82,7 @@ impl<V: Register> Scratch<V> {
         let vectors = tables.x_gaps.len() + tables.y_gaps.len() + tables.weights.len() + tables.edge.len();
         let batched = self.x.bytes() + self.y.bytes() + vectors * size_of::<V>();
         let single = self.pair.x.bytes() + self.pair.y.bytes() + self.strips.bytes();
-        (batched + single + self.gradient.held_bytes()) as u64
+        (batched + single + self.gradient.held_bytes() + self.single_gradient.held_bytes()) as u64
     }
 
     /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`. Of `soft_dtw_divergence`, the excess of

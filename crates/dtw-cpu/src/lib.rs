@@ -28,6 +28,7 @@ mod batched;
 mod diagonal;
 mod differentiate;
 mod gradient;
+mod gradient_single;
 mod gradient_strip;
 mod group;
 mod isa;

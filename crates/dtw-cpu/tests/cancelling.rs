@@ -8,8 +8,8 @@ use dtw_cpu::CpuBackend;
 
 const N: usize = 200;
 
-/// Cells that may be swept between two questions: four rows of a tile of 48 columns.
-const CELLS: usize = 4 * 48;
+/// Cells that may be swept between two questions: four rows of 48 columns in each of eight lanes.
+const CELLS: usize = 4 * 48 * 8;
 
 /// Says to stop when it is asked for the `at`-th time.
 struct Stop {

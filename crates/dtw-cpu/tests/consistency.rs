@@ -171,28 +171,10 @@ fn gradients<T: Element>(x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>, spec: &
     [distances, grad_x, grad_y]
 }
 
-/// Tiles of a gradient have 48 rows and columns or more, its strips 4 rows.
-fn check_gradients<T: Element>(channels: usize, band: &Band) {
+/// Pairs of these lengths in one batch have the values and gradients of each pair alone.
+fn check_gradients<T: Element>(lengths: &[(usize, usize)], channels: usize, band: &Band) {
     let spec = Spec::soft_dtw(0.7).with_band(band.clone());
-    let lengths = [
-        (1, 1),
-        (3, 4),
-        (4, 3),
-        (5, 5),
-        (47, 49),
-        (48, 48),
-        (49, 47),
-        (52, 50),
-        (95, 97),
-        (96, 96),
-        (97, 95),
-        (101, 104),
-        (103, 103),
-        (2500, 130),
-    ];
-    let fits = |&(n, m): &(usize, usize)| band.ranges(n, m, Anchor::Global).is_ok();
-    let (lengths_x, lengths_y): (Vec<_>, Vec<_>) = lengths.into_iter().filter(fits).unzip();
-    assert!(lengths_x.len() > 10, "{band:?}");
+    let (lengths_x, lengths_y): (Vec<_>, Vec<_>) = lengths.iter().copied().unzip();
     let flat = |lengths: &[usize], seed: u64| {
         let parts: Vec<Vec<T>> =
             lengths.iter().zip(seed..).map(|(length, seed)| values(length * channels, seed)).collect();
@@ -227,12 +209,36 @@ fn check_gradients<T: Element>(channels: usize, band: &Band) {
     }
 }
 
+/// Tiles of a gradient have 48 rows and columns or more, those of a long pair alone 16, 32 or 48; strips have 4 rows.
 #[test]
 fn gradients_alone_and_in_a_batch_agree_around_strip_and_tile_edges() {
+    let ragged = [
+        (1, 1),
+        (3, 4),
+        (4, 3),
+        (5, 5),
+        (47, 49),
+        (48, 48),
+        (49, 47),
+        (52, 50),
+        (95, 97),
+        (96, 96),
+        (97, 95),
+        (101, 104),
+        (103, 103),
+        (2500, 130),
+    ];
     for band in [Band::Full, Band::sakoe_chiba(0), Band::sakoe_chiba(9), Band::Itakura { max_slope: 2.0 }] {
+        let fits = |&(n, m): &(usize, usize)| band.ranges(n, m, Anchor::Global).is_ok();
         for channels in [1, 3] {
-            check_gradients::<f32>(channels, &band);
-            check_gradients::<f64>(channels, &band);
+            // Full registers of any width, so that pairs are side by side, and registers with room.
+            for lengths in
+                [vec![(101, 104); 16], vec![(145, 97); 16], ragged.into_iter().filter(fits).collect()]
+            {
+                assert!(lengths.len() > 10, "{band:?}");
+                check_gradients::<f32>(&lengths, channels, &band);
+                check_gradients::<f64>(&lengths, channels, &band);
+            }
         }
     }
 }
