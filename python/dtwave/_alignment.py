@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _progress
+from . import _calls, _inputs, _native, _progress, _resident
 from ._bands import Band
 from ._inputs import Batch, Layout, Padding
 from ._measure import Measure
@@ -45,7 +45,12 @@ def align(
     >>> list(dtwave.align([0.0, 1.0, 5.0], [0.0, 5.0, 5.0], band=1))
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    _inputs.same_device(x=x, y=y)
+    place = _resident.place_of(x=x, y=y)
+    if place is not None:
+        return _resident.align(
+            place, _calls.both(x, y, None, times), measure, band, parameters, device=device, dtype=dtype,
+            threads=threads, memory_limit=memory_limit, layout=layout, single=True,
+        )[0]
     times_x, times_y = _calls.each("times", times)
     batches = [_inputs.one(x, "x", layout, times_x), _inputs.one(y, "y", layout, times_y)]
     _inputs.same_channels(batches[0], batches[1], "dtwave.align_pairs")
@@ -78,6 +83,12 @@ def align_pairs(
 
     Time: as `align` for each pair; pairs share the threads. Errors: as `align`.
     """
+    place = _resident.place_of(x=x, y=y)
+    if place is not None:
+        return _resident.align(
+            place, _calls.both(x, y, lengths, times), measure, band, parameters, device=device, dtype=dtype,
+            threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
+        )
     a, b = _calls.two(x, y, layout, lengths, padding, times)
     call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
     first, second = call.packed

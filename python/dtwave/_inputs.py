@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, Sequence, Union
 
 import numpy as np
@@ -145,10 +146,18 @@ def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
     raise TypeError(f"{name} is an array of {what}: expected real numbers{advice}")
 
 
+@lru_cache(maxsize=64)
+def _cuda(ordinal: int) -> str:
+    return f"cuda:{ordinal}"
+
+
 def device_of(value: Any) -> str | None:
     """Where an array of another framework is, as in `"cuda:0"`; `None` for the host's memory."""
     if type(value) is np.ndarray or not hasattr(value, "__dlpack_device__"):
         return None
+    if getattr(value, "is_cuda", False) is True:
+        # PyTorch says it sooner than through DLPack.
+        return _cuda(value.get_device())
     kind, ordinal = value.__dlpack_device__()
     if int(kind) in _HOST:
         return None
@@ -165,8 +174,10 @@ def place(**values: Any) -> str | None:
     for name, value in values.items():
         if value is None:
             continue
-        items = value if isinstance(value, (list, tuple)) else [value]
-        found = {device_of(item) for item in items}
+        if not isinstance(value, (list, tuple)):
+            places[name] = device_of(value)
+            continue
+        found = {device_of(item) for item in value}
         if len(found) > 1:
             shown = ", ".join(sorted(place or "cpu" for place in found))
             raise TypeError(f"{name} holds series on different devices ({shown}): move them to one")

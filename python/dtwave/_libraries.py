@@ -42,9 +42,14 @@ class Library(Protocol):
         Errors: `TypeError` for what holds no real numbers.
         """
 
-    def stream(self, ordinal: int) -> int: ...
+    def address(self, array: Any) -> int:
+        """Where an array of the library's own is."""
 
-    def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any: ...
+    def stream(self, ordinal: int) -> int:
+        """The driver's handle of the current stream."""
+
+    def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
+        """An array for results."""
 
     def lend(self, size: int, ordinal: int) -> tuple[int, Any]:
         """Memory of so many bytes from the library's pool: its address, and what keeps it."""
@@ -84,10 +89,13 @@ class Torch:
         self.torch = torch
         self.dtypes = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64}
         self.formats = {getattr(torch, name): short for name, short in _FORMATS.items()}
+        self.strided, self.bytes = torch.strided, torch.uint8
+        self.devices = [torch.device("cuda", ordinal) for ordinal in range(torch.cuda.device_count())]
+        # What current_stream asks, without the object around it.
+        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def view(self, array: Any, name: str) -> View:
-        torch = self.torch
-        if array.layout is not torch.strided:
+        if array.layout is not self.strided:
             raise TypeError(f"{name} is a {array.layout} tensor: pass {name}.to_dense()")
         if array.is_neg():
             # Negated only when it is read.
@@ -97,18 +105,25 @@ class Torch:
             known = str(array.dtype).removeprefix("torch.")
             if known not in _WHOLE:
                 _format(known, name)
-            array, format = array.to(torch.float64), "f64"
+            array, format = array.to(self.torch.float64), "f64"
         return View(array, array.data_ptr(), tuple(array.shape), array.stride(), format)
 
+    def address(self, array: Any) -> int:
+        address: int = array.data_ptr()
+        return address
+
     def stream(self, ordinal: int) -> int:
+        if self.raw_stream is not None:
+            raw: int = self.raw_stream(ordinal)
+            return raw
         stream: int = self.torch.cuda.current_stream(ordinal).cuda_stream
         return stream
 
     def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
-        return self.torch.empty(shape, dtype=self.dtypes[number], device=f"cuda:{ordinal}")
+        return self.torch.empty(shape, dtype=self.dtypes[number], device=self.devices[ordinal])
 
     def lend(self, size: int, ordinal: int) -> tuple[int, Any]:
-        block = self.torch.empty(size, dtype=self.torch.uint8, device=f"cuda:{ordinal}")
+        block = self.torch.empty(size, dtype=self.bytes, device=self.devices[ordinal])
         return block.data_ptr(), block
 
     def packed(self, array: Any, number: np.dtype[Any]) -> Any:
@@ -150,6 +165,10 @@ class CuPy:
         strides = tuple(stride // array.itemsize for stride in array.strides)
         return View(array, array.data.ptr, tuple(array.shape), strides, format)
 
+    def address(self, array: Any) -> int:
+        address: int = array.data.ptr
+        return address
+
     def stream(self, ordinal: int) -> int:
         with self.cupy.cuda.Device(ordinal):
             stream: int = self.cupy.cuda.get_current_stream().ptr
@@ -190,7 +209,9 @@ class CuPy:
         return self.cupy.asnumpy(array)
 
 
+#: By name, and by the type of an array.
 _MADE: dict[str, Library] = {}
+_OF_TYPE: dict[type, Library] = {}
 
 
 def library_of(value: Any, name: str) -> Library:
@@ -198,12 +219,16 @@ def library_of(value: Any, name: str) -> Library:
 
     Errors: `dtwave.DeviceError` for one that dtwave does not know, with what to do.
     """
+    known = _OF_TYPE.get(type(value))
+    if known is not None:
+        return known
     # A subclass is of the library of its class: torch.nn.Parameter is a tensor.
     roots = {base.__module__.split(".")[0] for base in type(value).__mro__}
     for root, make in (("torch", Torch), ("cupy", CuPy)):
         if root in roots and root in sys.modules:
             if root not in _MADE:
                 _MADE[root] = make(sys.modules[root])
+            _OF_TYPE[type(value)] = _MADE[root]
             return _MADE[root]
     raise DeviceError(
         f"{name} is a {type(value).__module__}.{type(value).__qualname__} on a GPU, where dtwave takes PyTorch's tensors and "

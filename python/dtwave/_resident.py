@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _inputs, _libraries, _native, _options
 from ._bands import Band
@@ -20,7 +21,10 @@ from ._libraries import Library, View
 from ._measure import Measure, spec
 from ._native import DeviceError
 from ._options import DeviceLike
-from ._results import Neighbors
+from ._results import Alignment, Neighbors
+
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 @dataclass
@@ -35,11 +39,17 @@ class Batch:
     def __len__(self) -> int:
         return self.view.shape[0] if len(self.view.shape) == 3 else len(self.lengths or [])
 
+    @property
+    def array(self) -> Any:
+        """The array with the axes of the view."""
+        array = self.view.array
+        return array[:, :, None] if array.ndim < len(self.view.shape) else array
+
     def slice(self, start: int, end: int) -> Batch:
         """Series from `start` to `end`, in place."""
         times = None
         if len(self.view.shape) == 3:
-            array, first = self.view.array[start:end], start
+            array, first = self.array[start:end], start
             times = None if self.times is None else self.times[start:end]
         else:
             ends = np.cumsum([0, *(self.lengths or [])])
@@ -75,9 +85,9 @@ class Call:
             packed[1] if len(packed) > 1 else None,
             self.spec,
             pairing,
-            self.number == np.float64,
+            self.number is _F64,
             self.library.stream(self.ordinal),
-            self.library.view(out, "out").address,
+            self.library.address(out),
             self.lend,
         )
         return out
@@ -89,7 +99,7 @@ class Call:
     def side(self, batch: Batch) -> tuple[Any, ...]:
         """What the native half takes."""
         view, lengths = batch.view, batch.lengths
-        times = 0 if batch.times is None else self.library.view(batch.times, "times").address
+        times = 0 if batch.times is None else self.library.address(batch.times)
         if len(view.shape) == 2:
             points, channel = view.strides
             shape = (len(batch), 0, view.shape[1])
@@ -140,9 +150,9 @@ def prepared(
     Errors: as those of arrays in the host's memory; `ValueError` for another device than where the inputs are.
     """
     what = spec(measure, band, parameters)
-    ordinal = int(place.split(":")[1])
-    first = inputs[0][0]
+    ordinal = int(place[5:])
     if device is not None and str(device) != place and not (str(device) == "cuda" and ordinal == 0):
+        first = inputs[0][0]
         raise ValueError(f"{first} is on {place}, and device is {str(device)!r}: leave device out, or move {first}")
     if threads is not None:
         raise ValueError(f"threads is for the CPU; leave it out for arrays on {place}")
@@ -151,13 +161,13 @@ def prepared(
     limit = _options.DEFAULT_MEMORY_LIMIT
     if memory_limit is not None:
         limit = _options.whole("memory_limit", memory_limit, 1, "bytes")
-    gpu = _gpu(ordinal, limit)
     _inputs.check_layout(layout)
     library = _one_library(inputs)
-    asked = _options.number_type(dtype)
+    gpu = _gpu(ordinal, limit)
     batches = [_batch(library, name, values, layout, single) for name, values, _, _ in inputs]
-    small = all(batch.view.format != "f64" for batch in batches)
-    number = asked if asked is not None else np.dtype(np.float32 if small else np.float64)
+    number = _options.number_type(dtype)
+    if number is None:
+        number = _F64 if any(batch.view.format == "f64" for batch in batches) else _F32
     for batch, (name, _, lengths, times) in zip(batches, inputs):
         if lengths is not None:
             _pad(library, batch, lengths, name)
@@ -167,13 +177,17 @@ def prepared(
 
 
 def _one_library(inputs: Sequence[tuple[str, Any, Any, Any]]) -> Library:
-    found = {}
+    first: Library | None = None
     for name, values, _, _ in inputs:
-        for item in values if isinstance(values, (list, tuple)) else [values]:
-            found[_libraries.library_of(item, name).name] = _libraries.library_of(item, name)
-    if len(found) > 1:
-        raise TypeError(f"the inputs are arrays of {' and '.join(found)}: convert one of them with from_dlpack")
-    return next(iter(found.values()))
+        for item in values if isinstance(values, (list, tuple)) else (values,):
+            library = _libraries.library_of(item, name)
+            if first is not None and library is not first:
+                raise TypeError(
+                    f"the inputs are arrays of {first.name} and {library.name}: convert one of them with from_dlpack"
+                )
+            first = library
+    assert first is not None
+    return first
 
 
 def _batch(library: Library, name: str, values: Any, layout: Layout, single: bool) -> Batch:
@@ -225,6 +239,10 @@ def _shape(view: View) -> str:
 
 def _three(view: View, axes: tuple[int | None, ...], layout: Layout) -> View:
     """The view as `[series, length, channels]`; `axes` are those of series, and of a series; `None`: one."""
+    if axes == (0, 1):
+        return View(view.array, view.address, (*view.shape, 1), (*view.strides, 0), view.format)
+    if axes == (0, 1, 2) and layout == "channels_last":
+        return view
     own = list(axes[1:])
     if len(own) == 2 and layout == "channels_first":
         own.reverse()
@@ -252,7 +270,7 @@ def _pad(library: Library, batch: Batch, lengths: Any, name: str) -> None:
     counted = _inputs.counted(given, name, view.shape[0], view.shape[1])
     series, points, _ = view.strides
     if view.shape[0] > 1 and (points <= 0 or series % points or series < 0):
-        array = library.packed(view.array, np.dtype(np.float64 if view.format == "f64" else np.float32))
+        array = library.packed(batch.array, _F64 if view.format == "f64" else _F32)
         batch.view = library.view(array, name)
     batch.lengths = [int(length) for length in counted]
 
@@ -279,7 +297,7 @@ def _time(library: Library, batch: Batch, times: Any, number: np.dtype[Any], pla
     batch.times = library.packed(array, number)
     if batch.lengths is not None and len(batch.view.shape) == 3:
         # Times lie without gaps between series, and values as they do.
-        values = library.packed(batch.view.array, number)
+        values = library.packed(batch.array, number)
         batch.view = library.view(values, name)
     if len(batch.view.shape) == 3:
         batch.times = batch.times.reshape(batch.view.shape[:2])
@@ -290,11 +308,7 @@ def distance(place: str, x: Any, y: Any, times: tuple[Any, Any], measure: Any, b
     inputs = [("x", x, None, times[0]), ("y", y, None, times[1])]
     call = prepared(place, inputs, measure, band, parameters, single=True, **options)
     a, b = call.batches
-    if a.view.shape[2] != b.view.shape[2]:
-        raise ValueError(
-            f"x has {a.view.shape[2]} channels, y has {b.view.shape[2]}: they must be equal; a series of two axes is "
-            "[length, channels], many series are for dtwave.pairwise and dtwave.zipped"
-        )
+    same_channels(a, b, "dtwave.pairwise and dtwave.zipped")
     return call.distances(call.batches, "zipped", call.empty())
 
 
@@ -386,6 +400,79 @@ def nearest(
     return Neighbors(*(library.joined(parts) for parts in zip(*found)))
 
 
+def align(
+    place: str, inputs: Sequence[Any], measure: Any, band: Band, parameters: Any, **options: Any
+) -> list[Alignment]:
+    """The best paths of pairs, in the host's memory: waits for them."""
+    call = prepared(place, inputs, measure, band, parameters, **options)
+    a, b = call.batches
+    if options.get("single"):
+        same_channels(a, b, "dtwave.align_pairs")
+    found = call.gpu.align(
+        call.side(a), call.side(b), call.spec, call.number is _F64, call.library.stream(call.ordinal)
+    )
+    return [Alignment(d, path, x, y) for (d, path), x, y in zip(found, _on_host(call, a), _on_host(call, b))]
+
+
+def _on_host(call: Call, batch: Batch) -> list[NDArray[Any]]:
+    """Copies of the series, `[length, channels]`."""
+    whole, lengths = call.library.to_numpy(batch.array), batch.lengths
+    if lengths is None:
+        return list(whole)
+    if len(batch.view.shape) == 2:
+        return np.split(whole, np.cumsum(lengths)[:-1])
+    return [series[:length] for series, length in zip(whole, lengths)]
+
+
+def search(
+    place: str,
+    queries: Any,
+    reference: Any,
+    lengths: Any,
+    chosen: tuple[Any, int, Any, Any],
+    measure: Any,
+    band: Band,
+    parameters: Any,
+    single: bool,
+    **options: Any,
+) -> list[list[tuple[float, int, int]]]:
+    """The matches of each query, in the host's memory: waits for them. `chosen` is as in _search.py."""
+    name = "query" if single else "queries"
+    if not single:
+        reference = _one_series(reference, options.get("layout", "channels_last"))
+    inputs = [(name, queries, lengths, None), ("reference", reference, None, None)]
+    call = prepared(place, inputs, measure, band, parameters, single=single, **options)
+    first, second = call.batches
+    if single:
+        same_channels(first, second, "dtwave.search_all")
+    if chosen[3] is not None:
+        # Windows begin at every point of packed numbers.
+        second.view = call.library.view(call.library.packed(second.array, call.number), "reference")
+    stream = call.library.stream(call.ordinal)
+    found: list[list[tuple[float, int, int]]] = call.gpu.search(
+        call.side(first), call.side(second), call.spec, call.number is _F64, stream, *chosen
+    )
+    return found
+
+
+def _one_series(reference: Any, layout: Layout) -> Any:
+    """A single series as an array of one."""
+    if isinstance(reference, (list, tuple)) or reference.ndim not in (1, 2):
+        axes = "[channels, length]" if layout == "channels_first" else "[length, channels]"
+        shape = getattr(reference, "shape", "a list")
+        raise ValueError(f"reference must be one series, [length] or {axes}; got {list(shape)}")
+    return reference[None]
+
+
+def same_channels(a: Batch, b: Batch, advice: str) -> None:
+    """Errors: `ValueError` for series of other channels; `advice` says which function takes many series."""
+    if a.view.shape[-1] != b.view.shape[-1]:
+        raise ValueError(
+            f"{a.name} has {a.view.shape[-1]} channels, {b.name} has {b.view.shape[-1]}: they must be equal; "
+            f"a series of two axes is [length, channels], many series are for {advice}"
+        )
+
+
 def normalize(place: str, x: Any, dtype: Any, layout: Layout, lengths: Any, padding: Padding) -> Any:
     """Series z-normalised, in the form of `x`."""
     if lengths is not None or padding is not None or isinstance(x, (list, tuple)):
@@ -393,12 +480,12 @@ def normalize(place: str, x: Any, dtype: Any, layout: Layout, lengths: Any, padd
     call = prepared(place, [("x", x, None, None)], "dtw", None, {}, dtype=dtype, layout=layout)
     view, library = call.batches[0].view, call.library
     # Univariate series, one after the other.
-    values = library.packed(view.array.swapaxes(1, 2), call.number)
+    values = library.packed(call.batches[0].array.swapaxes(1, 2), call.number)
     count, length, channels = view.shape
     out = call.empty(count, channels, length)
-    addresses = [library.view(array, "x").address for array in (values, out)]
+    addresses = [library.address(array) for array in (values, out)]
     stream = library.stream(call.ordinal)
-    call.gpu.z_normalize(*addresses, count * channels, length, call.number == np.float64, stream)
+    call.gpu.z_normalize(*addresses, count * channels, length, call.number is _F64, stream)
     if len(x.shape) == 2:
         return out[:, 0]
     return out if layout == "channels_first" else out.swapaxes(1, 2)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from . import _calls, _inputs, _native, _options
+from . import _calls, _inputs, _native, _options, _resident
 from ._bands import Band
 from ._inputs import Batch, Layout
 from ._measure import Measure
@@ -54,10 +54,12 @@ def search(
     >>> dtwave.search([1.0, 2.0, 1.0], [5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0])
     [Match(distance=0.0, start=3, end=6)]
     """
-    _inputs.same_device(query=query, reference=reference)
-    batch = _inputs.one(query, "query", layout)
     chosen = _chosen(k, threshold, exclusion, normalized_window)
     options = (measure, band, device, dtype, threads, memory_limit, parameters)
+    place = _resident.place_of(query=query, reference=reference)
+    if place is not None:
+        return _on_gpu(place, query, reference, layout, None, chosen, options, True)[0]
+    batch = _inputs.one(query, "query", layout)
     return _found(batch, reference, layout, chosen, options)[0]
 
 
@@ -85,10 +87,12 @@ def search_all(
     lengths: how many points of each query count, `[queries]`, for padded arrays.
     Other options: as for `search`. Queries share the threads.
     """
-    _inputs.same_device(queries=queries, reference=reference)
-    batch = _inputs.many(queries, "queries", layout, lengths)
     chosen = _chosen(k, threshold, exclusion, normalized_window)
     options = (measure, band, device, dtype, threads, memory_limit, parameters)
+    place = _resident.place_of(queries=queries, reference=reference)
+    if place is not None:
+        return _on_gpu(place, queries, reference, layout, lengths, chosen, options, False)
+    batch = _inputs.many(queries, "queries", layout, lengths)
     return _found(batch, reference, layout, chosen, options)
 
 
@@ -108,6 +112,24 @@ def _chosen(k: Any, threshold: Any, exclusion: Any, window: Any) -> _Chosen:
     apart = _options.whole("exclusion", exclusion, 0, "points")
     points = None if window is None else _options.whole("normalized_window", window, 1, "points")
     return many, apart, threshold, points
+
+
+def _on_gpu(
+    place: str,
+    queries: Any,
+    reference: Any,
+    layout: Layout,
+    lengths: Any,
+    chosen: _Chosen,
+    options: tuple[Any, ...],
+    single: bool,
+) -> list[list[Match]]:
+    measure, band, device, dtype, threads, memory_limit, parameters = options
+    found = _resident.search(
+        place, queries, reference, lengths, chosen, "dtw" if measure == "subsequence_dtw" else measure, band, parameters,
+        single, device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, layout=layout,
+    )
+    return [[Match(*hit) for hit in hits] for hits in found]
 
 
 def _found(

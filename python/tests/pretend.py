@@ -50,6 +50,9 @@ class Library:
         strides = tuple(stride // array.itemsize for stride in array.strides)
         return _libraries.View(array, array.ctypes.data, array.shape, strides, FORMATS[array.dtype])
 
+    def address(self, array):
+        return array.ctypes.data
+
     def stream(self, ordinal):
         return 0
 
@@ -105,6 +108,15 @@ class Gpu:
         found = np.empty(shape, number)
         _native.distances(first, second, spec, self.engine, pairing == "zipped", found, None)
         _at(out, found.size, number)[:] = found.ravel()
+
+    def align(self, x, y, spec, is_double, stream):
+        number = np.dtype(np.float64 if is_double else np.float32)
+        return _native.align(_packed(x, number), _packed(y, number), spec, self.engine, None)
+
+    def search(self, queries, references, spec, is_double, stream, *chosen):
+        number = np.dtype(np.float64 if is_double else np.float32)
+        sides = _packed(queries, number), _packed(references, number)
+        return _native.search(*sides, spec, self.engine, *chosen, None)
 
     def z_normalize(self, source, target, count, length, is_double, stream):
         number = np.dtype(np.float64 if is_double else np.float32)

@@ -124,6 +124,47 @@ def test_forms_and_normalisation():
     assert found.indices.cpu().tolist() == [[0, 1, 2, 3, 4]] * 9
 
 
+def test_paths():
+    x, y = series(5, 40, 2), series(5, 50, 2)
+    lengths = [40, 31, 38, 40, 33], None
+    for measure in ("dtw", "ddtw", "twed", "subsequence_dtw"):
+        expected = dtwave.align_pairs(x, y, measure=measure, lengths=lengths)
+        found = dtwave.align_pairs(tensor(x), tensor(y), measure=measure, lengths=lengths)
+        for one, other in zip(found, expected, strict=True):
+            assert np.isclose(one.distance, other.distance) and np.array_equal(one.path, other.path)
+            assert np.array_equal(one.x, other.x)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        late = torch.zeros(40, 2, dtype=torch.float64, device=GPU)
+        torch.cuda._sleep(50_000_000)
+        late.copy_(tensor(x[0]))
+        found = dtwave.align(late, tensor(y[0]), band=0.5)
+    expected = dtwave.align(x[0], y[0], band=0.5)
+    assert np.isclose(found.distance, expected.distance) and np.array_equal(found.path, expected.path)
+    with pytest.raises(ValueError, match="no warping path|paths"):
+        dtwave.align(tensor(x[0]), tensor(y[0]), measure="soft_dtw")
+
+
+def test_matches():
+    queries, reference = series(4, 20, 1), series(1, 3000, 1)[0]
+    on = tensor(queries), tensor(reference)
+    wide = torch.stack([on[1], on[1]], dim=1)[:, 0]  # with steps
+    for options in (
+        {"k": 5, "exclusion": 10},
+        {"threshold": 30.0, "exclusion": 50},
+        {"k": 3, "normalized_window": 25},
+        {"k": 2, "band": 0.99},
+    ):
+        expected = dtwave.search_all(queries, reference, **options)
+        for given in (on[1], wide):
+            found = dtwave.search_all(on[0], given, **options)
+            for hits, others in zip(found, expected, strict=True):
+                assert [(hit.start, hit.end) for hit in hits] == [(hit.start, hit.end) for hit in others]
+                assert np.allclose([hit.distance for hit in hits], [hit.distance for hit in others])
+        found = dtwave.search(on[0][2], wide, **options)
+        assert [(hit.start, hit.end) for hit in found] == [(hit.start, hit.end) for hit in expected[2]]
+
+
 def test_gradients_do_not_flow_and_inputs_stay():
     x = tensor(series(3, 10, 1)).requires_grad_()
     before = x.detach().clone()

@@ -161,6 +161,42 @@ def test_bad_series(pretended):
         dtwave.nearest(x, k=6)
 
 
+def test_paths(pretended):
+    x, y = on_gpu(X), on_gpu(Y)
+    found, expected = dtwave.align(x[0], y[0], band=3), dtwave.align(X[0], Y[0], band=3)
+    assert found.distance == expected.distance and np.array_equal(found.path, expected.path)
+    assert np.array_equal(found.x, X[0]) and np.array_equal(found.y, Y[0])
+    lengths = ([9, 4, 7, 9, 2], None)
+    rows = [on_gpu(series[:n]) for series, n in zip(X, lengths[0])]
+    expected = dtwave.align_pairs(X[:5], Y, lengths=lengths)
+    for pairs in (dtwave.align_pairs(x[:5], y, lengths=lengths), dtwave.align_pairs(rows, y)):
+        for one, other in zip(pairs, expected, strict=True):
+            assert one.distance == other.distance and np.array_equal(one.path, other.path)
+            assert np.array_equal(one.x, other.x) and np.array_equal(one.y, other.y)
+    with pytest.raises(ValueError, match="many series are for dtwave.align_pairs"):
+        dtwave.align(x[0], y[0, :, :1])
+
+
+def test_matches(pretended):
+    queries, reference = X[:, :5], RNG.normal(size=(60, 2))
+    for options in ({"k": 3, "exclusion": 2}, {"threshold": 20.0}, {"k": 2, "normalized_window": 6}):
+        expected = dtwave.search_all(queries, reference, **options)
+        assert dtwave.search_all(on_gpu(queries), on_gpu(reference), **options) == expected
+        assert dtwave.search(on_gpu(queries[1]), on_gpu(reference), **options) == expected[1]
+        first = on_gpu(reference.T.copy())
+        found = dtwave.search_all(
+            on_gpu(queries.transpose(0, 2, 1)), first, layout="channels_first", **options
+        )
+        assert found == expected
+    lengths = [5, 3, 4, 5, 2, 5]
+    expected = dtwave.search_all(queries, reference, lengths=lengths)
+    assert dtwave.search_all(on_gpu(queries), on_gpu(reference), lengths=lengths) == expected
+    with pytest.raises(ValueError, match="reference must be one series"):
+        dtwave.search_all(on_gpu(queries), on_gpu(queries))
+    with pytest.raises(TypeError, match="query is on cuda:0, reference is on cpu"):
+        dtwave.search(on_gpu(queries[0]), reference)
+
+
 def test_normalized_series(pretended):
     same(dtwave.normalize(on_gpu(X)), dtwave.normalize(X))
     same(dtwave.normalize(on_gpu(X[:, :, 0])), dtwave.normalize(X[:, :, 0]))

@@ -290,6 +290,7 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         ("prepare_strided", "PrepareStrided"),
         ("best", "Best"),
         ("normalize", "Normalize"),
+        ("settle", "Settle"),
         ("walk", "Walk"),
     ];
     let (_, pass) = passes

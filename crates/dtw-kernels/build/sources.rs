@@ -50,6 +50,7 @@ pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<
                 format!("{}_tiles_{}_{channels}", kernel.key, kernel.dtype)
             }
             Pass::Other("Walk") => "walk".to_owned(),
+            Pass::Other("Settle") => format!("settle_{}", kernel.dtype),
             Pass::Other(_) => format!("series_{}", kernel.dtype),
         };
         let pieces = all.iter().filter(|unit| is_piece(&unit.name, &stem)).count();
@@ -87,9 +88,11 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
     }
     let is_of_blocks = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Block);
     let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
+    let settles = |kernel: &&Kernel| kernel.pass == Pass::Other("Settle");
     let macros = match kernels {
         kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
         kernels if kernels.iter().any(is_of_tiles) => TILES,
+        kernels if kernels.iter().any(settles) => SETTLE,
         _ => "kernels.cuh",
     };
     Ok(names.into_iter().chain([macros.to_owned()]).collect())
@@ -106,6 +109,9 @@ const BLOCKS: &str = "sweeps/block.cuh";
 
 /// The header of the kernels that sweep in tiles.
 const TILES: &str = "tiles/soft.cuh";
+
+/// The header of the kernels that put results together, which no others include.
+const SETTLE: &str = "passes/settle.cuh";
 
 /// Headers that no device's image is made of: editing them leaves compiled images as they are.
 const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/host_block.cuh", "vendor/fibers.h"];

@@ -18,6 +18,8 @@ pub enum Pass {
     Best,
     /// z-normalisation; takes [`Normalize`](crate::params::Normalize).
     Normalize,
+    /// Results of several sweeps put together; takes [`Settle`](crate::params::Settle).
+    Settle,
     /// A sweep that records the arrival each cell chose; takes [`Sweep`](crate::params::Sweep).
     Trace,
     /// The way back through recorded choices; takes [`Walk`](crate::params::Walk).
@@ -37,6 +39,7 @@ impl Pass {
             Pass::Prepare | Pass::PrepareStrided => size_of::<params::Prepare>(),
             Pass::Best => size_of::<params::Best>(),
             Pass::Normalize => size_of::<params::Normalize>(),
+            Pass::Settle => size_of::<params::Settle>(),
             Pass::Walk => size_of::<params::Walk>(),
             Pass::SoftForward | Pass::SoftBackward => size_of::<params::Soft>(),
         }

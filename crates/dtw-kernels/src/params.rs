@@ -1,4 +1,4 @@
-//! What a kernel is told: `native/params.h` and `native/tiles/params.h`, field by field.
+//! What a kernel is told: `native/params.h`, `native/settle.h` and `native/tiles/params.h`, field by field.
 //!
 //! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That names, order
 //! and sizes agree with the header is checked by a test, and once more by every compiler that builds the kernels.
@@ -227,6 +227,50 @@ params! {
         count: u64,
         /// Points of each.
         length: u64,
+    }
+
+    /// One launch of `settle`: results of a tile, put in their places or together. It is in `native/settle.h`.
+    struct Settle {
+        /// Row after row of the tile.
+        first: u64,
+        /// Likewise: plain values, for places where `first` is not finite; null: none.
+        second: u64,
+        /// Of a divergence: the excess of each row of `out` with itself; null: no divergence.
+        own_x: u64,
+        /// Of each column.
+        own_y: u64,
+        /// All results.
+        out: u64,
+        /// Class (u32) of each row of `out`; null: all 0.
+        classes_x: u64,
+        /// Of each column; null: all 0.
+        classes_y: u64,
+        /// `class of x * classes + class of y` (f64): the logarithm of the number of paths.
+        log_paths: u64,
+        /// Likewise: what a divergence has too much.
+        divergences: u64,
+        /// Numbers from row to row of the tile.
+        tile_stride: u64,
+        /// Numbers from row to row of `out`.
+        out_stride: u64,
+        /// Of the tile's first pair, in `out`.
+        row: u64,
+        /// Likewise.
+        column: u64,
+        /// Of the tile.
+        rows: u64,
+        /// Likewise; of zipped pairs not looked at.
+        columns: u64,
+        /// Of logarithms in results.
+        unit: f64,
+        /// Of y.
+        classes: u32,
+        /// [`CROSS`]; [`SYMMETRIC`]: the upper triangle of `out`, and its mirror image; [`ZIPPED`].
+        pairing: u32,
+        /// 1: added to what is in `out`.
+        adds: u32,
+        /// 0.
+        reserved: u32,
     }
 
     /// One launch of `walk`: the way back through recorded choices.

@@ -1,4 +1,4 @@
-//! The parameters have the same layout in Rust and in native/params.h and native/tiles/params.h: the system's C++
+//! The parameters have the same layout in Rust and in native/ (params.h, settle.h, tiles/params.h): the system's C++
 //! compiler is asked.
 
 use std::fmt::Write as _;
@@ -25,7 +25,9 @@ fn flat(fields: &[Field]) -> Vec<Field> {
 
 /// A program that compiles only if the header agrees.
 fn program() -> String {
-    let mut text = String::from("#include \"tiles/params.h\"\n#include <stddef.h>\nusing namespace dtw;\n");
+    let mut text = String::from(
+        "#include \"tiles/params.h\"\n#include \"settle.h\"\n#include <stddef.h>\nusing namespace dtw;\n",
+    );
     let mut claim = |claim: String| {
         let _ = writeln!(text, "static_assert({claim}, \"{claim}\");");
     };

@@ -15,7 +15,7 @@ use crate::functor::Functor;
 use crate::layout::Layout;
 use crate::scratch::Region;
 use crate::side::{Bring, Preparation, Prepared, Staging};
-use crate::sweep::{Job, Sweeper};
+use crate::sweep::{BANDS, Job, Sweeper};
 use crate::{Machine, TRANSFER_SLOTS};
 
 /// Tasks per multiprocessor from which a run of shorter columns gets a launch of its own.
@@ -127,6 +127,11 @@ impl<T: Number, M: Machine> Engine<T, M> {
             + self.host.capacity() * size_of::<T>()
     }
 
+    /// Where the results of a tile are that was swept into this slot.
+    pub(crate) fn slot(&self, slot: usize) -> u64 {
+        self.out[slot].address()
+    }
+
     /// Prepares the series at these places for the side of an axis.
     pub(crate) fn load(
         &mut self,
@@ -157,7 +162,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
     pub(crate) fn launch_tasks(&self, pairs: &Pairs<'_>, chunk: &Rect, cells: u64, in_place: bool) -> u64 {
         let times = if in_place { LONG_LAUNCHES } else { 1 };
         let tasks = launch_tasks(cells, self.sweeper.multiprocessors).saturating_mul(times);
-        let ranges = self.budget.tables / size_of::<RowRange>() as u64;
+        let ranges = self.budget.tables / (BANDS * size_of::<RowRange>()) as u64;
         if pairs.banding.most_ranges(pairs.rows, pairs.columns) <= ranges {
             return tasks;
         }

@@ -115,6 +115,9 @@ impl<M: Machine> Lent<M> {
         }
     }
 
+    /// Why a call that is recorded is refused if there was no such call before.
+    pub const NOT_RECORDED: &str = NOT_RECORDED;
+
     /// The machine that calls do not lend: it has the tables of plans.
     pub fn machine(&self) -> &M {
         &self.machine
@@ -173,12 +176,12 @@ fn no_memory() -> Error {
 
 /// The error of a recorded call that would have to copy something first.
 fn not_recorded() -> Error {
-    Error::invalid(
-        "a first call cannot be recorded into a graph, because it loads kernels and copies tables to the device: call it \
-         once before recording, with the same lengths; if its tables change within a call because the work is done in \
-         parts, raise the memory limit",
-    )
+    Error::invalid(NOT_RECORDED)
 }
+
+const NOT_RECORDED: &str = "a first call cannot be recorded into a graph, because it loads kernels and copies tables to the device: call it \
+     once before recording, with the same lengths; if its tables change within a call because the work is done in \
+     parts, raise the memory limit";
 
 impl<M: Machine> Call<M> {
     fn is_measured(&self) -> bool {

@@ -20,12 +20,9 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
 
     fn scratch_bytes(&self) -> u64 {
         let resident: usize = self.resident.iter().map(Layout::bytes).sum();
-        (self.engine.bytes()
-            + self.searcher.bytes()
-            + self.tracer.bytes()
-            + self.differentiator.bytes()
-            + resident
-            + self.passes.bytes()) as u64
+        let others =
+            self.searcher.bytes() + self.tracer.bytes() + self.differentiator.bytes() + self.together.bytes();
+        (self.engine.bytes() + others + resident + self.passes.bytes()) as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
@@ -42,6 +39,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         if out.is_empty() {
             return Ok(());
         }
+        self.engine.sweeper.begin();
         if self.problem.is_subsequence() {
             return self.subsequence_distances(&x, &y, out);
         }
@@ -90,6 +88,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
         self.problem.admits(Task::Paths)?;
         self.problem.check_input(&x, &y)?;
+        self.engine.sweeper.begin();
         self.paths_of(Given::Host(&x), Given::Host(&y))
     }
 
@@ -101,6 +100,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         options.check(&self.problem)?;
         self.problem.check_input(&queries, &references)?;
+        self.engine.sweeper.begin();
         match options.normalized_window {
             None => self.subsequence_matches(Given::Host(&queries), Given::Host(&references), options),
             Some(length) => {
@@ -117,6 +117,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         options.check(&self.problem)?;
         self.problem.check_queries(&queries, reference.channels())?;
+        self.engine.sweeper.begin();
         match options.normalized_window {
             Some(length) => self.window_matches_in_blocks(&queries, reference, options, length),
             None => self.subsequence_matches_in_blocks(&queries, reference, options),

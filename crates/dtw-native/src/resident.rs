@@ -20,6 +20,7 @@ use crate::hits::Wanted;
 use crate::search::Search;
 use crate::side::{Preparation, blocks_for};
 use crate::state::NativePlan;
+use crate::together::Both;
 use crate::{Machine, Number};
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
@@ -33,12 +34,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ///
     /// Nobody looks at the values between two sweeps. So if some pair's lengths and band leave few paths, all results
     /// of Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower;
-    /// pairs that it gives up, at small γ, come from the usual one.
+    /// pairs that it gives up, at small γ, come from the usual one. A divergence takes both sweeps, of all pairs.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::Unsupported`] for what needs the host to put
-    /// results together (soft_dtw_divergence, msm of several channels): `distances` can;
-    /// [`Error::OutOfMemory`] where not even one series of each side fits the memory limit.
+    /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::OutOfMemory`] where not even one series of each
+    /// side fits the memory limit.
     ///
     /// # Safety
     /// The addresses are memory of the machine's device with room for what the layouts and the problem say.
@@ -50,14 +50,23 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ) -> Result<()> {
         let pairing = self.problem.pairing();
         let y = if pairing == Pairing::SelfSymmetric { x } else { y };
-        self.check_resident(&x, &y)?;
+        self.check_layouts(&x, &y)?;
         if self.problem.output_len() == 0 {
             return Ok(());
         }
+        self.engine.sweeper.begin();
         let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = (x.order(dropped), y.order(dropped));
         if self.problem.is_subsequence() {
             return self.search_on_device(x, y, order_x, order_y, out);
+        }
+        let both = Both { batches: [x, y], orders: [&order_x, &order_y] };
+        match self.problem.spec().measure {
+            Measure::SoftDtwDivergence { .. } => return self.divergences_on_device(both, out),
+            measure if measure.sums_channels() && x.channels > 1 => {
+                return self.channels_on_device(both, out);
+            }
+            _ => {}
         }
         let before = self.soft_before(&order_x, &order_y)?;
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
@@ -100,6 +109,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     pub unsafe fn paths_on_device(&mut self, x: DeviceBatch<'_>, y: DeviceBatch<'_>) -> Result<Vec<Path<T>>> {
         self.problem.admits(Task::Paths)?;
         self.check_layouts(&x, &y)?;
+        self.engine.sweeper.begin();
         self.paths_of(Given::Device(x), Given::Device(y))
     }
 
@@ -121,6 +131,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         options.check(&self.problem)?;
         self.check_layouts(&queries, &references)?;
+        self.engine.sweeper.begin();
         let Some(length) = options.normalized_window else {
             return self.subsequence_matches(Given::Device(queries), Given::Device(references), options);
         };
@@ -131,17 +142,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             ));
         }
         self.window_matches(Given::Device(queries), Given::Device(references), options, length)
-    }
-
-    fn check_resident(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
-        self.check_layouts(x, y)?;
-        let measure = &self.problem.spec().measure;
-        let what = match measure {
-            Measure::SoftDtwDivergence { .. } => "soft_dtw_divergence",
-            _ if measure.sums_channels() && self.problem.shape().channels > 1 => "msm of several channels",
-            _ => return Ok(()),
-        };
-        Err(self.unsupported(format!("{what} on device memory: pass host memory to `distances`")))
     }
 
     fn check_layouts(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {

@@ -186,7 +186,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 
 impl Functor {
     /// The functor that gives the excess of a measure that sums over all paths; NaN where the plain one has all digits.
-    fn excess(measure: &Measure) -> Self {
+    pub(crate) fn excess(measure: &Measure) -> Self {
         let (parameter, option) = match *measure {
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => (gamma, 0),
             Measure::LogGak { sigma } => (sigma, 1),

@@ -13,6 +13,7 @@ use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
 use crate::hits::Searcher;
 use crate::layout::Layout;
+use crate::together::Together;
 use crate::trace::Tracer;
 
 /// A plan on a machine that runs the native kernels.
@@ -31,6 +32,7 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) resident: [Layout<M>; 2],
     /// What several passes give together.
     pub(crate) passes: PassResults<T>,
+    pub(crate) together: Together<M>,
     /// What the last call on lent memory takes.
     pub(crate) measured: Option<Measured>,
 }
@@ -81,6 +83,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             resident: [Layout::default(), Layout::default()],
             observer: Watch(Arc::new(Unobserved)),
             passes: PassResults::default(),
+            together: Together::default(),
             measured: None,
         })
     }

@@ -114,6 +114,37 @@ impl Slot {
     }
 }
 
+/// Tables of bands that stay on the device: those of the passes of a divergence, of pairs of other lengths each.
+pub(crate) const BANDS: usize = 3;
+
+/// A table that the device has.
+#[derive(Debug)]
+struct KnownBand<M: Machine> {
+    ranges: Region<M>,
+    offsets: Region<M>,
+    known: (Vec<RowRange>, Vec<u64>),
+}
+
+impl<M: Machine> Default for KnownBand<M> {
+    fn default() -> Self {
+        Self { ranges: Region::lasting(), offsets: Region::lasting(), known: (Vec::new(), Vec::new()) }
+    }
+}
+
+impl<M: Machine> KnownBand<M> {
+    fn keep(&mut self, machine: &M, table: &Table) -> Result<()> {
+        self.ranges.keep(machine, &table.ranges, &mut self.known.0)?;
+        self.offsets.keep(machine, &table.offsets, &mut self.known.1)?;
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        let known =
+            self.known.0.capacity() * size_of::<RowRange>() + self.known.1.capacity() * size_of::<u64>();
+        self.ranges.bytes() + self.offsets.bytes() + known
+    }
+}
+
 /// What launches need besides the series; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Sweeper<M: Machine> {
@@ -124,11 +155,11 @@ pub(crate) struct Sweeper<M: Machine> {
     links: Region<M>,
     progress: Region<M>,
     ticket: Region<M>,
-    ranges: Region<M>,
-    range_offsets: Region<M>,
     table: Table,
-    /// What the device has of `table`.
-    known: (Vec<RowRange>, Vec<u64>),
+    /// Tables that the device has, the one of the last band, and the one that goes next.
+    bands: [KnownBand<M>; BANDS],
+    band: usize,
+    next_band: usize,
     weights: Region<M>,
     /// Steepness, longest length and number type of `weights`.
     weighed: Option<(f64, usize)>,
@@ -146,10 +177,10 @@ impl<M: Machine> Sweeper<M> {
             links: Region::default(),
             progress: Region::default(),
             ticket: Region::default(),
-            ranges: Region::lasting(),
-            range_offsets: Region::lasting(),
             table: Table::default(),
-            known: (Vec::new(), Vec::new()),
+            bands: std::array::from_fn(|_| KnownBand::default()),
+            band: 0,
+            next_band: 0,
             weights: Region::lasting(),
             weighed: None,
             resident: HashMap::new(),
@@ -157,21 +188,17 @@ impl<M: Machine> Sweeper<M> {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        [
-            &self.edges,
-            &self.links,
-            &self.progress,
-            &self.ticket,
-            &self.ranges,
-            &self.range_offsets,
-            &self.weights,
-        ]
-        .iter()
-        .map(|region| region.bytes())
-        .sum::<usize>()
+        [&self.edges, &self.links, &self.progress, &self.ticket, &self.weights]
+            .iter()
+            .map(|region| region.bytes())
+            .sum::<usize>()
             + self.table.bytes()
-            + self.known.0.capacity() * size_of::<RowRange>()
-            + self.known.1.capacity() * size_of::<u64>()
+            + self.bands.iter().map(KnownBand::bytes).sum::<usize>()
+    }
+
+    /// Begins a call: calls that are alike then keep their tables in the same places.
+    pub(crate) fn begin(&mut self) {
+        self.next_band = 0;
     }
 
     pub(crate) fn edges(&self) -> &Region<M> {
@@ -207,13 +234,13 @@ impl<M: Machine> Sweeper<M> {
             return Ok(LaunchBand::plain(form));
         }
         if banding.fill(&mut self.table, rect, x, y, rows)? {
-            self.ranges.keep(&self.machine, &self.table.ranges, &mut self.known.0)?;
-            self.range_offsets.keep(&self.machine, &self.table.offsets, &mut self.known.1)?;
+            (self.band, self.next_band) = (self.next_band, (self.next_band + 1) % BANDS);
+            self.bands[self.band].keep(&self.machine, &self.table)?;
             self.table.is_on_the_device();
         }
-        let ranges = self.ranges.address();
-        let offsets = if self.table.offsets.is_empty() { 0 } else { self.range_offsets.address() };
-        Ok(LaunchBand { form, ranges, offsets })
+        let band = &self.bands[self.band];
+        let offsets = if self.table.offsets.is_empty() { 0 } else { band.offsets.address() };
+        Ok(LaunchBand { form, ranges: band.ranges.address(), offsets })
     }
 
     fn resident_blocks(&mut self, kernel: &'static Kernel) -> Result<u64> {

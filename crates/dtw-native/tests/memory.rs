@@ -231,20 +231,6 @@ fn the_largest_radius_is_no_band() {
 }
 
 #[test]
-fn what_the_device_cannot_put_together_is_refused() {
-    let values = noise(20);
-    let batch = SeriesBatch::equal(&values, 2, 10, 1).unwrap();
-    let spec = Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 });
-    let problem = Problem::of(spec, Pairing::Zipped, &batch, &batch).unwrap();
-    let mut plan = NativePlan::<f32, _>::new(HostMachine::new(1 << 20), &problem).unwrap();
-    let layout = DeviceLayout::Equal { count: 2, length: 10 };
-    let series = DeviceBatch::packed(0, 1, layout);
-    // SAFETY: refused before an address is used.
-    let refused = unsafe { plan.distances_on_device(series, series, 0) };
-    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
-}
-
-#[test]
 fn a_plan_that_ran_out_of_device_memory_works_when_there_is_some() {
     let values = noise(400);
     let batch = SeriesBatch::equal(&values, 10, 40, 1).unwrap();

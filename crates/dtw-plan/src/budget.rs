@@ -52,6 +52,11 @@ impl Budget {
         Self { sides: self.limit - self.edges - self.tables, staging: 0, tile: 0, ..self }
     }
 
+    /// The same where results on the device come from tiles there.
+    pub fn in_tiles(self) -> Self {
+        Self { sides: self.limit - self.edges - self.tables - 2 * self.tile, staging: 0, ..self }
+    }
+
     /// The error of something that needs `bytes` where `share` are set aside for it.
     pub fn exceeded(&self, what: &str, bytes: u64, share: u64) -> Error {
         let whole = u128::from(bytes) * u128::from(self.limit.max(1)) / u128::from(share.max(1));

@@ -1,6 +1,6 @@
 //! Warping paths, expected alignments and searches.
 
-use dtwave::{Match, Pairing, SearchOptions};
+use dtwave::{Float, Match, Pairing, Path, SearchOptions};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
@@ -11,7 +11,35 @@ use crate::inputs::{Batch, Of, with_number};
 use crate::measures::Spec;
 
 /// A path: its distance, and `[steps, 2]` of points.
-type Found<'py> = (f64, Bound<'py, PyArray2<i64>>);
+pub(crate) type Found<'py> = (f64, Bound<'py, PyArray2<i64>>);
+
+/// A match: its distance, its first point and its last.
+pub(crate) type Hit = (f64, usize, usize);
+
+/// A path as Python takes it.
+pub(crate) fn found<T: Float>(py: Python<'_>, path: Path<T>) -> PyResult<Found<'_>> {
+    let points: Vec<i64> = path.points.iter().flat_map(|(i, j)| [*i as i64, *j as i64]).collect();
+    Ok((path.distance.to_f64(), points.into_pyarray(py).reshape([path.points.len(), 2])?))
+}
+
+/// A match as Python takes it.
+pub(crate) fn plain<T: Float>(hit: Match<T>) -> Hit {
+    (hit.distance.to_f64(), hit.start, hit.end)
+}
+
+/// Which matches are wanted; without `top_k`, all within the threshold.
+pub(crate) fn search_options(
+    top_k: Option<usize>,
+    exclusion: usize,
+    threshold: Option<f64>,
+    normalized_window: Option<usize>,
+) -> SearchOptions {
+    SearchOptions::default()
+        .with_top_k(top_k.unwrap_or(usize::MAX))
+        .with_exclusion(exclusion)
+        .with_threshold(threshold)
+        .with_normalized_window(normalized_window)
+}
 
 /// The best warping paths of zipped pairs.
 #[pyfunction]
@@ -35,11 +63,7 @@ pub(crate) fn align<'py>(
         let paths = calls::run(py, cells, progress, |observer| {
             Ok(engine.session(&spec.0, observer).align_all(&x, &y)?)
         })?;
-        let found = |path: dtwave::Path<T>| {
-            let points: Vec<i64> = path.points.iter().flat_map(|(i, j)| [*i as i64, *j as i64]).collect();
-            Ok((path.distance.to_f64(), points.into_pyarray(py).reshape([path.points.len(), 2])?))
-        };
-        paths.into_iter().map(found).collect()
+        paths.into_iter().map(|path| found(py, path)).collect()
     }
     with_number!(x, T => of::<T>(py, (&x, &y), spec, engine, &progress))
 }
@@ -71,8 +95,7 @@ pub(crate) fn expected_alignment(
     with_number!(x, T => of::<T>(py, (&x, &y), spec, engine, &progress))
 }
 
-/// The best matches of each query in each reference, in the order of pairs: `(distance, start, end)`, the end
-/// inclusive. Without `top_k`, all within the threshold.
+/// The best matches of each query in each reference, in the order of pairs.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a search has as many options")]
 pub(crate) fn search(
@@ -86,7 +109,7 @@ pub(crate) fn search(
     threshold: Option<f64>,
     normalized_window: Option<usize>,
     progress: Progress,
-) -> PyResult<Vec<Vec<(f64, usize, usize)>>> {
+) -> PyResult<Vec<Vec<Hit>>> {
     fn of<'py, T: Of<'py>>(
         py: Python<'py>,
         (x, y): (&Batch<'py>, &Batch<'py>),
@@ -94,20 +117,15 @@ pub(crate) fn search(
         engine: &Engine,
         options: &SearchOptions,
         progress: &Progress,
-    ) -> PyResult<Vec<Vec<(f64, usize, usize)>>> {
+    ) -> PyResult<Vec<Vec<Hit>>> {
         let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
         let windows = options.normalized_window.unwrap_or(1) as u64;
         let cells = roughly(Pairing::Cross, &x, &y).saturating_mul(windows);
         let found = calls::run(py, cells, progress, |observer| {
             Ok(engine.session(&spec.0, observer).search_all(&x, &y, options)?)
         })?;
-        let plain = |hit: Match<T>| (hit.distance.to_f64(), hit.start, hit.end);
         Ok(found.into_iter().map(|hits| hits.into_iter().map(plain).collect()).collect())
     }
-    let options = SearchOptions::default()
-        .with_top_k(top_k.unwrap_or(usize::MAX))
-        .with_exclusion(exclusion)
-        .with_threshold(threshold)
-        .with_normalized_window(normalized_window);
+    let options = search_options(top_k, exclusion, threshold, normalized_window);
     with_number!(queries, T => of::<T>(py, (&queries, &references), spec, engine, &options, &progress))
 }

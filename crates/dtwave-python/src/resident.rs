@@ -5,13 +5,15 @@ use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use dtwave::cuda::{
-    CudaBackend, CudaMachine, DeviceBatch, DeviceLayout, Format, Lent, NativePlan, Number, Scratch, Strided,
+    CudaBackend, CudaMachine, DeviceBatch, DeviceLayout, Format, Lent, Machine, NativePlan, Scratch, Strided,
     normalize_on_device,
 };
-use dtwave::{Pairing, Plan, Problem, Shape};
+use dtwave::{Anchor, Float, Pairing, Plan, Problem, SearchOptions, Shape};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::align::{Found, Hit, found, plain, search_options};
+use crate::calls;
 use crate::errors::Failure;
 use crate::measures::Spec;
 
@@ -102,7 +104,7 @@ impl Side {
         }
     }
 
-    fn batch<T: Number>(&self) -> DeviceBatch<'_> {
+    fn batch<T: Float>(&self) -> DeviceBatch<'_> {
         let (_, points, channels) = self.shape;
         let (series, point, channel) = self.strides;
         let own = if size_of::<T>() == 4 { Format::F32 } else { Format::F64 };
@@ -160,6 +162,78 @@ impl Gpu {
         if is_double { self.call::<f64>(py, &call, lend) } else { self.call::<f32>(py, &call, lend) }
     }
 
+    /// The best warping paths of zipped pairs, as `align` returns them: waits for them.
+    fn align<'py>(
+        &self,
+        py: Python<'py>,
+        x: Side,
+        y: Side,
+        spec: &Spec,
+        is_double: bool,
+        stream: usize,
+    ) -> PyResult<Vec<Found<'py>>> {
+        fn of<'py, T: Float>(
+            gpu: &Gpu,
+            py: Python<'py>,
+            (x, y): (&Side, &Side),
+            spec: &dtwave::Spec,
+            stream: usize,
+        ) -> PyResult<Vec<Found<'py>>> {
+            let paths = gpu.fetched::<T, _>(py, [x, y], Pairing::Zipped, spec, stream, |plan, x, y| {
+                // SAFETY: the Python half takes addresses and sizes from arrays, which live until this call ends.
+                unsafe { plan.paths_on_device(x, y) }
+            })?;
+            paths.into_iter().map(|path| found(py, path)).collect()
+        }
+        if is_double {
+            of::<f64>(self, py, (&x, &y), &spec.0, stream)
+        } else {
+            of::<f32>(self, py, (&x, &y), &spec.0, stream)
+        }
+    }
+
+    /// The best matches of each query in each reference, as `search` returns them: waits for them.
+    #[expect(clippy::too_many_arguments, reason = "a search has as many options")]
+    fn search(
+        &self,
+        py: Python<'_>,
+        queries: Side,
+        references: Side,
+        spec: &Spec,
+        is_double: bool,
+        stream: usize,
+        top_k: Option<usize>,
+        exclusion: usize,
+        threshold: Option<f64>,
+        normalized_window: Option<usize>,
+    ) -> PyResult<Vec<Vec<Hit>>> {
+        fn of<T: Float>(
+            gpu: &Gpu,
+            py: Python<'_>,
+            sides: [&Side; 2],
+            spec: &dtwave::Spec,
+            stream: usize,
+            options: &SearchOptions,
+        ) -> PyResult<Vec<Vec<Hit>>> {
+            let matches = gpu.fetched::<T, _>(py, sides, Pairing::Cross, spec, stream, |plan, x, y| {
+                // SAFETY: as in `align`.
+                unsafe { plan.matches_on_device(x, y, options) }
+            })?;
+            Ok(matches.into_iter().map(|hits| hits.into_iter().map(plain).collect()).collect())
+        }
+        let options = search_options(top_k, exclusion, threshold, normalized_window);
+        let mut spec = spec.0.clone();
+        if normalized_window.is_none() {
+            spec.anchor = Anchor::Subsequence;
+        }
+        let sides = [&queries, &references];
+        if is_double {
+            of::<f64>(self, py, sides, &spec, stream, &options)
+        } else {
+            of::<f32>(self, py, sides, &spec, stream, &options)
+        }
+    }
+
     /// Puts z-normalisation of `count` packed series on `stream`.
     #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
     fn z_normalize(
@@ -202,9 +276,41 @@ struct Call<'a> {
 }
 
 impl Gpu {
-    fn call<T: Number>(&self, py: Python<'_>, call: &Call<'_>, lend: &Bound<'_, PyAny>) -> PyResult<()> {
-        let [x, y] = call.sides;
-        let (on_x, on_y) = (x.batch::<T>(), y.batch::<T>());
+    /// What `work` brings to the host, behind what is on `stream`: with a plan that has memory of its own for this call.
+    fn fetched<T: Float, R: Send>(
+        &self,
+        py: Python<'_>,
+        [x, y]: [&Side; 2],
+        pairing: Pairing,
+        spec: &dtwave::Spec,
+        stream: usize,
+        work: impl FnOnce(&mut NativePlan<T, CudaMachine>, DeviceBatch<'_>, DeviceBatch<'_>) -> dtwave::Result<R>
+        + Send,
+    ) -> PyResult<R> {
+        let problem = self.problem([x, y], pairing, spec)?;
+        let shape = problem.shape();
+        let cells = [shape.n_x, shape.n_y, shape.max_length_x, shape.max_length_y];
+        let cells = cells.iter().fold(1_u64, |cells, size| cells.saturating_mul(*size as u64));
+        calls::run(py, cells, &None, |observer| {
+            let own = self.backend.machine().own_queue()?;
+            // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
+            let callers = unsafe { own.for_a_call_on(stream_of(stream)) }?;
+            if callers.is_recording()? {
+                let text =
+                    "paths and matches are brought to the host, so they cannot be recorded into a graph";
+                return Err(dtwave::Error::invalid(text).into());
+            }
+            callers.hand_over()?;
+            own.take_over()?;
+            let mut plan = NativePlan::<T, _>::new(own, &problem)?;
+            if let Some(observer) = observer {
+                plan.observe(observer);
+            }
+            Ok(work(&mut plan, x.batch::<T>(), y.batch::<T>())?)
+        })
+    }
+
+    fn problem(&self, [x, y]: [&Side; 2], pairing: Pairing, spec: &dtwave::Spec) -> PyResult<Problem> {
         if x.shape.2 != y.shape.2 {
             let text = format!("x has {} channels, y has {}: they must be equal", x.shape.2, y.shape.2);
             return Err(PyValueError::new_err(text));
@@ -216,9 +322,15 @@ impl Gpu {
             max_length_y: y.longest(),
             channels: x.shape.2,
         };
-        let problem = Problem::new(call.spec.0.clone(), call.pairing, shape).map_err(Failure::from)?;
-        let problem = problem.with_memory_limit(self.memory_limit);
-        let mut plan = self.plan::<T>(&problem)?;
+        let problem = Problem::new(spec.clone(), pairing, shape).map_err(Failure::from)?;
+        Ok(problem.with_memory_limit(self.memory_limit))
+    }
+
+    fn call<T: Float>(&self, py: Python<'_>, call: &Call<'_>, lend: &Bound<'_, PyAny>) -> PyResult<()> {
+        let [x, y] = call.sides;
+        let (on_x, on_y) = (x.batch::<T>(), y.batch::<T>());
+        let problem = self.problem([x, y], call.pairing, &call.spec.0)?;
+        let mut plan = self.plan::<T>(&problem, call.stream)?;
         let prepared = py.detach(|| {
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
             let machine = unsafe { plan.machine().machine().for_a_call_on(stream_of(call.stream)) }?;
@@ -239,7 +351,7 @@ impl Gpu {
     }
 
     /// A plan that waits, or a new one.
-    fn plan<T: Number>(&self, problem: &Problem) -> Result<Box<Lending<T>>, Failure> {
+    fn plan<T: Float>(&self, problem: &Problem, stream: usize) -> Result<Box<Lending<T>>, Failure> {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         let at = plans.iter().rposition(|plan| {
             plan.downcast_ref::<Lending<T>>().is_some_and(|plan| plan.problem() == problem)
@@ -249,11 +361,15 @@ impl Gpu {
         if let Some(plan) = found.filter(|plan| plan.is_usable()) {
             return Ok(plan);
         }
-        use dtwave::cuda::Machine as _;
+        // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
+        if unsafe { self.backend.machine().for_a_call_on(stream_of(stream)) }?.is_recording()? {
+            // Making a plan would spoil the graph.
+            return Err(dtwave::Error::invalid(Lent::<CudaMachine>::NOT_RECORDED).into());
+        }
         Ok(Box::new(Lending::<T>::new(Lent::new(self.backend.machine().own_queue()?), problem)?))
     }
 
-    fn keep<T: Number>(&self, plan: Box<Lending<T>>) {
+    fn keep<T: Float>(&self, plan: Box<Lending<T>>) {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         plans.push(plan);
         let oldest = (plans.len() > MOST).then(|| plans.remove(0));
