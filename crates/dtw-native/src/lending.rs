@@ -1,11 +1,12 @@
 //! Calls on memory that the caller lends, on a queue that the caller names: nothing is allocated, freed or waited for.
 //!
-//! Such a plan keeps nothing on the device between calls but tables: where series of different lengths begin, the ranges
-//! of a band, weights. They are copied there in the first call, and again when lengths change. Calls on different queues
-//! may follow each other; the tables make the later one wait for the earlier one.
+//! Such a plan keeps nothing on the device between calls but tables: where series of different lengths begin, the
+//! ranges of a band, weights. They are copied there in the first call, and again when lengths change. Calls on
+//! different queues may follow each other; the tables make the later one wait for the earlier one.
 //!
 //! A call may be recorded into a graph of the vendor's, if the call before was of the same layouts: then there is
-//! nothing to copy and no kernel to load. Tables that a recording reads stay on the device as long as the process lives.
+//! nothing to copy and no kernel to load. Tables that a recording reads stay on the device as long as the process
+//! lives.
 
 use dtw_core::{Pairing, Result};
 

@@ -2,8 +2,9 @@
 //! caller names for each call.
 //!
 //! [`Lent`] is a [`Machine`] over another one. What a plan asks of it goes to the handle of the call that is under way.
-//! Scratch comes from the block that was lent with it, and is gone when the call ends. Tables that later calls use again
-//! ([`Machine::allocate_lasting`]) are memory of the wrapped machine, because a block may be another one next time.
+//! Scratch comes from the block that was lent with it, and is gone when the call ends. Tables that later calls use
+//! again ([`Machine::allocate_lasting`]) are memory of the wrapped machine, because a block may be another one next
+//! time.
 //!
 //! A call can be *measured*: then nothing is launched, and the block is as large as it has to be. So the bytes that a
 //! call needs are counted by the same code that will ask for them.

@@ -11,7 +11,7 @@
 //! | `lending` | the same with the caller's scratch, on a queue of the caller's |
 //! | `resident` | calls whose series and results stay on the device |
 //! | `gradients`, `differentiate` | values and gradients of Soft-DTW; their two launches |
-//! | `together` | their results, where several sweeps make them together |
+//! | `terms`, `together` | their results, where several sweeps make them together; what the device is told for it |
 //! | `state` | what a plan keeps between calls |
 //! | `search` | all pairs of a search |
 //! | `engine` | the machine as the planner's device: series brought, tiles swept into slots or to their places |
@@ -54,6 +54,7 @@ mod state;
 mod subsequence_blocks;
 mod subsequences;
 mod sweep;
+mod terms;
 mod together;
 mod trace;
 mod window_blocks;

@@ -76,8 +76,8 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
     /// Memory of somebody else's, which the buffer does not free.
     ///
     /// # Safety
-    /// `address` is a multiple of 256, and the device's memory has `bytes` bytes there that are the buffer's alone until
-    /// everything that was asked of this handle with it is done.
+    /// `address` is a multiple of 256, and the device's memory has `bytes` bytes there that are the buffer's alone
+    /// until everything that was asked of this handle with it is done.
     unsafe fn borrow(&self, address: u64, bytes: usize) -> Self::Buffer;
 
     /// Memory for what stays as it is over many calls. [`Lent`](crate::Lent) has it from elsewhere than scratch.

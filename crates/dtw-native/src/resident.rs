@@ -20,7 +20,7 @@ use crate::hits::Wanted;
 use crate::search::Search;
 use crate::side::{Preparation, blocks_for};
 use crate::state::NativePlan;
-use crate::together::Both;
+use crate::terms::Both;
 use crate::{Machine, Number};
 
 impl<T: Number, M: Machine> NativePlan<T, M> {

@@ -1,38 +1,24 @@
-//! Results on the device that several sweeps make together: one channel after the other, or the terms of a divergence.
-//!
-//! What [`dtw_core::PassResults`] does on the host, a kernel does here ([`params::Settle`]). Each tile is swept into a
-//! slot, and goes from there to its places. Of a divergence a tile is swept twice, for its excess and for its values,
-//! since nobody looks which pairs the first sweep gave up.
+//! What the device is told for results that several sweeps make together: numbers of paths, by the lengths of a pair.
 
 use std::collections::BTreeMap;
 
-use dtw_core::{Band, Measure, Pairing, PathCounts, Result};
-use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Pass, catalog};
-use dtw_plan::{Fetch, Order, Pairs, Rect, Rows, each_tile};
+use dtw_core::{Band, Pairing, PathCounts, Result};
+use dtw_kernels::params;
+use dtw_plan::Order;
 
-use crate::device_batch::DeviceBatch;
-use crate::engine::{Distances, Source};
-use crate::functor::Functor;
+use crate::Machine;
 use crate::layout::Layout;
 use crate::scratch::Region;
-use crate::side::{Preparation, blocks_for};
-use crate::state::NativePlan;
-use crate::{Machine, Number};
 
-/// Slots of a tile's excess, or of a channel's results, and of its values.
-const FIRST: usize = 0;
-const SECOND: usize = 1;
-
-/// What is needed for it on the device; kept between calls.
+/// What is needed on the device; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Together<M: Machine> {
     /// The excess of each series with itself.
-    own: [Region<M>; 2],
+    pub(crate) own: [Region<M>; 2],
     /// Where the series of x and y are when they are compared with themselves.
-    layouts: [[Layout<M>; 2]; 2],
+    pub(crate) layouts: [[Layout<M>; 2]; 2],
     /// Of x with y, x with itself, y with itself.
-    classes: [Classes<M>; 3],
+    pub(crate) classes: [Classes<M>; 3],
 }
 
 impl<M: Machine> Default for Together<M> {
@@ -55,7 +41,7 @@ impl<M: Machine> Together<M> {
 
 /// Numbers that depend on the lengths of a pair alone, by classes of series of one length.
 #[derive(Debug)]
-struct Classes<M: Machine> {
+pub(crate) struct Classes<M: Machine> {
     of_series: [Region<M>; 2],
     known_series: [Vec<u32>; 2],
     numbers: [Region<M>; 2],
@@ -79,7 +65,7 @@ impl<M: Machine> Classes<M> {
     }
 
     /// Tells the device the logarithms of the numbers of paths and, if asked, what a divergence has too much.
-    fn tell(
+    pub(crate) fn tell(
         &mut self,
         machine: &M,
         p: &mut params::Settle,
@@ -130,141 +116,5 @@ impl<M: Machine> Classes<M> {
             p.divergences = self.numbers[1].keep(machine, &numbers[1], &mut self.known_numbers[1])?;
         }
         Ok(())
-    }
-}
-
-/// Which series a pass compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sides {
-    Both = 0,
-    OwnX = 1,
-    OwnY = 2,
-}
-
-/// Both batches of a call, and how their series lie.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Both<'a> {
-    pub(crate) batches: [DeviceBatch<'a>; 2],
-    pub(crate) orders: [&'a Order; 2],
-}
-
-impl<T: Number, M: Machine> NativePlan<T, M> {
-    /// Sums over channels that are warped each on its own.
-    pub(crate) fn channels_on_device(&mut self, both: Both<'_>, out: u64) -> Result<()> {
-        let settle = params::Settle { out, ..params::Settle::default() };
-        (0..both.batches[0].channels).try_for_each(|channel| {
-            let settle = params::Settle { adds: u32::from(channel > 0), ..settle };
-            self.settled(both, Sides::Both, Some(channel), None, settle)
-        })
-    }
-
-    /// Divergences of Soft-DTW.
-    pub(crate) fn divergences_on_device(&mut self, both: Both<'_>, out: u64) -> Result<()> {
-        let measure = self.problem.spec().measure;
-        let Measure::SoftDtwDivergence { gamma } = measure else {
-            unreachable!("callers ask for the measure")
-        };
-        let excess = Functor::excess(&measure);
-        let unit = params::Settle { unit: gamma, ..params::Settle::default() };
-        let mut own = [0; 2];
-        for (side, sides) in [Sides::OwnX, Sides::OwnY].into_iter().enumerate() {
-            if sides == Sides::OwnY && self.problem.pairing() == Pairing::SelfSymmetric {
-                own[side] = own[0];
-                continue;
-            }
-            let bytes = both.orders[side].len() * size_of::<T>();
-            self.together.own[side].reserve(&self.engine.machine, bytes)?;
-            own[side] = self.together.own[side].address();
-            self.settled(both, sides, None, Some(excess), params::Settle { out: own[side], ..unit })?;
-        }
-        let [own_x, own_y] = own;
-        self.settled(both, Sides::Both, None, Some(excess), params::Settle { out, own_x, own_y, ..unit })
-    }
-
-    /// One pass: sweeps tiles and puts them in their places as `settle` says.
-    fn settled(
-        &mut self,
-        both: Both<'_>,
-        sides: Sides,
-        channel: Option<usize>,
-        excess: Option<Functor>,
-        mut settle: params::Settle,
-    ) -> Result<()> {
-        let (pairing, [x, y], [order_x, order_y]) = match sides {
-            Sides::Both => (self.problem.pairing(), both.batches, both.orders),
-            own => {
-                let side = own as usize - 1;
-                (Pairing::Zipped, [both.batches[side]; 2], [both.orders[side]; 2])
-            }
-        };
-        let machine = self.engine.machine.clone();
-        let Together { layouts, classes, .. } = &mut self.together;
-        if excess.is_some() {
-            let counts = &mut self.passes.counts;
-            let band = &self.problem.spec().band;
-            let (of, is_divergence) = ((pairing, order_x, order_y), settle.own_x != 0);
-            classes[sides as usize].tell(&machine, &mut settle, counts, band, of, is_divergence)?;
-        }
-        settle.out_stride = order_y.len() as u64;
-        settle.pairing = match pairing {
-            Pairing::Cross => params::CROSS,
-            Pairing::SelfSymmetric => params::SYMMETRIC,
-            Pairing::Zipped => params::ZIPPED,
-        };
-        let preparation = Preparation {
-            functor: self.functor,
-            channels: x.channels,
-            channel,
-            normalize: false,
-            times: x.times != 0,
-        };
-        let budget = self.engine.budget.in_tiles();
-        let mut pairs = Pairs {
-            pairing,
-            rows: order_x,
-            columns: order_y,
-            kind: Rows::X,
-            banding: &mut self.banding,
-            observer: &*self.observer.0,
-        };
-        let [layout_x, layout_y] = match sides {
-            Sides::Both => &mut self.resident,
-            own => &mut layouts[own as usize - 1],
-        };
-        let mut device = Distances {
-            engine: &mut self.engine,
-            functor: self.functor,
-            before: None,
-            preparation,
-            sources: [Source::Device(x, layout_x), Source::Device(y, layout_y)],
-            place: None,
-        };
-        let plain = self.functor;
-        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            device.functor = excess.unwrap_or(plain);
-            device.sweep(pairs, tile, FIRST)?;
-            let mut p = placed(settle, tile);
-            p.first = device.engine.slot(FIRST);
-            if excess.is_some() {
-                device.functor = plain;
-                device.sweep(pairs, tile, SECOND)?;
-                p.second = device.engine.slot(SECOND);
-            }
-            let kernel = catalog::other(Pass::Settle, "settle", T::DTYPE.name(), false);
-            let kernel = kernel.expect("permutations.toml lists it");
-            machine.launch(kernel, p.bytes(), blocks_for((tile.outputs() as u64).div_ceil(32)))
-        })
-    }
-}
-
-/// The same for one tile.
-fn placed(settle: params::Settle, tile: &Rect) -> params::Settle {
-    params::Settle {
-        tile_stride: tile.stride() as u64,
-        row: tile.rows.start as u64,
-        column: tile.columns.start as u64,
-        rows: tile.rows.len() as u64,
-        columns: tile.columns.len() as u64,
-        ..settle
     }
 }

@@ -136,8 +136,8 @@ impl Gpu {
         Ok(Self { backend, memory_limit, plans: Mutex::default() })
     }
 
-    /// Puts distances on `stream`: of zipped pairs, else of all pairs, without `y` of `x` with itself (`symmetric`: half
-    /// of them). `lend` is called with a number of bytes; it returns an address and what keeps the memory there.
+    /// Puts distances on `stream`: of zipped pairs, else of all pairs, without `y` of `x` with itself (`symmetric`:
+    /// half of them). `lend` is called with a number of bytes; it returns an address and what keeps the memory there.
     #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
     fn distances(
         &self,
@@ -276,7 +276,7 @@ struct Call<'a> {
 }
 
 impl Gpu {
-    /// What `work` brings to the host, behind what is on `stream`: with a plan that has memory of its own for this call.
+    /// What `work` brings to the host, behind what is on `stream`: with a plan that has memory of its own for the call.
     fn fetched<T: Float, R: Send>(
         &self,
         py: Python<'_>,

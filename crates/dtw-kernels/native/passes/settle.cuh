@@ -16,8 +16,8 @@
 //                                  . . . * * * * .
 //                                     column
 //
-// Numbers are put together in double precision. What differs from pair to pair by lengths alone is in tables, by classes
-// of series of one length.
+// Numbers are put together in double precision. What differs from pair to pair by lengths alone is in tables, by
+// classes of series of one length.
 #pragma once
 
 #include "../recurrence/arithmetic.cuh"
