@@ -45,7 +45,8 @@ def distance(
         `SakoeChiba`, `Slanted`, `Itakura` and `Ranges`.
     device: "cpu" (the default), "cuda" (the first GPU), "cuda:1" (the second).
     dtype: float32 or float64, in which the call computes; unless given, float32 if both arrays are of it, else float64.
-    threads: how many CPU threads compute; one per core unless given. The result does not depend on it.
+    threads: how many CPU threads compute, at most 1024 (or as many as there are cores); one per core unless given. The
+        result does not depend on it.
     memory_limit: bytes of working memory, 1 GiB unless given.
     layout: "channels_first" for series of shape `[channels, length]`.
     times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.

@@ -157,7 +157,8 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             let values = differentiate(scratch, self.token, spec, &lanes_x, &lanes_y, None, observer)?;
             let channels = x.channels();
             for (lane, outlet) in group.iter_mut().enumerate() {
-                outlet.value = V::Scalar::from_f64(values[lane] + 0.0);
+                let (value, cells) = values[lane];
+                outlet.value = V::Scalar::from_f64(value + 0.0);
                 let lane_of = |from: &[V], to: &mut [V::Scalar]| {
                     for (to, from) in to.iter_mut().zip(&from[channels..]) {
                         *to = from.lanes()[lane];
@@ -165,7 +166,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 };
                 lane_of(&scratch.gradient.grad_x, outlet.grad_x);
                 lane_of(&scratch.gradient.grad_y, outlet.grad_y);
-                observer.advance(lanes_x[lane].len() as u64 * lanes_y[lane].len() as u64);
+                observer.advance(cells);
             }
             Ok(())
         };
@@ -211,8 +212,8 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
     }
 }
 
-/// Values of one register-full of pairs, unless the observer cancels; gradients stay in the scratch. The expected
-/// alignment of the first pair, row by row, goes to `expected` if that is there.
+/// Values of one register-full of pairs, each with its cells, unless the observer cancels; gradients stay in the
+/// scratch. The expected alignment of the first pair, row by row, goes to `expected` if that is there.
 fn differentiate<V: Register>(
     scratch: &mut Scratch<V>,
     token: V::Token,
@@ -221,7 +222,7 @@ fn differentiate<V: Register>(
     y: &[Series<'_, V::Scalar>],
     expected: Option<&mut [V::Scalar]>,
     observer: &dyn Observer,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<(f64, u64)>> {
     let (Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma }) = spec.measure else {
         unreachable!("callers check the measure");
     };
@@ -236,13 +237,13 @@ fn differentiate<V: Register>(
     let ranges: Vec<_> = of_lane.into_iter().map(|k| &distinct[k]).collect();
     let n = ends.iter().map(|e| e.0).max().unwrap_or(0);
     let m = ends.iter().map(|e| e.1).max().unwrap_or(0);
-    let mut values = vec![0.0; x.len()];
+    let mut values: Vec<_> = ranges.iter().map(|ranges| (0.0, ranges.cells())).collect();
     let Scratch { x: side_x, y: side_y, gradient, single_gradient, .. } = scratch;
 
     // One by one, with tiles in the lanes, if that is cheaper than side by side. It is not where the lanes are full.
-    let cells: Vec<_> = ranges.iter().map(|ranges| ranges.cells() as usize).collect();
-    let together = cells.iter().copied().max().unwrap_or(0);
-    let has_idle_lanes = cells.iter().sum::<usize>() < together * V::LANES;
+    let together = values.iter().map(|(_, cells)| *cells as usize).max().unwrap_or(0);
+    let all: usize = values.iter().map(|(_, cells)| *cells as usize).sum();
+    let has_idle_lanes = all < together * V::LANES;
     let cuts: Vec<_> =
         ranges.iter().filter(|_| has_idle_lanes).map(|ranges| Cut::best(ranges, V::LANES)).collect();
     if has_idle_lanes && cuts.iter().map(|cut| cut.cost).sum::<usize>() < together {
@@ -259,7 +260,7 @@ fn differentiate<V: Register>(
                     value = single.gradients(single_gradient, expected.take(), observer);
                 },
             );
-            values[lane] = value.ok_or(Error::Cancelled)?;
+            values[lane].0 = value.ok_or(Error::Cancelled)?;
             let gradients = (&single_gradient.grad_x[..], &single_gradient.grad_y[..]);
             gradient.put(lane, token, x.channels, gradients);
         }
@@ -275,7 +276,7 @@ fn differentiate<V: Register>(
             side_y.fill(token, y, m, 0);
             let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma);
             let batch = Batch { x: side_x, y: side_y, ends: &ends, ranges: &ranges };
-            let value = |lane: usize, value: f64| values[lane] = value;
+            let value = |lane: usize, value: f64| values[lane].0 = value;
             if x[0].channels == 1 {
                 is_done = gradients::<V, One<V>>(&soft, token, &batch, gradient, value, expected, observer);
             } else {

@@ -75,15 +75,16 @@ impl CpuBackend {
     /// This many threads; 0 for one per core.
     ///
     /// # Panics
-    /// When the operating system refuses to start threads.
+    /// As [`CpuBackend::try_with_threads`] fails.
     pub fn with_threads(threads: usize) -> Self {
-        Self::try_with_threads(threads).expect("the operating system starts threads")
+        Self::try_with_threads(threads).expect("the operating system starts threads, not too many")
     }
 
     /// This many threads; 0 for one per core. Where there are no threads (WebAssembly), the caller's.
     ///
     /// # Errors
-    /// [`dtw_core::Error::Backend`] when the operating system refuses to start them: a limit of memory or of processes.
+    /// [`dtw_core::Error::Backend`] when the operating system refuses to start them: a limit of memory or of processes;
+    /// [`dtw_core::Error::Invalid`] for more than 1,024, or than there are cores if these are more.
     pub fn try_with_threads(threads: usize) -> Result<Self> {
         Ok(Self { isa: Isa::best(), threads: Threads::start(threads)? })
     }

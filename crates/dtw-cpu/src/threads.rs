@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dtw_core::{Error, Result};
+use dtw_core::{Error, Result, bail_invalid};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::NAME;
@@ -28,6 +28,23 @@ static SHARED: Mutex<Vec<(usize, Arc<Pool>)>> = Mutex::new(Vec::new());
 
 /// Most shared pools. The one that was not asked for longest makes room; its threads end with its last backend.
 const MOST_SHARED: usize = 8;
+
+/// Most threads that can be asked for, on a machine of no more cores: a number that was meant as another one, or that
+/// nobody thought about, does not fill the machine with threads.
+const MOST_THREADS: usize = 1024;
+
+/// Refuses a number of threads that cannot be meant.
+fn check(count: usize) -> Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = MOST_THREADS.max(cores);
+    if count > most {
+        bail_invalid!(
+            "{count} threads are too many: ask for at most {most}; more than one per core, which here is {cores}, are \
+             no faster"
+        );
+    }
+    Ok(())
+}
 
 /// Nothing that panics is done under the lock, and nothing that takes long.
 fn shared() -> MutexGuard<'static, Vec<(usize, Arc<Pool>)>> {
@@ -75,11 +92,13 @@ impl Pool {
 impl Threads {
     /// Starts this many threads; 0 for one per core.
     pub(crate) fn start(count: usize) -> Result<Self> {
+        check(count)?;
         if cfg!(target_family = "wasm") { Ok(Self(None)) } else { Ok(Self(Some(Pool::start(count)?))) }
     }
 
     /// The threads that this process shares, started when they are first asked for; 0 for one per core.
     pub(crate) fn shared(count: usize) -> Result<Self> {
+        check(count)?;
         if cfg!(target_family = "wasm") { Ok(Self(None)) } else { Ok(Self(Some(Pool::shared(count)?))) }
     }
 
@@ -146,6 +165,20 @@ mod tests {
         let error = NotStarted(pool().unwrap_err());
         assert!(error.to_string().ends_with("; use fewer"), "{error}");
         assert!(std::error::Error::source(&error).is_none());
+    }
+
+    #[test]
+    fn a_number_of_threads_that_cannot_be_meant_is_refused() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = MOST_THREADS.max(cores);
+        check(most).unwrap();
+        for asked in [most + 1, usize::MAX] {
+            for refused in [Threads::start(asked), Threads::shared(asked)] {
+                let error = refused.unwrap_err().to_string();
+                let expected = format!("{asked} threads are too many: ask for at most {most};");
+                assert!(error.starts_with(&expected), "{error}");
+            }
+        }
     }
 
     #[test]

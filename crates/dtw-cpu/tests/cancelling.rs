@@ -1,9 +1,12 @@
-//! An observer stops a call within a few rows of the grid, also where the call is about one pair.
+//! An observer stops a call within a few rows of the grid, also where the call is about one pair, and hears of every
+//! cell once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use dtw_core::{Backend, Error, Gradients, Observer, Pairing, Plan, Problem, SeriesBatch, Spec};
+use dtw_core::{
+    Backend, Band, Error, Gradients, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec,
+};
 use dtw_cpu::CpuBackend;
 
 const N: usize = 200;
@@ -51,7 +54,7 @@ fn questions(
 
 #[test]
 fn gradients_of_one_pair_stop() {
-    for spec in [Spec::soft_dtw(0.5), Spec::new(dtw_core::Measure::SoftDtwDivergence { gamma: 0.5 })] {
+    for spec in [Spec::soft_dtw(0.5), Spec::new(Measure::SoftDtwDivergence { gamma: 0.5 })] {
         let asked = questions(&spec, |plan, batch| {
             let (mut distances, mut grad_x, mut grad_y) = ([0.0], [0.0; N], [0.0; N]);
             let (grad_x, grad_y) = (&mut grad_x[..], &mut grad_y[..]);
@@ -71,4 +74,41 @@ fn an_expected_alignment_stops() {
     let asked =
         questions(&Spec::soft_dtw(0.5), |plan, batch| plan.alignment(batch.get(0), batch.get(0)).map(drop));
     assert!(asked >= 3 * N * N / CELLS, "{asked}");
+}
+
+#[derive(Default)]
+struct Count(AtomicU64);
+
+impl Observer for Count {
+    fn advance(&self, cells: u64) {
+        self.0.fetch_add(cells, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn gradients_tell_of_every_cell_once() {
+    // Ragged, with sums that need a second sweep for their digits, which is not counted.
+    let (lengths_x, lengths_y) = ([0, 60, 61, 261], [0, 50, 58, 300]);
+    let values: Vec<f64> = (0..300).map(|i| (i as f64 * 0.3).cos()).collect();
+    let x = SeriesBatch::ragged(&values[..261], &lengths_x, 1).unwrap();
+    let y = SeriesBatch::ragged(&values, &lengths_y, 1).unwrap();
+    for measure in [Measure::SoftDtw { gamma: 1e6 }, Measure::SoftDtwDivergence { gamma: 1e6 }] {
+        for band in [Band::Full, Band::sakoe_chiba(3)] {
+            let problem =
+                Problem::of(Spec::new(measure.clone()).with_band(band.clone()), Pairing::Zipped, &x, &y)
+                    .unwrap();
+            let count = Arc::new(Count::default());
+            let mut plan = Backend::<f64>::plan(&CpuBackend::new(), &problem).unwrap();
+            plan.observe(count.clone());
+            let (mut distances, mut grad_x, mut grad_y) = ([0.0; 3], [0.0; 261], [0.0; 300]);
+            let (grad_x, grad_y) = (&mut grad_x[..], &mut grad_y[..]);
+            plan.gradients(x, y, Gradients { distances: &mut distances, grad_x, grad_y, upstream: None })
+                .unwrap();
+            assert_eq!(
+                count.0.load(Ordering::Relaxed),
+                problem.cells(&x, &y).unwrap(),
+                "{measure:?} {band:?}"
+            );
+        }
+    }
 }

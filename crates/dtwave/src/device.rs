@@ -103,7 +103,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the build lacks the `cpu` feature, [`Error::Backend`] when the operating system does
-    /// not start as many threads.
+    /// not start as many threads, [`Error::Invalid`] for more than 1,024, or than there are cores if these are more.
     pub fn cpu_with_threads(threads: usize) -> Result<Self> {
         #[cfg(feature = "cpu")]
         return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::shared(threads)?)));
