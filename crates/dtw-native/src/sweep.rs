@@ -132,6 +132,10 @@ impl<M: Machine> Default for KnownBand<M> {
 }
 
 impl<M: Machine> KnownBand<M> {
+    fn is(&self, table: &Table) -> bool {
+        self.known.0 == table.ranges && self.known.1 == table.offsets
+    }
+
     fn keep(&mut self, machine: &M, table: &Table) -> Result<()> {
         self.ranges.keep(machine, &table.ranges, &mut self.known.0)?;
         self.offsets.keep(machine, &table.offsets, &mut self.known.1)?;
@@ -160,6 +164,8 @@ pub(crate) struct Sweeper<M: Machine> {
     bands: [KnownBand<M>; BANDS],
     band: usize,
     next_band: usize,
+    /// Whether no band of this call has had a table yet.
+    is_first: bool,
     weights: Region<M>,
     /// Steepness, longest length and number type of `weights`.
     weighed: Option<(f64, usize)>,
@@ -181,6 +187,7 @@ impl<M: Machine> Sweeper<M> {
             bands: std::array::from_fn(|_| KnownBand::default()),
             band: 0,
             next_band: 0,
+            is_first: true,
             weights: Region::lasting(),
             weighed: None,
             resident: HashMap::new(),
@@ -198,7 +205,7 @@ impl<M: Machine> Sweeper<M> {
 
     /// Begins a call: calls that are alike then keep their tables in the same places.
     pub(crate) fn begin(&mut self) {
-        self.next_band = 0;
+        (self.next_band, self.is_first) = (0, true);
     }
 
     pub(crate) fn edges(&self) -> &Region<M> {
@@ -234,7 +241,11 @@ impl<M: Machine> Sweeper<M> {
             return Ok(LaunchBand::plain(form));
         }
         if banding.fill(&mut self.table, rect, x, y, rows)? {
-            (self.band, self.next_band) = (self.next_band, (self.next_band + 1) % BANDS);
+            // Several sweeps of one tile have the same table.
+            if self.is_first || !self.bands[self.band].is(&self.table) {
+                (self.band, self.next_band) = (self.next_band, (self.next_band + 1) % BANDS);
+            }
+            self.is_first = false;
             self.bands[self.band].keep(&self.machine, &self.table)?;
             self.table.is_on_the_device();
         }
