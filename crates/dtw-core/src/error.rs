@@ -32,6 +32,13 @@ pub enum Error {
         /// Bytes the caller allows or the device has.
         available_bytes: u64,
     },
+    /// The system does not give the memory that a call needs, whatever the caller allows.
+    MemoryRefused {
+        /// What the memory is for.
+        what: String,
+        /// Bytes the call needs.
+        requested_bytes: u64,
+    },
     /// The observer asked to stop; outputs hold nothing of use.
     Cancelled,
     /// The device or its driver failed.
@@ -53,6 +60,12 @@ impl fmt::Display for Error {
                 "out of memory: {what} needs {requested_bytes} bytes, {available_bytes} bytes are allowed; raise the \
                  memory limit"
             ),
+            Self::MemoryRefused { what, requested_bytes } => {
+                write!(
+                    f,
+                    "out of memory: {what} needs {requested_bytes} bytes, which the system does not give"
+                )
+            }
             Self::Cancelled => f.write_str("cancelled"),
             Self::Backend { backend, reason } => write!(f, "{backend}: {reason}"),
         }
@@ -73,6 +86,21 @@ impl Error {
     /// An [`Error::Invalid`] with this text.
     pub fn invalid(text: impl Into<String>) -> Self {
         Self::Invalid(text.into())
+    }
+}
+
+/// An empty vector with room for `len` values; what they are is for the error.
+///
+/// # Errors
+/// [`Error::MemoryRefused`] where the system refuses the memory, which ends a process that asks for it by `vec!`.
+pub fn reserved<T>(len: usize, what: impl FnOnce() -> String) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    match values.try_reserve_exact(len) {
+        Ok(()) => Ok(values),
+        Err(_) => Err(Error::MemoryRefused {
+            what: what(),
+            requested_bytes: (len as u64).saturating_mul(size_of::<T>() as u64),
+        }),
     }
 }
 

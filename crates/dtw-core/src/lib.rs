@@ -43,7 +43,7 @@ pub mod windows;
 pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Uncounted, Unobserved};
 pub use band::{Band, ColumnRanges, Radius};
 pub use counts::PathCounts;
-pub use error::{Error, Result};
+pub use error::{Error, Result, reserved};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 pub use passes::{Pass, PassResults, Sides};
 pub use problem::{Pairing, Problem, Shape};

@@ -1,6 +1,6 @@
 //! Instruction sets: what this machine has, and a plan compiled for one of them.
 
-use dtw_core::{Plan, Problem};
+use dtw_core::{Plan, Problem, Result};
 use fearless_simd::Level;
 
 use crate::lanes::{Element, Lanes};
@@ -87,25 +87,25 @@ impl Isa {
         }
     }
 
-    pub(crate) fn plan<T: Element>(self, problem: &Problem, threads: Threads) -> Box<dyn Plan<T>> {
-        match self.0 {
+    pub(crate) fn plan<T: Element>(self, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<T>>> {
+        Ok(match self.0 {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Kind::Avx512(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
+            Kind::Avx512(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)?),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Kind::Avx2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
+            Kind::Avx2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)?),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Kind::Sse2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
+            Kind::Sse2(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)?),
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
+            Kind::Neon(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)?),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Kind::Simd128(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
+            Kind::Simd128(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)?),
             #[cfg(not(any(
                 target_arch = "x86",
                 target_arch = "x86_64",
                 target_arch = "aarch64",
                 all(target_arch = "wasm32", target_feature = "simd128")
             )))]
-            Kind::Scalar(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)),
-        }
+            Kind::Scalar(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)?),
+        })
     }
 }

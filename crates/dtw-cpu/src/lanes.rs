@@ -3,7 +3,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use dtw_core::vector::Vector;
-use dtw_core::{Plan, Problem, Scalar};
+use dtw_core::{Plan, Problem, Result, Scalar};
 use fearless_simd::{
     ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
 };
@@ -33,7 +33,7 @@ pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
     fn exponent_at_once<S: Simd>(token: S, value: Self::Native<S>) -> Option<Self::Native<S>>;
     /// A plan on values of this type. Not generic, so that the kernels are compiled in this crate and nowhere else.
     #[doc(hidden)]
-    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>>;
+    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>>;
 }
 
 impl Element for f32 {
@@ -51,7 +51,7 @@ impl Element for f32 {
     fn exponent_at_once<S: Simd>(token: S, value: S::f32s) -> Option<S::f32s> {
         wide::exponent_f32(token, value)
     }
-    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>> {
+    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>> {
         isa.plan::<Self>(problem, threads)
     }
 }
@@ -71,7 +71,7 @@ impl Element for f64 {
     fn exponent_at_once<S: Simd>(token: S, value: S::f64s) -> Option<S::f64s> {
         wide::exponent_f64(token, value)
     }
-    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Box<dyn Plan<Self>> {
+    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>> {
         isa.plan::<Self>(problem, threads)
     }
 }

@@ -135,6 +135,6 @@ impl<T: Element> Backend<T> for CpuBackend {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        Ok(T::plan(self.isa, problem, self.threads.clone()))
+        T::plan(self.isa, problem, self.threads.clone())
     }
 }

@@ -27,10 +27,11 @@ pub(crate) struct CpuPlan<V: Register> {
 }
 
 impl<V: Register> CpuPlan<V> {
-    pub(crate) fn new(token: V::Token, problem: &Problem, threads: Threads) -> Self {
+    pub(crate) fn new(token: V::Token, problem: &Problem, threads: Threads) -> Result<Self> {
         let scratch = (0..threads.count()).map(|_| Mutex::new(Scratch::new())).collect();
-        let results = Vec::with_capacity(problem.output_len());
-        Self {
+        let count = problem.output_len();
+        let results = dtw_core::reserved(count, || format!("the order of {count} distances"))?;
+        Ok(Self {
             token,
             problem: problem.clone(),
             threads,
@@ -38,7 +39,7 @@ impl<V: Register> CpuPlan<V> {
             scratch,
             results,
             passes: PassResults::default(),
-        }
+        })
     }
 }
 

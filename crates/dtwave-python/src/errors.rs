@@ -66,7 +66,7 @@ impl From<Failure> for PyErr {
 fn exception(error: &Error) -> PyErr {
     let text = in_python(&error.to_string());
     match error {
-        Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
+        Error::OutOfMemory { .. } | Error::MemoryRefused { .. } => PyMemoryError::new_err(text),
         Error::Unsupported { .. } | Error::Backend { .. } => DeviceError::new_err(text),
         _ => PyValueError::new_err(text),
     }

@@ -180,7 +180,8 @@ impl Session {
     /// Distances of every series with every other: shape `[n, n]`, symmetric, half of it computed.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters.
+    /// [`Error::Invalid`] for bad series or parameters; [`Error::MemoryRefused`] where the system has no room for the
+    /// matrix: [`tiled`](Self::tiled) gives it in parts.
     pub fn pairwise<T: Float>(&self, x: &(impl AsBatch<T> + ?Sized)) -> Result<Array2<T>> {
         let x = x.as_batch()?;
         let x = x.batch();
@@ -190,7 +191,7 @@ impl Session {
     /// Distances of every series of `x` with every series of `y`: shape `[n_x, n_y]`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters.
+    /// As [`pairwise`](Self::pairwise).
     pub fn cross<T: Float>(
         &self,
         x: &(impl AsBatch<T> + ?Sized),
@@ -206,10 +207,13 @@ impl Session {
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
     ) -> Result<Array2<T>> {
-        let mut out = Array2::from_elem((x.len(), y.len()), T::ZERO);
-        let values = out.as_slice_mut().ok_or_else(|| Error::invalid("a fresh matrix is contiguous"))?;
-        self.distances_into(pairing, x, y, values)?;
-        Ok(out)
+        let shape = (x.len(), y.len());
+        let count = shape.0.saturating_mul(shape.1);
+        let mut values =
+            dtw_core::reserved(count, || format!("the {} x {} distance matrix", shape.0, shape.1))?;
+        values.resize(count, T::ZERO);
+        self.distances_into(pairing, x, y, &mut values)?;
+        Array2::from_shape_vec(shape, values).map_err(|error| Error::invalid(error.to_string()))
     }
 
     /// Distances into memory of the caller's, as many and in the order that `pairing` says ([`Pairing`]): what

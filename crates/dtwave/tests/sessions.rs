@@ -75,6 +75,27 @@ fn a_matrix_is_cut_by_memory_and_by_time() {
     assert!(matches!(cut(15, 3, 100), Err(dtwave::Error::OutOfMemory { .. })));
 }
 
+/// A matrix of more bytes than addresses: no system gives them, and none ends the process for the question.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn a_matrix_that_the_system_has_no_room_for_is_an_error() {
+    let values = vec![0.0_f32; 6_000_000];
+    let x = dtwave::SeriesBatch::equal(&values, values.len(), 1, 1).unwrap();
+    let refused = Session::new(Spec::dtw()).cross(&x, &x).unwrap_err();
+    assert!(
+        matches!(refused, dtwave::Error::MemoryRefused { requested_bytes: 144_000_000_000_000, .. }),
+        "{refused}"
+    );
+    assert_eq!(
+        refused.to_string(),
+        "out of memory: the 6000000 x 6000000 distance matrix needs 144000000000000 bytes, which the system does not \
+         give"
+    );
+    let problem = dtwave::Problem::of(Spec::dtw(), dtwave::Pairing::Cross, &x, &x).unwrap();
+    let plan = dtwave::Backend::<f32>::plan(&dtw_cpu::CpuBackend::new(), &problem);
+    assert!(matches!(plan.map(drop), Err(dtwave::Error::MemoryRefused { .. })));
+}
+
 #[test]
 fn threads_use_one_session_at_once() {
     let session = Session::new(Spec::dtw());
