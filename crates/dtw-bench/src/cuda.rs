@@ -6,10 +6,10 @@
 )]
 
 use anyhow::Result;
-use dtw_core::{Dtype, Pairing, Problem};
+use dtw_core::{Dtype, Pairing, Plan as _, Problem};
 use dtw_cuda::{
-    Buffer as _, CudaBackend, CudaBuffer, CudaMachine, DeviceBatch, DeviceLayout, Machine as _, NativePlan,
-    Number, normalize_on_device,
+    Buffer as _, CudaBackend, CudaBuffer, CudaMachine, DeviceBatch, DeviceGradients, DeviceLayout,
+    Machine as _, NativePlan, Number, normalize_on_device,
 };
 
 use crate::check::{Checker, Results, same_bits};
@@ -83,6 +83,7 @@ impl Gpu {
         match (definition.data, definition.task) {
             (Data::Host, _) => measure::on_host::<T>(&self.backend, definition, rounds, checker),
             (Data::Resident, Task::Normalize) => self.normalize::<T>(definition, rounds, checker),
+            (Data::Resident, Task::Gradients) => self.gradients::<T>(definition, rounds, checker),
             (Data::Resident, _) => self.resident::<T>(definition, rounds, checker),
         }
     }
@@ -126,6 +127,60 @@ impl Gpu {
         let checked = checker.check(definition, &x, &y, &results)?;
         let times = timed_on_device(&machine, rounds, work)?;
         same_bits(definition, &first, &values()?)?;
+        Ok(Measured { plan_secs, times, cells, values: x.len() as u64, checked })
+    }
+
+    /// Values and gradients, with series and results on the device.
+    fn gradients<T: Number>(
+        &self,
+        definition: &Definition,
+        rounds: usize,
+        checker: &Checker,
+    ) -> Result<Measured> {
+        let machine = self.backend.machine().own_queue()?;
+        let (x, y) = series::<T>(definition);
+        let (batch_x, batch_y) = batches(definition, &x, &y)?;
+        let problem = Problem::of(definition.spec()?, definition.pairing(), &batch_x, &batch_y)?;
+        let cells = problem.cells(&batch_x, &batch_y)?;
+        let problem = problem.with_memory_limit(PLAN_BYTES);
+        let (plan_secs, plan) = timed(|| NativePlan::<T, CudaMachine>::new(machine.clone(), &problem));
+        let mut plan = plan?;
+        let (on_x, on_y) = (uploaded(&machine, &x)?, uploaded(&machine, &y)?);
+        let (to_x, to_y) = (machine.allocate(size_of_val(&*x))?, machine.allocate(size_of_val(&*y))?);
+        let values = machine.allocate(problem.output_len() * size_of::<T>())?;
+        let batch = |buffer: &CudaBuffer, count, length| {
+            let layout = DeviceLayout::Equal { count, length };
+            DeviceBatch::packed(buffer.address(), definition.channels, layout)
+        };
+        let at_x = batch(&on_x, definition.count, definition.length);
+        let at_y = batch(&on_y, definition.count_y(), definition.length_y());
+        let out = DeviceGradients {
+            upstream: 0,
+            distances: values.address(),
+            grad_x: to_x.address(),
+            grad_y: to_y.address(),
+        };
+        // SAFETY: the buffers hold the series that the layouts say, and have room for every value and gradient.
+        let mut work = || unsafe { plan.gradients_on_device(at_x, at_y, out) };
+        let results = || -> Result<[Vec<T>; 3]> {
+            let fetch = |from: &CudaBuffer, count: usize| -> Result<Vec<T>> {
+                let mut numbers = vec![T::ZERO; count];
+                machine.download(from, 0, raw_mut(&mut numbers))?;
+                Ok(numbers)
+            };
+            Ok([fetch(&values, problem.output_len())?, fetch(&to_x, x.len())?, fetch(&to_y, y.len())?])
+        };
+        work()?;
+        let first = results()?;
+        let [values, grad_x, grad_y] = &first;
+        let checked = Results { values, gradients: Some([grad_x, grad_y]), paths: None };
+        let checked = checker.check(definition, &x, &y, &checked)?;
+        let times = timed_on_device(&machine, rounds, work)?;
+        for (first, last) in first.iter().zip(&results()?) {
+            same_bits(definition, first, last)?;
+        }
+        let held = plan.scratch_bytes() as f64 / f64::from(1 << 20);
+        let checked = format!("{checked}; {held:.1} MiB of scratch");
         Ok(Measured { plan_secs, times, cells, values: x.len() as u64, checked })
     }
 

@@ -324,8 +324,14 @@ impl Definition {
                 return Ok(());
             }
             Task::Gradients | Task::Paths => {
-                if self.pairs != Pairs::Zipped || self.data == Data::Resident {
-                    bail!("{}: {} are computed of zipped pairs in host memory", self.name, self.task.name());
+                if self.pairs != Pairs::Zipped {
+                    bail!("{}: {} are computed of zipped pairs", self.name, self.task.name());
+                }
+                if self.task == Task::Paths && self.data == Data::Resident {
+                    bail!("{}: paths are brought to host memory", self.name);
+                }
+                if self.data == Data::Resident && self.is_for("cpu") {
+                    bail!("{}: resident data are of a GPU: backends = [\"cuda\"]", self.name);
                 }
                 if self.task == Task::Paths && !can_check_paths(self) {
                     bail!("{}: paths are checked by what they cost, of measure = \"dtw\" only", self.name);

@@ -42,6 +42,19 @@ impl<'a> DeviceBatch<'a> {
     }
 }
 
+/// Where results of gradients go on the device, as addresses of numbers of the plan's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceGradients {
+    /// Upstream gradient, one per pair, which is read; 0: all ones.
+    pub upstream: u64,
+    /// Values, one per pair.
+    pub distances: u64,
+    /// Gradient to x, laid out as the values of x.
+    pub grad_x: u64,
+    /// Gradient to y, laid out as the values of y.
+    pub grad_y: u64,
+}
+
 /// Where the numbers of a [`DeviceBatch`] lie. Strides are counted in numbers; they may be 0 or negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strided {

@@ -3,14 +3,15 @@
 
 use std::ops::Range;
 
-use dtw_core::{Error, Gradients, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, bail_invalid};
-use dtw_kernels::params;
-use dtw_plan::{
-    Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
+use dtw_core::{
+    Error, Gradients, Measure, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, Task, bail_invalid,
 };
+use dtw_kernels::params;
+use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, tiles};
 
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
+use crate::device_batch::{DeviceBatch, DeviceGradients};
 use crate::differentiate::{Differentiator, Kernels, Tiles};
 use crate::engine::{Engine, Source};
 use crate::scratch::Region;
@@ -100,6 +101,74 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         Ok(expected)
     }
 
+    /// Values and gradients of zipped pairs, of series and results on the device: Soft-DTW.
+    ///
+    /// As [`NativePlan::distances_on_device`], this returns when the work is on the queue. Series are read where they
+    /// are; beside them it takes the edges of the tiles, n · m / 16 numbers for each pair under way.
+    ///
+    /// # Errors
+    /// As [`NativePlan::distances_on_device`] and [`dtw_core::Plan::gradients`]; [`Error::Unsupported`] for
+    /// divergences, and for series with strides or in another format than the plan's.
+    ///
+    /// # Safety
+    /// The addresses are memory of the machine's device with room for what the layouts say.
+    pub unsafe fn gradients_on_device(
+        &mut self,
+        x: DeviceBatch<'_>,
+        y: DeviceBatch<'_>,
+        out: DeviceGradients,
+    ) -> Result<()> {
+        self.problem.admits(Task::Gradients)?;
+        if self.problem.pairing() != Pairing::Zipped {
+            bail_invalid!("gradients are of zipped pairs: plan for Pairing::Zipped");
+        }
+        self.check_layouts(&x, &y)?;
+        let what = match self.problem.spec().measure {
+            Measure::SoftDtw { .. } if x.strided.is_none() && y.strided.is_none() => "",
+            Measure::SoftDtw { .. } => "series with strides or in another format: copy them first",
+            _ => "soft_dtw_divergence: pass host memory to `gradients`",
+        };
+        if !what.is_empty() {
+            return Err(self.unsupported(format!("gradients on device memory of {what}")));
+        }
+        if x.layout.count() == 0 {
+            return Ok(());
+        }
+        let (order_x, order_y) = (x.order(0), y.order(0));
+        // Values whose digits are in doubt come from sweeps of their own.
+        let mut values = out.distances;
+        if self.soft_before(&order_x, &order_y)?.is_some() {
+            // SAFETY: as the caller promises.
+            unsafe { self.distances_on_device(x, y, out.distances) }?;
+            values = 0;
+        }
+        let budget = Budget::of(self.problem.memory_limit_bytes()).in_place();
+        let [layout_x, layout_y] = &mut self.resident;
+        let sources = [Source::Device(x, layout_x), Source::Device(y, layout_y)];
+        let place = InPlace { values, out, from: [x.values, y.values] };
+        let kernels = kernels_of::<T, M>(&self.engine.machine, self.functor.key, x.channels)?;
+        let mut pairs = Pairs {
+            pairing: Pairing::Zipped,
+            rows: &order_x,
+            columns: &order_y,
+            kind: Rows::X,
+            banding: &mut self.banding,
+            observer: &*self.observer.0,
+        };
+        let mut device = Soft {
+            engine: &mut self.engine,
+            differentiator: &mut self.differentiator,
+            kernels,
+            preparation: Preparation::plain(self.functor, x.channels),
+            sources,
+            share: budget.limit - budget.tables,
+            budget,
+            place: Some(place),
+        };
+        let wanted = Wanted { upstream: None, alignment: false };
+        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| device.sweep(pairs, tile, wanted))
+    }
+
     /// Sweeps all pairs forward and backward.
     fn soft_gradients(
         &mut self,
@@ -107,9 +176,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         y: &SeriesBatch<'_, T>,
         mut results: Results<'_, T>,
     ) -> Result<()> {
-        let kernels = Kernels::of::<T>(self.functor.key, x.channels() > 1).ok_or_else(|| {
-            self.unsupported(format!("the gradient of {}: the cpu backend can", self.functor.key))
-        })?;
+        let kernels = kernels_of::<T, M>(&self.engine.machine, self.functor.key, x.channels())?;
         let (order_x, order_y) = Order::of(Pairing::Zipped, x, y, 0);
         let mut pairs = Pairs {
             pairing: Pairing::Zipped,
@@ -119,26 +186,34 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             banding: &mut self.banding,
             observer: &*self.observer.0,
         };
-        // What the edges do not take.
-        let limit = self.problem.memory_limit_bytes();
-        let budget = Budget::of(limit);
+        let budget = Budget::of(self.problem.memory_limit_bytes());
         let mut device = Soft {
             engine: &mut self.engine,
             differentiator: &mut self.differentiator,
             kernels,
             preparation: Preparation::plain(self.functor, x.channels()),
             sources: [Source::Host(x), Source::Host(y)],
+            share: budget.limit - budget.sides - budget.staging - budget.tables,
             budget,
+            place: None,
         };
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            stop_if_cancelled(pairs.observer)?;
-            device.sweep(pairs, tile, &results)?;
+            let wanted = Wanted { upstream: results.upstream, alignment: results.alignment.is_some() };
+            device.sweep(pairs, tile, wanted)?;
             device.fetch(pairs, tile, [x, y], &mut results)?;
             let cells = pairs.cells(tile)?;
             pairs.observer.advance(cells);
             Ok(())
         })
     }
+}
+
+/// The kernels of a functor.
+fn kernels_of<T: Number, M: Machine>(machine: &M, key: &str, channels: usize) -> Result<Kernels> {
+    Kernels::of::<T>(key, channels > 1).ok_or_else(|| Error::Unsupported {
+        backend: machine.name(),
+        what: format!("the gradient of {key}: the cpu backend can"),
+    })
 }
 
 /// Checks the lengths of what gradients are written to.
@@ -172,35 +247,70 @@ struct Soft<'a, T: Number, M: Machine> {
     /// Of rows and columns.
     sources: [Source<'a, T, M>; 2],
     budget: Budget,
+    /// Bytes of the budget for edges.
+    share: u64,
+    /// Results and series stay on the device.
+    place: Option<InPlace>,
+}
+
+/// Addresses of the caller's.
+#[derive(Debug, Clone, Copy)]
+struct InPlace {
+    /// Of the values that the sweep writes; 0: none wanted.
+    values: u64,
+    out: DeviceGradients,
+    /// Of the series of x and y.
+    from: [u64; 2],
+}
+
+/// What is asked of a tile of pairs besides gradients.
+#[derive(Debug, Clone, Copy)]
+struct Wanted<'a, T> {
+    /// Of all pairs of the call, in memory of the host.
+    upstream: Option<&'a [T]>,
+    alignment: bool,
 }
 
 impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
     /// With room for its gradient.
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        if self.place.is_some() {
+            return 0;
+        }
         let values = Preparation::stride(length) * self.preparation.channels * size_of::<T>();
         self.preparation.bytes::<T>(length) + values as u64
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
-        self.engine.load(axis, &mut self.sources[axis as usize], &self.preparation, order, places)
+        let source = &mut self.sources[axis as usize];
+        let (Some(_), Source::Device(batch, layout)) = (&self.place, &mut *source) else {
+            return self.engine.load(axis, source, &self.preparation, order, places);
+        };
+        let Engine { machine, x, y, .. } = &mut *self.engine;
+        let side = match axis {
+            Axis::Rows => x,
+            Axis::Columns => y,
+        };
+        let resident = layout.place(machine, batch, order, places, size_of::<T>())?;
+        side.borrow(self.preparation.channels, order, places, &resident);
+        Ok(())
     }
 
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
         let (n, m) = pairs.longest(chunk);
         let bytes = Tiles::of(n, m).bytes::<T>();
-        let share = self.budget.limit - self.budget.sides - self.budget.staging - self.budget.tables;
-        if bytes > share {
+        if bytes > self.share {
             let what = format!("the edges of tiles of a pair of {n} and {m} points");
-            return Err(self.budget.exceeded(&what, bytes, share));
+            return Err(self.budget.exceeded(&what, bytes, self.share));
         }
         let cells = n as u64 * m as u64;
-        Ok(tiles(chunk, share / bytes, launch_tasks(cells, self.engine.sweeper.multiprocessors)))
+        Ok(tiles(chunk, self.share / bytes, launch_tasks(cells, self.engine.sweeper.multiprocessors)))
     }
 }
 
 impl<T: Number, M: Machine> Soft<'_, T, M> {
     /// Launches the sweeps of a tile of pairs.
-    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, results: &Results<'_, T>) -> Result<()> {
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, wanted: Wanted<'_, T>) -> Result<()> {
         let (n, m) = pairs.longest(tile);
         let Engine { machine, sweeper, x, y, .. } = &mut *self.engine;
         let job = Job {
@@ -221,17 +331,25 @@ impl<T: Number, M: Machine> Soft<'_, T, M> {
         let band = sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
         let own = &mut *self.differentiator;
         let mut p = params::Soft { sweep: sweeper.params(&job, band), ..params::Soft::default() };
-        own.values.reserve(machine, tile.rows.len() * size_of::<T>())?;
-        p.sweep.pairs.out = own.values.address();
-        let [grad_x, grad_y] = &mut own.gradients;
-        p.grad_x = gradient_of(machine, x, job.x.values, grad_x)?;
-        p.grad_y = gradient_of(machine, y, job.y.values, grad_y)?;
-        if let Some(upstream) = results.upstream {
+        if let Some(InPlace { values, out, from }) = self.place {
+            let first = (tile.rows.start * size_of::<T>()) as u64;
+            p.sweep.pairs.out = if values == 0 { 0 } else { values + first };
+            p.upstream = if out.upstream == 0 { 0 } else { out.upstream + first };
+            p.grad_x = out.grad_x.wrapping_add(job.x.values.wrapping_sub(from[0]));
+            p.grad_y = out.grad_y.wrapping_add(job.y.values.wrapping_sub(from[1]));
+        } else {
+            own.values.reserve(machine, tile.rows.len() * size_of::<T>())?;
+            p.sweep.pairs.out = own.values.address();
+            let [grad_x, grad_y] = &mut own.gradients;
+            p.grad_x = gradient_of(machine, x, job.x.values, grad_x)?;
+            p.grad_y = gradient_of(machine, y, job.y.values, grad_y)?;
+        }
+        if let Some(upstream) = wanted.upstream {
             own.host.clear();
             own.host.extend(tile.rows.clone().map(|place| upstream[pairs.rows.series(place)]));
             p.upstream = own.upstream.hold(machine, &own.host)?;
         }
-        if results.alignment.is_some() {
+        if wanted.alignment {
             p.alignment = own.alignment.zeros(machine, n * m * size_of::<T>())?;
         }
         own.launch(machine, self.kernels, p, Tiles::of(n, m))

@@ -62,7 +62,7 @@ mod windows;
 
 pub use backend::NativeBackend;
 pub use bytes::Number;
-pub use device_batch::{DeviceBatch, DeviceLayout, Format, Strided};
+pub use device_batch::{DeviceBatch, DeviceGradients, DeviceLayout, Format, Strided};
 #[cfg(feature = "host")]
 pub use host::{HostBuffer, HostMachine};
 pub use lent::{Lent, LentBuffer, Scratch};

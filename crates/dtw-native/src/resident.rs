@@ -144,7 +144,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         self.window_matches(Given::Device(queries), Given::Device(references), options, length)
     }
 
-    fn check_layouts(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
+    pub(crate) fn check_layouts(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
         let (shape, measure) = (self.problem.shape(), &self.problem.spec().measure);
         if (x.layout.count(), y.layout.count()) != (shape.n_x, shape.n_y)
             || x.channels != shape.channels

@@ -372,6 +372,30 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         machine.launch(kernel, p.bytes(), prepare_blocks(&p))
     }
 
+    /// Takes packed series of the caller's as they are, for kernels that read no padding.
+    pub(crate) fn borrow(
+        &mut self,
+        channels: usize,
+        order: &Order,
+        places: &Range<usize>,
+        resident: &Resident,
+    ) {
+        let length = order.longest(places.clone());
+        // Kernels skip the padding before the first of series that have no offsets.
+        let skipped = if resident.raw_offsets == 0 { PAD as usize * channels * size_of::<T>() } else { 0 };
+        self.places = places.clone();
+        self.channels = channels;
+        self.side = params::Side {
+            values: resident.values.wrapping_sub(skipped as u64),
+            offsets: resident.raw_offsets,
+            lengths: resident.lengths,
+            stride: length as u64,
+            length: length as u32,
+            count: places.len() as u32,
+            ..params::Side::default()
+        };
+    }
+
     /// Windows of `length` points of raw univariate or multichannel points at `raw`, one starting at every point.
     pub(crate) fn load_windows(
         &mut self,

@@ -8,7 +8,9 @@ use dtw_conformance::cases::Case;
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_conformance::check::{self, Stop};
 use dtw_core::{Backend, Band, Error, Gradients, Measure, Pairing, Problem, Radius, SeriesBatch, Spec, Task};
-use dtw_native::{HostMachine, NativeBackend};
+use dtw_native::{
+    Buffer, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan,
+};
 
 fn backend() -> NativeBackend<HostMachine> {
     NativeBackend::new(HostMachine::new(1 << 30))
@@ -175,5 +177,73 @@ fn tasks_are_supported() {
     let problem = Problem::of(Spec::soft_dtw(1.0), Pairing::Zipped, &batch, &batch).unwrap();
     for task in [Task::Gradients, Task::Alignment] {
         Backend::<f32>::supports(&backend(), &problem, task).unwrap();
+    }
+}
+
+/// What a call on device memory leaves there: values, gradients to x and to y.
+fn on_device(
+    x: (&[f32], DeviceLayout<'_>),
+    y: (&[f32], DeviceLayout<'_>),
+    channels: usize,
+    upstream: &[f32],
+    problem: &Problem,
+) -> [Vec<f32>; 3] {
+    let machine = HostMachine::new(1 << 30);
+    let held = |values: &[f32]| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let buffer = machine.allocate(bytes.len()).unwrap();
+        machine.upload(&buffer, 0, &bytes).unwrap();
+        buffer
+    };
+    let (in_x, in_y, factors) = (held(x.0), held(y.0), held(upstream));
+    let out = [upstream.len(), x.0.len(), y.0.len()].map(|count| machine.allocate(4 * count).unwrap());
+    let [distances, grad_x, grad_y] = [0, 1, 2].map(|k| out[k].address());
+    let results = DeviceGradients { upstream: factors.address(), distances, grad_x, grad_y };
+    let mut plan = NativePlan::<f32, _>::new(machine.clone(), problem).unwrap();
+    let batch = |buffer: &<HostMachine as Machine>::Buffer, layout| {
+        DeviceBatch::packed(buffer.address(), channels, layout)
+    };
+    // SAFETY: buffers of these layouts, and as large as what is written to them.
+    unsafe { plan.gradients_on_device(batch(&in_x, x.1), batch(&in_y, y.1), results) }.unwrap();
+    out.map(|buffer| {
+        let mut bytes = vec![0; buffer.bytes()];
+        machine.download(&buffer, 0, &mut bytes).unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+    })
+}
+
+#[test]
+fn device_memory_gets_what_host_memory_gets() {
+    let mut random = SplitMix::new(3);
+    let mut numbers = |count: usize| -> Vec<f32> {
+        series(Kind::Noise, count, 1, &mut random).into_iter().flatten().map(|value| value as f32).collect()
+    };
+    let upstream = [1.5, -0.25, 0.0];
+    for (channels, gamma) in [(1, 1.0), (3, 0.1), (2, 1e9)] {
+        let (x, y) = (numbers(210 * channels), numbers(240 * channels));
+        let (offsets_x, offsets_y) = ([0, 65, 74, 210], [0, 3, 133, 240]);
+        let equal = |length| DeviceLayout::Equal { count: 3, length };
+        let ragged = (DeviceLayout::Ragged(&offsets_x), DeviceLayout::Ragged(&offsets_y));
+        for (layout_x, layout_y) in [(equal(70), equal(80)), ragged] {
+            let batch = |values, layout: &DeviceLayout<'_>, offsets| match layout {
+                DeviceLayout::Equal { length, .. } => {
+                    SeriesBatch::equal(values, 3, *length, channels).unwrap()
+                }
+                _ => SeriesBatch::ragged(values, offsets, channels).unwrap(),
+            };
+            let (batch_x, batch_y) =
+                (batch(&x, &layout_x, &offsets_x[..]), batch(&y, &layout_y, &offsets_y[..]));
+            let problem = Problem::of(Spec::soft_dtw(gamma), Pairing::Zipped, &batch_x, &batch_y).unwrap();
+            let got = on_device((&x, layout_x), (&y, layout_y), channels, &upstream, &problem);
+            let mut expected = [vec![0.0; 3], vec![0.0; x.len()], vec![0.0; y.len()]];
+            let [distances, grad_x, grad_y] = &mut expected;
+            let out = Gradients { upstream: Some(&upstream), distances, grad_x, grad_y };
+            backend().plan(&problem).unwrap().gradients(batch_x, batch_y, out).unwrap();
+            // Where digits are in doubt, nobody looks at the values on the device; they come from another sweep.
+            for (got, expected) in got[0].iter().zip(&expected[0]) {
+                assert!((got - expected).abs() <= 1e-5 * expected.abs(), "{got} for {expected}");
+            }
+            assert_eq!(got[1..], expected[1..], "{channels} channels, gamma {gamma}");
+        }
     }
 }
