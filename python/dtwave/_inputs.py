@@ -126,6 +126,18 @@ def plain(value: Any, name: str) -> NDArray[Any]:
     return _array(value, name)
 
 
+def square(value: Any, name: str) -> NDArray[Any]:
+    """A contiguous square matrix of float32 or float64.
+
+    Errors: `TypeError` for what holds no real numbers, `ValueError` for another shape.
+    """
+    matrix = _array(value, name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name} must be a square matrix of distances, got {_shape(matrix)}")
+    small = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
+    return np.require(matrix, np.float32 if small else np.float64, ["C", "A"])
+
+
 def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
     kind = array.dtype.kind
     if kind in "fiu":

@@ -236,8 +236,12 @@ def kmedoids(
 ) -> KMedoids:
     """Clusters around members (medoids), under any measure, by FasterPAM.
 
-    x: series as for `pairwise`.
+    x: series as for `pairwise`; with `measure="precomputed"` a matrix of their distances, `[n, n]`, as `pairwise`
+        returns it. It need not be symmetric: entry `[c, s]` is the distance of series s to the medoid c. Negate
+        similarities.
     clusters: how many clusters, from 1 to the number of series.
+    measure: as for `pairwise`, or "precomputed". Then only the options from `restarts` to `seed` have an effect, and
+        others are an error.
     restarts: how many random starts, of which the best result is returned; unless given, one greedy start (BUILD).
     max_iterations: passes over all candidates per start. seed: of the random starts; without effect without `restarts`.
     Other options: as for `pairwise`.
@@ -247,11 +251,29 @@ def kmedoids(
     Errors: as `distance`; `MemoryError` if the matrix does not fit the memory limit. Schubert & Rousseeuw 2021,
     10.1016/j.is.2021.101804.
     """
-    batch = _calls.one(x, layout, lengths, padding)
-    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters)
     random = None
     if restarts is not None:
         random = (_options.whole("restarts", restarts, 0), _options.whole("seed", seed, 0))
+    if isinstance(measure, str) and measure == "precomputed":
+        of_series = dict(
+            band=band, device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, lengths=lengths,
+            padding=padding, layout=None if layout == "channels_last" else layout, progress=progress or None,
+        )  # fmt: skip
+        without_effect = [name for name, value in of_series.items() if value is not None]
+        without_effect += parameters
+        if without_effect:
+            raise ValueError(f"{without_effect[0]} has no effect on distances that are precomputed: leave it out")
+        matrix = _inputs.square(x, "x")
+        found = _native.kmedoids_of_matrix(
+            matrix,
+            len(matrix),
+            _options.whole("clusters", clusters, 0),
+            random,
+            _options.whole("max_iterations", max_iterations, 0),
+        )
+        return KMedoids(*found)
+    batch = _calls.one(x, layout, lengths, padding)
+    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters)
     first = call.packed[0]
     with _progress.shown(progress, "kmedoids", lambda: _native.cells(first, None, call.spec, False)) as bar:
         found = _native.kmedoids(

@@ -132,6 +132,13 @@ def kmedoids(
     max_iterations: int,
     progress: _Progress,
 ) -> tuple[NDArray[int64], NDArray[int64], float, int, bool]: ...
+def kmedoids_of_matrix(
+    matrix: NDArray[Any],
+    n: int,
+    clusters: int,
+    random: tuple[int, int] | None,
+    max_iterations: int,
+) -> tuple[NDArray[int64], NDArray[int64], float, int, bool]: ...
 def z_normalize(x: _Batch) -> NDArray[Any]: ...
 def gradients(
     x: _Batch,

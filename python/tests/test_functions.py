@@ -136,6 +136,32 @@ def test_clusters():
         dtwave.kmedoids(x, 2, memory_limit=100)
 
 
+def test_clusters_of_a_given_matrix():
+    x = RNG.normal(size=(9, 12))
+    matrix = dtwave.pairwise(x, measure="msm")
+    for options in ({}, {"restarts": 3, "seed": 4}, {"max_iterations": 0}):
+        found = dtwave.kmedoids(matrix, 3, measure="precomputed", **options)
+        expected = dtwave.kmedoids(x, 3, measure="msm", **options)
+        assert np.array_equal(found.medoids, expected.medoids) and found.loss == expected.loss
+        assert np.array_equal(found.labels, expected.labels) and found.iterations == expected.iterations
+    # Row c has the distances to the medoid c: with this one medoid, both columns cost nothing.
+    lopsided = np.array([[0, 9], [0, 0]])
+    for given in (lopsided, lopsided.astype(np.float32), lopsided.tolist(), np.asfortranarray(lopsided)):
+        assert dtwave.kmedoids(given, 1, measure="precomputed").medoids.tolist() == [1]
+    for given, options, error, text in [
+        (matrix[:5], {}, ValueError, r"x must be a square matrix of distances, got shape \[5, 9\]"),
+        (matrix[0], {}, ValueError, "x must be a square matrix"),
+        (matrix.astype(complex), {}, TypeError, "x is an array of complex numbers"),
+        (matrix * np.nan, {}, ValueError, "dissimilarity of series 0 to series 0 is NaN"),
+        (matrix, {"band": 3}, ValueError, "band has no effect on distances that are precomputed"),
+        (matrix, {"c": 1.0}, ValueError, "c has no effect"),
+        (matrix, {"threads": 1}, ValueError, "threads has no effect"),
+        (np.empty((0, 0)), {}, ValueError, "at least one series, got none"),
+    ]:
+        with pytest.raises(error, match=text):
+            dtwave.kmedoids(given, 2, measure="precomputed", **options)
+
+
 def test_normalized_series():
     x = RNG.normal(3.0, 5.0, size=(4, 50, 2))
     found = dtwave.normalize(x)

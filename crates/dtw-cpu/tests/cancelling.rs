@@ -95,8 +95,7 @@ fn gradients_tell_of_every_cell_once() {
     for measure in [Measure::SoftDtw { gamma: 1e6 }, Measure::SoftDtwDivergence { gamma: 1e6 }] {
         for band in [Band::Full, Band::sakoe_chiba(3)] {
             let problem =
-                Problem::of(Spec::new(measure.clone()).with_band(band.clone()), Pairing::Zipped, &x, &y)
-                    .unwrap();
+                Problem::of(Spec::new(measure).with_band(band.clone()), Pairing::Zipped, &x, &y).unwrap();
             let count = Arc::new(Count::default());
             let mut plan = Backend::<f64>::plan(&CpuBackend::new(), &problem).unwrap();
             plan.observe(count.clone());

@@ -1,7 +1,9 @@
 //! Neighbours, classes, averages and clusters.
 
-use dtwave::learn::{self, BarycenterOptions, KMeansOptions, KMedoidsOptions, MedoidStart, Optimizer, Start};
-use dtwave::{Pairing, normalize};
+use dtwave::learn::{
+    self, BarycenterOptions, KMeansOptions, KMedoids, KMedoidsOptions, MedoidStart, Optimizer, Start,
+};
+use dtwave::{Observer, Pairing, Unobserved, normalize};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,7 +11,7 @@ use pyo3::prelude::*;
 use crate::calls::{self, Progress};
 use crate::distances::roughly;
 use crate::engine::Engine;
-use crate::inputs::{Batch, Of, with_number};
+use crate::inputs::{Batch, Of, Values, slice, with_number};
 use crate::measures::Spec;
 
 /// About how often an average or a clustering sweeps its series: enough to tell short work from long.
@@ -218,6 +220,16 @@ pub(crate) fn kmeans<'py>(
 /// Medoids, labels, loss, iterations, whether it converged.
 type Medoids<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, f64, usize, bool);
 
+fn medoids(py: Python<'_>, found: KMedoids) -> Medoids<'_> {
+    let [medoids, labels] = [found.medoids, found.labels].map(|found| whole(py, &found));
+    (medoids, labels, found.loss, found.iterations, found.converged)
+}
+
+fn options(clusters: usize, random: Option<(usize, u64)>, max_iterations: usize) -> KMedoidsOptions {
+    let start = random.map_or(MedoidStart::Build, |(restarts, seed)| MedoidStart::Random { restarts, seed });
+    KMedoidsOptions::new(clusters).with_start(start).with_max_iterations(max_iterations)
+}
+
 /// Clusters round members. Without `random`, from the greedy start; with it, from so many drawn with a seed.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a clustering has as many options")]
@@ -243,17 +255,42 @@ pub(crate) fn kmedoids<'py>(
         let found = calls::run(py, roughly(Pairing::Cross, &x, &x), progress, |observer| {
             Ok(learn::kmedoids(&engine.context::<T>(observer), &spec.0, x, options)?)
         })?;
-        Ok((
-            whole(py, &found.medoids),
-            whole(py, &found.labels),
-            found.loss,
-            found.iterations,
-            found.converged,
-        ))
+        Ok(medoids(py, found))
     }
-    let start = random.map_or(MedoidStart::Build, |(restarts, seed)| MedoidStart::Random { restarts, seed });
-    let options = KMedoidsOptions::new(clusters).with_start(start).with_max_iterations(max_iterations);
+    let options = options(clusters, random, max_iterations);
     with_number!(x, T => of::<T>(py, &x, spec, engine, &options, &progress))
+}
+
+/// Clusters round members, by a matrix of dissimilarities `[n, n]`: entry `[c, s]` is that of series `s` to the medoid
+/// `c`.
+#[pyfunction]
+pub(crate) fn kmedoids_of_matrix<'py>(
+    py: Python<'py>,
+    matrix: Values<'py>,
+    n: usize,
+    clusters: usize,
+    random: Option<(usize, u64)>,
+    max_iterations: usize,
+) -> PyResult<Medoids<'py>> {
+    fn of<'py, T: Of<'py>>(
+        py: Python<'py>,
+        matrix: &Values<'py>,
+        n: usize,
+        options: &KMedoidsOptions,
+    ) -> PyResult<Medoids<'py>> {
+        let values = slice::<T>(matrix)?;
+        let found = calls::run(py, (values.len() as u64).saturating_mul(ROUNDS), &None, |observer| {
+            let unobserved: &dyn Observer = &Unobserved;
+            let observer = observer.as_deref().unwrap_or(unobserved);
+            Ok(learn::kmedoids_of_matrix(values, n, options, observer)?)
+        })?;
+        Ok(medoids(py, found))
+    }
+    let options = options(clusters, random, max_iterations);
+    match &matrix {
+        Values::F32(_) => of::<f32>(py, &matrix, n, &options),
+        Values::F64(_) => of::<f64>(py, &matrix, n, &options),
+    }
 }
 
 /// The values of the series, z-normalised, flat.

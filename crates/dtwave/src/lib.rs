@@ -33,7 +33,7 @@ pub use device::{Device, DeviceInfo, devices};
 pub use dtw_core::{
     Anchor, Backend, Band, Blocks, Dtype, EdrOutput, Error, Gradients, LcssOutput, LocalCost, Match, Measure,
     Observer, OwnedBatch, Pairing, Path, Plan, Problem, Radius, Result, SearchOptions, Series, SeriesBatch,
-    Shape, Spec, Task, Tile, TilePlan, measure, normalize,
+    Shape, Spec, Task, Tile, TilePlan, Unobserved, measure, normalize,
 };
 /// Distances of series that are in a GPU's memory, on streams and scratch memory of the caller's.
 #[cfg(feature = "cuda")]

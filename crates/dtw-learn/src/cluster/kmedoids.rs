@@ -8,7 +8,7 @@
 //! search is FasterPAM (Schubert & Rousseeuw 2021, 10.1016/j.is.2021.101804) on the whole distance matrix, written
 //! here because the crate of its authors is under the GPL, which this project's licences do not admit.
 
-use dtw_core::{Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
+use dtw_core::{Error, Observer, Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -104,15 +104,17 @@ pub fn kmedoids<T: Scalar>(
 }
 
 /// The same on a given matrix of dissimilarities, `[n, n]` row-major: entry `[c, s]` is the dissimilarity of series
-/// `s` to the candidate medoid `c`. Need not be symmetric, zero on the diagonal, or positive.
+/// `s` to the candidate medoid `c`. Need not be symmetric, zero on the diagonal, or positive. The observer is asked
+/// before each pass.
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] when the matrix is not `n × n` or has an entry or a sum that is not finite, for 0
-/// clusters or more than `n`, or 0 restarts.
+/// clusters or more than `n`, or 0 restarts; [`dtw_core::Error::Cancelled`].
 pub fn kmedoids_of_matrix<T: Scalar>(
     dissimilarities: &[T],
     n: usize,
     options: &KMedoidsOptions,
+    observer: &dyn Observer,
 ) -> Result<KMedoids> {
     if n.checked_mul(n) != Some(dissimilarities.len()) {
         bail_invalid!(
@@ -121,7 +123,7 @@ pub fn kmedoids_of_matrix<T: Scalar>(
         );
     }
     check(options, n)?;
-    search(dissimilarities, n, options, || Ok(()))
+    search(dissimilarities, n, options, || if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) })
 }
 
 fn check(options: &KMedoidsOptions, n: usize) -> Result<()> {

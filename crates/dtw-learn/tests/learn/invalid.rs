@@ -1,6 +1,8 @@
 //! Bad input: one clear line each, naming what was expected and where.
 
-use dtw_core::{Anchor, Error, LocalCost, Measure, OwnedBatch, Pairing, Result, Series, SeriesBatch, Spec};
+use dtw_core::{
+    Anchor, Error, LocalCost, Measure, OwnedBatch, Pairing, Result, Series, SeriesBatch, Spec, Unobserved,
+};
 use dtw_learn::*;
 
 use crate::plain;
@@ -119,7 +121,7 @@ fn clusters() {
     let start = MedoidStart::Random { restarts: 0, seed: 1 };
     invalid(medoids(KMedoidsOptions::new(2).with_start(start)), "0 restarts");
     invalid(kmedoids(&context, &dtw, none.batch(), &KMedoidsOptions::new(1)), "got none");
-    let of = |matrix: &[f64], n| kmedoids_of_matrix(matrix, n, &KMedoidsOptions::new(1));
+    let of = |matrix: &[f64], n| kmedoids_of_matrix(matrix, n, &KMedoidsOptions::new(1), &Unobserved);
     invalid(of(&[0.0; 5], 2), "2 x 2 dissimilarities was expected, got 5 values");
     invalid(of(&[0.0, f64::NAN, 1.0, 0.0], 2), "the dissimilarity of series 1 to series 0 is NaN");
     invalid(of(&[], 0), "got none");

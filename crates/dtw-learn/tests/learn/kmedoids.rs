@@ -1,6 +1,6 @@
 //! k-medoids against every choice of medoids there is.
 
-use dtw_core::{LcssOutput, Measure, Pairing, Spec};
+use dtw_core::{LcssOutput, Measure, Pairing, Spec, Unobserved};
 use dtw_learn::{
     Context, KMedoids, KMedoidsOptions, MedoidStart, kmedoids, kmedoids_of_matrix, medoid, pairwise,
 };
@@ -51,12 +51,13 @@ fn no_swap_improves_and_restarts_find_the_best_of_all() {
         let matrix: Vec<f64> = (0..n * n).map(|_| rng.random_range(-1.0..3.0)).collect();
         for k in 1..=n {
             let least = best_of_all(&matrix, n, k);
-            let built = kmedoids_of_matrix(&matrix, n, &KMedoidsOptions::new(k)).unwrap();
+            let built = kmedoids_of_matrix(&matrix, n, &KMedoidsOptions::new(k), &Unobserved).unwrap();
             check(&built, &matrix, n);
             assert!(built.loss >= least - 1e-9);
             exact += usize::from(built.loss <= least + 1e-9);
             let start = MedoidStart::Random { restarts: 40, seed };
-            let drawn = kmedoids_of_matrix(&matrix, n, &KMedoidsOptions::new(k).with_start(start));
+            let drawn =
+                kmedoids_of_matrix(&matrix, n, &KMedoidsOptions::new(k).with_start(start), &Unobserved);
             let drawn = drawn.unwrap();
             check(&drawn, &matrix, n);
             assert!((drawn.loss - least).abs() < 1e-9, "seed {seed}, k {k}: {} {least}", drawn.loss);
