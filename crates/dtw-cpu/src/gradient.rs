@@ -24,8 +24,8 @@ use crate::gradient_strip::{Before, ROWS, Strip, Weights, hand_up, pull};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
-/// Least rows and columns of a tile. On an AMD Zen 5, 32 rather than 48 is 4% slower, 16 is 10%; tiles of 64 no longer fit beside the
-/// rest in an L2 cache of 1 MiB.
+/// Least rows and columns of a tile. On an AMD Zen 5, 32 rather than 48 is 4% slower, 16 is 10%; tiles of 64 no longer
+/// fit beside the rest in an L2 cache of 1 MiB.
 const LEAST_SIDE: usize = 48;
 
 /// Memory of a batched gradient; grows to what it needs and is reused.

@@ -3,8 +3,8 @@
 //! ```text
 //!        t=0 t=1 t=2 t=3
 //!   b=0   0   1   2   3      Tiles with the same b + t do not depend on each other: they are swept side by side, a
-//!   b=1   1   2   3   4      register-full at a time. Between two such diagonals, the edges of the tiles lie in memory,
-//!   b=2   2   3   4   5      one number for each cell, and so do the sums of the gradients.
+//!   b=1   1   2   3   4      register-full at a time. Between two such diagonals, the edges of the tiles lie in
+//!   b=2   2   3   4   5      memory, one number for each cell, and so do the sums of the gradients.
 //! ```
 //!
 //! Every cell and every sum is computed as in a batch, in the same order, so the bits are the same.
