@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _progress, _resident
+from . import _calls, _inputs, _native, _progress, _resident, _resident_calls
 from ._bands import Band
 from ._inputs import Batch, Layout, Padding
 from ._measure import Measure
@@ -47,7 +47,7 @@ def align(
     """
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident.align(
+        return _resident_calls.align(
             place, _calls.both(x, y, None, times), measure, band, parameters, device=device, dtype=dtype,
             threads=threads, memory_limit=memory_limit, layout=layout, single=True,
         )[0]
@@ -85,7 +85,7 @@ def align_pairs(
     """
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident.align(
+        return _resident_calls.align(
             place, _calls.both(x, y, lengths, times), measure, band, parameters, device=device, dtype=dtype,
             threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _options, _progress, _resident
+from . import _calls, _inputs, _native, _options, _progress, _resident, _resident_calls
 from ._bands import Band
 from ._inputs import Layout, Padding
 from ._measure import Measure, spec
@@ -96,7 +96,7 @@ def _distance(
 ) -> Any:
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident.distance(
+        return _resident_calls.distance(
             place, x, y, _calls.each("times", times), measure, band, parameters, device=device, dtype=dtype,
             threads=threads, memory_limit=memory_limit, layout=layout,
         )
@@ -150,7 +150,7 @@ def zipped(
     """
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident.zipped(
+        return _resident_calls.zipped(
             place, _calls.both(x, y, lengths, times), measure, band, parameters, device=device, dtype=dtype,
             threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
         )
@@ -198,7 +198,7 @@ def nearest(
     many = _options.whole("k", k, 1)
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident.nearest(
+        return _resident_calls.nearest(
             place, _calls.both(x, y, lengths, times), many, measure, band, parameters, device=device, dtype=dtype,
             threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
         )

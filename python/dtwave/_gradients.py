@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _progress, _resident
+from . import _calls, _inputs, _native, _progress, _resident, _resident_calls
 from ._bands import Band
 from ._inputs import Layout, Padding
 from ._measure import Measure
@@ -79,7 +79,7 @@ def normalize(
     """
     place = _resident.place_of(x=x)
     if place is not None:
-        return _resident.normalize(place, x, dtype, layout, lengths, padding)
+        return _resident_calls.normalize(place, x, dtype, layout, lengths, padding)
     batch = _calls.one(x, layout, lengths, padding)
     call = _calls.prepared([batch], "dtw", None, None, dtype, None, None, {})
     return batch.like(_native.z_normalize(call.packed[0]), float("nan"))

@@ -9,7 +9,7 @@ from typing import Any, Union, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _options, _progress, _resident
+from . import _calls, _inputs, _native, _options, _progress, _resident, _resident_calls
 from ._bands import Band
 from ._calls import Call
 from ._distances import CANDIDATE_BYTES, others
@@ -114,7 +114,7 @@ def pairwise(
     """
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident.pairwise(
+        return _resident_calls.pairwise(
             place, _calls.both(x, y, lengths, times), measure, band, parameters, (k, condensed, out, resume),
             device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
         )

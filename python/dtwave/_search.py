@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from . import _calls, _inputs, _native, _options, _resident
+from . import _calls, _inputs, _native, _options, _resident, _resident_calls
 from ._bands import Band
 from ._inputs import Batch, Layout
 from ._measure import Measure
@@ -125,7 +125,7 @@ def _on_gpu(
     single: bool,
 ) -> list[list[Match]]:
     measure, band, device, dtype, threads, memory_limit, parameters = options
-    found = _resident.search(
+    found = _resident_calls.search(
         place, queries, reference, lengths, chosen, "dtw" if measure == "subsequence_dtw" else measure, band, parameters,
         single, device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, layout=layout,
     )

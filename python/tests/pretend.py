@@ -109,6 +109,18 @@ class Gpu:
         _native.distances(first, second, spec, self.engine, pairing == "zipped", found, None)
         _at(out, found.size, number)[:] = found.ravel()
 
+    def gradients(self, x, y, spec, is_double, stream, out, lend):
+        number = np.dtype(np.float64 if is_double else np.float32)
+        lend(1 << 10)
+        values, *gradients = _native.gradients(_packed(x, number), _packed(y, number), None, spec, self.engine, None)
+        _at(out[0], len(values), number)[:] = values
+        for side, gradient, address in zip((x, y), gradients, out[1:]):
+            _, _, (count, length, channels), _, _, lengths, room = side
+            parts = np.split(gradient.ravel(), np.cumsum(lengths or [length] * count)[:-1] * channels)
+            for s, part in enumerate(parts):
+                first = s * (length if room is None else room) * channels
+                _at(address + first * number.itemsize, part.size, number)[:] = part
+
     def align(self, x, y, spec, is_double, stream):
         number = np.dtype(np.float64 if is_double else np.float32)
         return _native.align(_packed(x, number), _packed(y, number), spec, self.engine, None)
@@ -166,5 +178,5 @@ def install(monkeypatch):
     def gpu(ordinal, memory_limit):
         return gpus.setdefault((ordinal, memory_limit), Gpu(ordinal, memory_limit))
 
-    monkeypatch.setattr(_resident, "_gpu", gpu)
+    monkeypatch.setattr(_resident, "gpu_of", gpu)
     return library, gpus

@@ -157,7 +157,7 @@ def test_a_call_is_recorded_and_played(name):
     # Calls in between change nothing in the graph, nor do plans that go.
     for other in calls().values():
         other()
-    dtwave._resident._gpu.cache_clear()
+    dtwave._resident.gpu_of.cache_clear()
     found.zero_()
     graph.replay()
     torch.cuda.synchronize()

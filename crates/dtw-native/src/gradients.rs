@@ -38,6 +38,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         out: Gradients<'_, T>,
     ) -> Result<()> {
         check_outputs(x, y, &out)?;
+        self.engine.sweeper.begin();
         if x.is_empty() {
             return Ok(());
         }
@@ -134,6 +135,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if x.layout.count() == 0 {
             return Ok(());
         }
+        self.engine.sweeper.begin();
         let (order_x, order_y) = (x.order(0), y.order(0));
         // Values whose digits are in doubt come from sweeps of their own.
         let mut values = out.distances;

@@ -5,8 +5,8 @@ use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use dtwave::cuda::{
-    CudaBackend, CudaMachine, DeviceBatch, DeviceLayout, Format, Lent, Machine, NativePlan, Scratch, Strided,
-    normalize_on_device,
+    CudaBackend, CudaMachine, DeviceBatch, DeviceGradients, DeviceLayout, Format, Lent, Machine, NativePlan,
+    Scratch, Strided, normalize_on_device,
 };
 use dtwave::{Anchor, Float, Pairing, Plan, Problem, SearchOptions, Shape};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -158,7 +158,27 @@ impl Gpu {
             other => return Err(PyValueError::new_err(format!("no pairing {other:?}"))),
         };
         let y = y.as_ref().unwrap_or(&x);
-        let call = Call { sides: [&x, y], spec, pairing, stream, out };
+        let call = Call { sides: [&x, y], spec, pairing, stream, out: Out::Distances(out) };
+        if is_double { self.call::<f64>(py, &call, lend) } else { self.call::<f32>(py, &call, lend) }
+    }
+
+    /// Puts values and gradients of zipped pairs on `stream`. `out` is where values go, and gradients to x and to y,
+    /// packed as the series are.
+    #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
+    fn gradients(
+        &self,
+        py: Python<'_>,
+        x: Side,
+        y: Side,
+        spec: &Spec,
+        is_double: bool,
+        stream: usize,
+        out: (u64, u64, u64),
+        lend: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (distances, grad_x, grad_y) = out;
+        let out = Out::Gradients(DeviceGradients { upstream: 0, distances, grad_x, grad_y });
+        let call = Call { sides: [&x, &y], spec, pairing: Pairing::Zipped, stream, out };
         if is_double { self.call::<f64>(py, &call, lend) } else { self.call::<f32>(py, &call, lend) }
     }
 
@@ -272,7 +292,14 @@ struct Call<'a> {
     spec: &'a Spec,
     pairing: Pairing,
     stream: usize,
-    out: u64,
+    out: Out,
+}
+
+/// Where results go.
+#[derive(Clone, Copy)]
+enum Out {
+    Distances(u64),
+    Gradients(DeviceGradients),
 }
 
 impl Gpu {
@@ -334,7 +361,10 @@ impl Gpu {
         let prepared = py.detach(|| {
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
             let machine = unsafe { plan.machine().machine().for_a_call_on(stream_of(call.stream)) }?;
-            let bytes = plan.scratch_bytes_on_device(&machine, on_x, on_y)?;
+            let bytes = match call.out {
+                Out::Distances(_) => plan.scratch_bytes_on_device(&machine, on_x, on_y)?,
+                Out::Gradients(_) => plan.gradients_scratch_bytes_on_device(&machine, on_x, on_y)?,
+            };
             Ok::<_, dtwave::Error>((machine, bytes))
         });
         let (machine, bytes) = prepared.map_err(Failure::from)?;
@@ -343,7 +373,13 @@ impl Gpu {
         let done = py.detach(|| {
             // SAFETY: the Python half takes addresses and sizes from arrays, which live until this call ends. Their
             // memory is given to others in the order of the stream.
-            unsafe { plan.distances_in(&machine, Scratch { address, bytes }, on_x, on_y, call.out) }
+            unsafe {
+                let scratch = Scratch { address, bytes };
+                match call.out {
+                    Out::Distances(out) => plan.distances_in(&machine, scratch, on_x, on_y, out),
+                    Out::Gradients(out) => plan.gradients_in(&machine, scratch, on_x, on_y, out),
+                }
+            }
         });
         done.map_err(Failure::from)?;
         self.keep(plan);

@@ -6,8 +6,8 @@
 >>> loss(torch.zeros(8, 100, 3), torch.ones(8, 120, 3)).shape
 torch.Size([8])
 
-Values and gradients are computed on the CPU, without a copy of contiguous tensors. `SoftDTW` also takes the arguments of
-other packages' classes. `import dtwave` does not import this.
+Values and gradients are computed where the tensors are, on the CPU or on an NVIDIA GPU, without a copy of contiguous
+tensors. `SoftDTW` also takes the arguments of other packages' classes. `import dtwave` does not import this.
 """
 
 try:

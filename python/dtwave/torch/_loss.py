@@ -35,8 +35,8 @@ def soft_dtw(
     Parameters
     ----------
     x, y
-        Tensors `[batch, n, channels]` and `[batch, m, channels]` on the CPU, of any strides; `n` and `m` may differ. A
-        contiguous `float32` or `float64` tensor is not copied.
+        Tensors `[batch, n, channels]` and `[batch, m, channels]` on the CPU or on one NVIDIA GPU, of any strides; `n`
+        and `m` may differ. A contiguous `float32` or `float64` tensor is not copied.
     gamma
         How smooth the minimum is, above 0, in units of the squared values. With a small one the result is near DTW's.
     normalize
@@ -46,7 +46,8 @@ def soft_dtw(
         dtwave's bands, such as `dtwave.SakoeChiba(0.1)`. `None`: no band.
     lengths_x, lengths_y
         Length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at the end. The
-        padding is not read, and its gradient is 0.
+        padding is not read, and its gradient is 0. For tensors on a GPU, lengths on the CPU are better: others are
+        fetched, which waits for the GPU.
 
     Returns
     -------
@@ -59,17 +60,22 @@ def soft_dtw(
     Raises
     ------
     ValueError
-        Shapes, lengths or parameters that do not fit; values that are not finite.
+        Shapes, lengths or parameters that do not fit; on the CPU, values that are not finite.
     TypeError
         Arguments that are no tensors, and tensors that are not of floating point.
     dtwave.DeviceError
-        Tensors on a device other than the CPU. Pass `x.cpu()`; the gradient flows back through the copy.
+        Tensors on another device than the CPU or an NVIDIA GPU, or on a GPU that dtwave cannot use. Pass `x.cpu()`; the
+        gradient flows back through the copy.
 
     Notes
     -----
-    A call takes time `O(batch * n * m * channels)` on `torch.get_num_threads()` threads. The gradients are computed
-    together with the values and kept for the backward pass; they take as much memory as the tensors. The matrix of
-    costs is never stored. Only tensors that require a gradient get one. There is no second derivative.
+    A call takes time `O(batch * n * m * channels)`, on the CPU on `torch.get_num_threads()` threads. The gradients are
+    computed together with the values and kept for the backward pass; they take as much memory as the tensors. The
+    matrix of costs is never stored. Only tensors that require a gradient get one. There is no second derivative.
+
+    On a GPU a call puts its work on PyTorch's current stream and waits for nothing. It may be recorded into a CUDA
+    graph, after one like call that is not recorded. Nobody looks at the values: NaN and infinity give results that mean
+    nothing.
 
     Definitions: docs/measures.md. Cuturi & Blondel 2017, arXiv 1703.01541; for the divergence Blondel, Mensch & Vert
     2021, arXiv 2010.08354.
@@ -99,7 +105,7 @@ class SoftDTW(torch.nn.Module):
         `None`, `True` or `False`, without effect, because the matrix of costs is never stored.
     use_cuda
         `True` or `False` says where the tensors are; tensors elsewhere are an error. `None` does not check. Tensors are
-        never copied from one device to another. (Tensors on a GPU are an error with any of the three.)
+        never copied from one device to another.
     """
 
     gamma: float
@@ -258,7 +264,7 @@ def _soft_dtw(
             )
     if x.device != y.device:
         raise ValueError(f"x is on {x.device} and y on {y.device}: move one to the other")
-    if x.device.type not in ("cpu", "meta"):
+    if x.device.type not in ("cpu", "cuda", "meta"):
         raise _operators.no_device(x.device)
     if x.shape[0] != y.shape[0]:
         raise ValueError(f"x has {x.shape[0]} series and y has {y.shape[0]}: pairs need as many of both")
@@ -292,4 +298,5 @@ def _lengths(name: str, lengths: Tensor | Sequence[int], series: Tensor) -> Tens
         raise TypeError(f"{name} must be whole numbers, not {given.dtype}")
     if tuple(given.shape) != (series.shape[0],):
         raise ValueError(f"{name} must have shape ({series.shape[0]},), one per series, not {tuple(given.shape)}")
-    return given.to(series.device, torch.int64)
+    # A GPU's kernels are told of lengths by the host: those that are there stay there.
+    return given.to(torch.int64) if series.is_cuda else given.to(series.device, torch.int64)

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from dtwave import DeviceError, _native
 
+from . import _cuda
 from ._bands import from_text
 
 __all__ = ["DIVERGENCE", "WANTS_X", "WANTS_Y", "no_device", "soft_dtw"]
@@ -50,8 +51,8 @@ torch.library.define(
 def no_device(device: torch.device) -> DeviceError:
     """The error for tensors on a device that Soft-DTW does not compute on."""
     return DeviceError(
-        f"dtwave.torch computes Soft-DTW and its gradients on the CPU, and the tensors are on {device}: pass"
-        " x.cpu() and y.cpu() (the gradients flow back through these copies)"
+        f"dtwave.torch computes Soft-DTW and its gradients on the CPU and on NVIDIA GPUs, and the tensors are on {device}:"
+        " pass x.cpu() and y.cpu() (the gradients flow back through these copies)"
     )
 
 
@@ -102,8 +103,32 @@ def _on_cpu(
     )
 
 
-def _on_cuda(x: Tensor, *_: object) -> tuple[Tensor, Tensor, Tensor]:
-    raise no_device(x.device)
+def _on_cuda(
+    x: Tensor,
+    y: Tensor,
+    lengths_x: Tensor | None,
+    lengths_y: Tensor | None,
+    gamma: float,
+    spec: str,
+    wants: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    if x.shape[0] == 0:
+        return _fake(x, y, lengths_x, lengths_y, gamma, spec, wants)
+    values, unit_x, unit_y = _cuda.soft_dtw(
+        x,
+        y,
+        lengths_x,
+        lengths_y,
+        gamma,
+        spec.removeprefix(DIVERGENCE),
+        spec.startswith(DIVERGENCE),
+        (bool(wants & WANTS_X), bool(wants & WANTS_Y)),
+    )
+    return (
+        values,
+        unit_x if unit_x is not None and wants & WANTS_X else x.new_empty(0),
+        unit_y if unit_y is not None and wants & WANTS_Y else y.new_empty(0),
+    )
 
 
 def _fake(

@@ -1,0 +1,193 @@
+"""Functions of series in a GPU's memory: those of the same names for arrays of the host."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _inputs, _libraries, _options
+from ._bands import Band
+from ._inputs import Layout, Padding
+from ._resident import F64, Batch, Call, prepared, same_channels
+from ._results import Alignment, Neighbors
+
+
+def distance(place: str, x: Any, y: Any, times: tuple[Any, Any], measure: Any, band: Band, parameters: Any, **options: Any) -> Any:
+    """The distance of two series, as an array without axes."""
+    inputs = [("x", x, None, times[0]), ("y", y, None, times[1])]
+    call = prepared(place, inputs, measure, band, parameters, single=True, **options)
+    a, b = call.batches
+    same_channels(a, b, "dtwave.pairwise and dtwave.zipped")
+    return call.distances(call.batches, "zipped", call.empty())
+
+
+def zipped(place: str, inputs: Sequence[Any], measure: Any, band: Band, parameters: Any, **options: Any) -> Any:
+    """Distances of pairs."""
+    call = prepared(place, inputs, measure, band, parameters, **options)
+    return call.distances(call.batches, "zipped", call.empty(len(call.batches[0])))
+
+
+def _pairing(call: Call) -> str:
+    return "symmetric" if len(call.batches) == 1 and call.spec.is_symmetric else "cross"
+
+
+def pairwise(
+    place: str,
+    inputs: Sequence[Any],
+    measure: Any,
+    band: Band,
+    parameters: Any,
+    form: tuple[Any, bool, Any, bool],
+    **options: Any,
+) -> Any:
+    """A matrix of distances. `form` is k, condensed, out and resume."""
+    k, condensed, out, resume = form
+    if k is not None:
+        raise ValueError(f"k makes a sparse matrix in the host's memory, and x is on {place}: use dtwave.nearest, or pass x.cpu()")
+    if resume or (out is not None and _inputs.device_of(out) is None):
+        raise ValueError(f"out must be an array on {place}, as x is; for a file or an array of the host pass x.cpu()")
+    call = prepared(place, inputs, measure, band, parameters, **options)
+    rows, columns = len(call.batches[0]), len(call.batches[-1])
+    if condensed:
+        if out is not None:
+            raise ValueError("condensed and out exclude each other: ask for one form of the matrix")
+        if _pairing(call) != "symmetric":
+            why = "y is given" if len(call.batches) > 1 else "these distances are not symmetric"
+            raise ValueError(f"condensed is for the symmetric matrix of x with itself, but {why}")
+    if out is None:
+        out = call.empty(rows, columns)
+    else:
+        _check_out(call, out, (rows, columns), place)
+    call.distances(call.batches, _pairing(call), out)
+    return call.library.upper(out) if condensed else out
+
+
+def _check_out(call: Call, out: Any, shape: tuple[int, int], place: str) -> None:
+    found = _inputs.device_of(out)
+    if found != place:
+        raise TypeError(f"mixed devices: x is on {place}, out is on {found or 'cpu'}; move them to one")
+    if _libraries.library_of(out, "out").name != call.library.name:
+        raise TypeError(f"out must be an array of {call.library.name}, as x is")
+    if getattr(out, "requires_grad", False):
+        raise ValueError("out requires a gradient, which distances do not give: pass out.detach()")
+    view = call.library.view(out, "out")
+    if view.shape != shape:
+        raise ValueError(f"out must have the shape {list(shape)}, got {list(view.shape)}")
+    wanted = "f64" if call.number == np.float64 else "f32"
+    if view.format != wanted or view.array is not out:
+        raise TypeError(f"out must be an array of {call.number}, as the series are, got {out.dtype}")
+    if (shape[0] > 1 and view.strides[0] != shape[1]) or (shape[1] > 1 and view.strides[1] != 1):
+        raise ValueError("out must be contiguous: rows one after the other")
+
+
+def nearest(
+    place: str, inputs: Sequence[Any], k: int, measure: Any, band: Band, parameters: Any, **options: Any
+) -> Neighbors:
+    """The k series of x that are nearest to each series of y, or of x to the others."""
+    call = prepared(place, inputs, measure, band, parameters, **options)
+    x, y = call.batches[0], call.batches[-1]
+    is_own = len(call.batches) == 1
+    if k > len(x) - is_own:
+        raise ValueError(f"k must be at most {len(x) - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
+    limit = options.get("memory_limit") or _options.DEFAULT_MEMORY_LIMIT
+    # A column of the matrix is sorted with its indices.
+    step = max(1, limit // 2 // (len(x) * (2 * call.number.itemsize + 8)))
+    largest, library = call.spec.is_similarity, call.library
+    found = []
+    for start in range(0, len(y), step):
+        end = min(start + step, len(y))
+        if is_own and end - start == len(y):
+            matrix = call.distances(call.batches, _pairing(call), call.empty(len(x), len(y)))
+        else:
+            part = y.slice(start, end)
+            matrix = call.distances([x, part], "cross", call.empty(len(x), end - start))
+        if is_own:
+            matrix = library.without_diagonal(matrix, start, largest)
+        found.append(library.smallest(matrix, k, largest))
+    if len(found) == 1:
+        return Neighbors(*found[0])
+    return Neighbors(*(library.joined(parts) for parts in zip(*found)))
+
+
+def align(
+    place: str, inputs: Sequence[Any], measure: Any, band: Band, parameters: Any, **options: Any
+) -> list[Alignment]:
+    """The best paths of pairs, in the host's memory: waits for them."""
+    call = prepared(place, inputs, measure, band, parameters, **options)
+    a, b = call.batches
+    if options.get("single"):
+        same_channels(a, b, "dtwave.align_pairs")
+    found = call.gpu.align(
+        call.side(a), call.side(b), call.spec, call.number is F64, call.library.stream(call.ordinal)
+    )
+    return [Alignment(d, path, x, y) for (d, path), x, y in zip(found, _on_host(call, a), _on_host(call, b))]
+
+
+def _on_host(call: Call, batch: Batch) -> list[NDArray[Any]]:
+    """Copies of the series, `[length, channels]`."""
+    whole, lengths = call.library.to_numpy(batch.array), batch.lengths
+    if lengths is None:
+        return list(whole)
+    if len(batch.view.shape) == 2:
+        return np.split(whole, np.cumsum(lengths)[:-1])
+    return [series[:length] for series, length in zip(whole, lengths)]
+
+
+def search(
+    place: str,
+    queries: Any,
+    reference: Any,
+    lengths: Any,
+    chosen: tuple[Any, int, Any, Any],
+    measure: Any,
+    band: Band,
+    parameters: Any,
+    single: bool,
+    **options: Any,
+) -> list[list[tuple[float, int, int]]]:
+    """The matches of each query, in the host's memory: waits for them. `chosen` is as in _search.py."""
+    name = "query" if single else "queries"
+    if not single:
+        reference = one_series(reference, options.get("layout", "channels_last"))
+    inputs = [(name, queries, lengths, None), ("reference", reference, None, None)]
+    call = prepared(place, inputs, measure, band, parameters, single=single, **options)
+    first, second = call.batches
+    if single:
+        same_channels(first, second, "dtwave.search_all")
+    if chosen[3] is not None:
+        # Windows begin at every point of packed numbers.
+        second.view = call.library.view(call.library.packed(second.array, call.number), "reference")
+    stream = call.library.stream(call.ordinal)
+    found: list[list[tuple[float, int, int]]] = call.gpu.search(
+        call.side(first), call.side(second), call.spec, call.number is F64, stream, *chosen
+    )
+    return found
+
+
+def one_series(reference: Any, layout: Layout) -> Any:
+    """A single series as an array of one."""
+    if isinstance(reference, (list, tuple)) or reference.ndim not in (1, 2):
+        axes = "[channels, length]" if layout == "channels_first" else "[length, channels]"
+        shape = getattr(reference, "shape", "a list")
+        raise ValueError(f"reference must be one series, [length] or {axes}; got {list(shape)}")
+    return reference[None]
+
+
+def normalize(place: str, x: Any, dtype: Any, layout: Layout, lengths: Any, padding: Padding) -> Any:
+    """Series z-normalised, in the form of `x`."""
+    if lengths is not None or padding is not None or isinstance(x, (list, tuple)):
+        raise ValueError(f"on {place}, series of different lengths are not normalised: pass x.cpu()")
+    call = prepared(place, [("x", x, None, None)], "dtw", None, {}, dtype=dtype, layout=layout)
+    view, library = call.batches[0].view, call.library
+    # Univariate series, one after the other.
+    values = library.packed(call.batches[0].array.swapaxes(1, 2), call.number)
+    count, length, channels = view.shape
+    out = call.empty(count, channels, length)
+    addresses = [library.address(array) for array in (values, out)]
+    stream = library.stream(call.ordinal)
+    call.gpu.z_normalize(*addresses, count * channels, length, call.number is F64, stream)
+    if len(x.shape) == 2:
+        return out[:, 0]
+    return out if layout == "channels_first" else out.swapaxes(1, 2)

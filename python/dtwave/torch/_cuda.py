@@ -1,0 +1,101 @@
+"""Soft-DTW and its gradients on an NVIDIA GPU: tensors are read and written there, on PyTorch's current stream.
+
+A call waits for nothing, and its scratch comes from PyTorch's caching allocator. So it may be recorded into a CUDA
+graph, after one like call that is not recorded. Values are not looked at.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dtwave import _libraries, _native, _options, _resident
+
+from ._bands import from_text
+
+__all__ = ["soft_dtw"]
+
+_NUMBERS: dict[Any, np.dtype[Any]] = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
+
+
+@lru_cache(maxsize=64)
+def _spec(key: str, gamma: float, band: str) -> _native.Spec:
+    return _native.Spec(key, {"gamma": gamma}, from_text(band))
+
+
+def _batch(name: str, series: Tensor, lengths: Tensor | None) -> _resident.Batch:
+    view = _libraries.library_of(series, name).view(series, name)
+    if lengths is None:
+        return _resident.Batch(view, name)
+    # Lengths on a GPU come here, which waits for them.
+    counted = lengths.tolist()
+    for s, length in enumerate(counted):
+        if not 1 <= length <= series.shape[1]:
+            raise ValueError(
+                f"the length of series {s} of {name} must be from 1 to {series.shape[1]}, got {length}"
+            )
+    return _resident.Batch(view, name, counted)
+
+
+def soft_dtw(
+    x: Tensor,
+    y: Tensor,
+    lengths_x: Tensor | None,
+    lengths_y: Tensor | None,
+    gamma: float,
+    band: str,
+    divergence: bool,
+    wants: tuple[bool, bool],
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Values `[batch]` and the gradients that are wanted, in the shapes of `x` and `y`, 0 at padding."""
+    # Kernels of gradients read packed series; padded ones begin at points, whatever the strides.
+    x, y = x.detach().contiguous(), y.detach().contiguous()
+    ordinal = x.get_device()
+    library = _libraries.library_of(x, "x")
+    gpu = _resident.gpu_of(ordinal, _options.DEFAULT_MEMORY_LIMIT)
+    a, b = _batch("x", x, lengths_x), _batch("y", y, lengths_y)
+
+    def call(key: str) -> _resident.Call:
+        return _resident.Call(library, ordinal, gpu, _spec(key, gamma, band), _NUMBERS[x.dtype], [a, b])
+
+    values = x.new_empty(x.shape[0])
+    if divergence or not any(wants):
+        call("soft_dtw_divergence" if divergence else "soft_dtw").distances([a, b], "zipped", values)
+    if not any(wants):
+        return values, None, None
+    soft = call("soft_dtw")
+    # Of a divergence, the values are there already.
+    _, to_x, to_y = _gradients(soft, (x, y), (a, b), x.new_empty(x.shape[0]) if divergence else values)
+    if not divergence:
+        return values, to_x, to_y
+    # Less half of the distance of each series to itself.
+    if wants[0]:
+        _, left, right = _gradients(soft, (x, x), (a, a), x.new_empty(x.shape[0]))
+        to_x.sub_(left.add_(right), alpha=0.5)
+    if wants[1]:
+        _, left, right = _gradients(soft, (y, y), (b, b), x.new_empty(x.shape[0]))
+        to_y.sub_(left.add_(right), alpha=0.5)
+    return values, to_x, to_y
+
+
+def _gradients(
+    call: _resident.Call, series: tuple[Tensor, Tensor], sides: tuple[_resident.Batch, _resident.Batch], values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Values of Soft-DTW, and the gradients to both sides."""
+    outputs = [
+        torch.empty_like(each) if side.lengths is None else torch.zeros_like(each)
+        for each, side in zip(series, sides)
+    ]
+    call.gpu.gradients(
+        *(call.side(side) for side in sides),
+        call.spec,
+        values.dtype == torch.float64,
+        call.library.stream(call.ordinal),
+        (values.data_ptr(), outputs[0].data_ptr(), outputs[1].data_ptr()),
+        call.lend,
+    )
+    return values, outputs[0], outputs[1]

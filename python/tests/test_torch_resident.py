@@ -1,0 +1,77 @@
+"""Soft-DTW of tensors on a GPU that is pretended: the operator for GPUs gives what the one for the CPU gives."""
+
+import pretend
+import pytest
+from optional import need
+
+from dtwave import _libraries, _resident
+
+torch = need("torch")
+_cuda = need("dtwave.torch._cuda")
+_operators = need("dtwave.torch._operators")
+
+
+class OnHost(_libraries.Torch):
+    """PyTorch, whose pool is the host's memory."""
+
+    def stream(self, ordinal):
+        return 0
+
+    def empty(self, shape, number, ordinal):
+        return torch.empty(shape, dtype=self.dtypes[number])
+
+    def lend(self, size, ordinal):
+        block = torch.empty(size, dtype=torch.uint8)
+        return block.data_ptr(), block
+
+
+@pytest.fixture(autouse=True)
+def pretended(monkeypatch):
+    library, gpu = OnHost(torch), pretend.Gpu(0, 1 << 30)
+    monkeypatch.setattr(_libraries, "library_of", lambda value, name: library)
+    monkeypatch.setattr(_resident, "gpu_of", lambda ordinal, memory_limit: gpu)
+
+
+def pairs(number=torch.float64):
+    torch.manual_seed(3)
+    return torch.randn(4, 9, 2, dtype=number), torch.randn(4, 7, 2, dtype=number)
+
+
+@pytest.mark.parametrize("number", [torch.float32, torch.float64])
+@pytest.mark.parametrize("band", ["full", '["sakoe_chiba", 3]'])
+@pytest.mark.parametrize("divergence", [False, True])
+@pytest.mark.parametrize("lengths", [(None, None), ([9, 3, 5, 8], None), ([9, 3, 5, 8], [7, 4, 3, 6])])
+def test_values_and_gradients_are_those_of_the_cpu(lengths, divergence, band, number):
+    x, y = pairs(number)
+    lengths_x, lengths_y = (None if given is None else torch.tensor(given) for given in lengths)
+    spec = (_operators.DIVERGENCE if divergence else "") + band
+    for wants in range(4):
+        given = x, y, lengths_x, lengths_y, 0.7, spec, wants
+        expected = torch.ops.dtwave.soft_dtw(*given)
+        found = _operators._on_cuda(*given)
+        for one, other in zip(found, expected, strict=True):
+            assert one.shape == other.shape and one.dtype == other.dtype
+            assert torch.allclose(one, other, rtol=1e-4 if number == torch.float32 else 1e-10)
+    # Padding is not read.
+    if lengths_x is not None:
+        for s, length in enumerate(lengths[0]):
+            x[s, length:] = torch.nan
+        found = _operators._on_cuda(x, y, lengths_x, lengths_y, 0.7, spec, 3)
+        assert all(torch.allclose(one, other, rtol=1e-4) for one, other in zip(found, expected))
+
+
+def test_strides_and_no_pairs():
+    x, y = pairs()
+    turned = x.transpose(0, 1).contiguous().transpose(0, 1)
+    given = y, None, None, 0.7, "full", 3
+    for one, other in zip(_operators._on_cuda(turned, *given), _operators._on_cuda(x, *given)):
+        assert torch.equal(one, other)
+    values, unit_x, unit_y = _operators._on_cuda(x[:0], y[:0], None, None, 0.7, "full", 3)
+    assert values.shape == (0,) and unit_x.shape == (0, 9, 2) and unit_y.shape == (0, 7, 2)
+
+
+def test_lengths_that_do_not_fit():
+    x, y = pairs()
+    for lengths in ([9, 3, 5, 10], [0, 3, 5, 9]):
+        with pytest.raises(ValueError, match=r"the length of series . of x must be from 1 to 9, got"):
+            _operators._on_cuda(x, y, torch.tensor(lengths), None, 0.7, "full", 3)
