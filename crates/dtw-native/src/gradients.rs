@@ -6,7 +6,7 @@ use std::ops::Range;
 use dtw_core::{
     Error, Gradients, Measure, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, Task, bail_invalid,
 };
-use dtw_kernels::params;
+use dtw_kernels::params::{self, TILE};
 use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, tiles};
 
 use crate::Machine;
@@ -18,6 +18,12 @@ use crate::scratch::Region;
 use crate::side::{Preparation, Prepared};
 use crate::state::NativePlan;
 use crate::sweep::Job;
+
+/// Strips for each multiprocessor that keep it busy.
+const STRIPS_AT_ONCE: u64 = 6;
+
+/// Edges of a launch may take so much, however few strips would be enough.
+const ENOUGH_BYTES: u64 = 128 << 20;
 
 /// Where the results of zipped pairs go, pair by pair as the batches have them.
 struct Results<'a, T> {
@@ -306,7 +312,11 @@ impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
             return Err(self.budget.exceeded(&what, bytes, self.share));
         }
         let cells = n as u64 * m as u64;
-        Ok(tiles(chunk, self.share / bytes, launch_tasks(cells, self.engine.sweeper.multiprocessors)))
+        // More at once would not be faster, only take more memory.
+        let multiprocessors = u64::from(self.engine.sweeper.multiprocessors);
+        let enough = (STRIPS_AT_ONCE * multiprocessors).div_ceil(n.div_ceil(TILE as usize) as u64);
+        let at_once = (self.share / bytes).min((ENOUGH_BYTES / bytes).max(enough));
+        Ok(tiles(chunk, at_once, launch_tasks(cells, self.engine.sweeper.multiprocessors)))
     }
 }
 

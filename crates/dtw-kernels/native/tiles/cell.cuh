@@ -11,6 +11,7 @@
 #pragma once
 
 #include "../recurrence/arithmetic.cuh"
+#include "../vendor/block.cuh"
 
 namespace dtw {
 
@@ -40,20 +41,23 @@ struct SoftShares {
 template <class T>
 DTW_DEVICE SoftCell<T> soft_combine(SoftCell<T> diagonal, SoftCell<T> up, SoftCell<T> left, T whole, T factor,
                                     SoftShares<T>& shares, T& sum) {
-    const T least = min_(min_(diagonal.exponent, up.exponent), left.exponent);
+    // What is there first comes first.
+    const T least = least_of(least_of(diagonal.exponent, up.exponent), left.exponent);
     shares.diagonal = diagonal.mantissa * soft_weight(least - diagonal.exponent);
     shares.up = up.mantissa * soft_weight(least - up.exponent);
     shares.left = left.mantissa * soft_weight(least - left.exponent);
     sum = shares.diagonal + shares.up + shares.left;
-    return {min_(least + whole, soft_never<T>()), sum * factor};
+    return {least_of(least + whole, soft_never<T>()), sum * factor};
 }
 
 // The same number with a mantissa in [1, 2).
 template <class T>
 DTW_DEVICE void settle(SoftCell<T>& cell) {
-    const T shift = exponent_of(cell.mantissa);
-    cell.mantissa *= pow2(-shift);
-    cell.exponent -= shift;
+    using Bits = typename Limits<T>::Bits;
+    constexpr Bits kFraction = (static_cast<Bits>(1) << Limits<T>::kMantissaBits) - 1;
+    const Bits bits = bits_of(cell.mantissa);
+    cell.exponent -= exponent_of(cell.mantissa);
+    cell.mantissa = from_bits((bits & kFraction) | static_cast<Bits>(Limits<T>::kBias) << Limits<T>::kMantissaBits);
 }
 
 // The same number where exponents are counted from another base.

@@ -53,37 +53,35 @@ DTW_DEVICE TileEdges<T> kept_edges(const Soft& p, uint64_t k, uint32_t strip, ui
 }
 
 // Sweeps a tile back by one warp. `inflow` is what flows into the last row of the lane's two columns, and afterwards
-// what the first row hands up. `edge` holds what the tile to the right hands to each row: from its own row, then from
-// the row below; afterwards what this tile hands on.
+// what the first row hands up. `from` holds what the tile to the right hands to each row: from its own row, then from
+// the row below; what this tile hands on goes to `to`, likewise.
 template <class T>
-DTW_DEVICE void sweep_back(T* diagonals, const T* ups, const T* lefts, uint32_t rows, T (&inflow)[2], T* edge) {
+DTW_DEVICE void sweep_back(T* diagonals, const T* ups, const T* lefts, uint32_t rows, T (&inflow)[2], const T* from,
+                           T* to) {
     const uint32_t inside = static_cast<uint32_t>(lane());
     T to_left = T(0), to_corner = T(0);
+    DTW_UNROLL4
     for (uint32_t t = 0; t < rows + 31; ++t) {
         const uint32_t done = t - (31 - inside);  // wraps round before the last row
         const bool active = done < rows;
-        const uint32_t row = active ? rows - 1 - done : 0;
+        const uint32_t row = active ? rows - 1 - done : 0, place = row * kTileStride + 2 * inside;
+        const Two<T> diagonal = two(diagonals + place), up = two(ups + place), left = two(lefts + place);
+        const T entering = from[row], at_corner = from[kTile + row];
         T from_right = shift_down<32>(to_left), from_corner = shift_down<32>(to_corner);
-        from_right = inside == 31 ? edge[row] : from_right;
-        from_corner = inside == 31 ? edge[kTile + row] : from_corner;
-        const uint32_t place = row * kTileStride + 2 * inside;
+        from_right = inside == 31 ? entering : from_right;
+        from_corner = inside == 31 ? at_corner : from_corner;
         const T second = inflow[1] + from_right;
-        const T first = fma_(second, lefts[place + 1], inflow[0]);
-        const T up_second = fma_(second, ups[place + 1], from_corner);
-        const T up_first = fma_(second, diagonals[place + 1], first * ups[place]);
+        const T first = fma_(second, left.v[1], inflow[0]);
+        to_left = first * left.v[0];
+        to_corner = first * diagonal.v[0];
+        inflow[0] = active ? fma_(second, diagonal.v[1], first * up.v[0]) : inflow[0];
+        inflow[1] = active ? fma_(second, up.v[1], from_corner) : inflow[1];
         if (active) {
-            to_left = first * lefts[place];
-            to_corner = first * diagonals[place];
-            inflow[0] = up_first;
-            inflow[1] = up_second;
-            diagonals[place] = first;
-            diagonals[place + 1] = second;
+            two(diagonals + place) = {{first, second}};
         }
-        // What lane 0 hands on takes the place of what lane 31 has read 31 steps before.
-        sync();
         if (active && inside == 0) {
-            edge[row] = to_left;
-            edge[kTile + row] = to_corner;
+            to[row] = to_left;
+            to[kTile + row] = to_corner;
         }
     }
 }
@@ -118,10 +116,11 @@ DTW_DEVICE void soft_backward(const Soft& p) {
         uint32_t* passed = p.progress + k * p.down + strip;
         uint32_t* added = p.added + k * p.down + strip;
         fill_bounds(memory, band, strip);
-        T* edge = memory.edges[2];
+        // What the tile before has handed on, and what this one hands on, take turns.
+        T *from = memory.edges[2], *to = memory.edges[4];
         if (thread() < kTile) {
-            edge[thread()] = T(0);
-            edge[kTile + thread()] = T(0);
+            from[thread()] = T(0);
+            from[kTile + thread()] = T(0);
         }
         for (uint32_t c = own.last + 1; c-- > own.first;) {
             const uint32_t done = p.across - c, j0 = c * kTile;
@@ -139,18 +138,17 @@ DTW_DEVICE void soft_backward(const Soft& p) {
                     left[kTile + 2 * inside + q] = edges.left[q].mantissa;
                 }
                 sync();
-                const auto record = [&](uint32_t row, const SoftShares<T>(&shares)[2], const T(&sums)[2]) {
-                    DTW_UNROLL
-                    for (int q = 0; q < 2; ++q) {
-                        const uint32_t place = row * kTileStride + 2 * inside + q;
-                        const T whole = T(1) / sums[q];
-                        memory.cells[0][place] = shares[q].diagonal * whole;
-                        memory.cells[1][place] = shares[q].up * whole;
-                        memory.cells[2][place] = shares[q].left * whole;
+                const auto record = [&](bool active, uint32_t place, const SoftShares<T>(&shares)[2],
+                                        const T(&sums)[2]) {
+                    const T of_first = reciprocal(sums[0]), of_second = reciprocal(sums[1]);
+                    if (active) {
+                        two(memory.cells[0] + place) = {{shares[0].diagonal * of_first, shares[1].diagonal * of_second}};
+                        two(memory.cells[1] + place) = {{shares[0].up * of_first, shares[1].up * of_second}};
+                        two(memory.cells[2] + place) = {{shares[0].left * of_first, shares[1].left * of_second}};
                     }
                 };
-                const auto ignore = [](uint32_t, SoftCell<T>) {};
-                sweep_tile(memory.cells[0], memory.cells[1], rows, edges, left, record, ignore);
+                // The last column is known already.
+                sweep_tile(memory.cells[0], memory.cells[1], rows, edges, left, to, record);
                 sync();
                 if (is_handed) {
                     if (inside == 0) {
@@ -165,7 +163,8 @@ DTW_DEVICE void soft_backward(const Soft& p) {
                     inflow[q] = is_handed ? load_fresh(handed + q) : T(0);
                     inflow[q] = is_last && j0 + 2 * inside + q + 1 == task.m ? T(1) : inflow[q];
                 }
-                sweep_back(memory.cells[0], memory.cells[1], memory.cells[2], rows, inflow, edge);
+                sweep_back(memory.cells[0], memory.cells[1], memory.cells[2], rows, inflow, from,
+                           to);
                 sync();
                 DTW_UNROLL
                 for (int q = 0; q < 2; ++q) {
@@ -173,13 +172,16 @@ DTW_DEVICE void soft_backward(const Soft& p) {
                 }
                 if (hands_corner) {
                     handed[-kTile] = T(0);
-                    handed[1 - kTile] = inside == 31 ? edge[kTile] : T(0);
+                    handed[1 - kTile] = inside == 31 ? to[kTile] : T(0);
                 }
                 sync();
                 if (inside == 0) {
                     store_release(passed, hands_corner ? done + 1 : done);
                 }
             }
+            T* handed_on = to;
+            to = from;
+            from = handed_on;
             sync_block();
             if (p.alignment) {
                 T* alignment = static_cast<T*>(p.alignment);

@@ -124,6 +124,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
                 const uint32_t row = 2 * inside + q;
                 if (!is_first && row < rows) {
                     edges.left[q] = {left[row], left[kTile + row]};
+                    settle(edges.left[q]);
                 }
             }
             corner = {broadcast(edges.up[1].exponent, 31), broadcast(edges.up[1].mantissa, 31)};
@@ -136,13 +137,8 @@ DTW_DEVICE void soft_forward(const Soft& p) {
                 left[kTile + 2 * inside + q] = edges.left[q].mantissa;
             }
             sync();
-            const auto ignore = [](uint32_t, const SoftShares<T>(&)[2], const T(&)[2]) {};
-            const auto keep = [&](uint32_t row, SoftCell<T> cell) {
-                settle(cell);
-                right[row] = cell.exponent;
-                right[kTile + row] = cell.mantissa;
-            };
-            sweep_tile(memory.cells[0], memory.cells[1], rows, edges, left, ignore, keep);
+            const auto ignore = [](bool, uint32_t, const SoftShares<T>(&)[2], const T(&)[2]) {};
+            sweep_tile(memory.cells[0], memory.cells[1], rows, edges, left, right, ignore);
             sync();
             const uint64_t number = tile_number(p, k, strip, c);
             if (inside == 0) {
@@ -155,6 +151,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
                 for (int q = 0; q < 2; ++q) {
                     const uint32_t row = 2 * inside + q;
                     cells[q] = row < rows ? SoftCell<T>{right[row], right[kTile + row]} : never_cell<T>();
+                    settle(cells[q]);
                 }
                 store_edge(p.rights, number, cells);
             }

@@ -37,11 +37,21 @@ DTW_DEVICE Four<T>& four(T* p) { return *reinterpret_cast<Four<T>*>(p); }
 template <class T>
 DTW_DEVICE const Four<T>& four(const T* p) { return *reinterpret_cast<const Four<T>*>(p); }
 
+// Two, likewise.
+template <class T>
+struct alignas(2 * sizeof(T)) Two {
+    T v[2];
+};
+template <class T>
+DTW_DEVICE Two<T>& two(T* p) { return *reinterpret_cast<Two<T>*>(p); }
+template <class T>
+DTW_DEVICE const Two<T>& two(const T* p) { return *reinterpret_cast<const Two<T>*>(p); }
+
 // What a block shares: kLayers numbers for each cell of a tile, and its edges.
 template <class T, int kLayers>
 struct alignas(16) TileMemory {
     T cells[kLayers][kTile * kTileStride];
-    T edges[4][kTile];
+    T edges[6][kTile];
     Range bounds[kTile];
     uint64_t ticket;
     uint64_t reserved;
@@ -90,15 +100,29 @@ DTW_DEVICE void fill_bounds(Memory& memory, const Band& band, uint32_t strip) {
 }
 
 // 64 points from `first` to staged[channel * kTileStride + point], `width` channels from `channel`. Behind the last
-// point it is repeated.
+// point it is repeated. A warp takes four points and eight channels at a time, which all go to different banks; all
+// that a thread reads is on its way before anything is written.
 template <class T>
 DTW_DEVICE void stage_channels(T* staged, const T* values, uint32_t length, uint32_t channels, uint32_t first,
                                uint32_t channel, uint32_t width) {
-    const uint32_t wide = width > 16 ? 32 : width > 8 ? 16 : width > 4 ? 8 : 4;
-    for (uint32_t e = thread(); e < kTile * wide; e += 128) {
-        const uint32_t c = e % wide, point = e / wide, i = min_(first + point, length - 1);
-        if (c < width) {
-            staged[c * kTileStride + point] = values[static_cast<uint64_t>(i) * channels + channel + c];
+    const uint32_t inside = thread() % 32, c = inside % 8, point = thread() / 32 * 4 + inside / 8;
+    T held[kStaged / 8][4];
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        const uint64_t i = min_(first + point + 16 * q, length - 1);
+        const T* from = values + i * channels + channel + c;
+        DTW_UNROLL
+        for (int g = 0; g < kStaged / 8; ++g) {
+            held[g][q] = c + 8 * g < width ? from[8 * g] : T(0);
+        }
+    }
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        DTW_UNROLL
+        for (int g = 0; g < kStaged / 8; ++g) {
+            if (8u * g < width) {
+                staged[(c + 8 * g) * kTileStride + point + 16 * q] = held[g][q];
+            }
         }
     }
 }
@@ -221,48 +245,51 @@ DTW_DEVICE void rebase(TileEdges<T>& edges, double above, double of_corner, doub
     edges.corner.exponent = rebased(edges.corner.exponent, of_corner - edges.base);
 }
 
+// Steps between two that settle.
+constexpr uint32_t kSettle = 16;
+
 // Sweeps `rows` rows of a tile by one warp: lane l has columns 2 l and 2 l + 1 and takes row t - l at step t. Its last
-// cells are in edges.up afterwards. `each(row, shares, sums)` is called for each row of a lane, with those of its two
-// cells; `right(row, cell)` by lane 31 for the last cell of each row. `left` holds the exponents of the left edge, then
-// its mantissas.
-template <class T, class Each, class Right>
+// cells are in edges.up afterwards. `left` holds the exponents of the left edge, then its mantissas; the last cell of
+// each row goes to `right`, likewise, not settled. `each(active, place, shares, sums)` is called at every step for the
+// two cells of a lane, which lie at `place` and behind it if the lane is active, that is, has a row.
+template <class T, class Each>
 DTW_DEVICE void sweep_tile(const T* wholes, const T* factors, uint32_t rows, TileEdges<T>& edges, const T* left,
-                           const Each& each, const Right& right) {
+                           T* right, const Each& each) {
     const uint32_t inside = static_cast<uint32_t>(lane());
     SoftCell<T> before{shift_up<32>(edges.up[1].exponent), shift_up<32>(edges.up[1].mantissa)};
     before = inside == 0 ? edges.corner : before;
     SoftCell<T> first = edges.up[0], second = edges.up[1];
-    const uint32_t steps = rows + 31;
-    for (uint32_t t = 0; t < steps; ++t) {
-        const uint32_t row = t - inside;  // wraps round before the first
-        const bool active = row < rows;
-        const uint32_t at = active ? row : 0;
-        SoftCell<T> beside{shift_up<32>(second.exponent), shift_up<32>(second.mantissa)};
-        beside = inside == 0 ? SoftCell<T>{left[at], left[kTile + at]} : beside;
-        const uint32_t place = at * kTileStride + 2 * inside;
-        SoftShares<T> shares[2];
-        T sums[2];
-        const SoftCell<T> a =
-            soft_combine(before, first, beside, wholes[place], factors[place], shares[0], sums[0]);
-        const SoftCell<T> b =
-            soft_combine(first, second, a, wholes[place + 1], factors[place + 1], shares[1], sums[1]);
-        if (active) {
-            each(row, shares, sums);
-            if (inside == 31) {
-                right(row, b);
+    for (uint32_t from = 0; from < rows + 31; from += kSettle) {
+        DTW_UNROLL4
+        for (uint32_t step = 0; step < kSettle; ++step) {
+            const uint32_t row = from + step - inside;  // wraps round before the first
+            const bool active = row < rows;
+            const uint32_t at = active ? row : 0, place = at * kTileStride + 2 * inside;
+            const Two<T> whole = two(wholes + place), factor = two(factors + place);
+            const SoftCell<T> entering{left[at], left[kTile + at]};
+            SoftCell<T> beside{shift_up<32>(second.exponent), shift_up<32>(second.mantissa)};
+            beside.exponent = inside == 0 ? entering.exponent : beside.exponent;
+            beside.mantissa = inside == 0 ? entering.mantissa : beside.mantissa;
+            SoftShares<T> shares[2];
+            T sums[2];
+            const SoftCell<T> a = soft_combine(before, first, beside, whole.v[0], factor.v[0], shares[0], sums[0]);
+            const SoftCell<T> b = soft_combine(first, second, a, whole.v[1], factor.v[1], shares[1], sums[1]);
+            each(active, place, shares, sums);
+            if (active && inside == 31) {
+                right[at] = b.exponent;
+                right[kTile + at] = b.mantissa;
             }
+            first.exponent = active ? a.exponent : first.exponent;
+            first.mantissa = active ? a.mantissa : first.mantissa;
+            second.exponent = active ? b.exponent : second.exponent;
+            second.mantissa = active ? b.mantissa : second.mantissa;
+            before.exponent = active ? beside.exponent : before.exponent;
+            before.mantissa = active ? beside.mantissa : before.mantissa;
         }
-        first = active ? a : first;
-        second = active ? b : second;
-        before = active ? beside : before;
-        if (t % 16 == 15) {
-            settle(first);
-            settle(second);
-            settle(before);
-        }
+        settle(first);
+        settle(second);
+        settle(before);
     }
-    settle(first);
-    settle(second);
     edges.up[0] = first;
     edges.up[1] = second;
 }

@@ -7,7 +7,18 @@ DTW_DEVICE uint32_t thread() { return threadIdx.x; }
 DTW_DEVICE void sync_block() { __syncthreads(); }
 DTW_DEVICE void* shared_memory() {
     extern __shared__ uint4 dtw_shared[];
-    return dtw_shared;
+    // Hides where the address comes from: else it is worked out anew in every step of a loop.
+    uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(dtw_shared));
+    asm volatile("" : "+r"(address));
+    return __cvta_shared_to_generic(address);
 }
+DTW_DEVICE float least_of(float a, float b) { return fminf(a, b); }
+DTW_DEVICE double least_of(double a, double b) { return a < b ? a : b; }
+DTW_DEVICE float reciprocal(float v) {
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+    return __fmaf_rn(r, __fmaf_rn(-v, r, 1.0f), r);
+}
+DTW_DEVICE double reciprocal(double v) { return 1.0 / v; }
 
 }  // namespace dtw
