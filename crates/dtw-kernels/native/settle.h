@@ -17,6 +17,8 @@ struct Settle {
     const uint32_t* classes_y;   // of each column; null: all 0
     const double* log_paths;     // class of x * classes + class of y: logarithm of the number of paths
     const double* divergences;   // likewise: what a divergence has too much
+    const double* least;         // likewise: the least logarithm that keeps its digits. Not null: `second` is judged,
+                                 // and the excess of what kept its digits goes to `out`, a tile as well, else NaN
     uint64_t tile_stride;        // numbers from row to row of the tile
     uint64_t out_stride;         // numbers from row to row of `out`
     uint64_t row, column;        // of the tile's first pair, in `out`

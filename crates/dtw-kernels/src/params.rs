@@ -249,6 +249,9 @@ params! {
         log_paths: u64,
         /// Likewise: what a divergence has too much.
         divergences: u64,
+        /// Likewise: the least logarithm that keeps its digits. Not null: `second` is judged, and the excess of what
+        /// kept its digits goes to `out`, a tile as well, else NaN.
+        least: u64,
         /// Numbers from row to row of the tile.
         tile_stride: u64,
         /// Numbers from row to row of `out`.

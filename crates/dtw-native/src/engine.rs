@@ -127,6 +127,13 @@ impl<T: Number, M: Machine> Engine<T, M> {
             + self.host.capacity() * size_of::<T>()
     }
 
+    /// Room for the results of a tile in a slot; where it is.
+    pub(crate) fn reserve_slot(&mut self, slot: usize, tile: &Rect) -> Result<u64> {
+        let region = &mut self.out[slot];
+        region.reserve(&self.machine, tile.outputs() * size_of::<T>())?;
+        Ok(region.address())
+    }
+
     /// Where the results of a tile are that was swept into this slot.
     pub(crate) fn slot(&self, slot: usize) -> u64 {
         self.out[slot].address()
@@ -204,6 +211,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
             engine: self,
             functor: pass.functor,
             before: None,
+            only_missing: false,
             preparation,
             sources: [Source::Host(x), Source::Host(y)],
             place: None,
@@ -236,6 +244,8 @@ pub(crate) struct Distances<'a, T: Number, M: Machine> {
     pub(crate) preparation: Preparation,
     /// Of rows and columns.
     pub(crate) sources: [Source<'a, T, M>; 2],
+    /// Only results that are NaN in their slot are wanted.
+    pub(crate) only_missing: bool,
     /// Where all results have their place on the device; `None`: those of a tile go to its slot.
     pub(crate) place: Option<u64>,
 }
@@ -276,10 +286,9 @@ impl<T: Number, M: Machine> Device for Distances<'_, T, M> {
 
 impl<T: Number, M: Machine> Fetch<T> for Distances<'_, T, M> {
     fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, slot: usize) -> Result<bool> {
-        let region = &mut self.engine.out[slot];
-        region.reserve(&self.engine.machine, tile.outputs() * size_of::<T>())?;
+        let address = self.engine.reserve_slot(slot, tile)?;
         let first = (tile.rows.start, tile.columns.start);
-        let to = Place { address: region.address(), first, stride: tile.stride() };
+        let to = Place { address, first, stride: tile.stride() };
         self.sweep_tile(pairs, tile, to)
     }
 
@@ -399,7 +408,7 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
             out_stride: to.stride,
             cells: pairs.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
             keeps_edges: false,
-            only_missing: self.before.is_some(),
+            only_missing: self.only_missing || self.before.is_some(),
             last_row: 0,
         }
     }

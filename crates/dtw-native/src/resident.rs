@@ -34,7 +34,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ///
     /// Nobody looks at the values between two sweeps. So if some pair's lengths and band leave few paths, all results
     /// of Soft-DTW and the alignment kernel come from the sweep that keeps their digits at any γ, which is slower;
-    /// pairs that it gives up, at small γ, come from the usual one. A divergence takes both sweeps, of all pairs.
+    /// pairs that it gives up, at small γ, come from the usual one. For a divergence the device judges by itself which
+    /// pairs need a second sweep.
     ///
     /// # Errors
     /// [`Error::Invalid`] where shapes do not fit the problem; [`Error::OutOfMemory`] where not even one series of each
@@ -92,6 +93,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             engine: &mut self.engine,
             functor: self.functor,
             before,
+            only_missing: false,
             preparation,
             sources: [Source::Device(x, layout_x), Source::Device(y, layout_y)],
             place: Some(out),

@@ -1,8 +1,8 @@
 //! Results on the device that several sweeps make together: one channel after the other, or the terms of a divergence.
 //!
 //! What [`dtw_core::PassResults`] does on the host, a kernel does here ([`params::Settle`]). Each tile is swept into a
-//! slot, and goes from there to its places. Of a divergence a tile is swept twice, for its excess and for its values,
-//! since nobody looks which pairs the first sweep gave up.
+//! slot, and goes from there to its places. Of a divergence, a kernel judges which values of a plain sweep have kept
+//! the digits of their excess; a second sweep computes the excess of the others.
 
 use dtw_core::{Measure, Pairing, Result};
 use dtw_kernels::params::{self, Params};
@@ -123,24 +123,31 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             engine: &mut self.engine,
             functor: self.functor,
             before: None,
+            only_missing: false,
             preparation,
             sources: [Source::Device(x, layout_x), Source::Device(y, layout_y)],
             place: None,
         };
         let plain = self.functor;
+        let kernel = catalog::other(Pass::Settle, "settle", T::DTYPE.name(), false);
+        let kernel = kernel.expect("permutations.toml lists it");
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            device.functor = excess.unwrap_or(plain);
-            device.sweep(pairs, tile, FIRST)?;
+            let blocks = blocks_for((tile.outputs() as u64).div_ceil(32));
             let mut p = placed(settle, tile);
-            p.first = device.engine.slot(FIRST);
-            if excess.is_some() {
-                device.functor = plain;
-                device.sweep(pairs, tile, SECOND)?;
-                p.second = device.engine.slot(SECOND);
-            }
-            let kernel = catalog::other(Pass::Settle, "settle", T::DTYPE.name(), false);
-            let kernel = kernel.expect("permutations.toml lists it");
-            machine.launch(kernel, p.bytes(), blocks_for((tile.outputs() as u64).div_ceil(32)))
+            let Some(excess) = excess else {
+                device.sweep(pairs, tile, FIRST)?;
+                p.first = device.engine.slot(FIRST);
+                return machine.launch(kernel, p.bytes(), blocks);
+            };
+            (device.functor, device.only_missing) = (plain, false);
+            device.sweep(pairs, tile, SECOND)?;
+            p.second = device.engine.slot(SECOND);
+            let first = device.engine.reserve_slot(FIRST, tile)?;
+            machine.launch(kernel, params::Settle { out: first, ..p }.bytes(), blocks)?;
+            (device.functor, device.only_missing) = (excess, true);
+            device.sweep(pairs, tile, FIRST)?;
+            (p.first, p.least) = (first, 0);
+            machine.launch(kernel, p.bytes(), blocks)
         })
     }
 }

@@ -10,6 +10,11 @@ use crate::Machine;
 use crate::layout::Layout;
 use crate::scratch::Region;
 
+/// The least logarithm of `Z` that keeps the digits of a result: as `dtw_core::SoftResult` has it for a plain sweep.
+fn least_logarithm(n: usize, m: usize) -> f64 {
+    ((n + m) as f64).sqrt()
+}
+
 /// What is needed on the device; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Together<M: Machine> {
@@ -44,8 +49,8 @@ impl<M: Machine> Together<M> {
 pub(crate) struct Classes<M: Machine> {
     of_series: [Region<M>; 2],
     known_series: [Vec<u32>; 2],
-    numbers: [Region<M>; 2],
-    known_numbers: [Vec<f64>; 2],
+    numbers: [Region<M>; 3],
+    known_numbers: [Vec<f64>; 3],
 }
 
 impl<M: Machine> Default for Classes<M> {
@@ -54,7 +59,7 @@ impl<M: Machine> Default for Classes<M> {
             of_series: std::array::from_fn(|_| Region::lasting()),
             known_series: [Vec::new(), Vec::new()],
             numbers: std::array::from_fn(|_| Region::lasting()),
-            known_numbers: [Vec::new(), Vec::new()],
+            known_numbers: std::array::from_fn(|_| Vec::new()),
         }
     }
 }
@@ -64,7 +69,8 @@ impl<M: Machine> Classes<M> {
         self.of_series.iter().chain(&self.numbers).map(Region::bytes).sum()
     }
 
-    /// Tells the device the logarithms of the numbers of paths and, if asked, what a divergence has too much.
+    /// Tells the device the logarithms of the numbers of paths, the least ones that keep their digits and, if asked,
+    /// what a divergence has too much.
     pub(crate) fn tell(
         &mut self,
         machine: &M,
@@ -97,9 +103,10 @@ impl<M: Machine> Classes<M> {
             (of_x, of_y) = (classes(x, &distinct_x), classes(y, &distinct_y));
             p.classes = distinct_y.len() as u32;
         }
-        let mut numbers = [Vec::new(), Vec::new()];
+        let mut numbers = [Vec::new(), Vec::new(), Vec::new()];
         for (n, m) in lengths {
             numbers[0].push(counts.log(band, n, m)?);
+            numbers[2].push(least_logarithm(n, m));
             if is_divergence {
                 numbers[1].push(counts.divergence(band, n, m)?);
             }
@@ -112,6 +119,7 @@ impl<M: Machine> Classes<M> {
             }
         }
         p.log_paths = self.numbers[0].keep(machine, &numbers[0], &mut self.known_numbers[0])?;
+        p.least = self.numbers[2].keep(machine, &numbers[2], &mut self.known_numbers[2])?;
         if is_divergence {
             p.divergences = self.numbers[1].keep(machine, &numbers[1], &mut self.known_numbers[1])?;
         }

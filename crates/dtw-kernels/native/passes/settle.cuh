@@ -2,6 +2,10 @@
 // together on the way. No sweep's unit includes this header.
 //
 //   for each pair (i, j) of the tile, by a thread:
+//       if judging:                    which values of a plain sweep have kept the digits of their excess?
+//           excess = second / unit + log_paths, in logarithms
+//           out = unit * excess if that is large enough, else NaN: a sweep for the missing ones follows
+//           next pair
 //       result = first
 //       if not finite, and there is a second:     a sum over all paths, given up by the sweep for its excess
 //           result = second + unit * log_paths, at least 0        the excess, from the value of the plain sweep
@@ -26,6 +30,9 @@
 
 namespace dtw {
 
+// How many times its excess a value in float may be: MOST_CANCELLED of dtw-core/src/soft.rs.
+constexpr double kMostCancelled = 8.0;
+
 template <class T>
 DTW_DEVICE void settle(const Settle& p) {
     const bool zipped = p.pairing == kZipped;
@@ -44,9 +51,19 @@ DTW_DEVICE void settle(const Settle& p) {
             continue;
         }
         const uint64_t at = zipped ? r : r * p.tile_stride + c;
-        T result = first[at];
         const uint64_t place = (p.classes_x ? static_cast<uint64_t>(p.classes_x[i]) * p.classes : 0) +
                                (p.classes_y ? p.classes_y[j] : 0);
+        if (p.least) {
+            const double logarithm = static_cast<double>(second[at]) / p.unit;
+            const double excess = logarithm + p.log_paths[place];
+            // What was rounded in a float stays: dtw_core::SoftResult says how much of it may cancel.
+            const double size = logarithm < 0.0 ? -logarithm : logarithm;
+            const bool rounded = sizeof(T) == 4 && size > kMostCancelled * excess;
+            const bool kept = excess >= p.least[place] && !rounded;
+            out[at] = kept ? static_cast<T>(p.unit * excess) : Limits<T>::infinity() - Limits<T>::infinity();
+            continue;
+        }
+        T result = first[at];
         const T magnitude = result < T(0) ? -result : result;
         if (second && !(magnitude < Limits<T>::infinity())) {
             const double excess = static_cast<double>(second[at]) + p.unit * p.log_paths[place];
