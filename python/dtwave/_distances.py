@@ -37,21 +37,24 @@ def distance(
     """Distance of two series.
 
     x, y: one series each, `[length]` or `[length, channels]`. Lengths may differ, numbers of channels may not. (For many
-        series see `pairwise` and `zipped`.)
+        series see `pairwise` and `zipped`.) PyTorch's tensors and CuPy's arrays may be in a GPU's memory.
     measure: a key with the measure's parameters as keywords (`measure="msm", c=0.5`), or an object
         (`dtwave.Msm(c=0.5)`). `dtwave.MEASURES` lists the keys, `help(dtwave.Msm)` the parameters of one.
     band: which points may match. None: all. An int: points up to that many places apart, for series of equal length. A
         float: the same as a fraction of the longer series, 0.1 for 10%. Both are Sakoe-Chiba bands. Or one of
         `SakoeChiba`, `Slanted`, `Itakura` and `Ranges`.
-    device: "cpu" (the default), "cuda" (the first GPU), "cuda:1" (the second).
-    dtype: float32 or float64, in which the call computes; unless given, float32 if both arrays are of it, else float64.
+    device: "cpu" (the default), "cuda" (the first GPU), "cuda:1" (the second). Series in a GPU's memory are computed
+        there: leave it out.
+    dtype: float32 or float64, in which the call computes; unless given, float32 if all values are of it or of a half
+        precision, else float64.
     threads: how many CPU threads compute, at most 1024 (or as many as there are cores); one per core unless given. The
         result does not depend on it.
     memory_limit: bytes of working memory, 1 GiB unless given.
     layout: "channels_first" for series of shape `[channels, length]`.
     times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.
 
-    Returns the distance, in the unit that the measure defines: of dtw the accumulated squared cost, without a root.
+    Returns the distance, in the unit that the measure defines: of dtw the accumulated squared cost, without a root. For
+    series in a GPU's memory it is an array without axes there; the call does not wait for it.
 
     Time: one sweep over the cells, of which there are `len(x) * len(y)`, or those in the band. Memory: linear in the
     lengths.

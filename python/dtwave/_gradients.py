@@ -45,7 +45,8 @@ def gradients(
     Time: two sweeps per pair. Memory: O(√n · m) per pair in flight. Cuturi & Blondel 2017, arXiv 1703.01541; Blondel,
     Mensch & Vert 2021, arXiv 2010.08354.
 
-    Errors: as `distance`; `ValueError` for measures without gradients, `dtwave.DeviceError` on a GPU, which has none yet.
+    Errors: as `distance`; `ValueError` for measures without gradients, `dtwave.DeviceError` for series in a GPU's memory
+    (`dtwave.torch.soft_dtw` takes tensors there).
     """
     a, b = _calls.two(x, y, layout, lengths, padding)
     call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)

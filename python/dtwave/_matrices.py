@@ -104,7 +104,8 @@ def pairwise(
     progress: True shows a progress bar (tqdm's if it is installed).
 
     Returns `[n_x, n_y]` of float32 or float64 (without `y` `[n_x, n_x]`). With an array as `out` it is that array, with
-    a file a read-only memory map of it; with `k` a `Graph`.
+    a file a read-only memory map of it; with `k` a `Graph`. For series in a GPU's memory the matrix is there; `out` is
+    then an array there too, and `k` is an error (see `nearest`).
 
     Time: one sweep per pair. Memory: the matrix; with `out` or `k` only a part of it at a time, of at most half of
     `memory_limit`.

@@ -73,9 +73,9 @@ def soft_dtw(
     computed together with the values and kept for the backward pass; they take as much memory as the tensors. The
     matrix of costs is never stored. Only tensors that require a gradient get one. There is no second derivative.
 
-    On a GPU a call puts its work on PyTorch's current stream and waits for nothing. It may be recorded into a CUDA
-    graph, after one like call that is not recorded. Nobody looks at the values: NaN and infinity give results that mean
-    nothing.
+    On a GPU a call puts its work on PyTorch's current stream and does not wait for it. It may be captured into a CUDA
+    graph, after one such call of the same shapes and arguments. Values are not checked: NaN and infinity give results
+    that mean nothing.
 
     Definitions: docs/measures.md. Cuturi & Blondel 2017, arXiv 1703.01541; for the divergence Blondel, Mensch & Vert
     2021, arXiv 2010.08354.
