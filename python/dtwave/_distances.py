@@ -192,11 +192,12 @@ def nearest(
 
     Returns `Neighbors`: `indices` into x and `distances`, both `[n_y, k]` (without `y` `[n_x, k]`), nearest first. Of
     equal distances the smaller index comes first. Of a similarity (log_gak, lcss with output="length") the largest
-    values are nearest. The distances are `distance(x[i], y[j])`, in this order.
+    values are nearest. The distances are `distance(x[i], y[j])`, in this order. Both arrays are where the series are:
+    in main memory, or in a GPU's.
 
     Time: one sweep per pair. Memory: one tile of the matrix, and k entries per series of y.
 
-    Errors: as `distance`; `ValueError` for a distance that is not finite.
+    Errors: as `distance`; in main memory `ValueError` for a distance that is not finite.
     """
     many = _options.whole("k", k, 1)
     place = _resident.place_of(x=x, y=y)

@@ -45,8 +45,8 @@ def gradients(
     Time: two sweeps per pair. Memory: O(√n · m) per pair in flight. Cuturi & Blondel 2017, arXiv 1703.01541; Blondel,
     Mensch & Vert 2021, arXiv 2010.08354.
 
-    Errors: as `distance`; `ValueError` for measures without gradients, `dtwave.DeviceError` for series in a GPU's memory
-    (`dtwave.torch.soft_dtw` takes tensors there).
+    Errors: as `distance`; `ValueError` for measures without gradients, `dtwave.DeviceError` for series in a GPU's
+    memory (`dtwave.torch.soft_dtw` takes tensors there).
     """
     a, b = _calls.two(x, y, layout, lengths, padding)
     call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
@@ -71,7 +71,7 @@ def normalize(
 ) -> Any:
     """Every series z-normalised, channel by channel: mean 0 and standard deviation 1; a constant channel becomes 0.
 
-    x: series as for `pairwise`.
+    x: series as for `pairwise`; in a GPU's memory one array, without `lengths`.
 
     Returns a copy in the form of `x`; padding becomes NaN. The standard deviation is that of the population (a sum
     divided by the number of points).
