@@ -96,8 +96,8 @@ def pairwise(
     k: returns only the k nearest series of each row, as a sparse `Graph`; without `y` a series is not its own neighbour.
     condensed: True returns only the upper triangle of a symmetric matrix, in the order of SciPy's `pdist`:
         `[n (n - 1) / 2]`.
-    out: where the matrix is written: the path of a `.npy` file, or an array (also a memory map) of the matrix's shape
-        and number type. A file may be larger than memory. It has its name only when it is complete.
+    out: where the matrix is written: the path of a `.npy` file, or a NumPy array (also a memory map) of the matrix's
+        shape and number type. A file may be larger than memory. Until it is complete, its name ends in `.partial`.
     resume: True continues the file `out` of a call that was interrupted. Finished parts are checked and kept.
     lengths, times: as for `zipped`, but without `y` those of x alone, not a tuple.
     padding: "nan" if NaN at the end of a series is padding.
