@@ -69,6 +69,9 @@ class Library(Protocol):
     def upper(self, matrix: Any) -> Any:
         """The upper triangle of a square matrix without its diagonal, row by row."""
 
+    def written(self, array: Any) -> None:
+        """Says that an array of the caller's was written."""
+
     def to_numpy(self, array: Any) -> Any:
         """A copy in the host's memory; waits for it."""
 
@@ -144,6 +147,10 @@ class Torch:
         rows, columns = self.torch.triu_indices(*matrix.shape, 1, device=matrix.device)
         return matrix[rows, columns]
 
+    def written(self, array: Any) -> None:
+        # A backward pass that has kept it then says so.
+        self.torch.autograd.graph.increment_version(array)
+
     def to_numpy(self, array: Any) -> Any:
         array = array.detach().cpu()
         return (array.float() if array.dtype == self.torch.bfloat16 else array).numpy()
@@ -160,7 +167,8 @@ class CuPy:
     def view(self, array: Any, name: str) -> View:
         known = str(array.dtype)
         if known in _WHOLE:
-            array, known = array.astype("float64"), "float64"
+            with array.device:
+                array, known = array.astype("float64"), "float64"
         format = _format(known, name)
         strides = tuple(stride // array.itemsize for stride in array.strides)
         return View(array, array.data.ptr, tuple(array.shape), strides, format)
@@ -184,29 +192,38 @@ class CuPy:
         return block.ptr, block
 
     def packed(self, array: Any, number: np.dtype[Any]) -> Any:
-        return self.cupy.ascontiguousarray(array, dtype=number)
+        with array.device:
+            return self.cupy.ascontiguousarray(array, dtype=number)
 
     def joined(self, arrays: Sequence[Any]) -> Any:
-        return self.cupy.concatenate(arrays)
+        with arrays[0].device:
+            return self.cupy.concatenate(arrays)
 
     def smallest(self, matrix: Any, k: int, largest: bool) -> tuple[Any, Any]:
         cupy = self.cupy
-        # CuPy's sort keeps the order of equal values.
-        order = cupy.argsort(-matrix if largest else matrix, axis=0)[:k]
-        values = cupy.take_along_axis(matrix, order, axis=0)
-        return cupy.ascontiguousarray(order.T), cupy.ascontiguousarray(values.T)
+        with matrix.device:
+            # CuPy's sort keeps the order of equal values.
+            order = cupy.argsort(-matrix if largest else matrix, axis=0)[:k]
+            values = cupy.take_along_axis(matrix, order, axis=0)
+            return cupy.ascontiguousarray(order.T), cupy.ascontiguousarray(values.T)
 
     def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
-        columns = self.cupy.arange(matrix.shape[1])
-        matrix[columns + first_column, columns] = float("-inf" if largest else "inf")
+        with matrix.device:
+            columns = self.cupy.arange(matrix.shape[1])
+            matrix[columns + first_column, columns] = float("-inf" if largest else "inf")
         return matrix
 
     def upper(self, matrix: Any) -> Any:
-        rows, columns = self.cupy.triu_indices(matrix.shape[0], 1)
-        return matrix[rows, columns]
+        with matrix.device:
+            rows, columns = self.cupy.triu_indices(matrix.shape[0], 1)
+            return matrix[rows, columns]
+
+    def written(self, array: Any) -> None:
+        pass
 
     def to_numpy(self, array: Any) -> Any:
-        return self.cupy.asnumpy(array)
+        with array.device:
+            return self.cupy.asnumpy(array)
 
 
 #: By name, and by the type of an array.

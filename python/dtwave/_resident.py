@@ -103,6 +103,9 @@ class Call:
             shape = (len(batch), 0, view.shape[1])
             return view.address, view.format, shape, (0, points, channel), times, lengths, None
         series, points, channel = view.strides
+        if view.shape[1] == 1:
+            # From a point to the next there is no step; series are as many points apart as they are.
+            points = series if lengths is not None else view.shape[2]
         room = None if lengths is None else (series // points if points else 0)
         return view.address, view.format, view.shape, (series, points, channel), times, lengths, room
 

@@ -61,6 +61,7 @@ def pairwise(
     else:
         _check_out(call, out, (rows, columns), place)
     call.distances(call.batches, _pairing(call), out)
+    call.library.written(out)
     return call.library.upper(out) if condensed else out
 
 
@@ -80,6 +81,20 @@ def _check_out(call: Call, out: Any, shape: tuple[int, int], place: str) -> None
         raise TypeError(f"out must be an array of {call.number}, as the series are, got {out.dtype}")
     if (shape[0] > 1 and view.strides[0] != shape[1]) or (shape[1] > 1 and view.strides[1] != 1):
         raise ValueError("out must be contiguous: rows one after the other")
+    written = _extent(view.address, view.shape, view.strides, call.number.itemsize)
+    for batch in call.batches:
+        of = batch.view
+        read = _extent(of.address, of.shape, of.strides, {"f64": 8, "f32": 4}.get(of.format, 2))
+        if written[0] < read[1] and read[0] < written[1]:
+            raise ValueError(f"out shares memory with {batch.name}, which is read meanwhile: pass another array")
+
+
+def _extent(address: int, shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int]:
+    """Where an array begins and ends in memory, whatever lies between."""
+    if 0 in shape:
+        return address, address
+    steps = [(count - 1) * stride * size for count, stride in zip(shape, strides)]
+    return address + sum(min(0, step) for step in steps), address + sum(max(0, step) for step in steps) + size
 
 
 def nearest(

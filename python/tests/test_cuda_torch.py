@@ -118,22 +118,24 @@ def test_a_loop_waits_for_nothing(normalize, lengths):
     torch.cuda.synchronize()
 
 
+@pytest.mark.parametrize("lengths", [False, True])
 @pytest.mark.parametrize("normalize", [False, True])
-def test_both_passes_are_recorded_and_played(normalize):
-    x, y = (series.to(GPU) for series in pairs(torch.float32))
+def test_both_passes_are_recorded_and_played(normalize, lengths):
+    x, y = (series.to(GPU) for series in pairs(torch.float32, m=70))
     x.requires_grad_()
+    given = {"lengths_x": [70, 66, 64, 70, 69, 65], "lengths_y": [70, 70, 61, 62, 70, 69]} if lengths else {}
     loss = SoftDTW(gamma=0.1, normalize=normalize)
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         for _ in range(3):
-            step(loss, x, y)
-        expected, gradient = step(loss, x, y).detach().clone(), x.grad.clone()
+            step(loss, x, y, **given)
+        expected, gradient = step(loss, x, y, **given).detach().clone(), x.grad.clone()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     x.grad = None
     with torch.cuda.graph(graph, stream=stream):
-        values = loss(x, y)
+        values = loss(x, y, **given)
         values.sum().backward()
     for _ in range(3):
         graph.replay()
@@ -156,6 +158,13 @@ def test_compiled():
     expected = x.clone().requires_grad_()
     both(expected, y).backward()
     assert torch.allclose(found.grad, expected.grad, rtol=1e-5)
+
+
+def test_long_series_have_room():
+    x, y = (torch.randn(4, 30_000, 2, device=GPU) for _ in range(2))
+    x.requires_grad_()
+    soft_dtw(x, y, gamma=1.0).sum().backward()
+    assert torch.isfinite(x.grad).all()
 
 
 def test_it_learns():

@@ -67,6 +67,10 @@ def test_different_lengths(pretended):
         for given in (lengths, np.array(lengths), on_gpu(lengths)):
             same(dtwave.pairwise(padded, on_gpu(Y), lengths=(given, None)), expected)
     same(dtwave.pairwise([on_gpu(series) for series in X]), dtwave.pairwise(X))
+    # Of one point: from it to the next there is no step.
+    one = on_gpu(X[:, :3, :1]).transpose(0, 2, 1)
+    same(dtwave.pairwise(one), dtwave.pairwise(np.asarray(one)))
+    same(dtwave.pairwise(one, lengths=[1] * 6), dtwave.pairwise(np.asarray(one)))
     same(dtwave.pairwise(on_gpu(spoilt), lengths=lengths), dtwave.pairwise(ragged))
 
 
@@ -112,6 +116,10 @@ def test_forms_of_a_matrix(pretended):
     out = on_gpu(np.zeros((6, 5)))
     assert dtwave.pairwise(x, on_gpu(Y), out=out) is out
     same(out, dtwave.pairwise(X, Y))
+    assert pretended[0].changed is out
+    square = on_gpu(np.zeros((6, 6)))
+    with pytest.raises(ValueError, match="out shares memory with x, which is read meanwhile"):
+        dtwave.pairwise(square[:, ::2], out=square)
     refused = [
         ({"out": np.empty((6, 6))}, ValueError, "out must be an array on cuda:0"),
         ({"out": "matrix.npy"}, ValueError, r"out must be an array on cuda:0.* pass x.cpu\(\)"),

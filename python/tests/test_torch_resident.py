@@ -29,6 +29,7 @@ class OnHost(_libraries.Torch):
 def pretended(monkeypatch):
     library, gpu = OnHost(torch), pretend.Gpu(0, 1 << 30)
     monkeypatch.setattr(_libraries, "library_of", lambda value, name: library)
+    monkeypatch.setattr(_cuda, "_limit", lambda ordinal: 1 << 30)
     monkeypatch.setattr(_resident, "gpu_of", lambda ordinal, memory_limit: gpu)
 
 

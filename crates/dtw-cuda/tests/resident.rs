@@ -111,6 +111,13 @@ impl Drop for Stream {
     }
 }
 
+/// Makes the primary context of the first GPU current on this thread.
+fn enter_primary() {
+    let device = result::device::get(0).unwrap();
+    // SAFETY: the device exists; the context is kept for good.
+    unsafe { result::ctx::set_current(result::primary_ctx::retain(device).unwrap()) }.unwrap();
+}
+
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn several_streams_from_several_threads() {
@@ -122,7 +129,7 @@ fn several_streams_from_several_threads() {
             scope.spawn(move || {
                 let (x, y) = (noise(40 * 300, seed), noise(40 * 300, seed + 100));
                 let expected = distances(backend, problem, &x, &y);
-                // The context is current on this thread after the call above.
+                enter_primary();
                 let stream = Stream::new();
                 // SAFETY: the stream lives until the end of this function.
                 let machine = unsafe { backend.machine().on_stream(stream.0.cast()) }.unwrap();

@@ -154,7 +154,10 @@ impl<M: Machine> Lent<M> {
         let done = work();
         let mut state = lock(&self.state);
         let call = state.call.take().expect("begun above");
-        state.recorded += u64::from(is_recorded);
+        if is_recorded {
+            state.recorded += 1;
+            machine.keep_for_recordings();
+        }
         // Also after an error: something may be under way.
         let handed_over = if state.has_tables && !is_recorded { machine.hand_over() } else { Ok(()) };
         drop(state);

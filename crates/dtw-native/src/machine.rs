@@ -102,6 +102,9 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
         Ok(false)
     }
 
+    /// Keeps what a recording uses beside memory: it may be played as long as the process lives.
+    fn keep_for_recordings(&self) {}
+
     /// Ends a call of a handle whose memory a call on another queue may use next.
     ///
     /// # Errors

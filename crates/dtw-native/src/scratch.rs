@@ -30,10 +30,14 @@ impl<M: Machine> Region<M> {
         let bytes = bytes.max(1);
         let fits = |buffer: &M::Buffer| buffer.bytes() >= bytes && machine.is_current(buffer);
         if !self.buffer.as_ref().is_some_and(fits) {
-            // The old memory goes first: both together might not fit.
-            self.buffer = None;
-            let buffer = if self.lasts { machine.allocate_lasting(bytes) } else { machine.allocate(bytes) };
-            self.buffer = Some(buffer?);
+            if self.lasts {
+                // It may be refused, and what is there may be in use.
+                self.buffer = Some(machine.allocate_lasting(bytes)?);
+            } else {
+                // The old memory goes first: both together might not fit.
+                self.buffer = None;
+                self.buffer = Some(machine.allocate(bytes)?);
+            }
         }
         Ok(self.buffer.as_ref().expect("reserved above"))
     }

@@ -18,7 +18,10 @@ use crate::errors::Failure;
 use crate::measures::Spec;
 
 /// Most plans that wait for their next call.
-const MOST: usize = 16;
+const MOST: usize = 32;
+
+/// Of one problem, with tables of their own: the passes of a loss have as many, and batches of other lengths.
+const MOST_ALIKE: usize = 8;
 
 /// A plan that takes its memory from the caller.
 type Lending<T> = NativePlan<T, Lent<CudaMachine>>;
@@ -100,7 +103,8 @@ impl Side {
         match &self.layout {
             Layout::Equal => self.shape.1,
             Layout::Ragged(offsets) => offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0),
-            Layout::Padded(lengths, _) => lengths.iter().copied().max().unwrap_or(0),
+            // With the padding, so that lengths may change from call to call of a plan.
+            Layout::Padded(..) => self.shape.1,
         }
     }
 
@@ -111,7 +115,7 @@ impl Side {
         // Where there is one of something, its stride does not matter.
         let is_packed = self.format == own
             && (channels == 1 || channel == 1)
-            && point == channels as i64
+            && (points == 1 || point == channels as i64)
             && match self.layout {
                 Layout::Equal => self.shape.0 == 1 || series == (points * channels) as i64,
                 _ => true,
@@ -268,7 +272,7 @@ impl Gpu {
     ) -> PyResult<()> {
         let done = py.detach(|| {
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
-            let machine = unsafe { self.backend.machine().on_stream(stream_of(stream)) }?;
+            let machine = unsafe { self.machine()?.for_a_call_on(stream_of(stream)) }?;
             // SAFETY: the Python half takes addresses and sizes from arrays.
             unsafe {
                 if is_double {
@@ -303,6 +307,16 @@ enum Out {
 }
 
 impl Gpu {
+    /// The GPU, whose context is not lost: it is the caller's too, and taking it away would end what is made in it.
+    fn machine(&self) -> dtwave::Result<&CudaMachine> {
+        let machine = self.backend.machine();
+        if machine.is_lost() {
+            let text = "the GPU's context was lost in an earlier call, with all arrays in its memory: start the process again";
+            return Err(dtwave::Error::Backend { backend: "cuda", reason: text.into() });
+        }
+        Ok(machine)
+    }
+
     /// What `work` brings to the host, behind what is on `stream`: with a plan that has memory of its own for the call.
     fn fetched<T: Float, R: Send>(
         &self,
@@ -318,8 +332,9 @@ impl Gpu {
         let shape = problem.shape();
         let cells = [shape.n_x, shape.n_y, shape.max_length_x, shape.max_length_y];
         let cells = cells.iter().fold(1_u64, |cells, size| cells.saturating_mul(*size as u64));
-        calls::run(py, cells, &None, |observer| {
-            let own = self.backend.machine().own_queue()?;
+        // In this thread: a handle of the caller's stream may stand for another one elsewhere.
+        let own = py.detach(|| -> Result<CudaMachine, Failure> {
+            let own = self.machine()?.own_queue()?;
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
             let callers = unsafe { own.for_a_call_on(stream_of(stream)) }?;
             if callers.is_recording()? {
@@ -329,6 +344,9 @@ impl Gpu {
             }
             callers.hand_over()?;
             own.take_over()?;
+            Ok(own)
+        })?;
+        calls::run(py, cells, &None, |observer| {
             let mut plan = NativePlan::<T, _>::new(own, &problem)?;
             if let Some(observer) = observer {
                 plan.observe(observer);
@@ -357,7 +375,7 @@ impl Gpu {
         let [x, y] = call.sides;
         let (on_x, on_y) = (x.batch::<T>(), y.batch::<T>());
         let problem = self.problem([x, y], call.pairing, &call.spec.0)?;
-        let mut plan = self.plan::<T>(&problem, call.stream)?;
+        let mut plan = py.detach(|| self.plan::<T>(&problem, call, (on_x, on_y)))?;
         let prepared = py.detach(|| {
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
             let machine = unsafe { plan.machine().machine().for_a_call_on(stream_of(call.stream)) }?;
@@ -382,27 +400,44 @@ impl Gpu {
             }
         });
         done.map_err(Failure::from)?;
-        self.keep(plan);
+        py.detach(|| self.keep(plan));
         Ok(())
     }
 
-    /// A plan that waits, or a new one.
-    fn plan<T: Float>(&self, problem: &Problem, stream: usize) -> Result<Box<Lending<T>>, Failure> {
+    /// A plan that waits, or a new one: best one whose tables are those of this call, which has nothing to copy then.
+    fn plan<T: Float>(
+        &self,
+        problem: &Problem,
+        call: &Call<'_>,
+        (x, y): (DeviceBatch<'_>, DeviceBatch<'_>),
+    ) -> Result<Box<Lending<T>>, Failure> {
+        let machine = self.machine()?;
+        let is_gradients = matches!(call.out, Out::Gradients(_));
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = plans.iter().rposition(|plan| {
-            plan.downcast_ref::<Lending<T>>().is_some_and(|plan| plan.problem() == problem)
-        });
+        let (mut alike, mut oldest, mut ready) = (0, None, None);
+        for (at, plan) in plans.iter().enumerate() {
+            let Some(plan) = plan.downcast_ref::<Lending<T>>().filter(|plan| plan.problem() == problem)
+            else {
+                continue;
+            };
+            alike += 1;
+            oldest = oldest.or(Some(at));
+            if plan.is_ready_for(x, y, is_gradients) {
+                ready = Some(at);
+            }
+        }
+        let at = ready.or(oldest.filter(|_| alike >= MOST_ALIKE));
         let found = at.and_then(|at| plans.remove(at).downcast::<Lending<T>>().ok());
         drop(plans);
         if let Some(plan) = found.filter(|plan| plan.is_usable()) {
             return Ok(plan);
         }
         // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
-        if unsafe { self.backend.machine().for_a_call_on(stream_of(stream)) }?.is_recording()? {
+        if unsafe { machine.for_a_call_on(stream_of(call.stream)) }?.is_recording()? {
             // Making a plan would spoil the graph.
             return Err(dtwave::Error::invalid(Lent::<CudaMachine>::NOT_RECORDED).into());
         }
-        Ok(Box::new(Lending::<T>::new(Lent::new(self.backend.machine().own_queue()?), problem)?))
+        Ok(Box::new(Lending::<T>::new(Lent::new(machine.own_queue()?), problem)?))
     }
 
     fn keep<T: Float>(&self, plan: Box<Lending<T>>) {

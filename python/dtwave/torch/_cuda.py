@@ -22,6 +22,13 @@ __all__ = ["soft_dtw"]
 _NUMBERS: dict[Any, np.dtype[Any]] = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
 
 
+@lru_cache(maxsize=16)
+def _limit(ordinal: int) -> int:
+    """Bytes of scratch: an eighth of the GPU's memory. It is only taken where the pairs need it."""
+    whole: int = torch.cuda.get_device_properties(ordinal).total_memory
+    return max(_options.DEFAULT_MEMORY_LIMIT, whole // 8)
+
+
 @lru_cache(maxsize=64)
 def _spec(key: str, gamma: float, band: str) -> _native.Spec:
     return _native.Spec(key, {"gamma": gamma}, from_text(band))
@@ -56,7 +63,7 @@ def soft_dtw(
     x, y = x.detach().contiguous(), y.detach().contiguous()
     ordinal = x.get_device()
     library = _libraries.library_of(x, "x")
-    gpu = _resident.gpu_of(ordinal, _options.DEFAULT_MEMORY_LIMIT)
+    gpu = _resident.gpu_of(ordinal, _limit(ordinal))
     a, b = _batch("x", x, lengths_x), _batch("y", y, lengths_y)
 
     def call(key: str) -> _resident.Call:

@@ -34,7 +34,7 @@ pub(super) struct Shared<D: Driver> {
 }
 
 /// The right to call the driver: the context is current on this thread and stays while this lives. Then the one that
-/// was current before is so again; a thread that had none keeps this one.
+/// was current before is so again, or none.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Entered<'a, D: Driver> {
@@ -49,14 +49,15 @@ struct Before<D: Driver>(Option<Context>, std::marker::PhantomData<D>);
 impl<D: Driver> Before<D> {
     /// `other` is going to be current.
     fn entering(other: Context) -> Self {
-        Self(D::current().filter(|current| *current != other), std::marker::PhantomData)
+        let before = D::current().unwrap_or(Context(0));
+        Self((before != other).then_some(before), std::marker::PhantomData)
     }
 }
 
 impl<D: Driver> Drop for Before<D> {
     fn drop(&mut self) {
         if let Some(context) = self.0 {
-            // SAFETY: it was current when this thread came here, so whoever made it keeps it open meanwhile.
+            // SAFETY: it was current when this thread came here, so whoever made it keeps it open meanwhile; 0 is none.
             let _ = unsafe { D::make_current(context) };
         }
     }

@@ -124,13 +124,13 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// device is open.
     fn current() -> Option<Context>;
 
-    /// Makes the context current on this thread.
+    /// Makes the context current on this thread; one that is 0 stands for none.
     ///
     /// # Errors
     /// See [`Driver`].
     ///
     /// # Safety
-    /// The context is open.
+    /// The context is open, or 0.
     unsafe fn make_current(context: Context) -> Result<(), Failure>;
 
     /// Bytes free and in all, of the current context's device.

@@ -35,11 +35,24 @@ struct Queue<D: Driver> {
     own: Option<Stream>,
     transfers: Mutex<Option<Transfers>>,
     upload: Mutex<[Pinned<D>; 2]>,
+    small: Mutex<Ring<D>>,
     download: [Mutex<Pinned<D>>; TRANSFER_SLOTS],
-    /// The stream of the last call that was handed over, and the event at its end.
-    last: Mutex<Option<(Stream, Event)>>,
+    /// The event at the end of the last call that was handed over.
+    last: Mutex<Option<Event>>,
     /// Last, because fields are dropped in this order and all of the above live in it.
     context: Arc<Shared<D>>,
+}
+
+/// Staging memory for small uploads, so many of which may be under way at once.
+const RING: usize = 32;
+
+/// What is small.
+const SMALL: usize = 1 << 16;
+
+#[derive(Debug)]
+struct Ring<D: Driver> {
+    slots: [Pinned<D>; RING],
+    next: usize,
 }
 
 /// A stream for results on their way to the host.
@@ -88,6 +101,7 @@ impl<D: Driver> Queue<D> {
             own,
             transfers: Mutex::default(),
             upload: Mutex::new([pinned(), pinned()]),
+            small: Mutex::new(Ring { slots: std::array::from_fn(|_| pinned()), next: 0 }),
             download: [Mutex::new(pinned()), Mutex::new(pinned())],
             last: Mutex::default(),
             context: Arc::clone(context),
@@ -123,7 +137,7 @@ impl<D: Driver> Drop for Queue<D> {
                 D::destroy_stream(stream);
                 D::destroy_event(ready);
             }
-            if let Some((_, event)) = lock(&self.last).take() {
+            if let Some(event) = lock(&self.last).take() {
                 D::destroy_event(event);
             }
         }
@@ -215,6 +229,19 @@ impl<D: Driver> Gpu<D> {
     pub(super) fn stream(&self) -> Stream {
         self.stream
     }
+
+    /// Begins to copy `bytes` to an address of ours with room for them, by way of `pinned`, whose last copy it waits
+    /// for. The context is entered.
+    fn stage(&self, pinned: &mut Pinned<D>, to: u64, bytes: &[u8]) -> Result<()> {
+        let event = pinned.reserve(bytes.len())?;
+        let staged = pinned.slice(bytes.len());
+        staged.copy_from_slice(bytes);
+        // SAFETY: the destination has room, as callers have checked; the staged bytes stay until the event has passed.
+        let answer = unsafe {
+            D::copy_to_device(to, staged, self.stream()).and_then(|()| D::record(event, self.stream()))
+        };
+        self.context.check("a copy to the device", answer)
+    }
 }
 
 /// Whether a stream is the context's.
@@ -289,28 +316,32 @@ impl<D: Driver> Machine for Gpu<D> {
         self.context.check("looking at the stream", unsafe { D::is_recording(self.stream()) })
     }
 
+    fn keep_for_recordings(&self) {
+        // The context has the kernels.
+        std::mem::forget(Arc::clone(&self.context));
+    }
+
     fn hand_over(&self) -> Result<()> {
         let _entered = self.context.enter()?;
         let mut last = lock(&self.queue.last);
         let event = match *last {
-            Some((_, event)) => event,
-            None => self.context.check("making an event", D::make_event(false))?,
+            Some(event) => event,
+            None => *last.insert(self.context.check("making an event", D::make_event(false))?),
         };
-        *last = Some((self.stream(), event));
         // SAFETY: event and stream live.
         self.context.check("an event", unsafe { D::record(event, self.stream()) })
     }
 
     fn take_over(&self) -> Result<()> {
         let last = lock(&self.queue.last);
-        let Some((stream, event)) = *last else { return Ok(()) };
+        let Some(event) = *last else { return Ok(()) };
         let _entered = self.context.enter()?;
-        // SAFETY: event and stream live. A graph cannot wait for what is not part of it, and may be played on any
-        // stream; so the host waits.
+        // Handles say nothing: one may stand for another stream in each thread, or for a later one. A graph cannot wait
+        // for what is not part of it, and may be played on any stream; so the host waits.
+        // SAFETY: event and stream live.
         let answer = unsafe {
             match D::is_recording(self.stream()) {
                 Ok(true) => D::wait_aside(event),
-                Ok(false) if stream == self.stream() => Ok(()),
                 Ok(false) => D::wait_for(self.stream(), event),
                 Err(failure) => Err(failure),
             }
@@ -321,18 +352,15 @@ impl<D: Driver> Machine for Gpu<D> {
     fn upload(&self, to: &GpuBuffer<D>, offset: usize, bytes: &[u8]) -> Result<()> {
         assert!(offset + bytes.len() <= to.bytes, "an upload beyond the end of a buffer");
         let _entered = self.context.enter()?;
+        if bytes.len() <= SMALL && !bytes.is_empty() {
+            let mut ring = lock(&self.queue.small);
+            let next = ring.next;
+            ring.next = (next + 1) % RING;
+            return self.stage(&mut ring.slots[next], to.address + offset as u64, bytes);
+        }
         let mut halves = lock(&self.queue.upload);
         for (k, chunk) in bytes.chunks(CHUNK).enumerate() {
-            let half = &mut halves[k % 2];
-            let event = half.reserve(chunk.len())?;
-            let staged = half.slice(chunk.len());
-            staged.copy_from_slice(chunk);
-            let at = to.address + (offset + k * CHUNK) as u64;
-            // SAFETY: the destination has room (checked above); the staged bytes stay until the event has passed.
-            let answer = unsafe {
-                D::copy_to_device(at, staged, self.stream()).and_then(|()| D::record(event, self.stream()))
-            };
-            self.context.check("a copy to the device", answer)?;
+            self.stage(&mut halves[k % 2], to.address + (offset + k * CHUNK) as u64, chunk)?;
         }
         Ok(())
     }

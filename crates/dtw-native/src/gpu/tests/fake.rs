@@ -167,7 +167,7 @@ impl Device {
     fn step(&mut self) -> Result<bool, Failure> {
         for queue in self.streams.values_mut().rev() {
             if let Some(Work::WaitFor(event, times)) = queue.front()
-                && self.events[&event.0].1 < *times
+                && self.events.get(&event.0).is_some_and(|event| event.1 < *times)
             {
                 continue;
             }
@@ -253,7 +253,7 @@ impl Driver for Fake {
     }
 
     unsafe fn make_current(context: Context) -> Result<(), Failure> {
-        assert!(lock(&CONTEXTS).contains_key(&context.0), "the context is open");
+        assert!(context.0 == 0 || lock(&CONTEXTS).contains_key(&context.0), "the context is open");
         CURRENT.set(context.0);
         Ok(())
     }
