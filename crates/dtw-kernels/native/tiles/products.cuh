@@ -79,16 +79,47 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
             sum[q][k] = fma_(share, own[q][k] - others[k], sum[q][k]);
         }
     };
-    // Adds to the gradient of point `i`.
-    const auto finish = [&](T* gradient, uint32_t i, const T(&of_point)[kOwn], bool begins) {
-        T* at = gradient + static_cast<uint64_t>(i) * x.channels + channel + own_channel;
-        DTW_UNROLL
-        for (int k = 0; k < kOwn; ++k) {
-            const uint32_t c = static_cast<uint32_t>(k % 4 + k / 4 * 32);
-            if (channel + own_channel + c < x.channels) {
-                const T value = T(2) * factor * of_point[k];
-                at[c] = begins ? value : load_fresh(at + c) + value;
+    // Adds to the gradient of points first + step * q, of which there are `count`. All that is there is on its way before
+    // anything is written.
+    const auto finish = [&](T* gradient, uint32_t first, uint32_t step, uint32_t count, bool begins) {
+        // Four channels are there or none, and where they are can be loaded as one.
+        const bool as_one = x.channels % 4 == 0 && reinterpret_cast<uintptr_t>(gradient) % 16 == 0;
+        const auto each = [&](const auto& act) {
+            DTW_UNROLL
+            for (int q = 0; q < 4; ++q) {
+                const uint32_t i = first + step * q;
+                T* point = gradient + static_cast<uint64_t>(i) * x.channels + channel + own_channel;
+                DTW_UNROLL
+                for (int h = 0; h < kHalves; ++h) {
+                    const uint32_t c = channel + own_channel + 32 * h;
+                    if (i < count && c < x.channels) {
+                        act(q, h, point + 32 * h, x.channels - c);
+                    }
+                }
             }
+        };
+        if (as_one) {
+            T before[4][kHalves][4] = {};
+            if (!begins) {
+                each([&](int q, int h, const T* at, uint32_t) { load_four(at, before[q][h]); });
+            }
+            each([&](int q, int h, T* at, uint32_t) {
+                Four<T> sums;
+                DTW_UNROLL
+                for (int k = 0; k < 4; ++k) {
+                    sums.v[k] = fma_(T(2) * factor, sum[q][4 * h + k], before[q][h][k]);
+                }
+                four(at) = sums;
+            });
+        } else {
+            each([&](int q, int h, T* at, uint32_t left) {
+                DTW_UNROLL
+                for (uint32_t k = 0; k < 4; ++k) {
+                    if (k < left) {
+                        at[k] = fma_(T(2) * factor, sum[q][4 * h + k], begins ? T(0) : load_fresh(at + k));
+                    }
+                }
+            });
         }
     };
     begin(staged_x, group, 16);
@@ -109,13 +140,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
             }
         }
     }
-    DTW_UNROLL
-    for (int q = 0; q < 4; ++q) {
-        const uint32_t row = group + 16 * q;
-        if (row < place.rows) {
-            finish(grad_x, place.i0 + row, sum[q], place.begins_x);
-        }
-    }
+    finish(grad_x, place.i0 + group, 16, place.i0 + place.rows, place.begins_x);
     begin(staged_y, 4 * group, 1);
     DTW_UNROLL2
     for (uint32_t row = 0; row < place.rows; ++row) {
@@ -128,13 +153,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
         }
     }
     turn();
-    DTW_UNROLL
-    for (int q = 0; q < 4; ++q) {
-        const uint32_t j = place.j0 + 4 * group + q;
-        if (j < y.length) {
-            finish(grad_y, j, sum[q], place.begins_y);
-        }
-    }
+    finish(grad_y, place.j0 + 4 * group, 1, y.length, place.begins_y);
 }
 
 // The same for a single channel: thread t has half of the columns of row t / 2, then half of the rows of column t % 64.

@@ -128,8 +128,8 @@ DTW_DEVICE void soft_backward(const Soft& p) {
             const bool is_shared = below.has(c), is_handed = is_shared || c + 1 == below.first;
             const bool hands_corner = c == own.first && c > 0;
             tile_costs<T, kMany>(memory, x, y, i0, j0, rate);
-            if (thread() < 32) {
-                const uint32_t inside = thread();
+            if (sweeps()) {
+                const uint32_t inside = static_cast<uint32_t>(lane());
                 TileEdges<T> edges = kept_edges<T>(p, k, strip, c, own, above);
                 T* left = memory.edges[0];
                 DTW_UNROLL

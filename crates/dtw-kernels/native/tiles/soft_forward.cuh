@@ -93,10 +93,10 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         double of_corner = 0.0, before = 0.0;
         for (uint32_t c = own.first; c <= own.last; ++c) {
             tile_costs<T, kMany>(memory, x, y, i0, c * kTile, rate);
-            if (thread() >= 32) {
+            if (!sweeps()) {
                 continue;
             }
-            const uint32_t inside = thread();
+            const uint32_t inside = static_cast<uint32_t>(lane());
             const bool is_first = c == own.first;
             TileEdges<T> edges{{never_cell<T>(), never_cell<T>()}, corner, {never_cell<T>(), never_cell<T>()}, 0.0};
             double of_above = 0.0;

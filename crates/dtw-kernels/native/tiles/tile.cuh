@@ -79,6 +79,13 @@ DTW_DEVICE uint64_t block_ticket(const Sweep& p, Memory& memory) {
     return memory.ticket;
 }
 
+// Whether this warp is the one of its block that sweeps. Not the same in all blocks: on some GPUs the first warps of all
+// blocks of a multiprocessor take turns on one of its schedulers.
+DTW_DEVICE bool sweeps() {
+    const uint64_t block = warp() / 4, blocks = warps() / 4;
+    return warp() % 4 == block * 4 / blocks;
+}
+
 // Called by one thread: waits until a flag says at least so much.
 DTW_DEVICE void wait_for(const uint32_t* flag, uint32_t least) {
     begin_wait();

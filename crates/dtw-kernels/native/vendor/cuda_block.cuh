@@ -12,6 +12,15 @@ DTW_DEVICE void* shared_memory() {
     asm volatile("" : "+r"(address));
     return __cvta_shared_to_generic(address);
 }
+DTW_DEVICE void load_four(const float* p, float (&v)[4]) {
+    const float4 all = __ldcg(reinterpret_cast<const float4*>(p));
+    v[0] = all.x, v[1] = all.y, v[2] = all.z, v[3] = all.w;
+}
+DTW_DEVICE void load_four(const double* p, double (&v)[4]) {
+    const double2 low = __ldcg(reinterpret_cast<const double2*>(p));
+    const double2 high = __ldcg(reinterpret_cast<const double2*>(p) + 1);
+    v[0] = low.x, v[1] = low.y, v[2] = high.x, v[3] = high.y;
+}
 DTW_DEVICE float least_of(float a, float b) { return fminf(a, b); }
 DTW_DEVICE double least_of(double a, double b) { return a < b ? a : b; }
 DTW_DEVICE float reciprocal(float v) {
