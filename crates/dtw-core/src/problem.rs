@@ -255,7 +255,11 @@ impl Problem {
     }
 
     /// Checks that parameters which divide are neither infinite nor short of digits in the precision of the values.
-    fn check_precision<T: Scalar>(&self) -> Result<()> {
+    /// [`Problem::check_input`] does it too; who cannot look at the values asks here.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the parameter.
+    pub fn check_precision<T: Scalar>(&self) -> Result<()> {
         let (name, value, rate) = match self.spec.measure {
             Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
                 ("gamma", gamma, 1.0 / gamma)

@@ -275,6 +275,13 @@ mod tests {
     }
 
     #[test]
+    fn blocks_share_no_more_than_every_gpu_has() {
+        // Compute capability 8.6, 8.9 and 12: 99 KiB.
+        assert!(kernels().iter().all(|kernel| kernel.shared_bytes <= 101_376));
+        assert!(kernels().iter().any(|kernel| kernel.shared_bytes > 0));
+    }
+
+    #[test]
     fn passes_are_found() {
         for kernel in kernels().iter().filter(|kernel| kernel.kind().is_none()) {
             assert_eq!(other(kernel.pass, kernel.key, kernel.dtype, kernel.many), Some(kernel));

@@ -144,11 +144,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         self.engine.sweeper.begin();
         let (order_x, order_y) = (x.order(0), y.order(0));
         // Values whose digits are in doubt come from sweeps of their own.
-        let mut values = out.distances;
+        let (mut values, mut taken) = (out.distances, 0);
         if self.soft_before(&order_x, &order_y)?.is_some() {
             // SAFETY: as the caller promises.
             unsafe { self.distances_on_device(x, y, out.distances) }?;
-            values = 0;
+            (values, taken) = (0, self.engine.bytes() as u64);
         }
         let budget = Budget::of(self.problem.memory_limit_bytes()).in_place();
         let [layout_x, layout_y] = &mut self.resident;
@@ -169,7 +169,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             kernels,
             preparation: Preparation::plain(self.functor, x.channels),
             sources,
-            share: budget.limit - budget.tables,
+            share: (budget.limit - budget.tables).saturating_sub(taken),
             budget,
             place: Some(place),
         };

@@ -147,6 +147,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 
     pub(crate) fn check_layouts(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
+        self.problem.check_precision::<T>()?;
         let (shape, measure) = (self.problem.shape(), &self.problem.spec().measure);
         if (x.layout.count(), y.layout.count()) != (shape.n_x, shape.n_y)
             || x.channels != shape.channels

@@ -7,7 +7,9 @@ use dtw_conformance::batch::{Batch, Element};
 use dtw_conformance::cases::Case;
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_conformance::check::{self, Stop};
-use dtw_core::{Backend, Band, Error, Gradients, Measure, Pairing, Problem, Radius, SeriesBatch, Spec, Task};
+use dtw_core::{
+    Backend, Band, Error, Gradients, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec, Task,
+};
 use dtw_native::{
     Buffer, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan,
 };
@@ -200,16 +202,44 @@ fn on_device(
     let [distances, grad_x, grad_y] = [0, 1, 2].map(|k| out[k].address());
     let results = DeviceGradients { upstream: factors.address(), distances, grad_x, grad_y };
     let mut plan = NativePlan::<f32, _>::new(machine.clone(), problem).unwrap();
+    let most = problem.memory_limit_bytes();
     let batch = |buffer: &<HostMachine as Machine>::Buffer, layout| {
         DeviceBatch::packed(buffer.address(), channels, layout)
     };
     // SAFETY: buffers of these layouts, and as large as what is written to them.
     unsafe { plan.gradients_on_device(batch(&in_x, x.1), batch(&in_y, y.1), results) }.unwrap();
+    assert!(plan.scratch_bytes() <= most, "{} bytes of {most}", plan.scratch_bytes());
     out.map(|buffer| {
         let mut bytes = vec![0; buffer.bytes()];
         machine.download(&buffer, 0, &mut bytes).unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
     })
+}
+
+#[test]
+fn values_that_another_sweep_computes_stay_within_the_memory_limit() {
+    // One path: the excess is swept for.
+    let (x, y) = (vec![0.5_f32; 4 * 300], vec![0.5_f32; 4]);
+    let (batch_x, batch_y) =
+        (SeriesBatch::equal(&x, 4, 300, 1).unwrap(), SeriesBatch::equal(&y, 4, 1, 1).unwrap());
+    let problem = Problem::of(Spec::soft_dtw(1.0), Pairing::Zipped, &batch_x, &batch_y).unwrap();
+    let equal = |length| DeviceLayout::Equal { count: 4, length };
+    let problem = problem.with_memory_limit(64 << 10);
+    let got = on_device((&x, equal(300)), (&y, equal(1)), 1, &[1.0; 4], &problem);
+    assert!(got.iter().flatten().all(|number| *number == 0.0));
+}
+
+#[test]
+fn a_gamma_that_floats_cannot_divide_by_is_refused_on_device_memory_too() {
+    let x = [0.5_f32; 4];
+    let batch = SeriesBatch::equal(&x, 1, 4, 1).unwrap();
+    let problem = Problem::of(Spec::soft_dtw(1e-39), Pairing::Zipped, &batch, &batch).unwrap();
+    let mut plan = NativePlan::<f32, _>::new(HostMachine::new(1 << 20), &problem).unwrap();
+    let nowhere = DeviceBatch::packed(256, 1, DeviceLayout::Equal { count: 1, length: 4 });
+    let out = DeviceGradients { upstream: 0, distances: 256, grad_x: 256, grad_y: 256 };
+    // SAFETY: refused before anything is launched.
+    let refused = unsafe { plan.gradients_on_device(nowhere, nowhere, out) }.unwrap_err();
+    assert!(refused.to_string().contains("gamma = 1e-39 is too small"), "{refused}");
 }
 
 #[test]

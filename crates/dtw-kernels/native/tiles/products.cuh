@@ -34,7 +34,7 @@ DTW_DEVICE void stage_points(T* staged, const Points<T>& points, uint32_t first,
         }
         DTW_UNROLL
         for (uint32_t q = 0; q < kAtOnce; ++q) {
-            staged[(from + q * (128 / kWide)) * kTileStride + c] = held[q];
+            staged[(from + q * (128 / kWide)) * kTileStride<T> + c] = held[q];
         }
     }
 }
@@ -66,7 +66,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
     const auto begin = [&](const T* staged, uint32_t first, uint32_t step) {
         DTW_UNROLL
         for (int q = 0; q < 4; ++q) {
-            fetch(staged + (first + step * q) * kTileStride, own[q]);
+            fetch(staged + (first + step * q) * kTileStride<T>, own[q]);
             DTW_UNROLL
             for (int k = 0; k < kOwn; ++k) {
                 sum[q][k] = T(0);
@@ -128,12 +128,12 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
         Four<T> shares[4];
         DTW_UNROLL
         for (int q = 0; q < 4; ++q) {
-            shares[q] = four(e + (group + 16 * q) * kTileStride + j);
+            shares[q] = four(e + (group + 16 * q) * kTileStride<T> + j);
         }
         DTW_UNROLL
         for (int s = 0; s < 4; ++s) {
             T others[kOwn];
-            fetch(staged_y + (j + s) * kTileStride, others);
+            fetch(staged_y + (j + s) * kTileStride<T>, others);
             DTW_UNROLL
             for (int q = 0; q < 4; ++q) {
                 add(q, shares[q].v[s], others);
@@ -144,9 +144,9 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
     begin(staged_y, 4 * group, 1);
     DTW_UNROLL2
     for (uint32_t row = 0; row < place.rows; ++row) {
-        const Four<T> shares = four(e + row * kTileStride + 4 * group);
+        const Four<T> shares = four(e + row * kTileStride<T> + 4 * group);
         T others[kOwn];
-        fetch(staged_x + row * kTileStride, others);
+        fetch(staged_x + row * kTileStride<T>, others);
         DTW_UNROLL
         for (int q = 0; q < 4; ++q) {
             add(q, shares.v[q], others);
@@ -173,7 +173,7 @@ DTW_DEVICE void multiply_one(Memory& memory, const Points<T>& x, const Points<T>
     T sum = T(0);
     DTW_UNROLL2
     for (uint32_t j = from; j < from + 32; j += 4) {
-        const Four<T> shares = four(e + row * kTileStride + j);
+        const Four<T> shares = four(e + row * kTileStride<T> + j);
         DTW_UNROLL
         for (int s = 0; s < 4; ++s) {
             sum = fma_(shares.v[s], own_x[row] - own_y[j + s], sum);
@@ -189,7 +189,7 @@ DTW_DEVICE void multiply_one(Memory& memory, const Points<T>& x, const Points<T>
     sum = T(0);
     DTW_UNROLL4
     for (uint32_t i = top; i < bottom; ++i) {
-        sum = fma_(e[i * kTileStride + column], own_y[column] - own_x[i], sum);
+        sum = fma_(e[i * kTileStride<T> + column], own_y[column] - own_x[i], sum);
     }
     halves[thread()] = sum;
     turn();

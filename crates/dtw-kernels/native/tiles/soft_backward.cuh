@@ -64,7 +64,7 @@ DTW_DEVICE void sweep_back(T* diagonals, const T* ups, const T* lefts, uint32_t 
     for (uint32_t t = 0; t < rows + 31; ++t) {
         const uint32_t done = t - (31 - inside);  // wraps round before the last row
         const bool active = done < rows;
-        const uint32_t row = active ? rows - 1 - done : 0, place = row * kTileStride + 2 * inside;
+        const uint32_t row = active ? rows - 1 - done : 0, place = row * kTileStride<T> + 2 * inside;
         const Two<T> diagonal = two(diagonals + place), up = two(ups + place), left = two(lefts + place);
         const T entering = from[row], at_corner = from[kTile + row];
         T from_right = shift_down<32>(to_left), from_corner = shift_down<32>(to_corner);
@@ -117,7 +117,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
         uint32_t* added = p.added + k * p.down + strip;
         fill_bounds(memory, band, strip);
         // What the tile before has handed on, and what this one hands on, take turns.
-        T *from = memory.edges[2], *to = memory.edges[4];
+        T *from = memory.edges[0], *to = memory.edges[2];
         if (thread() < kTile) {
             from[thread()] = T(0);
             from[kTile + thread()] = T(0);
@@ -128,10 +128,11 @@ DTW_DEVICE void soft_backward(const Soft& p) {
             const bool is_shared = below.has(c), is_handed = is_shared || c + 1 == below.first;
             const bool hands_corner = c == own.first && c > 0;
             tile_costs<T, kMany>(memory, x, y, i0, j0, rate);
-            if (sweeps()) {
+            if (thread() < 32) {
                 const uint32_t inside = static_cast<uint32_t>(lane());
                 TileEdges<T> edges = kept_edges<T>(p, k, strip, c, own, above);
-                T* left = memory.edges[0];
+                // Needed no more when this tile hands on.
+                T* left = to;
                 DTW_UNROLL
                 for (int q = 0; q < 2; ++q) {
                     left[2 * inside + q] = edges.left[q].exponent;
@@ -147,8 +148,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
                         two(memory.cells[2] + place) = {{shares[0].left * of_first, shares[1].left * of_second}};
                     }
                 };
-                // The last column is known already.
-                sweep_tile(memory.cells[0], memory.cells[1], rows, edges, left, to, record);
+                sweep_tile<false>(memory.cells[0], memory.cells[1], rows, edges, left, left, record);
                 sync();
                 if (is_handed) {
                     if (inside == 0) {
@@ -189,7 +189,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
                     const uint32_t row = e / kTile, column = e % kTile;
                     if (j0 + column < task.m) {
                         alignment[static_cast<uint64_t>(i0 + row) * task.m + j0 + column] =
-                            memory.cells[0][row * kTileStride + column];
+                            memory.cells[0][row * kTileStride<T> + column];
                     }
                 }
             }

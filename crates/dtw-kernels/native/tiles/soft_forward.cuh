@@ -93,7 +93,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         double of_corner = 0.0, before = 0.0;
         for (uint32_t c = own.first; c <= own.last; ++c) {
             tile_costs<T, kMany>(memory, x, y, i0, c * kTile, rate);
-            if (!sweeps()) {
+            if (thread() >= 32) {
                 continue;
             }
             const uint32_t inside = static_cast<uint32_t>(lane());
@@ -138,7 +138,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
             }
             sync();
             const auto ignore = [](bool, uint32_t, const SoftShares<T>(&)[2], const T(&)[2]) {};
-            sweep_tile(memory.cells[0], memory.cells[1], rows, edges, left, right, ignore);
+            sweep_tile<true>(memory.cells[0], memory.cells[1], rows, edges, left, right, ignore);
             sync();
             const uint64_t number = tile_number(p, k, strip, c);
             if (inside == 0) {

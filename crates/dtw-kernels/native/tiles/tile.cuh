@@ -13,7 +13,7 @@
 //       for each channel: 4 numbers of x and 8 of y, 32 squares of differences
 //   cost * log2(e) / gamma = whole + fraction; cells[0] = whole, cells[1] = 2^-fraction
 //
-// A row of a tile is 68 numbers apart from the next, so that neither threads of one column of a warp nor the lanes of a
+// A row of floats is 68 numbers apart from the next, so that neither threads of one column of a warp nor the lanes of a
 // sweep (two columns each, one row apart) want the same bank.
 #pragma once
 
@@ -25,7 +25,11 @@
 
 namespace dtw {
 
-constexpr int kTile = 64, kTileStride = 68, kStaged = 32;
+constexpr int kTile = 64, kStaged = 32;
+
+// Numbers from a row of a tile to the next. Three tiles of doubles must fit what a block of any GPU can have (99 KiB).
+template <class T>
+constexpr int kTileStride = sizeof(T) == 8 ? 64 : 68;
 
 // Four numbers that are loaded and stored as one.
 template <class T>
@@ -50,8 +54,8 @@ DTW_DEVICE const Two<T>& two(const T* p) { return *reinterpret_cast<const Two<T>
 // What a block shares: kLayers numbers for each cell of a tile, and its edges.
 template <class T, int kLayers>
 struct alignas(16) TileMemory {
-    T cells[kLayers][kTile * kTileStride];
-    T edges[6][kTile];
+    T cells[kLayers][kTile * kTileStride<T>];
+    T edges[4][kTile];
     Range bounds[kTile];
     uint64_t ticket;
     uint64_t reserved;
@@ -77,13 +81,6 @@ DTW_DEVICE uint64_t block_ticket(const Sweep& p, Memory& memory) {
     }
     sync_block();
     return memory.ticket;
-}
-
-// Whether this warp is the one of its block that sweeps. Not the same in all blocks: on some GPUs the first warps of all
-// blocks of a multiprocessor take turns on one of its schedulers.
-DTW_DEVICE bool sweeps() {
-    const uint64_t block = warp() / 4, blocks = warps() / 4;
-    return warp() % 4 == block * 4 / blocks;
 }
 
 // Called by one thread: waits until a flag says at least so much.
@@ -128,7 +125,7 @@ DTW_DEVICE void stage_channels(T* staged, const T* values, uint32_t length, uint
         DTW_UNROLL
         for (int g = 0; g < kStaged / 8; ++g) {
             if (8u * g < width) {
-                staged[(c + 8 * g) * kTileStride + point + 16 * q] = held[g][q];
+                staged[(c + 8 * g) * kTileStride<T> + point + 16 * q] = held[g][q];
             }
         }
     }
@@ -158,7 +155,7 @@ DTW_DEVICE void tile_costs(Memory& memory, const Points<T>& x, const Points<T>& 
     };
     if constexpr (kMany) {
         T* staged_x = memory.cells[1];
-        T* staged_y = staged_x + kStaged * kTileStride;
+        T* staged_y = staged_x + kStaged * kTileStride<T>;
         for (uint32_t c0 = 0; c0 < x.channels; c0 += kStaged) {
             const uint32_t width = min_(x.channels - c0, static_cast<uint32_t>(kStaged));
             sync_block();
@@ -170,11 +167,11 @@ DTW_DEVICE void tile_costs(Memory& memory, const Points<T>& x, const Points<T>& 
                 T a[4], b[8];
                 DTW_UNROLL
                 for (int q = 0; q < 4; ++q) {
-                    a[q] = staged_x[c * kTileStride + row + 16 * q];
+                    a[q] = staged_x[c * kTileStride<T> + row + 16 * q];
                 }
                 DTW_UNROLL
                 for (int h = 0; h < 2; ++h) {
-                    const Four<T> some = four(staged_y + c * kTileStride + column + 32 * h);
+                    const Four<T> some = four(staged_y + c * kTileStride<T> + column + 32 * h);
                     DTW_UNROLL
                     for (int k = 0; k < 4; ++k) {
                         b[4 * h + k] = some.v[k];
@@ -212,7 +209,7 @@ DTW_DEVICE void tile_costs(Memory& memory, const Points<T>& x, const Points<T>& 
                 wholes.v[k] = whole;
                 factors.v[k] = inside ? exp2_(whole - cost) : T(1);
             }
-            const int at = static_cast<int>((row + 16 * q) * kTileStride + column + 32 * h);
+            const int at = static_cast<int>((row + 16 * q) * kTileStride<T> + column + 32 * h);
             four(memory.cells[0] + at) = wholes;
             four(memory.cells[1] + at) = factors;
         }
@@ -256,10 +253,10 @@ DTW_DEVICE void rebase(TileEdges<T>& edges, double above, double of_corner, doub
 constexpr uint32_t kSettle = 16;
 
 // Sweeps `rows` rows of a tile by one warp: lane l has columns 2 l and 2 l + 1 and takes row t - l at step t. Its last
-// cells are in edges.up afterwards. `left` holds the exponents of the left edge, then its mantissas; the last cell of
-// each row goes to `right`, likewise, not settled. `each(active, place, shares, sums)` is called at every step for the
+// cells are in edges.up afterwards. `left` holds the exponents of the left edge, then its mantissas; with kKeepsRight
+// the last cell of each row goes to `right`, likewise, not settled. `each(active, place, shares, sums)` is called at every step for the
 // two cells of a lane, which lie at `place` and behind it if the lane is active, that is, has a row.
-template <class T, class Each>
+template <bool kKeepsRight, class T, class Each>
 DTW_DEVICE void sweep_tile(const T* wholes, const T* factors, uint32_t rows, TileEdges<T>& edges, const T* left,
                            T* right, const Each& each) {
     const uint32_t inside = static_cast<uint32_t>(lane());
@@ -271,7 +268,7 @@ DTW_DEVICE void sweep_tile(const T* wholes, const T* factors, uint32_t rows, Til
         for (uint32_t step = 0; step < kSettle; ++step) {
             const uint32_t row = from + step - inside;  // wraps round before the first
             const bool active = row < rows;
-            const uint32_t at = active ? row : 0, place = at * kTileStride + 2 * inside;
+            const uint32_t at = active ? row : 0, place = at * kTileStride<T> + 2 * inside;
             const Two<T> whole = two(wholes + place), factor = two(factors + place);
             const SoftCell<T> entering{left[at], left[kTile + at]};
             SoftCell<T> beside{shift_up<32>(second.exponent), shift_up<32>(second.mantissa)};
@@ -282,7 +279,7 @@ DTW_DEVICE void sweep_tile(const T* wholes, const T* factors, uint32_t rows, Til
             const SoftCell<T> a = soft_combine(before, first, beside, whole.v[0], factor.v[0], shares[0], sums[0]);
             const SoftCell<T> b = soft_combine(first, second, a, whole.v[1], factor.v[1], shares[1], sums[1]);
             each(active, place, shares, sums);
-            if (active && inside == 31) {
+            if (kKeepsRight && active && inside == 31) {
                 right[at] = b.exponent;
                 right[kTile + at] = b.mantissa;
             }
