@@ -250,8 +250,8 @@ impl Instance {
         let is_forward = pass == "SoftForward";
         let name = if is_forward { "forward" } else { "backward" };
         let symbol = format!("dtw_{}_{name}_{}_{}", self.key, self.dtype, self.channels);
-        // `TileMemory`: layers of 64 x 68 floats or 64 x 64 doubles, four edges of 64, the columns of 64 rows, two words.
-        // A block has 101,376 bytes on the GPUs that give it least.
+        // `TileMemory`: layers of 64 x 68 floats or 64 x 64 doubles, four edges of 64, the columns of 64 rows, two
+        // words. A block has 101,376 bytes on the GPUs that give it least.
         let (layers, number, blocks) = match (is_forward, self.dtype.as_str()) {
             (true, "f32") => (2, 4, 4),
             (true, _) => (2, 8, 3),

@@ -79,8 +79,8 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
             sum[q][k] = fma_(share, own[q][k] - others[k], sum[q][k]);
         }
     };
-    // Adds to the gradient of points first + step * q, of which there are `count`. All that is there is on its way before
-    // anything is written.
+    // Adds to the gradient of points first + step * q, if these are below `count`. All that is there is on its way
+    // before anything is written.
     const auto finish = [&](T* gradient, uint32_t first, uint32_t step, uint32_t count, bool begins) {
         // Four channels are there or none, and where they are can be loaded as one.
         const bool as_one = x.channels % 4 == 0 && reinterpret_cast<uintptr_t>(gradient) % 16 == 0;

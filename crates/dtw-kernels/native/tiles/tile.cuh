@@ -254,8 +254,8 @@ constexpr uint32_t kSettle = 16;
 
 // Sweeps `rows` rows of a tile by one warp: lane l has columns 2 l and 2 l + 1 and takes row t - l at step t. Its last
 // cells are in edges.up afterwards. `left` holds the exponents of the left edge, then its mantissas; with kKeepsRight
-// the last cell of each row goes to `right`, likewise, not settled. `each(active, place, shares, sums)` is called at every step for the
-// two cells of a lane, which lie at `place` and behind it if the lane is active, that is, has a row.
+// the last cell of each row goes to `right`, likewise, not settled. `each(active, place, shares, sums)` is called at
+// every step for the two cells of a lane, which lie at `place` and behind it if the lane is active, that is, has a row.
 template <bool kKeepsRight, class T, class Each>
 DTW_DEVICE void sweep_tile(const T* wholes, const T* factors, uint32_t rows, TileEdges<T>& edges, const T* left,
                            T* right, const Each& each) {
