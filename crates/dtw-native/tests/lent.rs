@@ -1,31 +1,11 @@
 //! Calls on memory that the caller lends: the same bits, the bytes that were foretold, and nothing kept.
 #![cfg(feature = "host")]
 
+mod numbers;
+
 use dtw_core::{Anchor, Band, Error, LocalCost, Measure, Pairing, Problem, SeriesBatch, Spec};
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Lent, Machine, NativePlan, Scratch};
-
-/// Numbers without a pattern, the same every time.
-fn noise(count: usize) -> Vec<f32> {
-    let mut state = 7_u32;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
-
-fn upload(machine: &HostMachine, values: &[f32]) -> <HostMachine as Machine>::Buffer {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    let buffer = machine.allocate(bytes.len()).unwrap();
-    machine.upload(&buffer, 0, &bytes).unwrap();
-    buffer
-}
-
-fn bits(machine: &HostMachine, buffer: &<HostMachine as Machine>::Buffer) -> Vec<u32> {
-    let mut bytes = vec![0; buffer.bytes()];
-    machine.download(buffer, 0, &mut bytes).unwrap();
-    bytes.chunks(4).map(|value| u32::from_ne_bytes(value.try_into().unwrap())).collect()
-}
+use numbers::{bits, noise, upload};
 
 fn specs() -> Vec<Spec> {
     vec![
@@ -77,7 +57,7 @@ fn agrees(problem: &Problem, batch: DeviceBatch<'_>, machine: &HostMachine) {
 #[test]
 fn lent_memory_gives_the_same_bits_and_is_not_kept() {
     let (count, length) = (6, 45);
-    let values = noise(count * length);
+    let values = noise(count * length, 7);
     let machine = HostMachine::new(1 << 30);
     let there = upload(&machine, &values);
     let offsets = [0, 40, 70, 110, 150, 180, 225];
@@ -116,7 +96,7 @@ fn lent_memory_gives_the_same_bits_and_is_not_kept() {
 fn padding_is_not_read() {
     let (room, lengths) = (9, [5, 9, 2]);
     let machine = HostMachine::new(1 << 30);
-    let values = noise(3 * room);
+    let values = noise(3 * room, 7);
     let mut padded = values.clone();
     let mut packed = Vec::new();
     let mut ends = vec![0];
@@ -141,7 +121,7 @@ fn padding_is_not_read() {
 
 #[test]
 fn a_plan_without_memory_says_so() {
-    let values = noise(20);
+    let values = noise::<f32>(20, 7);
     let batch = SeriesBatch::equal(&values, 2, 10, 1).unwrap();
     let problem = Problem::of(Spec::dtw(), Pairing::Cross, &batch, &batch).unwrap();
     let machine = HostMachine::new(1 << 20);

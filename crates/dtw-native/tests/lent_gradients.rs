@@ -1,29 +1,13 @@
 //! Gradients on memory that the caller lends: the bits of a plan with memory of its own, and nothing kept.
 #![cfg(feature = "host")]
 
+mod numbers;
+
 use dtw_core::{Band, Pairing, Problem, SeriesBatch, Spec};
 use dtw_native::{
     Buffer, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Lent, Machine, NativePlan, Scratch,
 };
-
-/// Numbers without a pattern, the same every time.
-fn noise(count: usize) -> Vec<f32> {
-    let mut state = 7_u32;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
-
-type Memory = <HostMachine as Machine>::Buffer;
-
-fn upload(machine: &HostMachine, values: &[f32]) -> Memory {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    let buffer = machine.allocate(bytes.len()).unwrap();
-    machine.upload(&buffer, 0, &bytes).unwrap();
-    buffer
-}
+use numbers::{Memory, noise, upload};
 
 fn bits(machine: &HostMachine, buffers: &[Memory; 3]) -> Vec<u32> {
     let mut all = Vec::new();
@@ -38,7 +22,7 @@ fn bits(machine: &HostMachine, buffers: &[Memory; 3]) -> Vec<u32> {
 #[test]
 fn lent_memory_gives_the_same_gradients() {
     let (count, length) = (5, 80);
-    let values = noise(count * length);
+    let values = noise(count * length, 7);
     let machine = HostMachine::new(1 << 30);
     let there = upload(&machine, &values);
     let offsets = [0, 80, 150, 220, 300, 400];

@@ -2,6 +2,8 @@
 //! device.
 #![cfg(feature = "host")]
 
+mod numbers;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,16 +12,7 @@ use dtw_core::{
     Unobserved,
 };
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
-
-/// Numbers without a pattern, the same every time.
-fn noise(count: usize) -> Vec<f32> {
-    let mut state = 7_u32;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
+use numbers::noise;
 
 fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_ne_bytes()).collect()
@@ -52,7 +45,7 @@ fn distances(machine: &HostMachine, problem: &Problem, x: SeriesBatch<'_, f32>) 
 
 #[test]
 fn a_small_limit_only_means_more_tiles() {
-    let values = noise(3000);
+    let values = noise(3000, 7);
     let ragged: Vec<usize> = (0..=40).map(|s| s * 40 + (s % 5) * 7).collect();
     let ragged = SeriesBatch::ragged(&values[..ragged[40]], &ragged, 1).unwrap();
     let equal = SeriesBatch::equal(&values[..2000], 40, 50, 1).unwrap();
@@ -76,7 +69,7 @@ fn a_small_limit_only_means_more_tiles() {
 
 #[test]
 fn what_does_not_fit_is_refused_with_numbers() {
-    let values = noise(4000);
+    let values = noise(4000, 7);
     let batch = SeriesBatch::equal(&values, 2, 2000, 1).unwrap();
     let problem =
         Problem::of(Spec::dtw(), Pairing::Zipped, &batch, &batch).unwrap().with_memory_limit(10_000);
@@ -126,7 +119,7 @@ fn on_device(
 
 #[test]
 fn series_on_the_device_give_the_same() {
-    let values = noise(600);
+    let values = noise(600, 7);
     let offsets = [0, 40, 70, 140, 170, 200];
     let ragged = SeriesBatch::ragged(&values[..200], &offsets, 1).unwrap();
     let equal = SeriesBatch::equal(&values[..200], 5, 40, 1).unwrap();
@@ -167,7 +160,7 @@ impl Observer for Patience {
 
 #[test]
 fn series_on_the_device_are_prepared_in_parts_and_swept_in_several_launches() {
-    let values = noise(3000);
+    let values = noise(3000, 7);
     let offsets: Vec<usize> = (0..=40).map(|s| s * 40 + (s % 5) * 7).collect();
     let ragged = SeriesBatch::ragged(&values[..offsets[40]], &offsets, 1).unwrap();
     let equal = SeriesBatch::equal(&values[..2000], 40, 50, 1).unwrap();
@@ -196,7 +189,7 @@ fn series_on_the_device_are_prepared_in_parts_and_swept_in_several_launches() {
 
 #[test]
 fn a_search_finds_the_same_where_its_last_column_does_not_fit() {
-    let (reference, query) = (noise(8000), noise(40));
+    let (reference, query) = (noise(8000, 7), noise(40, 7));
     let references = SeriesBatch::equal(&reference, 1, 8000, 1).unwrap();
     let queries = SeriesBatch::equal(&query, 1, 40, 1).unwrap();
     let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
@@ -220,7 +213,7 @@ fn a_search_finds_the_same_where_its_last_column_does_not_fit() {
 
 #[test]
 fn the_largest_radius_is_no_band() {
-    let values = noise(60);
+    let values = noise(60, 7);
     let batch = SeriesBatch::equal(&values, 3, 20, 1).unwrap();
     let machine = HostMachine::new(1 << 30);
     let with = |band| {
@@ -232,7 +225,7 @@ fn the_largest_radius_is_no_band() {
 
 #[test]
 fn a_plan_that_ran_out_of_device_memory_works_when_there_is_some() {
-    let values = noise(400);
+    let values = noise(400, 7);
     let batch = SeriesBatch::equal(&values, 10, 40, 1).unwrap();
     let total = 1 << 20;
     for spec in specs() {

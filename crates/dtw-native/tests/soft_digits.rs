@@ -2,21 +2,14 @@
 //! stay on the device. (What its digits are worth is judged by the suite's section of the same name.)
 #![cfg(feature = "host")]
 
+mod numbers;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dtw_core::{Backend, Band, Error, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
-
-/// Numbers between −1 and 1 without a pattern.
-fn noise(count: usize) -> Vec<f32> {
-    let mut state = 3_u32;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
+use numbers::noise;
 
 /// Six series: of as many points, or of very different numbers of them.
 fn batches(values: &[f32]) -> [(SeriesBatch<'_, f32>, DeviceLayout<'static>); 2] {
@@ -41,7 +34,7 @@ fn distances(machine: &HostMachine, problem: &Problem, x: SeriesBatch<'_, f32>) 
 
 #[test]
 fn results_on_the_device_keep_their_digits() {
-    let values = noise(180);
+    let values = noise(180, 3);
     for spec in measures().into_iter().map(Spec::new) {
         for (batch, layout) in batches(&values) {
             for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
@@ -90,7 +83,7 @@ fn launches(spec: Spec, batch: SeriesBatch<'_, f32>) -> u32 {
 
 #[test]
 fn nothing_is_swept_twice_where_digits_are_kept() {
-    let values = noise(180);
+    let values = noise(180, 3);
     let [(equal, _), (ragged, _)] = batches(&values);
     let one_path = |gamma| Spec::soft_dtw(gamma).with_band(Band::sakoe_chiba(0));
     // Many paths: at any γ. One path: while the costs are not small beside γ.
@@ -122,7 +115,7 @@ impl Observer for Counter {
 
 #[test]
 fn cells_that_are_swept_twice_count_once_and_the_second_time_can_be_cancelled() {
-    let values = noise(180);
+    let values = noise(180, 3);
     for (batch, _) in batches(&values) {
         let problem = Problem::of(Spec::soft_dtw(1e9), Pairing::Cross, &batch, &batch).unwrap();
         let few_paths = !batch.is_equal_length();

@@ -1,28 +1,14 @@
 //! Paths and matches of series on the device: the same as of the same series on the host.
 #![cfg(feature = "host")]
 
+mod numbers;
+
 use dtw_core::{
     Band, Error, LocalCost, Match, Measure, Pairing, Path, Plan, Problem, Radius, SearchOptions, SeriesBatch,
     Spec,
 };
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, Format, HostMachine, Machine, NativePlan, Strided};
-
-/// Numbers without a pattern, the same every time.
-fn noise(count: usize, seed: u32) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
-
-fn upload(machine: &HostMachine, values: &[f32]) -> <HostMachine as Machine>::Buffer {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    let buffer = machine.allocate(bytes.len()).unwrap();
-    machine.upload(&buffer, 0, &bytes).unwrap();
-    buffer
-}
+use numbers::{noise, upload};
 
 /// A batch on the host and the same on the device.
 struct Side<'a> {

@@ -1,45 +1,13 @@
 //! Results that several sweeps make together, of series on the device: those of the same series on the host.
 #![cfg(feature = "host")]
 
+mod numbers;
+
 use dtw_core::{Band, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{
     Buffer, DeviceBatch, DeviceLayout, HostMachine, Lent, Machine, NativePlan, Number, Scratch,
 };
-
-/// Numbers without a pattern, the same every time, from -1 to 1.
-fn noise<T: Number>(count: usize, seed: u32) -> Vec<T> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        T::from_f64(f64::from(state >> 8) / f64::from(1 << 23) - 1.0)
-    };
-    (0..count).map(|_| next()).collect()
-}
-
-fn raw<T: Number>(values: &[T]) -> Vec<u8> {
-    let bytes = |value: &T| match size_of::<T>() {
-        4 => (value.to_f64() as f32).to_ne_bytes().to_vec(),
-        _ => value.to_f64().to_ne_bytes().to_vec(),
-    };
-    values.iter().flat_map(bytes).collect()
-}
-
-fn upload<T: Number>(machine: &HostMachine, values: &[T]) -> <HostMachine as Machine>::Buffer {
-    let bytes = raw(values);
-    let buffer = machine.allocate(bytes.len()).unwrap();
-    machine.upload(&buffer, 0, &bytes).unwrap();
-    buffer
-}
-
-fn download<T: Number>(machine: &HostMachine, from: &<HostMachine as Machine>::Buffer) -> Vec<T> {
-    let mut bytes = vec![0; from.bytes()];
-    machine.download(from, 0, &mut bytes).unwrap();
-    let number = |bytes: &[u8]| match size_of::<T>() {
-        4 => T::from_f64(f64::from(f32::from_ne_bytes(bytes.try_into().unwrap()))),
-        _ => T::from_f64(f64::from_ne_bytes(bytes.try_into().unwrap())),
-    };
-    bytes.chunks(size_of::<T>()).map(number).collect()
-}
+use numbers::{download, noise, raw, upload};
 
 /// Batches of a call: on the host, on the device, and what keeps them there.
 struct Side<'a, T: Number> {
