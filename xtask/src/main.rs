@@ -1,5 +1,5 @@
 //! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | kernels | conformance |
-//! bench | python | wheel | stubs | dist`.
+//! bench | python | docs | wheel | stubs | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for
 //! the table of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs
@@ -10,6 +10,7 @@
 
 mod command;
 mod dist;
+mod docs;
 mod elsewhere;
 mod format;
 mod fuzz;
@@ -89,6 +90,10 @@ enum Task {
     ///
     /// Makes a virtual environment with maturin, NumPy, matplotlib, pytest and mypy there; needs Python 3.10 or newer.
     Python(python::Options),
+    /// Build the documentation site into target/docs, with the output of every example; warnings are errors.
+    ///
+    /// Installs Sphinx, PyTorch and the libraries that pages compare with into target/python (6 GB, once).
+    Docs,
     /// Build the wheel of the Python package into target/wheels, with the CUDA kernels where they are compiled.
     Wheel,
     /// Write the Python classes of measures, of the table of measures.
@@ -110,6 +115,7 @@ fn main() -> ExitCode {
         Task::Sanitize(options) => sanitize::sanitize(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Python(options) => python::python(&options),
+        Task::Docs => docs::docs(),
         Task::Wheel => python::wheel(),
         Task::Stubs => python::stubs(),
         Task::Dist(options) => dist::dist(&options),

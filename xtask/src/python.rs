@@ -2,8 +2,6 @@
 
 pub(crate) mod measures;
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result, bail};
 
 use crate::command::{Step, program, root};
@@ -23,8 +21,8 @@ pub(crate) struct Options {
     options: Vec<String>,
 }
 
-/// The environment's folder, and its Python.
-fn environment() -> Result<(PathBuf, Step)> {
+/// The environment's Python, without arguments; makes the environment where there is none.
+pub(crate) fn environment() -> Result<Step> {
     let folder = root().join("target/python");
     let shown = folder.to_str().context("the folder's name is no UTF-8")?;
     let own = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
@@ -38,19 +36,21 @@ fn environment() -> Result<(PathBuf, Step)> {
             .arguments(TOOLS)
             .run()?;
     }
-    let step = program(&own, &[]).env("VIRTUAL_ENV", shown);
-    Ok((folder, step))
+    Ok(program(&own, &[]).env("VIRTUAL_ENV", shown))
+}
+
+/// Builds the package in place, into the environment.
+pub(crate) fn build(release: bool) -> Result<()> {
+    let step = environment()?.arguments(&["-m", "maturin", "develop", "--quiet"]);
+    if release { step.arguments(&["--release"]) } else { step }.run()
 }
 
 /// Builds the package in place, tests it and checks its types.
 pub(crate) fn python(options: &Options) -> Result<()> {
-    let build = ["-m", "maturin", "develop", "--quiet"];
-    let (_, step) = environment()?;
-    let step = step.arguments(&build);
-    if options.release { step.arguments(&["--release"]) } else { step }.run()?;
+    build(options.release)?;
     let more: Vec<&str> = options.options.iter().map(String::as_str).collect();
-    environment()?.1.arguments(&["-m", "pytest"]).arguments(&more).run()?;
-    environment()?.1.arguments(&["-m", "mypy"]).run()
+    environment()?.arguments(&["-m", "pytest"]).arguments(&more).run()?;
+    environment()?.arguments(&["-m", "mypy"]).run()
 }
 
 /// Builds the wheel for people who have no Rust; with the CUDA kernels where they are compiled.
@@ -63,8 +63,7 @@ pub(crate) fn wheel() -> Result<()> {
             missing.len()
         );
     }
-    let (_, step) = environment()?;
-    step.arguments(&["-m", "maturin", "build", "--release", "--out", "target/wheels"]).run()
+    environment()?.arguments(&["-m", "maturin", "build", "--release", "--out", "target/wheels"]).run()
 }
 
 /// Writes the classes of measures.

@@ -1,0 +1,107 @@
+"""Runs the Python of every page when the site is built, and shows what each block printed, returned and drew.
+
+The blocks of a page build on each other, as in a notebook. A block that fails, or warns, fails the build. Blocks of
+`console` run what stands after `$ ` in a shell, which must succeed. What a block writes to the current folder is
+left in a temporary one: one for each page.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import os
+import subprocess
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+import drawing
+
+logger = logging.getLogger(__name__)
+
+
+def run(code: str, name: str, line: int, names: dict[str, Any]) -> tuple[str, Any]:
+    """What a block printed, and the value of its last line if that is an expression."""
+    tree = ast.parse("\n" * (line - 1) + code, name)
+    last = tree.body[-1] if tree.body else None
+    shown = tree.body.pop() if isinstance(last, ast.Expr) else None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(tree, name, "exec"), names)
+        value = eval(compile(ast.Expression(shown.value), name, "eval"), names) if isinstance(shown, ast.Expr) else None
+    return printed.getvalue(), value
+
+
+def typed(block: str) -> str:
+    """What the lines after `$ ` print, each below its line."""
+    shown = ""
+    for line in block.splitlines():
+        command = line.removeprefix("$ ")
+        if command == line:
+            raise ValueError(f"a line of console must begin with '$ ', got {line!r}")
+        ran = subprocess.run(command, shell=True, capture_output=True, text=True)
+        if ran.returncode != 0:
+            raise ValueError(f"{command!r} exits with {ran.returncode}:\n{ran.stderr}")
+        shown += ran.stderr + ran.stdout
+    return shown
+
+
+def output(text: str, value: Any, figures: list[str]) -> list[nodes.Node]:
+    """What stands below a block."""
+    table = getattr(value, "_repr_html_", None)
+    if value is not None and table is None and not (figures and not isinstance(value, str)):
+        text += f"{value!r}\n"
+    found: list[nodes.Node] = []
+    if text:
+        block = nodes.literal_block(text.rstrip("\n"), text.rstrip("\n"), language="none")
+        found.append(nodes.container("", block, classes=["output"]))
+    if table is not None:
+        found.append(nodes.raw("", f'<div class="output table-wrapper">{table()}</div>', format="html"))
+    if figures:
+        inside = "".join(f"<figure>{figure}</figure>" for figure in figures)
+        found.append(nodes.raw("", f'<div class="output figures">{inside}</div>', format="html"))
+    return found
+
+
+def execute(app: Sphinx, doctree: nodes.document) -> None:
+    docname = app.env.docname
+    if Path(app.env.doc2path(docname)).suffix != ".md":
+        return
+    kinds = ("python", "console")
+    blocks = [block for block in doctree.findall(nodes.literal_block) if block.get("language") in kinds]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, drawing.style():
+        os.chdir(folder)
+        try:
+            for number, block in enumerate(blocks):
+                line = (block.line or 0) + 1
+                try:
+                    if block["language"] == "console":
+                        text, value = typed(block.astext()), None
+                    else:
+                        text, value = run(block.astext(), f"{docname}.md", line, names)
+                except Exception as error:
+                    trace = "".join(traceback.format_exception(error))
+                    logger.warning("this block fails:\n%s", trace, location=(docname, line))
+                    break
+                figures = drawing.drawn(f"{docname}-{number}")
+                parent = block.parent
+                at = parent.index(block) + 1
+                parent[at:at] = output(text, value, figures)
+        finally:
+            os.chdir(before)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("doctree-read", execute)
+    # Pages share matplotlib and the current folder.
+    return {"parallel_read_safe": False}
