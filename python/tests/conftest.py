@@ -1,8 +1,12 @@
 """Run with warnings as errors (pyproject.toml); the examples in docstrings are tests too."""
 
+import os
 import signal
 
 import pytest
+
+# Compiling the libraries that tests compare with takes longer than running them as Python on such short series.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
 @pytest.fixture(autouse=True, scope="session")
