@@ -9,7 +9,7 @@ use dtw_core::{Scalar, Series};
 
 use crate::lanes::Register;
 
-/// Values readable beyond either end; at least four times the widest register.
+/// Values readable beyond either end; at least as many as a strip of the diagonal sweep has rows.
 pub(crate) const PAD: usize = 64;
 
 /// A series ready for the diagonal sweep.

@@ -130,7 +130,7 @@ pub(crate) fn trace<T: Scalar>(
         let sweep = |rows: Range<usize>, above: &[T], mut record: Option<&mut Choices>| {
             let mut edge = above.to_vec();
             let mut below = vec![T::ZERO; width * parts];
-            let height = strips.strip_rows(record.is_some());
+            let height = strips.strip_rows();
             for first in rows.clone().step_by(height) {
                 let part = first..(first + height).min(rows.end);
                 if let Some(choices) = &mut record {

@@ -29,7 +29,7 @@ pub(crate) trait StripSweep<T> {
     /// Values that are kept of a cell, at most 3.
     fn parts(&self) -> usize;
     /// Rows of a strip, at most.
-    fn strip_rows(&self, recording: bool) -> usize;
+    fn strip_rows(&self) -> usize;
     /// [`Recurrence::LEAVES_BAND`].
     fn leaves_band(&self) -> bool;
     /// Sweeps rows `rows` of the grid: from the first edge, above them, to the second, below, recording the arrivals in
@@ -147,12 +147,8 @@ where
         R::State::PARTS
     }
 
-    fn strip_rows(&self, recording: bool) -> usize {
-        if recording {
-            strip_rows::<V, P, R::State, Choices>()
-        } else {
-            strip_rows::<V, P, R::State, Unrecorded>()
-        }
+    fn strip_rows(&self) -> usize {
+        strip_rows::<V>()
     }
 
     fn leaves_band(&self) -> bool {

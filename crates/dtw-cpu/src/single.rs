@@ -57,7 +57,7 @@ fn sweep_rows<T: Scalar>(
     let (n, m) = (ranges.n(), ranges.m());
     below.clear();
     below.resize(edge.len(), T::ZERO);
-    let height = strips.strip_rows(false);
+    let height = strips.strip_rows();
     for first in (0..n).step_by(height) {
         let rows = first..(first + height).min(n);
         let cells = (rows.clone()).map(|i| ranges.row(i).len() as u64).sum();

@@ -64,29 +64,24 @@ impl<V: Register> Span<V> {
         if lanes == 0 {
             return Self { row, active: (0, 0), inside: (0, 0), from: zero, to: zero, origins: (0, 0) };
         }
-        // Cells (i, j) of row i have start < j ≤ end: steps from i + start + 1 to i + end.
+        // Cells (i, j) of row i have start < j ≤ end: steps from i + start + 1 to i + end. Lanes below the last row are on
+        // rows like it: nothing reads what they hold.
         let bounds = |lane: usize| {
-            let columns = ranges.row(row - 1 + lane);
+            let columns = ranges.row(row - 1 + lane.min(lanes - 1));
             (row + lane + columns.start + 1, row + lane + columns.end + 1)
         };
         let origins = bounds(0);
-        let last = bounds(lanes - 1);
+        let (last, lowest) = (bounds(lanes - 1), bounds(V::LANES - 1));
         let (mut from, mut to) = (zero, zero);
         for lane in 0..V::LANES {
             let count = |step: usize, origin: usize| {
                 V::Scalar::from_f64((step as i64 - origin as i64).min(Self::FAR) as f64)
             };
-            if lane < lanes {
-                let (start, end) = bounds(lane);
-                from.lanes_mut()[lane] = count(start, origins.0);
-                to.lanes_mut()[lane] = count(end, origins.1);
-            } else {
-                // No such row: never inside.
-                from.lanes_mut()[lane] = V::Scalar::from_f64(2.0 * Self::FAR as f64);
-            }
+            let (start, end) = bounds(lane);
+            from.lanes_mut()[lane] = count(start, origins.0);
+            to.lanes_mut()[lane] = count(end, origins.1);
         }
-        let inside = if lanes == V::LANES { (last.0, origins.1) } else { (0, 0) };
-        Self { row, active: (origins.0 - 1, last.1 + 1), inside, from, to, origins }
+        Self { row, active: (origins.0 - 1, last.1 + 1), inside: (lowest.0, origins.1), from, to, origins }
     }
 }
 

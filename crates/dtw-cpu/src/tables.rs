@@ -62,11 +62,11 @@ impl<T: Scalar> Weights<T> {
     pub(crate) fn new(n: usize, m: usize, weight: impl Fn(usize) -> f64) -> Self {
         let middle = m / 2 + PAD;
         let end = middle + n / 2 + 2 * PAD;
+        let known: Vec<T> = (0..n.max(m)).map(|offset| T::from_f64(weight(offset))).collect();
         let table = |odd: i64| {
-            let value = |q: usize| {
-                T::from_f64(weight((2 * (q as i64 - middle as i64) + odd).unsigned_abs() as usize))
-            };
-            (0..end).map(value).collect()
+            let offset = |q: usize| (2 * (q as i64 - middle as i64) + odd).unsigned_abs() as usize;
+            // Lanes beyond the grid read on.
+            (0..end).map(|q| known.get(offset(q)).copied().unwrap_or(T::ZERO)).collect()
         };
         Self { tables: [table(0), table(1)], middle }
     }
