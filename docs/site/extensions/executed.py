@@ -1,8 +1,8 @@
 """Runs the Python of every page when the site is built, and shows what each block printed, returned and drew.
 
 The blocks of a page build on each other, as in a notebook. A block that fails, or warns, fails the build. Blocks of
-`console` run what stands after `$ ` in a shell, which must succeed. What a block writes to the current folder is
-left in a temporary one: one for each page.
+`console` run what stands after `$ ` in a shell, which must succeed. The current folder is a temporary one for each page,
+where `crates` is the project's: data are read as in a clone, and what is written is gone afterwards.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 import contextlib
 import io
 import os
+import re
 import subprocess
 import tempfile
 import traceback
@@ -33,10 +34,14 @@ def run(code: str, name: str, line: int, names: dict[str, Any]) -> tuple[str, An
     last = tree.body[-1] if tree.body else None
     shown = tree.body.pop() if isinstance(last, ast.Expr) else None
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         exec(compile(tree, name, "exec"), names)
         value = eval(compile(ast.Expression(shown.value), name, "eval"), names) if isinstance(shown, ast.Expr) else None
+    for one in warned:
+        # Those about the page's own lines; libraries warn of their insides, too.
+        if one.filename == name:
+            raise one.message if isinstance(one.message, Warning) else RuntimeWarning(one.message)
     return printed.getvalue(), value
 
 
@@ -64,7 +69,9 @@ def output(text: str, value: Any, figures: list[str]) -> list[nodes.Node]:
         block = nodes.literal_block(text.rstrip("\n"), text.rstrip("\n"), language="none")
         found.append(nodes.container("", block, classes=["output"]))
     if table is not None:
-        found.append(nodes.raw("", f'<div class="output table-wrapper">{table()}</div>', format="html"))
+        # Without the style that pandas brings: the page has its own.
+        rows = re.sub(r"<style.*?</style>| border=\"\d+\"| style=\"[^\"]*\"", "", table(), flags=re.S)
+        found.append(nodes.raw("", f'<div class="output table-wrapper">{rows}</div>', format="html"))
     if figures:
         inside = "".join(f"<figure>{figure}</figure>" for figure in figures)
         found.append(nodes.raw("", f'<div class="output figures">{inside}</div>', format="html"))
@@ -81,6 +88,7 @@ def execute(app: Sphinx, doctree: nodes.document) -> None:
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, drawing.style():
         os.chdir(folder)
+        os.symlink(Path(app.srcdir).parent / "crates", "crates", target_is_directory=True)
         try:
             for number, block in enumerate(blocks):
                 line = (block.line or 0) + 1

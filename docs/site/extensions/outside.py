@@ -49,6 +49,8 @@ def rewritten(text: str, folder: str, page: str, known: dict[str, str], root: Pa
             elif not (root / whole).is_file() or anchor:
                 logger.warning("%s links to %s, which is no page here: outside_links in conf.py", page, target)
         shown = posixpath.relpath(posixpath.join("docs", inside), here)
+        if inside.startswith(".."):
+            return f"](path:{shown})"
         return f"]({shown}{'#' + anchor if anchor else ''})" if path or folder != here else found.group(0)
 
     return LINK.sub(link, text)
