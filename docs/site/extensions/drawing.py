@@ -26,6 +26,9 @@ PAGE = {
     "#B4BCC6": "var(--color-foreground-border)",
     "#E4E7EB": "var(--color-background-border)",
     "#FFFFFF": "none",
+    # Those that matplotlib takes unless told.
+    "#000000": "var(--color-foreground-primary)",
+    "#ffffff": "none",
 }
 
 #: Colours of lines that can be told apart on white and on black.

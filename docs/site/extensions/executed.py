@@ -1,8 +1,8 @@
 """Runs the Python of every page when the site is built, and shows what each block printed, returned and drew.
 
 The blocks of a page build on each other, as in a notebook. A block that fails, or warns, fails the build. Blocks of
-`console` run what stands after `$ ` in a shell, which must succeed. The current folder is a temporary one for each page,
-where `crates` is the project's: data are read as in a clone, and what is written is gone afterwards.
+`console` run what stands after `$ ` in a shell, which must succeed. The current folder is a temporary one for each
+page, where `crates` is the project's: data are read as in a clone, and what is written is gone afterwards.
 """
 
 from __future__ import annotations
