@@ -131,9 +131,11 @@ def square(value: Any, name: str) -> NDArray[Any]:
 
     Errors: `TypeError` for what holds no real numbers, `ValueError` for another shape.
     """
+    if isinstance(value, (list, tuple)) and len({np.shape(row) for row in value}) > 1:
+        raise ValueError(f"{name} must be a square matrix of distances, as pairwise returns it, got rows of several lengths")
     matrix = _array(value, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name} must be a square matrix of distances, got {_shape(matrix)}")
+        raise ValueError(f"{name} must be a square matrix of distances, as pairwise returns it, got {_shape(matrix)}")
     small = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     return np.require(matrix, np.float32 if small else np.float64, ["C", "A"])
 
@@ -170,7 +172,10 @@ def device_of(value: Any) -> str | None:
     if getattr(value, "is_cuda", False) is True:
         # PyTorch says it sooner than through DLPack.
         return _cuda(value.get_device())
-    kind, ordinal = value.__dlpack_device__()
+    try:
+        kind, ordinal = value.__dlpack_device__()
+    except ValueError as error:
+        raise TypeError(f"a {type(value).__name__} has no values that can be read: {error}") from None
     if int(kind) in _HOST:
         return None
     name = {2: "cuda", 13: "cuda", 8: "metal", 10: "rocm", 14: "oneapi"}.get(int(kind), f"device {int(kind)}")
@@ -210,8 +215,8 @@ def same_device(**values: Any) -> None:
     if found is not None:
         name = next(name for name, value in values.items() if value is not None)
         raise DeviceError(
-            f"{name} is on {found}, and this function takes arrays in the host's memory only: pass {name}.cpu(), with "
-            f'device="{found.split(":")[0]}" to compute there'
+            f"{name} is on {found}, and this function takes arrays in the host's memory only: pass {name}.cpu() (of CuPy "
+            f'{name}.get()), with device="{found.split(":")[0]}" to compute there'
         )
 
 
@@ -224,9 +229,12 @@ def _of_dlpack(value: Any, name: str) -> NDArray[Any]:
     if hasattr(value, "resolve_neg"):
         # PyTorch negates some views only when they are read, and exports the memory without a word.
         value = value.resolve_neg()
+    if str(getattr(value, "dtype", None)) == "torch.bfloat16":
+        # NumPy has no such numbers; float32 has all their values.
+        value = value.float()
     try:
         return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError) as error:
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise TypeError(f"{name} ({type(value).__name__}) is no array that NumPy can read: {error}") from None
 
 

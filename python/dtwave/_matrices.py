@@ -157,7 +157,9 @@ def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: C
         if resume:
             raise ValueError("resume continues a .npy file: pass out=PATH")
     elif not isinstance(out, (str, os.PathLike)):
-        raise TypeError(f"out must be a .npy file or an array, got {type(out).__name__}")
+        kind = type(out).__name__
+        shared = ": pass np.from_dlpack(out), which shares its memory" if hasattr(out, "__dlpack__") else ""
+        raise TypeError(f"out must be a .npy file or a NumPy array, got {kind}{shared}")
     elif os.path.splitext(os.fspath(out))[1].lower() != ".npy":
         raise ValueError(f"out must be a .npy file, got {os.fspath(out)!r}")
 

@@ -99,6 +99,15 @@ _ELSEWHERE = {
     "verbose": "progress",
 }
 
+#: What other libraries call these measures.
+_MEASURES_ELSEWHERE = {
+    "sdtw": "soft_dtw",
+    "softdtw": "soft_dtw",
+    "gak": "log_gak",
+    "subsequence": "subsequence_dtw",
+    "dfd": "frechet",
+}
+
 
 def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _native.Spec:
     """What to compute.
@@ -144,7 +153,8 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any]) -> _native.Spec:
     if key not in MEASURES:
         keys = list(MEASURES)
         raise ValueError(
-            f"unknown measure {measure!r}: expected one of {', '.join(keys)}{_meant(key, keys)}"
+            f"unknown measure {measure!r}: expected one of {', '.join(keys)}"
+            f"{_meant(_MEASURES_ELSEWHERE.get(key, key), keys)}"
         )
     own = _native.Spec.names(key)
     given = {}

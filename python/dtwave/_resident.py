@@ -130,7 +130,7 @@ def gpu_of(ordinal: int, memory_limit: int) -> Any:
     made = getattr(_native, "Gpu", None)
     if made is None:
         raise DeviceError(
-            "this build has no CUDA backend: build with the cargo feature `cuda`, or pass x.cpu()"
+            "this build has no CUDA backend: build with the cargo feature `cuda`, or pass x.cpu() (of CuPy x.get())"
         )
     return made(ordinal, memory_limit)
 

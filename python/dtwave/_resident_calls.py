@@ -45,9 +45,14 @@ def pairwise(
     """A matrix of distances. `form` is k, condensed, out and resume."""
     k, condensed, out, resume = form
     if k is not None:
-        raise ValueError(f"k makes a sparse matrix in the host's memory, and x is on {place}: use dtwave.nearest, or pass x.cpu()")
+        raise ValueError(
+            f"k makes a sparse matrix in the host's memory, and x is on {place}: use dtwave.nearest, or pass x.cpu() (of "
+            "CuPy x.get())"
+        )
     if resume or (out is not None and _inputs.device_of(out) is None):
-        raise ValueError(f"out must be an array on {place}, as x is; for a file or an array of the host pass x.cpu()")
+        raise ValueError(
+            f"out must be an array on {place}, as x is; for a file or an array of the host pass x.cpu() (of CuPy x.get())"
+        )
     call = prepared(place, inputs, measure, band, parameters, **options)
     rows, columns = len(call.batches[0]), len(call.batches[-1])
     if condensed:
@@ -193,7 +198,7 @@ def one_series(reference: Any, layout: Layout) -> Any:
 def normalize(place: str, x: Any, dtype: Any, layout: Layout, lengths: Any, padding: Padding) -> Any:
     """Series z-normalised, in the form of `x`."""
     if lengths is not None or padding is not None or isinstance(x, (list, tuple)):
-        raise ValueError(f"on {place}, series of different lengths are not normalised: pass x.cpu()")
+        raise ValueError(f"on {place}, series of different lengths are not normalised: pass x.cpu() (of CuPy x.get())")
     call = prepared(place, [("x", x, None, None)], "dtw", None, {}, dtype=dtype, layout=layout)
     view, library = call.batches[0].view, call.library
     # Univariate series, one after the other.

@@ -105,8 +105,14 @@ class Graph:
     shape: tuple[int, int]
 
     def to_scipy(self) -> Any:
-        """The same as a `scipy.sparse.csr_matrix`, without a copy; needs SciPy."""
-        from scipy.sparse import csr_matrix  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        """The same as a `scipy.sparse.csr_matrix`, without a copy.
+
+        Errors: `ModuleNotFoundError` without SciPy.
+        """
+        try:
+            from scipy.sparse import csr_matrix  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("to_scipy needs SciPy: pip install scipy", name="scipy") from None
 
         return csr_matrix((self.data, self.indices, self.indptr), shape=self.shape)
 

@@ -96,8 +96,14 @@ def test_torch_tensors():
     assert np.array_equal(dtwave.pairwise(x.T.contiguous().T), EXPECTED)
     assert dtwave.distance(x[0].requires_grad_(), x[1]) == EXPECTED[0, 1]
     assert dtwave.pairwise(x.float()).dtype == np.float32
-    with pytest.raises(TypeError, match="no array that NumPy can read"):
-        dtwave.pairwise(x.bfloat16())
+    halves = x.bfloat16()
+    assert np.array_equal(dtwave.pairwise(halves), dtwave.pairwise(halves.float()))
+    assert dtwave.distance(halves[0], halves[1]) == dtwave.distance(halves[0].float(), halves[1].float())
+    assert np.array_equal(dtwave.pairwise(list(halves)), dtwave.pairwise(halves))
+    with pytest.raises(TypeError, match="a Tensor has no values that can be read"):
+        dtwave.pairwise(x.to("meta"))
+    with pytest.raises(TypeError, match=r"got Tensor: pass np.from_dlpack\(out\), which shares its memory"):
+        dtwave.pairwise(x, out=torch.empty(5, 5, dtype=torch.float64))
     # A view that PyTorch negates only when it is read.
     negated = torch.complex(x[0].detach(), x[1].detach()).conj().imag
     assert negated.is_neg() and np.array_equal(negated.resolve_neg().numpy(), -X[1])

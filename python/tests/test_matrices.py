@@ -184,7 +184,7 @@ def read_only(shape):
         ({"out": read_only((23, 23))}, ValueError, "read-only"),
         ({"out": "distances.csv"}, ValueError, "a .npy file"),
         ({"out": "no-such-folder/distances.npy"}, OSError, "does not exist"),
-        ({"out": 3}, TypeError, "a .npy file or an array, got int"),
+        ({"out": 3}, TypeError, "a .npy file or a NumPy array, got int"),
         ({"resume": True}, ValueError, "pass out=PATH"),
         ({"condensed": True, "k": 1}, ValueError, "k and condensed exclude each other"),
         ({"condensed": True, "y": Y}, ValueError, "but y is given"),

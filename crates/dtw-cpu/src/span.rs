@@ -64,8 +64,8 @@ impl<V: Register> Span<V> {
         if lanes == 0 {
             return Self { row, active: (0, 0), inside: (0, 0), from: zero, to: zero, origins: (0, 0) };
         }
-        // Cells (i, j) of row i have start < j ≤ end: steps from i + start + 1 to i + end. Lanes below the last row are on
-        // rows like it: nothing reads what they hold.
+        // Cells (i, j) of row i have start < j ≤ end: steps from i + start + 1 to i + end. Lanes below the last row are
+        // on rows like it: nothing reads what they hold.
         let bounds = |lane: usize| {
             let columns = ranges.row(row - 1 + lane.min(lanes - 1));
             (row + lane + columns.start + 1, row + lane + columns.end + 1)

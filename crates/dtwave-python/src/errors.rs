@@ -76,5 +76,6 @@ fn exception(error: &Error) -> PyErr {
 pub(crate) fn in_python(text: &str) -> String {
     text.replace("--backend cpu", "device=\"cpu\"")
         .replace("raise the memory limit", "raise memory_limit")
+        .replace("soft_dtw has an expected alignment instead", "use dtwave.expected_alignment with soft_dtw")
         .replace(": compute it with Pairing::Cross", "")
 }

@@ -208,7 +208,7 @@ impl Kind {
         let measure = (self.measure)(&mut value).map_err(|name| {
             let parameter = self.parameter(name);
             let expected = parameter.map_or_else(String::new, |p| format!(" {}", p.expected()));
-            Error::invalid(format!("{} needs {name}{expected}", self.key))
+            Error::invalid(format!("{} needs {name}{expected}, which has no default", self.key))
         })?;
         let spec = Spec { measure, band: Band::Full, anchor: self.anchor };
         spec.check()?;

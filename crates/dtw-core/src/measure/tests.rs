@@ -66,8 +66,8 @@ fn what_is_wrong_is_said() {
     refuses("soft_dtw", "gamma", Value::Number(0.0), "soft_dtw needs gamma > 0, got 0");
     refuses("erp", "gap", Value::Number(f64::INFINITY), "erp needs a finite gap, got inf");
     refuses("adtw", "penalty", Value::Number(f64::NAN), "adtw needs penalty >= 0, got NaN");
-    refuses("log_gak", "nothing", Value::Number(1.0), "log_gak needs sigma > 0");
-    refuses("adtw", "penalty", Value::Choice("count"), "adtw needs penalty >= 0");
+    refuses("log_gak", "nothing", Value::Number(1.0), "log_gak needs sigma > 0, which has no default");
+    refuses("adtw", "penalty", Value::Choice("count"), "adtw needs penalty >= 0, which has no default");
     let cost = Kind::of("dtw").unwrap().parameter("cost").unwrap();
     assert_eq!(cost.choice("manhattan").unwrap(), Value::Choice("manhattan"));
     let error = cost.choice("cosine").unwrap_err().to_string();
