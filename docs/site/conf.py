@@ -80,4 +80,4 @@ pygments_dark_style = "github-dark"
 copybutton_selector = "div.highlight:not(.output div) pre"
 
 # Of which every public name has an entry in the API reference.
-public_modules = ["dtwave", "dtwave.plots", "dtwave.torch"]
+public_modules = ["dtwave", "dtwave.plots", "dtwave.sklearn", "dtwave.torch"]

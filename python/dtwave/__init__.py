@@ -14,6 +14,7 @@ Functions:
 - `nearest`: nearest neighbours; `classify`: classes by them.
 - `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
 - `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
+- `dtwave.sklearn`: estimators for scikit-learn.
 - `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `dtwave.plots`: figures.
 
 `MEASURES` has the class of every measure. `help(dtwave.distance)` explains the options that all functions share.
@@ -110,7 +111,7 @@ __all__ = [
 ]
 
 #: Parts that need more than NumPy; imported when they are used.
-_LAZY = ("plots", "torch")
+_LAZY = ("plots", "sklearn", "torch")
 
 
 def __getattr__(name: str) -> types.ModuleType:

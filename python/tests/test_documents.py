@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib import pyplot
+from optional import need
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,8 +19,10 @@ def examples(text):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 5), ("docs/python.md", 30)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 5), ("docs/python.md", 30), ("docs/sklearn.md", 30)])
 def test_examples_run(page, least, tmp_path, monkeypatch):
+    if page == "docs/sklearn.md":
+        need("sklearn")
     pyplot.switch_backend("Agg")
     code = examples((ROOT / page).read_text(encoding="utf-8"))
     assert sum(bool(line.strip()) for line in code.splitlines()) >= least

@@ -15,8 +15,8 @@ from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.inspect import stringify_signature
 
-#: `x, y: …`, as one item of a list.
-ITEM = re.compile(r"^((?:[a-z_]\w*(?:, )?)+|Other options): (.*)$")
+#: `x, y: …`, as one item of a list; scikit-learn's series are `X`.
+ITEM = re.compile(r"^((?:(?:[a-z_]\w*|X)(?:, )?)+|Other options): (.*)$")
 #: What begins a paragraph, and the name of the field it becomes.
 PARAGRAPHS = [
     (re.compile(r"^Returns (.*)$"), "Returns"),

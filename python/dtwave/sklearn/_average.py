@@ -1,0 +1,128 @@
+"""The average of series under Soft-DTW."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import _check_sample_weight
+
+from .. import _options
+from .._bands import Band
+from .._learning import Optimizer, barycenter
+from .._matrices import pairwise
+from ._series import TakesSeries, seen_in_fit, seen_later
+
+
+class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TakesSeries):
+    """The average of series under Soft-DTW or its divergence: `dtwave.barycenter`.
+
+    gamma: smoothing, in units of squared values, > 0.
+    divergence: True for the Soft-DTW divergence.
+    band: as for `dtwave.distance`.
+    init: "medoid", "mean" or a series, as `start` of `dtwave.barycenter`. The average is as long as it.
+    optimizer, learning_rate: as for `dtwave.barycenter`.
+    max_iter: iterations. tol: converged when an iteration lowers the cost by no more than this fraction of it.
+    device, dtype, threads, memory_limit: as for `dtwave.distance`.
+
+    After `fit`: `barycenter_`, `[length]` or `[length, channels]`; `costs_`, of the start and after each iteration;
+    `n_iter_`; `converged_`; for arrays `n_features_in_`, the length.
+
+    Series: as for `KNeighborsTimeSeriesClassifier`. Time: as `dtwave.barycenter`.
+
+    Errors: `ValueError` and `TypeError`, in `fit`, for bad parameters and series. Cuturi & Blondel 2017, arXiv
+    1703.01541; Blondel, Mensch & Vert 2021, arXiv 2010.08354.
+
+    >>> from dtwave.sklearn import SoftDTWBarycenter
+    >>> SoftDTWBarycenter(gamma=0.1).fit([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]).barycenter_.shape
+    (4,)
+    """
+
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        *,
+        divergence: bool = False,
+        band: Band = None,
+        init: Union[Literal["medoid", "mean"], Any] = "medoid",
+        optimizer: Optimizer = "lbfgs",
+        learning_rate: float | None = None,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        device: Any = None,
+        dtype: Any = None,
+        threads: int | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.divergence = divergence
+        self.band = band
+        self.init = init
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.device = device
+        self.dtype = dtype
+        self.threads = threads
+        self.memory_limit = memory_limit
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SoftDTWBarycenter:
+        """Averages the series `X`; `y` has no effect.
+
+        sample_weight: one per series, at least 0, not all 0; all count the same unless given.
+
+        Returns the estimator.
+        """
+        series = seen_in_fit(self, X)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, series, ensure_non_negative=True)
+        found = barycenter(
+            series,
+            measure="soft_dtw_divergence" if self.divergence else "soft_dtw",
+            gamma=self.gamma,
+            weights=weights,
+            start=self.init,
+            optimizer=self.optimizer,
+            learning_rate=self.learning_rate,
+            max_iterations=_options.whole("max_iter", self.max_iter, 1),
+            tolerance=self.tol,
+            band=self.band,
+            **self._where(),
+        )
+        self.barycenter_ = found.center
+        self.costs_ = found.costs
+        self.n_iter_ = found.iterations
+        self.converged_ = found.converged
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        """Columns of `transform`."""
+        return 1
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """The distance, of dtw, of each series of `X` to the average, `[n, 1]`."""
+        series = seen_later(self, X)
+        distances: NDArray[Any] = pairwise(series, [self.barycenter_], band=self.band, **self._where())
+        return distances
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean distance, of dtw, of the series of `X` to the average; more is better.
+
+        The distance is that of dtw, so that averages under different gammas compare: a search over `gamma` finds the
+        average that is nearest to series it was not made of.
+        """
+        return -float(self.transform(X).mean(dtype=np.float64))
+
+    def _where(self) -> dict[str, Any]:
+        """Options that say where a call computes."""
+        return {
+            "device": self.device,
+            "dtype": self.dtype,
+            "threads": self.threads,
+            "memory_limit": self.memory_limit,
+        }
