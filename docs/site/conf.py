@@ -52,7 +52,6 @@ outside_links = {
     "../README.md#measures": "measures.md",
     "../README.md#correctness-and-speed": "performance.md",
     "../benchmarks/record": "performance.md",
-    "../benchmarks/README.md": "performance.md",
     "../benchmarks/record/nvidia-h200/README.md#tried-half-precision-taken-out": "performance.md",
 }
 

@@ -2,7 +2,8 @@
 
 The blocks of a page build on each other, as in a notebook. A block that fails, or warns, fails the build. Blocks of
 `console` run what stands after `$ ` in a shell, which must succeed. The current folder is a temporary one for each
-page, where `crates` is the project's: data are read as in a clone, and what is written is gone afterwards.
+page, where `benchmarks` and `crates` are the project's: data are read as in a clone, and what is written is gone
+afterwards.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import io
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import traceback
 import warnings
@@ -47,12 +49,14 @@ def run(code: str, name: str, line: int, names: dict[str, Any]) -> tuple[str, An
 
 def typed(block: str) -> str:
     """What the lines after `$ ` print, each below its line."""
+    # `python` is the one that builds the site.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     shown = ""
     for line in block.splitlines():
         command = line.removeprefix("$ ")
         if command == line:
             raise ValueError(f"a line of console must begin with '$ ', got {line!r}")
-        ran = subprocess.run(command, shell=True, capture_output=True, text=True)
+        ran = subprocess.run(command, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": path})
         if ran.returncode != 0:
             raise ValueError(f"{command!r} exits with {ran.returncode}:\n{ran.stderr}")
         shown += ran.stderr + ran.stdout
@@ -61,7 +65,7 @@ def typed(block: str) -> str:
 
 def output(text: str, value: Any, figures: list[str]) -> list[nodes.Node]:
     """What stands below a block."""
-    table = getattr(value, "_repr_html_", None)
+    table = getattr(value, "_repr_html_", lambda: None)()
     if value is not None and table is None and not (figures and not isinstance(value, str)):
         text += f"{value!r}\n"
     found: list[nodes.Node] = []
@@ -70,7 +74,7 @@ def output(text: str, value: Any, figures: list[str]) -> list[nodes.Node]:
         found.append(nodes.container("", block, classes=["output"]))
     if table is not None:
         # Without the style that pandas brings: the page has its own.
-        rows = re.sub(r"<style.*?</style>| border=\"\d+\"| style=\"[^\"]*\"", "", table(), flags=re.S)
+        rows = re.sub(r"<style.*?</style>| border=\"\d+\"| style=\"[^\"]*\"", "", table, flags=re.S)
         found.append(nodes.raw("", f'<div class="output table-wrapper">{rows}</div>', format="html"))
     if figures:
         inside = "".join(f"<figure>{figure}</figure>" for figure in figures)
@@ -88,7 +92,8 @@ def execute(app: Sphinx, doctree: nodes.document) -> None:
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, drawing.style():
         os.chdir(folder)
-        os.symlink(Path(app.srcdir).parent / "crates", "crates", target_is_directory=True)
+        for part in ("benchmarks", "crates"):
+            os.symlink(Path(app.srcdir).parent / part, part, target_is_directory=True)
         try:
             for number, block in enumerate(blocks):
                 line = (block.line or 0) + 1
