@@ -97,8 +97,8 @@ def soft_alignment(costs: Floats, accumulated: Floats, gamma: float) -> Floats:
     return expected[:n, :m]
 
 
-def common(close: Mask) -> Floats:
-    """Lengths of the longest common subsequences of all prefixes, `[n + 1, m + 1]`.
+def common(close: Mask, allowed: Mask | None = None) -> Floats:
+    """Lengths of the longest common subsequences of all prefixes, `[n + 1, m + 1]`; 0 where not allowed.
 
     close: `[n, m]`, whether two points match.
     """
@@ -106,7 +106,7 @@ def common(close: Mask) -> Floats:
     def cells(i: Index, j: Index, diag: Floats, up: Floats, left: Floats) -> Floats:
         return np.where(close[i, j], diag + 1.0, np.maximum(up, left))
 
-    return sweep(np.zeros((close.shape[0] + 1, close.shape[1] + 1)), None, cells)
+    return sweep(np.zeros((close.shape[0] + 1, close.shape[1] + 1)), allowed, cells)
 
 
 def path(grid: Floats, last: tuple[int, int] | None = None, to_row: bool = False) -> list[tuple[int, int]]:

@@ -1,0 +1,180 @@
+"""aeon's functions by a measure's name, and the tables of what there is."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _refuse
+from ._measures import FAMILIES
+from ._series import collections
+
+_INSTEAD = {
+    "euclidean": "numpy.linalg.norm(x - y) is it",
+    "squared": "numpy.square(x - y).sum() is it",
+    "manhattan": "numpy.abs(x - y).sum() is it",
+    "minkowski": "scipy.spatial.distance.minkowski is it",
+    "dtw_gi": "keep aeon's; the nearest here is dtw",
+    "shape_dtw": "keep aeon's; the nearest here is ddtw",
+    "sbd": "keep aeon's; cross-correlation is no elastic distance",
+    "shift_scale": "keep aeon's; it is no elastic distance",
+    "dft_sfa": "keep aeon's; it is no elastic distance",
+    "paa_sax": "keep aeon's; it is no elastic distance",
+    "sax": "keep aeon's; it is no elastic distance",
+    "sfa": "keep aeon's; it is no elastic distance",
+}
+#: aeon's kinds of these, and whether it takes them as symmetric and for unequal lengths.
+_KINDS = {
+    "euclidean": "pointwise", "squared": "pointwise", "manhattan": "pointwise", "minkowski": "pointwise",
+    "dtw_gi": "elastic", "shape_dtw": "elastic", "sbd": "cross-correlation", "shift_scale": "cross-correlation",
+}  # fmt: skip
+_STEM = {
+    "shift_scale": "shift_scale_invariant",
+    "dft_sfa": "mindist_dft_sfa",
+    "paa_sax": "mindist_paa_sax",
+    "sax": "mindist_sax",
+    "sfa": "mindist_sfa",
+}
+
+
+def _offered() -> list[dict[str, Any]]:
+    rows = []
+    for family in FAMILIES:
+        made = {name.removeprefix(family.name + "_"): function for name, function in family.functions().items()}
+        rows.append({"name": family.name, "type": "elastic", "symmetric": True, "unequal_support": True, **made})
+    return rows
+
+
+def _refused() -> list[dict[str, Any]]:
+    rows = []
+    for name, instead in _INSTEAD.items():
+        kinds = ["distance", "pairwise_distance"]
+        kinds += ["alignment_path", "cost_matrix"] if name in ("dtw_gi", "shape_dtw") else []
+        made = {kind: _refuse.function("aeon.distances", f"{_STEM.get(name, name)}_{kind}", instead) for kind in kinds}
+        rows.append(
+            {
+                "name": name,
+                "type": _KINDS.get(name, "min-dist"),
+                "symmetric": name not in ("dtw_gi", "shift_scale"),
+                "unequal_support": name != "shift_scale",
+                **made,
+            }
+        )
+    return rows
+
+
+#: A row for each of aeon's distances: its name, its functions (those that are not offered raise), and what it takes.
+DISTANCES = _offered() + _refused()
+DISTANCES_DICT = {row["name"]: row for row in DISTANCES}
+SYMMETRIC_DISTANCES = [row["name"] for row in DISTANCES if row["symmetric"]]
+UNEQUAL_LENGTH_SUPPORT_DISTANCES = [row["name"] for row in DISTANCES if row["unequal_support"]]
+MIN_DISTANCES = [row["name"] for row in DISTANCES if row["type"] == "min-dist"]
+#: Their functions need more than one point.
+SINGLE_POINT_NOT_SUPPORTED_DISTANCES = ["ddtw", "wddtw", "edr"]
+
+
+def distance(x: Any, y: Any, method: str | Callable[..., float], **kwargs: Any) -> float:
+    """The distance of two series by a measure's name ("dtw", "msm", …) or a function, with its arguments."""
+    found: float = _named(method, "distance", "or a callable")(x, y, **kwargs)
+    return found
+
+
+def pairwise_distance(
+    x: Any,
+    y: Any = None,
+    method: str | Callable[..., float] | None = None,
+    symmetric: bool = True,
+    n_jobs: int = 1,
+    **kwargs: Any,
+) -> NDArray[np.float64]:
+    """All distances by a measure's name, with its arguments; or by a function of two series, in a loop.
+
+    symmetric: whether a function of yours needs half of the pairs only.
+
+    Errors: `NotImplementedError` for a function and `n_jobs` other than 1.
+    """
+    if method is not None and not isinstance(method, str) and callable(method):
+        if n_jobs != 1:
+            raise _refuse.argument("pairwise_distance", "n_jobs", n_jobs, "a function of yours runs on one thread")
+        return _custom(x, x if y is None and not symmetric else y, method, kwargs)
+    found: NDArray[np.float64] = _named(method, "pairwise_distance", "or a callable")(x, y, n_jobs=n_jobs, **kwargs)
+    return found
+
+
+def alignment_path(
+    x: Any, y: Any, method: str | Callable[..., Any] | None = None, **kwargs: Any
+) -> tuple[list[tuple[int, int]], float]:
+    """The path of two series, and their distance, by a measure's name, with its arguments."""
+    found: tuple[list[tuple[int, int]], float] = _named(method, "alignment_path")(x, y, **kwargs)
+    return found
+
+
+def cost_matrix(
+    x: Any, y: Any, method: str | Callable[..., Any] | None = None, **kwargs: Any
+) -> NDArray[np.float64]:
+    """Accumulated costs of all prefixes by a measure's name, with its arguments."""
+    found: NDArray[np.float64] = _named(method, "cost_matrix")(x, y, **kwargs)
+    return found
+
+
+def get_distance_function_names() -> list[str]:
+    """aeon's names of distances. Those that are not offered raise `NotImplementedError` when they are called."""
+    return sorted(DISTANCES_DICT)
+
+
+def get_distance_function(method: str | Callable[..., Any]) -> Callable[..., Any]:
+    """The distance of this name."""
+    return _resolve_key_from_distance(method, "distance")
+
+
+def get_pairwise_distance_function(method: str | Callable[..., Any]) -> Callable[..., Any]:
+    """The function of all pairs of this name."""
+    return _resolve_key_from_distance(method, "pairwise_distance")
+
+
+def get_alignment_path_function(method: str) -> Callable[..., Any]:
+    """The function of paths of this name."""
+    return _resolve_key_from_distance(method, "alignment_path")
+
+
+def get_cost_matrix_function(method: str) -> Callable[..., Any]:
+    """The function of cost matrices of this name."""
+    return _resolve_key_from_distance(method, "cost_matrix")
+
+
+def _resolve_key_from_distance(method: Any, key: str) -> Callable[..., Any]:
+    if callable(method):
+        own: Callable[..., Any] = method
+        return own
+    if method not in DISTANCES_DICT:
+        raise ValueError(f"Unknown method {method}; there are {', '.join(DISTANCES_DICT)}")
+    if key not in DISTANCES_DICT[method]:
+        raise ValueError(f"Method {method} does not have a {key} function")
+    found: Callable[..., Any] = DISTANCES_DICT[method][key]
+    return found
+
+
+def _named(method: Any, key: str, otherwise: str = "") -> Callable[..., Any]:
+    if callable(method):
+        own: Callable[..., Any] = method
+        return own
+    if method not in DISTANCES_DICT or key not in DISTANCES_DICT[method]:
+        known = ", ".join(row["name"] for row in DISTANCES if key in row)
+        raise ValueError(f"Method must be one of the supported strings {otherwise}: {known}; got {method!r}")
+    found: Callable[..., Any] = DISTANCES_DICT[method][key]
+    return found
+
+
+def _custom(x: Any, y: Any, function: Callable[..., float], kwargs: dict[str, Any]) -> NDArray[np.float64]:
+    first, second = collections(x, y)
+    columns = first if second is None else second
+    found = np.zeros((len(first), len(columns)))
+    for i, a in enumerate(first):
+        for j, b in enumerate(columns):
+            if second is not None or i < j:
+                found[i, j] = function(np.ascontiguousarray(a.T), np.ascontiguousarray(b.T), **kwargs)
+            elif j < i:
+                found[i, j] = found[j, i]
+    return found
