@@ -39,13 +39,14 @@ def custom(
 
 
 custom.register_fake(_operators._fake)
-custom.register_autograd(_operators._backward, setup_context=_operators._remember)
+custom.register_autograd(_operators._backward, setup_context=_operators._remember_all)
 
 
 def main() -> None:
     torch.set_num_threads(1)
     x, y = torch.zeros(1, 2, 1), torch.ones(1, 2, 1)
     arrays = x.numpy(), y.numpy()
+    what = _operators.spec_of(1.0, "full"), _native.Engine("cpu", 1, 1 << 30)
     learned = x.clone().requires_grad_()
     operator: Any = torch.ops.dtwave.soft_dtw
 
@@ -53,7 +54,7 @@ def main() -> None:
         return (learned if wants else x, y, None, None, 1.0, "full", wants)
 
     def native(gradients: bool) -> None:
-        _native.soft_dtw(*arrays, None, gamma=1.0, threads=1, gradients=gradients)
+        _native.soft_dtw(*arrays, *what, gradients=gradients)
 
     calls: dict[str, dict[str, Callable[[], object]]] = {
         "forward": {

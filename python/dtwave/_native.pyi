@@ -151,14 +151,10 @@ def gradients(
 def soft_dtw(
     x: NDArray[Any],
     y: NDArray[Any],
-    upstream: NDArray[Any] | None = None,
+    spec: Spec,
+    engine: Engine,
     *,
-    gamma: float = 1.0,
-    divergence: bool = False,
-    band: Any = None,
-    cost: str = "squared_euclidean",
     lengths_x: NDArray[int64] | None = None,
     lengths_y: NDArray[int64] | None = None,
-    threads: int | None = None,
     gradients: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]: ...

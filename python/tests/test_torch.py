@@ -152,7 +152,7 @@ def test_contiguous_tensors_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> N
     spy = Spy(monkeypatch)
     x, y = pairs(2, 5, 4)
     soft_dtw(x, y)
-    ((given_x, given_y, _), _) = spy.calls[0]
+    ((given_x, given_y, *_), _) = spy.calls[0]
     assert np.shares_memory(given_x, x.detach().numpy())
     assert np.shares_memory(given_y, y.detach().numpy())
 
@@ -199,6 +199,39 @@ def test_operator_passes_opcheck() -> None:
     for call in calls:
         torch.library.opcheck(operator, call)
     torch.library.opcheck(torch.ops.dtwave.differentiated_once.default, (x.detach(), y.detach()))
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_operator_and_the_call_without_it_agree(normalize: bool) -> None:
+    from dtwave.torch import _operators
+
+    x, y = pairs(3, 6, 5, 2)
+    lengths = torch.tensor([6, 4, 1])
+    spec = _operators.DIVERGENCE * normalize + "full"
+    values, _, _ = torch.ops.dtwave.soft_dtw(x, y, lengths, None, 0.5, spec, 3)
+    weights = torch.tensor([1.0, -2.0, 0.5], dtype=x.dtype)
+    expected = torch.autograd.grad(values @ weights, (x, y))
+    found = soft_dtw(x, y, gamma=0.5, normalize=normalize, lengths_x=lengths)
+    assert torch.equal(found, values)
+    for one, other in zip(torch.autograd.grad(found @ weights, (x, y)), expected):
+        assert torch.equal(one, other)
+
+
+def test_who_looks_at_operators_sees_one() -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen = []
+
+    class Look(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(self, operator: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(str(operator))
+            return operator(*args, **(kwargs or {}))
+
+    x, y = pairs(2, 5, 4)
+    expected = soft_dtw(x, y)
+    with Look():
+        assert torch.equal(soft_dtw(x, y), expected)
+    assert "dtwave.soft_dtw.default" in seen
 
 
 def test_operator_without_its_gradient_says_so() -> None:

@@ -1,6 +1,6 @@
 //! Values and gradients of zipped pairs.
 
-use dtwave::{Band, Device, Measure, OwnedBatch, SeriesBatch, Session};
+use dtwave::{OwnedBatch, SeriesBatch};
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use crate::distances::roughly;
 use crate::engine::Engine;
 use crate::errors::Failure;
 use crate::inputs::{Batch, Number, Of, Values, slice, with_number};
-use crate::measures::{Spec, band_of};
+use crate::measures::Spec;
 
 /// What a call returns to Python: values and two gradients, or `None` for those not asked for.
 type Arrays = (Py<PyAny>, Option<Py<PyAny>>, Option<Py<PyAny>>);
@@ -46,45 +46,31 @@ pub(crate) fn gradients(
     with_number!(x, T => of::<T>(py, (&x, &y), upstream.as_ref(), spec, engine, &progress))
 }
 
-/// Soft-DTW, or its divergence, of padded batches on the CPU, for `dtwave.torch`.
+/// Soft-DTW, or its divergence, of padded batches, for `dtwave.torch` on the CPU.
 ///
-/// `x` is `[batch, n, channels]`, `y` is `[batch, m, channels]`, `upstream` one factor per pair (all ones if left out);
-/// `lengths_x` and `lengths_y` say how many points of each series count. Returns the values, `[batch]`, and the
-/// gradients in the shapes of `x` and `y`, zero at points that do not count; without `gradients`, `None` for both.
+/// `x` is `[batch, n, channels]`, `y` is `[batch, m, channels]`; `lengths_x` and `lengths_y` say how many points of each
+/// series count. Returns the values, `[batch]`, and the gradients in the shapes of `x` and `y`, zero at points that do
+/// not count; without `gradients`, `None` for both.
 #[pyfunction]
-#[pyo3(signature = (x, y, upstream=None, *, gamma=1.0, divergence=false, band=None, cost="squared_euclidean",
-                    lengths_x=None, lengths_y=None, threads=None, gradients=true))]
+#[pyo3(signature = (x, y, spec, engine, *, lengths_x=None, lengths_y=None, gradients=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn soft_dtw(
     py: Python<'_>,
     x: Values<'_>,
     y: Values<'_>,
-    upstream: Option<Values<'_>>,
-    gamma: f64,
-    divergence: bool,
-    band: Option<&Bound<'_, PyAny>>,
-    cost: &str,
+    spec: &Spec,
+    engine: &Engine,
     lengths_x: Option<PyReadonlyArray1<'_, i64>>,
     lengths_y: Option<PyReadonlyArray1<'_, i64>>,
-    threads: Option<usize>,
     gradients: bool,
 ) -> PyResult<Arrays> {
-    if cost != "squared_euclidean" {
-        return Err(PyValueError::new_err(format!(
-            "soft_dtw is defined for the squared_euclidean cost, got {cost:?}"
-        )));
-    }
-    let measure = if divergence { Measure::SoftDtwDivergence { gamma } } else { Measure::SoftDtw { gamma } };
-    let band = band.map_or(Ok(Band::Full), band_of)?;
-    let device = Device::cpu_with_threads(threads.unwrap_or(0)).map_err(Failure::from)?;
-    let session = Session::new(dtwave::Spec::new(measure).with_band(band)).on(device);
     let (x, y) = (
         Padded { values: &x, lengths: lengths_x, name: "x" },
         Padded { values: &y, lengths: lengths_y, name: "y" },
     );
     match x.values {
-        Values::F32(_) => soft_dtw_of::<f32>(py, &x, &y, upstream.as_ref(), &session, gradients),
-        Values::F64(_) => soft_dtw_of::<f64>(py, &x, &y, upstream.as_ref(), &session, gradients),
+        Values::F32(_) => soft_dtw_of::<f32>(py, &x, &y, (spec, engine), gradients),
+        Values::F64(_) => soft_dtw_of::<f64>(py, &x, &y, (spec, engine), gradients),
     }
 }
 
@@ -92,27 +78,22 @@ fn soft_dtw_of<'py, T: Of<'py>>(
     py: Python<'py>,
     x: &Padded<'_, 'py>,
     y: &Padded<'_, 'py>,
-    upstream: Option<&Values<'py>>,
-    session: &Session,
+    (spec, engine): (&Spec, &Engine),
     gradients: bool,
 ) -> PyResult<Arrays> {
     let (shape_x, shape_y) = (x.shape::<T>()?, y.shape::<T>()?);
     let (lengths_x, lengths_y) = (x.lengths(shape_x)?, y.lengths(shape_y)?);
     let (values_x, values_y) = (slice::<T>(x.values)?, slice::<T>(y.values)?);
-    let upstream = upstream.map(slice::<T>).transpose()?;
     let [count, points, channels] = shape_x.map(|size| size as u64);
     let cells = count.saturating_mul(points).saturating_mul(shape_y[1] as u64).saturating_mul(channels);
     let (values, grad_x, grad_y) = calls::run(py, cells, &None, |observer| {
         let x = Series::new(values_x, shape_x, lengths_x.as_deref())?;
         let y = Series::new(values_y, shape_y, lengths_y.as_deref())?;
-        let session = match observer {
-            Some(observer) => session.clone().observer(observer),
-            None => session.clone(),
-        };
+        let session = engine.session(&spec.0, observer);
         if !gradients {
             return Ok((session.zipped(&x.batch()?, &y.batch()?)?, None, None));
         }
-        let found = session.gradients(&x.batch()?, &y.batch()?, upstream)?;
+        let found = session.gradients(&x.batch()?, &y.batch()?, None)?;
         Ok((found.distances, Some(x.padded(found.grad_x)), Some(y.padded(found.grad_y))))
     })?;
     let array = |values: Option<Vec<T>>, shape: [usize; 3]| -> PyResult<Option<Py<PyAny>>> {

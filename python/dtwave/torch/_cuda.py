@@ -15,8 +15,6 @@ from torch import Tensor
 
 from dtwave import _libraries, _native, _options, _resident
 
-from ._bands import from_text
-
 __all__ = ["soft_dtw"]
 
 _NUMBERS: dict[Any, np.dtype[Any]] = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
@@ -27,11 +25,6 @@ def _limit(ordinal: int) -> int:
     """Bytes of scratch: an eighth of the GPU's memory. It is only taken where the pairs need it."""
     whole: int = torch.cuda.get_device_properties(ordinal).total_memory
     return max(_options.DEFAULT_MEMORY_LIMIT, whole // 8)
-
-
-@lru_cache(maxsize=64)
-def _spec(key: str, gamma: float, band: str) -> _native.Spec:
-    return _native.Spec(key, {"gamma": gamma}, from_text(band))
 
 
 def _batch(name: str, series: Tensor, lengths: Tensor | None) -> _resident.Batch:
@@ -53,12 +46,14 @@ def soft_dtw(
     y: Tensor,
     lengths_x: Tensor | None,
     lengths_y: Tensor | None,
-    gamma: float,
-    band: str,
-    divergence: bool,
+    spec: _native.Spec,
+    divergence: _native.Spec | None,
     wants: tuple[bool, bool],
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Values `[batch]` and the gradients that are wanted, in the shapes of `x` and `y`, 0 at padding."""
+    """Values `[batch]` and the gradients that are wanted, in the shapes of `x` and `y`, 0 at padding.
+
+    `spec` is Soft-DTW; `divergence`, its divergence with the same parameters, if the values are to be of that.
+    """
     # Kernels of gradients read packed series; padded ones begin at points, whatever the strides.
     x, y = x.detach().contiguous(), y.detach().contiguous()
     ordinal = x.get_device()
@@ -66,18 +61,18 @@ def soft_dtw(
     gpu = _resident.gpu_of(ordinal, _limit(ordinal))
     a, b = _batch("x", x, lengths_x), _batch("y", y, lengths_y)
 
-    def call(key: str) -> _resident.Call:
-        return _resident.Call(library, ordinal, gpu, _spec(key, gamma, band), _NUMBERS[x.dtype], [a, b])
+    def call(spec: _native.Spec) -> _resident.Call:
+        return _resident.Call(library, ordinal, gpu, spec, _NUMBERS[x.dtype], [a, b])
 
     values = x.new_empty(x.shape[0])
-    if divergence or not any(wants):
-        call("soft_dtw_divergence" if divergence else "soft_dtw").distances([a, b], "zipped", values)
+    if divergence is not None or not any(wants):
+        call(divergence or spec).distances([a, b], "zipped", values)
     if not any(wants):
         return values, None, None
-    soft = call("soft_dtw")
+    soft = call(spec)
     # Of a divergence, the values are there already.
-    _, to_x, to_y = _gradients(soft, (x, y), (a, b), x.new_empty(x.shape[0]) if divergence else values)
-    if not divergence:
+    _, to_x, to_y = _gradients(soft, (x, y), (a, b), values if divergence is None else x.new_empty(x.shape[0]))
+    if divergence is None:
         return values, to_x, to_y
     # Less half of the distance of each series to itself.
     if wants[0]:

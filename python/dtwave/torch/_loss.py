@@ -277,10 +277,12 @@ def _soft_dtw(
     if torch.is_grad_enabled():
         wants = x.requires_grad * _operators.WANTS_X + y.requires_grad * _operators.WANTS_Y
     # Half precision, which autocast makes, has no room for a sum of squares.
-    dtype = torch.promote_types(torch.promote_types(x.dtype, y.dtype), torch.float32)
+    if not x.dtype == y.dtype in (torch.float32, torch.float64):
+        dtype = torch.promote_types(torch.promote_types(x.dtype, y.dtype), torch.float32)
+        x, y = x.to(dtype), y.to(dtype)
     return _operators.soft_dtw(
-        x.to(dtype),
-        y.to(dtype),
+        x,
+        y,
         None if lengths_x is None else _lengths("lengths_x", lengths_x, x),
         None if lengths_y is None else _lengths("lengths_y", lengths_y, y),
         gamma,

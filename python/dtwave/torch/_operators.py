@@ -16,12 +16,13 @@ booleans, took 6 us longer than these 7. What people call is in `_loss.py`, whic
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from dtwave import DeviceError, _native
+from dtwave import DeviceError, _native, _options
 
 from . import _cuda
 from ._bands import from_text
@@ -48,6 +49,13 @@ torch.library.define(
 )
 
 
+@lru_cache(maxsize=64)
+def spec_of(gamma: float, text: str) -> _native.Spec:
+    """The measure that an operator's `spec` describes, as the library takes it."""
+    key = "soft_dtw_divergence" if text.startswith(DIVERGENCE) else "soft_dtw"
+    return _native.Spec(key, {"gamma": gamma}, from_text(text.removeprefix(DIVERGENCE)))
+
+
 def no_device(device: torch.device) -> DeviceError:
     """The error for tensors on a device that Soft-DTW does not compute on."""
     return DeviceError(
@@ -65,10 +73,45 @@ def soft_dtw(
     spec: str,
     wants: int,
 ) -> Tensor:
-    """The operator's values, whose backward pass gives the gradients that are wanted."""
-    values, _, _ = torch.ops.dtwave.soft_dtw(x, y, lengths_x, lengths_y, gamma, spec, wants)
-    result: Tensor = values
-    return result
+    """Values, whose backward pass gives the gradients that are wanted.
+
+    The operator is for those who look at operators: compilers, and modes that change what a call does. Its dispatch in
+    Python takes several times as long as the rest of a short call, so where nobody looks the work is done without it.
+    """
+    if _is_watched(x, y):
+        values: Tensor = torch.ops.dtwave.soft_dtw(x, y, lengths_x, lengths_y, gamma, spec, wants)[0]
+        return values
+    if wants == 0:
+        compute = _on_cuda if x.is_cuda else _on_cpu
+        return compute(x, y, lengths_x, lengths_y, gamma, spec, wants)[0]
+    values = _Unwatched.apply(x, y, lengths_x, lengths_y, gamma, spec, wants)
+    return values
+
+
+def _is_watched(*series: Tensor) -> bool:
+    """Whether anybody would miss the operator: a compiler, a transform, a mode, a kind of tensor of its own."""
+    return (
+        any(type(each) not in (Tensor, torch.nn.Parameter) or not (each.is_cuda or each.is_cpu) for each in series)
+        or torch.compiler.is_compiling()
+        or torch._C._get_tracing_state() is not None
+        or torch._C._len_torch_dispatch_stack() > 0
+        or torch._C._functorch.peek_interpreter_stack() is not None
+    )
+
+
+class _Unwatched(torch.autograd.Function):
+    """The operator's work and its backward pass, without the operator."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
+        compute = _on_cuda if inputs[0].is_cuda else _on_cpu
+        output = compute(*inputs)
+        _remember(ctx, inputs, output)
+        return output[0]
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor | None) -> tuple[Tensor | None, ...]:
+        return _backward(ctx, upstream)
 
 
 def _on_cpu(
@@ -86,14 +129,10 @@ def _on_cpu(
     values, unit_x, unit_y = _native.soft_dtw(
         x.detach().contiguous().numpy(),
         y.detach().contiguous().numpy(),
-        None,
-        gamma=gamma,
-        divergence=spec.startswith(DIVERGENCE),
-        band=from_text(spec.removeprefix(DIVERGENCE)),
-        cost="squared_euclidean",
+        spec_of(gamma, spec),
+        _options.engine("cpu", torch.get_num_threads(), None),
         lengths_x=None if lengths_x is None else lengths_x.contiguous().numpy(),
         lengths_y=None if lengths_y is None else lengths_y.contiguous().numpy(),
-        threads=torch.get_num_threads(),
         gradients=wants != 0,
     )
     return (
@@ -119,9 +158,8 @@ def _on_cuda(
         y,
         lengths_x,
         lengths_y,
-        gamma,
-        spec.removeprefix(DIVERGENCE),
-        spec.startswith(DIVERGENCE),
+        spec_of(gamma, spec.removeprefix(DIVERGENCE)),
+        spec_of(gamma, spec) if spec.startswith(DIVERGENCE) else None,
         (bool(wants & WANTS_X), bool(wants & WANTS_Y)),
     )
     return (
@@ -147,11 +185,15 @@ def _fake(
     )
 
 
+def _remember_all(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    ctx.mark_non_differentiable(*output[1:])
+    _remember(ctx, inputs, output)
+
+
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     x, y, *_, wants = inputs
     _, unit_x, unit_y = output
     ctx.set_materialize_grads(False)
-    ctx.mark_non_differentiable(unit_x, unit_y)
     ctx.save_for_backward(
         *((unit_x, x) if wants & WANTS_X else (None, None)), *((unit_y, y) if wants & WANTS_Y else (None, None))
     )
@@ -171,7 +213,7 @@ def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | N
         if torch.is_grad_enabled():
             # The backward pass is itself recorded, so this gradient may be differentiated by `upstream`.
             unit = torch.ops.dtwave.differentiated_once(unit, series)
-        gradients[place] = upstream[:, None, None] * unit
+        gradients[place] = upstream.reshape(-1, 1, 1) * unit
     return (*gradients, None, None, None, None, None)
 
 
@@ -195,7 +237,7 @@ def _refuse_vmap(*_: object) -> Any:
 torch.library.impl("dtwave::soft_dtw", "cpu")(_on_cpu)
 torch.library.impl("dtwave::soft_dtw", "cuda")(_on_cuda)
 torch.library.register_fake("dtwave::soft_dtw")(_fake)
-torch.library.register_autograd("dtwave::soft_dtw", _backward, setup_context=_remember)
+torch.library.register_autograd("dtwave::soft_dtw", _backward, setup_context=_remember_all)
 torch.library.register_vmap("dtwave::soft_dtw", _refuse_vmap)
 torch.library.impl("dtwave::differentiated_once", "CompositeExplicitAutograd")(_copy)
 torch.library.register_autograd("dtwave::differentiated_once", _refuse_second_derivative)
