@@ -10,8 +10,8 @@ const REQUIREMENTS: [&str; 4] = ["-r", "docs/site/requirements.txt", "-r", "pyth
 
 /// Builds the site. Its examples run, with the package and the command as they are now; warnings are errors.
 pub(crate) fn docs() -> Result<()> {
-    cargo(&["build", "--release", "-p", "dtwave-cli"], &[]).run()?;
-    python::build(true)?;
+    cargo(&["build", "-p", "dtwave-cli"], &[]).run()?;
+    python::build(false)?;
     python::environment()?
         .arguments(&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
         .arguments(&REQUIREMENTS)
@@ -21,7 +21,7 @@ pub(crate) fn docs() -> Result<()> {
         std::fs::remove_dir_all(&folder).with_context(|| format!("cannot delete {}", folder.display()))?;
     }
     // The pages run `dtwave`.
-    let own = [root().join("target/release")];
+    let own = [root().join("target/debug")];
     let others = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&others)))?;
     python::environment()?

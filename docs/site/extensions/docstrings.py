@@ -1,7 +1,7 @@
 """The package's docstrings as reStructuredText: what each argument is, what comes back, what goes wrong.
 
-A docstring is written to be read as text: a paragraph of lines `name, name: what it is`, with what continues one
-indented; paragraphs that begin with `Returns`, `Errors:`, `Time:`. Here they become lists with those names. Docstrings
+A docstring is written to be read as text: a paragraph of lines `name, name: what it is`, and what continues them;
+paragraphs that begin with `Returns`, `Errors:`, `Time:`. Here they become lists with those names. Docstrings
 in numpydoc's form are left to napoleon.
 """
 
@@ -11,12 +11,13 @@ import inspect
 import re
 from typing import Any
 
+import dtwave
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.inspect import stringify_signature
 
-#: `x, y: …`, as one item of a list; scikit-learn's series are `X`.
-ITEM = re.compile(r"^((?:(?:[a-z_]\w*|X)(?:, )?)+|Other options): (.*)$")
+#: `x, y: …`, as one item of a list; some libraries have series `X` and matrices `D`.
+ITEM = re.compile(r"^((?:(?:[a-z_]\w*|[A-Z]\b)(?:, )?)+|Other options): (.*)$")
 #: What begins a paragraph, and the name of the field it becomes.
 PARAGRAPHS = [
     (re.compile(r"^Returns (.*)$"), "Returns"),
@@ -29,6 +30,8 @@ ARXIV = re.compile(r"\barXiv (\d{4}\.\d{4,5})")
 
 def rest(lines: list[str], kind: str) -> list[str]:
     """The same docstring with fields and lists."""
+    # A paragraph for the errors, where they end another.
+    lines = "\n".join(re.sub(r"(?<=\.) (Errors: )", r"\n\n\1", line) for line in lines).split("\n")
     found: list[str] = []
     items = "Fields" if kind == "class" else "Parameters"
     is_listing = False
@@ -43,13 +46,10 @@ def rest(lines: list[str], kind: str) -> list[str]:
             bold = names if names == "Other options" else ", ".join(f"**{name}**" for name in names.split(", "))
             found.append(f"    * {bold} – {text}")
             continue
-        if is_listing:
-            if line.startswith(" "):
-                found.append(f"      {line.strip()}")
-                continue
-            is_listing = False
-            if line:
-                found.append("")
+        if is_listing and line:
+            found.append(f"      {line.strip()}")
+            continue
+        is_listing = False
         begun = [(name, match.group(1)) for pattern, name in PARAGRAPHS if (match := pattern.match(line))]
         if begun and not follows:
             name, text = begun[0]
@@ -79,6 +79,8 @@ def docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines
         return
     is_measure = what == "class" and "__dataclass_fields__" not in vars(thing)
     lines[:] = rest(lines, "function" if is_measure else what)
+    if what == "class" and issubclass(thing, dtwave.Measure) and thing is not dtwave.Measure:
+        lines[0] = f"``{thing.key}``: {lines[0]}"
 
 
 def signature(

@@ -52,7 +52,7 @@ def typed(block: str) -> str:
     # `python` is the one that builds the site.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     shown = ""
-    for line in block.splitlines():
+    for line in block.replace("\\\n", " ").splitlines():
         command = line.removeprefix("$ ")
         if command == line:
             raise ValueError(f"a line of console must begin with '$ ', got {line!r}")
