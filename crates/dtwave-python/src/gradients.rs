@@ -48,9 +48,9 @@ pub(crate) fn gradients(
 
 /// Soft-DTW, or its divergence, of padded batches, for `dtwave.torch` on the CPU.
 ///
-/// `x` is `[batch, n, channels]`, `y` is `[batch, m, channels]`; `lengths_x` and `lengths_y` say how many points of each
-/// series count. Returns the values, `[batch]`, and the gradients in the shapes of `x` and `y`, zero at points that do
-/// not count; without `gradients`, `None` for both.
+/// `x` is `[batch, n, channels]`, `y` is `[batch, m, channels]`; `lengths_x` and `lengths_y` say how many points of
+/// each series count. Returns the values, `[batch]`, and the gradients in the shapes of `x` and `y`, zero at points
+/// that do not count; without `gradients`, `None` for both.
 #[pyfunction]
 #[pyo3(signature = (x, y, spec, engine, *, lengths_x=None, lengths_y=None, gradients=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
