@@ -1,0 +1,1 @@
+"""`dtaidistance.subsequence`: where a query occurs in a longer series."""
