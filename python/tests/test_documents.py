@@ -7,6 +7,8 @@ from matplotlib import pyplot
 from optional import need
 
 ROOT = Path(__file__).parents[2]
+#: What pages import beside the package and what its own tests need.
+NEEDED = {"docs/sklearn.md": ["sklearn"], "docs/ecosystems.md": ["scipy", "sklearn", "sktime", "stumpy", "darts"]}
 
 
 def examples(text):
@@ -19,10 +21,13 @@ def examples(text):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 5), ("docs/python.md", 30), ("docs/sklearn.md", 30)])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [("README.md", 5), ("docs/python.md", 30), ("docs/sklearn.md", 30), ("docs/ecosystems.md", 30)],
+)
 def test_examples_run(page, least, tmp_path, monkeypatch):
-    if page == "docs/sklearn.md":
-        need("sklearn")
+    for name in NEEDED.get(page, ()):
+        need(name)
     pyplot.switch_backend("Agg")
     code = examples((ROOT / page).read_text(encoding="utf-8"))
     assert sum(bool(line.strip()) for line in code.splitlines()) >= least

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import dtwave
 from optional import need
+from programs import example
 
 torch = need("torch")
 
 ROOT = Path(__file__).parents[2]
-
-
-def example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """An example as a module, with those that it imports."""
-    monkeypatch.syspath_prepend(str(ROOT / "python/examples"))
-    return importlib.import_module(name)
 
 
 def test_example_learns(monkeypatch: pytest.MonkeyPatch) -> None:
