@@ -66,7 +66,8 @@ pub(super) fn euclidean<V: Vector, P: Point<V>>(a: P, b: P) -> V {
     .sqrt()
 }
 
-/// `‖a − b‖₂²`, fused.
+/// `‖a − b‖₂²`, fused. Tried: four partial sums from 8 channels on. Batches of 64 channels took 0.7 of the time, but
+/// those of 16 channels 1.1, and single pairs 1.5 to 2 (one core, AMD Zen 5).
 #[inline(always)]
 pub(super) fn squared_euclidean<V: Vector, P: Point<V>>(a: P, b: P) -> V {
     let first = a.get(0) - b.get(0);
