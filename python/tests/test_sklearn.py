@@ -138,6 +138,19 @@ def test_parameters_of_the_measure_are_nested(measure):
         model.set_params(measure=dtwave.Frechet(), measure__c=1.0, measure_params=None)
 
 
+def test_nested_parameters_of_no_measure():
+    for measure, error, message in [
+        ("dtv", ValueError, "unknown measure 'dtv'"),
+        (dtwave.Msm, TypeError, r"measure is a class: write dtwave.Msm\(...\)"),
+        (None, TypeError, "measure must be a key"),
+    ]:
+        with pytest.raises(error, match=message):
+            KNeighborsTimeSeriesClassifier(measure=measure).set_params(measure__c=1.0)
+    # Two spellings of one parameter.
+    model = KNeighborsTimeSeriesClassifier(measure="twed", measure_params={"lambda": 1.0})
+    assert model.set_params(measure__lambda_=2.0).fit(X, NAMES).get_params()["measure__lambda_"] == 2.0
+
+
 def test_parameters_of_incomplete_measures_are_shown():
     assert "measure__epsilon" not in KNeighborsTimeSeriesClassifier(measure="edr").get_params()
     model = KNeighborsTimeSeriesClassifier(measure="edr").set_params(measure__epsilon=0.1).fit(X, NAMES)
@@ -220,6 +233,12 @@ def test_series_of_different_lengths(channels):
     assert np.isfinite(cross_val_score(model, train, NAMES, cv=3)).all()
     search = GridSearchCV(model, {"band": [0.1, 0.3]}, cv=2).fit(train, NAMES)
     assert search.predict(asked).shape == (20,)
+    # Other containers of arrays.
+    objects = np.empty(len(asked), dtype=object)
+    objects[:] = asked
+    assert model.predict(objects).tolist() == expected
+    pandas = need("pandas")
+    assert model.predict(pandas.Series([one.tolist() for one in asked])).tolist() == expected
     # What an earlier array left is forgotten, and a list of one length is series, too.
     model.fit(X, NAMES).fit(train, NAMES)
     assert not hasattr(model, "n_features_in_") and model.predict(asked).tolist() == expected
@@ -246,6 +265,10 @@ def test_bad_series_are_named():
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             model.fit(series, [0, 1])
+    with pytest.raises(TypeError, match="masked array"):
+        model.fit(np.ma.masked_array(np.zeros((2, 3)), np.eye(2, 3)), [0, 1])
+    with pytest.raises(TypeError, match="booleans"):
+        model.fit(np.eye(2, 3) > 0, [0, 1])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.fit(ragged, [0, 1, 2])
     with pytest.raises(ValueError, match="NaN"):
@@ -258,5 +281,11 @@ def test_numbers_and_devices():
     assert KNeighborsTimeSeriesClassifier(dtype="float32").fit(X, NAMES).kneighbors(Y)[0].dtype == np.float32
     one = KNeighborsTimeSeriesClassifier(threads=1, memory_limit=64 << 20, device="cpu").fit(X, NAMES)
     assert one.predict(Y).tolist() == KNeighborsTimeSeriesClassifier().fit(X, NAMES).predict(Y).tolist()
-    with pytest.raises(ValueError, match="threads must be"):
-        KNeighborsTimeSeriesClassifier(threads=0).fit(X, NAMES).predict(Y)
+    for parameters, error in [
+        ({"threads": 0}, ValueError),
+        ({"memory_limit": 0}, ValueError),
+        ({"dtype": "int8"}, ValueError),
+        ({"device": "abacus"}, (ValueError, dtwave.DeviceError)),
+    ]:
+        with pytest.raises(error, match=next(iter(parameters))):
+            KNeighborsTimeSeriesClassifier(**parameters).fit(X, NAMES)

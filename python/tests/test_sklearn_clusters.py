@@ -84,6 +84,13 @@ def test_series_of_different_lengths_and_of_several_channels():
     assert lengths <= {12, 13, 14, 15, 16}
 
 
+def test_tables_as_output():
+    pandas = need("pandas")
+    frame = pandas.DataFrame(SERIES)
+    model = TimeSeriesKMedoids(2).set_output(transform="pandas").fit(frame)
+    assert model.transform(frame).columns.tolist() == ["timeserieskmedoids0", "timeserieskmedoids1"]
+
+
 def test_random_states():
     a = TimeSeriesKMeans(3, n_init=1, random_state=np.random.RandomState(3)).fit(SERIES)
     b = TimeSeriesKMeans(3, n_init=1, random_state=np.random.RandomState(3)).fit(SERIES)
@@ -130,6 +137,12 @@ def test_averages(divergence):
     )
     assert model.score(OTHERS) == pytest.approx(-found.mean())
     assert model.get_feature_names_out().tolist() == ["softdtwbarycenter0"]
+    ragged = SoftDTWBarycenter(max_iter=3).fit(RAGGED, sample_weight=weights)
+    assert np.array_equal(
+        ragged.barycenter_, dtwave.barycenter(RAGGED, measure="soft_dtw", max_iterations=3, weights=weights).center
+    )
+    with pytest.raises(ValueError, match="expected"):
+        ragged.fit(RAGGED, sample_weight=weights[:3])
     start = SoftDTWBarycenter(init=SERIES[0, :10], max_iter=3)
     assert clone(start).fit(SERIES).barycenter_.shape == (10,)
 

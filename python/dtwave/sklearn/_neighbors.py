@@ -63,8 +63,10 @@ class _Neighbors(Comparing):
         self.memory_limit = memory_limit
 
     def _check(self) -> None:
-        """Errors: `ValueError` and `TypeError` for parameters that make no sense."""
+        """Errors: `ValueError` and `TypeError` for parameters that make no sense, `dtwave.DeviceError` for no device."""
         _options.whole("n_neighbors", self.n_neighbors, 1)
+        _options.engine(self.device, self.threads, self.memory_limit)
+        _options.number_type(self.dtype)
         if not (callable(self.weights) or self.weights in ("uniform", "distance")):
             raise ValueError(f'weights must be "uniform", "distance" or a function, got {self.weights!r}')
         if self._spec().is_similarity and self.weights == "distance":

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from .. import _native
 from .._measure import Measure, _in_python, spec
+from .._measures import MEASURES
 from ._series import TakesSeries
 
 #: What comes before the name of a measure's parameter.
@@ -83,6 +84,8 @@ class Comparing(TakesSeries):
             return self
         measure = self.measure
         key = measure.key if isinstance(measure, Measure) else str(measure).replace("-", "_").lower()
+        if key not in MEASURES:
+            spec(measure, None, {})  # It says what is wrong.
         known = [_in_python(name) for name in _native.Spec.names(key)]
         for name in nested:
             if name not in known:
@@ -92,5 +95,7 @@ class Comparing(TakesSeries):
             given = {_in_python(name): value for name, value in measure.parameters.items()}
             self.measure = type(measure)(**{**given, **nested})
         else:
-            self.measure_params = {**(self.measure_params or {}), **nested}
+            # `lambda` and `lambda_` are one parameter.
+            given = {_in_python(name): value for name, value in (self.measure_params or {}).items()}
+            self.measure_params = {**given, **nested}
         return self

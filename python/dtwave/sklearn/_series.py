@@ -27,9 +27,16 @@ class TakesSeries(BaseEstimator):
 def listed(value: Any) -> list[NDArray[Any]] | None:
     """The series of a list of arrays, or of a list of lists of different lengths; `None` for what is one array.
 
+    A column of pandas or polars whose cells are lists is such a list, and so is an array of objects that are arrays.
+
     Errors: `TypeError` and `ValueError` for series that are not numbers, not finite, or of different channels.
     """
-    if not isinstance(value, (list, tuple)) or not value:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("X is a masked array: fill it, or pass a list of arrays without what is masked")
+    if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
+        value = list(value)
+    value = _inputs._rows(value, "X")
+    if not value:
         return None
     if not all(hasattr(one, "ndim") and one.ndim in (1, 2) for one in value):
         try:
@@ -103,6 +110,8 @@ def _three_axes(series: NDArray[Any]) -> None:
         raise ValueError(
             f"Found array with dim {series.ndim}: X must be [series, length] or [series, length, channels]"
         )
+    if series.dtype.kind == "b":
+        raise TypeError("X is an array of booleans: expected real numbers; convert them with .astype(float)")
     if 0 in series.shape[1:]:
         raise ValueError(f"X has series without points or channels (shape {list(series.shape)}) while one is required")
 
