@@ -94,6 +94,9 @@ def signature(
     except (TypeError, ValueError):
         return None
     parameters = [one for one in found.parameters.values() if one.name != "self"]
+    if what == "class" and all(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters):
+        # What the page says, if it says anything.
+        return None
     shown = stringify_signature(found.replace(parameters=parameters), unqualified_typehints=True)
     arguments, _, result = shown.partition(" -> ")
     return arguments, result if what != "class" and result else None
