@@ -158,3 +158,13 @@ def soft_dtw(
     lengths_y: NDArray[int64] | None = None,
     gradients: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]: ...
+def soft_dtw_of_costs(
+    costs: NDArray[Any],
+    *,
+    gamma: float,
+    band: Any = None,
+    lengths_x: NDArray[int64] | None = None,
+    lengths_y: NDArray[int64] | None = None,
+    threads: int | None = None,
+    gradients: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any] | None]: ...

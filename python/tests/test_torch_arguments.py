@@ -55,7 +55,8 @@ def test_orders_of_arguments(loss: SoftDTW, expected: tuple[object, ...]) -> Non
         ((1.0, pair_sum), {}, ValueError, "dist_func must be None"),
         ((1.0, False, pair_sum), {}, TypeError, "bandwidth must be None"),
         ((), {"dist_func": pair_sum}, ValueError, "dist_func must be None"),
-        ((), {"dist": "euclidean"}, ValueError, "dist must be 'sqeuclidean'"),
+        ((), {"dist": "euclidean"}, ValueError, "dist must be 'sqeuclidean' or 'cosine', not 'euclidean'.*from_costs"),
+        ((), {"dist": None}, ValueError, "dist must be 'sqeuclidean' or 'cosine', not None"),
         ((), {"normalize": 1.0}, TypeError, "normalize must be True or False"),
         ((), {"fused": "yes"}, TypeError, "fused must be None"),
         ((), {"bandwidth": 0}, ValueError, r"at least 1, not 0: None is no band, dtwave.SakoeChiba\(0\)"),
@@ -105,6 +106,8 @@ X = torch.zeros(2, 5, 3)
         (X, X, {"gamma": -1.0}, ValueError, "gamma must be above 0"),
         (X, X, {"normalize": 2}, TypeError, "normalize must be True or False"),
         (X, X, {"bandwidth": 0}, ValueError, "at least 1"),
+        (X, X, {"dist": "manhattan"}, ValueError, "not 'manhattan'"),
+        (X, X, {"dist": "cosine"}, ValueError, "point 0 of series 0 of x is zero"),
     ],
 )
 def test_bad_calls(x: Any, y: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod batched;
+mod costs;
 mod diagonal;
 mod differentiate;
 mod gradient;
@@ -52,6 +53,7 @@ mod windows;
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
 
+pub use costs::CostMatrices;
 pub use isa::Isa;
 pub use lanes::Element;
 use threads::Threads;

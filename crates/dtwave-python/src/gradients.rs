@@ -124,24 +124,32 @@ impl<'py> Padded<'_, 'py> {
         })
     }
 
-    /// The lengths, each from 1 to the number of points.
     fn lengths(&self, [count, points, _]: [usize; 3]) -> PyResult<Option<Vec<usize>>> {
-        let Some(lengths) = &self.lengths else { return Ok(None) };
-        let lengths = lengths.as_array();
-        let name = self.name;
-        if lengths.len() != count {
-            let found = lengths.len();
-            let text = format!("expected one length per series of {name} ({count}), got {found}");
-            return Err(PyValueError::new_err(text));
-        }
-        let whole = |(s, length): (usize, &i64)| match usize::try_from(*length) {
-            Ok(length) if (1..=points).contains(&length) => Ok(length),
-            _ => Err(PyValueError::new_err(format!(
-                "the length of series {s} of {name} must be from 1 to {points}, got {length}"
-            ))),
-        };
-        lengths.iter().enumerate().map(whole).collect::<PyResult<Vec<usize>>>().map(Some)
+        whole_lengths(self.lengths.as_ref(), self.name, count, points)
     }
+}
+
+/// The lengths of `count` series, each from 1 to `points`.
+pub(crate) fn whole_lengths(
+    lengths: Option<&PyReadonlyArray1<'_, i64>>,
+    name: &str,
+    count: usize,
+    points: usize,
+) -> PyResult<Option<Vec<usize>>> {
+    let Some(lengths) = lengths else { return Ok(None) };
+    let lengths = lengths.as_array();
+    if lengths.len() != count {
+        let found = lengths.len();
+        let text = format!("expected one length per series of {name} ({count}), got {found}");
+        return Err(PyValueError::new_err(text));
+    }
+    let whole = |(s, length): (usize, &i64)| match usize::try_from(*length) {
+        Ok(length) if (1..=points).contains(&length) => Ok(length),
+        _ => Err(PyValueError::new_err(format!(
+            "the length of series {s} of {name} must be from 1 to {points}, got {length}"
+        ))),
+    };
+    lengths.iter().enumerate().map(whole).collect::<PyResult<Vec<usize>>>().map(Some)
 }
 
 /// The points that count: in place, or copied where some do not.

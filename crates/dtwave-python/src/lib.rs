@@ -6,6 +6,7 @@
 
 mod align;
 mod calls;
+mod costs;
 mod distances;
 mod engine;
 mod errors;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::align::{align, expected_alignment, search};
+    #[pymodule_export]
+    use super::costs::soft_dtw_of_costs;
     #[pymodule_export]
     use super::distances::{cells, distance_of_arrays, distances};
     #[pymodule_export]

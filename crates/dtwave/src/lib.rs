@@ -35,6 +35,9 @@ pub use dtw_core::{
     Observer, OwnedBatch, Pairing, Path, Plan, Problem, Radius, Result, SearchOptions, Series, SeriesBatch,
     Shape, Spec, Task, Tile, TilePlan, Unobserved, measure, normalize,
 };
+/// What the CPU computes beside the calls of a session: Soft-DTW of matrices of costs.
+#[cfg(feature = "cpu")]
+pub use dtw_cpu as cpu;
 /// Distances of series that are in a GPU's memory, on streams and scratch memory of the caller's.
 #[cfg(feature = "cuda")]
 pub use dtw_cuda as cuda;

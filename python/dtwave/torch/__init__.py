@@ -7,7 +7,8 @@
 torch.Size([8])
 
 Values and gradients are computed where the tensors are, on the CPU or on an NVIDIA GPU, without a copy of contiguous
-tensors. `SoftDTW` also takes the arguments of other packages' classes. `import dtwave` does not import this.
+tensors. `SoftDTW` also takes the arguments of other packages' classes. `soft_dtw_from_costs` takes matrices of costs
+that you have computed, on the CPU. `import dtwave` does not import this.
 """
 
 try:
@@ -15,6 +16,7 @@ try:
 except ImportError as error:
     raise ImportError("dtwave.torch needs PyTorch: pip install torch (2.5 or newer)") from error
 
+from ._costs import soft_dtw_from_costs
 from ._loss import SoftDTW, soft_dtw
 
-__all__ = ["SoftDTW", "soft_dtw"]
+__all__ = ["SoftDTW", "soft_dtw", "soft_dtw_from_costs"]

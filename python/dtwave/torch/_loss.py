@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, overload
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,10 +12,12 @@ from dtwave import Band
 
 from . import _operators
 from ._bands import to_text
+from ._checks import check_normalize, checked_gamma, whole_lengths
+from ._cosine import halved_directions
 
 __all__ = ["SoftDTW", "soft_dtw"]
 
-_COSTS = ("sqeuclidean", "sq_euclidean", "squared_euclidean")
+_SQUARED_EUCLIDEAN = ("sqeuclidean", "sq_euclidean", "squared_euclidean")
 
 
 def soft_dtw(
@@ -27,6 +27,7 @@ def soft_dtw(
     gamma: float = 1.0,
     normalize: bool = False,
     bandwidth: Band = None,
+    dist: str = "sqeuclidean",
     lengths_x: Tensor | Sequence[int] | None = None,
     lengths_y: Tensor | Sequence[int] | None = None,
 ) -> Tensor:
@@ -38,12 +39,16 @@ def soft_dtw(
         Tensors `[batch, n, channels]` and `[batch, m, channels]` on the CPU or on one NVIDIA GPU, of any strides; `n`
         and `m` may differ. A contiguous `float32` or `float64` tensor is not copied.
     gamma
-        How smooth the minimum is, above 0, in units of the squared values. With a small one the result is near DTW's.
+        How smooth the minimum is, above 0, in units of the cost. With a small one the result is near DTW's.
     normalize
         The divergence `s(x, y) - (s(x, x) + s(y, y)) / 2`, which is zero for `x = y`; lengths may differ here too.
     bandwidth
         How many points a path may be away from the diagonal: a whole number, at least 1 (a Sakoe-Chiba band), or one of
         dtwave's bands, such as `dtwave.SakoeChiba(0.1)`. `None`: no band.
+    dist
+        The cost of matching two points: `"sqeuclidean"`, or `"cosine"`, which is 1 less the cosine of the angle between
+        them. A point that is zero has no angle: it is an error on the CPU, and gives NaN on a GPU. For other costs see
+        `soft_dtw_from_costs`.
     lengths_x, lengths_y
         Length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at the end. The
         padding is not read, and its gradient is 0. For tensors on a GPU, lengths on the CPU are better: others are
@@ -80,8 +85,9 @@ def soft_dtw(
     Definitions: docs/measures.md. Cuturi & Blondel 2017, arXiv 1703.01541; for the divergence Blondel, Mensch & Vert
     2021, arXiv 2010.08354.
     """
-    _check_normalize(normalize)
-    return _soft_dtw(x, y, _checked_gamma(gamma), normalize, to_text(bandwidth), lengths_x, lengths_y)
+    check_normalize(normalize)
+    is_cosine = _is_cosine(dist)
+    return _soft_dtw(x, y, checked_gamma(gamma), normalize, to_text(bandwidth), is_cosine, lengths_x, lengths_y)
 
 
 class SoftDTW(torch.nn.Module):
@@ -98,9 +104,10 @@ class SoftDTW(torch.nn.Module):
     gamma, normalize, bandwidth
         As for `soft_dtw`. The other packages read a bandwidth of 0 as no band; here it is an error that says so.
     dist
-        The cost of matching two points, `"sqeuclidean"`. There is no other.
+        As for `soft_dtw`: `"sqeuclidean"` or `"cosine"`.
     dist_func
-        `None`. The others take a function here; only the squared Euclidean distance, their default, is computed.
+        `None`, which is their default, the squared Euclidean distance. The others take a function here: pass what it
+        returns to `soft_dtw_from_costs`.
     fused
         `None`, `True` or `False`, without effect, because the matrix of costs is never stored.
     use_cuda
@@ -149,17 +156,17 @@ class SoftDTW(torch.nn.Module):
         options = _arguments(args, kwargs)
         if options["dist_func"] is not None:
             raise ValueError(
-                "dist_func must be None: dtwave.torch computes the squared Euclidean cost, and no function of yours"
+                "dist_func must be None: pass dist, or the matrix that your function computes to"
+                " dtwave.torch.soft_dtw_from_costs"
             )
-        if options["dist"] not in _COSTS:
-            raise ValueError(f"dist must be 'sqeuclidean', not {options['dist']!r}: there is no other cost")
         for name in ("fused", "use_cuda"):
             if options[name] not in (None, True, False):
                 raise TypeError(f"{name} must be None, True or False, not {options[name]!r}")
-        _check_normalize(options["normalize"])
-        self.gamma = _checked_gamma(options["gamma"])
+        check_normalize(options["normalize"])
+        self.gamma = checked_gamma(options["gamma"])
         self.normalize = options["normalize"]
         self.bandwidth = options["bandwidth"]
+        self.dist = options["dist"]
         self.use_cuda = options["use_cuda"]
 
     @property
@@ -171,6 +178,16 @@ class SoftDTW(torch.nn.Module):
     def bandwidth(self, bandwidth: Band) -> None:
         self._band = to_text(bandwidth)
         self._bandwidth = bandwidth
+
+    @property
+    def dist(self) -> str:
+        """As it was given."""
+        return self._dist
+
+    @dist.setter
+    def dist(self, dist: str) -> None:
+        self._is_cosine = _is_cosine(dist)
+        self._dist = dist
 
     def forward(
         self,
@@ -187,11 +204,12 @@ class SoftDTW(torch.nn.Module):
                         f"use_cuda={self.use_cuda}, and {name} is on {series.device}: move the tensors, or leave"
                         " use_cuda out"
                     )
-        return _soft_dtw(x, y, self.gamma, self.normalize, self._band, lengths_x, lengths_y)
+        return _soft_dtw(x, y, self.gamma, self.normalize, self._band, self._is_cosine, lengths_x, lengths_y)
 
     def extra_repr(self) -> str:
         """What `repr` shows between the parentheses."""
-        return f"gamma={self.gamma}, normalize={self.normalize}, bandwidth={self.bandwidth}"
+        dist = ", dist='cosine'" if self._is_cosine else ""
+        return f"gamma={self.gamma}, normalize={self.normalize}, bandwidth={self.bandwidth}{dist}"
 
 
 _ORDERS = {
@@ -230,17 +248,15 @@ def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return _DEFAULTS | given
 
 
-def _checked_gamma(gamma: float) -> float:
-    if isinstance(gamma, bool) or not isinstance(gamma, (int, float, np.integer, np.floating)):
-        raise TypeError(f"gamma must be a number, not {type(gamma).__name__}")
-    if not 0 < gamma < math.inf:
-        raise ValueError(f"gamma must be above 0 and finite, not {gamma}")
-    return float(gamma)
-
-
-def _check_normalize(normalize: bool) -> None:
-    if not isinstance(normalize, bool):
-        raise TypeError(f"normalize must be True or False, not {normalize!r}")
+def _is_cosine(dist: str) -> bool:
+    if dist == "cosine":
+        return True
+    if dist not in _SQUARED_EUCLIDEAN:
+        raise ValueError(
+            f"dist must be 'sqeuclidean' or 'cosine', not {dist!r}: for another cost, pass its matrix to"
+            " dtwave.torch.soft_dtw_from_costs, such as torch.cdist(x, y) or torch.cdist(x, y, p=1)"
+        )
+    return False
 
 
 def _soft_dtw(
@@ -249,6 +265,7 @@ def _soft_dtw(
     gamma: float,
     normalize: bool,
     band: str,
+    is_cosine: bool,
     lengths_x: Tensor | Sequence[int] | None,
     lengths_y: Tensor | Sequence[int] | None,
 ) -> Tensor:
@@ -280,25 +297,9 @@ def _soft_dtw(
     if not x.dtype == y.dtype in (torch.float32, torch.float64):
         dtype = torch.promote_types(torch.promote_types(x.dtype, y.dtype), torch.float32)
         x, y = x.to(dtype), y.to(dtype)
-    return _operators.soft_dtw(
-        x,
-        y,
-        None if lengths_x is None else _lengths("lengths_x", lengths_x, x),
-        None if lengths_y is None else _lengths("lengths_y", lengths_y, y),
-        gamma,
-        _operators.DIVERGENCE + band if normalize else band,
-        wants,
-    )
-
-
-def _lengths(name: str, lengths: Tensor | Sequence[int], series: Tensor) -> Tensor:
-    """Lengths as the operator takes them: whole numbers, one per series. Their range is checked with the series."""
-    given = torch.as_tensor(lengths)
-    if given.numel() == 0 and not isinstance(lengths, Tensor):
-        given = given.long()
-    if given.dtype.is_floating_point or given.dtype.is_complex or given.dtype == torch.bool:
-        raise TypeError(f"{name} must be whole numbers, not {given.dtype}")
-    if tuple(given.shape) != (series.shape[0],):
-        raise ValueError(f"{name} must have shape ({series.shape[0]},), one per series, not {tuple(given.shape)}")
-    # A GPU's kernels are told of lengths by the host: those that are there stay there.
-    return given.to(torch.int64) if series.is_cuda else given.to(series.device, torch.int64)
+    counted_x = None if lengths_x is None else whole_lengths("lengths_x", lengths_x, x)
+    counted_y = None if lengths_y is None else whole_lengths("lengths_y", lengths_y, y)
+    if is_cosine:
+        x, y = halved_directions(x, counted_x, "x"), halved_directions(y, counted_y, "y")
+    spec = _operators.DIVERGENCE + band if normalize else band
+    return _operators.soft_dtw(x, y, counted_x, counted_y, gamma, spec, wants)

@@ -1,0 +1,188 @@
+"""Soft-DTW of matrices of costs: its values and gradients, and what PyTorch may do with the operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dtwave
+from optional import need
+
+torch = need("torch")
+from dtwave.torch import soft_dtw, soft_dtw_from_costs
+
+
+def matrices(batch: int, n: int, m: int) -> Any:
+    """Costs of both signs that require gradients."""
+    generator = torch.Generator().manual_seed(batch + 10 * n + 100 * m)
+    return torch.randn(batch, n, m, dtype=torch.float64, generator=generator).requires_grad_()
+
+
+@pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(
+    ("n", "m", "bandwidth"),
+    [
+        *((n, m, band) for n, m in ((1, 4), (5, 1), (17, 17), (20, 13)) for band in (None, 3, dtwave.Slanted(2))),
+        *((n, m, dtwave.Itakura(3.0)) for n, m in ((17, 17), (20, 13))),
+    ],
+)
+def test_squared_costs_are_soft_dtw(gamma: float, bandwidth: dtwave.Band, n: int, m: int) -> None:
+    generator = torch.Generator().manual_seed(n + 10 * m)
+    x, y = (torch.randn(3, k, 2, dtype=torch.float64, generator=generator).requires_grad_() for k in (n, m))
+    weights = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    expected = soft_dtw(x, y, gamma=gamma, bandwidth=bandwidth)
+    costs = (x[:, :, None] - y[:, None]).square().sum(3)
+    found = soft_dtw_from_costs(costs, gamma=gamma, bandwidth=bandwidth)
+    torch.testing.assert_close(found, expected, rtol=1e-11, atol=1e-11 * (1 + gamma))
+    wanted, gradients = (torch.autograd.grad(values, (x, y), weights) for values in (expected, found))
+    torch.testing.assert_close(gradients, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_gradient_is_the_expected_alignment() -> None:
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=12), random.normal(size=9)
+    costs = torch.from_numpy(np.subtract.outer(x, y)[None] ** 2).requires_grad_()
+    soft_dtw_from_costs(costs, gamma=0.5).sum().backward()
+    expected = np.asarray(dtwave.expected_alignment(x, y, gamma=0.5))
+    np.testing.assert_allclose(costs.grad[0].numpy(), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("bandwidth", [None, 1])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 4), (3, 7)])
+def test_gradcheck(gamma: float, bandwidth: int | None, n: int, m: int) -> None:
+    assert torch.autograd.gradcheck(
+        lambda costs: soft_dtw_from_costs(costs, gamma=gamma, bandwidth=bandwidth), matrices(2, n, m)
+    )
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_gradcheck_of_other_costs_of_series(p: float) -> None:
+    generator = torch.Generator().manual_seed(1)
+    x, y = (torch.randn(2, k, 3, dtype=torch.float64, generator=generator).requires_grad_() for k in (5, 4))
+    assert torch.autograd.gradcheck(lambda x, y: soft_dtw_from_costs(torch.cdist(x, y, p=p), gamma=0.7), (x, y))
+
+
+def test_what_does_not_count_is_not_read() -> None:
+    lengths_x, lengths_y = [6, 2, 3], torch.tensor([1, 7, 4], dtype=torch.int32)
+    costs = matrices(3, 6, 7)
+    with torch.no_grad():
+        for s in range(3):
+            costs[s, lengths_x[s] :] = torch.nan
+            costs[s, :, lengths_y[s] :] = torch.inf
+    found = soft_dtw_from_costs(costs, gamma=0.5, lengths_x=lengths_x, lengths_y=lengths_y)
+    found.sum().backward()
+    for s in range(3):
+        own = costs[s : s + 1, : lengths_x[s], : lengths_y[s]].detach().requires_grad_()
+        alone = soft_dtw_from_costs(own, gamma=0.5)
+        alone.sum().backward()
+        torch.testing.assert_close(found[s], alone[0])
+        expected = torch.zeros(6, 7, dtype=torch.float64)
+        expected[: lengths_x[s], : lengths_y[s]] = own.grad[0]
+        torch.testing.assert_close(costs.grad[s], expected)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
+def test_types(name: str) -> None:
+    costs = matrices(2, 5, 4).detach().to(getattr(torch, name)).requires_grad_()
+    values = soft_dtw_from_costs(costs)
+    assert values.dtype == torch.float32
+    torch.testing.assert_close(values.double(), soft_dtw_from_costs(costs.double()), rtol=1e-6, atol=1e-6)
+    values.sum().backward()
+    assert costs.grad.dtype == costs.dtype
+
+
+def test_strides_do_not_matter() -> None:
+    costs = matrices(2, 5, 4).detach()
+    turned = costs.transpose(1, 2).contiguous().transpose(1, 2).requires_grad_()
+    assert not turned.is_contiguous()
+    costs.requires_grad_()
+    found, expected = soft_dtw_from_costs(turned), soft_dtw_from_costs(costs)
+    assert torch.equal(found, expected)
+    found.sum().backward()
+    expected.sum().backward()
+    assert torch.equal(turned.grad, costs.grad)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
+def test_operator_passes_opcheck() -> None:
+    costs, lengths = matrices(2, 5, 4), torch.tensor([5, 3])
+    operator = torch.ops.dtwave.soft_dtw_of_costs.default
+    for call in (
+        (costs, None, None, 0.7, "full", True),
+        (costs, lengths, None, 0.7, '["sakoe_chiba", 2]', True),
+        (costs.detach().float(), None, None, 1.0, "full", False),
+    ):
+        torch.library.opcheck(operator, call)
+    values, _ = operator(costs, None, None, 1.0, "full", False)
+    with pytest.raises(RuntimeError, match="gradient of costs was not asked for"):
+        values.sum().backward()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_compiles_without_a_graph_break() -> None:
+    torch.compiler.reset()
+
+    def step(costs: Any) -> Any:
+        return soft_dtw_from_costs(2.0 * costs, gamma=0.5, bandwidth=3, lengths_x=torch.tensor([5, 2])).sum()
+
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+    costs = matrices(2, 5, 4)
+    torch.testing.assert_close(compiled(costs), step(costs))
+    torch.testing.assert_close(torch.autograd.grad(compiled(costs), costs), torch.autograd.grad(step(costs), costs))
+
+
+def test_what_is_not_there_is_refused() -> None:
+    costs = matrices(2, 5, 4)
+    (gradient,) = torch.autograd.grad(soft_dtw_from_costs(costs).sum(), costs, create_graph=True)
+    with pytest.raises(RuntimeError, match="no second derivative"):
+        gradient.square().sum().backward()
+    with pytest.raises(NotImplementedError, match="takes a batch"):
+        torch.vmap(soft_dtw_from_costs)(costs.detach()[None])
+
+
+def test_no_pairs_and_no_memory() -> None:
+    costs = torch.zeros(0, 5, 4, requires_grad=True)
+    values = soft_dtw_from_costs(costs)
+    values.sum().backward()
+    assert values.shape == (0,)
+    assert costs.grad.shape == costs.shape
+    assert soft_dtw_from_costs(torch.zeros(3, 5, 4, device="meta")).shape == (3,)
+
+
+COSTS = torch.zeros(2, 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("costs", "options", "error", "text"),
+    [
+        (COSTS.numpy(), {}, TypeError, "costs must be a torch tensor, not ndarray"),
+        (COSTS.long(), {}, TypeError, r"not torch.int64: pass costs.float\(\)"),
+        (COSTS[0], {}, ValueError, r"costs must be \[batch, n, m\], not of shape \(5, 4\)"),
+        (COSTS[:, :0], {}, ValueError, r"costs has shape \(2, 0, 4\)"),
+        (COSTS, {"gamma": 0.0}, ValueError, "gamma must be above 0"),
+        (COSTS, {"bandwidth": 0}, ValueError, "at least 1"),
+        (COSTS, {"lengths_x": [5]}, ValueError, r"lengths_x must have shape \(2,\)"),
+        (COSTS, {"lengths_x": [5, 6]}, ValueError, "length of series 1 of x must be from 1 to 5, got 6"),
+        (COSTS, {"lengths_y": [-1, 4]}, ValueError, "length of series 0 of y must be from 1 to 4, got -1"),
+        (COSTS * torch.nan, {}, ValueError, "costs must be finite: that of pair 0, row 0, column 0 is NaN"),
+        (COSTS - torch.inf, {}, ValueError, "column 0 is -inf; a band forbids cells"),
+        (COSTS + 3e38, {}, ValueError, "costs of pair 0.* so large that Soft-DTW is inf"),
+    ],
+)
+def test_bad_calls(costs: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text) as raised:
+        soft_dtw_from_costs(costs, **options)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_other_devices_are_refused(device: str) -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        costs = torch.empty_strided((2, 5, 3), (15, 3, 1), device=device)
+        with pytest.raises(dtwave.DeviceError, match=rf"on {device}.*pass costs\.cpu\(\)"):
+            soft_dtw_from_costs(costs)
