@@ -3,8 +3,8 @@
     pip install darts
     python python/examples/with_darts.py
 
-`gridsearch` takes a function of two series as its error. The peaks of the series here come some hours early or late. The
-squared error counts a forecast peak that is late twice: where it is, and where it should be. So it prefers a flat
+`gridsearch` takes a function of two series as its error. The peaks of the series here come some hours early or late.
+The squared error counts a forecast peak that is late twice: where it is, and where it should be. So it prefers a flat
 forecast, without peaks. The error with a penalty for warping (ADTW) prefers the forecast with the peaks.
 """
 

@@ -63,7 +63,7 @@ class _Neighbors(Comparing):
         self.memory_limit = memory_limit
 
     def _check(self) -> None:
-        """Errors: `ValueError` and `TypeError` for parameters that make no sense, `dtwave.DeviceError` for no device."""
+        """Errors: `ValueError`, `TypeError` for bad parameters; `dtwave.DeviceError` for a device that is not there."""
         _options.whole("n_neighbors", self.n_neighbors, 1)
         _options.engine(self.device, self.threads, self.memory_limit)
         _options.number_type(self.dtype)
@@ -178,7 +178,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
     """The most frequent class among the nearest training series. Cover & Hart 1967, 10.1109/TIT.1967.1053964.
 
     n_neighbors: how many neighbours vote.
-    weights: "uniform", "distance" (votes count by the inverse of the distance), or a function of the distances `[n, k]`.
+    weights: "uniform", "distance" (votes count by the inverse of the distance) or a function of the distances, [n, k].
         Of equally frequent classes the one with the nearest series is predicted, as by `dtwave.classify`.
     measure: a key such as "dtw", or an object such as `dtwave.Msm(c=0.5)`.
     measure_params: the parameters of a measure that is a key. In `set_params` and searches each is `measure__NAME`.
