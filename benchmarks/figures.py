@@ -77,7 +77,7 @@ TITLES = {
     "distance_": "one distance of two series of {} points",
     "pairwise_": "all pairs of {} points",
     "soft_dtw_and_gradient_": "Soft-DTW and its gradient, {} (pairs, points, channels)",
-    "search_windows_": "{} points, z-normalised windows",
+    "search_windows_": "nearest z-normalised window, no warping, {} points",
 }
 
 

@@ -112,6 +112,18 @@ def all_pairs(count: int, length: int) -> Work:
     )
 
 
+def best_window(points: int, length: int) -> Work:
+    """The window nearest to a query without warping, both z-normalised: what stumpy is made for."""
+    query, reference = walks(1, points)[0], walks(1, length)[0]
+    profile = lazily("stumpy", "mass", query, reference)
+    return Work(
+        f"search_windows_{points}x{length}",
+        lambda: dtwave.search(query, reference, normalized_window=points, band=0, threads=1)[0].distance,
+        {"stumpy": lambda: float(profile().min())},
+        root_of_ours,
+    )
+
+
 def loss_and_gradient(batch: int, length: int, channels: int) -> Work:
     import torch
     from dtwave.torch import SoftDTW
@@ -150,6 +162,7 @@ WORKS: dict[str, Callable[[], Work]] = {
     "distance_100": lambda: one_distance(100),
     "pairwise_200x96": lambda: all_pairs(200, 96),
     "pairwise_40x1024": lambda: all_pairs(40, 1024),
+    "search_windows_100x20000": lambda: best_window(100, 20_000),
     "soft_dtw_and_gradient_16x128x64": lambda: loss_and_gradient(16, 128, 64),
     "soft_dtw_and_gradient_8x512x8": lambda: loss_and_gradient(8, 512, 8),
 }
