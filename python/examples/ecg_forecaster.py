@@ -130,16 +130,22 @@ def write(trainings: dict[str, Training], file: Path) -> None:
             rows.writerow([step + 1, *(repr(t.losses[step]) for t in trainings.values()), *held])
 
 
-def compare(trainings: dict[str, Training], file: Path) -> None:
-    """Ends the program if losses differ by more than `CLOSE` from those that another run wrote."""
+def read(file: Path, names: Sequence[str], steps: int) -> dict[str, list[float]]:
+    """The losses that another run wrote, by name. Ends the program if they are of another number of steps."""
     with file.open(newline="") as opened:
         rows = list(csv.DictReader(opened))
-    for name, training in trainings.items():
-        if not rows or name not in rows[0]:
+    if len(rows) != steps:
+        raise SystemExit(f"{file} has {len(rows)} steps and this run {steps}: use the same --steps")
+    for name in names:
+        if name not in rows[0]:
             raise SystemExit(f"{file} has no column {name!r}: pass a training.csv of this program")
-        if len(rows) != len(training.losses):
-            raise SystemExit(f"{file} has {len(rows)} steps and this run {len(training.losses)}: use the same --steps")
-        ours, theirs = np.array(training.losses), np.array([float(row[name]) for row in rows])
+    return {name: [float(row[name]) for row in rows] for name in names}
+
+
+def compare(trainings: dict[str, Training], others: dict[str, list[float]]) -> None:
+    """Ends the program if losses differ by more than `CLOSE` from those of another run."""
+    for name, training in trainings.items():
+        ours, theirs = np.array(training.losses), np.array(others[name])
         apart = np.abs(ours - theirs) / np.maximum(np.abs(ours), np.abs(theirs))
         step = int(apart.argmax())
         text = f"{name}: losses differ by {apart[step]:.1e} of the loss at most, in step {step + 1}"
@@ -192,11 +198,15 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Training]:
     chosen = parser.parse_args(arguments)
     if chosen.steps < 4:
         parser.error(f"--steps must be at least 4, not {chosen.steps}")
+    if chosen.flat and chosen.steps < 100:
+        parser.error(f"--flat needs 100 steps to see what grows, not {chosen.steps}")
     device, dtype = torch.device(chosen.device), getattr(torch, chosen.dtype)
 
-    train_with, test = windows()
     soft_dtw = SoftDTW(gamma=0.1, normalize=True, bandwidth=BAND)
     losses: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"squared_error": squared_error, "soft_dtw": soft_dtw}
+    # Read first: this run may write to the same place.
+    others = None if chosen.compare is None else read(chosen.compare, list(losses), chosen.steps)
+    train_with, test = windows()
     trainings = {name: train(loss, train_with, chosen.steps, device, dtype) for name, loss in losses.items()}
 
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -215,8 +225,8 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Training]:
     if chosen.flat:
         for name, training in trainings.items():
             check_flat(name, training, device, dtype)
-    if chosen.compare is not None:
-        compare(trainings, chosen.compare)
+    if others is not None:
+        compare(trainings, others)
     return trainings
 
 

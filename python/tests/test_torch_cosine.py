@@ -90,8 +90,17 @@ def test_a_point_without_direction_is_an_error() -> None:
     compiled = torch.compile(SoftDTW(dist="cosine"), fullgraph=True, backend="aot_eager")
     with pytest.raises(ValueError, match="(?i)nan"):
         compiled(x, y)
+    with pytest.raises(NotImplementedError, match="takes a batch"):
+        torch.vmap(SoftDTW(dist="cosine"))(x[None], y[None])
     y[1, 2] = 1.0
     torch.testing.assert_close(compiled(x, y), soft_dtw(x, y, dist="cosine"))
+
+
+def test_exports() -> None:
+    x, y = (series.detach() for series in pairs(2, 5, 4))
+    loss = SoftDTW(gamma=0.3, dist="cosine")
+    exported = torch.export.export(loss, (x, y))
+    torch.testing.assert_close(exported.module()(x, y), loss(x, y))
 
 
 def test_module_remembers_it() -> None:

@@ -72,6 +72,16 @@ def test_forecaster_compares_its_losses(monkeypatch: pytest.MonkeyPatch, tmp_pat
         run(8, tmp_path / "moved.csv")
 
 
+def test_forecaster_may_compare_with_what_it_overwrites(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "training.csv").write_text("step,squared_error,soft_dtw\n" + "1,1.0,1.0\n" * 4, encoding="utf-8")
+    arguments = ["--steps", "4", "--out", str(tmp_path), "--compare", str(tmp_path / "training.csv")]
+    with pytest.raises(SystemExit, match="squared_error: losses differ"):
+        example("ecg_forecaster", monkeypatch).main(arguments)
+    (tmp_path / "training.csv").write_text("step,squared_error\n" + "1,1.0\n" * 4, encoding="utf-8")
+    with pytest.raises(SystemExit, match="has no column 'soft_dtw'"):
+        example("ecg_forecaster", monkeypatch).main(arguments)
+
+
 def test_forecaster_finds_memory_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     module = example("ecg_forecaster", monkeypatch)
 

@@ -11,6 +11,8 @@ import math
 import torch
 from torch import Tensor
 
+from . import _operators
+
 __all__ = ["halved_directions"]
 
 
@@ -18,8 +20,8 @@ def halved_directions(series: Tensor, lengths: Tensor | None, name: str) -> Tens
     """Points `[batch, length, channels]` of length `1/sqrt(2)` and the same directions; padding is 0 and gets no
     gradient. `lengths`, `[batch]`, says how many points count.
 
-    A point that is zero becomes NaN. On the CPU it is a `ValueError`; under `torch.compile`, which cannot look at
-    values, the NaN is one.
+    A point that is zero becomes NaN. On the CPU it is a `ValueError`; where values cannot be looked at, as under
+    `torch.compile`, the operator refuses the NaN.
     """
     if lengths is not None:
         counts = torch.arange(series.shape[1], device=series.device) < lengths.to(series.device)[:, None]
@@ -28,7 +30,7 @@ def halved_directions(series: Tensor, lengths: Tensor | None, name: str) -> Tens
     size = series.detach().abs().amax(2, keepdim=True)
     if lengths is not None:
         size = torch.where(counts[..., None], size, 1.0)
-    if series.device.type == "cpu" and not torch.compiler.is_compiling() and not size.all():
+    if series.is_cpu and not _operators.is_watched(series) and not size.all():
         s, point, _ = (size == 0).nonzero()[0].tolist()
         raise ValueError(f"point {point} of series {s} of {name} is zero, and dist='cosine' needs its direction")
     scaled = series / size

@@ -27,7 +27,7 @@ from dtwave import DeviceError, _native, _options
 from . import _cuda
 from ._bands import from_text
 
-__all__ = ["DIVERGENCE", "WANTS_X", "WANTS_Y", "no_device", "soft_dtw"]
+__all__ = ["DIVERGENCE", "WANTS_X", "WANTS_Y", "is_watched", "no_device", "soft_dtw"]
 
 #: What comes before the band in the spec of a divergence.
 DIVERGENCE = "divergence "
@@ -78,7 +78,7 @@ def soft_dtw(
     The operator is for those who look at operators: compilers, and modes that change what a call does. Its dispatch in
     Python takes several times as long as the rest of a short call, so where nobody looks the work is done without it.
     """
-    if _is_watched(x, y):
+    if is_watched(x, y):
         values: Tensor = torch.ops.dtwave.soft_dtw(x, y, lengths_x, lengths_y, gamma, spec, wants)[0]
         return values
     if wants == 0:
@@ -88,7 +88,7 @@ def soft_dtw(
     return values
 
 
-def _is_watched(*series: Tensor) -> bool:
+def is_watched(*series: Tensor) -> bool:
     """Whether anybody would miss the operator: a compiler, a transform, a mode, a kind of tensor of its own."""
     return (
         any(type(each) not in (Tensor, torch.nn.Parameter) or not (each.is_cuda or each.is_cpu) for each in series)
