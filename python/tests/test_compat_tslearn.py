@@ -317,6 +317,10 @@ def test_what_is_not_offered_says_so() -> None:
         ours.dtw([1.0, np.nan, 2.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="one per series"):
         ours.dtw_barycenter_averaging([[1.0, 2.0]], weights=[1.0, 2.0])
+    with pytest.raises(ValueError, match="positive sum"):
+        ours.dtw_barycenter_averaging([[1.0, 2.0]], weights=[0.0])
+    with pytest.raises(ValueError, match="no path"):
+        ours.dtw_path_from_metric([[np.inf, 1.0], [1.0, np.inf]], metric="precomputed")
     with pytest.raises(TypeError, match="gamma"):
         ours.dtw_barycenter_averaging([[1.0, 2.0]], metric_params={"gamma": 1.0})
 

@@ -114,8 +114,12 @@ def path(grid: Floats, last: tuple[int, int] | None = None, to_row: bool = False
 
     last: its end, the last cell unless given. to_row: the path may start anywhere in the first row, as that of a
     subsequence.
+
+    Errors: `ValueError` if the end is infinite: there is no path.
     """
     i, j = (grid.shape[0] - 1, grid.shape[1] - 1) if last is None else last
+    if np.isinf(grid[i, j]):
+        raise ValueError(f"no path of finite cost ends at ({i}, {j}): the band leaves none, or costs are infinite")
     found = [(i, j)]
     while i > 0 or (j > 0 and not to_row):
         if i == 0:

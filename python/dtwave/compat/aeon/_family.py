@@ -8,8 +8,8 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ... import _alignment, _distances, _matrices
-from .. import _grids
+from ... import _alignment, _matrices
+from .. import _grids, _one
 from .._grids import Floats, Mask
 from .._refuse import workers
 from ._bounding import band, create_bounding_matrix
@@ -137,11 +137,8 @@ class Family:
         measure, given = self.measure, self._given(a, b, options)
         if self.name == "soft_dtw" and options["gamma"] == 0.0:
             measure, given = "dtw", {}
-        found: float = _distances.distance(
-            self._shifted(a, options), self._shifted(b, options), measure=measure,
-            band=self._band(len(a), len(b), options), threads=1, **given,
-        )  # fmt: skip
-        return found
+        limit = self._band(len(a), len(b), options)
+        return _one.distance(self._shifted(a, options), self._shifted(b, options), measure, limit, **given)
 
     def _matrix(self, first: Many, second: Many | None, options: dict[str, Any], threads: int | None) -> Floats:
         """All pairs on the engine: one call where one band fits all, else one for each two lengths."""

@@ -7,12 +7,13 @@ microseconds for each row and column besides. Everything else runs on the engine
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable
 
 import numpy as np
 
-from ... import _alignment, _distances
-from .. import _refuse
+from ... import _alignment
+from .. import _one, _refuse
 from ._matrix import distances, pairs, whole
 from ._series import Floats, many, pair
 from ._settings import DTWSettings
@@ -52,8 +53,10 @@ def distance(s1: Any, s2: Any, **kwargs: Any) -> float:
         grid = settings.grid(x, y)
         return float(settings.finished(grid[settings.end(grid)]))
     measure, parameters = settings.measure()
-    found = _distances.distance(x, y, measure=measure, band=settings.band(), threads=1, **parameters)
-    return float(settings.finished(found))
+    found = _one.distance(x, y, measure, settings.band(), **parameters)
+    if settings.max_dist and found > settings.inner(settings.max_dist):
+        return float("inf")
+    return math.sqrt(found) if settings.is_squared else found
 
 
 def distance_fast(s1: Any, s2: Any, use_pruning: bool = True, **kwargs: Any) -> float:
@@ -212,6 +215,8 @@ def warping_path(from_s: Any, to_s: Any, include_distance: bool = False, **kwarg
         raise ValueError(f"there is no path: lengths {len(x)} and {len(y)} differ by more than max_length_diff")
     if settings.needs_grid:
         found, grid = warping_paths(from_s, to_s, dtw_settings=settings)
+        if not settings.max_dist and np.isinf(found):
+            raise ValueError("there is no path: every one has a step above max_step")
         path = best_path(grid, penalty=0, dtw_settings=settings)
     else:
         measure, parameters = settings.measure()

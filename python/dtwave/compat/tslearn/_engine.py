@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _alignment, _distances, _matrices
+from .. import _one
 from .._refuse import workers
 from ._masks import Constraint
 from ._series import Floats, Many, points
@@ -15,10 +16,7 @@ from ._series import Floats, Many, points
 
 def distance(x: Floats, y: Floats, measure: str, limit: Constraint, **parameters: Any) -> float:
     """dtwave's distance of two series `[length, channels]`."""
-    found: float = _distances.distance(
-        x, y, measure=measure, band=limit.band(len(x), len(y)), threads=1, **parameters
-    )
-    return found
+    return _one.distance(x, y, measure, limit.band(len(x), len(y)), **parameters)
 
 
 def aligned(

@@ -52,7 +52,7 @@ def constraint(kind: Any, radius: Any, slope: Any) -> Constraint:
     """
     if kind not in GLOBAL_CONSTRAINT_CODE and kind not in (0, 1, 2):
         raise ValueError(f'global_constraint must be None, "itakura" or "sakoe_chiba", got {kind!r}')
-    code = kind if isinstance(kind, int) else GLOBAL_CONSTRAINT_CODE[kind]
+    code = GLOBAL_CONSTRAINT_CODE[kind] if kind is None or isinstance(kind, str) else int(kind)
     if code == 0 and radius is not None and slope is not None:
         raise RuntimeWarning(
             "global_constraint is not set, but sakoe_chiba_radius and itakura_max_slope are: name the one to use"
@@ -116,7 +116,7 @@ def compute_mask(
     be: Any = None,
 ) -> Any:
     """The mask of two series, or of two lengths. `global_constraint` is 0 (none), 1 (Itakura) or 2 (Sakoe-Chiba)."""
-    n, m = (one if isinstance(one, int) else len(one) for one in (s1, s2))
+    n, m = (int(one) if isinstance(one, (int, np.integer)) else len(one) for one in (s1, s2))
     found = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope).mask(n, m)
     return _boolean(be, found, s1, s2)
 

@@ -173,7 +173,7 @@ def softdtw_barycenter(
     rows = list(series)
 
     def cost(flat: Floats) -> tuple[float, Floats]:
-        here = flat.reshape(center.shape)
+        here = flat.reshape(-1, rows[0].shape[1])
         total, slope = 0.0, np.zeros_like(here)
         for group in _groups(rows, limit):
             values, slopes, _ = _gradients.gradients(
@@ -196,13 +196,15 @@ def softdtw_barycenter(
 def _weights(weights: Any, count: int) -> Floats:
     """One per series.
 
-    Errors: `ValueError` for another number of them.
+    Errors: `ValueError` for another number of them, and for a sum that is not positive.
     """
     if weights is None:
         return np.ones(count)
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (count,):
         raise ValueError(f"weights must be one per series ({count}), got shape {list(given.shape)}")
+    if not given.sum() > 0:
+        raise ValueError(f"weights must have a positive sum, got {given.sum()}")
     return given
 
 
