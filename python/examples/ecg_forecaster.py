@@ -165,7 +165,7 @@ def draw_losses(trainings: dict[str, Training], file: Path) -> None:
 def draw_forecasts(trainings: dict[str, Training], test: Tensor, file: Path) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     before, after = np.arange(PAST) / ecg.RATE_HZ, np.arange(PAST, PAST + FUTURE) / ecg.RATE_HZ
-    chosen = test[torch.linspace(0, len(test) - 1, 4).long()]
+    chosen = test[:: len(test) // 5][:4]  # at different places of the beat
     foretold = {name: forecasts(training.network, chosen) for name, training in trainings.items()}
     for place, ax in enumerate(figure.subplots(2, 2, sharex=True, sharey=True).flat):
         ax.plot(before, chosen[place, :PAST], color="0.6", linewidth=0.8)
