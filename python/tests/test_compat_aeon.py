@@ -238,6 +238,12 @@ def test_what_is_not_offered_says_so() -> None:
         ours.dtw_distance(walk(2, 5), walk(2, 5), window=5)
     with pytest.raises(TypeError, match="it has x, y, window"):
         ours.dtw_distance(walk(2, 5), walk(2, 5), gamma=5)
+    with pytest.raises(ValueError, match="nan at point 1"):
+        ours.dtw_cost_matrix(np.array([1.0, np.nan]), np.zeros(2))
+    with pytest.raises(ValueError, match="c >= 0"):
+        ours.msm_cost_matrix(walk(1, 5), walk(1, 5), c=-1.0)
+    with pytest.raises(ValueError, match="g_arr"):
+        ours.erp_distance(walk(2, 5), walk(2, 5), g_arr=np.zeros(3))
     with pytest.raises(AttributeError):
         ours.dtw_distances
 

@@ -243,6 +243,9 @@ def test_what_is_not_offered_says_so() -> None:
     for wrong in ({"window": 0}, {"psi": (1, 2)}, {"psi": -1}, {"penalty": -1.0}, {"max_dist": float("nan")}):
         with pytest.raises(ValueError):
             ours.distance(x, y, **wrong)
+    for options in ({"psi": 1}, {"max_step": 1.0}):
+        with pytest.raises(ValueError, match="finite"):
+            ours.distance([1.0, float("inf")], [1.0, 2.0], **options)
     assert ours.distance([0.0, 9.0], [0.0, 0.0], max_step=1.0) == float("inf")
     with pytest.raises(ValueError, match="no path"):
         ours.warping_path([0.0, 9.0], [0.0, 0.0], max_step=1.0)

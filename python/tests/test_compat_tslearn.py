@@ -317,8 +317,16 @@ def test_what_is_not_offered_says_so() -> None:
         ours.dtw([1.0, np.nan, 2.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="one per series"):
         ours.dtw_barycenter_averaging([[1.0, 2.0]], weights=[1.0, 2.0])
-    with pytest.raises(ValueError, match="positive sum"):
+    with pytest.raises(ValueError, match="not all 0"):
         ours.dtw_barycenter_averaging([[1.0, 2.0]], weights=[0.0])
+    with pytest.raises(ValueError, match="one length"):
+        ours.euclidean_barycenter([[1.0, 2.0], [1.0]])
+    with pytest.raises(ValueError, match="costs? of points 0 and 1 is NaN"):
+        ours.dtw_path_from_metric([[1.0, np.nan]], metric="precomputed")
+    with pytest.raises(TypeError, match="masked"):
+        ours.dtw(np.ma.array([1.0, 2.0], mask=[False, True]), [1.0])
+    with pytest.raises(TypeError, match="whole number"):
+        ours.dtw([1.0, 2.0], [1.0], sakoe_chiba_radius=0.5)
     with pytest.raises(ValueError, match="no path"):
         ours.dtw_path_from_metric([[np.inf, 1.0], [1.0, np.inf]], metric="precomputed")
     with pytest.raises(TypeError, match="gamma"):

@@ -11,6 +11,8 @@ from typing import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ._numbers import check_finite
+
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Index = NDArray[np.int64]
@@ -70,7 +72,12 @@ def soft_least(gamma: float, diag: Floats, up: Floats, left: Floats) -> Floats:
 
 
 def soft(costs: Floats, gamma: float, allowed: Mask | None = None) -> Floats:
-    """Accumulated cost of Soft-DTW, `[n, m]`: `costs` are the local ones. Infinite where not allowed."""
+    """Accumulated cost of Soft-DTW, `[n, m]`: `costs` are the local ones. Infinite where not allowed.
+
+    Errors: `ValueError` for a gamma that is not positive.
+    """
+    if not gamma > 0:
+        raise ValueError(f"gamma must be above 0, got {gamma}")
     grid = infinite(*costs.shape)
     return sweep(grid, allowed, lambda i, j, diag, up, left: costs[i, j] + soft_least(gamma, diag, up, left))[1:, 1:]
 
@@ -149,7 +156,11 @@ def common_path(grid: Floats, close: Mask) -> list[tuple[int, int]]:
 
 
 def squared(x: Floats, y: Floats) -> Floats:
-    """Squared Euclidean distances of the points of `[n, channels]` and `[m, channels]`: `[n, m]`."""
+    """Squared Euclidean distances of the points of `[n, channels]` and `[m, channels]`: `[n, m]`.
+
+    Errors: `ValueError` for NaN and infinity.
+    """
+    check_finite(x, y)
     total = np.zeros((len(x), len(y)))
     for a, b in zip(x.T, y.T):
         total += np.square(a[:, None] - b[None, :])

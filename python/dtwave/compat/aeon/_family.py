@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ... import _alignment, _matrices
+from ... import _alignment, _matrices, _measure
 from .. import _grids, _one
 from .._grids import Floats, Mask
 from .._refuse import workers
@@ -194,12 +194,18 @@ class Family:
         gap = _gap(options)
         if gap is None:
             return series
+        channels = series[0].shape[-1] if isinstance(series, list) else series.shape[-1]
+        if np.ndim(gap) and len(gap) != channels:
+            raise ValueError(f"g_arr must have a number for each of the {channels} channels, got {len(gap)}")
         return [one - gap for one in series] if isinstance(series, list) else series - gap
 
     def _grid(self, a: Floats, b: Floats, options: dict[str, Any], strict: bool) -> tuple[Floats, Mask]:
         if options.get("epsilon", 0) is None:
             options = options | {"epsilon": max(np.std(a), np.std(b)) / 4}
         a, b = self._shifted(a, options), self._shifted(b, options)
+        if options.get("gamma") != 0.0:
+            # The engine knows which parameters make sense.
+            _measure.spec(self.measure, None, self.parameters(options))
         if self.derives:
             a, b = derivative(a), derivative(b)
         mask = create_bounding_matrix(len(a), len(b), options["window"], options["itakura_max_slope"])

@@ -7,6 +7,8 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from .._numbers import floats
+
 Floats = NDArray[np.float64]
 #: Series of one length `[series, length, channels]`, or a list of `[length, channels]`.
 Many = Union[Floats, list[Floats]]
@@ -17,7 +19,7 @@ def one(value: Any, name: str) -> Floats:
 
     Errors: `ValueError` for other axes.
     """
-    series = np.asarray(value, dtype=np.float64)
+    series = floats(value)
     if series.ndim not in (1, 2):
         raise ValueError(f"x and y must be 1D or 2D: {name} has shape {list(series.shape)}")
     return series[:, None] if series.ndim == 1 else series.T
@@ -65,7 +67,7 @@ def _many(value: Any, name: str, single: bool) -> Many:
     if isinstance(value, np.ndarray):
         if value.ndim not in (1, 2, 3):
             raise ValueError(f"{name} must be 1D, 2D or 3D, got {value.ndim} axes")
-        whole = np.asarray(value, dtype=np.float64)
+        whole = floats(value)
         if whole.ndim == 1:
             whole = whole[None, None]
         elif whole.ndim == 2:

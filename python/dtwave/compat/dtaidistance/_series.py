@@ -7,6 +7,8 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from .._numbers import floats
+
 Floats = NDArray[np.float64]
 #: Series of one length `[series, length, channels]`, or a list of `[length, channels]`.
 Many = Union[Floats, list[Floats]]
@@ -17,7 +19,7 @@ def one(value: Any) -> Floats:
 
     Errors: `ValueError` for an empty series and other axes.
     """
-    series = np.asarray(value, dtype=np.float64)
+    series = floats(value)
     if series.ndim not in (1, 2) or not len(series):
         raise ValueError(f"a series is [length] or [length, channels], and not empty: got shape {list(series.shape)}")
     return series[:, None] if series.ndim == 1 else series
@@ -36,6 +38,6 @@ def pair(s1: Any, s2: Any) -> tuple[Floats, Floats]:
 
 def many(value: Any) -> Many:
     """Series of a list, a matrix (one in each row), or `[series, length, channels]`."""
-    rows = value if isinstance(value, (list, tuple)) else np.asarray(value, dtype=np.float64)
+    rows = value if isinstance(value, (list, tuple)) else floats(value)
     found = [one(row) for row in rows]
     return np.stack(found) if len({row.shape for row in found}) == 1 else found

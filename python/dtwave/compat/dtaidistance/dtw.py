@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import _alignment
 from .. import _one, _refuse
+from .._numbers import check_finite
 from ._matrix import distances, pairs, whole
 from ._series import Floats, many, pair
 from ._settings import DTWSettings
@@ -265,6 +266,7 @@ def lb_keogh(s1: Any, s2: Any, **kwargs: Any) -> float:
     x, y = pair(s1, s2)
     if x.shape[1] != 1:
         raise ValueError(f"lb_keogh is for one channel, got {x.shape[1]}")
+    check_finite(x, y)
     n, m = len(x), len(y)
     window = max(n, m) if settings.window is None else int(settings.window)
     total = 0.0
@@ -279,6 +281,7 @@ def ub_euclidean(s1: Any, s2: Any, inner_dist: Any = "squared euclidean", use_nd
     """An upper bound of `distance`: point by point, the last point of the shorter series again and again. In NumPy."""
     settings = DTWSettings(inner_dist=inner_dist)
     x, y = pair(s1, s2)
+    check_finite(x, y)
     points = np.arange(max(len(x), len(y)))
     squares = np.square(x[np.minimum(points, len(x) - 1)] - y[np.minimum(points, len(y) - 1)]).sum(axis=1)
     costs = squares if settings.is_squared else np.sqrt(squares)

@@ -107,8 +107,16 @@ def local_costs(
 ) -> Floats:
     """The matrix `[n, m]` of local costs; a function as `metric` gets points as arrays or as tensors, as `to` says.
 
-    Errors: `NotImplementedError` for names of SciPy's without SciPy.
+    Errors: `NotImplementedError` for names of SciPy's without SciPy, `ValueError` for costs that are NaN.
     """
+    costs = _costs(s1, s2, metric, kwds, to)
+    if np.isnan(costs).any():
+        i, j = np.argwhere(np.isnan(costs))[0]
+        raise ValueError(f"the cost of points {i} and {j} is NaN: expected numbers")
+    return costs
+
+
+def _costs(s1: Any, s2: Any, metric: str | Callable[[Any, Any], Any], kwds: dict[str, Any], to: Home) -> Floats:
     if isinstance(metric, str) and metric == "precomputed":
         costs = array(s1)
         if costs.ndim != 2:

@@ -54,6 +54,8 @@ def sigma_gak(dataset: Any, n_samples: int = 100, random_state: Any = None, be: 
 
     random_state: None, a seed or a `numpy.random.RandomState`; the same seed samples the same points as tslearn.
     """
+    if n_samples < 2:
+        raise ValueError(f"n_samples must be at least 2, for a distance of two points; got {n_samples}")
     series = padded(many(dataset))
     values = series.reshape(-1, series.shape[2])
     values = values[np.isfinite(values.sum(axis=1))]

@@ -58,6 +58,8 @@ def constraint(kind: Any, radius: Any, slope: Any) -> Constraint:
             "global_constraint is not set, but sakoe_chiba_radius and itakura_max_slope are: name the one to use"
         )
     if code == 2 or (code == 0 and radius is not None):
+        if radius is not None and (isinstance(radius, bool) or not hasattr(radius, "__index__")):
+            raise TypeError(f"sakoe_chiba_radius must be a whole number of points, got {radius!r}")
         return Constraint(radius=1 if radius is None else index(radius))
     if code == 1 or (code == 0 and slope is not None):
         return Constraint(slope=2.0 if slope is None else float(slope))

@@ -9,6 +9,8 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from .._numbers import floats
+
 Floats = NDArray[np.float64]
 #: Series of one length `[series, length, channels]`, or a list of `[length, channels]`.
 Many = Union[Floats, list[Floats]]
@@ -57,7 +59,7 @@ def home(be: Any, *values: Any) -> Home:
 def array(value: Any) -> Floats:
     """Anything as an array of float64.
 
-    Errors: `NotImplementedError` for tensors on a GPU or with a gradient.
+    Errors: `NotImplementedError` for tensors on a GPU or with a gradient, `TypeError` for masked arrays.
     """
     if is_tensor(value):
         if value.requires_grad:
@@ -71,7 +73,7 @@ def array(value: Any) -> Floats:
         value = value.numpy()
     elif isinstance(value, (list, tuple)):
         value = [array(item) if is_tensor(item) else item for item in value]
-    return np.asarray(value, dtype=np.float64)
+    return floats(value)
 
 
 def trimmed(series: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _grids
+from .._numbers import check_finite
 from . import _engine
 from ._masks import Constraint
 from ._series import Floats, array, home, one, pair
@@ -38,6 +39,9 @@ def subsequence_path(acc_cost_mat: Any, idx_path_end: int, be: Any = None) -> li
 def lb_envelope(ts: Any, radius: int = 1, be: Any = None) -> tuple[Any, Any]:
     """The least and the largest value within `radius` points, `[length, channels]` each. In NumPy."""
     series = one(ts)
+    check_finite(series)
+    if radius < 0:
+        raise ValueError(f"radius must be at least 0, got {radius}")
     windows = np.lib.stride_tricks.sliding_window_view
     low = np.pad(series, ((radius, radius), (0, 0)), constant_values=np.inf)
     high = np.pad(series, ((radius, radius), (0, 0)), constant_values=-np.inf)
@@ -65,5 +69,6 @@ def lb_keogh(
             raise ValueError(f"LB_Keogh is available only for univariate time series, got {series.shape[1]} channels")
     if len(query) != len(low):
         raise ValueError(f"LB_Keogh needs series of one length, got {len(query)} and {len(low)}")
+    check_finite(query)
     outside: Floats = np.maximum(np.maximum(query - high, low - query), 0.0)
     return np.float64(np.sqrt(np.square(outside).sum()))

@@ -24,7 +24,9 @@ __all__ = [
 
 def euclidean_barycenter(X: Any, weights: Any = None) -> Floats:
     """The mean of series of one length, point by point: `[length, channels]`. In NumPy."""
-    series = padded(many(X))
+    series = many(X)
+    if not isinstance(series, np.ndarray):
+        raise ValueError("a mean point by point needs series of one length: dtw_barycenter_averaging takes others")
     found: Floats = np.average(series, axis=0, weights=_weights(weights, len(series)))
     return found
 
@@ -196,15 +198,15 @@ def softdtw_barycenter(
 def _weights(weights: Any, count: int) -> Floats:
     """One per series.
 
-    Errors: `ValueError` for another number of them, and for a sum that is not positive.
+    Errors: `ValueError` for another number of them, and for negative ones or only zeros.
     """
     if weights is None:
         return np.ones(count)
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (count,):
         raise ValueError(f"weights must be one per series ({count}), got shape {list(given.shape)}")
-    if not given.sum() > 0:
-        raise ValueError(f"weights must have a positive sum, got {given.sum()}")
+    if not ((given >= 0).all() and given.sum() > 0):
+        raise ValueError("weights must be at least 0, and not all 0")
     return given
 
 
