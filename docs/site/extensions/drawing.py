@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import matplotlib
 from cycler import cycler
@@ -34,7 +35,7 @@ PAGE = {
 #: Colours of lines that can be told apart on white and on black.
 LINES = ["#3b82f6", "#f07c2b", "#22a06b", "#a26bdc", "#d9486a", "#8a8f98"]
 
-STYLE = {
+STYLE: Any = {
     "figure.figsize": (7.0, 3.4),
     "figure.facecolor": "none",
     "axes.facecolor": "none",
