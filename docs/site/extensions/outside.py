@@ -17,6 +17,7 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 
 SECTION = re.compile(r"^<!-- README: (.+) -->$", re.M)
+FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
 LINK = re.compile(r"(?<!`)\]\(([^()\s]+)\)")
 
 
@@ -53,7 +54,9 @@ def rewritten(text: str, folder: str, page: str, known: dict[str, str], root: Pa
             return f"](path:{shown})"
         return f"]({shown}{'#' + anchor if anchor else ''})" if path or folder != here else found.group(0)
 
-    return LINK.sub(link, text)
+    # Code is left as it is.
+    parts = FENCE.split(text)
+    return "".join(part if number % 2 else LINK.sub(link, part) for number, part in enumerate(parts))
 
 
 def read(app: Sphinx, docname: str, source: list[str]) -> None:

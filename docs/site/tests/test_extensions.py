@@ -65,6 +65,8 @@ def test_links_out_of_the_folder_become_pages_or_files(tmp_path: Path) -> None:
     assert of("[a](../../README.md#gpu)") == "[a](../gpu.md)"
     assert of("[a](b.md#c) [d](#e) [f](https://g.h/i)") == "[a](b.md#c) [d](#e) [f](https://g.h/i)"
     assert of("[a](../../a.csv)") == "[a](path:../../a.csv)"
+    code = "```python\nmeasures[0](../../a.csv)\n```"
+    assert of(f"[a](../../a.csv)\n{code}\n") == f"[a](path:../../a.csv)\n{code}\n"
     # A section of the README, shown in a page.
     assert of("[a](docs/b.md#c) [d](#gpu)", "docs/d.md", "") == "[a](b.md#c) [d](gpu.md)"
 
