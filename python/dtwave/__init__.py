@@ -14,7 +14,7 @@ Functions:
 - `nearest`: nearest neighbours; `classify`: classes by them.
 - `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
 - `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
-- `dtwave.sklearn`: estimators for scikit-learn.
+- `dtwave.sklearn`: estimators for scikit-learn; `dtwave.compat`: functions of tslearn, aeon and dtaidistance.
 - `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `dtwave.plots`: figures.
 
 `MEASURES` has the class of every measure. `help(dtwave.distance)` explains the options that all functions share.
@@ -110,8 +110,8 @@ __all__ = [
     "zipped",
 ]
 
-#: Parts that need more than NumPy; imported when they are used.
-_LAZY = ("plots", "sklearn", "torch")
+#: Parts that few programs need; imported when they are used.
+_LAZY = ("compat", "plots", "sklearn", "torch")
 
 
 def __getattr__(name: str) -> types.ModuleType:

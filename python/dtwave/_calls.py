@@ -56,9 +56,12 @@ def prepared(
     threads: int | None,
     memory_limit: int | None,
     parameters: dict[str, Any],
+    options: tuple[str, ...] = (),
 ) -> Call:
-    """Errors: those of bad options, and of values that a number type cannot hold."""
-    what = spec(measure, band, parameters)
+    """What a call computes; `options` are those that the other functions do not have.
+
+    Errors: those of bad options, and of values that a number type cannot hold."""
+    what = spec(measure, band, parameters, options)
     engine = _options.engine(device, threads, memory_limit)
     number = _inputs.number_type(batches, _options.number_type(dtype))
     return Call(what, engine, number, [_inputs.pack(batch, number) for batch in batches])

@@ -273,7 +273,8 @@ def same_channels(a: Batch, b: Batch, advice: str) -> None:
     if one.shape[-1] != other.shape[-1]:
         raise ValueError(
             f"{a.name} has {channel_count(one)}, {b.name} has {channel_count(other)}: they must be equal; "
-            f"a series of two axes is [length, channels], many series are for {advice}"
+            f"a series of two axes is [length, channels], many series are for {advice}; "
+            'for [channels, length] pass layout="channels_first"'
         )
 
 

@@ -14,6 +14,11 @@ from ._measure import Measure
 from ._options import DeviceLike
 from ._results import Barycenter, KMeans, KMedoids
 
+#: Options that only some functions have: what a misspelt one may have meant.
+_OF_AVERAGES = ("optimizer", "learning_rate", "max_iterations", "tolerance", "start", "weights")
+_OF_MEDOIDS = ("restarts", "max_iterations", "seed")
+_OF_MEANS = (*_OF_MEDOIDS, "optimizer", "learning_rate", "tolerance", "center_iterations")
+
 #: How averages are minimised where there is a gradient.
 Optimizer = Literal["lbfgs", "adam"]
 
@@ -70,7 +75,7 @@ def classify(
     if names.shape != (len(batches[0]),):
         raise ValueError(f"labels must be one per series of train ({len(batches[0])}), got shape {list(names.shape)}")
     known, classes = np.unique(names, return_inverse=True)
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
+    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters, ("k",))
     first, second = call.packed
     many = _options.whole("k", k, 1)
     if many > len(batches[0]):
@@ -134,7 +139,7 @@ def barycenter(
         batches.append(_inputs.one(start, "start", layout))
     elif kind not in ("medoid", "mean"):
         raise ValueError(f'start must be "medoid", "mean" or a series, got {start!r}')
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
+    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters, _OF_AVERAGES)
     given = None
     if weights is not None:
         given = np.asarray(_inputs.plain(weights, "weights"), dtype=np.float64)
@@ -195,7 +200,7 @@ def kmeans(
     Errors: as `barycenter`. MacQueen 1967; with DBA Petitjean et al. 2011, 10.1016/j.patcog.2010.09.013.
     """
     batch = _calls.one(x, layout, lengths, padding)
-    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters)
+    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters, _OF_MEANS)
     with _progress.shown(progress, "kmeans", lambda: 0) as bar:
         values, points, labels, distances, inertia, iterations, converged = _native.kmeans(
             call.packed[0],
@@ -273,7 +278,7 @@ def kmedoids(
         )
         return KMedoids(*found)
     batch = _calls.one(x, layout, lengths, padding)
-    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters)
+    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters, _OF_MEDOIDS)
     first = call.packed[0]
     with _progress.shown(progress, "kmedoids", lambda: _native.cells(first, None, call.spec, False)) as bar:
         found = _native.kmedoids(

@@ -74,6 +74,18 @@ def _meant(name: str, known: list[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
+def _belongs(name: str) -> str:
+    """`; it is a parameter of …`, if other measures have it."""
+    from ._measures import MEASURES
+
+    having = [key for key in MEASURES if name in _native.Spec.names(key)]
+    if not having:
+        return ""
+    return f"; it is a parameter of {', '.join(having)}: with it pass measure={having[0]!r}" + (
+        " or another of them" if len(having) > 1 else ""
+    )
+
+
 #: Options of the functions, which a misspelt one is compared with.
 _OPTIONS = [
     "measure",
@@ -97,6 +109,13 @@ _ELSEWHERE = {
     "sakoe_chiba_radius": "band",
     "n_jobs": "threads",
     "verbose": "progress",
+    "init": "start",
+    "init_barycenter": "start",
+    "max_iter": "max_iterations",
+    "n_init": "restarts",
+    "n_neighbors": "k",
+    "random_state": "seed",
+    "tol": "tolerance",
 }
 
 #: What other libraries call these measures.
@@ -108,9 +127,14 @@ _MEASURES_ELSEWHERE = {
     "dfd": "frechet",
 }
 
+#: Names of the distance without warping, which needs no measure of its own.
+_WITHOUT_WARPING = ("euclidean", "sqeuclidean", "squared", "squared_euclidean")
 
-def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _native.Spec:
-    """What to compute.
+
+def spec(
+    measure: str | Measure, band: Band, parameters: dict[str, Any], options: tuple[str, ...] = ()
+) -> _native.Spec:
+    """What to compute. `options` are those that only the caller has; a misspelt one is compared with them, too.
 
     Errors: `ValueError` for an unknown measure or parameter, with what may have been meant, and for a number out of its
     range; `TypeError` for a value of another type.
@@ -123,15 +147,15 @@ def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _nat
         # Equal values are not always the same: True is no number here, and 1.0 is a fraction where 1 is a point.
         types = tuple(map(type, parameters.values()))
         try:
-            return _known(measure, band, tuple(parameters.items()), types)
+            return _known(measure, band, tuple(parameters.items()), types, options)
         except TypeError:  # Not hashable; or a value that is wrong anyway, which says so below.
-            return _spec(measure, band, parameters)
+            return _spec(measure, band, parameters, options)
     if isinstance(measure, Measure):
         if parameters:
             first = next(iter(parameters))
             raise ValueError(
                 f"{', '.join(parameters)}: no option, and a measure that is an object has its parameters already"
-                f" ({measure!r}){_meant(_ELSEWHERE.get(first, first), _OPTIONS)}"
+                f" ({measure!r}){_meant(_ELSEWHERE.get(first, first), [*_OPTIONS, *options])}"
             )
         return _native.Spec(measure.key, measure._parameters, band)
     if isinstance(measure, type) and issubclass(measure, Measure):
@@ -141,21 +165,25 @@ def spec(measure: str | Measure, band: Band, parameters: dict[str, Any]) -> _nat
 
 @lru_cache(maxsize=64, typed=True)
 def _known(
-    measure: str, band: Band, parameters: tuple[tuple[str, Any], ...], types: tuple[type, ...]
+    measure: str,
+    band: Band,
+    parameters: tuple[tuple[str, Any], ...],
+    types: tuple[type, ...],
+    options: tuple[str, ...],
 ) -> _native.Spec:
-    return _spec(measure, band, dict(parameters))
+    return _spec(measure, band, dict(parameters), options)
 
 
-def _spec(measure: str, band: Band, parameters: dict[str, Any]) -> _native.Spec:
+def _spec(measure: str, band: Band, parameters: dict[str, Any], options: tuple[str, ...]) -> _native.Spec:
     from ._measures import MEASURES
 
     key = measure.replace("-", "_").lower()
     if key not in MEASURES:
         keys = list(MEASURES)
-        raise ValueError(
-            f"unknown measure {measure!r}: expected one of {', '.join(keys)}"
-            f"{_meant(_MEASURES_ELSEWHERE.get(key, key), keys)}"
-        )
+        meant = _meant(_MEASURES_ELSEWHERE.get(key, key), keys)
+        if key in _WITHOUT_WARPING:
+            meant = "; of series of equal length, 'dtw' with band=0 is the squared Euclidean distance"
+        raise ValueError(f"unknown measure {measure!r}: expected one of {', '.join(keys)}{meant}")
     own = _native.Spec.names(key)
     given = {}
     for name, value in parameters.items():
@@ -163,7 +191,7 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any]) -> _native.Spec:
         if plain not in own:
             spelt = [_in_python(name) for name in own]
             takes = f"it takes {', '.join(spelt)}" if own else "it takes none"
-            meant = _meant(_ELSEWHERE.get(name, name), spelt + _OPTIONS)
+            meant = _belongs(plain) or _meant(_ELSEWHERE.get(name, name), [*spelt, *_OPTIONS, *options])
             raise ValueError(f"{name!r} is no option, and {key} has no parameter {name!r}: {takes}{meant}")
         if plain in given:
             raise ValueError(f"{_in_python(plain)} is given twice")

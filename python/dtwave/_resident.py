@@ -313,5 +313,6 @@ def same_channels(a: Batch, b: Batch, advice: str) -> None:
     if a.view.shape[-1] != b.view.shape[-1]:
         raise ValueError(
             f"{a.name} has {a.view.shape[-1]} channels, {b.name} has {b.view.shape[-1]}: they must be equal; "
-            f"a series of two axes is [length, channels], many series are for {advice}"
+            f"a series of two axes is [length, channels], many series are for {advice}; "
+            'for [channels, length] pass layout="channels_first"'
         )

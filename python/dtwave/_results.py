@@ -14,6 +14,10 @@ def _short(array: NDArray[Any]) -> str:
     return f"{array.dtype}{list(array.shape)}"
 
 
+def _rounds(count: int) -> str:
+    return "1 iteration" if count == 1 else f"{count} iterations"
+
+
 @dataclass(frozen=True, eq=False)
 class Alignment:
     """Two series, and which of their points match.
@@ -149,7 +153,7 @@ class Barycenter:
 
     def __repr__(self) -> str:
         how = "converged" if self.converged else "not converged"
-        return f"Barycenter(center={_short(self.center)}, cost={self.cost:.6g}, {self.iterations} iterations, {how})"
+        return f"Barycenter(center={_short(self.center)}, cost={self.cost:.6g}, {_rounds(self.iterations)}, {how})"
 
     def plot(self, x: Any, **options: Any) -> Any:
         """Draws the average over its series; needs matplotlib. Options are those of `dtwave.plots.barycenter`."""
@@ -179,7 +183,7 @@ class KMeans:
         how = "converged" if self.converged else "not converged"
         return (
             f"KMeans({len(self.centers)} clusters of {len(self.labels)} series, inertia={self.inertia:.6g}, "
-            f"{self.iterations} iterations, {how})"
+            f"{_rounds(self.iterations)}, {how})"
         )
 
 
@@ -205,5 +209,5 @@ class KMedoids:
         how = "converged" if self.converged else "not converged"
         return (
             f"KMedoids({len(self.medoids)} clusters of {len(self.labels)} series, loss={self.loss:.6g}, "
-            f"{self.iterations} iterations, {how})"
+            f"{_rounds(self.iterations)}, {how})"
         )

@@ -228,6 +228,13 @@ def test_names_and_arguments_are_theirs() -> None:
             assert mine[-1].name == "strict_aeon"
 
 
+def test_the_module_has_its_whole_name_too() -> None:
+    from dtwave.compat.aeon import distances
+
+    assert dir(distances) == dir(ours)
+    assert all(getattr(distances, name) is getattr(ours, name) for name in ours.__all__)
+
+
 def test_what_is_not_offered_says_so() -> None:
     for name in ("euclidean_distance", "dtw_gi_distance", "shape_dtw_cost_matrix", "mindist_sax_distance"):
         with pytest.raises(NotImplementedError, match=f"{name} is not offered"):

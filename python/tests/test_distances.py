@@ -108,6 +108,13 @@ def test_devices_say_why_not():
     assert cuda.backend == "cuda"
 
 
+def test_other_channels_say_which_layout_to_pass():
+    wide = [np.zeros((2, 50)), np.ones((2, 40))]  # [channels, length]
+    with pytest.raises(ValueError, match='x has 50 channels, y has 40 .* pass layout="channels_first"'):
+        dtwave.distance(*wide)
+    assert dtwave.distance(*wide, layout="channels_first") == 100.0
+
+
 @pytest.mark.skipif(
     any(d.backend == "cuda" and d.available for d in dtwave.devices()), reason="there is a GPU"
 )
@@ -127,6 +134,9 @@ def test_a_missing_gpu_is_a_device_error():
         ({"measure": dtwave.Msm(), "c": 1.0}, ValueError, "has its parameters already"),
         ({"measure": "msm", "cc": 1.0}, ValueError, "no parameter 'cc': it takes c"),
         ({"bnad": 1}, ValueError, "did you mean 'band'"),
+        ({"gamma": 0.1}, ValueError, "a parameter of soft_dtw, soft_dtw_divergence: .* measure='soft_dtw' or another"),
+        ({"degree": 2.0}, ValueError, "; it is a parameter of twed: with it pass measure='twed'$"),
+        ({"measure": "Euclidean"}, ValueError, "'dtw' with band=0 is the squared Euclidean distance"),
         ({"window": 0.1}, ValueError, "'window' is no option, .* did you mean 'band'"),
         ({"measure": dtwave.Msm(), "n_jobs": 2}, ValueError, "did you mean 'threads'"),
         ({"measure": "msm", "c": -1.0}, ValueError, "msm needs c >= 0, got -1"),

@@ -128,6 +128,11 @@ def test_clusters():
     assert "2 clusters of 4 series" in repr(means) and "converged" in repr(medoids)
     with pytest.raises(ValueError, match="5 clusters were asked for"):
         dtwave.kmeans(x, 5)
+    with pytest.raises(ValueError, match="'random_state' is no option, .* did you mean 'seed'"):
+        dtwave.kmeans(x, 2, random_state=3)
+    with pytest.raises(ValueError, match="did you mean 'restarts'"):
+        dtwave.kmedoids(x, 2, n_init=3)
+    assert "1 iteration," in repr(dtwave.kmeans(x, 1, restarts=1, max_iterations=1))
     with pytest.raises(ValueError, match="explicit ranges is not symmetric in x and y$"):
         dtwave.kmedoids(x, 2, band=dtwave.Ranges([[0, 3]] * 3))
     with pytest.raises(ValueError, match="at least 1 cluster, got 0"):

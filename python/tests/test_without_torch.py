@@ -30,3 +30,12 @@ except ImportError as error:
     print(error)
 """
     assert run(program) == "4.0\ndtwave.torch needs PyTorch: pip install torch (2.5 or newer)\n"
+
+
+def test_parts_are_imported_when_they_are_used() -> None:
+    program = """
+import dtwave, sys
+print(any(name.startswith("dtwave.compat") for name in sys.modules))
+print(dtwave.compat.tslearn.dtw([0.0], [2.0]), "dtwave.compat.aeon" in sys.modules)
+"""
+    assert run(program) == "False\n2.0 False\n"
