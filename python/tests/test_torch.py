@@ -15,7 +15,9 @@ import dtwave
 from optional import need
 
 torch = need("torch")
-from dtwave.torch import SoftDTW, soft_dtw
+from torch.autograd import forward_ad
+
+from dtwave.torch import SoftDTW, soft_dtw, soft_dtw_from_costs
 
 
 def pairs(batch: int, n: int, m: int, channels: int = 2, dtype: Any = None) -> tuple[Any, Any]:
@@ -330,6 +332,23 @@ def test_vmap_is_refused() -> None:
     x, y = (series.detach() for series in pairs(2, 5, 4))
     with pytest.raises(NotImplementedError, match="takes a batch"):
         torch.vmap(lambda a: soft_dtw(a, y))(x[None])
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script:FutureWarning", "ignore:`torch.jit.script:DeprecationWarning")
+@pytest.mark.parametrize("call", [soft_dtw, SoftDTW(dist="cosine"), lambda x, y: soft_dtw_from_costs(x @ y.mT)])
+def test_forward_mode_is_refused(call: Any) -> None:
+    x, y = (series.detach() for series in pairs(2, 5, 4))
+    with forward_ad.dual_level():
+        call(x, y)
+        with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
+            call(forward_ad.make_dual(x, torch.ones_like(x)), y)
+        with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
+            call(x, forward_ad.make_dual(y, torch.ones_like(y)))
+    for transform in (torch.func.jacfwd, lambda f: lambda x: torch.func.jvp(f, (x,), (torch.ones_like(x),))[1]):
+        with pytest.raises(NotImplementedError, match="no forward-mode derivatives"):
+            transform(lambda x: call(x, y))(x)
+        by_scale = transform(lambda scale: scale * call(x, y).sum())(torch.ones((), dtype=x.dtype))
+        torch.testing.assert_close(by_scale, call(x, y).sum())
 
 
 def test_threads_compute_the_same() -> None:

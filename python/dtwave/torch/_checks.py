@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
-__all__ = ["check_normalize", "checked_gamma", "whole_lengths"]
+__all__ = ["check_no_tangent", "check_normalize", "checked_gamma", "whole_lengths"]
 
 
 def checked_gamma(gamma: float) -> float:
@@ -36,3 +37,15 @@ def whole_lengths(name: str, lengths: Tensor | Sequence[int], series: Tensor) ->
         raise ValueError(f"{name} must have shape ({series.shape[0]},), one per series, not {tuple(given.shape)}")
     # A GPU's kernels are told of lengths by the host: those that are there stay there.
     return given.to(torch.int64) if series.is_cuda else given.to(series.device, torch.int64)
+
+
+def check_no_tangent(*series: Tensor) -> None:
+    """Refuses forward-mode derivatives, which PyTorch would take for 0."""
+    # A level is open only within `dual_level`, `torch.func.jvp` and the like. Compilers do not look for one.
+    if torch.compiler.is_compiling() or forward_ad._current_level < 0:
+        return
+    if any(forward_ad.unpack_dual(each).tangent is not None for each in series):  # type: ignore[no-untyped-call]
+        raise NotImplementedError(
+            "dtwave.torch has no forward-mode derivatives, such as those of torch.func.jvp: use the backward pass"
+            " (torch.autograd.grad), or detach() what is not to be differentiated"
+        )

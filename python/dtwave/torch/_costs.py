@@ -18,7 +18,7 @@ from dtwave import Band, DeviceError, _native
 
 from . import _operators  # noqa: F401  (defines dtwave::differentiated_once)
 from ._bands import from_text, to_text
-from ._checks import checked_gamma, whole_lengths
+from ._checks import check_no_tangent, checked_gamma, whole_lengths
 
 __all__ = ["soft_dtw_from_costs"]
 
@@ -90,6 +90,7 @@ def soft_dtw_from_costs(
             f"soft_dtw_from_costs computes on the CPU, and costs is on {costs.device}: pass costs.cpu() (the gradient"
             " flows back through the copy), or use soft_dtw, which also computes on NVIDIA GPUs, if its costs will do"
         )
+    check_no_tangent(costs)
     values, _ = torch.ops.dtwave.soft_dtw_of_costs(
         costs.to(torch.promote_types(costs.dtype, torch.float32)),
         None if lengths_x is None else whole_lengths("lengths_x", lengths_x, costs),

@@ -12,7 +12,7 @@ from dtwave import Band
 
 from . import _operators
 from ._bands import to_text
-from ._checks import check_normalize, checked_gamma, whole_lengths
+from ._checks import check_no_tangent, check_normalize, checked_gamma, whole_lengths
 from ._cosine import halved_directions
 
 __all__ = ["SoftDTW", "soft_dtw"]
@@ -290,6 +290,7 @@ def _soft_dtw(
     for name, series in (("x", x), ("y", y)):
         if series.shape[1] == 0 or series.shape[2] == 0:
             raise ValueError(f"{name} has shape {tuple(series.shape)}: a series needs a point and a channel")
+    check_no_tangent(x, y)
     wants = 0
     if torch.is_grad_enabled():
         wants = x.requires_grad * _operators.WANTS_X + y.requires_grad * _operators.WANTS_Y
