@@ -76,7 +76,21 @@ html_theme_options = {
 }
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
+# What is copied is what was typed.
 copybutton_selector = "div.highlight:not(.output div) pre"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 # Of which every public name has an entry in the API reference.
-public_modules = ["dtwave", "dtwave.plots", "dtwave.sklearn", "dtwave.torch"]
+public_modules = [
+    "dtwave",
+    "dtwave.plots",
+    "dtwave.sklearn",
+    "dtwave.torch",
+    "dtwave.compat.tslearn.metrics",
+    "dtwave.compat.tslearn.barycenters",
+    "dtwave.compat.dtaidistance.dtw",
+    "dtwave.compat.dtaidistance.dtw_ndim",
+    "dtwave.compat.dtaidistance.subsequence.dtw",
+]
