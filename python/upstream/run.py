@@ -197,9 +197,11 @@ def main() -> None:
             )
             for test in sorted(failed - set(known[name])):
                 print(f"  failed, and is not in expected.txt: {test}")
-            for test in sorted(set(known[name]) - failed):
+            # What another processor's last digits may change.
+            sure = {test for test, reason in known[name].items() if not reason.startswith("may pass: ")}
+            for test in sorted(sure - failed):
                 print(f"  is in expected.txt, and did not fail: {test} ({outcomes.get(test, 'not there')})")
-            is_well = is_well and bool(outcomes) and failed == set(known[name])
+            is_well = is_well and bool(outcomes) and sure <= failed <= set(known[name])
     sys.exit(0 if is_well else 1)
 
 

@@ -67,6 +67,19 @@ def distances(
     return found
 
 
+def square(series: Many, settings: DTWSettings, threads: int | None, bar: bool) -> Floats:
+    """All distances, `[count, count]`, by one call of the engine, which computes half of them."""
+    if not len(series):
+        return np.empty((0, 0))
+    measure, parameters = settings.measure()
+    found: Floats = settings.finished(
+        _matrices.pairwise(
+            series, measure=measure, band=settings.band(), threads=threads, progress=bar, **parameters
+        )
+    )
+    return found
+
+
 def whole(found: Floats, which: Pairs, count: int, only_triu: bool) -> Floats:
     """`[count, count]`: infinite where nothing was computed; mirrored, with a diagonal of 0, unless `only_triu`."""
     matrix = np.full((count, count), np.inf)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from operator import index
 from typing import Any
@@ -130,8 +129,8 @@ class DTWSettings:
 
     def finished(self, costs: Any) -> Any:
         """Distances of accumulated costs, infinite above `max_dist`."""
-        limit = self.inner(self.max_dist) or math.inf
-        return self.result(np.where(np.asarray(costs) > limit, np.inf, costs))
+        limit = self.inner(self.max_dist)
+        return self.result(np.where(np.asarray(costs) > limit, np.inf, costs) if limit else costs)
 
     def grid(self, x: Floats, y: Floats) -> Floats:
         """Accumulated costs of all prefixes, `[n + 1, m + 1]`, of `[length, channels]`; in NumPy."""

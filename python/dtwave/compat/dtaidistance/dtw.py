@@ -15,7 +15,7 @@ import numpy as np
 from ... import _alignment
 from .. import _one, _refuse
 from .._numbers import check_finite
-from ._matrix import distances, pairs, whole
+from ._matrix import distances, pairs, square, whole
 from ._series import Floats, many, pair
 from ._settings import DTWSettings
 
@@ -85,8 +85,10 @@ def distance_matrix(
     """
     settings = DTWSettings.wrap(kwargs)
     series = many(s)
-    which = pairs(block, len(series))
     is_whole = block is None or block == 0
+    if is_whole and not (compact or only_triu or settings.needs_grid or settings.max_length_diff is not None):
+        return square(series, settings, None if parallel else 1, show_progress)
+    which = pairs(block, len(series))
     found = distances(series, which, is_whole, settings, None if parallel else 1, show_progress)
     return found if compact else whole(found, which, len(series), only_triu)
 
