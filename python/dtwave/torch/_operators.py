@@ -84,7 +84,7 @@ def soft_dtw(
     if wants == 0:
         compute = _on_cuda if x.is_cuda else _on_cpu
         return compute(x, y, lengths_x, lengths_y, gamma, spec, wants)[0]
-    values = _Unwatched.apply(x, y, lengths_x, lengths_y, gamma, spec, wants)
+    values = _SoftDTW.apply(x, y, lengths_x, lengths_y, gamma, spec, wants)
     return values
 
 
@@ -99,7 +99,7 @@ def is_watched(*series: Tensor) -> bool:
     )
 
 
-class _Unwatched(torch.autograd.Function):
+class _SoftDTW(torch.autograd.Function):
     """The operator's work and its backward pass, without the operator."""
 
     @staticmethod
