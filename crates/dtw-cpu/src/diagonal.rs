@@ -254,8 +254,9 @@ struct Steps {
     until: usize,
 }
 
-/// Sweeps diagonals on which every lane is inside, or `ENTERING`: has not entered yet and holds its border, or is below
-/// the last row.
+/// Sweeps diagonals of a strip without masks of the band. Every lane is inside the band, or right of the grid's end,
+/// which nothing reads. With `ENTERING`, lanes may also still hold their border, and lanes below the last row are swept
+/// along.
 #[inline(always)]
 fn quickly<'a, V, P, R, K, const ENTERING: bool>(
     grid: &Grid<'a, '_, V, R>,
@@ -301,7 +302,7 @@ fn quickly<'a, V, P, R, K, const ENTERING: bool>(
                 state = recurrence.settle(state);
             }
             if ENTERING {
-                // Lane l of register r enters on diagonal first row + r · lanes + l + 1.
+                // Lane l is in row `row + l`, and enters at column 1.
                 let last = t as i64 - (row + 1) as i64;
                 state = entered(token, &ramp, last, state, states[r]);
             }
