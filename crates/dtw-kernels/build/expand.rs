@@ -251,8 +251,10 @@ impl Instance {
         let name = if is_forward { "forward" } else { "backward" };
         let symbol = format!("dtw_{}_{name}_{}_{}", self.key, self.dtype, self.channels);
         // `TileMemory`: layers of 64 x 68 floats or 64 x 64 doubles, four edges of 64, the columns of 64 rows, two
-        // words. A block has 101,376 bytes on the GPUs that give it least.
+        // words. A block has 101,376 bytes on the GPUs that give it least; six of the smallest fit a
+        // multiprocessor of 228 KiB.
         let (layers, number, blocks) = match (is_forward, self.dtype.as_str()) {
+            (true, "f32") if self.channels == "one" => (2, 4, 6),
             (true, "f32") => (2, 4, 4),
             (true, _) => (2, 8, 3),
             (false, "f32") => (3, 4, 4),

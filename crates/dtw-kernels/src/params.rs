@@ -319,8 +319,22 @@ params! {
         grad_y: u64,
         /// Per task: what gradients are multiplied by; null: 1.
         upstream: u64,
-        /// Of a single task: the expected alignment; null: none wanted.
+        /// Times `upstream`: the expected alignment of the first task; null: none wanted. Tiles outside the band, and
+        /// cells behind a task's lengths, are left as they are.
         alignment: u64,
+        /// Numbers from task to task.
+        alignment_task: u64,
+        /// From row to row.
+        alignment_row: u64,
+        /// Of the first cell of the first task: costs of the caller's; null: those of x and y. With costs, there are no
+        /// gradients to x and y.
+        costs: u64,
+        /// Numbers from task to task.
+        costs_task: i64,
+        /// From row to row.
+        costs_row: i64,
+        /// From column to column.
+        costs_column: i64,
         /// Most tiles below each other of any task.
         down: u32,
         /// Most tiles beside each other.

@@ -97,6 +97,12 @@ impl Tiles {
         self.strips * size_of::<u32>()
     }
 
+    /// Bytes of a task of which the value alone is wanted: one row of edges serves all strips.
+    pub(crate) fn value_bytes<T>(self) -> u64 {
+        let row = Self { strips: 1, ..self };
+        (row.edge_bytes::<T>() + row.base_bytes() + self.flag_bytes()) as u64
+    }
+
     /// Bytes of a task, without its series and gradients.
     pub(crate) fn bytes<T>(self) -> u64 {
         let edges = 2 * self.edge_bytes::<T>() + self.base_bytes();
@@ -142,13 +148,35 @@ impl<T: Number, M: Machine> Differentiator<T, M> {
         p.inflow = self.inflow.address();
         (p.down, p.across) = (tiles.strips as u32, tiles.columns as u32);
         (p.progress, p.sweep.strips.ticket) = (forward, zeros);
-        let blocks = |kernel| -> Result<u32> {
-            let strips = u32::try_from(tasks * tiles.strips).unwrap_or(u32::MAX);
-            Ok(machine.resident_blocks(kernel)?.min(strips).max(1))
-        };
+        let blocks = |kernel| blocks_of(machine, kernel, tasks * tiles.strips);
         machine.launch(kernels.forward, p.bytes(), blocks(kernels.forward)?)?;
         (p.progress, p.added, p.sweep.strips.ticket) = (passed, added, zeros + size_of::<u64>() as u64);
         p.sweep.pairs.out = 0;
         machine.launch(kernels.backward, p.bytes(), blocks(kernels.backward)?)
     }
+
+    /// Launches the forward sweep of a job alone, for its values.
+    pub(crate) fn launch_values(
+        &mut self,
+        machine: &M,
+        kernels: Kernels,
+        mut p: params::Soft,
+        tiles: Tiles,
+    ) -> Result<()> {
+        let tasks = p.sweep.pairs.tasks as usize;
+        let row = Tiles { strips: 1, ..tiles };
+        self.bottoms.reserve(machine, tasks * row.edge_bytes::<T>())?;
+        self.bases.reserve(machine, tasks * row.base_bytes())?;
+        let zeros = self.flags.zeros(machine, TICKET_BYTES + tasks * tiles.flag_bytes())?;
+        (p.bottoms, p.rights, p.bases) = (self.bottoms.address(), 0, self.bases.address());
+        (p.down, p.across) = (tiles.strips as u32, tiles.columns as u32);
+        (p.progress, p.sweep.strips.ticket) = (zeros + TICKET_BYTES as u64, zeros);
+        machine.launch(kernels.forward, p.bytes(), blocks_of(machine, kernels.forward, tasks * tiles.strips)?)
+    }
+}
+
+/// Blocks that are busy with so many strips.
+fn blocks_of<M: Machine>(machine: &M, kernel: &Kernel, strips: usize) -> Result<u32> {
+    let strips = u32::try_from(strips).unwrap_or(u32::MAX);
+    Ok(machine.resident_blocks(kernel)?.min(strips).max(1))
 }

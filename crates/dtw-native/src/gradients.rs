@@ -12,6 +12,7 @@ use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
 use crate::device_batch::{DeviceBatch, DeviceGradients};
+use crate::device_costs::Matrices;
 use crate::differentiate::{Differentiator, Kernels, Tiles};
 use crate::engine::{Engine, Source};
 use crate::scratch::Region;
@@ -150,10 +151,21 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             unsafe { self.distances_on_device(x, y, out.distances) }?;
             (values, taken) = (0, self.engine.bytes() as u64);
         }
+        let from = [x.values, y.values];
+        self.soft_in_place([x, y], InPlace { values, out, from, matrices: None }, taken)
+    }
+
+    /// Sweeps pairs whose results have their place on the device; `taken` bytes of the memory limit are in use.
+    pub(crate) fn soft_in_place(
+        &mut self,
+        [x, y]: [DeviceBatch<'_>; 2],
+        place: InPlace,
+        taken: u64,
+    ) -> Result<()> {
+        let (order_x, order_y) = (x.order(0), y.order(0));
         let budget = Budget::of(self.problem.memory_limit_bytes()).in_place();
         let [layout_x, layout_y] = &mut self.resident;
         let sources = [Source::Device(x, layout_x), Source::Device(y, layout_y)];
-        let place = InPlace { values, out, from: [x.values, y.values] };
         let kernels = kernels_of::<T, M>(&self.engine.machine, self.functor.key, x.channels)?;
         let mut pairs = Pairs {
             pairing: Pairing::Zipped,
@@ -263,12 +275,21 @@ struct Soft<'a, T: Number, M: Machine> {
 
 /// Addresses of the caller's.
 #[derive(Debug, Clone, Copy)]
-struct InPlace {
+pub(crate) struct InPlace {
     /// Of the values that the sweep writes; 0: none wanted.
-    values: u64,
-    out: DeviceGradients,
+    pub(crate) values: u64,
+    pub(crate) out: DeviceGradients,
     /// Of the series of x and y.
-    from: [u64; 2],
+    pub(crate) from: [u64; 2],
+    /// Costs in place of series.
+    pub(crate) matrices: Option<Matrices>,
+}
+
+impl InPlace {
+    /// Whether values are all that is wanted.
+    fn is_forward(&self) -> bool {
+        self.matrices.is_some_and(|matrices| matrices.gradient == 0)
+    }
 }
 
 /// What is asked of a tile of pairs besides gradients.
@@ -306,7 +327,9 @@ impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
 
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
         let (n, m) = pairs.longest(chunk);
-        let bytes = Tiles::of(n, m).bytes::<T>();
+        let is_forward = self.place.is_some_and(|place| place.is_forward());
+        let size = Tiles::of(n, m);
+        let bytes = if is_forward { size.value_bytes::<T>() } else { size.bytes::<T>() };
         if bytes > self.share {
             let what = format!("the edges of tiles of a pair of {n} and {m} points");
             return Err(self.budget.exceeded(&what, bytes, self.share));
@@ -343,12 +366,16 @@ impl<T: Number, M: Machine> Soft<'_, T, M> {
         let band = sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
         let own = &mut *self.differentiator;
         let mut p = params::Soft { sweep: sweeper.params(&job, band), ..params::Soft::default() };
-        if let Some(InPlace { values, out, from }) = self.place {
+        if let Some(InPlace { values, out, from, matrices }) = self.place {
             let first = (tile.rows.start * size_of::<T>()) as u64;
             p.sweep.pairs.out = if values == 0 { 0 } else { values + first };
             p.upstream = if out.upstream == 0 { 0 } else { out.upstream + first };
-            p.grad_x = out.grad_x.wrapping_add(job.x.values.wrapping_sub(from[0]));
-            p.grad_y = out.grad_y.wrapping_add(job.y.values.wrapping_sub(from[1]));
+            if let Some(matrices) = matrices {
+                matrices.tell::<T>(&mut p, tile.rows.start);
+            } else {
+                p.grad_x = out.grad_x.wrapping_add(job.x.values.wrapping_sub(from[0]));
+                p.grad_y = out.grad_y.wrapping_add(job.y.values.wrapping_sub(from[1]));
+            }
         } else {
             own.values.reserve(machine, tile.rows.len() * size_of::<T>())?;
             p.sweep.pairs.out = own.values.address();
@@ -363,6 +390,10 @@ impl<T: Number, M: Machine> Soft<'_, T, M> {
         }
         if wanted.alignment {
             p.alignment = own.alignment.zeros(machine, n * m * size_of::<T>())?;
+            p.alignment_row = m as u64;
+        }
+        if self.place.is_some_and(|place| place.is_forward()) {
+            return own.launch_values(machine, self.kernels, p, Tiles::of(n, m));
         }
         own.launch(machine, self.kernels, p, Tiles::of(n, m))
     }

@@ -11,18 +11,29 @@
 use dtw_core::{Pairing, Result};
 
 use crate::device_batch::{DeviceBatch, DeviceGradients, KnownLayout};
+use crate::device_costs::{DeviceCostGradients, DeviceCosts};
 use crate::lent::{Lent, Scratch};
 use crate::state::{Measured, NativePlan};
 use crate::{Machine, Number};
 
-/// Stands for the address of results that nobody writes.
-const NOWHERE: u64 = 256;
+/// Stands for the address of results that nobody writes: any that is aligned and not null.
+const NOWHERE: u64 = 1 << 20;
 
 /// What a call computes; the number of its place in what a plan remembers.
 #[derive(Debug, Clone, Copy)]
 enum Task {
     Distances = 0,
     Gradients = 1,
+    /// Of matrices of costs, whose shape is that of the layouts.
+    CostValues = 2,
+    CostGradients = 3,
+}
+
+impl Task {
+    /// Of matrices of costs.
+    fn of_costs(wants_gradient: bool) -> Self {
+        if wants_gradient { Self::CostGradients } else { Self::CostValues }
+    }
 }
 
 impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
@@ -39,7 +50,10 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         x: DeviceBatch<'_>,
         y: DeviceBatch<'_>,
     ) -> Result<usize> {
-        self.measured(machine, x, y, Task::Distances)
+        self.measured(machine, [x, y], Task::Distances, |plan| {
+            // SAFETY: nothing is launched, so no address is used.
+            unsafe { plan.distances_on_device(x, y, NOWHERE) }
+        })
     }
 
     /// The same of [`NativePlan::gradients_in`].
@@ -52,7 +66,11 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         x: DeviceBatch<'_>,
         y: DeviceBatch<'_>,
     ) -> Result<usize> {
-        self.measured(machine, x, y, Task::Gradients)
+        let out = DeviceGradients { upstream: 0, distances: NOWHERE, grad_x: NOWHERE, grad_y: NOWHERE };
+        self.measured(machine, [x, y], Task::Gradients, |plan| {
+            // SAFETY: nothing is launched, so no address is used.
+            unsafe { plan.gradients_on_device(x, y, out) }
+        })
     }
 
     /// [`NativePlan::distances_on_device`] on the queue of `machine`, with the caller's scratch. The caller may use the
@@ -73,7 +91,7 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         y: DeviceBatch<'_>,
         out: u64,
     ) -> Result<()> {
-        let needed = self.measured(machine, x, y, Task::Distances)?;
+        let needed = self.scratch_bytes_on_device(machine, x, y)?;
         let lent = self.machine().clone();
         // SAFETY: as the caller promises.
         let used = lent.call(machine, Some(scratch), || unsafe { self.distances_on_device(x, y, out) })?;
@@ -101,7 +119,7 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         y: DeviceBatch<'_>,
         out: DeviceGradients,
     ) -> Result<()> {
-        let needed = self.measured(machine, x, y, Task::Gradients)?;
+        let needed = self.gradients_scratch_bytes_on_device(machine, x, y)?;
         let lent = self.machine().clone();
         // SAFETY: as the caller promises.
         let used = lent.call(machine, Some(scratch), || unsafe { self.gradients_on_device(x, y, out) })?;
@@ -110,6 +128,59 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
             "{used} bytes used, {needed} measured"
         );
         Ok(())
+    }
+
+    /// Bytes of scratch that [`NativePlan::cost_gradients_in`] takes for matrices of which only shape and lengths are
+    /// looked at, with the gradient or without.
+    ///
+    /// # Errors
+    /// As [`NativePlan::cost_gradients_on_device`] and [`NativePlan::scratch_bytes_on_device`].
+    pub fn cost_scratch_bytes_on_device(
+        &mut self,
+        machine: &M,
+        costs: &DeviceCosts<'_>,
+        wants_gradient: bool,
+    ) -> Result<usize> {
+        let gradient = if wants_gradient { NOWHERE } else { 0 };
+        let out = DeviceCostGradients { upstream: 0, values: NOWHERE, gradient };
+        self.measured(machine, costs.sides(), Task::of_costs(wants_gradient), |plan| {
+            // SAFETY: nothing is launched, so no address is used.
+            unsafe { plan.cost_gradients_on_device(*costs, out) }
+        })
+    }
+
+    /// [`NativePlan::cost_gradients_on_device`] on the queue of `machine`, with the caller's scratch, as
+    /// [`NativePlan::distances_in`] does for distances.
+    ///
+    /// # Errors
+    /// As [`NativePlan::cost_scratch_bytes_on_device`]; [`dtw_core::Error::OutOfMemory`] where the scratch has fewer
+    /// bytes than that says.
+    ///
+    /// # Safety
+    /// As [`NativePlan::cost_gradients_on_device`] and [`NativePlan::distances_in`].
+    pub unsafe fn cost_gradients_in(
+        &mut self,
+        machine: &M,
+        scratch: Scratch,
+        costs: DeviceCosts<'_>,
+        out: DeviceCostGradients,
+    ) -> Result<()> {
+        let needed = self.cost_scratch_bytes_on_device(machine, &costs, out.gradient != 0)?;
+        let lent = self.machine().clone();
+        // SAFETY: as the caller promises.
+        let used =
+            lent.call(machine, Some(scratch), || unsafe { self.cost_gradients_on_device(costs, out) })?;
+        debug_assert!(
+            used == needed || self.problem.output_len() == 0,
+            "{used} bytes used, {needed} measured"
+        );
+        Ok(())
+    }
+
+    /// Whether the last such call was of matrices of these lengths: then there is nothing to copy.
+    pub fn is_ready_for_costs(&self, costs: &DeviceCosts<'_>, wants_gradient: bool) -> bool {
+        let [x, y] = costs.sides();
+        self.known(x, y, Task::of_costs(wants_gradient)).is_some()
     }
 
     /// Whether the last such call was of these layouts: then there is nothing to copy.
@@ -125,21 +196,21 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         is_same.then_some(known.bytes)
     }
 
-    fn measured(&mut self, machine: &M, x: DeviceBatch<'_>, y: DeviceBatch<'_>, task: Task) -> Result<usize> {
+    /// What is known, or what `work` takes, of which nothing is launched.
+    fn measured(
+        &mut self,
+        machine: &M,
+        [x, y]: [DeviceBatch<'_>; 2],
+        task: Task,
+        work: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<usize> {
         let y = if self.problem.pairing() == Pairing::SelfSymmetric { x } else { y };
         if let Some(bytes) = self.known(x, y, task) {
             return Ok(bytes);
         }
         self.measured[task as usize] = None;
         let lent = self.machine().clone();
-        let nowhere = DeviceGradients { upstream: 0, distances: NOWHERE, grad_x: NOWHERE, grad_y: NOWHERE };
-        // SAFETY: nothing is launched, so no address is used.
-        let bytes = lent.call(machine, None, || unsafe {
-            match task {
-                Task::Distances => self.distances_on_device(x, y, NOWHERE),
-                Task::Gradients => self.gradients_on_device(x, y, nowhere),
-            }
-        })?;
+        let bytes = lent.call(machine, None, || work(self))?;
         self.measured[task as usize] = Some(Measured {
             layouts: [KnownLayout::of(&x.layout), KnownLayout::of(&y.layout)],
             has_times: x.times != 0,

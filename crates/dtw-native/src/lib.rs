@@ -10,6 +10,7 @@
 //! | `subsequence_blocks`, `window_blocks` | matches in references that come block by block |
 //! | `lending` | the same with the caller's scratch, on a queue of the caller's |
 //! | `resident` | calls whose series and results stay on the device |
+//! | `cost_gradients` | the same of matrices of costs that stay on the device |
 //! | `gradients`, `differentiate` | values and gradients of Soft-DTW; their two launches |
 //! | `terms`, `together` | their results, where several sweeps make them together; what the device is told for it |
 //! | `state` | what a plan keeps between calls |
@@ -30,7 +31,9 @@ mod arena;
 mod backend;
 mod bytes;
 mod choose;
+mod cost_gradients;
 mod device_batch;
+mod device_costs;
 mod differentiate;
 mod engine;
 mod functor;
@@ -63,6 +66,7 @@ mod windows;
 pub use backend::NativeBackend;
 pub use bytes::Number;
 pub use device_batch::{DeviceBatch, DeviceGradients, DeviceLayout, Format, Strided};
+pub use device_costs::{DeviceCostGradients, DeviceCosts};
 #[cfg(feature = "host")]
 pub use host::{HostBuffer, HostMachine};
 pub use lent::{Lent, LentBuffer, Scratch};

@@ -453,7 +453,8 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             return side;
         }
         let bytes = first * side.stride * size_of::<T>() as u64;
-        side.values += bytes * self.channels as u64;
+        // Of borrowed series it may lie before the first address there is.
+        side.values = side.values.wrapping_add(bytes * self.channels as u64);
         for address in [&mut side.gaps, &mut side.sums, &mut side.times] {
             *address += if *address == 0 { 0 } else { bytes };
         }

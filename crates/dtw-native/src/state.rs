@@ -33,8 +33,8 @@ pub struct NativePlan<T: Number, M: Machine> {
     /// What several passes give together.
     pub(crate) passes: PassResults<T>,
     pub(crate) together: Together<M>,
-    /// What the last call on lent memory takes: of distances, and of gradients.
-    pub(crate) measured: [Option<Measured>; 2],
+    /// What the last call on lent memory takes, of each task there.
+    pub(crate) measured: [Option<Measured>; 4],
 }
 
 /// Bytes of scratch that a call takes on series of these layouts.
@@ -84,7 +84,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             observer: Watch(Arc::new(Unobserved)),
             passes: PassResults::default(),
             together: Together::default(),
-            measured: [None, None],
+            measured: [const { None }; 4],
         })
     }
 

@@ -16,9 +16,15 @@ struct Soft {
     uint32_t* added;       // backward: tiles whose part of grad_y is there, likewise; zeroed before
     void* inflow;          // backward: what the strip below hands up to each column, (k * across + c) * 64 + column
     void* grad_x;          // where the values of sweep.x are, in memory of the same shape
-    void* grad_y;          // likewise
+    void* grad_y;          // likewise; not looked at with costs
     const void* upstream;  // per task: what gradients are multiplied by; null: 1
-    void* alignment;       // of a single task: the expected alignment, n x m; null: none wanted
+    void* alignment;       // times upstream: the expected alignment of the first task; null: none wanted
+    uint64_t alignment_task;  // numbers from task to task
+    uint64_t alignment_row;   // from row to row
+    const void* costs;     // of the first cell of the first task: costs of the caller's; null: those of x and y
+    int64_t costs_task;    // numbers from task to task
+    int64_t costs_row;     // from row to row
+    int64_t costs_column;  // from column to column
     uint32_t down;         // most tiles below each other of any task
     uint32_t across;       // most tiles beside each other
 };

@@ -127,7 +127,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
             // A path can come from the strip below through the corner alone.
             const bool is_shared = below.has(c), is_handed = is_shared || c + 1 == below.first;
             const bool hands_corner = c == own.first && c > 0;
-            tile_costs<T, kMany>(memory, x, y, i0, j0, rate);
+            costs_of_tile<T, kMany>(memory, p, k, x, y, i0, j0, rate);
             if (thread() < 32) {
                 const uint32_t inside = static_cast<uint32_t>(lane());
                 TileEdges<T> edges = kept_edges<T>(p, k, strip, c, own, above);
@@ -184,14 +184,10 @@ DTW_DEVICE void soft_backward(const Soft& p) {
             from = handed_on;
             sync_block();
             if (p.alignment) {
-                T* alignment = static_cast<T*>(p.alignment);
-                for (uint32_t e = thread(); e < rows * kTile; e += 128) {
-                    const uint32_t row = e / kTile, column = e % kTile;
-                    if (j0 + column < task.m) {
-                        alignment[static_cast<uint64_t>(i0 + row) * task.m + j0 + column] =
-                            memory.cells[0][row * kTileStride<T> + column];
-                    }
-                }
+                write_alignment<T>(memory, p, k, i0, j0, rows, task.m, factor);
+            }
+            if (p.costs) {
+                continue;
             }
             const Place place{i0, j0, rows, c == own.last, !is_shared};
             const auto turn = [&] {

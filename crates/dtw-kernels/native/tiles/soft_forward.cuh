@@ -16,7 +16,7 @@
 // Where edges are not kept, one row of bottoms serves all strips of a pair: a tile reads its part before it writes it.
 #pragma once
 
-#include "tile.cuh"
+#include "matrices.cuh"
 
 namespace dtw {
 
@@ -92,7 +92,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         SoftCell<T> corner = never_cell<T>();
         double of_corner = 0.0, before = 0.0;
         for (uint32_t c = own.first; c <= own.last; ++c) {
-            tile_costs<T, kMany>(memory, x, y, i0, c * kTile, rate);
+            costs_of_tile<T, kMany>(memory, p, k, x, y, i0, c * kTile, rate);
             if (thread() >= 32) {
                 continue;
             }
