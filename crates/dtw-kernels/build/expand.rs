@@ -151,6 +151,13 @@ fn number_of(dtype: &str) -> Result<&'static str> {
     }
 }
 
+/// Blocks of a priced sweep that a multiprocessor must have room for: as many as it has shared memory for.
+const PRICED_BLOCKS: u32 = 3;
+
+fn number_bytes(dtype: &str) -> u32 {
+    if dtype == "f64" { 8 } else { 4 }
+}
+
 /// The type with `T` and `MANY` replaced, and its names qualified.
 fn with_arguments(functor: &str, number: &str, many: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -210,8 +217,11 @@ impl Instance {
         if kind == SweepKind::Soft && (!one || columns % 2 == 1) {
             return Err(wrong("columns are even, and points have one channel").into());
         }
-        if row.band && !matches!(kind, SweepKind::General | SweepKind::Strips) {
-            return Err(wrong("general sweeps and strips alone may have any band").into());
+        if kind == SweepKind::Priced && (one || columns * number_bytes(&self.dtype) > 8) {
+            return Err(wrong("points have several channels, and columns are 1 or 2, of doubles 1").into());
+        }
+        if row.band && !matches!(kind, SweepKind::General | SweepKind::Strips | SweepKind::Priced) {
+            return Err(wrong("general sweeps, strips and priced ones alone may have any band").into());
         }
         let band = row.band;
         let suffix = if band { "_band" } else { "" };
@@ -219,12 +229,20 @@ impl Instance {
             format!("dtw_{}_{}_{}_{}_{shape}{suffix}", self.key, kind.name(), self.dtype, self.channels);
         let functor = self.untimed.as_ref().filter(|_| is_fast).unwrap_or(&self.functor);
         let blocks = tuning.least_blocks(columns);
+        // `PriceMemory` of four warps: twice 32 rows of prices, 16 bytes of each of the points of 32 rows and of the
+        // columns, and 32 numbers of an edge.
+        let shared_bytes = if kind == SweepKind::Priced {
+            4 * ((64 * 32 * columns + 32) * number_bytes(&self.dtype) + (32 + 32 * columns) * 16)
+        } else {
+            0
+        };
         let arguments = match kind {
             SweepKind::General => format!("{lanes}, {columns}, {band}, {blocks}"),
             SweepKind::Strips => format!("{columns}, {band}, {blocks}"),
             SweepKind::Narrow => format!("{lanes}, {columns}, {rows}, {blocks}"),
             SweepKind::Wide => format!("{columns}, {rows}, {blocks}"),
             SweepKind::Diagonal | SweepKind::Soft => format!("{lanes}, {columns}"),
+            SweepKind::Priced => format!("{columns}, {PRICED_BLOCKS}, {shared_bytes}"),
             SweepKind::Block => format!("{columns}, {blocks}"),
         };
         let source = format!("DTW_{}({symbol}, ({functor}), {arguments})", kind.name().to_uppercase());
@@ -235,6 +253,7 @@ impl Instance {
             band: band || kind == SweepKind::Diagonal,
             untimed: is_fast && self.untimed.is_some(),
             no_spills: row.no_spills,
+            shared_bytes,
             ..self.kernel(Pass::Sweep(kind), symbol, source)
         })
     }

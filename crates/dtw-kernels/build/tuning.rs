@@ -46,6 +46,8 @@ struct Costs {
     below: Option<u32>,
     one_strip: Option<bool>,
     cell: f64,
+    #[serde(default)]
+    channel: f64,
     cell_latency: f64,
     row: f64,
     row_latency: f64,
@@ -132,7 +134,7 @@ fn rule(costs: &Costs, permutations: &Permutations) -> Result<String> {
     let all = |list: Option<String>| list.map_or("None".to_owned(), |list| format!("Some(&[{list}])"));
     Ok(format!(
         "Rule {{ kinds: {}, masked: {:?}, functors: {}, dtype: {:?}, untimed: {:?}, below: {:?}, one_strip: {:?}, \
-         costs: Costs {{ cell: {:?}, cell_latency: {:?}, row: {:?}, row_latency: {:?}, registers: {:?}, strip_lag: {:?} }} }}",
+         costs: Costs {{ cell: {:?}, channel: {:?}, cell_latency: {:?}, row: {:?}, row_latency: {:?}, registers: {:?}, strip_lag: {:?} }} }}",
         all(kinds),
         costs.masked,
         all(costs.functors.as_ref().map(|keys| format!("{keys:?}").trim_matches(['[', ']']).to_owned())),
@@ -141,6 +143,7 @@ fn rule(costs: &Costs, permutations: &Permutations) -> Result<String> {
         costs.below,
         costs.one_strip,
         costs.cell,
+        costs.channel,
         costs.cell_latency,
         costs.row,
         costs.row_latency,

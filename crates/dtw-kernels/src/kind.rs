@@ -22,14 +22,25 @@ pub enum SweepKind {
     Diagonal,
     /// Sums over all paths in one strip: the cells of a lane share an exponent. It gives up pairs that need more.
     Soft,
+    /// Strips of pairs of several channels, with any band: the lanes of a warp price a tile of cells together, then
+    /// sweep it.
+    Priced,
     /// A block of rows of a search, which goes on from the row before it and leaves its last row behind.
     Block,
 }
 
 impl SweepKind {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::General, Self::Strips, Self::Narrow, Self::Wide, Self::Diagonal, Self::Soft, Self::Block];
+    pub const ALL: [Self; 8] = [
+        Self::General,
+        Self::Strips,
+        Self::Narrow,
+        Self::Wide,
+        Self::Diagonal,
+        Self::Soft,
+        Self::Priced,
+        Self::Block,
+    ];
 
     /// Its name in permutations.toml, in symbols and in tuning.
     #[must_use]
@@ -41,6 +52,7 @@ impl SweepKind {
             Self::Wide => "wide",
             Self::Diagonal => "diagonal",
             Self::Soft => "soft",
+            Self::Priced => "priced",
             Self::Block => "block",
         }
     }
@@ -49,7 +61,7 @@ impl SweepKind {
     /// offsets).
     #[must_use]
     pub const fn has_strips(self) -> bool {
-        matches!(self, Self::Strips | Self::Wide | Self::Block)
+        matches!(self, Self::Strips | Self::Wide | Self::Priced | Self::Block)
     }
 
     /// Whether it gives up pairs whose numbers it cannot hold: their results are NaN, for a sweep of another kind.
@@ -63,7 +75,7 @@ impl SweepKind {
     #[must_use]
     pub const fn fallback(self) -> Option<Self> {
         match self {
-            Self::General | Self::Wide | Self::Diagonal => Some(Self::Strips),
+            Self::General | Self::Wide | Self::Diagonal | Self::Priced => Some(Self::Strips),
             Self::Narrow | Self::Soft => Some(Self::General),
             Self::Strips | Self::Block => None,
         }

@@ -38,6 +38,8 @@ struct Rule {
 pub struct Costs {
     /// To issue one cell of every lane.
     pub cell: f64,
+    /// What each channel but the first adds to that.
+    pub channel: f64,
     /// From a cell to the next that depends on it, with what else is issued meanwhile.
     pub cell_latency: f64,
     /// To issue what a row needs besides its cells.

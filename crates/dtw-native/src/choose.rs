@@ -18,7 +18,7 @@ pub(crate) struct Demand {
     /// Whether series have no timestamps.
     pub(crate) untimed: bool,
     pub(crate) dtype: &'static str,
-    pub(crate) many: bool,
+    pub(crate) channels: usize,
     /// Whether cells are outside of a band.
     pub(crate) band: bool,
     /// Offsets of the band, where it is one along the diagonal and all pairs have the same two lengths.
@@ -70,7 +70,7 @@ pub(crate) fn choose(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) ->
 }
 
 fn fastest(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
-    catalog::sweeps(demand.key, demand.dtype, demand.many)
+    catalog::sweeps(demand.key, demand.dtype, demand.channels > 1)
         .filter(|kernel| can(kernel, demand) && fits(kernel))
         .flat_map(|kernel| {
             let spreads: &[bool] = match (kernel.has_strips(), demand.keeps_edges) {
@@ -109,7 +109,7 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
         && holds_all
         && (kernel.band || !demand.band)
         && (demand.untimed || !kernel.untimed)
-        && (kind.has_strips() || !demand.keeps_edges)
+        && ((kind.has_strips() && kind != SweepKind::Priced) || !demand.keeps_edges)
 }
 
 /// Estimated cycles of a launch.
@@ -125,7 +125,9 @@ fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
         // Rows of a strip that lie within the band.
         let slope = demand.n as f64 / demand.m.max(1) as f64;
         let rows = (slope * (width + demand.row_cells) as f64).min(demand.n as f64);
-        (strips as f64, rows, STRIP_LANES as f64)
+        // Priced strips price so many rows at once, whether there are as many or not.
+        let piece = if kernel.is(SweepKind::Priced) { STRIP_LANES as f64 } else { 1.0 };
+        (strips as f64, (rows / piece).ceil() * piece, STRIP_LANES as f64)
     } else {
         let lag = if kernel.is(SweepKind::Diagonal) {
             kernel.lanes
@@ -138,10 +140,11 @@ fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
     let warps = demand.tasks as f64 * f64::from(kernel.lanes) / f64::from(device.lanes.max(1));
     // A wave of several groups takes the same strip of as many tasks; where there are fewer, groups are idle.
     let warps = if spread { warps.ceil() } else { warps };
-    let step = columns * costs.cell + costs.row;
+    let cell = costs.cell + costs.channel * demand.channels.saturating_sub(1) as f64;
+    let step = columns * cell + costs.row;
     let issue = warps * steps * step / schedulers;
     // Rows swept at once are so many chains side by side, until they take all that is issued.
-    let cells = (columns * costs.cell_latency / rows_at_once).max(columns * costs.cell);
+    let cells = (columns * costs.cell_latency / rows_at_once).max(columns * cell);
     let latency = cells + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
     let links = kernel.is(SweepKind::Wide);
@@ -201,7 +204,7 @@ mod tests {
             only: None,
             untimed: true,
             dtype: "f32",
-            many: false,
+            channels: 1,
             band: false,
             offsets: None,
             n,

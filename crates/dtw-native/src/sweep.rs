@@ -288,7 +288,7 @@ impl<M: Machine> Sweeper<M> {
             only: (job.last_row != 0).then_some(SweepKind::Block),
             untimed: job.x.times == 0 && job.y.times == 0,
             dtype: T::DTYPE.name(),
-            many: job.channels > 1,
+            channels: job.channels,
             band: form != Form::Full,
             offsets: form.offsets(n, m).filter(|_| job.x.lengths == 0 && job.y.lengths == 0),
             n,

@@ -40,7 +40,7 @@ fn parse(line: &'static str) -> (Demand, Device, String) {
         only: (!only.is_empty()).then(|| kind_of(only).expect("a kind of sweep")),
         untimed: is(times, "untimed", "timed"),
         dtype,
-        many: is(channels, "many", "one"),
+        channels: number(channels),
         band: is(band, "band", "full"),
         offsets: (!offsets.is_empty()).then(|| number(offsets)),
         n: number(n),

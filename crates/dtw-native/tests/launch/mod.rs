@@ -27,6 +27,7 @@ impl Launch {
     }
 
     /// Prepared series; `gaps` says what each point of a series costs to delete.
+    #[allow(dead_code, reason = "not all tests need it")]
     pub(crate) fn side<T: Scalar>(&mut self, all: &[Vec<f64>], gaps: impl Fn(&[f64]) -> Vec<f64>) -> Side {
         let zeros = || vec![T::from_f64(0.0); PAD as usize];
         let (mut values, mut costs, mut offsets, mut lengths) = (zeros(), zeros(), Vec::new(), Vec::new());

@@ -1,0 +1,264 @@
+//! Priced strips, whichever the planner would choose: the same bits as strips that read points for each cell, and as a
+//! plain loop where sums are exact. Lengths at the edges of tiles and strips, bands that leave tiles out, channels at
+//! the edges of what is read at once, several pairs of different lengths, strips in one warp or in many.
+#![cfg(feature = "host")]
+
+use dtw_core::Scalar;
+use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Range, Side, Strips, Sweep};
+use dtw_kernels::{Kernel, SweepKind, catalog};
+use launch::{Launch, noise};
+
+mod launch;
+
+/// Pairs of a launch, each with series shorter than those of the one before.
+const TASKS: usize = 3;
+
+/// Series of a side, each `[point][channel]`.
+struct Batch {
+    all: Vec<Vec<f64>>,
+    channels: usize,
+}
+
+impl Batch {
+    fn new(length: usize, channels: usize, value: impl Fn(usize, usize) -> Vec<f64>) -> Self {
+        let length_of = |k: usize| (length - (3 * k).min(length - 1)).max(1);
+        Self { all: (0..TASKS).map(|k| value(k, length_of(k) * channels)).collect(), channels }
+    }
+
+    fn length(&self, k: usize) -> usize {
+        self.all[k].len() / self.channels
+    }
+
+    fn side<T: Scalar>(&self, launch: &mut Launch) -> Side {
+        let padding = || vec![T::from_f64(0.0); PAD as usize * self.channels];
+        let (mut values, mut offsets, mut lengths) = (padding(), Vec::new(), Vec::new());
+        for (k, series) in self.all.iter().enumerate() {
+            offsets.push((values.len() / self.channels) as u64);
+            lengths.push(self.length(k) as u32);
+            values.extend(series.iter().map(|value| T::from_f64(*value)).chain(padding()));
+        }
+        Side {
+            values: launch.hold(&values),
+            offsets: launch.hold(&offsets),
+            lengths: launch.hold(&lengths),
+            length: *lengths.iter().max().unwrap(),
+            count: lengths.len() as u32,
+            ..Side::default()
+        }
+    }
+}
+
+/// A band of every sort; of a table, the radius of its rows comes and goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Band {
+    Full,
+    Sakoe(usize),
+    Table(usize),
+}
+
+impl Band {
+    fn ranges(self, n: usize, m: usize) -> Vec<Range> {
+        let (mut start, mut end) = (0, 0);
+        (0..n)
+            .map(|i| {
+                let (low, high) = match self {
+                    Self::Full => (0, m),
+                    Self::Sakoe(radius) => {
+                        let radius = radius.min(n.max(m));
+                        let (below, above) = (radius + n.saturating_sub(m), radius + m.saturating_sub(n));
+                        (i.saturating_sub(below), (i + above + 1).min(m))
+                    }
+                    Self::Table(radius) => {
+                        let (radius, middle) = (radius + i % 5, i * m / n);
+                        (middle.saturating_sub(radius), (middle + m.div_ceil(n) + radius).min(m))
+                    }
+                };
+                (start, end) = (low.clamp(start, m - 1), high.max(end));
+                Range { start: start as u32, end: if i + 1 == n { m } else { end } as u32 }
+            })
+            .collect()
+    }
+
+    fn grid(self, launch: &mut Launch, x: &Batch, y: &Batch) -> Grid {
+        match self {
+            Self::Full => Grid::default(),
+            Self::Sakoe(radius) => {
+                Grid { band: params::BAND_SAKOE, radius: radius as u32, ..Grid::default() }
+            }
+            Self::Table(_) => {
+                let (mut ranges, mut offsets) = (Vec::new(), Vec::new());
+                for k in 0..TASKS {
+                    offsets.push(ranges.len() as u64);
+                    ranges.extend(self.ranges(x.length(k), y.length(k)));
+                }
+                let (ranges, range_offsets) = (launch.hold(&ranges), launch.hold(&offsets));
+                Grid { band: params::BAND_TABLE, ranges, range_offsets, ..Grid::default() }
+            }
+        }
+    }
+}
+
+/// The results of a kernel.
+fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, spread: bool) -> Vec<f64> {
+    let mut launch = Launch::new();
+    let (side_x, side_y) = (x.side::<T>(&mut launch), y.side::<T>(&mut launch));
+    let grid = Grid { spread: u32::from(spread), ..band.grid(&mut launch, x, y) };
+    let stride = (side_x.length as usize).next_multiple_of(32);
+    let most_strips = side_y.length.div_ceil(kernel.width());
+    let nan = T::from_f64(f64::NAN);
+    // A slot for each warp of the launch below, or for each task.
+    let blocks = TASKS as u32;
+    let pairs = Pairs {
+        x: side_x,
+        y: side_y,
+        out: launch.hold(&[nan; TASKS]),
+        tasks: TASKS as u64,
+        pairing: params::ZIPPED,
+        channels: x.channels as u32,
+        ..Pairs::default()
+    };
+    let strips = Strips {
+        edges: launch.hold(&vec![nan; blocks as usize * 4 * stride]),
+        edge_stride: stride as u64,
+        edge_part_stride: (TASKS * stride) as u64,
+        progress: launch.hold(&vec![0_u32; TASKS * most_strips as usize]),
+        ticket: launch.hold(&[0_u64]),
+        most_strips,
+        only_strip: params::ALL_STRIPS,
+        ..Strips::default()
+    };
+    let measure = Measure { parameters: [0.5, 0.0, 0.0, 0.0], ..Measure::default() };
+    let p = Sweep { pairs, grid, strips, measure, ..Sweep::default() };
+    launch.run(kernel, &p, blocks);
+    launch.read::<T>(p.pairs.out, TASKS)
+}
+
+fn of_kind(kind: SweepKind) -> impl Iterator<Item = &'static Kernel> {
+    catalog::kernels().iter().filter(move |kernel| kernel.is(kind) && kernel.many)
+}
+
+/// The kernel that computes the same cell by cell.
+fn plain(kernel: &Kernel) -> &'static Kernel {
+    of_kind(SweepKind::Strips)
+        .find(|other| (other.key, other.dtype, other.columns) == (kernel.key, kernel.dtype, 4))
+        .unwrap()
+}
+
+fn check_bits(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band) {
+    let run = |kernel, spread| match kernel {
+        kernel if kernel_is_f32(kernel) => sweep::<f32>(kernel, x, y, band, spread),
+        kernel => sweep::<f64>(kernel, x, y, band, spread),
+    };
+    let expected = run(plain(kernel), false);
+    assert!(expected.iter().all(|value| value.is_finite()), "{expected:?}");
+    for spread in [false, true] {
+        let got = run(kernel, spread);
+        let what = format!(
+            "{} {}x{} D = {} {band:?} spread {spread}",
+            kernel.symbol,
+            x.length(0),
+            y.length(0),
+            x.channels
+        );
+        assert_eq!(got, expected, "{what}");
+    }
+}
+
+fn kernel_is_f32(kernel: &Kernel) -> bool {
+    kernel.dtype == "f32"
+}
+
+fn noisy(length: usize, channels: usize, seed: usize) -> Batch {
+    Batch::new(length, channels, |k, count| noise(count, (seed + 7 * k) as u64))
+}
+
+#[test]
+fn lengths_at_the_edges_of_tiles_and_strips() {
+    let lengths =
+        [(1, 1), (1, 70), (70, 1), (31, 64), (32, 65), (33, 63), (64, 129), (65, 33), (96, 32), (130, 200)];
+    for kernel in of_kind(SweepKind::Priced) {
+        for (n, m) in lengths {
+            check_bits(kernel, &noisy(n, 3, 1), &noisy(m, 3, 2), Band::Full);
+        }
+    }
+}
+
+#[test]
+fn channels_at_the_edges_of_what_is_read_at_once() {
+    for kernel in of_kind(SweepKind::Priced).filter(|kernel| kernel.key == "dtw") {
+        for channels in [2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65] {
+            check_bits(kernel, &noisy(45, channels, 3), &noisy(70, channels, 4), Band::Full);
+        }
+    }
+}
+
+#[test]
+fn bands_that_leave_tiles_out() {
+    for kernel in of_kind(SweepKind::Priced).filter(|kernel| kernel.key == "dtw" || kernel.key == "frechet") {
+        for (n, m) in [(1, 70), (70, 3), (64, 64), (150, 150), (100, 210), (210, 100)] {
+            for radius in [0, 1, 31, 32, 40, 64, 300] {
+                for band in [Band::Sakoe(radius), Band::Table(radius)] {
+                    check_bits(kernel, &noisy(n, 5, 5), &noisy(m, 5, 6), band);
+                }
+            }
+        }
+    }
+}
+
+/// A series and itself, with an offset that takes most digits: the distance is exactly 0.
+#[test]
+fn a_series_is_at_no_distance_from_itself() {
+    for kernel in of_kind(SweepKind::Priced) {
+        for channels in [2, 17, 64] {
+            let with_offset = |k, count| noise(count, 40 + k as u64).iter().map(|v| v + 1e3).collect();
+            let batch = Batch::new(100, channels, with_offset);
+            let got = match kernel.dtype {
+                "f32" => sweep::<f32>(kernel, &batch, &batch, Band::Full, false),
+                _ => sweep::<f64>(kernel, &batch, &batch, Band::Full, false),
+            };
+            assert_eq!(got, [0.0; TASKS], "{} D = {channels}", kernel.symbol);
+        }
+    }
+}
+
+/// By the definition, on multiples of a quarter: every sum is exact.
+#[test]
+fn values_are_those_of_the_definition() {
+    let quarters = |seed: usize| {
+        move |k: usize, count: usize| {
+            noise(count, (seed + k) as u64).iter().map(|value| (value * 4.0).round() / 4.0 + 1000.0).collect()
+        }
+    };
+    for kernel in of_kind(SweepKind::Priced).filter(|kernel| kernel.key == "dtw") {
+        for (n, m, channels, band) in [
+            (80, 140, 6, Band::Full),
+            (140, 80, 3, Band::Sakoe(20)),
+            (66, 66, 33, Band::Table(4)),
+            (40, 40, 2, Band::Sakoe(0)),
+        ] {
+            let (x, y) = (Batch::new(n, channels, quarters(9)), Batch::new(m, channels, quarters(90)));
+            let got = match kernel.dtype {
+                "f32" => sweep::<f32>(kernel, &x, &y, band, true),
+                _ => sweep::<f64>(kernel, &x, &y, band, true),
+            };
+            let expected: Vec<f64> = (0..TASKS).map(|k| definition(&x, &y, k, band)).collect();
+            assert_eq!(got, expected, "{} {n}x{m} D = {channels} {band:?}", kernel.symbol);
+        }
+    }
+}
+
+fn definition(x: &Batch, y: &Batch, k: usize, band: Band) -> f64 {
+    let (n, m, channels) = (x.length(k), y.length(k), x.channels);
+    let mut above = vec![f64::INFINITY; m + 1];
+    above[0] = 0.0;
+    for (i, allowed) in band.ranges(n, m).into_iter().enumerate() {
+        let mut row = vec![f64::INFINITY; m + 1];
+        for j in allowed.start as usize..allowed.end as usize {
+            let (a, b) = (&x.all[k][i * channels..][..channels], &y.all[k][j * channels..][..channels]);
+            let cost: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
+            row[j + 1] = cost + above[j].min(above[j + 1]).min(row[j]);
+        }
+        above = row;
+    }
+    above[m]
+}
