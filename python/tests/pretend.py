@@ -124,6 +124,31 @@ class Gpu:
                 first = s * (length if room is None else room) * channels
                 _at(address + first * number.itemsize, part.size, number)[:] = part
 
+    def cost_gradients(self, costs, rows, columns, spec, is_double, stream, out, lend):
+        number = np.dtype(np.float64 if is_double else np.float32)
+        lend(1 << 10)
+        address, shape, strides = costs
+        matrices = np.full(shape, np.nan, number)
+        for cell in np.ndindex(*shape):
+            pair, i, j = cell
+            if i < (shape[1] if rows is None else rows[pair]) and j < (shape[2] if columns is None else columns[pair]):
+                matrices[cell] = _at(address + int(np.dot(cell, strides)) * number.itemsize, 1, number)[0]
+        lengths = [None if given is None else np.array(given, np.int64) for given in (rows, columns)]
+        values, unit = _native.soft_dtw_of_costs(
+            matrices,
+            gamma=spec.gamma,
+            band=spec.band,
+            lengths_x=lengths[0],
+            lengths_y=lengths[1],
+            gradients=out[1] != 0,
+        )
+        _at(out[0], len(values), number)[:] = values
+        if unit is not None:
+            _at(out[1], unit.size, number)[:] = unit.ravel()
+
+    def costs_keep_digits(self, spec, sizes):
+        return all(min(size) > 1 for size in sizes)
+
     def align(self, x, y, spec, is_double, stream):
         number = np.dtype(np.float64 if is_double else np.float32)
         return _native.align(_packed(x, number), _packed(y, number), spec, self.engine, None)

@@ -178,11 +178,10 @@ def test_bad_calls(costs: Any, options: dict[str, Any], error: type[Exception], 
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("device", ["cuda", "mps"])
-def test_other_devices_are_refused(device: str) -> None:
+def test_other_devices_are_refused() -> None:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode(allow_non_fake_inputs=True):
-        costs = torch.empty_strided((2, 5, 3), (15, 3, 1), device=device)
-        with pytest.raises(dtwave.DeviceError, match=rf"on {device}.*pass costs\.cpu\(\)"):
+        costs = torch.empty_strided((2, 5, 3), (15, 3, 1), device="mps")
+        with pytest.raises(dtwave.DeviceError, match=r"on mps.*pass costs\.cpu\(\)"):
             soft_dtw_from_costs(costs)

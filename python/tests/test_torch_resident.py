@@ -1,4 +1,4 @@
-"""Soft-DTW of tensors on a GPU that is pretended: the operator for GPUs gives what the one for the CPU gives."""
+"""Soft-DTW of tensors on a GPU that is pretended: the operators for GPUs give what those for the CPU give."""
 
 import pretend
 import pytest
@@ -9,6 +9,8 @@ from dtwave import _libraries, _resident
 torch = need("torch")
 _cuda = need("dtwave.torch._cuda")
 _operators = need("dtwave.torch._operators")
+_costs = need("dtwave.torch._costs")
+_bands = need("dtwave.torch._bands")
 
 
 class OnHost(_libraries.Torch):
@@ -76,3 +78,62 @@ def test_lengths_that_do_not_fit():
     for lengths in ([9, 3, 5, 10], [0, 3, 5, 9]):
         with pytest.raises(ValueError, match=r"the length of series . of x must be from 1 to 9, got"):
             _operators._on_cuda(x, y, torch.tensor(lengths), None, 0.7, "full", 3)
+
+
+class Spec:
+    """A measure that the pretended GPU can look into."""
+
+    def __init__(self, gamma, text):
+        self.gamma, self.band = gamma, _bands.from_text(text)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Strides of the matrices that calls have passed, and whether as doubles."""
+    calls = []
+    plain = pretend.Gpu.cost_gradients
+
+    def watched(self, costs, rows, columns, spec, is_double, *rest):
+        calls.append((costs[2], is_double))
+        return plain(self, costs, rows, columns, spec, is_double, *rest)
+
+    monkeypatch.setattr(_operators, "spec_of", Spec)
+    monkeypatch.setattr(pretend.Gpu, "cost_gradients", watched)
+    return calls
+
+
+@pytest.mark.parametrize("number", [torch.float32, torch.float64])
+@pytest.mark.parametrize("band", ["full", '["sakoe_chiba", 3]'])
+@pytest.mark.parametrize("lengths", [(None, None), ([9, 3, 5, 8], None), ([9, 3, 5, 8], [7, 4, 3, 6])])
+def test_matrices_of_costs_are_read_where_they_are(lengths, band, number, seen):
+    torch.manual_seed(4)
+    packed = torch.randn(4, 9, 7, dtype=number)
+    turned = packed.transpose(1, 2).contiguous().transpose(1, 2)
+    wide = torch.full((4, 9, 15), torch.nan, dtype=number)
+    wide[:, :, 1::2] = packed
+    lengths_x, lengths_y = (None if given is None else torch.tensor(given) for given in lengths)
+    given = lengths_x, lengths_y, 0.7, band
+    for wants in (True, False):
+        expected = torch.ops.dtwave.soft_dtw_of_costs(packed, *given, wants)
+        for costs in (packed, turned, wide[:, :, 1::2]):
+            found = _costs._on_cuda(costs, *given, wants)
+            assert seen.pop() == (costs.stride(), number == torch.float64)
+            for one, other in zip(found, expected, strict=True):
+                assert one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
+
+
+def test_few_paths_are_computed_in_doubles(seen):
+    costs = torch.randn(2, 5, 4)
+    for lengths, is_double in (([5, 2], False), ([5, 1], True)):
+        values, unit = _costs._on_cuda(costs, torch.tensor(lengths), None, 1e6, "full", True)
+        assert seen.pop()[1] == is_double
+        assert values.dtype == unit.dtype == torch.float32
+    assert torch.allclose(values[1], costs[1, 0].sum(), rtol=1e-4)
+
+
+def test_matrices_that_do_not_fit(seen):
+    costs = torch.randn(2, 5, 4)
+    with pytest.raises(ValueError, match="the length of series 1 of y must be from 1 to 4, got 5"):
+        _costs._on_cuda(costs, None, torch.tensor([4, 5]), 0.7, "full", True)
+    values, unit = _costs._on_cuda(costs[:0], None, None, 0.7, "full", True)
+    assert values.shape == (0,) and unit.shape == (0, 5, 4) and not seen

@@ -30,8 +30,8 @@ pub use driver::Cuda;
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
 pub use dtw_native::{
-    Buffer, DeviceBatch, DeviceGradients, DeviceLayout, Format, Lent, Machine, NativePlan, Number, Scratch,
-    Strided, normalize_on_device,
+    Buffer, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout, Format, Lent,
+    Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
 };
 use dtw_native::{NativeBackend, gpu};
 

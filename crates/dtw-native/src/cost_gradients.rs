@@ -1,7 +1,7 @@
 //! Soft-DTW of matrices of costs that the caller has on the device, and its derivative by every cost: the expected
 //! alignment.
 
-use dtw_core::{Measure, Pairing, Result, Task, bail_invalid};
+use dtw_core::{Measure, Pairing, PathCounts, Result, SoftResult, Spec, Task, bail_invalid};
 
 use crate::Machine;
 use crate::bytes::Number;
@@ -18,8 +18,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Beside the matrices it takes the edges of tiles, n · m / 16 numbers for each pair under way; for values alone,
     /// 2 m.
     ///
-    /// In `f32`, values lose digits where there are few paths and costs are small beside γ:
-    /// [`NativePlan::keeps_digits_of_costs`] says of which lengths. A plan in `f64` has them.
+    /// In `f32`, values lose digits where there are few paths and costs are small beside γ: [`costs_keep_digits`] says
+    /// of which lengths. A plan in `f64` has them.
     ///
     /// # Errors
     /// As [`NativePlan::gradients_on_device`]; [`dtw_core::Error::Invalid`] for another measure than Soft-DTW.
@@ -62,14 +62,24 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         };
         self.soft_in_place([x, y], place, 0)
     }
+}
 
-    /// Whether values of matrices of costs keep their digits in `f32` at any γ: each pair has so many paths that
-    /// their number is not small beside roundings.
-    ///
-    /// # Errors
-    /// As [`dtw_core::Band::ranges`].
-    pub fn keeps_digits_of_costs(&mut self, costs: &DeviceCosts<'_>) -> Result<bool> {
-        let [x, y] = costs.sides();
-        Ok(self.soft_before(&x.order(0), &y.order(0))?.is_none())
+/// Whether values of Soft-DTW of matrices with these numbers of rows and columns keep their digits in `f32` at any γ:
+/// each pair has so many paths that their number is not small beside roundings.
+///
+/// # Errors
+/// [`dtw_core::Error::Invalid`] for another measure; as [`dtw_core::Band::ranges`].
+pub fn costs_keep_digits(spec: &Spec, lengths: &[(usize, usize)]) -> Result<bool> {
+    let Measure::SoftDtw { .. } = spec.measure else {
+        bail_invalid!("matrices of costs are for soft_dtw, and the measure is {}", spec.key());
+    };
+    let (soft, mut counts) = (SoftResult::of(&spec.measure), PathCounts::default());
+    for pair in lengths {
+        if let Some(soft) = soft
+            && !soft.always_keeps_digits(&mut counts, &spec.band, *pair)?
+        {
+            return Ok(false);
+        }
     }
+    Ok(true)
 }

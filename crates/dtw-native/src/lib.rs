@@ -65,6 +65,7 @@ mod windows;
 
 pub use backend::NativeBackend;
 pub use bytes::Number;
+pub use cost_gradients::costs_keep_digits;
 pub use device_batch::{DeviceBatch, DeviceGradients, DeviceLayout, Format, Strided};
 pub use device_costs::{DeviceCostGradients, DeviceCosts};
 #[cfg(feature = "host")]

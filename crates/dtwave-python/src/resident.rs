@@ -1,30 +1,32 @@
 //! Series and results in a GPU's memory, which is the caller's: addresses in, nothing out. The call returns when its
 //! work is on the stream.
 
+mod side;
+mod work;
+
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use dtwave::cuda::{
-    CudaBackend, CudaMachine, DeviceBatch, DeviceGradients, DeviceLayout, Format, Lent, Machine, NativePlan,
-    Scratch, Strided, normalize_on_device,
+    CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, Lent, Machine,
+    NativePlan, Scratch, costs_keep_digits, normalize_on_device,
 };
 use dtwave::{Anchor, Float, Pairing, Plan, Problem, SearchOptions, Shape};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::align::{Found, Hit, found, plain, search_options};
 use crate::calls;
 use crate::errors::Failure;
 use crate::measures::Spec;
+use side::Side;
+use work::{Lending, Work, shape_of};
 
 /// Most plans that wait for their next call.
 const MOST: usize = 32;
 
 /// Of one problem, with tables of their own: the passes of a loss have as many, and batches of other lengths.
 const MOST_ALIKE: usize = 8;
-
-/// A plan that takes its memory from the caller.
-type Lending<T> = NativePlan<T, Lent<CudaMachine>>;
 
 /// A GPU for arrays that are in its memory, and the plans that wait.
 #[pyclass(frozen, module = "dtwave._native")]
@@ -33,102 +35,6 @@ pub(crate) struct Gpu {
     memory_limit: u64,
     /// Boxed [`Lending`] plans of both number types, the latest used last.
     plans: Mutex<Vec<Box<dyn Any + Send>>>,
-}
-
-/// Series on the device: `(address, format, (series, points, channels), strides, times, lengths, room)`. Strides are
-/// counted in numbers. `lengths` are those of padded series that lie `room` points apart; without `room` they follow
-/// each other.
-pub(crate) struct Side {
-    address: u64,
-    format: Format,
-    shape: (usize, usize, usize),
-    strides: (i64, i64, i64),
-    times: u64,
-    layout: Layout,
-}
-
-enum Layout {
-    Equal,
-    /// Offsets.
-    Ragged(Vec<usize>),
-    Padded(Vec<usize>, usize),
-}
-
-impl<'a, 'py> FromPyObject<'a, 'py> for Side {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        type Parts<'a> = (
-            u64,
-            std::borrow::Cow<'a, str>,
-            (usize, usize, usize),
-            (i64, i64, i64),
-            u64,
-            Option<Vec<usize>>,
-            Option<usize>,
-        );
-        let (address, format, shape, strides, times, lengths, room): Parts<'_> = object.extract()?;
-        let format = match &*format {
-            "f32" => Format::F32,
-            "f64" => Format::F64,
-            "f16" => Format::F16,
-            "bf16" => Format::Bf16,
-            other => return Err(PyTypeError::new_err(format!("no kernel reads {other}"))),
-        };
-        let layout = match (lengths, room) {
-            (None, _) => Layout::Equal,
-            (Some(lengths), Some(room)) => Layout::Padded(lengths, room),
-            (Some(lengths), None) => {
-                let ends = lengths.iter().scan(0, |end, length| {
-                    *end += length;
-                    Some(*end)
-                });
-                Layout::Ragged(std::iter::once(0).chain(ends).collect())
-            }
-        };
-        Ok(Self { address, format, shape, strides, times, layout })
-    }
-}
-
-impl Side {
-    fn layout(&self) -> DeviceLayout<'_> {
-        match &self.layout {
-            Layout::Equal => DeviceLayout::Equal { count: self.shape.0, length: self.shape.1 },
-            Layout::Ragged(offsets) => DeviceLayout::Ragged(offsets),
-            Layout::Padded(lengths, room) => DeviceLayout::Padded { lengths, room: *room },
-        }
-    }
-
-    fn longest(&self) -> usize {
-        match &self.layout {
-            Layout::Equal => self.shape.1,
-            Layout::Ragged(offsets) => offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0),
-            // With the padding, so that lengths may change from call to call of a plan.
-            Layout::Padded(..) => self.shape.1,
-        }
-    }
-
-    fn batch<T: Float>(&self) -> DeviceBatch<'_> {
-        let (_, points, channels) = self.shape;
-        let (series, point, channel) = self.strides;
-        let own = if size_of::<T>() == 4 { Format::F32 } else { Format::F64 };
-        // Where there is one of something, its stride does not matter.
-        let is_packed = self.format == own
-            && (channels == 1 || channel == 1)
-            && (points == 1 || point == channels as i64)
-            && match self.layout {
-                Layout::Equal => self.shape.0 == 1 || series == (points * channels) as i64,
-                _ => true,
-            };
-        let strided = Strided { format: self.format, series, point, channel };
-        DeviceBatch {
-            values: self.address,
-            strided: (!is_packed).then_some(strided),
-            times: self.times,
-            channels,
-            layout: self.layout(),
-        }
-    }
 }
 
 #[pymethods]
@@ -162,8 +68,7 @@ impl Gpu {
             other => return Err(PyValueError::new_err(format!("no pairing {other:?}"))),
         };
         let y = y.as_ref().unwrap_or(&x);
-        let call = Call { sides: [&x, y], spec, pairing, stream, out: Out::Distances(out) };
-        if is_double { self.call::<f64>(py, &call, lend) } else { self.call::<f32>(py, &call, lend) }
+        self.call_as(py, is_double, Work::Distances([&x, y], pairing, out), spec, stream, lend)
     }
 
     /// Puts values and gradients of zipped pairs on `stream`. `out` is where values go, and gradients to x and to y,
@@ -181,9 +86,37 @@ impl Gpu {
         lend: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (distances, grad_x, grad_y) = out;
-        let out = Out::Gradients(DeviceGradients { upstream: 0, distances, grad_x, grad_y });
-        let call = Call { sides: [&x, &y], spec, pairing: Pairing::Zipped, stream, out };
-        if is_double { self.call::<f64>(py, &call, lend) } else { self.call::<f32>(py, &call, lend) }
+        let out = DeviceGradients { upstream: 0, distances, grad_x, grad_y };
+        self.call_as(py, is_double, Work::Gradients([&x, &y], out), spec, stream, lend)
+    }
+
+    /// Puts Soft-DTW of matrices of costs on `stream`: `(address, (matrices, rows, columns), strides)`, of which the
+    /// first `lengths_x` rows and `lengths_y` columns count. `out` is where values go, and the gradient to the costs,
+    /// without gaps, or 0.
+    #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
+    fn cost_gradients(
+        &self,
+        py: Python<'_>,
+        costs: (u64, [usize; 3], [i64; 3]),
+        lengths_x: Option<Vec<usize>>,
+        lengths_y: Option<Vec<usize>>,
+        spec: &Spec,
+        is_double: bool,
+        stream: usize,
+        out: (u64, u64),
+        lend: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (values, shape, strides) = costs;
+        let lengths = [lengths_x.as_deref(), lengths_y.as_deref()];
+        let costs = DeviceCosts { values, shape, strides, lengths };
+        let out = DeviceCostGradients { upstream: 0, values: out.0, gradient: out.1 };
+        self.call_as(py, is_double, Work::Costs(costs, out), spec, stream, lend)
+    }
+
+    /// Whether values of matrices with these numbers of rows and columns keep their digits in `float32`.
+    #[staticmethod]
+    fn costs_keep_digits(spec: &Spec, lengths: Vec<(usize, usize)>) -> PyResult<bool> {
+        Ok(costs_keep_digits(&spec.0, &lengths).map_err(Failure::from)?)
     }
 
     /// The best warping paths of zipped pairs, as `align` returns them: waits for them.
@@ -290,22 +223,6 @@ fn stream_of(stream: usize) -> *mut std::ffi::c_void {
     std::ptr::with_exposed_provenance_mut(stream)
 }
 
-/// What a call computes.
-struct Call<'a> {
-    sides: [&'a Side; 2],
-    spec: &'a Spec,
-    pairing: Pairing,
-    stream: usize,
-    out: Out,
-}
-
-/// Where results go.
-#[derive(Clone, Copy)]
-enum Out {
-    Distances(u64),
-    Gradients(DeviceGradients),
-}
-
 impl Gpu {
     /// The GPU, whose context is not lost: it is the caller's too, and taking it away would end what is made in it.
     fn machine(&self) -> dtwave::Result<&CudaMachine> {
@@ -328,7 +245,7 @@ impl Gpu {
         work: impl FnOnce(&mut NativePlan<T, CudaMachine>, DeviceBatch<'_>, DeviceBatch<'_>) -> dtwave::Result<R>
         + Send,
     ) -> PyResult<R> {
-        let problem = self.problem([x, y], pairing, spec)?;
+        let problem = self.problem(spec, pairing, shape_of([x, y]).map_err(Failure::from)?)?;
         let shape = problem.shape();
         let cells = [shape.n_x, shape.n_y, shape.max_length_x, shape.max_length_y];
         let cells = cells.iter().fold(1_u64, |cells, size| cells.saturating_mul(*size as u64));
@@ -355,34 +272,41 @@ impl Gpu {
         })
     }
 
-    fn problem(&self, [x, y]: [&Side; 2], pairing: Pairing, spec: &dtwave::Spec) -> PyResult<Problem> {
-        if x.shape.2 != y.shape.2 {
-            let text = format!("x has {} channels, y has {}: they must be equal", x.shape.2, y.shape.2);
-            return Err(PyValueError::new_err(text));
-        }
-        let shape = Shape {
-            n_x: x.shape.0,
-            n_y: y.shape.0,
-            max_length_x: x.longest(),
-            max_length_y: y.longest(),
-            channels: x.shape.2,
-        };
-        let problem = Problem::new(spec.clone(), pairing, shape).map_err(Failure::from)?;
-        Ok(problem.with_memory_limit(self.memory_limit))
+    fn problem(&self, spec: &dtwave::Spec, pairing: Pairing, shape: Shape) -> Result<Problem, Failure> {
+        Ok(Problem::new(spec.clone(), pairing, shape)?.with_memory_limit(self.memory_limit))
     }
 
-    fn call<T: Float>(&self, py: Python<'_>, call: &Call<'_>, lend: &Bound<'_, PyAny>) -> PyResult<()> {
-        let [x, y] = call.sides;
-        let (on_x, on_y) = (x.batch::<T>(), y.batch::<T>());
-        let problem = self.problem([x, y], call.pairing, &call.spec.0)?;
-        let mut plan = py.detach(|| self.plan::<T>(&problem, call, (on_x, on_y)))?;
+    fn call_as(
+        &self,
+        py: Python<'_>,
+        is_double: bool,
+        work: Work<'_>,
+        spec: &Spec,
+        stream: usize,
+        lend: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        if is_double {
+            self.call::<f64>(py, work, spec, stream, lend)
+        } else {
+            self.call::<f32>(py, work, spec, stream, lend)
+        }
+    }
+
+    fn call<T: Float>(
+        &self,
+        py: Python<'_>,
+        work: Work<'_>,
+        spec: &Spec,
+        stream: usize,
+        lend: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (pairing, shape) = work.shape().map_err(Failure::from)?;
+        let problem = self.problem(&spec.0, pairing, shape)?;
+        let mut plan = py.detach(|| self.plan::<T>(&problem, work, stream))?;
         let prepared = py.detach(|| {
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
-            let machine = unsafe { plan.machine().machine().for_a_call_on(stream_of(call.stream)) }?;
-            let bytes = match call.out {
-                Out::Distances(_) => plan.scratch_bytes_on_device(&machine, on_x, on_y)?,
-                Out::Gradients(_) => plan.gradients_scratch_bytes_on_device(&machine, on_x, on_y)?,
-            };
+            let machine = unsafe { plan.machine().machine().for_a_call_on(stream_of(stream)) }?;
+            let bytes = work.scratch_bytes(&mut plan, &machine)?;
             Ok::<_, dtwave::Error>((machine, bytes))
         });
         let (machine, bytes) = prepared.map_err(Failure::from)?;
@@ -391,13 +315,7 @@ impl Gpu {
         let done = py.detach(|| {
             // SAFETY: the Python half takes addresses and sizes from arrays, which live until this call ends. Their
             // memory is given to others in the order of the stream.
-            unsafe {
-                let scratch = Scratch { address, bytes };
-                match call.out {
-                    Out::Distances(out) => plan.distances_in(&machine, scratch, on_x, on_y, out),
-                    Out::Gradients(out) => plan.gradients_in(&machine, scratch, on_x, on_y, out),
-                }
-            }
+            unsafe { work.launch(&mut plan, &machine, Scratch { address, bytes }) }
         });
         done.map_err(Failure::from)?;
         py.detach(|| self.keep(plan));
@@ -408,11 +326,10 @@ impl Gpu {
     fn plan<T: Float>(
         &self,
         problem: &Problem,
-        call: &Call<'_>,
-        (x, y): (DeviceBatch<'_>, DeviceBatch<'_>),
+        work: Work<'_>,
+        stream: usize,
     ) -> Result<Box<Lending<T>>, Failure> {
         let machine = self.machine()?;
-        let is_gradients = matches!(call.out, Out::Gradients(_));
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut alike, mut oldest, mut ready) = (0, None, None);
         for (at, plan) in plans.iter().enumerate() {
@@ -422,7 +339,7 @@ impl Gpu {
             };
             alike += 1;
             oldest = oldest.or(Some(at));
-            if plan.is_ready_for(x, y, is_gradients) {
+            if work.is_ready(plan) {
                 ready = Some(at);
             }
         }
@@ -433,7 +350,7 @@ impl Gpu {
             return Ok(plan);
         }
         // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
-        if unsafe { machine.for_a_call_on(stream_of(call.stream)) }?.is_recording()? {
+        if unsafe { machine.for_a_call_on(stream_of(stream)) }?.is_recording()? {
             // Making a plan would spoil the graph.
             return Err(dtwave::Error::invalid(Lent::<CudaMachine>::NOT_RECORDED).into());
         }

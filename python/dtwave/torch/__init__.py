@@ -8,7 +8,7 @@ torch.Size([8])
 
 Values and gradients are computed where the tensors are, on the CPU or on an NVIDIA GPU, without a copy of contiguous
 tensors. `SoftDTW` also takes the arguments of other packages' classes. `soft_dtw_from_costs` takes matrices of costs
-that you have computed, on the CPU. `import dtwave` does not import this.
+that you have computed. `import dtwave` does not import this.
 """
 
 try:

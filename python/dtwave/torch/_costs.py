@@ -16,7 +16,7 @@ from torch import Tensor
 
 from dtwave import Band, DeviceError, _native
 
-from . import _operators  # noqa: F401  (defines dtwave::differentiated_once)
+from . import _cuda, _operators
 from ._bands import from_text, to_text
 from ._checks import check_no_tangent, checked_gamma, whole_lengths
 
@@ -42,15 +42,15 @@ def soft_dtw_from_costs(
     Parameters
     ----------
     costs
-        `[batch, n, m]`, on the CPU: what it costs to match point `i` of the first series with point `j` of the second,
-        of any sign. Such as `torch.cdist(x, y)`, or `torch.cdist(x, y, p=1)`.
+        `[batch, n, m]`, on the CPU or on an NVIDIA GPU, of any strides: what it costs to match point `i` of the first
+        series with point `j` of the second, of any sign. Such as `torch.cdist(x, y)`, or `torch.cdist(x, y, p=1)`.
     gamma
         How smooth the minimum is, above 0, in units of the costs.
     bandwidth
         As for `soft_dtw`. Costs outside of the band are not read, and their gradient is 0.
     lengths_x, lengths_y
         How many rows and columns of each matrix count, `[batch]` of whole numbers from 1 to `n` or `m`. Other costs are
-        not read, and their gradient is 0.
+        not read, and their gradient is 0. For costs on a GPU, lengths on the CPU are better, as for `soft_dtw`.
 
     Returns
     -------
@@ -61,17 +61,22 @@ def soft_dtw_from_costs(
     Raises
     ------
     ValueError
-        Shapes, lengths or parameters that do not fit, costs that are not finite.
+        Shapes, lengths or parameters that do not fit; on the CPU, costs that are not finite.
     TypeError
         Costs that are no tensor, or not of floating point.
     dtwave.DeviceError
-        Costs on another device than the CPU. Pass `costs.cpu()`; the gradient flows back through the copy.
+        Costs on another device than the CPU or an NVIDIA GPU, or on a GPU that dtwave cannot use. Pass `costs.cpu()`;
+        the gradient flows back through the copy.
 
     Notes
     -----
-    A call takes time `O(batch * n * m)` on `torch.get_num_threads()` threads. The gradient is computed together with
-    the values, and takes as much memory as the costs. `soft_dtw` needs neither matrix: prefer it where its costs will
-    do. There is no second derivative.
+    A call takes time `O(batch * n * m)`, on the CPU on `torch.get_num_threads()` threads. The gradient is computed
+    together with the values, and takes as much memory as the costs. `soft_dtw` needs neither matrix: prefer it where
+    its costs will do. There is no second derivative.
+
+    On a GPU a call puts its work on PyTorch's current stream and does not wait for it. It may be captured into a CUDA
+    graph, after one such call of the same shapes and arguments. Costs are not checked: NaN and infinity give results
+    that mean nothing. The gradient takes scratch of some `n * m / 16` numbers for each pair under way.
 
     Cuturi & Blondel 2017, arXiv 1703.01541.
     """
@@ -85,10 +90,10 @@ def soft_dtw_from_costs(
         )
     if costs.shape[1] == 0 or costs.shape[2] == 0:
         raise ValueError(f"costs has shape {tuple(costs.shape)}: a pair needs a row and a column")
-    if costs.device.type not in ("cpu", "meta"):
+    if costs.device.type not in ("cpu", "cuda", "meta"):
         raise DeviceError(
-            f"soft_dtw_from_costs computes on the CPU, and costs is on {costs.device}: pass costs.cpu() (the gradient"
-            " flows back through the copy), or use soft_dtw, which also computes on NVIDIA GPUs, if its costs will do"
+            f"soft_dtw_from_costs computes on the CPU and on NVIDIA GPUs, and costs is on {costs.device}: pass"
+            " costs.cpu() (the gradient flows back through the copy)"
         )
     check_no_tangent(costs)
     values, _ = torch.ops.dtwave.soft_dtw_of_costs(
@@ -118,6 +123,15 @@ def _on_cpu(
         gradients=wants,
     )
     return torch.from_numpy(values), costs.new_empty(0) if unit is None else torch.from_numpy(unit)
+
+
+def _on_cuda(
+    costs: Tensor, lengths_x: Tensor | None, lengths_y: Tensor | None, gamma: float, band: str, wants: bool
+) -> tuple[Tensor, Tensor]:
+    if costs.shape[0] == 0:
+        return _fake(costs, lengths_x, lengths_y, gamma, band, wants)
+    values, unit = _cuda.soft_dtw_of_costs(costs, lengths_x, lengths_y, _operators.spec_of(gamma, band), wants)
+    return values, costs.new_empty(0) if unit is None else unit
 
 
 def _fake(
@@ -156,6 +170,7 @@ def _refuse_vmap(*_: object) -> Any:
 
 
 torch.library.impl("dtwave::soft_dtw_of_costs", "cpu")(_on_cpu)
+torch.library.impl("dtwave::soft_dtw_of_costs", "cuda")(_on_cuda)
 torch.library.register_fake("dtwave::soft_dtw_of_costs")(_fake)
 torch.library.register_autograd("dtwave::soft_dtw_of_costs", _backward, setup_context=_remember)
 torch.library.register_vmap("dtwave::soft_dtw_of_costs", _refuse_vmap)

@@ -6,7 +6,7 @@ graph, after one like call that is not recorded. Values are not looked at.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from dtwave import _libraries, _native, _options, _resident
 
-__all__ = ["soft_dtw"]
+__all__ = ["soft_dtw", "soft_dtw_of_costs"]
 
 _NUMBERS: dict[Any, np.dtype[Any]] = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
 
@@ -27,18 +27,18 @@ def _limit(ordinal: int) -> int:
     return max(_options.DEFAULT_MEMORY_LIMIT, whole // 8)
 
 
+def _counted(name: str, lengths: Tensor | None, most: int) -> list[int] | None:
+    """Lengths as the native half takes them; those on a GPU come here, which waits for them."""
+    counted: list[int] | None = None if lengths is None else lengths.tolist()
+    for s, length in enumerate(counted or ()):
+        if not 1 <= length <= most:
+            raise ValueError(f"the length of series {s} of {name} must be from 1 to {most}, got {length}")
+    return counted
+
+
 def _batch(name: str, series: Tensor, lengths: Tensor | None) -> _resident.Batch:
     view = _libraries.library_of(series, name).view(series, name)
-    if lengths is None:
-        return _resident.Batch(view, name)
-    # Lengths on a GPU come here, which waits for them.
-    counted = lengths.tolist()
-    for s, length in enumerate(counted):
-        if not 1 <= length <= series.shape[1]:
-            raise ValueError(
-                f"the length of series {s} of {name} must be from 1 to {series.shape[1]}, got {length}"
-            )
-    return _resident.Batch(view, name, counted)
+    return _resident.Batch(view, name, _counted(name, lengths, series.shape[1]))
 
 
 def soft_dtw(
@@ -101,3 +101,54 @@ def _gradients(
         call.lend,
     )
     return values, outputs[0], outputs[1]
+
+
+@lru_cache(maxsize=64)
+def _keeps_digits(gpu: Any, spec: _native.Spec, sizes: frozenset[tuple[int, int]]) -> bool:
+    """Whether values of matrices of these sizes keep their digits in `float32`, however large gamma is."""
+    keeps: bool = gpu.costs_keep_digits(spec, sorted(sizes))
+    return keeps
+
+
+def soft_dtw_of_costs(
+    costs: Tensor,
+    lengths_x: Tensor | None,
+    lengths_y: Tensor | None,
+    spec: _native.Spec,
+    wants: bool,
+) -> tuple[Tensor, Tensor | None]:
+    """Values `[batch]` and, if it is wanted, the gradient to the costs, 0 where they do not count."""
+    count, n, m = costs.shape
+    lengths = _counted("x", lengths_x, n), _counted("y", lengths_y, m)
+    sizes = {(n, m)} if lengths == (None, None) else zip(lengths[0] or [n] * count, lengths[1] or [m] * count)
+    ordinal = costs.get_device()
+    gpu = _resident.gpu_of(ordinal, _limit(ordinal))
+    if costs.dtype == torch.float32 and not _keeps_digits(gpu, spec, frozenset(sizes)):
+        # A pair has so few paths that roundings, of the size of gamma, might show beside its costs.
+        values, unit = _of_costs(gpu, costs.detach().double(), lengths, spec, wants)
+        return values.float(), None if unit is None else unit.float()
+    return _of_costs(gpu, costs.detach(), lengths, spec, wants)
+
+
+def _of_costs(
+    gpu: Any,
+    costs: Tensor,
+    lengths: tuple[list[int] | None, list[int] | None],
+    spec: _native.Spec,
+    wants: bool,
+) -> tuple[Tensor, Tensor | None]:
+    ordinal = costs.get_device()
+    library = _libraries.library_of(costs, "costs")
+    view = library.view(costs, "costs")
+    values = costs.new_empty(costs.shape[0])
+    unit = costs.new_empty(costs.shape) if wants else None
+    gpu.cost_gradients(
+        (view.address, view.shape, view.strides),
+        *lengths,
+        spec,
+        costs.dtype == torch.float64,
+        library.stream(ordinal),
+        (values.data_ptr(), 0 if unit is None else unit.data_ptr()),
+        partial(library.lend, ordinal=ordinal),
+    )
+    return values, unit
