@@ -14,6 +14,8 @@ use crate::scratch::Region;
 use crate::side::blocks_for;
 use crate::{BLOCK_THREADS, Machine};
 
+mod tiled;
+
 /// Groups of 32 lanes in a block.
 const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
 
@@ -322,6 +324,9 @@ impl<M: Machine> Sweeper<M> {
         band: LaunchBand,
         budget: &Budget,
     ) -> Result<Option<Edges>> {
+        if self.launch_tiled::<T>(job, band, budget)? {
+            return Ok(None);
+        }
         let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
         let mut p = self.params(job, band);
         if job.out != 0 && !job.only_missing {

@@ -137,24 +137,34 @@ DTW_DEVICE void price_rows(const R& r, PriceMemory<typename R::Number, K>& memor
     const bool masks = band.kind != kBandFull &&
                        !(band.row(i0).end >= end && band.row(x.clamped(i0 + kPricedRows - 1)).start <= j0);
     const Sample<T> none{};
-    DTW_UNROLL
-    for (int q = 0; q < 8; ++q) {
-        const uint32_t row = 8 * group + q;
-        Range allowed{0, 0xffffffffu};
-        if (masks) {
-            allowed = band.row(x.clamped(i0 + row));
-        }
+    // Two copies of it: choosing between prices takes longer than writing them.
+    const auto write = [&](auto in_band) {
         DTW_UNROLL
-        for (int h = 0; h < K; ++h) {
-            Bundle<T, 4> some;
-            DTW_UNROLL
-            for (int k = 0; k < 4; ++k) {
-                const uint32_t j = j0 + 32 * h + 4 * column + k;
-                const T price = r.price(r.norm.done(sum[q][4 * h + k]), T(0), none, none, T(1));
-                some.v[k] = j >= allowed.start && j < allowed.end ? price : r.forbidden();
+        for (int q = 0; q < 8; ++q) {
+            const uint32_t row = 8 * group + q;
+            Range allowed{0, 0};
+            if constexpr (!decltype(in_band)::value) {
+                allowed = band.row(x.clamped(i0 + row));
             }
-            *reinterpret_cast<Bundle<T, 4>*>(prices + row * kWidth + 32 * h + 4 * column) = some;
+            DTW_UNROLL
+            for (int h = 0; h < K; ++h) {
+                Bundle<T, 4> some;
+                DTW_UNROLL
+                for (int k = 0; k < 4; ++k) {
+                    some.v[k] = r.price(r.norm.done(sum[q][4 * h + k]), T(0), none, none, T(1));
+                    if constexpr (!decltype(in_band)::value) {
+                        const uint32_t j = j0 + 32 * h + 4 * column + k;
+                        some.v[k] = j >= allowed.start && j < allowed.end ? some.v[k] : r.forbidden();
+                    }
+                }
+                *reinterpret_cast<Bundle<T, 4>*>(prices + row * kWidth + 32 * h + 4 * column) = some;
+            }
         }
+    };
+    if (masks) {
+        write(std::false_type{});
+    } else {
+        write(std::true_type{});
     }
 }
 
