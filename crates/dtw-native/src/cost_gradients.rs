@@ -60,7 +60,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             from: [0, 0],
             matrices: Some(Matrices::new(&costs, gradient)),
         };
-        self.soft_in_place([x, y], place, 0)
+        self.soft_in_place([x, y], None, place, 0)
     }
 }
 

@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{
-    Error, Gradients, Measure, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, Task, bail_invalid,
-};
+use dtw_core::{Error, Gradients, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, bail_invalid};
 use dtw_kernels::params::{self, TILE};
 use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, tiles};
 
@@ -109,62 +107,21 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         Ok(expected)
     }
 
-    /// Values and gradients of zipped pairs, of series and results on the device: Soft-DTW.
-    ///
-    /// As [`NativePlan::distances_on_device`], this returns when the work is on the queue. Series are read where they
-    /// are; beside them it takes the edges of the tiles, n · m / 16 numbers for each pair under way.
-    ///
-    /// # Errors
-    /// As [`NativePlan::distances_on_device`] and [`dtw_core::Plan::gradients`]; [`Error::Unsupported`] for
-    /// divergences, and for series with strides or in another format than the plan's.
-    ///
-    /// # Safety
-    /// The addresses are memory of the machine's device with room for what the layouts say.
-    pub unsafe fn gradients_on_device(
-        &mut self,
-        x: DeviceBatch<'_>,
-        y: DeviceBatch<'_>,
-        out: DeviceGradients,
-    ) -> Result<()> {
-        self.problem.admits(Task::Gradients)?;
-        if self.problem.pairing() != Pairing::Zipped {
-            bail_invalid!("gradients are of zipped pairs: plan for Pairing::Zipped");
-        }
-        self.check_layouts(&x, &y)?;
-        let what = match self.problem.spec().measure {
-            Measure::SoftDtw { .. } if x.strided.is_none() && y.strided.is_none() => "",
-            Measure::SoftDtw { .. } => "series with strides or in another format: copy them first",
-            _ => "soft_dtw_divergence: pass host memory to `gradients`",
-        };
-        if !what.is_empty() {
-            return Err(self.unsupported(format!("gradients on device memory of {what}")));
-        }
-        if x.layout.count() == 0 {
-            return Ok(());
-        }
-        self.engine.sweeper.begin();
-        let (order_x, order_y) = (x.order(0), y.order(0));
-        // Values whose digits are in doubt come from sweeps of their own.
-        let (mut values, mut taken) = (out.distances, 0);
-        if self.soft_before(&order_x, &order_y)?.is_some() {
-            // SAFETY: as the caller promises.
-            unsafe { self.distances_on_device(x, y, out.distances) }?;
-            (values, taken) = (0, self.engine.bytes() as u64);
-        }
-        let from = [x.values, y.values];
-        self.soft_in_place([x, y], InPlace { values, out, from, matrices: None }, taken)
-    }
-
-    /// Sweeps pairs whose results have their place on the device; `taken` bytes of the memory limit are in use.
+    /// Sweeps pairs whose results have their place on the device; `taken` bytes of the memory limit are in use. `own`:
+    /// the pairs are the series of this side with themselves.
     pub(crate) fn soft_in_place(
         &mut self,
         [x, y]: [DeviceBatch<'_>; 2],
+        own: Option<usize>,
         place: InPlace,
         taken: u64,
     ) -> Result<()> {
         let (order_x, order_y) = (x.order(0), y.order(0));
         let budget = Budget::of(self.problem.memory_limit_bytes()).in_place();
-        let [layout_x, layout_y] = &mut self.resident;
+        let [layout_x, layout_y] = match own {
+            None => &mut self.resident,
+            Some(side) => &mut self.together.layouts[side],
+        };
         let sources = [Source::Device(x, layout_x), Source::Device(y, layout_y)];
         let kernels = kernels_of::<T, M>(&self.engine.machine, self.functor.key, x.channels)?;
         let mut pairs = Pairs {

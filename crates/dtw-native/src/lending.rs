@@ -192,7 +192,9 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         let known = self.measured[task as usize].as_ref()?;
         let is_same = known.layouts[0].is(&x.layout)
             && known.layouts[1].is(&y.layout)
-            && known.has_times == (x.times != 0);
+            && known.has_times == (x.times != 0)
+            // Gradients copy series that are not packed.
+            && (!matches!(task, Task::Gradients) || known.strided == [x.strided, y.strided]);
         is_same.then_some(known.bytes)
     }
 
@@ -214,6 +216,7 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         self.measured[task as usize] = Some(Measured {
             layouts: [KnownLayout::of(&x.layout), KnownLayout::of(&y.layout)],
             has_times: x.times != 0,
+            strided: [x.strided, y.strided],
             bytes,
         });
         Ok(bytes)

@@ -11,6 +11,7 @@
 //! | `lending` | the same with the caller's scratch, on a queue of the caller's |
 //! | `resident` | calls whose series and results stay on the device |
 //! | `cost_gradients` | the same of matrices of costs that stay on the device |
+//! | `resident_gradients`, `packing` | gradients of such calls; packed copies of series that lie otherwise |
 //! | `gradients`, `differentiate` | values and gradients of Soft-DTW; their two launches |
 //! | `terms`, `together` | their results, where several sweeps make them together; what the device is told for it |
 //! | `state` | what a plan keeps between calls |
@@ -46,9 +47,11 @@ mod layout;
 mod lending;
 mod lent;
 mod machine;
+mod packing;
 mod paths;
 mod plan;
 mod resident;
+mod resident_gradients;
 mod scratch;
 mod search;
 mod side;

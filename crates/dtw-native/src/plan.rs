@@ -20,8 +20,11 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
 
     fn scratch_bytes(&self) -> u64 {
         let resident: usize = self.resident.iter().map(Layout::bytes).sum();
-        let others =
-            self.searcher.bytes() + self.tracer.bytes() + self.differentiator.bytes() + self.together.bytes();
+        let others = self.searcher.bytes()
+            + self.tracer.bytes()
+            + self.differentiator.bytes()
+            + self.together.bytes()
+            + self.packer.bytes();
         (self.engine.bytes() + others + resident + self.passes.bytes()) as u64
     }
 

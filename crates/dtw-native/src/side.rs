@@ -99,6 +99,11 @@ fn prepare_strided_kernel<T: Number>() -> &'static Kernel {
     catalog::other(Pass::PrepareStrided, "", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }
 
+/// Prepares series of any format and strides.
+pub(crate) fn launch_prepare_strided<T: Number, M: Machine>(machine: &M, p: &params::Prepare) -> Result<()> {
+    machine.launch(prepare_strided_kernel::<T>(), p.bytes(), prepare_blocks(p))
+}
+
 /// Raw series on their way to the device; shared by both sides.
 #[derive(Debug)]
 pub(crate) struct Staging<T, M: Machine> {

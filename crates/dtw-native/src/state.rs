@@ -7,12 +7,13 @@ use dtw_plan::Banding;
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::device_batch::KnownLayout;
+use crate::device_batch::{KnownLayout, Strided};
 use crate::differentiate::Differentiator;
 use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
 use crate::hits::Searcher;
 use crate::layout::Layout;
+use crate::packing::Packer;
 use crate::together::Together;
 use crate::trace::Tracer;
 
@@ -33,6 +34,7 @@ pub struct NativePlan<T: Number, M: Machine> {
     /// What several passes give together.
     pub(crate) passes: PassResults<T>,
     pub(crate) together: Together<M>,
+    pub(crate) packer: Packer<M>,
     /// What the last call on lent memory takes, of each task there.
     pub(crate) measured: [Option<Measured>; 4],
 }
@@ -42,6 +44,7 @@ pub struct NativePlan<T: Number, M: Machine> {
 pub(crate) struct Measured {
     pub(crate) layouts: [KnownLayout; 2],
     pub(crate) has_times: bool,
+    pub(crate) strided: [Option<Strided>; 2],
     pub(crate) bytes: usize,
 }
 
@@ -84,6 +87,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             observer: Watch(Arc::new(Unobserved)),
             passes: PassResults::default(),
             together: Together::default(),
+            packer: Packer::default(),
             measured: [const { None }; 4],
         })
     }

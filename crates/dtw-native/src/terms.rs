@@ -5,16 +5,15 @@
 //! the digits of their excess; a second sweep computes the excess of the others.
 
 use dtw_core::{Measure, Pairing, Result};
-use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Pass, catalog};
+use dtw_kernels::params;
 use dtw_plan::{Fetch, Order, Pairs, Rect, Rows, each_tile};
 
 use crate::device_batch::DeviceBatch;
 use crate::engine::{Distances, Source};
 use crate::functor::Functor;
-use crate::side::{Preparation, blocks_for};
+use crate::side::Preparation;
 use crate::state::NativePlan;
-use crate::together::Together;
+use crate::together::{Together, launch_settle};
 use crate::{Machine, Number};
 
 /// Slots of a tile's excess, or of a channel's results, and of its values.
@@ -129,25 +128,22 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             place: None,
         };
         let plain = self.functor;
-        let kernel = catalog::other(Pass::Settle, "settle", T::DTYPE.name(), false);
-        let kernel = kernel.expect("permutations.toml lists it");
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            let blocks = blocks_for((tile.outputs() as u64).div_ceil(32));
             let mut p = placed(settle, tile);
             let Some(excess) = excess else {
                 device.sweep(pairs, tile, FIRST)?;
                 p.first = device.engine.slot(FIRST);
-                return machine.launch(kernel, p.bytes(), blocks);
+                return launch_settle::<T, M>(&machine, &p);
             };
             (device.functor, device.only_missing) = (plain, false);
             device.sweep(pairs, tile, SECOND)?;
             p.second = device.engine.slot(SECOND);
             let first = device.engine.reserve_slot(FIRST, tile)?;
-            machine.launch(kernel, params::Settle { out: first, ..p }.bytes(), blocks)?;
+            launch_settle::<T, M>(&machine, &params::Settle { out: first, ..p })?;
             (device.functor, device.only_missing) = (excess, true);
             device.sweep(pairs, tile, FIRST)?;
             (p.first, p.least) = (first, 0);
-            machine.launch(kernel, p.bytes(), blocks)
+            launch_settle::<T, M>(&machine, &p)
         })
     }
 }

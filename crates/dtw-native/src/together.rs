@@ -3,16 +3,27 @@
 use std::collections::BTreeMap;
 
 use dtw_core::{Band, Pairing, PathCounts, Result};
-use dtw_kernels::params;
+use dtw_kernels::params::{self, Params};
+use dtw_kernels::{Pass, catalog};
 use dtw_plan::Order;
 
 use crate::Machine;
+use crate::bytes::Number;
 use crate::layout::Layout;
 use crate::scratch::Region;
+use crate::side::blocks_for;
 
 /// The least logarithm of `Z` that keeps the digits of a result: as `dtw_core::SoftResult` has it for a plain sweep.
 fn least_logarithm(n: usize, m: usize) -> f64 {
     ((n + m) as f64).sqrt()
+}
+
+/// Puts results together, or in their places.
+pub(crate) fn launch_settle<T: Number, M: Machine>(machine: &M, p: &params::Settle) -> Result<()> {
+    let kernel = catalog::other(Pass::Settle, "settle", T::DTYPE.name(), false);
+    let kernel = kernel.expect("permutations.toml lists it");
+    let results = if p.pairing == params::ZIPPED { p.rows } else { p.rows * p.columns };
+    machine.launch(kernel, p.bytes(), blocks_for(results.div_ceil(32)))
 }
 
 /// What is needed on the device; kept between calls.
@@ -20,6 +31,10 @@ fn least_logarithm(n: usize, m: usize) -> f64 {
 pub(crate) struct Together<M: Machine> {
     /// The excess of each series with itself.
     pub(crate) own: [Region<M>; 2],
+    /// Gradients of a side's series with themselves, to them as x and as y.
+    pub(crate) gradients: [Region<M>; 2],
+    nothing: Region<M>,
+    known_nothing: Vec<f64>,
     /// Where the series of x and y are when they are compared with themselves.
     pub(crate) layouts: [[Layout<M>; 2]; 2],
     /// Of x with y, x with itself, y with itself.
@@ -30,6 +45,9 @@ impl<M: Machine> Default for Together<M> {
     fn default() -> Self {
         Self {
             own: std::array::from_fn(|_| Region::default()),
+            gradients: std::array::from_fn(|_| Region::default()),
+            nothing: Region::lasting(),
+            known_nothing: Vec::new(),
             layouts: std::array::from_fn(|_| std::array::from_fn(|_| Layout::default())),
             classes: std::array::from_fn(|_| Classes::default()),
         }
@@ -38,9 +56,15 @@ impl<M: Machine> Default for Together<M> {
 
 impl<M: Machine> Together<M> {
     pub(crate) fn bytes(&self) -> usize {
-        self.own.iter().map(Region::bytes).sum::<usize>()
+        self.own.iter().chain(&self.gradients).map(Region::bytes).sum::<usize>()
+            + self.nothing.bytes()
             + self.layouts.iter().flatten().map(Layout::bytes).sum::<usize>()
             + self.classes.iter().map(Classes::bytes).sum::<usize>()
+    }
+
+    /// Tells the device that the terms of all pairs have nothing but themselves to take off.
+    pub(crate) fn tell_nothing(&mut self, machine: &M) -> Result<u64> {
+        self.nothing.keep(machine, &[0.0], &mut self.known_nothing)
     }
 }
 
