@@ -31,6 +31,8 @@ pub(crate) struct Kernel {
     pub(crate) pass: Pass,
     pub(crate) dtype: String,
     pub(crate) many: bool,
+    /// `channels` in src/catalog.rs.
+    pub(crate) count: u32,
     pub(crate) lanes: u32,
     pub(crate) columns: u32,
     pub(crate) rows: u32,
@@ -50,7 +52,10 @@ pub(crate) fn kernels(permutations: &Permutations, tuning: &Tuning) -> Result<Ve
     for row in &permutations.sweep {
         for each in combinations(permutations, &row.functors, &row.dtypes, &row.channels)? {
             for shape in &row.shapes {
-                all.push(each.sweep(row, shape, tuning)?);
+                let counts = if row.counts.is_empty() { &[0][..] } else { &row.counts };
+                for count in counts {
+                    all.push(each.sweep(row, *count, shape, tuning)?);
+                }
             }
         }
     }
@@ -190,7 +195,7 @@ fn sizes(shape: &str) -> Option<(u32, u32, u32)> {
 }
 
 impl Instance {
-    fn sweep(&self, row: &Sweeps, shape: &str, tuning: &Tuning) -> Result<Kernel> {
+    fn sweep(&self, row: &Sweeps, count: u32, shape: &str, tuning: &Tuning) -> Result<Kernel> {
         let kind = row.kind;
         let wrong = |what: &str| format!("permutations.toml: {} {} {shape}: {what}", self.key, kind.name());
         let (lanes, columns, rows) =
@@ -217,6 +222,12 @@ impl Instance {
         if kind == SweepKind::Soft && (!one || columns % 2 == 1) {
             return Err(wrong("columns are even, and points have one channel").into());
         }
+        if (kind == SweepKind::Few) != (count > 1) || (count > 1 && (one || !self.padding_safe)) {
+            return Err(wrong(
+                "few channels, and they alone, have counts above 1, of a padding-safe functor",
+            )
+            .into());
+        }
         if kind == SweepKind::Priced && (one || columns * number_bytes(&self.dtype) > 8) {
             return Err(wrong("points have several channels, and columns are 1 or 2, of doubles 1").into());
         }
@@ -225,8 +236,8 @@ impl Instance {
         }
         let band = row.band;
         let suffix = if band { "_band" } else { "" };
-        let symbol =
-            format!("dtw_{}_{}_{}_{}_{shape}{suffix}", self.key, kind.name(), self.dtype, self.channels);
+        let channels = if count > 0 { count.to_string() } else { self.channels.clone() };
+        let symbol = format!("dtw_{}_{}_{}_{channels}_{shape}{suffix}", self.key, kind.name(), self.dtype);
         let functor = self.untimed.as_ref().filter(|_| is_fast).unwrap_or(&self.functor);
         let blocks = tuning.least_blocks(columns);
         // `PriceMemory` of four warps: twice 32 rows of prices, 16 bytes of each of the points of 32 rows and of the
@@ -242,11 +253,13 @@ impl Instance {
             SweepKind::Narrow => format!("{lanes}, {columns}, {rows}, {blocks}"),
             SweepKind::Wide => format!("{columns}, {rows}, {blocks}"),
             SweepKind::Diagonal | SweepKind::Soft => format!("{lanes}, {columns}"),
+            SweepKind::Few => format!("{count}, {lanes}, {columns}, {blocks}"),
             SweepKind::Priced => format!("{columns}, {PRICED_BLOCKS}, {shared_bytes}"),
             SweepKind::Block => format!("{columns}, {blocks}"),
         };
         let source = format!("DTW_{}({symbol}, ({functor}), {arguments})", kind.name().to_uppercase());
         Ok(Kernel {
+            count,
             lanes,
             columns,
             rows,
@@ -292,6 +305,7 @@ impl Instance {
             pass,
             dtype: self.dtype.clone(),
             many: self.channels == "many",
+            count: 0,
             lanes: 0,
             columns: 0,
             rows: 1,
@@ -329,6 +343,7 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         pass: Pass::Other(pass),
         dtype: dtype.to_owned(),
         many: false,
+        count: 0,
         lanes: 0,
         columns: 0,
         rows: 1,

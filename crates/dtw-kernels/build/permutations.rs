@@ -84,6 +84,9 @@ pub(crate) struct Sweeps {
     pub(crate) dtypes: Vec<String>,
     #[serde(default = "all_channels")]
     pub(crate) channels: Vec<String>,
+    /// Numbers of channels that have kernels of their own, for kinds of a few channels.
+    #[serde(default)]
+    pub(crate) counts: Vec<u32>,
     pub(crate) shapes: Vec<String>,
     /// Whether bands are honoured.
     #[serde(default)]

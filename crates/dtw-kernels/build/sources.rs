@@ -41,7 +41,7 @@ pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<
     for kernel in kernels {
         let channels = if kernel.many { "many" } else { "one" };
         let stem = match kernel.pass {
-            Pass::Sweep(kind @ (SweepKind::Block | SweepKind::Soft | SweepKind::Priced)) => {
+            Pass::Sweep(kind @ (SweepKind::Block | SweepKind::Soft | SweepKind::Few | SweepKind::Priced)) => {
                 format!("{}_{}_{}_{channels}", kernel.key, kind.name(), kernel.dtype)
             }
             Pass::Sweep(_) => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
@@ -88,11 +88,13 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
     }
     let is_of_blocks = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Block);
     let is_priced = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Priced);
+    let has_few = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Few);
     let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
     let settles = |kernel: &&Kernel| kernel.pass == Pass::Other("Settle");
     let macros = match kernels {
         kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
         kernels if kernels.iter().any(is_priced) => PRICED,
+        kernels if kernels.iter().any(has_few) => FEW,
         kernels if kernels.iter().any(is_of_tiles) => TILES,
         kernels if kernels.iter().any(settles) => SETTLE,
         _ => "kernels.cuh",
@@ -111,6 +113,9 @@ const BLOCKS: &str = "sweeps/block.cuh";
 
 /// The header of the kernels of priced strips, which no others include.
 const PRICED: &str = "sweeps/priced.cuh";
+
+/// The header of the kernels of a few channels, which no others include.
+const FEW: &str = "sweeps/few.cuh";
 
 /// The header of the kernels that sweep in tiles.
 const TILES: &str = "tiles/soft.cuh";

@@ -16,12 +16,13 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
             }
             let _ = writeln!(
                 text,
-                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, lanes: {}, columns: {}, rows: {}, band: {}, \
+                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, channels: {}, lanes: {}, columns: {}, rows: {}, band: {}, \
                  untimed: {}, no_spills: {}, shared_bytes: {}, symbol: {:?}, unit: {:?} }},",
                 kernel.key,
                 kernel.pass.variant(),
                 kernel.dtype,
                 kernel.many,
+                kernel.count,
                 kernel.lanes,
                 kernel.columns,
                 kernel.rows,

@@ -57,6 +57,8 @@ pub struct Kernel {
     pub dtype: &'static str,
     /// Whether points have several channels; false for other kernels than sweeps and traces.
     pub many: bool,
+    /// Sweeps: the number of channels that it is for; 0: any that `many` says.
+    pub channels: u32,
     /// Sweeps: lanes that share a pair.
     pub lanes: u32,
     /// Sweeps: columns in each lane's registers.

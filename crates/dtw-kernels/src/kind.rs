@@ -22,6 +22,8 @@ pub enum SweepKind {
     Diagonal,
     /// Sums over all paths in one strip: the cells of a lane share an exponent. It gives up pairs that need more.
     Soft,
+    /// One strip, a few channels, no band: as narrow sweeps, with all channels of a lane's columns in registers.
+    Few,
     /// Strips of pairs of several channels, with any band: the lanes of a warp price a tile of cells together, then
     /// sweep it.
     Priced,
@@ -31,13 +33,14 @@ pub enum SweepKind {
 
 impl SweepKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::General,
         Self::Strips,
         Self::Narrow,
         Self::Wide,
         Self::Diagonal,
         Self::Soft,
+        Self::Few,
         Self::Priced,
         Self::Block,
     ];
@@ -52,6 +55,7 @@ impl SweepKind {
             Self::Wide => "wide",
             Self::Diagonal => "diagonal",
             Self::Soft => "soft",
+            Self::Few => "few",
             Self::Priced => "priced",
             Self::Block => "block",
         }
@@ -77,6 +81,7 @@ impl SweepKind {
         match self {
             Self::General | Self::Wide | Self::Diagonal | Self::Priced => Some(Self::Strips),
             Self::Narrow | Self::Soft => Some(Self::General),
+            Self::Few => Some(Self::Priced),
             Self::Strips | Self::Block => None,
         }
     }

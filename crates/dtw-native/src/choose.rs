@@ -107,6 +107,7 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
     };
     is_asked_for
         && holds_all
+        && (kernel.channels == 0 || kernel.channels as usize == demand.channels)
         && (kernel.band || !demand.band)
         && (demand.untimed || !kernel.untimed)
         && ((kind.has_strips() && kind != SweepKind::Priced) || !demand.keeps_edges)
@@ -222,6 +223,22 @@ mod tests {
             let width = choice.kernel.width() as usize;
             assert!(choice.kernel.is(SweepKind::Narrow) && width >= m, "{m}: {choice:?}");
             assert!(width <= m + m / 2 + 16, "{m}: {choice:?}");
+        }
+    }
+
+    #[test]
+    fn several_channels_go_to_kernels_for_them() {
+        for channels in [2, 3, 4, 5, 16, 64] {
+            for m in [60, 128, 200, 512, 1000, 2048] {
+                let full = Demand { channels, ..demand(m, m, 1_000_000) };
+                let choice = choose(&full, &H200, |_| true).unwrap();
+                let is_few = channels <= 4 && m <= 1024;
+                assert_eq!(choice.kernel.is(SweepKind::Few), is_few, "{channels} {m}: {choice:?}");
+                assert!(is_few || choice.kernel.is(SweepKind::Priced), "{channels} {m}: {choice:?}");
+                let banded = Demand { band: true, row_cells: m / 5, ..full };
+                let choice = choose(&banded, &H200, |_| true).unwrap();
+                assert!(choice.kernel.is(SweepKind::Priced), "{channels} {m}: {choice:?}");
+            }
         }
     }
 

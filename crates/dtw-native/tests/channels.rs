@@ -1,6 +1,7 @@
-//! Priced strips, whichever the planner would choose: the same bits as strips that read points for each cell, and as a
-//! plain loop where sums are exact. Lengths at the edges of tiles and strips, bands that leave tiles out, channels at
-//! the edges of what is read at once, several pairs of different lengths, strips in one warp or in many.
+//! Priced strips and sweeps of a few channels, whichever the planner would choose: the same bits as strips that read
+//! points for each cell, and as a plain loop where sums are exact. Lengths at the edges of tiles and strips, bands that
+//! leave tiles out, channels at the edges of what is read at once, several pairs of different lengths, strips in one
+//! warp or in many.
 #![cfg(feature = "host")]
 
 use dtw_core::Scalar;
@@ -151,7 +152,8 @@ fn check_bits(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band) {
     };
     let expected = run(plain(kernel), false);
     assert!(expected.iter().all(|value| value.is_finite()), "{expected:?}");
-    for spread in [false, true] {
+    let spreads: &[bool] = if kernel.has_strips() { &[false, true] } else { &[false] };
+    for spread in spreads.iter().copied() {
         let got = run(kernel, spread);
         let what = format!(
             "{} {}x{} D = {} {band:?} spread {spread}",
@@ -184,6 +186,22 @@ fn lengths_at_the_edges_of_tiles_and_strips() {
 }
 
 #[test]
+fn few_channels_in_every_shape() {
+    let mut checked = 0;
+    for kernel in of_kind(SweepKind::Few) {
+        let (k, width, channels) =
+            (kernel.columns as usize, kernel.width() as usize, kernel.channels as usize);
+        for (q, m) in [1, 2, k, k + 1, 5 * k + 3, width / 2 + 1, width - 1, width].into_iter().enumerate() {
+            for n in [1 + q, 40 + q] {
+                check_bits(kernel, &noisy(n, channels, 7), &noisy(m, channels, 8), Band::Full);
+            }
+        }
+        checked += 1;
+    }
+    assert!(checked > 2, "{checked} kernels");
+}
+
+#[test]
 fn channels_at_the_edges_of_what_is_read_at_once() {
     for kernel in of_kind(SweepKind::Priced).filter(|kernel| kernel.key == "dtw") {
         for channels in [2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65] {
@@ -208,8 +226,13 @@ fn bands_that_leave_tiles_out() {
 /// A series and itself, with an offset that takes most digits: the distance is exactly 0.
 #[test]
 fn a_series_is_at_no_distance_from_itself() {
-    for kernel in of_kind(SweepKind::Priced) {
-        for channels in [2, 17, 64] {
+    for kernel in of_kind(SweepKind::Priced).chain(of_kind(SweepKind::Few)) {
+        for channels in [2, 3, 4, 17, 64] {
+            if kernel.width() < 100 && !kernel.has_strips()
+                || ![0, channels].contains(&(kernel.channels as usize))
+            {
+                continue;
+            }
             let with_offset = |k, count| noise(count, 40 + k as u64).iter().map(|v| v + 1e3).collect();
             let batch = Batch::new(100, channels, with_offset);
             let got = match kernel.dtype {
