@@ -172,19 +172,25 @@ class Twed(Measure):
 
 
 class SoftDtw(Measure):
-    """Soft-DTW: DTW with a smooth minimum and squared Euclidean cost. It may be negative. Cuturi &
-    Blondel 2017, arXiv 1703.01541.
+    """Soft-DTW: DTW with a smooth minimum. It may be negative. Cuturi & Blondel 2017, arXiv
+    1703.01541.
 
     Has gradients.
 
     gamma: Smoothing, in units of the cost, > 0.
+    cost: Cost of matching two points: "squared_euclidean", "euclidean", "manhattan".
     """
 
     __slots__ = ()
     key = "soft_dtw"
 
-    def __init__(self, *, gamma: float = 1.0) -> None:
-        self._set(gamma=gamma)
+    def __init__(
+        self,
+        *,
+        gamma: float = 1.0,
+        cost: Literal["squared_euclidean", "euclidean", "manhattan"] = "squared_euclidean",
+    ) -> None:
+        self._set(gamma=gamma, cost=cost)
 
 
 class SoftDtwDivergence(Measure):
@@ -194,13 +200,19 @@ class SoftDtwDivergence(Measure):
     Has gradients.
 
     gamma: Smoothing, in units of the cost, > 0.
+    cost: Cost of matching two points: "squared_euclidean", "euclidean", "manhattan".
     """
 
     __slots__ = ()
     key = "soft_dtw_divergence"
 
-    def __init__(self, *, gamma: float = 1.0) -> None:
-        self._set(gamma=gamma)
+    def __init__(
+        self,
+        *,
+        gamma: float = 1.0,
+        cost: Literal["squared_euclidean", "euclidean", "manhattan"] = "squared_euclidean",
+    ) -> None:
+        self._set(gamma=gamma, cost=cost)
 
 
 class LogGak(Measure):

@@ -40,6 +40,12 @@ pub fn f32_floor(steps: f64) -> f64 {
     f64::from(f32::EPSILON) * (F32_ULPS + F32_ULPS_PER_ROOT_STEP * steps.sqrt())
 }
 
+/// [`f32_floor`] for a value judged by its excess alone: at every step the sum of weights is multiplied by a weight,
+/// and both are rounded, while what the costs add to it may be small.
+pub fn f32_floor_of_excess(steps: f64) -> f64 {
+    f32_floor(4.0 * steps)
+}
+
 /// The size of what is added up to reach `truth` on this pair.
 ///
 /// # Errors
@@ -52,9 +58,9 @@ pub fn scale(spec: &Spec, pair: &Pair<f64>, truth: f64) -> Result<f64, OracleErr
     };
     let (n, m) = (pair.x.len(), pair.y.len());
     Ok(match spec.measure {
-        Measure::SoftDtw { gamma } => truth.abs() + gamma * soft(n, m)?,
-        Measure::SoftDtwDivergence { gamma } => {
-            let soft_dtw = Spec::soft_dtw(gamma).with_band(spec.band.clone());
+        Measure::SoftDtw { gamma, .. } => truth.abs() + gamma * soft(n, m)?,
+        Measure::SoftDtwDivergence { gamma, cost } => {
+            let soft_dtw = Spec { measure: Measure::SoftDtw { gamma, cost }, ..spec.clone() };
             let mut sum = 0.0;
             for (a, b) in [(&pair.x, &pair.y), (&pair.x, &pair.x), (&pair.y, &pair.y)] {
                 let pair = Pair::new(a.clone(), b.clone());
@@ -89,9 +95,9 @@ pub fn of_weights<T: Element>(spec: &Spec, pair: &Pair<f64>, weight_error: f64) 
     }
     let cells = (pair.x.len() + pair.y.len() - 1) as f64;
     match spec.measure {
-        Measure::SoftDtw { gamma } => weight_error * gamma * cells,
+        Measure::SoftDtw { gamma, .. } => weight_error * gamma * cells,
         // Of x with y, and half of each with itself.
-        Measure::SoftDtwDivergence { gamma } => weight_error * gamma * 2.0 * cells,
+        Measure::SoftDtwDivergence { gamma, .. } => weight_error * gamma * 2.0 * cells,
         _ => 0.0,
     }
 }

@@ -205,6 +205,18 @@ impl Measure {
     /// DTW with squared Euclidean cost.
     pub const DTW: Self = Self::Dtw { cost: LocalCost::SquaredEuclidean };
 
+    /// Soft-DTW with squared Euclidean cost.
+    #[must_use]
+    pub const fn soft_dtw(gamma: f64) -> Self {
+        Self::SoftDtw { gamma, cost: LocalCost::SquaredEuclidean }
+    }
+
+    /// The divergence of [`Measure::soft_dtw`].
+    #[must_use]
+    pub const fn soft_dtw_divergence(gamma: f64) -> Self {
+        Self::SoftDtwDivergence { gamma, cost: LocalCost::SquaredEuclidean }
+    }
+
     /// The measure's key, as in the documentation, on the command line and in golden files.
     pub const fn key(&self) -> &'static str {
         self.kind().key
@@ -294,9 +306,9 @@ impl Spec {
     pub const fn subsequence_dtw(cost: LocalCost) -> Self {
         Self { measure: Measure::Dtw { cost }, band: Band::Full, anchor: Anchor::Subsequence }
     }
-    /// Soft-DTW, full grid.
+    /// Soft-DTW of squared Euclidean cost, full grid.
     pub const fn soft_dtw(gamma: f64) -> Self {
-        Self::new(Measure::SoftDtw { gamma })
+        Self::new(Measure::soft_dtw(gamma))
     }
     /// The same with this band.
     #[must_use]

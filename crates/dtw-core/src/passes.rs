@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(passes(msm, Pairing::Cross, 1), [plain]);
         let channel = |k| (Pairing::Cross, Sides::Both, Some(k), k > 0);
         assert_eq!(passes(msm, Pairing::Cross, 3), [channel(0), channel(1), channel(2)]);
-        let divergence = Measure::SoftDtwDivergence { gamma: 1.0 };
+        let divergence = Measure::soft_dtw_divergence(1.0);
         let own = |sides| (Pairing::Zipped, sides, None, false);
         assert_eq!(passes(divergence, Pairing::Cross, 2), [plain, own(Sides::OwnX), own(Sides::OwnY)]);
         let symmetric = (Pairing::SelfSymmetric, Sides::Both, None, false);

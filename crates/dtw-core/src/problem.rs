@@ -261,7 +261,7 @@ impl Problem {
     /// [`Error::Invalid`] naming the parameter.
     pub fn check_precision<T: Scalar>(&self) -> Result<()> {
         let (name, value, rate) = match self.spec.measure {
-            Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
+            Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => {
                 ("gamma", gamma, 1.0 / gamma)
             }
             Measure::LogGak { sigma } => ("sigma", sigma, 1.0 / (2.0 * sigma * sigma)),

@@ -9,6 +9,7 @@
 //! The sweep knows no measure and the measure knows no sweep. Each file below holds one measure under its formula;
 //! the same names recur in every other language a backend is written in.
 
+pub mod cost;
 pub mod excess;
 mod point;
 mod scaled;

@@ -35,8 +35,8 @@ impl SoftResult {
     /// For a measure that sums over all paths. A divergence is made of excesses.
     pub const fn of(measure: &Measure) -> Option<Self> {
         match *measure {
-            Measure::SoftDtw { gamma } => Some(Self { unit: gamma, wants_excess: false }),
-            Measure::SoftDtwDivergence { gamma } => Some(Self { unit: gamma, wants_excess: true }),
+            Measure::SoftDtw { gamma, .. } => Some(Self { unit: gamma, wants_excess: false }),
+            Measure::SoftDtwDivergence { gamma, .. } => Some(Self { unit: gamma, wants_excess: true }),
             Measure::LogGak { .. } => Some(Self { unit: -1.0, wants_excess: false }),
             _ => None,
         }

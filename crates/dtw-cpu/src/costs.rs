@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{Anchor, Band, ColumnRanges, Error, Measure, Observer, Result, Scalar, Spec, bail_invalid};
+use dtw_core::{Anchor, Band, ColumnRanges, Error, Observer, Result, Scalar, Spec, bail_invalid};
 use rayon::prelude::*;
 
 use crate::CpuBackend;
@@ -103,7 +103,7 @@ impl CpuBackend {
         expected: Option<&mut [T]>,
         observer: &dyn Observer,
     ) -> Result<()> {
-        Spec::new(Measure::SoftDtw { gamma }).with_band(band.clone()).check()?;
+        Spec::soft_dtw(gamma).with_band(band.clone()).check()?;
         let [pairs, n, m] = costs.shape;
         if values.len() != pairs {
             bail_invalid!("values needs {pairs} values, got a slice of {}", values.len());

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use dtw_core::recurrence::cost::{Euclidean, Manhattan, SquaredEuclidean};
 use dtw_core::recurrence::{One, SoftDtw};
 use dtw_core::{
-    Error, Gradients, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
+    Error, Gradients, LocalCost, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
     SoftResult, Spec, Uncounted, bail_invalid,
 };
 use rayon::prelude::*;
 
 use crate::gradient::{Batch, GradientScratch, gradients};
 use crate::gradient_single::{Cut, Single};
-use crate::gradient_strip::ROWS;
+use crate::gradient_strip::{ROWS, Smooth};
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, callers, own};
@@ -223,66 +224,101 @@ fn differentiate<V: Register>(
     expected: Option<&mut [V::Scalar]>,
     observer: &dyn Observer,
 ) -> Result<Vec<(f64, u64)>> {
-    let (Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma }) = spec.measure else {
+    let (Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost }) = spec.measure else {
         unreachable!("callers check the measure");
     };
-    let ends: Vec<_> = x.iter().zip(y).map(|(x, y)| (x.len(), y.len())).collect();
-    let (mut distinct, mut of_lane) = (vec![], vec![]);
-    for (lane, (n, m)) in ends.iter().enumerate() {
-        if lane == 0 || ends[lane - 1] != (*n, *m) {
-            distinct.push(spec.band.ranges(*n, *m, spec.anchor)?);
+    let lanes = Lanes { token, spec, gamma, x, y };
+    match cost {
+        LocalCost::SquaredEuclidean => lanes.differentiate::<SquaredEuclidean>(scratch, expected, observer),
+        // For one channel the Euclidean cost is the Manhattan cost.
+        LocalCost::Euclidean if x[0].channels > 1 => {
+            lanes.differentiate::<Euclidean>(scratch, expected, observer)
         }
-        of_lane.push(distinct.len() - 1);
-    }
-    let ranges: Vec<_> = of_lane.into_iter().map(|k| &distinct[k]).collect();
-    let n = ends.iter().map(|e| e.0).max().unwrap_or(0);
-    let m = ends.iter().map(|e| e.1).max().unwrap_or(0);
-    let mut values: Vec<_> = ranges.iter().map(|ranges| (0.0, ranges.cells())).collect();
-    let Scratch { x: side_x, y: side_y, gradient, single_gradient, .. } = scratch;
-
-    // One by one, with tiles in the lanes, if that is cheaper than side by side. It is not where the lanes are full.
-    let together = values.iter().map(|(_, cells)| *cells as usize).max().unwrap_or(0);
-    let all: usize = values.iter().map(|(_, cells)| *cells as usize).sum();
-    let has_idle_lanes = all < together * V::LANES;
-    let cuts: Vec<_> =
-        ranges.iter().filter(|_| has_idle_lanes).map(|ranges| Cut::best(ranges, V::LANES)).collect();
-    if has_idle_lanes && cuts.iter().map(|cut| cut.cost).sum::<usize>() < together {
-        let mut expected = expected;
-        for (lane, (x, y)) in x.iter().zip(y).enumerate() {
-            let mut value = None;
-            V::compiled(
-                token,
-                #[inline(always)]
-                || {
-                    let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma);
-                    let (ranges, cut) = (ranges[lane], cuts[lane]);
-                    let single = Single { soft: &soft, token, x: *x, y: *y, ranges, cut };
-                    value = single.gradients(single_gradient, expected.take(), observer);
-                },
-            );
-            values[lane].0 = value.ok_or(Error::Cancelled)?;
-            let gradients = (&single_gradient.grad_x[..], &single_gradient.grad_y[..]);
-            gradient.put(lane, token, x.channels, gradients);
+        LocalCost::Euclidean | LocalCost::Manhattan => {
+            lanes.differentiate::<Manhattan>(scratch, expected, observer)
         }
-        return Ok(values);
     }
+}
 
-    let mut is_done = false;
-    V::compiled(
-        token,
-        #[inline(always)]
-        || {
-            side_x.fill(token, x, n, ROWS);
-            side_y.fill(token, y, m, 0);
-            let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma);
-            let batch = Batch { x: side_x, y: side_y, ends: &ends, ranges: &ranges };
-            let value = |lane: usize, value: f64| values[lane].0 = value;
-            if x[0].channels == 1 {
-                is_done = gradients::<V, One<V>>(&soft, token, &batch, gradient, value, expected, observer);
-            } else {
-                is_done = gradients::<V, &[V]>(&soft, token, &batch, gradient, value, expected, observer);
+/// One register-full of pairs.
+#[derive(Clone, Copy)]
+struct Lanes<'a, V: Register> {
+    token: V::Token,
+    spec: &'a Spec,
+    gamma: f64,
+    x: &'a [Series<'a, V::Scalar>],
+    y: &'a [Series<'a, V::Scalar>],
+}
+
+impl<V: Register> Lanes<'_, V> {
+    /// [`differentiate`] for a local cost.
+    fn differentiate<C: Smooth<V>>(
+        self,
+        scratch: &mut Scratch<V>,
+        expected: Option<&mut [V::Scalar]>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<(f64, u64)>> {
+        let Self { token, spec, gamma, x, y } = self;
+        let ends: Vec<_> = x.iter().zip(y).map(|(x, y)| (x.len(), y.len())).collect();
+        let (mut distinct, mut of_lane) = (vec![], vec![]);
+        for (lane, (n, m)) in ends.iter().enumerate() {
+            if lane == 0 || ends[lane - 1] != (*n, *m) {
+                distinct.push(spec.band.ranges(*n, *m, spec.anchor)?);
             }
-        },
-    );
-    if is_done { Ok(values) } else { Err(Error::Cancelled) }
+            of_lane.push(distinct.len() - 1);
+        }
+        let ranges: Vec<_> = of_lane.into_iter().map(|k| &distinct[k]).collect();
+        let n = ends.iter().map(|e| e.0).max().unwrap_or(0);
+        let m = ends.iter().map(|e| e.1).max().unwrap_or(0);
+        let mut values: Vec<_> = ranges.iter().map(|ranges| (0.0, ranges.cells())).collect();
+        let Scratch { x: side_x, y: side_y, gradient, single_gradient, .. } = scratch;
+
+        // One by one, with tiles in the lanes, if that is cheaper than side by side. It is not where lanes are full.
+        let together = values.iter().map(|(_, cells)| *cells as usize).max().unwrap_or(0);
+        let all: usize = values.iter().map(|(_, cells)| *cells as usize).sum();
+        let has_idle_lanes = all < together * V::LANES;
+        let cuts: Vec<_> =
+            ranges.iter().filter(|_| has_idle_lanes).map(|ranges| Cut::best(ranges, V::LANES)).collect();
+        if has_idle_lanes && cuts.iter().map(|cut| cut.cost).sum::<usize>() < together {
+            let mut expected = expected;
+            for (lane, (x, y)) in x.iter().zip(y).enumerate() {
+                let mut value = None;
+                V::compiled(
+                    token,
+                    #[inline(always)]
+                    || {
+                        let soft = SoftDtw::<V, C>::new(V::splat(token, V::Scalar::ZERO), gamma);
+                        let (ranges, cut) = (ranges[lane], cuts[lane]);
+                        let single = Single { soft: &soft, token, x: *x, y: *y, ranges, cut };
+                        value = single.gradients(single_gradient, expected.take(), observer);
+                    },
+                );
+                values[lane].0 = value.ok_or(Error::Cancelled)?;
+                let gradients = (&single_gradient.grad_x[..], &single_gradient.grad_y[..]);
+                gradient.put(lane, token, x.channels, gradients);
+            }
+            return Ok(values);
+        }
+
+        let mut is_done = false;
+        V::compiled(
+            token,
+            #[inline(always)]
+            || {
+                side_x.fill(token, x, n, ROWS);
+                side_y.fill(token, y, m, 0);
+                let soft = SoftDtw::<V, C>::new(V::splat(token, V::Scalar::ZERO), gamma);
+                let batch = Batch { x: side_x, y: side_y, ends: &ends, ranges: &ranges };
+                let value = |lane: usize, value: f64| values[lane].0 = value;
+                if x[0].channels == 1 {
+                    is_done =
+                        gradients::<V, One<V>, C>(&soft, token, &batch, gradient, value, expected, observer);
+                } else {
+                    is_done =
+                        gradients::<V, &[V], C>(&soft, token, &batch, gradient, value, expected, observer);
+                }
+            },
+        );
+        if is_done { Ok(values) } else { Err(Error::Cancelled) }
+    }
 }

@@ -4,7 +4,7 @@
 //! `E(i,j) = ∂value/∂c(i,j)` is the share of all paths' weight that passes through a cell: 1 at the last cell, and each
 //! cell hands its share on to its three predecessors in proportion to their Z. No logarithm, no exponential and no
 //! difference of large numbers is met on the way back, and a share never leaves `[0, 1]`.
-//! `∂value/∂xᵢ = Σⱼ E(i,j)·2(xᵢ − yⱼ)`. Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2.
+//! `∂value/∂xᵢ = Σⱼ E(i,j)·∂c(xᵢ, yⱼ)/∂xᵢ`. Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2.
 //!
 //! The grid is cut into tiles of √n × √m cells, or somewhat more, so that what is kept of the cells of a tile stays in
 //! the processor's cache. Forward, the row above and the column before each tile are kept. Backward, tile by tile from
@@ -17,10 +17,11 @@
 
 use std::ops::Range;
 
+use dtw_core::recurrence::cost::Cost;
 use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, Observer, Scalar};
 
-use crate::gradient_strip::{Before, ROWS, Strip, Weights, hand_up, pull};
+use crate::gradient_strip::{Before, ROWS, Smooth, Strip, Weights, hand_up, pull};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
@@ -231,8 +232,8 @@ impl<V: Register> Batch<'_, '_, V> {
 /// Values of all lanes into `value(lane, value)`, gradients into the scratch, and E of the first lane, row by row, into
 /// `expected` if that is there. Returns false where the observer cancelled; it is asked before each strip of a tile.
 #[inline(always)]
-pub(crate) fn gradients<'a, V, P>(
-    soft: &SoftDtw<V>,
+pub(crate) fn gradients<'a, V, P, C>(
+    soft: &SoftDtw<V, C>,
     token: V::Token,
     batch: &Batch<'a, '_, V>,
     scratch: &mut GradientScratch<V>,
@@ -243,6 +244,7 @@ pub(crate) fn gradients<'a, V, P>(
 where
     V: Register + 'a,
     P: Stored<'a, V>,
+    C: Smooth<V> + Cost<V, P>,
 {
     let zero = V::splat(token, V::Scalar::ZERO);
     let n = batch.ends.iter().map(|e| e.0).max().unwrap_or(0);
@@ -254,32 +256,35 @@ where
     if !grid.forward::<P>(scratch, value, observer) || !grid.backward::<P>(scratch, expected, observer) {
         return false;
     }
-    let two = zero.constant(2.0);
+    let factor = zero.constant(C::FACTOR);
     for x in &mut scratch.grad_x {
-        *x = *x * two;
+        *x = *x * factor;
     }
     for y in &mut scratch.grad_y {
-        *y = zero - *y * two;
+        *y = zero - *y * factor;
     }
     true
 }
 
 /// What both passes know.
-struct Grid<'a, 'g, V> {
-    soft: &'g SoftDtw<V>,
+struct Grid<'a, 'g, V, C> {
+    soft: &'g SoftDtw<V, C>,
     batch: &'g Batch<'a, 'g, V>,
     shape: Shape,
     columns: &'g [Columns],
     zero: V,
 }
 
-impl<'a, V: Register + 'a> Grid<'a, '_, V> {
+impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
     #[inline(always)]
-    fn strip<P: Stored<'a, V>>(&self, first: usize, bounds: &[(V, V)]) -> Strip<'_, 'a, V, P> {
+    fn strip<P: Stored<'a, V>>(&self, first: usize, bounds: &[(V, V)]) -> Strip<'_, 'a, V, P, C>
+    where
+        C: Cost<V, P>,
+    {
         let Self { soft, batch, zero, .. } = *self;
         let rows = std::array::from_fn(
             #[inline(always)]
-            |r| batch.x.sample::<P, SoftDtw<V>>(&[], first + r + 1),
+            |r| batch.x.sample::<P, SoftDtw<V, C>>(&[], first + r + 1),
         );
         let bounds = std::array::from_fn(
             #[inline(always)]
@@ -292,13 +297,15 @@ impl<'a, V: Register + 'a> Grid<'a, '_, V> {
     #[inline(always)]
     fn sweep<P: Stored<'a, V>, const KEEP: bool>(
         &self,
-        strip: &Strip<'_, 'a, V, P>,
+        strip: &Strip<'_, 'a, V, P, C>,
         columns: &Columns,
         range: Range<usize>,
         edge: &mut [Scaled<V>],
         before: &mut Before<V>,
         weights: &mut [Weights<V>],
-    ) {
+    ) where
+        C: Cost<V, P>,
+    {
         if columns.all.start <= range.start && range.end <= columns.all.end {
             strip.sweep::<KEEP, false>(range.start, edge, before, weights);
         } else {
@@ -313,7 +320,10 @@ impl<'a, V: Register + 'a> Grid<'a, '_, V> {
         scratch: &mut GradientScratch<V>,
         mut value: impl FnMut(usize, f64),
         observer: &dyn Observer,
-    ) -> bool {
+    ) -> bool
+    where
+        C: Cost<V, P>,
+    {
         let GradientScratch { kept_rows, kept_columns, edge, bounds, .. } = scratch;
         let Self { shape, batch, .. } = *self;
         let nothing = Scaled::zero(self.zero);
@@ -349,14 +359,17 @@ impl<'a, V: Register + 'a> Grid<'a, '_, V> {
         true
     }
 
-    /// E and gradients, without the factors ±2, from the edges of the tiles.
+    /// E and gradients, without the constant factors, from the edges of the tiles.
     #[inline(always)]
     fn backward<P: Stored<'a, V>>(
         &self,
         scratch: &mut GradientScratch<V>,
         mut expected: Option<&mut [V::Scalar]>,
         observer: &dyn Observer,
-    ) -> bool {
+    ) -> bool
+    where
+        C: Cost<V, P>,
+    {
         let shape = self.shape;
         for block in (0..shape.blocks()).rev() {
             let rows = block * shape.height..shape.n.min((block + 1) * shape.height);
@@ -401,7 +414,10 @@ impl<'a, V: Register + 'a> Grid<'a, '_, V> {
         tile: usize,
         scratch: &mut GradientScratch<V>,
         observer: &dyn Observer,
-    ) -> bool {
+    ) -> bool
+    where
+        C: Cost<V, P>,
+    {
         let GradientScratch { kept_rows, kept_columns, tile_edge, weights, bounds, .. } = scratch;
         let shape = self.shape;
         let nothing = Scaled::zero(self.zero);
@@ -467,9 +483,9 @@ impl<'a, V: Register + 'a> Grid<'a, '_, V> {
                 // The rows above may begin earlier, and no cell of this strip will hand that on.
                 shares[columns.start - 1] = kept[0][1];
             }
-            let e = &e[columns.start - start..columns.end - start];
+            let e = &mut e[columns.start - start..columns.end - start];
             if let Some(expected) = &mut expected {
-                for (j, e) in columns.clone().zip(e) {
+                for (j, e) in columns.clone().zip(&*e) {
                     for (i, e) in (first..shape.n).zip(e) {
                         expected[i * shape.m + j] = e.lanes()[0];
                     }
@@ -477,7 +493,7 @@ impl<'a, V: Register + 'a> Grid<'a, '_, V> {
             }
             let (i, j) = ((first + 1) * channels, (columns.start + 1) * channels);
             let points = (&batch.x.points()[i..], &batch.y.points()[j..]);
-            pull(points, channels, e, &mut grad_x[i..], &mut grad_y[j..]);
+            pull::<V, C>(points, channels, e, &mut grad_x[i..], &mut grad_y[j..]);
         }
         true
     }

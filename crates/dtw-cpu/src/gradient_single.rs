@@ -11,10 +11,11 @@
 
 use std::ops::Range;
 
+use dtw_core::recurrence::cost::Cost;
 use dtw_core::recurrence::{One, Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, Observer, Scalar, Series};
 
-use crate::gradient_strip::{Before, ROWS, Strip, Weights, hand_up, pull};
+use crate::gradient_strip::{Before, ROWS, Smooth, Strip, Weights, hand_up, pull};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
@@ -32,7 +33,7 @@ pub(crate) struct SingleScratch<V: Register> {
     /// What is handed up to each column, and beside each row, as in a batch.
     shares: Vec<V::Scalar>,
     beside: Vec<[V::Scalar; 2]>,
-    /// Gradients, without the factors ±2 until the end.
+    /// Gradients, without the constant factors until the end.
     pub(crate) grad_x: Vec<V::Scalar>,
     pub(crate) grad_y: Vec<V::Scalar>,
     tiles: Tiles<V>,
@@ -160,8 +161,8 @@ impl Cut {
 }
 
 /// The pair, and how its gradient is computed.
-pub(crate) struct Single<'s, V: Register> {
-    pub(crate) soft: &'s SoftDtw<V>,
+pub(crate) struct Single<'s, V: Register, C> {
+    pub(crate) soft: &'s SoftDtw<V, C>,
     pub(crate) token: V::Token,
     pub(crate) x: Series<'s, V::Scalar>,
     pub(crate) y: Series<'s, V::Scalar>,
@@ -188,7 +189,7 @@ fn take<V: Register>(state: &Scaled<V>, lane: usize) -> [V::Scalar; 2] {
     [state.mantissa.lanes()[lane], state.exponent.lanes()[lane]]
 }
 
-impl<V: Register> Single<'_, V> {
+impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
     /// The value; gradients into the scratch, and E, row by row, into `expected` if that is there. Nothing where the
     /// observer cancelled; it is asked before each strip of tiles.
     #[inline(always)]
@@ -230,12 +231,12 @@ impl<V: Register> Single<'_, V> {
             self.sweep::<true>(places, scratch, observer)?;
             self.share(places, scratch, expected.as_deref_mut(), observer)?;
         }
-        let two = V::Scalar::from_f64(2.0);
+        let factor = V::Scalar::from_f64(C::FACTOR);
         for x in &mut scratch.grad_x {
-            *x = *x * two;
+            *x = *x * factor;
         }
         for y in &mut scratch.grad_y {
-            *y = zero - *y * two;
+            *y = zero - *y * factor;
         }
         Some(value)
     }
@@ -363,13 +364,14 @@ impl<V: Register> Single<'_, V> {
     ) -> Before<V>
     where
         V: 't,
+        C: Cost<V, P>,
     {
         let Tiles { x, y, edge, left, weights, bounds, .. } = tiles;
-        let strip = Strip::<V, P> {
+        let strip = Strip::<V, P, C> {
             soft: self.soft,
             rows: std::array::from_fn(
                 #[inline(always)]
-                |r| x.sample::<P, SoftDtw<V>>(&[], first + r + 1),
+                |r| x.sample::<P, SoftDtw<V, C>>(&[], first + r + 1),
             ),
             y,
             bounds: std::array::from_fn(
@@ -431,17 +433,19 @@ impl<V: Register> Single<'_, V> {
                 tiles.beside[first..].first_chunk_mut().expect("a tile has whole strips");
             let weights = &tiles.weights[first / ROWS * width..][..width];
             hand_up(weights, &mut tiles.shares, kept, &mut tiles.expected);
-            let points = (&tiles.x.points()[(first + 1) * channels..], &tiles.y.points()[channels..]);
-            pull(points, channels, &tiles.expected, &mut tiles.grad_x[first * channels..], &mut tiles.grad_y);
-            let Some(expected) = &mut expected else { continue };
-            for (lane, &(block, tile)) in places.iter().enumerate() {
-                let of_x = cut.rows_of(block);
-                for (j, e) in cut.columns_of(tile).zip(&tiles.expected) {
-                    for (i, e) in (of_x.start + first..of_x.end).zip(e) {
-                        expected[i * cut.m + j] = e.lanes()[lane];
+            if let Some(expected) = &mut expected {
+                for (lane, &(block, tile)) in places.iter().enumerate() {
+                    let of_x = cut.rows_of(block);
+                    for (j, e) in cut.columns_of(tile).zip(&tiles.expected) {
+                        for (i, e) in (of_x.start + first..of_x.end).zip(e) {
+                            expected[i * cut.m + j] = e.lanes()[lane];
+                        }
                     }
                 }
             }
+            let points = (&tiles.x.points()[(first + 1) * channels..], &tiles.y.points()[channels..]);
+            let to = (&mut tiles.grad_x[first * channels..], &mut tiles.grad_y[..]);
+            pull::<V, C>(points, channels, &mut tiles.expected, to.0, to.1);
         }
         for (lane, &(block, tile)) in places.iter().enumerate() {
             let (of_x, of_y) = (cut.rows_of(block), cut.columns_of(tile));

@@ -7,7 +7,8 @@
 //! Backward, three multiplications and two additions are left for each cell, as the division is done on the way
 //! forward: the weights of a cell are the shares of its three predecessors in it.
 
-use dtw_core::recurrence::{Recurrence, SETTLE_EVERY, Sample, Scaled, SoftDtw};
+use dtw_core::recurrence::cost::{Cost, Slope};
+use dtw_core::recurrence::{One, Recurrence, SETTLE_EVERY, Sample, Scaled, SoftDtw};
 
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
@@ -22,16 +23,21 @@ const LEAST_SUM: f64 = 1e-12;
 /// The shares of the diagonal, upper and left neighbour in a cell, for each row of a strip.
 pub(crate) type Weights<V> = [[V; 3]; ROWS];
 
+/// A local cost with its derivative, for points of one channel and of several.
+pub(crate) trait Smooth<V: Register>: Cost<V, One<V>> + for<'p> Cost<V, &'p [V]> + Slope<V> {}
+
+impl<V: Register, C: Cost<V, One<V>> + for<'p> Cost<V, &'p [V]> + Slope<V>> Smooth<V> for C {}
+
 /// What the cells of a strip are priced from.
-pub(crate) struct Strip<'s, 'a, V, P> {
-    pub(crate) soft: &'s SoftDtw<V>,
+pub(crate) struct Strip<'s, 'a, V, P, C> {
+    pub(crate) soft: &'s SoftDtw<V, C>,
     pub(crate) rows: [Sample<V, P>; ROWS],
     pub(crate) y: &'a Side<V>,
     /// First and end column of each row, per lane.
     pub(crate) bounds: [(V, V); ROWS],
 }
 
-impl<'a, V: Register + 'a, P: Stored<'a, V>> Strip<'_, 'a, V, P> {
+impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Strip<'_, 'a, V, P, C> {
     /// Sweeps the columns from `first` on. `edge` has their states in the row above the strip, and then in its last
     /// row; `before` those of the column before them, and then of the last column. Where `KEEP`, the weights of each
     /// column go to `weights`; where `MASKED`, cells outside the bounds are zero.
@@ -94,7 +100,7 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>> Strip<'_, 'a, V, P> {
                 (cells.before[r - 1], cells.here[r - 1])
             };
             let x = &self.rows[r];
-            let y = self.y.sample::<P, SoftDtw<V>>(&[], first + column + 1);
+            let y = self.y.sample::<P, SoftDtw<V, C>>(&[], first + column + 1);
             let mut price = Recurrence::<V, P>::price(self.soft, x, &y, x.time);
             if MASKED {
                 price = within(price, self.bounds[r], first + column);
@@ -173,16 +179,28 @@ pub(crate) fn hand_up<V: Register>(
     *beside = handed;
 }
 
-/// Adds `E·(x − y)` of a strip's columns to the rows of `grad_x` and to the columns of `grad_y`. All begin with the
-/// first point of the strip.
+/// Adds `E·∂c/∂x` of a strip's columns, without [`Slope::FACTOR`], to the rows of `grad_x` and to the columns of
+/// `grad_y`. All begin with the first point of the strip. `expected` is E, and becomes its [`Slope::share`].
 #[inline(always)]
-pub(crate) fn pull<V: Register>(
+pub(crate) fn pull<V: Register, C: Slope<V>>(
     (x, y): (&[V], &[V]),
     channels: usize,
-    expected: &[[V; ROWS]],
+    expected: &mut [[V; ROWS]],
     grad_x: &mut [V],
     grad_y: &mut [V],
 ) {
+    if !C::IS_WHOLE {
+        for (y, expected) in y.chunks_exact(channels).zip(&mut *expected) {
+            for (x, e) in x.chunks_exact(channels).zip(expected) {
+                let mut squared = e.constant(0.0);
+                for (x, y) in x.iter().zip(y) {
+                    let difference = *x - *y;
+                    squared = difference.mul_add(difference, squared);
+                }
+                *e = C::share(*e, squared);
+            }
+        }
+    }
     for k in 0..channels {
         let at = |r: usize| r * channels + k;
         let mut rows = [x[k]; ROWS];
@@ -194,7 +212,7 @@ pub(crate) fn pull<V: Register>(
             let y = y[at(column)];
             let mut sum = grad_y[at(column)];
             for r in 0..ROWS {
-                let difference = rows[r] - y;
+                let difference = C::along(rows[r] - y);
                 sums[r] = expected[r].mul_add(difference, sums[r]);
                 sum = expected[r].mul_add(difference, sum);
             }

@@ -1,6 +1,6 @@
 //! One register-full of pairs: which sweep takes it, and running that sweep.
 
-use dtw_core::recurrence::{One, Point, Recurrence, SoftExcess, State, Visitor, dispatch};
+use dtw_core::recurrence::{One, Point, Recurrence, State, Visitor, dispatch, excess};
 use dtw_core::{
     Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec, Uncounted,
 };
@@ -31,7 +31,7 @@ pub(crate) struct Scratch<V: Register> {
 pub(crate) enum Form {
     /// The measure's recurrence.
     Value,
-    /// [`SoftExcess`], of a measure that has one.
+    /// [`dtw_core::recurrence::SoftExcess`], of a measure that has one.
     Excess,
 }
 
@@ -43,9 +43,9 @@ pub(crate) fn dispatch_form<V: Register, P: Point<V>, F: Visitor<V, P>>(
     any: V,
     visitor: F,
 ) -> F::Output {
-    match (form, SoftExcess::of(any, &spec.measure)) {
-        (Form::Excess, Some(recurrence)) => visitor.visit(recurrence),
-        _ => dispatch::<V, P, F>(spec, any, visitor),
+    match form {
+        Form::Excess => excess::visit::<V, P, F>(any, &spec.measure, visitor),
+        Form::Value => dispatch::<V, P, F>(spec, any, visitor),
     }
 }
 

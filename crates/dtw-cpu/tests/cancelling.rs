@@ -54,7 +54,7 @@ fn questions(
 
 #[test]
 fn gradients_of_one_pair_stop() {
-    for spec in [Spec::soft_dtw(0.5), Spec::new(Measure::SoftDtwDivergence { gamma: 0.5 })] {
+    for spec in [Spec::soft_dtw(0.5), Spec::new(Measure::soft_dtw_divergence(0.5))] {
         let asked = questions(&spec, |plan, batch| {
             let (mut distances, mut grad_x, mut grad_y) = ([0.0], [0.0; N], [0.0; N]);
             let (grad_x, grad_y) = (&mut grad_x[..], &mut grad_y[..]);
@@ -92,7 +92,7 @@ fn gradients_tell_of_every_cell_once() {
     let values: Vec<f64> = (0..300).map(|i| (i as f64 * 0.3).cos()).collect();
     let x = SeriesBatch::ragged(&values[..261], &lengths_x, 1).unwrap();
     let y = SeriesBatch::ragged(&values, &lengths_y, 1).unwrap();
-    for measure in [Measure::SoftDtw { gamma: 1e6 }, Measure::SoftDtwDivergence { gamma: 1e6 }] {
+    for measure in [Measure::soft_dtw(1e6), Measure::soft_dtw_divergence(1e6)] {
         for band in [Band::Full, Band::sakoe_chiba(3)] {
             let problem =
                 Problem::of(Spec::new(measure).with_band(band.clone()), Pairing::Zipped, &x, &y).unwrap();

@@ -19,7 +19,9 @@ const MEASURES: &[Measure] = &[
     Measure::Lcss { epsilon: 0.3, output: LcssOutput::Distance },
     Measure::Msm { c: 0.5 },
     Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 },
-    Measure::SoftDtw { gamma: 0.1 },
+    Measure::soft_dtw(0.1),
+    Measure::SoftDtw { gamma: 0.1, cost: LocalCost::Euclidean },
+    Measure::SoftDtw { gamma: 0.1, cost: LocalCost::Manhattan },
     Measure::LogGak { sigma: 1.0 },
 ];
 
@@ -172,8 +174,8 @@ fn gradients<T: Element>(x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>, spec: &
 }
 
 /// Pairs of these lengths in one batch have the values and gradients of each pair alone.
-fn check_gradients<T: Element>(lengths: &[(usize, usize)], channels: usize, band: &Band) {
-    let spec = Spec::soft_dtw(0.7).with_band(band.clone());
+fn check_gradients<T: Element>(lengths: &[(usize, usize)], channels: usize, cost: LocalCost, band: &Band) {
+    let spec = Spec::new(Measure::SoftDtw { gamma: 0.7, cost }).with_band(band.clone());
     let (lengths_x, lengths_y): (Vec<_>, Vec<_>) = lengths.iter().copied().unzip();
     let flat = |lengths: &[usize], seed: u64| {
         let parts: Vec<Vec<T>> =
@@ -236,8 +238,10 @@ fn gradients_alone_and_in_a_batch_agree_around_strip_and_tile_edges() {
                 [vec![(101, 104); 16], vec![(145, 97); 16], ragged.into_iter().filter(fits).collect()]
             {
                 assert!(lengths.len() > 10, "{band:?}");
-                check_gradients::<f32>(&lengths, channels, &band);
-                check_gradients::<f64>(&lengths, channels, &band);
+                for cost in [LocalCost::SquaredEuclidean, LocalCost::Euclidean, LocalCost::Manhattan] {
+                    check_gradients::<f32>(&lengths, channels, cost, &band);
+                    check_gradients::<f64>(&lengths, channels, cost, &band);
+                }
             }
         }
     }

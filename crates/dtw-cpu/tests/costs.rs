@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dtw_conformance::oracle::{local, soft_dtw};
-use dtw_core::{Anchor, Band, Error, Observer, Radius, Result, Scalar, Unobserved};
+use dtw_core::{Anchor, Band, Error, LocalCost, Observer, Radius, Result, Scalar, Unobserved};
 use dtw_cpu::{CostMatrices, CpuBackend};
 
 /// Numbers between −1 and 1 that look random.
@@ -124,9 +124,10 @@ fn padded_batches_are_as_the_oracle_of_series() {
                     |length: usize, seed| noise(length, seed).iter().map(|v| vec![*v]).collect::<Vec<_>>();
                 let (x, y) = (series(rows, pair as u64), series(columns, pair as u64 + 50));
                 let ranges = band.ranges(rows, columns, Anchor::Global).unwrap();
+                let cost = LocalCost::SquaredEuclidean;
                 let allowed: Vec<_> = (0..rows).map(|i| ranges.row(i)).collect();
-                let alignment = soft_dtw::alignment(&x, &y, gamma, &allowed);
-                wanted_values.push(soft_dtw::value(&x, &y, gamma, &allowed));
+                let alignment = soft_dtw::alignment(&x, &y, gamma, cost, &allowed);
+                wanted_values.push(soft_dtw::value(&x, &y, gamma, cost, &allowed));
                 for i in 0..rows {
                     // Outside of the band nothing is read either.
                     for j in ranges.row(i) {

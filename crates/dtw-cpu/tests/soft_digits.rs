@@ -22,7 +22,7 @@ fn a_gamma_without_digits_is_refused() {
     {
         let values: Vec<T> = [0.0, 0.1, 0.2, 0.3].map(T::from_f64).to_vec();
         let batch = SeriesBatch::equal(&values, 2, 2, 1).unwrap();
-        let spec = Spec::new(Measure::SoftDtwDivergence { gamma });
+        let spec = Spec::new(Measure::soft_dtw_divergence(gamma));
         let problem = Problem::of(spec, Pairing::Cross, &batch, &batch).unwrap();
         let mut plan = Backend::<T>::plan(&dtw_cpu::CpuBackend::new(), &problem).unwrap();
         plan.distances(batch, batch, &mut [T::ZERO; 4]).err().map(|error| error.to_string())

@@ -34,7 +34,7 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
         problem.admits(task)?;
         let (spec, backend) = (problem.spec(), self.machine.name());
-        let Some(functor) = Functor::of(spec) else { return Err(no_kernels(backend, spec.key())) };
+        let Some(functor) = Functor::of(spec) else { return Err(no_kernels(backend, spec)) };
         let many = problem.shape().channels > 1;
         match task {
             Task::Gradients | Task::Alignment if Kernels::of::<T>(functor.key, many).is_none() => {

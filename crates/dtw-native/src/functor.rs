@@ -45,8 +45,8 @@ impl Functor {
 
     /// The functor of a spec; `None` for a measure that has no kernels.
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
-        let Arguments { parameters, option, choice } = Arguments::of(&spec.measure);
-        let row = catalog::functor(spec.key(), choice)?;
+        let Arguments { parameters, option, .. } = Arguments::of(&spec.measure);
+        let row = Self::row(spec.key(), &spec.measure)?;
         Some(Self {
             key: row.key,
             parameters,
@@ -57,6 +57,11 @@ impl Functor {
             preparation: spec.measure.preparation(),
             costs: row.costs,
         })
+    }
+
+    /// The row of the catalogue for `key`, which is that of `measure` or of a search with it.
+    pub(crate) fn row(key: &str, measure: &Measure) -> Option<&'static catalog::Functor> {
+        catalog::functor(key, Arguments::of(measure).choice)
     }
 
     /// The functor of a search that wants to know where matches end and what they cost, but not where they start.
@@ -103,15 +108,31 @@ impl Arguments {
 
 #[cfg(test)]
 mod tests {
-    use dtw_core::Anchor;
     use dtw_core::measure::Kind;
+    use dtw_core::{Anchor, LocalCost};
 
     use super::*;
 
     #[test]
+    fn a_choice_without_kernels_says_which_has_them() {
+        let measure = Measure::SoftDtw { gamma: 1.0, cost: LocalCost::Manhattan };
+        let error = crate::state::no_kernels("cuda", &Spec::new(measure)).to_string();
+        let said = "soft_dtw with cost = manhattan: there are kernels for cost = squared_euclidean only; \
+                    the cpu backend can";
+        assert_eq!(error, format!("cuda cannot compute this: {said}"));
+    }
+
+    #[test]
     fn every_functor_has_kernels_of_each_kind() {
         for spec in Kind::all().iter().flat_map(Kind::specs) {
-            let functor = Functor::of(&spec).unwrap();
+            let Some(functor) = Functor::of(&spec) else {
+                let (Measure::SoftDtw { cost, .. } | Measure::SoftDtwDivergence { cost, .. }) = spec.measure
+                else {
+                    panic!("{spec:?} has no functor");
+                };
+                assert_ne!(cost, LocalCost::SquaredEuclidean);
+                continue;
+            };
             for dtype in ["f32", "f64"] {
                 for channels in [1, 3] {
                     let many = channels > 1 && !spec.measure.sums_channels();

@@ -11,8 +11,6 @@ use dtw_core::{
 };
 use dtw_plan::Order;
 
-use dtw_kernels::catalog;
-
 use crate::Machine;
 use crate::bytes::Number;
 use crate::functor::Functor;
@@ -188,11 +186,11 @@ impl Functor {
     /// The functor that gives the excess of a measure that sums over all paths; NaN where the plain one has all digits.
     pub(crate) fn excess(measure: &Measure) -> Self {
         let (parameter, option) = match *measure {
-            Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => (gamma, 0),
+            Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => (gamma, 0),
             Measure::LogGak { sigma } => (sigma, 1),
             _ => unreachable!("callers ask SoftResult::of first"),
         };
-        let row = catalog::functor(measure.key(), None).and_then(|row| row.excess);
+        let row = Functor::row(measure.key(), measure).and_then(|row| row.excess);
         let key = row.expect("permutations.toml names it for these measures");
         Self { parts: 5, option, ..Self::with_parameter(key, parameter) }
     }

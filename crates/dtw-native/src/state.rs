@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBatch, Unobserved};
+use dtw_core::measure::Value;
+use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBatch, Spec, Unobserved};
+use dtw_kernels::catalog;
 use dtw_plan::Banding;
 
 use crate::Machine;
@@ -64,7 +66,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// [`Error::Unsupported`] for a measure without kernels or series that are too long for them.
     pub fn new(machine: M, problem: &Problem) -> Result<Self> {
         let spec = problem.spec();
-        let functor = Functor::of(spec).ok_or_else(|| no_kernels(machine.name(), spec.key()))?;
+        let functor = Functor::of(spec).ok_or_else(|| no_kernels(machine.name(), spec))?;
         let shape = problem.shape();
         let longest = spec.measure.swept_length(shape.max_length_x.max(shape.max_length_y));
         if longest > MOST_POINTS {
@@ -125,7 +127,19 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 /// Longest series: kernels count rows and columns together in 32 bits.
 pub(crate) const MOST_POINTS: usize = (u32::MAX / 2 - 4096) as usize;
 
-/// The error of a measure without kernels.
-pub(crate) fn no_kernels(backend: &'static str, key: &str) -> Error {
-    Error::Unsupported { backend, what: format!("{key}: there are no kernels for it; the cpu backend can") }
+/// The error of a measure without kernels, or of one whose kernels are for another choice of its option.
+pub(crate) fn no_kernels(backend: &'static str, spec: &Spec) -> Error {
+    let key = spec.key();
+    let other = spec.measure.parameters().into_iter().find_map(|(parameter, value)| {
+        let Value::Choice(name) = value else { return None };
+        let kept = parameter.choices.iter().find(|choice| catalog::functor(key, Some(choice)).is_some())?;
+        Some((parameter.name, name, *kept))
+    });
+    let what = match other {
+        None => format!("{key}: there are no kernels for it; the cpu backend can"),
+        Some((option, name, kept)) => format!(
+            "{key} with {option} = {name}: there are kernels for {option} = {kept} only; the cpu backend can"
+        ),
+    };
+    Error::Unsupported { backend, what }
 }

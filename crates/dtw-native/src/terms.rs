@@ -48,7 +48,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Divergences of Soft-DTW.
     pub(crate) fn divergences_on_device(&mut self, both: Both<'_>, out: u64) -> Result<()> {
         let measure = self.problem.spec().measure;
-        let Measure::SoftDtwDivergence { gamma } = measure else {
+        let Measure::SoftDtwDivergence { gamma, .. } = measure else {
             unreachable!("callers ask for the measure")
         };
         let excess = Functor::excess(&measure);

@@ -282,7 +282,7 @@ fn what_is_no_matrix_of_a_plan_is_refused() {
         // SAFETY: refused before anything is launched.
         unsafe { plan.cost_gradients_on_device(costs, out) }.unwrap_err().to_string()
     };
-    let divergence = Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 });
+    let divergence = Spec::new(Measure::soft_dtw_divergence(1.0));
     assert!(
         refusal(&call, divergence, call.shape)
             .contains("for soft_dtw, and the measure is soft_dtw_divergence")

@@ -93,7 +93,7 @@ fn ragged_batches_and_divergences() {
     let lengths = [(1, 70), (65, 64), (128, 3), (30, 31), (70, 129)];
     for channels in [1, 3] {
         judge(&case(Spec::soft_dtw(0.5), Kind::Noise, &lengths, channels));
-        judge(&case(Spec::new(Measure::SoftDtwDivergence { gamma: 0.5 }), Kind::Noise, &lengths, channels));
+        judge(&case(Spec::new(Measure::soft_dtw_divergence(0.5)), Kind::Noise, &lengths, channels));
     }
 }
 

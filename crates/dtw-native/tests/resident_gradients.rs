@@ -114,7 +114,7 @@ fn computed<T: Number>(
 
 /// Specs of both measures, with a band and without.
 fn specs() -> Vec<Spec> {
-    let measures = [Measure::SoftDtw { gamma: 0.5 }, Measure::SoftDtwDivergence { gamma: 0.5 }];
+    let measures = [Measure::soft_dtw(0.5), Measure::soft_dtw_divergence(0.5)];
     let bands = [Band::Full, Band::SakoeChiba { radius: Radius::Points(9) }];
     let with = |measure| bands.clone().map(|band| Spec::new(measure).with_band(band));
     measures.into_iter().flat_map(with).collect()
@@ -125,7 +125,7 @@ where
     NativeBackend<HostMachine>: Backend<T>,
 {
     let machine = HostMachine::new(1 << 30);
-    for spec in specs().into_iter().chain([Spec::new(Measure::SoftDtwDivergence { gamma: 1e4 })]) {
+    for spec in specs().into_iter().chain([Spec::new(Measure::soft_dtw_divergence(1e4))]) {
         for lie in [Lie::Equal, Lie::Ragged, Lie::Padded] {
             let sides = [Side::new(lie, 0), Side::new(lie, 1)];
             let values =

@@ -21,7 +21,7 @@ fn batches(values: &[f32]) -> [(SeriesBatch<'_, f32>, DeviceLayout<'static>); 2]
 }
 
 fn measures() -> Vec<Measure> {
-    let soft = [1e-6, 1.0, 1e9].map(|gamma| Measure::SoftDtw { gamma });
+    let soft = [1e-6, 1.0, 1e9].map(Measure::soft_dtw);
     soft.into_iter().chain([0.01, 1.0, 1e5].map(|sigma| Measure::LogGak { sigma })).collect()
 }
 
@@ -58,8 +58,11 @@ fn results_on_the_device_keep_their_digits() {
                     for (k, (expected, got)) in expected.iter().zip(got.chunks(4)).enumerate() {
                         let got = f32::from_ne_bytes(got.try_into().unwrap());
                         // What two parts of this size leave.
-                        let unit =
-                            if let Measure::SoftDtw { gamma } = spec.measure { gamma as f32 } else { 1.0 };
+                        let unit = if let Measure::SoftDtw { gamma, .. } = spec.measure {
+                            gamma as f32
+                        } else {
+                            1.0
+                        };
                         let close = (expected - got).abs() <= 1e-5 * (expected.abs() + unit.min(1.0));
                         let positive = got != 0.0 || got.is_sign_positive();
                         let what = problem.spec();
@@ -94,7 +97,7 @@ fn nothing_is_swept_twice_where_digits_are_kept() {
     let gak = |sigma| Spec::new(Measure::LogGak { sigma });
     assert_eq!(launches(gak(1e6), equal), launches(gak(1.0), equal));
     assert!(launches(gak(1e6), ragged) > launches(gak(0.01), ragged));
-    let divergence = |gamma| Spec::new(Measure::SoftDtwDivergence { gamma });
+    let divergence = |gamma| Spec::new(Measure::soft_dtw_divergence(gamma));
     assert!(launches(divergence(1e9), equal) > launches(divergence(1e-3), equal));
 }
 

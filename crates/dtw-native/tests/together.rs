@@ -96,7 +96,7 @@ fn each_layout<T: Number>(spec: &Spec, channels: usize, tolerance: f64) {
 fn divergences() {
     for gamma in [1e-3, 1.0, 1e4] {
         for band in [None, Some(Band::sakoe_chiba(9)), Some(Band::Itakura { max_slope: 2.5 })] {
-            let mut spec = Spec::new(Measure::SoftDtwDivergence { gamma });
+            let mut spec = Spec::new(Measure::soft_dtw_divergence(gamma));
             if let Some(band) = band {
                 spec = spec.with_band(band);
             }
@@ -105,7 +105,7 @@ fn divergences() {
                 each_layout::<f64>(&spec, 1, 1e-9);
             }
         }
-        each_layout::<f32>(&Spec::new(Measure::SoftDtwDivergence { gamma }), 2, 2e-4);
+        each_layout::<f32>(&Spec::new(Measure::soft_dtw_divergence(gamma)), 2, 2e-4);
     }
 }
 

@@ -175,6 +175,7 @@ const BARYCENTER: &[Case] = &[
     ("barycenter s.tsv", "--gamma 0.1", Refused("--gamma is no option of dtw")),
     ("barycenter s.tsv", "--sqrt", Refused("--sqrt has no meaning")),
     ("barycenter s.tsv", "--cost manhattan", Refused("squared Euclidean")),
+    ("barycenter s.tsv -m soft_dtw", "--cost euclidean", Refused("squared Euclidean")),
     ("barycenter s.tsv", "--max-iterations 1", Changes),
     ("barycenter s.tsv", "--max-iterations 0", Refused("--max-iterations must be at least 1")),
     ("barycenter s.tsv", "--tolerance 0.9", Changes),

@@ -4,10 +4,13 @@
 use super::Case;
 use super::series::{Kind, SplitMix, series};
 use crate::batch::Batch;
-use dtw_core::{Band, Measure, Pairing, Radius, Spec};
+use dtw_core::{Band, LocalCost, Measure, Pairing, Radius, Spec};
 
 /// Smoothing from 10⁻³ to 10¹².
 const GAMMAS: [f64; 6] = [1e-3, 1.0, 1e3, 1e6, 1e9, 1e12];
+/// The same with other costs.
+const COSTS: [(f64, LocalCost); 3] =
+    [(1e-3, LocalCost::Euclidean), (1.0, LocalCost::Manhattan), (1e6, LocalCost::Euclidean)];
 /// Widths of the kernel.
 const SIGMAS: [f64; 4] = [0.5, 30.0, 1e3, 1e6];
 
@@ -27,8 +30,11 @@ pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let measures = GAMMAS
         .into_iter()
-        .flat_map(|gamma| [Measure::SoftDtw { gamma }, Measure::SoftDtwDivergence { gamma }])
-        .chain(SIGMAS.map(|sigma| Measure::LogGak { sigma }));
+        .flat_map(|gamma| [Measure::soft_dtw(gamma), Measure::soft_dtw_divergence(gamma)])
+        .chain(SIGMAS.map(|sigma| Measure::LogGak { sigma }))
+        .chain(COSTS.into_iter().flat_map(|(gamma, cost)| {
+            [Measure::SoftDtw { gamma, cost }, Measure::SoftDtwDivergence { gamma, cost }]
+        }));
     for measure in measures {
         alone(&measure, &mut random, &mut cases);
         together(&measure, &mut random, &mut cases);

@@ -13,7 +13,7 @@ use crate::tolerance::{self, alignment_condition};
 /// # Errors
 /// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
-    let Measure::SoftDtw { gamma } = case.spec.measure else {
+    let Measure::SoftDtw { gamma, .. } = case.spec.measure else {
         return Err(Stop::Failed(format!("{} has no alignment matrix", case.spec.key())));
     };
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());

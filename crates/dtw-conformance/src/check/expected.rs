@@ -85,7 +85,7 @@ impl<T: Element> Checking<'_, T> {
         let value = spec.distance(pair)?;
         // Weights are shares of 1, so however uncertain they are, a gradient stays of its own order.
         let conditions = match spec.measure {
-            Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => {
+            Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => {
                 let largest = tolerance::scale(spec, pair, value)?;
                 let double = alignment_condition::<f64>(largest, gamma, self.steps());
                 (double.min(1.0), alignment_condition::<T>(largest, gamma, self.steps()).min(1.0))

@@ -7,7 +7,7 @@ use super::{Checked, Stop, bits, prepared};
 use crate::batch::{Batch, Element, Flat};
 use crate::cases::Case;
 use crate::guard::Guarded;
-use crate::oracle::local::between;
+use crate::oracle::local::{between, slope};
 use crate::oracle::{Oracle, Pair};
 use crate::tolerance::{self, alignment_condition, negligible_weight, within};
 
@@ -103,7 +103,7 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
         let (truth_x, truth_y) = case.spec.gradients(&pair)?;
         let (plain_x, plain_y) = case.spec.gradients(&narrow)?;
         let sizes = magnitudes(&case.spec, &pair)?;
-        let condition = alignment_condition::<T>(scale, gamma(&case.spec.measure), steps);
+        let condition = alignment_condition::<T>(scale, smoothing(&case.spec.measure)?.0, steps);
         for (what, got, truth, plain, size) in [
             ("grad_x", &got.grad_x[x.range(s)], truth_x, plain_x, sizes.x),
             ("grad_y", &got.grad_y[y.range(s)], truth_y, plain_y, sizes.y),
@@ -122,19 +122,23 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
     Ok(())
 }
 
-fn gamma(measure: &Measure) -> f64 {
+/// The smoothing and the local cost.
+///
+/// # Errors
+/// [`Stop`] for a measure that has no gradient.
+fn smoothing(measure: &Measure) -> Checked<(f64, LocalCost)> {
     match *measure {
-        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => gamma,
-        _ => f64::NAN,
+        Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost } => Ok((gamma, cost)),
+        _ => Err(Stop::Failed(format!("{} has no gradient", measure.key()))),
     }
 }
 
 /// What one component of a gradient adds up before it cancels.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
-    /// `Σⱼ E(i,j)·2|xᵢ−yⱼ|`.
+    /// `Σⱼ E(i,j)·|∂c/∂xᵢ|`.
     weighted: f64,
-    /// `Σⱼ 2|xᵢ−yⱼ|`: the same if every weight were 1.
+    /// `Σⱼ |∂c/∂xᵢ|`: the same if every weight were 1.
     reach: f64,
 }
 
@@ -152,17 +156,16 @@ struct Sizes {
 }
 
 fn magnitudes(spec: &Spec, pair: &Pair<f64>) -> Checked<Sizes> {
-    let gamma = gamma(&spec.measure);
+    let (gamma, cost) = smoothing(&spec.measure)?;
+    let soft = Spec { measure: Measure::SoftDtw { gamma, cost }, ..spec.clone() };
     let one = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Checked<Sizes> {
-        let alignment = Spec::soft_dtw(gamma)
-            .with_band(spec.band.clone())
-            .alignment(&Pair::new(a.to_vec(), b.to_vec()))?;
+        let alignment = soft.alignment(&Pair::new(a.to_vec(), b.to_vec()))?;
         let zeros = |series: &[Vec<f64>]| vec![vec![Size::default(); series[0].len()]; series.len()];
         let mut sizes = Sizes { x: zeros(a), y: zeros(b) };
         for i in 0..a.len() {
             for j in 0..b.len() {
-                for k in 0..a[0].len() {
-                    let reach = 2.0 * (a[i][k] - b[j][k]).abs();
+                for (k, slope) in slope(cost, &a[i], &b[j]).into_iter().enumerate() {
+                    let reach = slope.abs();
                     let size = Size { weighted: alignment[i][j] * reach, reach };
                     sizes.x[i][k].add(size, 1.0);
                     sizes.y[j][k].add(size, 1.0);
@@ -197,7 +200,7 @@ fn central_differences<T: Element>(
     x: &Flat<T>,
     y: &Flat<T>,
 ) -> Checked {
-    let gamma = gamma(&case.spec.measure);
+    let (gamma, cost) = smoothing(&case.spec.measure)?;
     let pair = Batch::pair(&case.x, 0, &case.y, 0);
     let values = pair.x.len() * pair.x[0].len() + pair.y.len() * pair.y[0].len();
     if values > MOST_NUDGES {
@@ -206,6 +209,8 @@ fn central_differences<T: Element>(
     // The value bends over distances of the order of γ divided by the slope of the costs: the step must be smaller.
     let widest = widest_difference(&pair);
     let step = (1e-4 * gamma / (1.0 + widest)).clamp(1e-8, 1e-4);
+    let kinks = Kinks::of(cost, &case.spec.measure, &pair);
+    let step = step.min(1e-3 * kinks.nearest);
     let (mut nudged_x, mut nudged_y) = (Vec::new(), Vec::new());
     for of_x in [true, false] {
         let side = if of_x { &pair.x } else { &pair.y };
@@ -239,15 +244,51 @@ fn central_differences<T: Element>(
     let slopes = got.grad_x[x.range(0)].iter().chain(&got.grad_y[y.range(0)]);
     // Rounding of the two values divided by the step, and the third-order term of the difference.
     let rounding = 16.0 * f64::EPSILON * scale / step;
-    let curvature = (step * (1.0 + widest) / gamma).powi(2) + step * step;
+    let curvature = (step * (1.0 + widest) / gamma).powi(2) + step * step + (step / kinks.nearest).powi(2);
+    // At a kink both values lie on its upper side, and the weights of the other cells of this point change alike.
+    let kinked = if kinks.any { step / gamma * (pair.x.len() + pair.y.len()) as f64 } else { 0.0 };
     for (at, ((slope, size), values)) in slopes.zip(sizes).zip(out.chunks_exact(2)).enumerate() {
         let difference = (values[0].wide() - values[1].wide()) / (2.0 * step);
         // The inputs themselves are rounded when they are nudged, which moves the step by at most this much.
         let input = 4.0 * f64::EPSILON * (1.0 + widest_value(&pair)) / step * (size + widest);
-        let allowed = rounding + curvature * (size + 1.0) * (1.0 + widest) + input;
+        let allowed = rounding + curvature * (size + 1.0) * (1.0 + widest) + kinked * size + input;
         within(&format!("central difference {at}"), slope.wide(), difference, allowed)?;
     }
     Ok(())
+}
+
+/// Where a local cost has no derivative: where points agree in a channel.
+struct Kinks {
+    /// Whether there are any.
+    any: bool,
+    /// The least difference of two values of a channel that is not 0; infinite for a cost without kinks.
+    nearest: f64,
+}
+
+impl Kinks {
+    fn of(cost: LocalCost, measure: &Measure, pair: &Pair<f64>) -> Self {
+        let mut kinks = Self { any: false, nearest: f64::INFINITY };
+        if cost == LocalCost::SquaredEuclidean {
+            return kinks;
+        }
+        let mut see = |a: &[Vec<f64>], b: &[Vec<f64>]| {
+            for (a, b) in a.iter().flat_map(|a| b.iter().map(move |b| (a, b))) {
+                for apart in a.iter().zip(b).map(|(a, b)| (a - b).abs()) {
+                    if apart == 0.0 {
+                        kinks.any = true;
+                    } else {
+                        kinks.nearest = kinks.nearest.min(apart);
+                    }
+                }
+            }
+        };
+        see(&pair.x, &pair.y);
+        if let Measure::SoftDtwDivergence { .. } = measure {
+            see(&pair.x, &pair.x);
+            see(&pair.y, &pair.y);
+        }
+        kinks
+    }
 }
 
 fn widest_value(pair: &Pair<f64>) -> f64 {

@@ -29,20 +29,21 @@ pub struct Truth {
 pub fn truth<F: Real>(spec: &Spec, pair: &Pair<F>) -> Result<Truth, OracleError> {
     let (x, y) = (&pair.x, &pair.y);
     let rows = |n, m| spec.band.rows(n, m, Ends::Global);
-    let soft = |x: &[Vec<F>], y: &[Vec<F>], gamma| -> Result<Parts, OracleError> {
-        Ok(soft_excess::soft_dtw(x, y, gamma, &rows(x.len(), y.len())?))
+    let soft = |x: &[Vec<F>], y: &[Vec<F>], (gamma, cost)| -> Result<Parts, OracleError> {
+        Ok(soft_excess::soft_dtw(x, y, gamma, cost, &rows(x.len(), y.len())?))
     };
     Ok(match spec.measure {
-        Measure::SoftDtw { gamma } => {
-            let Parts { excess, log_paths } = soft(x, y, gamma)?;
+        Measure::SoftDtw { gamma, cost } => {
+            let Parts { excess, log_paths } = soft(x, y, (gamma, cost))?;
             Truth { value: excess - gamma * log_paths, scale: excess + gamma * log_paths }
         }
         Measure::LogGak { sigma } => {
             let Parts { excess, log_paths } = soft_excess::log_gak(x, y, sigma, &rows(x.len(), y.len())?);
             Truth { value: log_paths - excess, scale: log_paths + excess }
         }
-        Measure::SoftDtwDivergence { gamma } => {
-            let (both, own_x, own_y) = (soft(x, y, gamma)?, soft(x, x, gamma)?, soft(y, y, gamma)?);
+        Measure::SoftDtwDivergence { gamma, cost } => {
+            let smooth = (gamma, cost);
+            let (both, own_x, own_y) = (soft(x, y, smooth)?, soft(x, x, smooth)?, soft(y, y, smooth)?);
             let own = |part: fn(&Parts) -> f64| 0.5 * (part(&own_x) + part(&own_y));
             let paths = gamma * (both.log_paths - own(|p| p.log_paths));
             let own = own(|p| p.excess);
@@ -79,7 +80,7 @@ impl Expected {
                 // the steps.
                 let weights = tolerance::of_weights::<T>(&case.spec, &pair, weight_error);
                 tolerance::F32_FACTOR * (plain - value).abs()
-                    + tolerance::f32_floor(steps) * scale
+                    + tolerance::f32_floor_of_excess(steps) * scale
                     + weights.min(weight_error * steps.sqrt() * scale)
             }
         };

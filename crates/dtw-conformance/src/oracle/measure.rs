@@ -198,21 +198,23 @@ impl Oracle for Spec {
         let rows = |n, m| self.band.rows(n, m, Ends::Global);
         let (n, m) = (x.len(), y.len());
         match self.measure {
-            Measure::SoftDtw { gamma } => Ok(soft_dtw::gradients(x, y, F::of(gamma), &rows(n, m)?)),
-            Measure::SoftDtwDivergence { gamma } => {
+            Measure::SoftDtw { gamma, cost } => {
+                Ok(soft_dtw::gradients(x, y, F::of(gamma), cost, &rows(n, m)?))
+            }
+            Measure::SoftDtwDivergence { gamma, cost } => {
                 let (xy, xx, yy) = (rows(n, m)?, rows(n, n)?, rows(m, m)?);
-                Ok(soft_dtw_divergence::gradients(x, y, F::of(gamma), &xy, &xx, &yy))
+                Ok(soft_dtw_divergence::gradients(x, y, F::of(gamma), cost, &xy, &xx, &yy))
             }
             _ => Err(OracleError::Undefined { measure: self.key(), what: "gradient" }),
         }
     }
 
     fn alignment<F: Real>(&self, pair: &Pair<F>) -> Result<Vec<Vec<F>>, OracleError> {
-        let Measure::SoftDtw { gamma } = self.measure else {
+        let Measure::SoftDtw { gamma, cost } = self.measure else {
             return Err(OracleError::Undefined { measure: self.key(), what: "alignment matrix" });
         };
         let rows = self.band.rows(pair.x.len(), pair.y.len(), Ends::Global)?;
-        Ok(soft_dtw::alignment(&pair.x, &pair.y, F::of(gamma), &rows))
+        Ok(soft_dtw::alignment(&pair.x, &pair.y, F::of(gamma), cost, &rows))
     }
 }
 

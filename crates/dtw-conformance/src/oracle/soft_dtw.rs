@@ -1,14 +1,17 @@
-//! `R(i,j) = c(xᵢ,yⱼ) + softmin_γ(R(i−1,j−1), R(i−1,j), R(i,j−1))`, `softmin_γ(a) = −γ log Σ e^(−a/γ)`, with the
-//! squared Euclidean cost, `R(0,0) = 0` and the other borders +∞. The value is signed.
+//! `R(i,j) = c(xᵢ,yⱼ) + softmin_γ(R(i−1,j−1), R(i−1,j), R(i,j−1))`, `softmin_γ(a) = −γ log Σ e^(−a/γ)`,
+//! `R(0,0) = 0` and the other borders +∞. The value is signed.
 //!
 //! The alignment matrix `E(i,j) = ∂R(n,m)/∂c(xᵢ,yⱼ)` follows backwards from `E(n,m) = 1`: each cell hands its `E` to
 //! its three predecessors in the proportions `e^(−R(p)/γ) / Σ e^(−R(q)/γ)`, which is the chain rule with the soft
 //! minimum's derivative. The proportions never leave 0..=1, whatever γ and the rounding of `R`.
-//! Then `∂/∂xᵢ = Σⱼ E(i,j)·2(xᵢ−yⱼ)`, `∂/∂yⱼ` likewise.
+//! Then `∂/∂xᵢ = Σⱼ E(i,j)·∂c(xᵢ,yⱼ)/∂xᵢ`, `∂/∂yⱼ` likewise.
 //!
 //! Sources: Cuturi & Blondel 2017, Algorithms 1 and 2 (arXiv:1703.01541); Mensch & Blondel 2018 (arXiv:1802.03676).
 
-use super::{Answer, Given, OracleError, Real, Rows, Series, local::squared_euclidean};
+use dtw_core::LocalCost;
+
+use super::local::{between, slope};
+use super::{Answer, Given, OracleError, Real, Rows, Series};
 
 /// `−γ log(e^(−a/γ) + e^(−b/γ) + e^(−c/γ))`, shifted by the least argument; +∞ if all three are.
 fn softmin<F: Real>(a: F, b: F, c: F, gamma: F) -> F {
@@ -21,13 +24,13 @@ fn softmin<F: Real>(a: F, b: F, c: F, gamma: F) -> F {
 }
 
 /// `R`, `(n+1) × (m+1)`.
-pub fn values<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> Vec<Vec<F>> {
+pub fn values<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, cost: LocalCost, rows: &Rows) -> Vec<Vec<F>> {
     let mut r = vec![vec![F::infinity(); y.len() + 1]; x.len() + 1];
     r[0][0] = F::zero();
     for i in 1..=x.len() {
         for j in 1..=y.len() {
             if rows[i - 1].contains(&(j - 1)) {
-                let c = squared_euclidean(&x[i - 1], &y[j - 1]);
+                let c = between(cost, &x[i - 1], &y[j - 1]);
                 r[i][j] = c + softmin(r[i - 1][j - 1], r[i - 1][j], r[i][j - 1], gamma);
             }
         }
@@ -36,14 +39,20 @@ pub fn values<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> V
 }
 
 /// `R(n,m)`.
-pub fn value<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> F {
-    values(x, y, gamma, rows)[x.len()][y.len()]
+pub fn value<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, cost: LocalCost, rows: &Rows) -> F {
+    values(x, y, gamma, cost, rows)[x.len()][y.len()]
 }
 
 /// `E`, `n × m`, 0-based; zero outside the band.
-pub fn alignment<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> Vec<Vec<F>> {
+pub fn alignment<F: Real>(
+    x: &Series<F>,
+    y: &Series<F>,
+    gamma: F,
+    cost: LocalCost,
+    rows: &Rows,
+) -> Vec<Vec<F>> {
     let (n, m) = (x.len(), y.len());
-    let r = values(x, y, gamma, rows);
+    let r = values(x, y, gamma, cost, rows);
     // 1-based, as R is; the border collects what reaches the origin.
     let mut e = vec![vec![F::zero(); m + 1]; n + 1];
     e[n][m] = F::one();
@@ -65,15 +74,20 @@ pub fn alignment<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -
 }
 
 /// `(∂R(n,m)/∂x, ∂R(n,m)/∂y)`, shaped as `x` and `y`.
-pub fn gradients<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -> (Vec<Vec<F>>, Vec<Vec<F>>) {
-    let e = alignment(x, y, gamma, rows);
-    let two = F::of(2.0);
+pub fn gradients<F: Real>(
+    x: &Series<F>,
+    y: &Series<F>,
+    gamma: F,
+    cost: LocalCost,
+    rows: &Rows,
+) -> (Vec<Vec<F>>, Vec<Vec<F>>) {
+    let e = alignment(x, y, gamma, cost, rows);
     let mut grad_x = vec![vec![F::zero(); x[0].len()]; x.len()];
     let mut grad_y = vec![vec![F::zero(); y[0].len()]; y.len()];
     for i in 0..x.len() {
         for j in 0..y.len() {
-            for k in 0..x[i].len() {
-                let slope = e[i][j] * two * (x[i][k] - y[j][k]);
+            for (k, slope) in slope(cost, &x[i], &y[j]).into_iter().enumerate() {
+                let slope = e[i][j] * slope;
                 grad_x[i][k] = grad_x[i][k] + slope;
                 grad_y[j][k] = grad_y[j][k] - slope;
             }
@@ -86,6 +100,6 @@ pub fn gradients<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, rows: &Rows) -
 ///
 /// # Errors
 /// A band that does not fit.
-pub fn answer<F: Real>(given: &Given<'_, F>, gamma: f64) -> Result<Answer<F>, OracleError> {
-    Ok(Answer { value: value(given.x, given.y, F::of(gamma), &given.rows()?), grid: None })
+pub fn answer<F: Real>(given: &Given<'_, F>, gamma: f64, cost: LocalCost) -> Result<Answer<F>, OracleError> {
+    Ok(Answer { value: value(given.x, given.y, F::of(gamma), cost, &given.rows()?), grid: None })
 }

@@ -11,7 +11,9 @@
 //!
 //! Source of the measures: as `soft_dtw`, `soft_dtw_divergence` and `log_gak`.
 
-use super::local::{Real, squared_euclidean};
+use dtw_core::LocalCost;
+
+use super::local::{Real, between, squared_euclidean};
 use super::{Rows, Series};
 
 /// The two parts of `A − γ log N`.
@@ -24,8 +26,8 @@ pub struct Parts {
 }
 
 /// The parts of Soft-DTW. The excess is formed in `F`, what has nothing to do with the series in doubles.
-pub fn soft_dtw<F: Real>(x: &Series<F>, y: &Series<F>, gamma: f64, rows: &Rows) -> Parts {
-    parts(x, y, F::of(gamma), rows, squared_euclidean)
+pub fn soft_dtw<F: Real>(x: &Series<F>, y: &Series<F>, gamma: f64, cost: LocalCost, rows: &Rows) -> Parts {
+    parts(x, y, F::of(gamma), rows, |a, b| between(cost, a, b))
 }
 
 /// The parts of the alignment kernel: its logarithm is `log N − A`.

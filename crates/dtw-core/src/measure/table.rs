@@ -152,21 +152,25 @@ macro_rules! measures {
                 Twed { nu: 0.5, lambda: 0.25, degree: 3.0 },
             ]
 
-            /// Soft-DTW: DTW with a smooth minimum and squared Euclidean cost. It may be negative. Cuturi & Blondel
-            /// 2017, arXiv 1703.01541.
+            /// Soft-DTW: DTW with a smooth minimum. It may be negative. Cuturi & Blondel 2017, arXiv 1703.01541.
             soft_dtw SoftDtw {
                 /// Smoothing γ > 0, in units of the cost.
                 gamma: f64 {
                     symbol: "γ", text: "Smoothing, in units of the cost", range: Range::Above(0.0),
                     default: Some(Measure::DEFAULT_GAMMA), drawn: Drawn::PowersOfTen(-3.0, 3.0)
                 }
+                /// Local cost.
+                cost: LocalCost { symbol: "COST", text: "Cost of matching two points" }
             } is { paths: Paths::All, has_gradient: true }
             examples [
-                SoftDtw { gamma: 1.0 },
-                SoftDtw { gamma: 0.1 },
-                SoftDtw { gamma: 1e-3 },
-                SoftDtw { gamma: 30.0 },
-                SoftDtw { gamma: 1e3 },
+                SoftDtw { gamma: 1.0, cost: LocalCost::SquaredEuclidean },
+                SoftDtw { gamma: 0.1, cost: LocalCost::SquaredEuclidean },
+                SoftDtw { gamma: 1e-3, cost: LocalCost::SquaredEuclidean },
+                SoftDtw { gamma: 30.0, cost: LocalCost::SquaredEuclidean },
+                SoftDtw { gamma: 1e3, cost: LocalCost::SquaredEuclidean },
+                SoftDtw { gamma: 1.0, cost: LocalCost::Euclidean },
+                SoftDtw { gamma: 1.0, cost: LocalCost::Manhattan },
+                SoftDtw { gamma: 1e-3, cost: LocalCost::Euclidean },
             ]
 
             /// Soft-DTW minus half the Soft-DTW of each series with itself: `s(x,y) − ½(s(x,x) + s(y,y))`. Blondel,
@@ -177,13 +181,18 @@ macro_rules! measures {
                     symbol: "γ", text: "Smoothing, in units of the cost", range: Range::Above(0.0),
                     default: Some(Measure::DEFAULT_GAMMA), drawn: Drawn::PowersOfTen(-3.0, 3.0)
                 }
+                /// Local cost.
+                cost: LocalCost { symbol: "COST", text: "Cost of matching two points" }
             } is { paths: Paths::All, has_gradient: true }
             examples [
-                SoftDtwDivergence { gamma: 1.0 },
-                SoftDtwDivergence { gamma: 0.1 },
-                SoftDtwDivergence { gamma: 1e-3 },
-                SoftDtwDivergence { gamma: 30.0 },
-                SoftDtwDivergence { gamma: 1e3 },
+                SoftDtwDivergence { gamma: 1.0, cost: LocalCost::SquaredEuclidean },
+                SoftDtwDivergence { gamma: 0.1, cost: LocalCost::SquaredEuclidean },
+                SoftDtwDivergence { gamma: 1e-3, cost: LocalCost::SquaredEuclidean },
+                SoftDtwDivergence { gamma: 30.0, cost: LocalCost::SquaredEuclidean },
+                SoftDtwDivergence { gamma: 1e3, cost: LocalCost::SquaredEuclidean },
+                SoftDtwDivergence { gamma: 1.0, cost: LocalCost::Euclidean },
+                SoftDtwDivergence { gamma: 1.0, cost: LocalCost::Manhattan },
+                SoftDtwDivergence { gamma: 1e-3, cost: LocalCost::Euclidean },
             ]
 
             /// Logarithm of the global alignment kernel (a similarity). Cuturi 2011.

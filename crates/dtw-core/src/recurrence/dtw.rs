@@ -4,61 +4,11 @@
 
 use std::marker::PhantomData;
 
-use super::point::{euclidean, min3, squared_euclidean, sum_channels};
+use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
+use super::point::min3;
 use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::LocalCost;
 use crate::vector::Vector;
-
-/// A local cost, split in two so that the squared difference can be fused with the addition that follows it.
-pub trait Cost<V: Vector, P: Point<V>>: Copy {
-    /// What can be computed without the neighbours.
-    fn between(x: P, y: P) -> V;
-    /// `base` plus the cost.
-    fn add_to(base: V, between: V) -> V;
-}
-
-/// Sum over channels of squared differences.
-#[derive(Debug, Clone, Copy)]
-pub struct SquaredEuclidean;
-/// Root of [`SquaredEuclidean`].
-#[derive(Debug, Clone, Copy)]
-pub struct Euclidean;
-/// Sum over channels of absolute differences.
-#[derive(Debug, Clone, Copy)]
-pub struct Manhattan;
-
-impl<V: Vector, P: Point<V>> Cost<V, P> for SquaredEuclidean {
-    #[inline(always)]
-    fn between(x: P, y: P) -> V {
-        if P::UNIVARIATE { x.get(0) - y.get(0) } else { squared_euclidean(x, y) }
-    }
-    #[inline(always)]
-    fn add_to(base: V, between: V) -> V {
-        if P::UNIVARIATE { between.mul_add(between, base) } else { base + between }
-    }
-}
-
-impl<V: Vector, P: Point<V>> Cost<V, P> for Euclidean {
-    #[inline(always)]
-    fn between(x: P, y: P) -> V {
-        euclidean(x, y)
-    }
-    #[inline(always)]
-    fn add_to(base: V, between: V) -> V {
-        base + between
-    }
-}
-
-impl<V: Vector, P: Point<V>> Cost<V, P> for Manhattan {
-    #[inline(always)]
-    fn between(x: P, y: P) -> V {
-        sum_channels(x, y, |a, b| (a - b).abs())
-    }
-    #[inline(always)]
-    fn add_to(base: V, between: V) -> V {
-        base + between
-    }
-}
 
 /// Dynamic time warping with local cost `C`.
 #[derive(Debug, Clone, Copy)]

@@ -7,10 +7,12 @@
 //! mean cost of all paths where γ is large. ([`super::SoftDtw`] has an exponent of its own for `Z`, so it is the one
 //! for small γ.)
 
-use super::point::squared_euclidean;
-use super::{Point, Recurrence, Sample, State};
+use std::marker::PhantomData;
+
+use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
+use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
-use crate::{Measure, Scalar};
+use crate::{LocalCost, Measure, Scalar};
 
 /// `kept · 2^exponent` and `missing · 2^exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,28 +45,51 @@ impl<V: Vector> State<V> for Parted<V> {
     }
 }
 
-/// The excess of Soft-DTW over `−γ ln N`, or of `ln N` over the alignment kernel's logarithm.
+/// The excess of Soft-DTW of local cost `C` over `−γ ln N`, or of `ln N` over the alignment kernel's logarithm.
 #[derive(Debug, Clone, Copy)]
-pub struct SoftExcess<V> {
+pub struct SoftExcess<V, C> {
     /// γ, or 1.
     unit: f64,
     /// `−log₂(e)/γ`, or `−log₂(e)/2σ²`.
     rate: V,
     /// 1 for the alignment kernel, whose `κ = q/(2 − q)`; 0 for Soft-DTW.
     kernel: V,
+    cost: PhantomData<C>,
 }
 
-impl<V: Vector> SoftExcess<V> {
-    /// The recurrence of this measure, if it is one that sums over all paths, for vectors as wide as `any`.
+impl<V: Vector, C> SoftExcess<V, C> {
+    /// The recurrence with `unit`, costs divided by `divisor`, and 1 or 0 for `kernel`.
     #[inline(always)]
-    pub fn of(any: V, measure: &Measure) -> Option<Self> {
-        let (unit, divisor, kernel) = match *measure {
-            Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => (gamma, gamma, 0.0),
-            Measure::LogGak { sigma } => (1.0, 2.0 * sigma * sigma, 1.0),
-            _ => return None,
-        };
+    fn new(any: V, unit: f64, divisor: f64, kernel: f64) -> Self {
         let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
-        Some(Self { unit, rate, kernel: any.constant(kernel) })
+        Self { unit, rate, kernel: any.constant(kernel), cost: PhantomData }
+    }
+}
+
+/// Hands the recurrence of this measure's excess to `visitor`, for vectors as wide as `any`; costs as in
+/// [`super::dtw::visit`].
+///
+/// # Panics
+/// For a measure that does not sum over all paths: [`crate::SoftResult::of`] knows them.
+#[inline(always)]
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, measure: &Measure, visitor: F) -> F::Output {
+    let (unit, divisor, kernel, cost) = match *measure {
+        Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost } => {
+            (gamma, gamma, 0.0, cost)
+        }
+        Measure::LogGak { sigma } => (1.0, 2.0 * sigma * sigma, 1.0, LocalCost::SquaredEuclidean),
+        _ => panic!("{} has no excess", measure.key()),
+    };
+    match cost {
+        LocalCost::SquaredEuclidean => {
+            visitor.visit(SoftExcess::<V, SquaredEuclidean>::new(any, unit, divisor, kernel))
+        }
+        LocalCost::Euclidean if !P::UNIVARIATE => {
+            visitor.visit(SoftExcess::<V, Euclidean>::new(any, unit, divisor, kernel))
+        }
+        LocalCost::Euclidean | LocalCost::Manhattan => {
+            visitor.visit(SoftExcess::<V, Manhattan>::new(any, unit, divisor, kernel))
+        }
     }
 }
 
@@ -84,7 +109,7 @@ fn exp2_and_rest<V: Vector>(t: V) -> (V, V) {
     (scale + scaled, (one - scale) - scaled)
 }
 
-impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
+impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftExcess<V, C> {
     type State = Parted<V>;
     /// What is kept and what is taken away.
     type Price = [V; 2];
@@ -97,7 +122,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 2] {
-        let (kept, taken) = exp2_and_rest(squared_euclidean(x.point, y.point) * self.rate);
+        let (kept, taken) = exp2_and_rest(C::value(x.point, y.point) * self.rate);
         // q/(2 − q) = q/(1 + (1 − q)), and 1 less that is 2(1 − q)/(1 + (1 − q)).
         let one = self.rate.constant(1.0);
         let share = one / self.kernel.mul_add(taken, one);

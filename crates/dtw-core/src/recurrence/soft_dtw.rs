@@ -1,27 +1,30 @@
-//! Soft-DTW: `D(i,j) = c(xᵢ, yⱼ) + softmin_γ(D(i−1,j−1), D(i−1,j), D(i,j−1))`, squared Euclidean `c`.
+//! Soft-DTW: `D(i,j) = c(xᵢ, yⱼ) + softmin_γ(D(i−1,j−1), D(i−1,j), D(i,j−1))`.
 //!
 //! Kept as `Z = e^(−D/γ)`, a scaled number ([`Scaled`]): `Z(i,j) = e^(−c/γ) · (Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1))`, so
 //! that `D = −γ ln Z` at the end. Cuturi & Blondel 2017, arXiv 1703.01541.
 
-use super::point::squared_euclidean;
+use std::marker::PhantomData;
+
+use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
 use super::scaled::{Scaled, log_of};
 use super::{Point, Recurrence, Sample, Visitor};
-use crate::Scalar;
 use crate::vector::Vector;
+use crate::{LocalCost, Scalar};
 
-/// Soft dynamic time warping.
+/// Soft dynamic time warping with local cost `C`.
 #[derive(Debug, Clone, Copy)]
-pub struct SoftDtw<V> {
+pub struct SoftDtw<V, C> {
     gamma: f64,
     /// `−log₂(e)/γ`.
     rate: V,
+    cost: PhantomData<C>,
 }
 
-impl<V: Vector> SoftDtw<V> {
+impl<V: Vector, C> SoftDtw<V, C> {
     /// The recurrence with smoothing γ, for vectors as wide as `any`.
     #[inline(always)]
     pub fn new(any: V, gamma: f64) -> Self {
-        Self { gamma, rate: any.constant(-std::f64::consts::LOG2_E / gamma) }
+        Self { gamma, rate: any.constant(-std::f64::consts::LOG2_E / gamma), cost: PhantomData }
     }
 
     /// The smoothing γ.
@@ -30,7 +33,7 @@ impl<V: Vector> SoftDtw<V> {
     }
 }
 
-impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
+impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
     type State = Scaled<V>;
     /// `e^(−c/γ)`.
     type Price = Scaled<V>;
@@ -43,7 +46,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> Scaled<V> {
-        let (mantissa, exponent) = (squared_euclidean(x.point, y.point) * self.rate).exp2_parts();
+        let (mantissa, exponent) = (C::value(x.point, y.point) * self.rate).exp2_parts();
         Scaled { mantissa, exponent }
     }
     #[inline(always)]
@@ -66,8 +69,19 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftDtw<V> {
     }
 }
 
-/// Hands the recurrence of Soft-DTW to `visitor`.
+/// Hands the recurrence of Soft-DTW to `visitor`; costs as in [`super::dtw::visit`].
 #[inline(always)]
-pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, gamma: f64, visitor: F) -> F::Output {
-    visitor.visit(SoftDtw::new(any, gamma))
+pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
+    any: V,
+    gamma: f64,
+    cost: LocalCost,
+    visitor: F,
+) -> F::Output {
+    match cost {
+        LocalCost::SquaredEuclidean => visitor.visit(SoftDtw::<V, SquaredEuclidean>::new(any, gamma)),
+        LocalCost::Euclidean if !P::UNIVARIATE => visitor.visit(SoftDtw::<V, Euclidean>::new(any, gamma)),
+        LocalCost::Euclidean | LocalCost::Manhattan => {
+            visitor.visit(SoftDtw::<V, Manhattan>::new(any, gamma))
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //! Equal arrivals: diagonal, then up, then left, the order in which a path is walked back. Sakoe & Chiba's recurrence
 //! with open ends; Müller 2007, 10.1007/978-3-540-74048-3, section 4.4.
 
-use super::dtw::{Cost, Dtw, Euclidean, Manhattan, SquaredEuclidean};
+use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
+use super::dtw::Dtw;
 use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
 use crate::{LocalCost, Scalar};

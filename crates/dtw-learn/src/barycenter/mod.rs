@@ -200,11 +200,15 @@ pub(crate) fn check_averageable(spec: &Spec) -> Result<()> {
         bail_invalid!("an average needs both ends of the series matched: use the global anchor");
     }
     match spec.measure {
-        Measure::SoftDtw { .. }
-        | Measure::SoftDtwDivergence { .. }
+        Measure::SoftDtw { cost: LocalCost::SquaredEuclidean, .. }
+        | Measure::SoftDtwDivergence { cost: LocalCost::SquaredEuclidean, .. }
         | Measure::Dtw { cost: LocalCost::SquaredEuclidean } => Ok(()),
         Measure::Dtw { cost } => bail_invalid!(
             "an average under dtw needs the squared Euclidean cost, which a mean minimises; got {cost:?}"
+        ),
+        Measure::SoftDtw { cost, .. } | Measure::SoftDtwDivergence { cost, .. } => bail_invalid!(
+            "an average under {} needs the squared Euclidean cost, whose slope has no jumps; got {cost:?}",
+            spec.measure.key()
         ),
         _ => bail_invalid!(
             "an average is defined under dtw, soft_dtw and soft_dtw_divergence; got {}",
@@ -225,7 +229,7 @@ pub(crate) fn check_untimed<T>(x: &SeriesBatch<'_, T>) -> Result<()> {
 /// which may be 0 anywhere. Distances that are 0 for equal series need none.
 pub(crate) fn cost_floor(spec: &Spec) -> f64 {
     match spec.measure {
-        Measure::SoftDtw { gamma } => gamma,
+        Measure::SoftDtw { gamma, .. } => gamma,
         _ => 0.0,
     }
 }

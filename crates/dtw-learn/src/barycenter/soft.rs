@@ -30,9 +30,9 @@ use crate::Context;
 /// whatever `T` is.
 ///
 /// # Errors
-/// [`dtw_core::Error::Invalid`] for no series, bad series or timestamps, another measure, bad weights (wrong number,
-/// negative, not finite, all 0), a bad start, bad optimiser parameters, a band without a path, or a cost that
-/// overflows; [`dtw_core::Error::Cancelled`]; what the backend returns.
+/// [`dtw_core::Error::Invalid`] for no series, bad series or timestamps, another measure or local cost, bad weights
+/// (wrong number, negative, not finite, all 0), a bad start, bad optimiser parameters, a band without a path, or a cost
+/// that overflows; [`dtw_core::Error::Cancelled`]; what the backend returns.
 pub fn soft_barycenter<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
@@ -40,7 +40,7 @@ pub fn soft_barycenter<T: Scalar>(
     options: &BarycenterOptions<'_, T>,
 ) -> Result<Barycenter<T>> {
     let gamma = match spec.measure {
-        Measure::SoftDtw { gamma } | Measure::SoftDtwDivergence { gamma } => gamma,
+        Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => gamma,
         _ => bail_invalid!(
             "a Soft-DTW average is under soft_dtw or soft_dtw_divergence, got {}",
             spec.measure.key()
@@ -62,7 +62,7 @@ pub fn soft_barycenter<T: Scalar>(
         channels: x.channels(),
     };
     Problem::new(spec.clone(), Pairing::Zipped, shape)?;
-    let soft = Spec { measure: Measure::SoftDtw { gamma }, ..spec.clone() };
+    let soft = Spec { measure: Measure::soft_dtw(gamma), ..spec.clone() };
     let values = (length + batch.max_length()) * x.channels() + 1;
     let pairs = Pairs::new(context, soft.clone(), batch, length, (values * T::DTYPE.bytes()) as u64)?;
     let divergence = match spec.measure {

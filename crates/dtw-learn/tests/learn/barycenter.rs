@@ -6,7 +6,7 @@ use dtw_learn::{BarycenterOptions, Context, Optimizer, Start, barycenter, dba, m
 use crate::plain;
 
 fn specs() -> [Spec; 3] {
-    [Spec::dtw(), Spec::soft_dtw(0.5), Spec::new(Measure::SoftDtwDivergence { gamma: 0.5 })]
+    [Spec::dtw(), Spec::soft_dtw(0.5), Spec::new(Measure::soft_dtw_divergence(0.5))]
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn the_start_is_returned_with_its_cost_when_nothing_may_be_done() {
         for (found, start) in starts {
             assert!(found.center.iter().zip(&start).all(|(a, b)| (a - b).abs() < 1e-15));
             let cost = plain::total(&start, x.batch(), &weights, |c, x| match spec.measure {
-                Measure::SoftDtw { gamma } => plain::soft_dtw(c, x, 1, gamma),
-                Measure::SoftDtwDivergence { gamma } => plain::divergence(c, x, 1, gamma),
+                Measure::SoftDtw { gamma, .. } => plain::soft_dtw(c, x, 1, gamma),
+                Measure::SoftDtwDivergence { gamma, .. } => plain::divergence(c, x, 1, gamma),
                 _ => plain::dtw(c, x, 1, None).0,
             });
             assert_eq!((found.costs.len(), found.iterations(), found.converged), (1, 0, false));
@@ -85,7 +85,7 @@ fn the_average_of_equal_series_is_that_series() {
     let exact = dba(&context, &Spec::dtw(), x.batch(), &options).unwrap();
     assert!(exact.converged);
     assert_eq!((exact.center, exact.costs), (series.clone(), vec![0.0]));
-    let divergence = Spec::new(Measure::SoftDtwDivergence { gamma: 0.1 });
+    let divergence = Spec::new(Measure::soft_dtw_divergence(0.1));
     let noisy: Vec<f64> = series.iter().enumerate().map(|(k, v)| v + 0.05 * (k as f64).sin()).collect();
     for start in [Start::Medoid, Start::Series(Series { values: &noisy, channels: 2, times: None })] {
         let options = options.with_start(start).with_tolerance(1e-12);

@@ -54,7 +54,7 @@ fn averages() {
     let backend = plain::backend();
     let context = Context::new(&backend);
     let options = BarycenterOptions::default();
-    let specs = [Spec::dtw(), Spec::soft_dtw(1.0), Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 })];
+    let specs = [Spec::dtw(), Spec::soft_dtw(1.0), Spec::new(Measure::soft_dtw_divergence(1.0))];
     for spec in &specs {
         let ask = |options: BarycenterOptions<'_, f64>| barycenter(&context, spec, x.batch(), &options);
         let weigh = |weights: &[f64]| ask(options.with_weights(Some(weights)));
@@ -82,6 +82,9 @@ fn averages() {
     let under = |spec: &Spec| barycenter(&context, spec, x.batch(), &options);
     invalid(under(&Spec::new(Measure::Msm { c: 1.0 })), "got msm");
     invalid(under(&Spec::new(Measure::Dtw { cost: LocalCost::Manhattan })), "got Manhattan");
+    let soft = |cost| Spec::new(Measure::SoftDtw { gamma: 1.0, cost });
+    invalid(under(&soft(LocalCost::Euclidean)), "got Euclidean");
+    invalid(soft_barycenter(&context, &soft(LocalCost::Manhattan), x.batch(), &options), "got Manhattan");
     invalid(under(&Spec::subsequence_dtw(LocalCost::SquaredEuclidean)), "global anchor");
     invalid(under(&Spec::soft_dtw(-1.0)), "gamma > 0");
     invalid(dba(&context, &specs[1], x.batch(), &options), "got soft_dtw");

@@ -6,15 +6,15 @@ use dtw_learn::{Context, KMeans, KMeansOptions, Optimizer, assign, kmeans};
 use crate::plain;
 
 fn specs() -> [Spec; 3] {
-    [Spec::dtw(), Spec::soft_dtw(0.5), Spec::new(Measure::SoftDtwDivergence { gamma: 0.5 })]
+    [Spec::dtw(), Spec::soft_dtw(0.5), Spec::new(Measure::soft_dtw_divergence(0.5))]
 }
 
 /// Labels, inertia and distances are those of the centres, by plain loops.
 fn check(found: &KMeans<f64>, spec: &Spec, x: SeriesBatch<'_, f64>) {
     let channels = x.channels();
     let d = |c: &[f64], x: &[f64]| match spec.measure {
-        Measure::SoftDtw { gamma } => plain::soft_dtw(c, x, channels, gamma),
-        Measure::SoftDtwDivergence { gamma } => plain::divergence(c, x, channels, gamma),
+        Measure::SoftDtw { gamma, .. } => plain::soft_dtw(c, x, channels, gamma),
+        Measure::SoftDtwDivergence { gamma, .. } => plain::divergence(c, x, channels, gamma),
         _ => plain::dtw(c, x, channels, None).0,
     };
     let mut inertia = 0.0;

@@ -78,7 +78,7 @@ fn any_measure_separates_the_shapes() {
         Measure::Erp { gap: 0.0 },
         Measure::LogGak { sigma: 2.0 },
         Measure::Lcss { epsilon: 0.4, output: LcssOutput::Length },
-        Measure::SoftDtw { gamma: 0.5 },
+        Measure::soft_dtw(0.5),
     ];
     for measure in measures {
         let spec = Spec::new(measure);

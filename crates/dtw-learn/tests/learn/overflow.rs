@@ -48,7 +48,7 @@ fn averages() {
     let backend = plain::backend();
     let context = Context::new(&backend);
     let options = BarycenterOptions::default();
-    let soft = [Spec::soft_dtw(1.0), Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 })];
+    let soft = [Spec::soft_dtw(1.0), Spec::new(Measure::soft_dtw_divergence(1.0))];
     // Soft-DTW weighs detours too, so that more of its pairs overflow.
     for (spec, text) in [
         (&Spec::dtw(), "the distance of series 1 and 3 is inf"),
@@ -94,7 +94,7 @@ fn clusters() {
     let backend = plain::backend();
     let context = Context::new(&backend);
     let dtw = Spec::dtw();
-    let soft = [Spec::soft_dtw(1.0), Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 })];
+    let soft = [Spec::soft_dtw(1.0), Spec::new(Measure::soft_dtw_divergence(1.0))];
     // Every pair overflows, whichever is drawn.
     let huge = [1e200, 1e200, -1e200, 1e200, 3e200, 1e200];
     for spec in [&dtw, &soft[0], &soft[1]] {

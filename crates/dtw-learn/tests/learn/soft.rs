@@ -50,11 +50,8 @@ fn the_average_of_two_series_is_a_minimum() {
                         plain::soft_dtw(x, y, channels, gamma)
                     }
                 };
-                let measure = if divergence {
-                    Measure::SoftDtwDivergence { gamma }
-                } else {
-                    Measure::SoftDtw { gamma }
-                };
+                let measure =
+                    if divergence { Measure::soft_dtw_divergence(gamma) } else { Measure::soft_dtw(gamma) };
                 let found = soft_barycenter(&context, &Spec::new(measure), x.batch(), &options).unwrap();
                 assert!(found.converged, "{measure:?}: {:?}", found.costs);
                 assert!(found.cost() < found.costs[0]);
@@ -122,7 +119,7 @@ fn single_precision_converges_too() {
     let x = plain::ragged(55, &[15; 5], 1);
     let narrow: Vec<f32> = x.batch().values().iter().map(|v| *v as f32).collect();
     let backend = plain::backend();
-    for measure in [Measure::SoftDtw { gamma: 1.0 }, Measure::SoftDtwDivergence { gamma: 1.0 }] {
+    for measure in [Measure::soft_dtw(1.0), Measure::soft_dtw_divergence(1.0)] {
         let spec = Spec::new(measure);
         let options = BarycenterOptions::default();
         let batch = SeriesBatch::equal(&narrow, 5, 15, 1).unwrap();
@@ -144,7 +141,7 @@ fn a_divergence_keeps_its_digits_at_a_large_gamma() {
     let narrow = SeriesBatch::equal(&narrow, 3, 5, 1).unwrap();
     let cpu = dtw_cpu::CpuBackend::new();
     for gamma in [1e4, 1e6, 3e7] {
-        let spec = Spec::new(Measure::SoftDtwDivergence { gamma });
+        let spec = Spec::new(Measure::soft_dtw_divergence(gamma));
         let exact = BarycenterOptions::default().with_tolerance(0.0).with_max_iterations(2000);
         let least = soft_barycenter(&Context::<f64>::new(&cpu), &spec, wide, &exact).unwrap().cost();
         let own =

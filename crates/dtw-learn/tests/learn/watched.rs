@@ -36,7 +36,7 @@ fn every_algorithm_reports_and_stops() {
     let backend = plain::backend();
     let dtw = Spec::dtw();
     let soft = Spec::soft_dtw(1.0);
-    let divergence = Spec::new(Measure::SoftDtwDivergence { gamma: 1.0 });
+    let divergence = Spec::new(Measure::soft_dtw_divergence(1.0));
     let options = BarycenterOptions::default();
     type Run<'a> = Box<dyn Fn(&Context<'_, f64>) -> Result<(), Error> + 'a>;
     let runs: [(&str, Run<'_>); 7] = [

@@ -270,7 +270,7 @@ fn a_loop_on_lent_memory_makes_copies_and_waits_for_nothing() {
 #[test]
 fn so_does_one_of_several_passes_with_tables_of_their_own() {
     let machine = Gpu::<Fake>::new(12).unwrap();
-    let mut lending = Lending::new(&machine, Measure::SoftDtwDivergence { gamma: 1.0 });
+    let mut lending = Lending::new(&machine, Measure::soft_dtw_divergence(1.0));
     let a = machine.own_queue().unwrap();
     lending.call(&a, &SOME).unwrap();
     let first = fake::counts(12);

@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(measure(&["-m", "lcss"]), Measure::Lcss { epsilon: 1.0, output: LcssOutput::Distance });
         assert_eq!(measure(&["-m", "msm"]), Measure::Msm { c: 1.0 });
         assert_eq!(measure(&["-m", "twed"]), Measure::Twed { nu: 0.001, lambda: 1.0, degree: 2.0 });
-        assert_eq!(measure(&["-m", "soft-dtw"]), Measure::SoftDtw { gamma: 1.0 });
+        assert_eq!(measure(&["-m", "soft-dtw"]), Measure::soft_dtw(1.0));
         assert_eq!(spec(&["-m", "subsequence_dtw"]).unwrap().anchor, Anchor::Subsequence);
     }
 

@@ -22,8 +22,8 @@ fn every_golden_case() {
             let got = spec.distance(pair).unwrap();
             // A divergence is a small difference of large values.
             let scale = match spec.measure {
-                Measure::SoftDtwDivergence { gamma } => {
-                    let whole = Spec::soft_dtw(gamma).with_band(spec.band.clone());
+                Measure::SoftDtwDivergence { gamma, cost } => {
+                    let whole = Spec { measure: Measure::SoftDtw { gamma, cost }, ..spec.clone() };
                     [(&pair.x, &pair.y), (&pair.x, &pair.x), (&pair.y, &pair.y)]
                         .into_iter()
                         .map(|(a, b)| {

@@ -106,7 +106,7 @@ fn warping_measures_are_the_least_and_the_soft_least_of_all_paths() {
 
         for gamma in [0.1, 1.0, 30.0] {
             let soft = -gamma * paths.iter().map(|path| (-cost(path) / gamma).exp()).sum::<f64>().ln();
-            assert_close(within(Measure::SoftDtw { gamma }, &band).distance(&pair).unwrap(), soft);
+            assert_close(within(Measure::soft_dtw(gamma), &band).distance(&pair).unwrap(), soft);
         }
 
         let sigma = 1.5;
@@ -243,7 +243,7 @@ fn normalised_windows() {
 #[test]
 fn divergence_of_a_series_with_itself_is_zero() {
     let x = [0.3, -1.0, 2.0];
-    let divergence = Measure::SoftDtwDivergence { gamma: 0.5 };
+    let divergence = Measure::soft_dtw_divergence(0.5);
     assert_eq!(within(divergence, &Band::Full).distance(&pair(&x, &x)).unwrap(), 0.0);
     assert!(within(divergence, &Band::Full).distance(&pair(&x, &[0.5, 0.1])).unwrap() > 0.0);
 }

@@ -51,17 +51,36 @@ fn both_gradients_match_central_differences() {
                 Band::SakoeChiba { radius: Radius::Points(1) },
                 Band::Slanted { radius: Radius::Points(0) },
             ] {
-                check(Measure::SoftDtw { gamma }, &pair, &band);
-                check(Measure::SoftDtwDivergence { gamma }, &pair, &band);
+                for cost in [LocalCost::SquaredEuclidean, LocalCost::Euclidean, LocalCost::Manhattan] {
+                    check(Measure::SoftDtw { gamma, cost }, &pair, &band);
+                    check(Measure::SoftDtwDivergence { gamma, cost }, &pair, &band);
+                }
             }
         }
+    }
+}
+
+/// One path, so γ does not matter; the first points are equal.
+#[test]
+fn one_path_of_each_cost_by_hand() {
+    let pair = Pair::new(vec![vec![1.0, 1.0], vec![4.0, -3.0]], vec![vec![1.0, 1.0]]);
+    for (cost, value, slope) in [
+        (LocalCost::SquaredEuclidean, 25.0_f64, [6.0, -8.0]),
+        (LocalCost::Euclidean, 5.0, [0.6, -0.8]),
+        (LocalCost::Manhattan, 7.0, [1.0, -1.0]),
+    ] {
+        let spec = Spec::new(Measure::SoftDtw { gamma: 0.5, cost });
+        assert!((spec.distance(&pair).unwrap() - value).abs() < 1e-14);
+        let (grad_x, grad_y) = spec.gradients(&pair).unwrap();
+        assert_eq!(grad_x, [vec![0.0, 0.0], slope.to_vec()]);
+        assert_eq!(grad_y, [slope.map(|slope| -slope).to_vec()]);
     }
 }
 
 #[test]
 fn alignment_becomes_the_path_as_gamma_vanishes() {
     let pair = Pair::new(wave(6, 1, 1.0), wave(8, 1, 2.0));
-    let alignment = within(Measure::SoftDtw { gamma: 1e-4 }, &Band::Full).alignment(&pair).unwrap();
+    let alignment = within(Measure::soft_dtw(1e-4), &Band::Full).alignment(&pair).unwrap();
     let path = within(Measure::Dtw { cost: LocalCost::SquaredEuclidean }, &Band::Full).path(&pair).unwrap();
     for (i, row) in alignment.iter().enumerate() {
         for (j, &weight) in row.iter().enumerate() {
