@@ -8,7 +8,7 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 
-from dtwave import Band
+from dtwave import Band, DeviceError
 
 from . import _operators
 from ._bands import to_text
@@ -17,7 +17,16 @@ from ._cosine import halved_directions
 
 __all__ = ["SoftDTW", "soft_dtw"]
 
-_SQUARED_EUCLIDEAN = ("sqeuclidean", "sq_euclidean", "squared_euclidean")
+#: The local costs that `dist` may name, and what the library calls them.
+_COSTS = {
+    "sqeuclidean": "squared_euclidean",
+    "sq_euclidean": "squared_euclidean",
+    "squared_euclidean": "squared_euclidean",
+    "euclidean": "euclidean",
+    "manhattan": "manhattan",
+    "cityblock": "manhattan",
+    "cosine": "cosine",
+}
 
 
 def soft_dtw(
@@ -46,9 +55,10 @@ def soft_dtw(
         How many points a path may be away from the diagonal: a whole number, at least 1 (a Sakoe-Chiba band), or one of
         dtwave's bands, such as `dtwave.SakoeChiba(0.1)`. `None`: no band.
     dist
-        The cost of matching two points: `"sqeuclidean"`, or `"cosine"`, which is 1 less the cosine of the angle between
-        them. A point that is zero has no angle: it is an error on the CPU, and gives NaN on a GPU. For other costs see
-        `soft_dtw_from_costs`.
+        The cost of matching two points: `"sqeuclidean"`, `"euclidean"`, `"manhattan"` (or `"cityblock"`), or
+        `"cosine"`, which is 1 less the cosine of the angle between them. Where points agree, the gradient of a
+        Euclidean or Manhattan cost is 0, a subgradient; these two costs are for the CPU so far. A point that is zero
+        has no angle: it is an error on the CPU, and gives NaN on a GPU. For other costs see `soft_dtw_from_costs`.
     lengths_x, lengths_y
         Length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at the end. The
         padding is not read, and its gradient is 0. For tensors on a GPU, lengths on the CPU are better: others are
@@ -70,7 +80,7 @@ def soft_dtw(
         Arguments that are no tensors, and tensors that are not of floating point.
     dtwave.DeviceError
         Tensors on another device than the CPU or an NVIDIA GPU, or on a GPU that dtwave cannot use. Pass `x.cpu()`; the
-        gradient flows back through the copy.
+        gradient flows back through the copy. So are tensors on a GPU with a Euclidean or Manhattan cost.
 
     Notes
     -----
@@ -86,8 +96,8 @@ def soft_dtw(
     2021, arXiv 2010.08354.
     """
     check_normalize(normalize)
-    is_cosine = _is_cosine(dist)
-    return _soft_dtw(x, y, checked_gamma(gamma), normalize, to_text(bandwidth), is_cosine, lengths_x, lengths_y)
+    cost = _cost_of(dist)
+    return _soft_dtw(x, y, checked_gamma(gamma), normalize, to_text(bandwidth), cost, lengths_x, lengths_y)
 
 
 class SoftDTW(torch.nn.Module):
@@ -104,7 +114,7 @@ class SoftDTW(torch.nn.Module):
     gamma, normalize, bandwidth
         As for `soft_dtw`. The other packages read a bandwidth of 0 as no band; here it is an error that says so.
     dist
-        As for `soft_dtw`: `"sqeuclidean"` or `"cosine"`.
+        As for `soft_dtw`: `"sqeuclidean"`, `"euclidean"`, `"manhattan"` or `"cosine"`.
     dist_func
         `None`, which is their default, the squared Euclidean distance. The others take a function here: pass what it
         returns to `soft_dtw_from_costs`.
@@ -186,7 +196,7 @@ class SoftDTW(torch.nn.Module):
 
     @dist.setter
     def dist(self, dist: str) -> None:
-        self._is_cosine = _is_cosine(dist)
+        self._cost = _cost_of(dist)
         self._dist = dist
 
     def forward(
@@ -204,11 +214,11 @@ class SoftDTW(torch.nn.Module):
                         f"use_cuda={self.use_cuda}, and {name} is on {series.device}: move the tensors, or leave"
                         " use_cuda out"
                     )
-        return _soft_dtw(x, y, self.gamma, self.normalize, self._band, self._is_cosine, lengths_x, lengths_y)
+        return _soft_dtw(x, y, self.gamma, self.normalize, self._band, self._cost, lengths_x, lengths_y)
 
     def extra_repr(self) -> str:
         """What `repr` shows between the parentheses."""
-        dist = ", dist='cosine'" if self._is_cosine else ""
+        dist = "" if self._cost == "squared_euclidean" else f", dist={self.dist!r}"
         return f"gamma={self.gamma}, normalize={self.normalize}, bandwidth={self.bandwidth}{dist}"
 
 
@@ -248,15 +258,24 @@ def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return _DEFAULTS | given
 
 
-def _is_cosine(dist: str) -> bool:
-    if dist == "cosine":
-        return True
-    if dist not in _SQUARED_EUCLIDEAN:
+def _cost_of(dist: str) -> str:
+    cost = _COSTS.get(dist) if isinstance(dist, str) else None
+    if cost is None:
         raise ValueError(
-            f"dist must be 'sqeuclidean' or 'cosine', not {dist!r}: for another cost, pass its matrix to"
-            " dtwave.torch.soft_dtw_from_costs, such as torch.cdist(x, y) or torch.cdist(x, y, p=1)"
+            f"dist must be 'sqeuclidean', 'euclidean', 'manhattan' or 'cosine', not {dist!r}: for another cost, pass"
+            " its matrix to dtwave.torch.soft_dtw_from_costs, such as torch.cdist(x, y, p=3)"
         )
-    return False
+    return cost
+
+
+def _check_kernels(cost: str, device: torch.device) -> None:
+    """Refuses costs that a GPU has no kernels for."""
+    if device.type == "cuda" and cost in ("euclidean", "manhattan"):
+        matrix = "torch.cdist(x, y)" if cost == "euclidean" else "torch.cdist(x, y, p=1)"
+        raise DeviceError(
+            f"dist={cost!r} has no kernels on a GPU yet: pass {matrix} to dtwave.torch.soft_dtw_from_costs, which"
+            " takes the memory of the matrix, or pass x.cpu() and y.cpu() (the gradients flow back through both)"
+        )
 
 
 def _soft_dtw(
@@ -265,7 +284,7 @@ def _soft_dtw(
     gamma: float,
     normalize: bool,
     band: str,
-    is_cosine: bool,
+    cost: str,
     lengths_x: Tensor | Sequence[int] | None,
     lengths_y: Tensor | Sequence[int] | None,
 ) -> Tensor:
@@ -283,6 +302,7 @@ def _soft_dtw(
         raise ValueError(f"x is on {x.device} and y on {y.device}: move one to the other")
     if x.device.type not in ("cpu", "cuda", "meta"):
         raise _operators.no_device(x.device)
+    _check_kernels(cost, x.device)
     if x.shape[0] != y.shape[0]:
         raise ValueError(f"x has {x.shape[0]} series and y has {y.shape[0]}: pairs need as many of both")
     if x.shape[2] != y.shape[2]:
@@ -300,7 +320,10 @@ def _soft_dtw(
         x, y = x.to(dtype), y.to(dtype)
     counted_x = None if lengths_x is None else whole_lengths("lengths_x", lengths_x, x)
     counted_y = None if lengths_y is None else whole_lengths("lengths_y", lengths_y, y)
-    if is_cosine:
+    if cost == "cosine":
         x, y = halved_directions(x, counted_x, "x"), halved_directions(y, counted_y, "y")
-    spec = _operators.DIVERGENCE + band if normalize else band
+    # Of directions, the cosine cost is the squared Euclidean one.
+    spec = _operators.COSTS.get(cost, "") + band
+    if normalize:
+        spec = _operators.DIVERGENCE + spec
     return _operators.soft_dtw(x, y, counted_x, counted_y, gamma, spec, wants)

@@ -3,7 +3,8 @@
     soft_dtw(x, y, lengths_x, lengths_y, gamma, spec, wants) -> values [batch], unit_x, unit_y
 
 Series are `[batch, length, channels]`, contiguous or not. `spec` is the text of a band (`_bands.py`), after
-`"divergence "` where that is what is wanted. `wants` is `WANTS_X`, `WANTS_Y`, their sum or 0. `unit_x` and `unit_y` are
+`"divergence "` where that is what is wanted, and then after the local cost and a space, where it is not the squared
+Euclidean one. `wants` is `WANTS_X`, `WANTS_Y`, their sum or 0. `unit_x` and `unit_y` are
 the gradients of the values, computed with the values while the series are at hand; those not wanted are empty. The
 value of a pair depends on its own series alone, so the backward pass is one multiplication: the gradient of a loss is
 `upstream[pair] * unit[pair]`.
@@ -27,10 +28,13 @@ from dtwave import DeviceError, _native, _options
 from . import _cuda
 from ._bands import from_text
 
-__all__ = ["DIVERGENCE", "WANTS_X", "WANTS_Y", "is_watched", "no_device", "soft_dtw"]
+__all__ = ["COSTS", "DIVERGENCE", "WANTS_X", "WANTS_Y", "is_watched", "no_device", "soft_dtw"]
 
 #: What comes before the band in the spec of a divergence.
 DIVERGENCE = "divergence "
+
+#: What comes before the band in the spec of another local cost than the squared Euclidean one.
+COSTS = {"squared_euclidean": "", "euclidean": "euclidean ", "manhattan": "manhattan "}
 
 #: Bits of what a gradient is wanted of.
 WANTS_X, WANTS_Y = 1, 2
@@ -53,7 +57,9 @@ torch.library.define(
 def spec_of(gamma: float, text: str) -> _native.Spec:
     """The measure that an operator's `spec` describes, as the library takes it."""
     key = "soft_dtw_divergence" if text.startswith(DIVERGENCE) else "soft_dtw"
-    return _native.Spec(key, {"gamma": gamma}, from_text(text.removeprefix(DIVERGENCE)))
+    text = text.removeprefix(DIVERGENCE)
+    cost = next((cost for cost, prefix in COSTS.items() if prefix and text.startswith(prefix)), "squared_euclidean")
+    return _native.Spec(key, {"gamma": gamma, "cost": cost}, from_text(text.removeprefix(COSTS[cost])))
 
 
 def no_device(device: torch.device) -> DeviceError:

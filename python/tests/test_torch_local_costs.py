@@ -1,0 +1,142 @@
+"""Euclidean and Manhattan costs of the Soft-DTW loss, beside their matrices of costs and beside their definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dtwave
+from optional import need
+
+torch = need("torch")
+from dtwave.torch import SoftDTW, _loss, soft_dtw, soft_dtw_from_costs
+
+COSTS = ["euclidean", "manhattan"]
+
+
+def pairs(batch: int, n: int, m: int, channels: int = 3) -> tuple[Any, Any]:
+    generator = torch.Generator().manual_seed(n + 10 * m + 100 * channels)
+    x, y = (torch.randn(batch, length, channels, dtype=torch.float64, generator=generator) for length in (n, m))
+    return x.requires_grad_(), y.requires_grad_()
+
+
+def matrix(x: Any, y: Any, dist: str) -> Any:
+    return torch.cdist(x, y, p=1.0 if dist == "manhattan" else 2.0)
+
+
+@pytest.mark.parametrize("dist", COSTS)
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 1.0, 1e6])
+@pytest.mark.parametrize("bandwidth", [None, 2])
+@pytest.mark.parametrize("channels", [1, 5])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_it_is_that_of_the_matrix_of_costs(
+    dist: str, gamma: float, bandwidth: int | None, channels: int, offset: float
+) -> None:
+    x, y = (series.detach().add(offset).requires_grad_() for series in pairs(3, 60, 53, channels))
+    found = soft_dtw(x, y, gamma=gamma, bandwidth=bandwidth, dist=dist)
+    expected = soft_dtw_from_costs(matrix(x - offset, y - offset, dist), gamma=gamma, bandwidth=bandwidth)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9)
+    weights = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    gradients, wanted = (torch.autograd.grad(values, (x, y), weights) for values in (found, expected))
+    torch.testing.assert_close(gradients, wanted, rtol=1e-6, atol=1e-7)
+    single = soft_dtw(x.float(), y.float(), gamma=gamma, bandwidth=bandwidth, dist=dist)
+    torch.testing.assert_close(single.double(), found, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dist", COSTS)
+@pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("bandwidth", [None, 1, dtwave.Slanted(1), dtwave.Itakura(3.0)])
+@pytest.mark.parametrize("channels", [1, 5])
+def test_gradcheck(dist: str, gamma: float, bandwidth: dtwave.Band, channels: int) -> None:
+    for normalize in (False, True):
+        loss = SoftDTW(gamma=gamma, normalize=normalize, bandwidth=bandwidth, dist=dist)
+        assert torch.autograd.gradcheck(loss, pairs(2, 5, 4, channels))
+
+
+@pytest.mark.parametrize("dist", COSTS)
+@pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("channels", [1, 5])
+def test_gradcheck_of_padded_series(dist: str, gamma: float, channels: int) -> None:
+    lengths = {"lengths_x": [5, 2, 3], "lengths_y": torch.tensor([1, 6, 4])}
+    loss = SoftDTW(gamma=gamma, dist=dist)
+    assert torch.autograd.gradcheck(lambda x, y: loss(x, y, **lengths), pairs(3, 5, 6, channels))
+
+
+@pytest.mark.parametrize("dist", COSTS)
+@pytest.mark.parametrize("gamma", [1e-3, 0.5, 1e6])
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_points_that_agree_have_the_gradient_0(dist: str, gamma: float, channels: int, dtype: Any) -> None:
+    generator = torch.Generator().manual_seed(3)
+    # Few different values: many cells whose points agree, or do so in one channel.
+    x, y = (torch.randint(-1, 2, (1, k, channels), generator=generator).to(dtype) + 1e3 for k in (30, 25))
+    for one, other in ((x, y), (x, x), (y, y)):
+        a, b = one.clone().requires_grad_(), other.clone().requires_grad_()
+        soft_dtw(a, b, gamma=gamma, dist=dist).sum().backward()
+        u, v = one[0].double().numpy(), other[0].double().numpy()
+        expected = np.asarray(dtwave.expected_alignment(u, v, gamma=gamma, cost=dist))
+        apart = u[:, None] - v[None]
+        if dist == "manhattan":
+            slopes = np.sign(apart)
+        else:
+            norms = np.linalg.norm(apart, axis=2, keepdims=True)
+            slopes = np.divide(apart, norms, out=np.zeros_like(apart), where=norms > 0)
+        close = {"rtol": 1e-9, "atol": 1e-9} if dtype == torch.float64 else {"rtol": 1e-4, "atol": 2e-4}
+        wanted = (expected[..., None] * slopes).sum(1), -(expected[..., None] * slopes).sum(0)
+        for got, right in zip((a.grad, b.grad), wanted, strict=True):
+            torch.testing.assert_close(got[0].double(), torch.from_numpy(right), **close)
+    loss = SoftDTW(gamma=gamma, normalize=True, dist=dist)
+    a = x.clone().requires_grad_()
+    value = loss(a, x)
+    value.sum().backward()
+    assert value.item() == 0.0
+    torch.testing.assert_close(a.grad, torch.zeros_like(a), rtol=0.0, atol=1e-4 if dtype == torch.float32 else 1e-9)
+
+
+@pytest.mark.parametrize("dist", COSTS)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_package_says_the_same(dist: str, normalize: bool) -> None:
+    x, y = (series.detach() for series in pairs(2, 6, 9))
+    measure = (dtwave.SoftDtwDivergence if normalize else dtwave.SoftDtw)(gamma=0.3, cost=dist)
+    values, grad_x, grad_y = dtwave.gradients(x.numpy(), y.numpy(), measure=measure)
+    x.requires_grad_(), y.requires_grad_()
+    found = SoftDTW(gamma=0.3, normalize=normalize, dist=dist)(x, y)
+    found.sum().backward()
+    for got, wanted in ((found, values), (x.grad, grad_x), (y.grad, grad_y)):
+        np.testing.assert_array_equal(got.detach().numpy(), np.asarray(wanted))
+
+
+def test_one_point_is_its_cost() -> None:
+    x, y = torch.tensor([[[3.0, -4.0]]]), torch.zeros(1, 1, 2)
+    found = {dist: soft_dtw(x, y, dist=dist).item() for dist in ("sqeuclidean", "euclidean", "manhattan", "cityblock")}
+    assert found == pytest.approx({"sqeuclidean": 25.0, "euclidean": 5.0, "manhattan": 7.0, "cityblock": 7.0})
+
+
+@pytest.mark.parametrize("dist", COSTS)
+def test_compiled(dist: str) -> None:
+    x, y = pairs(2, 5, 4)
+    compiled = torch.compile(SoftDTW(dist=dist, normalize=True), fullgraph=True, backend="aot_eager")
+    expected = soft_dtw(x, y, dist=dist, normalize=True)
+    torch.testing.assert_close(compiled(x, y), expected)
+    for found, wanted in zip(*(torch.autograd.grad(v.sum(), (x, y)) for v in (compiled(x, y), expected)), strict=True):
+        torch.testing.assert_close(found, wanted)
+
+
+def test_the_module_shows_and_changes_it() -> None:
+    loss = SoftDTW(dist="cityblock")
+    assert repr(loss) == "SoftDTW(gamma=1.0, normalize=False, bandwidth=None, dist='cityblock')"
+    x, y = (series.detach() for series in pairs(2, 5, 4))
+    assert torch.equal(loss(x, y), soft_dtw(x, y, dist="manhattan"))
+    loss.dist = "euclidean"
+    assert torch.equal(loss(x, y), soft_dtw(x, y, dist="euclidean"))
+
+
+@pytest.mark.parametrize(("dist", "matrix"), [("euclidean", r"cdist\(x, y\)"), ("manhattan", r"cdist\(x, y, p=1\)")])
+def test_a_gpu_has_no_kernels_and_the_error_says_what_to_do(dist: str, matrix: str) -> None:
+    with pytest.raises(dtwave.DeviceError, match=f"{matrix} to dtwave.torch.soft_dtw_from_costs") as raised:
+        _loss._check_kernels(_loss._cost_of(dist), torch.device("cuda", 1))
+    assert "\n" not in str(raised.value)
+    for served in ("sqeuclidean", "cosine"):
+        _loss._check_kernels(_loss._cost_of(served), torch.device("cuda"))
