@@ -2,6 +2,7 @@
 //! alone.
 
 mod fake;
+mod gradients;
 
 use std::sync::OnceLock;
 

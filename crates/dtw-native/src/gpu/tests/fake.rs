@@ -19,7 +19,7 @@ use crate::gpu::{
 /// Memory of each device.
 pub(super) const MEMORY_BYTES: usize = 1 << 30;
 /// Devices.
-pub(super) const COUNT: usize = 13;
+pub(super) const COUNT: usize = 16;
 /// The device that opens once only.
 pub(super) const STUBBORN: usize = 5;
 /// The device for which images are damaged.
