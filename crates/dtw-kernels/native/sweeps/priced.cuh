@@ -15,8 +15,14 @@
 //   rows t       | the next 32, priced now |              so lanes are at 32 rows at once, and two times 32 are kept
 //
 // A point that was read is used for 8 or 4 K cells, so a cell costs little beside the arithmetic of its channels.
-// Channels are added one by one in their order, as in other sweeps: so results have the same bits. Other kernels do not
-// include this header.
+// Channels are added one by one in their order, as in other sweeps: so results have the same bits, but for products.
+//
+// Products: |x - y|^2 = |x|^2 + |y|^2 - 2 x y takes one instruction for a channel instead of two. It loses digits where
+// the distance is small beside |x|^2 + |y|^2, so from kLeastProducts channels on the rows are priced by products first,
+// and again by differences if any price of them is below kLeastShare of that sum. Then the next rows are priced by
+// differences at once, and after each further time twice as many, for series are alike for a while, or all along.
+//
+// Other kernels do not include this header.
 #pragma once
 
 #include "../kernels.cuh"
@@ -32,6 +38,25 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Bundle {
 
 // Rows that are priced at once; lanes take as many steps then.
 constexpr uint32_t kPricedRows = 32;
+
+// Channels from which on products are tried; the least share of |x|^2 + |y|^2 that a price may be: with |x|^2 and |y|^2
+// added up without loss, products are then as near as differences.
+constexpr uint32_t kLeastProducts = 64;
+constexpr double kLeastShare = 0.5;
+
+// When to price by products: `wait` times 32 rows are not, and how many after the next time that it fails.
+struct Patience {
+    uint32_t wait, next;
+
+    DTW_DEVICE bool is_over() {
+        wait -= wait > 0 ? 1 : 0;
+        return wait == 0;
+    }
+    DTW_DEVICE void judge(bool well) {
+        wait = well ? 0 : next + 1;
+        next = well ? 1 : min_(2 * next, 32u);
+    }
+};
 
 // What a warp has of the memory that its block shares.
 template <class T, int K>
@@ -55,7 +80,7 @@ constexpr uint32_t kPriceBytes = 4 * sizeof(PriceMemory<typename R::Number, K>);
 template <class R, int K>
 DTW_DEVICE void price_rows(const R& r, PriceMemory<typename R::Number, K>& memory, typename R::Number* prices,
                            const Points<typename R::Number>& x, const Points<typename R::Number>& y, const Band& band,
-                           uint32_t i0, uint32_t j0) {
+                           uint32_t i0, uint32_t j0, Patience& patience) {
     using T = typename R::Number;
     constexpr int kChannels = PriceMemory<T, K>::kChannels, kWidth = PriceMemory<T, K>::kWidth;
     using Some = Bundle<T, kChannels>;
@@ -85,53 +110,103 @@ DTW_DEVICE void price_rows(const R& r, PriceMemory<typename R::Number, K>& memor
         }
     };
     T sum[8][4 * K];
-    DTW_UNROLL
-    for (int q = 0; q < 8; ++q) {
-        DTW_UNROLL
-        for (int k = 0; k < 4 * K; ++k) {
-            sum[q][k] = T(0);
-        }
-    }
-    // The first `count` channels of what is in shared memory.
-    const auto add = [&](auto is_whole, uint32_t count) {
-        Some a[8];
+    // Brings all channels to shared memory, a few at a time, and adds them up; `see` is told what this lane brings.
+    const auto add_up = [&](const auto& add, const auto& see) {
         DTW_UNROLL
         for (int q = 0; q < 8; ++q) {
-            a[q] = memory.x[4 * q + group];
-        }
-        DTW_UNROLL
-        for (int k = 0; k < 4 * K; ++k) {
-            const Some b = memory.y[8 * k + column];
             DTW_UNROLL
-            for (int v = 0; v < kChannels; ++v) {
-                if (decltype(is_whole)::value || v == 0 || static_cast<uint32_t>(v) < count) {
+            for (int k = 0; k < 4 * K; ++k) {
+                sum[q][k] = T(0);
+            }
+        }
+        fetch(0);
+        DTW_UNROLL_BY(1)
+        for (uint32_t c = 0; c < channels; c += kChannels) {
+            sync();
+            memory.x[inside % 8 * 4 + group] = coming[0];
+            DTW_UNROLL
+            for (int h = 0; h < K; ++h) {
+                memory.y[(4 * h + inside % 4) * 8 + inside / 4] = coming[1 + h];
+            }
+            see();
+            sync();
+            const uint32_t left = channels - c;
+            if (left > kChannels) {
+                fetch(c + kChannels);
+            }
+            const auto all = [&](auto is_whole) {
+                Some a[8];
+                DTW_UNROLL
+                for (int q = 0; q < 8; ++q) {
+                    a[q] = memory.x[4 * q + group];
+                }
+                DTW_UNROLL
+                for (int k = 0; k < 4 * K; ++k) {
+                    const Some b = memory.y[8 * k + column];
                     DTW_UNROLL
-                    for (int q = 0; q < 8; ++q) {
-                        sum[q][k] = r.norm.add(sum[q][k], a[q].v[v], b.v[v]);
+                    for (int v = 0; v < kChannels; ++v) {
+                        if (decltype(is_whole)::value || v == 0 || static_cast<uint32_t>(v) < left) {
+                            DTW_UNROLL
+                            for (int q = 0; q < 8; ++q) {
+                                sum[q][k] = add(sum[q][k], a[q].v[v], b.v[v]);
+                            }
+                        }
                     }
                 }
+            };
+            if (left >= kChannels) {
+                all(std::true_type{});
+            } else {
+                all(std::false_type{});
             }
         }
     };
-    fetch(0);
-    DTW_UNROLL_BY(1)
-    for (uint32_t c = 0; c < channels; c += kChannels) {
-        sync();
-        memory.x[inside % 8 * 4 + group] = coming[0];
-        DTW_UNROLL
-        for (int h = 0; h < K; ++h) {
-            memory.y[(4 * h + inside % 4) * 8 + inside / 4] = coming[1 + h];
+    bool is_done = false;
+    if constexpr (std::is_same<typename R::Norm, Squared<T>>::value) {
+        if (channels >= kLeastProducts && patience.is_over()) {
+            // Their sums, and what was lost of each (Kahan).
+            T squares[1 + K] = {}, lost[1 + K] = {};
+            add_up([](T so_far, T a, T b) { return fma_(a, b, so_far); },
+                   [&] {
+                       DTW_UNROLL
+                       for (int s = 0; s < 1 + K; ++s) {
+                           T some = -lost[s];
+                           DTW_UNROLL
+                           for (int v = 0; v < kChannels; ++v) {
+                               some = fma_(coming[s].v[v], coming[s].v[v], some);
+                           }
+                           const T all = add_exact(squares[s], some);
+                           lost[s] = add_exact(add_exact(all, -squares[s]), -some);
+                           squares[s] = all;
+                       }
+                   });
+            // |x|^2 and |y|^2 take the places of points.
+            T *const of_x = memory.x[0].v, *const of_y = memory.y[0].v;
+            sync();
+            of_x[inside] = squares[0];
+            DTW_UNROLL
+            for (int h = 0; h < K; ++h) {
+                of_y[32 * h + inside] = squares[1 + h];
+            }
+            sync();
+            bool keeps_digits = true;
+            DTW_UNROLL
+            for (int q = 0; q < 8; ++q) {
+                const T own = of_x[8 * group + q];
+                DTW_UNROLL
+                for (int k = 0; k < 4 * K; ++k) {
+                    const T both = own + of_y[k / 4 * 32 + 4 * column + k % 4];
+                    sum[q][k] = fma_(T(-2), sum[q][k], both);
+                    // Not for what is no number, either.
+                    keeps_digits = keeps_digits && fma_(T(-kLeastShare), both, sum[q][k]) >= T(0);
+                }
+            }
+            is_done = !any(!keeps_digits);
+            patience.judge(is_done);
         }
-        sync();
-        const uint32_t left = channels - c;
-        if (left > kChannels) {
-            fetch(c + kChannels);
-        }
-        if (left >= kChannels) {
-            add(std::true_type{}, left);
-        } else {
-            add(std::false_type{}, left);
-        }
+    }
+    if (!is_done) {
+        add_up([&](T so_far, T a, T b) { return r.norm.add(so_far, a, b); }, [] {});
     }
     const uint32_t end = min_(j0 + kWidth, y.length);
     const bool masks = band.kind != kBandFull &&
@@ -215,6 +290,18 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
     sync();
     const uint32_t rows = bottom - top, steps = rows + last_lane;
     const bool writes = inside == 31 && !is_last;
+    Patience patience{0, 1};
+    // Prices before the first row.
+    sync();
+    DTW_UNROLL
+    for (uint32_t q = 0; q < kHalf / 128; ++q) {
+        Bundle<T, 4> never;
+        DTW_UNROLL
+        for (int v = 0; v < 4; ++v) {
+            never.v[v] = r.forbidden();
+        }
+        *reinterpret_cast<Bundle<T, 4>*>(memory.prices + kHalf + 128 * q + 4 * inside) = never;
+    }
     for (uint32_t t0 = 0; t0 < steps; t0 += kPricedRows) {
         T entering = r.forbidden();
         if (strip > 0) {
@@ -231,7 +318,8 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
         }
         const uint32_t half = t0 / kPricedRows % 2;
         if (t0 < rows) {
-            price_rows<R, K>(r, memory, memory.prices + half * kHalf, x, y, band, top + t0, first);
+            price_rows<R, K>(r, memory, memory.prices + half * kHalf, x, y, band, top + t0, first,
+                             patience);
         }
         memory.edge[inside / 4].v[inside % 4] = entering;
         sync();
@@ -240,39 +328,41 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
         const T* const own = memory.prices + K * inside - inside * kWidth;
         const T *const newer = own + half * kHalf, *const older = own + (1 - half) * kHalf + kHalf;
         T* const out = edge + (static_cast<int64_t>(top) + t0 - inside);
-        // Step s, where the left edge is `entering`; `all`: whether all lanes have a row.
-        const auto step = [&](auto all, uint32_t s, T entering) {
-            const bool active = decltype(all)::value || t0 + s - inside < rows;  // wraps round before the first
+        const bool writes_all = writes && t0 > 0;
+        // Step s, where the left edge is `entering`. Lanes that have no row take one all the same: before the first,
+        // prices are infinite, and behind the last nobody looks at what comes out.
+        const auto step = [&](uint32_t s, T entering) {
             const T* const at = s < inside ? older : newer;
-            const auto price = *reinterpret_cast<const Bundle<T, K>*>(active ? at + s * kWidth : memory.prices);
+            const auto price = *reinterpret_cast<const Bundle<T, K>*>(at + s * kWidth);
             const T received = shift_up<32>(cell[K - 1]);
             T left = inside == 0 ? entering : received, diagonal = corner;
             corner = left;
             DTW_UNROLL
             for (int q = 0; q < K; ++q) {
-                const T up = cell[q], here = r.combine(diagonal, up, left, price.v[q]);
+                const T up = cell[q];
+                left = r.combine(diagonal, up, left, price.v[q]);
                 diagonal = up;
-                left = here;
-                cell[q] = active ? here : up;
+                cell[q] = left;
             }
-            if (writes && active) {
-                out[s] = cell[K - 1];
+            // The last lane comes to its first row with the last step of the first 32.
+            if (s + 1 == kPricedRows ? writes : writes_all) {
+                out[s] = left;
             }
         };
         const uint32_t count = min_(steps - t0, kPricedRows);
-        if (t0 > 0 && t0 + kPricedRows <= rows) {
+        if (count == kPricedRows) {
             DTW_UNROLL
             for (uint32_t s = 0; s < kPricedRows; s += 4) {
                 const Bundle<T, 4> entering = memory.edge[s / 4];
                 DTW_UNROLL
                 for (uint32_t u = 0; u < 4; ++u) {
-                    step(std::true_type{}, s + u, entering.v[u]);
+                    step(s + u, entering.v[u]);
                 }
             }
         } else {
             DTW_UNROLL_BY(1)
             for (uint32_t s = 0; s < count; ++s) {
-                step(std::false_type{}, s, memory.edge[s / 4].v[s % 4]);
+                step(s, memory.edge[s / 4].v[s % 4]);
             }
         }
         if (done != nullptr) {
