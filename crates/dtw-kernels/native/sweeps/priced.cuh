@@ -97,15 +97,18 @@ DTW_DEVICE void price_rows(const R& r, PriceMemory<typename R::Number, K>& memor
                         (reinterpret_cast<uintptr_t>(x.values) | reinterpret_cast<uintptr_t>(y.values)) % sizeof(Some) == 0;
     Some coming[1 + K];
     const auto fetch = [&](uint32_t c) {
+        if (as_one) {
+            DTW_UNROLL
+            for (int s = 0; s < 1 + K; ++s) {
+                coming[s] = *reinterpret_cast<const Some*>(from[s] + c);
+            }
+            return;
+        }
         DTW_UNROLL
         for (int s = 0; s < 1 + K; ++s) {
-            if (as_one) {
-                coming[s] = *reinterpret_cast<const Some*>(from[s] + c);
-            } else {
-                DTW_UNROLL
-                for (int v = 0; v < kChannels; ++v) {
-                    coming[s].v[v] = c + v < channels ? from[s][c + v] : T(0);
-                }
+            DTW_UNROLL
+            for (int v = 0; v < kChannels; ++v) {
+                coming[s].v[v] = c + v < channels ? from[s][c + v] : T(0);
             }
         }
     };
