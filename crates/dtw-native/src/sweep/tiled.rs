@@ -12,6 +12,9 @@ use crate::bytes::Number;
 /// Cells of a tile that a pair has to fill at least: below, the other sweeps compute fewer cells for nothing.
 const LEAST_CELLS: usize = 1024;
 
+/// Edges of a launch may take so much, however few pairs keep the device busy.
+const ENOUGH_BYTES: u64 = 64 << 20;
+
 /// Bytes that a task takes while it is under way.
 #[derive(Debug, Clone, Copy)]
 struct Room {
@@ -50,7 +53,9 @@ impl<M: Machine> Sweeper<M> {
             return Ok(false);
         }
         let resident = self.resident_blocks(kernel)?;
-        let most = (budget.edges / room.bytes()).min(job.tasks).max(1);
+        // More at once would not be faster, only take more memory.
+        let enough = (ENOUGH_BYTES / room.bytes()).max(resident);
+        let most = (budget.edges / room.bytes()).min(enough).min(job.tasks).max(1);
         // The bases of all tasks are behind all their edges, the ticket is before their progress.
         self.edges.reserve(&self.machine, (most * (room.bottoms + room.bases)) as usize)?;
         let mut p = params::Soft {
