@@ -282,8 +282,8 @@ impl Instance {
         let is_forward = pass == "SoftForward";
         let name = if is_forward { "forward" } else { "backward" };
         let symbol = format!("dtw_{}_{name}_{}_{}", self.key, self.dtype, self.channels);
-        // `TileMemory`: layers of 64 x 68 floats or 64 x 64 doubles, four edges of 64, the columns of 64 rows, two
-        // words. A block has 101,376 bytes on the GPUs that give it least; six of the smallest fit a
+        // `TileMemory`: layers of 64 x 68 floats or 64 x 64 doubles, four edges of 64, the columns of 64 rows,
+        // notes. A block has 101,376 bytes on the GPUs that give it least; six of the smallest fit a
         // multiprocessor of 228 KiB.
         let (layers, number, blocks) = match (is_forward, self.dtype.as_str()) {
             (true, "f32") if self.channels == "one" => (2, 4, 6),
@@ -292,7 +292,7 @@ impl Instance {
             (false, "f32") => (3, 4, 4),
             (false, _) => (3, 8, 2),
         };
-        let shared_bytes = (layers * 64 * if number == 4 { 68 } else { 64 } + 4 * 64) * number + 64 * 8 + 16;
+        let shared_bytes = (layers * 64 * if number == 4 { 68 } else { 64 } + 4 * 64) * number + 64 * 8 + 64;
         let (r#type, many) = (if number == 4 { "float" } else { "double" }, self.channels == "many");
         let source =
             format!("DTW_SOFT_{}({symbol}, {type}, {many}, {blocks}, {shared_bytes})", name.to_uppercase());

@@ -4,7 +4,7 @@
 // side by side where columns do. Costs outside the band, and behind the lengths, are not read.
 #pragma once
 
-#include "tile.cuh"
+#include "costs.cuh"
 
 namespace dtw {
 
@@ -47,15 +47,15 @@ DTW_DEVICE void matrix_costs(Memory& memory, const Soft& p, uint64_t k, uint32_t
 
 // Costs of a tile, of the caller's matrix where there is one, else of the series.
 template <class T, bool kMany, class Memory>
-DTW_DEVICE void costs_of_tile(Memory& memory, const Soft& p, uint64_t k, const Points<T>& x, const Points<T>& y,
+DTW_DEVICE Known costs_of_tile(Memory& memory, const Soft& p, uint64_t k, const Points<T>& x, const Points<T>& y,
                               uint32_t i0, uint32_t j0, T rate) {
     if constexpr (!kMany) {
         if (p.costs) {
             matrix_costs<T>(memory, p, k, i0, j0, rate);
-            return;
+            return {false, false};
         }
     }
-    tile_costs<T, kMany>(memory, x, y, i0, j0, rate);
+    return tile_costs<T, kMany>(memory, x, y, i0, j0, rate);
 }
 
 // Writes the expected alignment of a tile, which is in memory.cells[0], times `factor` to the matrix of task k with m

@@ -3,7 +3,7 @@
 //   for each ticket (a strip of a pair), by a block:
 //       for each tile of the strip, from the left:
 //           costs of the tile, by all threads
-//           one warp: wait until the strip above has done this tile; sweep (tile.cuh: sweep_tile)
+//           one warp: wait until the strip above has done this tile; sweep (sweep.cuh)
 //                     write the last row, and the last column if it is kept; publish
 //       the strip of the last row writes the value
 //
@@ -17,6 +17,7 @@
 #pragma once
 
 #include "matrices.cuh"
+#include "sweep.cuh"
 
 namespace dtw {
 
@@ -92,7 +93,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         SoftCell<T> corner = never_cell<T>();
         double of_corner = 0.0, before = 0.0;
         for (uint32_t c = own.first; c <= own.last; ++c) {
-            costs_of_tile<T, kMany>(memory, p, k, x, y, i0, c * kTile, rate);
+            const bool quick = costs_of_tile<T, kMany>(memory, p, k, x, y, i0, c * kTile, rate).quick;
             if (thread() >= 32) {
                 continue;
             }
@@ -131,15 +132,8 @@ DTW_DEVICE void soft_forward(const Soft& p) {
             rebase(edges, of_above, of_corner, before);
             of_corner = of_above;
             before = edges.base;
-            DTW_UNROLL
-            for (int q = 0; q < 2; ++q) {
-                left[2 * inside + q] = edges.left[q].exponent;
-                left[kTile + 2 * inside + q] = edges.left[q].mantissa;
-            }
-            sync();
-            const auto ignore = [](bool, uint32_t, const SoftShares<T>(&)[2], const T(&)[2]) {};
-            sweep_tile<true>(memory.cells[0], memory.cells[1], rows, edges, left, right, ignore);
-            sync();
+            const auto ignore = [](bool, uint32_t, const SoftShares<T>(&)[2]) {};
+            sweep_tile<true>(memory.cells[0], memory.cells[1], rows, edges, left, right, quick, ignore);
             const uint64_t number = tile_number(p, k, strip, c);
             if (inside == 0) {
                 p.bases[number] = edges.base;

@@ -85,6 +85,7 @@ DTW_DEVICE V load_fresh(const V* p) { return __ldcg(p); }
 
 DTW_DEVICE int32_t min3_bits(int32_t a, int32_t b, int32_t c) { return __vimin3_s32(a, b, c); }
 DTW_DEVICE int32_t max3_bits(int32_t a, int32_t b, int32_t c) { return __vimax3_s32(a, b, c); }
+DTW_DEVICE int32_t add_max_bits(int32_t a, int32_t b, int32_t c) { return __viaddmax_s32(a, b, c); }
 
 DTW_DEVICE float fma_(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 DTW_DEVICE double fma_(double a, double b, double c) { return __fma_rn(a, b, c); }

@@ -21,6 +21,8 @@ DTW_DEVICE void load_four(const double* p, double (&v)[4]) {
     const double2 high = __ldcg(reinterpret_cast<const double2*>(p) + 1);
     v[0] = low.x, v[1] = low.y, v[2] = high.x, v[3] = high.y;
 }
+template <class T>
+DTW_DEVICE T load_always(const T* p) { return *const_cast<const volatile T*>(p); }
 DTW_DEVICE float least_of(float a, float b) { return fminf(a, b); }
 DTW_DEVICE double least_of(double a, double b) { return a < b ? a : b; }
 DTW_DEVICE float reciprocal(float v) {
@@ -29,5 +31,13 @@ DTW_DEVICE float reciprocal(float v) {
     return __fmaf_rn(r, __fmaf_rn(-v, r, 1.0f), r);
 }
 DTW_DEVICE double reciprocal(double v) { return 1.0 / v; }
+constexpr bool kMatrixUnits = true;
+DTW_DEVICE void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
+          "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+}
 
 }  // namespace dtw

@@ -135,6 +135,8 @@ struct Group {
     // Whether it waits at the barrier of its block, and which opening it waits for.
     bool arrived = false;
     uint32_t opening = 0;
+    // What lanes give to a product of matrices.
+    float operands[kGroup][6];
 };
 
 struct Wave {

@@ -13,8 +13,31 @@ void load_four(const T* p, T (&v)[4]) {
     }
 }
 template <class T>
+T load_always(const T* p) { return *p; }
+template <class T>
 T least_of(T a, T b) { return a < b ? a : b; }
 template <class T>
 T reciprocal(T v) { return T(1) / v; }
+constexpr bool kMatrixUnits = true;
+inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+    auto& all = fibers::scheduler().group->operands;
+    float* own = all[lane()];
+    for (int k = 0; k < 4; ++k) {
+        own[k] = a[k];
+    }
+    own[4] = b[0], own[5] = b[1];
+    sync();
+    for (int half = 0; half < 2; ++half) {
+        for (int side = 0; side < 2; ++side) {
+            float& sum = c[2 * half + side];
+            for (int k = 0; k < 8; ++k) {
+                const float* row = all[lane() / 4 * 4 + k % 4];
+                const float* column = all[(lane() % 4 * 2 + side) * 4 + k % 4];
+                sum = fmaf(row[half + k / 4 * 2], column[4 + k / 4], sum);
+            }
+        }
+    }
+    sync();
+}
 
 }  // namespace dtw

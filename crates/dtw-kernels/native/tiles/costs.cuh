@@ -1,0 +1,174 @@
+// What the cells of a tile cost.
+//
+// Costs of a tile, by all 128 threads. By differences, thread t has rows t / 8 + 16 q (q = 0 .. 3) and columns 4 (t % 8) + 0 .. 3 and
+// 32 further:
+//
+//   for each 32 channels: x and y of the tile go to shared memory, channel by channel
+//       for each channel: 4 numbers of x and 8 of y, 32 squares of differences
+//   cost * log2(e) / gamma = whole + fraction; cells[0] = whole, cells[1] = 2^-fraction
+#pragma once
+
+#include "matrix.cuh"
+
+namespace dtw {
+
+// 64 points from `first` to staged[channel * kTileStride + point], `width` channels from `channel`. Behind the last
+// point it is repeated. A warp takes four points and eight channels at a time, which all go to different banks; all
+// that a thread reads is on its way before anything is written.
+template <class T>
+DTW_DEVICE void stage_channels(T* staged, const T* values, uint32_t length, uint32_t channels, uint32_t first,
+                               uint32_t channel, uint32_t width) {
+    const uint32_t inside = thread() % 32, c = inside % 8, point = thread() / 32 * 4 + inside / 8;
+    T held[kStaged / 8][4];
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        const uint64_t i = min_(first + point + 16 * q, length - 1);
+        const T* from = values + i * channels + channel + c;
+        DTW_UNROLL
+        for (int g = 0; g < kStaged / 8; ++g) {
+            held[g][q] = c + 8 * g < width ? from[8 * g] : T(0);
+        }
+    }
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        DTW_UNROLL
+        for (int g = 0; g < kStaged / 8; ++g) {
+            if (8u * g < width) {
+                staged[(c + 8 * g) * kTileStride<T> + point + 16 * q] = held[g][q];
+            }
+        }
+    }
+}
+
+// Which cells a thread prices: sum[q][kWidth * h + k] is in row `row(q)` and column `column(h) + k` of the tile.
+struct TwoFours {
+    static constexpr int kWidth = 4;
+    static DTW_DEVICE uint32_t row(int q) { return thread() / 8 + 16 * q; }
+    static DTW_DEVICE uint32_t column(int h) { return thread() % 8 * 4 + 32 * h; }
+};
+
+// Writes costs, squared distances in `sum`, to cells[0] and cells[1]. Whether they are quick (cell.cuh): then whole
+// numbers are int32_t.
+template <class Places, class T, class Memory>
+DTW_DEVICE bool finish_costs(Memory& memory, T (&sum)[4][8], uint32_t j0, T rate) {
+    constexpr int kWidth = Places::kWidth;
+    T most = T(0);
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        const Range bounds = memory.bounds[Places::row(q)];
+        DTW_UNROLL
+        for (int k = 0; k < 8; ++k) {
+            const uint32_t j = j0 + Places::column(k / kWidth) + k % kWidth;
+            const bool inside = j >= bounds.start && j < bounds.end;
+            // Outside the band it is never.
+            sum[q][k] = inside ? min_(sum[q][k] * rate, soft_never<T>()) : soft_never<T>();
+            most = inside && !(sum[q][k] <= most) ? sum[q][k] : most;
+        }
+    }
+    // Nobody reads what was staged, or the tile before, any more afterwards.
+    const bool quick = all_say(most <= T(kQuickCost), memory.notes[0]);
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        DTW_UNROLL
+        for (int h = 0; h < 8 / kWidth; ++h) {
+            Few<T, kWidth> wholes, factors;
+            DTW_UNROLL
+            for (int k = 0; k < kWidth; ++k) {
+                const T cost = sum[q][kWidth * h + k], whole = is_never(cost) ? cost : round_(cost);
+                factors.v[k] = is_never(cost) ? T(1) : exp2_(whole - cost);
+                wholes.v[k] = !quick ? whole
+                              : is_never(cost) ? slot_of(-kQuickNever, T())
+                                               : slot_of(static_cast<int32_t>(whole), T());
+            }
+            const uint32_t at = Places::row(q) * kTileStride<T> + Places::column(h);
+            *reinterpret_cast<Few<T, kWidth>*>(memory.cells[0] + at) = wholes;
+            *reinterpret_cast<Few<T, kWidth>*>(memory.cells[1] + at) = factors;
+        }
+    }
+    sync_block();
+    return quick;
+}
+
+// What is known of the costs of a tile.
+struct Known {
+    bool quick;  // they are quick (cell.cuh)
+    bool far;    // Rightness::of_products
+};
+
+// Costs of the tile whose first cell is (i0, j0): cells[0] = whole, cells[1] = 2^-fraction.
+template <class T, bool kMany, class Memory>
+DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>& y, uint32_t i0, uint32_t j0, T rate) {
+    const uint32_t column = thread() % 8 * 4, row = thread() / 8;
+    T sum[4][8];
+    Known known{false, false};
+    if constexpr (kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
+        if (suits_matrix(x, y)) {
+            const Rightness is_right = matrix_distances(memory, x, y, i0, j0, rate, sum);
+            known.far = all_say(is_right.of_products, memory.notes[1]);
+            if (all_say(is_right.of_costs, memory.notes[2])) {
+                known.quick = finish_costs<FourTwos>(memory, sum, j0, rate);
+                return known;
+            }
+        }
+    }
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        DTW_UNROLL
+        for (int k = 0; k < 8; ++k) {
+            sum[q][k] = T(0);
+        }
+    }
+    const auto add = [&](const T(&a)[4], const T(&b)[8]) {
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            DTW_UNROLL
+            for (int k = 0; k < 8; ++k) {
+                const T difference = a[q] - b[k];
+                sum[q][k] = fma_(difference, difference, sum[q][k]);
+            }
+        }
+    };
+    if constexpr (kMany) {
+        T* staged_x = memory.cells[1];
+        T* staged_y = staged_x + kStaged * kTileStride<T>;
+        for (uint32_t c0 = 0; c0 < x.channels; c0 += kStaged) {
+            const uint32_t width = min_(x.channels - c0, static_cast<uint32_t>(kStaged));
+            sync_block();
+            stage_channels(staged_x, x.values, x.length, x.channels, i0, c0, width);
+            stage_channels(staged_y, y.values, y.length, y.channels, j0, c0, width);
+            sync_block();
+            DTW_UNROLL2
+            for (uint32_t c = 0; c < width; ++c) {
+                T a[4], b[8];
+                DTW_UNROLL
+                for (int q = 0; q < 4; ++q) {
+                    a[q] = staged_x[c * kTileStride<T> + row + 16 * q];
+                }
+                DTW_UNROLL
+                for (int h = 0; h < 2; ++h) {
+                    const Four<T> some = four(staged_y + c * kTileStride<T> + column + 32 * h);
+                    DTW_UNROLL
+                    for (int k = 0; k < 4; ++k) {
+                        b[4 * h + k] = some.v[k];
+                    }
+                }
+                add(a, b);
+            }
+        }
+    } else {
+        T a[4], b[8];
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            a[q] = x.values[x.clamped(i0 + row + 16 * q)];
+        }
+        DTW_UNROLL
+        for (int k = 0; k < 8; ++k) {
+            b[k] = y.values[y.clamped(j0 + column + k % 4 + k / 4 * 32)];
+        }
+        add(a, b);
+    }
+    known.quick = finish_costs<TwoFours>(memory, sum, j0, rate);
+    return known;
+}
+
+}  // namespace dtw
