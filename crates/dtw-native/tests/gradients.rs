@@ -3,47 +3,14 @@
 //! against the oracle, with factors, a second time with the same plan.
 #![cfg(feature = "host")]
 
-use dtw_conformance::batch::{Batch, Element};
-use dtw_conformance::cases::Case;
+mod judged;
+
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
-use dtw_conformance::check::{self, Stop};
 use dtw_core::{
     Backend, Band, Error, Gradients, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec, Task,
 };
-use dtw_native::{
-    Buffer, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan,
-};
-
-fn backend() -> NativeBackend<HostMachine> {
-    NativeBackend::new(HostMachine::new(1 << 30))
-}
-
-fn case(spec: Spec, kind: Kind, lengths: &[(usize, usize)], channels: usize) -> Case {
-    let mut random = SplitMix::new(5);
-    let mut batch = |lengths: Vec<usize>| {
-        Batch::new(lengths.into_iter().map(|length| series(kind, length, channels, &mut random)).collect())
-    };
-    let x = batch(lengths.iter().map(|lengths| lengths.0).collect());
-    let y = batch(lengths.iter().map(|lengths| lengths.1).collect());
-    let name = format!("{spec:?} {kind:?} {lengths:?} of {channels} channels");
-    Case { name, spec, pairing: Pairing::Zipped, x, y }
-}
-
-fn judge_as<T: Element>(case: &Case)
-where
-    NativeBackend<HostMachine>: Backend<T>,
-{
-    match check::gradients::check::<T>(case, &backend()) {
-        Ok(()) => {}
-        Err(Stop::Failed(why)) => panic!("{}: {why}", case.name),
-        Err(_) => panic!("{}: was not computed", case.name),
-    }
-}
-
-fn judge(case: &Case) {
-    judge_as::<f32>(case);
-    judge_as::<f64>(case);
-}
+use dtw_native::{Buffer, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Machine, NativePlan};
+use judged::{backend, case, judge};
 
 #[test]
 fn every_length_round_the_edges_of_tiles() {

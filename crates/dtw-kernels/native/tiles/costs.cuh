@@ -103,7 +103,7 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
     Known known{false, false};
     if constexpr (kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
         if (suits_matrix(x, y)) {
-            const Rightness is_right = matrix_distances(memory, x, y, i0, j0, rate, sum);
+            const Rightness is_right = matrix_distances(memory, x, y, i0, j0, sum);
             known.far = all_say(is_right.of_products, memory.notes[1]);
             if (all_say(is_right.of_costs, memory.notes[2])) {
                 known.quick = finish_costs<FourTwos>(memory, sum, j0, rate);

@@ -9,9 +9,9 @@
 // which order channels are added up does not matter. A row of 32 channels is 8 groups of four, in an order that depends
 // on the row, such that eight lanes want different banks.
 //
-// What is lost where x and y are close to each other is told by the costs themselves. A cost must be right to kCostBits
-// bits of its exponent, or to four times what adding up that many squares of differences may lose (64 at least); else
-// the tile is done again by differences.
+// What is lost where x and y are close to each other is told by the costs themselves. A cost must be right to four times
+// what adding up that many squares of differences may lose (64 at least); else the tile is done again by differences. A
+// loss that is little beside gamma would not do: a value is a sum of the costs of n + m cells, and may be next to 0.
 #pragma once
 
 #include "tile.cuh"
@@ -20,8 +20,6 @@ namespace dtw {
 
 // Fewer channels are not worth it.
 constexpr uint32_t kLeastMatrix = 8;
-
-constexpr float kCostBits = 1.0f / 1024;
 
 // Where four channels of a point are: lanes of a quarter of a warp, with two points and four groups, or with two groups
 // and every fourth of 16 points, want different banks.
@@ -110,7 +108,7 @@ constexpr float kNear = 1.0f / 64;
 // Squared distances of the cells that FourTwos names.
 template <class Memory>
 DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, const Points<float>& y, uint32_t i0,
-                                      uint32_t j0, float rate, float (&sum)[4][8]) {
+                                      uint32_t j0, float (&sum)[4][8]) {
     const uint32_t g = thread() % 32 / 4, t = thread() % 4;
     const uint32_t row = thread() / 64 * 32 + g, column = thread() / 32 % 2 * 32 + g;
     float* staged_x = memory.cells[1];
@@ -169,7 +167,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
         squares_y[q] = sum_of_four(squares_y[q]);
     }
     // Each of three products of 8 channels may lose a unit in the last place of the sum so far; 8 more for all else.
-    const float lost = static_cast<float>((x.channels + 7) / 8 * 3 + 8) / (1 << 23), enough = kCostBits / rate;
+    const float lost = static_cast<float>((x.channels + 7) / 8 * 3 + 8) / (1 << 23);
     const float digits = static_cast<float>(max_(x.channels, 64u)) / (1 << 22);
     Rightness is_right{true, true};
     DTW_UNROLL
@@ -182,7 +180,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
                 const float squares = squares_x[q] + of_y;
                 const float cost = fmax_(squares - 2.0f * products[q / 2][h][q % 2 * 2 + side], 0.0f);
                 sum[q][2 * h + side] = cost;
-                is_right.of_costs = is_right.of_costs && squares * lost <= max_(cost * digits, enough);
+                is_right.of_costs = is_right.of_costs && squares * lost <= cost * digits;
                 is_right.of_products = is_right.of_products && squares * kNear <= cost;
             }
         }
