@@ -148,11 +148,11 @@ impl<T: Number, M: Machine> Differentiator<T, M> {
         p.inflow = self.inflow.address();
         (p.down, p.across) = (tiles.strips as u32, tiles.columns as u32);
         (p.progress, p.sweep.strips.ticket) = (forward, zeros);
-        let blocks = |kernel| blocks_of(machine, kernel, tasks * tiles.strips);
-        machine.launch(kernels.forward, p.bytes(), blocks(kernels.forward)?)?;
+        let all = tasks * tiles.strips * tiles.columns;
+        machine.launch(kernels.forward, p.bytes(), blocks_of(machine, kernels.forward, all)?)?;
         (p.progress, p.added, p.sweep.strips.ticket) = (passed, added, zeros + size_of::<u64>() as u64);
         p.sweep.pairs.out = 0;
-        machine.launch(kernels.backward, p.bytes(), blocks(kernels.backward)?)
+        machine.launch(kernels.backward, p.bytes(), blocks_of(machine, kernels.backward, all)?)
     }
 
     /// Launches the forward sweep of a job alone, for its values.
@@ -175,8 +175,8 @@ impl<T: Number, M: Machine> Differentiator<T, M> {
     }
 }
 
-/// Blocks that are busy with so many strips.
-fn blocks_of<M: Machine>(machine: &M, kernel: &Kernel, strips: usize) -> Result<u32> {
-    let strips = u32::try_from(strips).unwrap_or(u32::MAX);
-    Ok(machine.resident_blocks(kernel)?.min(strips).max(1))
+/// Blocks that are busy with so many tickets.
+fn blocks_of<M: Machine>(machine: &M, kernel: &Kernel, tickets: usize) -> Result<u32> {
+    let tickets = u32::try_from(tickets).unwrap_or(u32::MAX);
+    Ok(machine.resident_blocks(kernel)?.min(tickets).max(1))
 }

@@ -89,7 +89,7 @@ DTW_DEVICE void finish_points(OwnPoints& own, const float* staged, float* gradie
     }
 }
 
-// Products for 32 channels from `channel`. `turn` is called by all threads before the first addition to grad_y.
+// Products for 32 channels from `channel`. `turn` is called by all threads before the first addition.
 template <class Memory, class Turn>
 DTW_DEVICE void multiply_by_matrix(Memory& memory, const Points<float>& x, const Points<float>& y, float* grad_x,
                                    float* grad_y, const Place& place, uint32_t channel, float factor,
@@ -115,6 +115,7 @@ DTW_DEVICE void multiply_by_matrix(Memory& memory, const Points<float>& x, const
         }
         add_points(of_x, shares, staged_y + j * kStaged);
     }
+    turn();
     finish_points(of_x, staged_x, grad_x, {own + g, own + g + 8}, place.i0, place.rows, x.channels, channel, factor,
                   place.begins_x);
     OwnPoints of_y{};
@@ -133,9 +134,34 @@ DTW_DEVICE void multiply_by_matrix(Memory& memory, const Points<float>& x, const
         }
         add_points(of_y, shares, staged_x + i * kStaged);
     }
-    turn();
     finish_points(of_y, staged_y, grad_y, {own + 2 * g, own + 2 * g + 1}, place.j0, y.length - place.j0, y.channels,
                   channel, factor, place.begins_y);
+}
+
+// Products of a tile, of all channels.
+template <class T, bool kMany, class Memory, class Turn>
+DTW_DEVICE void multiply_tile(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
+                              const Place& place, bool far, T factor, const Turn& turn) {
+    if constexpr (!kMany) {
+        multiply_one<T>(memory, x, y, grad_x, grad_y, place, factor, turn);
+        return;
+    } else if constexpr (kMatrixUnits && sizeof(T) == sizeof(float)) {
+        if (far) {
+            for (uint32_t channel = 0; channel < x.channels; channel += kStaged) {
+                multiply_by_matrix(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
+            }
+            return;
+        }
+    }
+    if constexpr (kMany) {
+        for (uint32_t channel = 0; channel < x.channels; channel += 64) {
+            if (x.channels - channel > 32) {
+                multiply<T, 2>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
+            } else {
+                multiply<T, 1>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
+            }
+        }
+    }
 }
 
 }  // namespace dtw

@@ -5,7 +5,7 @@
 // Differences are taken before they are weighted: where x and y are close, no digit of them is lost.
 // Channels come 32 or 64 at a time; thread t has points t / 8 + 16 q of x, then points 4 (t / 8) + q of y (q = 0 .. 3),
 // and channels 4 (t % 8) + 0 .. 3, and 32 further. A number of a gradient is added to by one thread of a block; the
-// blocks of the strips of a pair take turns at grad_y, from the last strip to the first.
+// blocks of the tiles of a pair take turns, from the last column and the last strip to the first.
 #pragma once
 
 #include "tile.cuh"
@@ -39,8 +39,7 @@ DTW_DEVICE void stage_points(T* staged, const Points<T>& points, uint32_t first,
     }
 }
 
-// Products for kHalves * 32 channels from `channel`. `turn` is called by all threads before the first addition to
-// grad_y.
+// Products for kHalves * 32 channels from `channel`. `turn` is called by all threads before the first addition.
 template <class T, int kHalves, class Memory, class Turn>
 DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
                          const Place& place, uint32_t channel, T factor, const Turn& turn) {
@@ -140,6 +139,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
             }
         }
     }
+    turn();
     finish(grad_x, place.i0 + group, 16, place.i0 + place.rows, place.begins_x);
     begin(staged_y, 4 * group, 1);
     DTW_UNROLL2
@@ -152,7 +152,6 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
             add(q, shares.v[q], others);
         }
     }
-    turn();
     finish(grad_y, place.j0 + 4 * group, 1, y.length, place.begins_y);
 }
 
@@ -180,6 +179,7 @@ DTW_DEVICE void multiply_one(Memory& memory, const Points<T>& x, const Points<T>
         }
     }
     sum += exchange(sum, 1);
+    turn();
     if (thread() % 2 == 0 && row < place.rows) {
         T* at = grad_x + place.i0 + row;
         const T value = T(2) * factor * sum;
@@ -192,7 +192,6 @@ DTW_DEVICE void multiply_one(Memory& memory, const Points<T>& x, const Points<T>
         sum = fma_(e[i * kTileStride<T> + column], own_y[column] - own_x[i], sum);
     }
     halves[thread()] = sum;
-    turn();
     sync_block();
     if (thread() < kTile && place.j0 + column < y.length) {
         T* at = grad_y + place.j0 + column;

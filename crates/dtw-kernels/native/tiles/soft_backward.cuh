@@ -1,14 +1,14 @@
 // Backward: gradients of Soft-DTW, from the edges that soft_forward kept.
 //
-//   for each ticket (a strip of a pair, the last strips first), by a block:
-//       for each tile of the strip, from the right:
-//           costs of the tile, by all threads
-//           one warp: sweep the tile again from its edges: each cell's shares of its three predecessors to cells[0 .. 2]
-//           divide them by their sum, by all threads
-//           one warp: wait until the strip below has handed up what flows into the last row
-//                     sweep back: E(i,j) = what its three successors hand to it, to cells[0]; hand up; publish
-//           products of E with x and y, by all threads, added to grad_x and grad_y (products.cuh)
-//       a tile into which nothing flows but zeros is left out: its E is 0
+//   for each ticket (a tile of a pair, by antidiagonals from the last), by a block:
+//       if nothing but zeros flows in from the right and from below: its E is 0; hand on zeros, and no more
+//       costs of the tile, by all threads
+//       one warp: sweep the tile again from its edges: each cell's shares of its three predecessors to cells[0 .. 2]
+//       divide them by their sum, by all threads
+//       one warp: wait until the tiles to the right and below have handed on what flows into this one
+//                 sweep back: E(i,j) = what its three successors hand to it, to cells[0]; hand on; publish
+//       products of E with x and y, by all threads, added to grad_x and grad_y after those of the tiles to the right and
+//       below (products.cuh)
 //
 //     E(i,j) = E(i,j+1) left(i,j+1) + E(i+1,j) up(i+1,j) + E(i+1,j+1) diagonal(i+1,j+1),   E(n,m) = 1
 //
@@ -25,33 +25,6 @@
 #include "soft_forward.cuh"
 
 namespace dtw {
-
-// The edges of a tile that the forward sweep kept.
-template <class T>
-DTW_DEVICE TileEdges<T> kept_edges(const Soft& p, uint64_t k, uint32_t strip, uint32_t c, const Span& own,
-                                   const Span& above) {
-    TileEdges<T> edges{{never_cell<T>(), never_cell<T>()}, never_cell<T>(), {never_cell<T>(), never_cell<T>()}, 0.0};
-    double of_above = 0.0, of_corner = 0.0, before = 0.0;
-    if (strip > 0) {
-        if (above.has(c)) {
-            const uint64_t number = tile_number(p, k, strip - 1, c);
-            load_edge(p.bottoms, number, edges.up);
-            of_above = load_fresh(p.bases + number);
-        }
-        if (c > 0 && above.has(c - 1)) {
-            edges.corner = load_corner<T>(p, tile_number(p, k, strip - 1, c - 1), of_corner);
-        }
-    } else if (c == 0) {
-        edges.corner = {T(0), T(1)};
-    }
-    if (c > own.first) {
-        const uint64_t number = tile_number(p, k, strip, c - 1);
-        load_edge(p.rights, number, edges.left);
-        before = load_fresh(p.bases + number);
-    }
-    rebase(edges, of_above, of_corner, before);
-    return edges;
-}
 
 // Divides the shares of each cell by their sum, by all threads, each four columns of every eighth row.
 template <class T, class Memory>
@@ -121,47 +94,6 @@ DTW_DEVICE void sweep_back(T* diagonals, const T* ups, const T* lefts, uint32_t 
     }
 }
 
-// Whether anything but zeros flows into a tile from the strip below, where nothing comes from the right. If not, zeros
-// are handed on. With `guesses` it does, as long as that is not known. All threads call it and get the same.
-template <class T, class Memory>
-DTW_DEVICE bool flows_up(Memory& memory, uint32_t* passed, uint32_t done, bool is_handed, bool hands_corner,
-                         bool guesses, T* handed) {
-    if (thread() < 32) {
-        const uint32_t inside = static_cast<uint32_t>(lane());
-        bool quiet = true;
-        if (is_handed) {
-            if (inside == 0 && !guesses) {
-                wait_for(passed + 1, done);
-            }
-            quiet = broadcast(inside == 0 && load_acquire(passed + 1) >= done ? 1u : 0u, 0) != 0;
-            sync();
-            if (quiet) {
-                quiet = !any(load_fresh(handed + 2 * inside) != T(0) || load_fresh(handed + 2 * inside + 1) != T(0));
-            }
-        }
-        if (quiet) {
-            DTW_UNROLL
-            for (int q = 0; q < 2; ++q) {
-                handed[2 * inside + q] = T(0);
-                if (hands_corner) {
-                    handed[2 * static_cast<int>(inside) + q - kTile] = T(0);
-                }
-            }
-            sync();
-        }
-        if (inside == 0) {
-            memory.flows = !quiet;
-            if (quiet) {
-                store_release(passed, hands_corner ? done + 1 : done);
-            }
-        }
-    }
-    sync_block();
-    const bool flows = memory.flows != 0;
-    sync_block();
-    return flows;
-}
-
 // Zeros for the gradient of `count` points from `first`, by all threads.
 template <class T>
 DTW_DEVICE void clear_gradient(T* gradient, uint32_t channels, uint32_t first, uint32_t count) {
@@ -169,6 +101,52 @@ DTW_DEVICE void clear_gradient(T* gradient, uint32_t channels, uint32_t first, u
     for (uint32_t e = thread(); e < count * channels; e += 128) {
         from[e] = T(0);
     }
+}
+
+// A tile and its neighbours.
+template <class T>
+struct BackwardTile {
+    uint64_t k;
+    uint32_t strip, c, rows, done;  // done: tiles of the strip from the right, this one included, that are there or not
+    Span own, above, below;
+    bool has_end;
+
+    // A path can come from the strip below through the corner alone.
+    DTW_DEVICE bool is_first() const { return c == own.last; }
+    DTW_DEVICE bool is_shared() const { return below.has(c); }
+    DTW_DEVICE bool is_handed() const { return is_shared() || c + 1 == below.first; }
+    DTW_DEVICE bool hands_corner() const { return c == own.first && c > 0; }
+};
+
+// What flows into a tile, as a lane has it: into the last row of its two columns; from the right, into its two rows from
+// their own row and from the row below.
+template <class T>
+struct Inflow {
+    T up[2], left[2], corner[2];
+};
+
+// Called by one warp, once it is there.
+template <class T>
+DTW_DEVICE Inflow<T> load_inflow(const Soft& p, const BackwardTile<T>& tile, uint32_t m) {
+    const uint32_t inside = static_cast<uint32_t>(lane());
+    const T* up = static_cast<const T*>(p.inflow) + (tile.k * p.across + tile.c) * kTile + 2 * inside;
+    // The edge that the tile to the right has swept from is not needed any more.
+    const T* right = static_cast<const T*>(p.rights) + tile_number(p, tile.k, tile.strip, tile.c) * (2 * kTile) + 2 * inside;
+    Inflow<T> inflow;
+    DTW_UNROLL
+    for (uint32_t q = 0; q < 2; ++q) {
+        const bool is_there = !tile.is_first() && 2 * inside + q < tile.rows;
+        inflow.up[q] = tile.is_handed() ? load_fresh(up + q) : T(0);
+        inflow.left[q] = is_there ? load_fresh(right + q) : T(0);
+        inflow.corner[q] = is_there ? load_fresh(right + kTile + q) : T(0);
+        inflow.up[q] = tile.has_end && tile.c * kTile + 2 * inside + q + 1 == m ? T(1) : inflow.up[q];
+    }
+    return inflow;
+}
+template <class T>
+DTW_DEVICE bool is_nothing(const Inflow<T>& inflow) {
+    const T sum = inflow.up[0] + inflow.up[1] + inflow.left[0] + inflow.left[1] + inflow.corner[0] + inflow.corner[1];
+    return !any(sum != T(0));
 }
 
 // What a tile hands on, without what is too little to matter. The shares of a row, and of a column, add up to 1 at least,
@@ -179,72 +157,113 @@ DTW_DEVICE T worth_handing(T share) {
     return share < kTooLittle ? T(0) : share;
 }
 
+// Hands on what flows out of a tile, and says so; called by one warp. `corner`: what flows to the corner, of lane 0.
+template <class T>
+DTW_DEVICE void hand_on(const Soft& p, const BackwardTile<T>& tile, const Inflow<T>& out, uint32_t* passed) {
+    const uint32_t inside = static_cast<uint32_t>(lane());
+    T* up = static_cast<T*>(p.inflow) + (tile.k * p.across + tile.c) * kTile + 2 * inside;
+    const T corner = broadcast(worth_handing(out.corner[0]), 0);
+    DTW_UNROLL
+    for (int q = 0; q < 2; ++q) {
+        up[q] = worth_handing(out.up[q]);
+    }
+    if (tile.c > tile.own.first) {
+        T* left = static_cast<T*>(p.rights) + tile_number(p, tile.k, tile.strip, tile.c - 1) * (2 * kTile) + 2 * inside;
+        DTW_UNROLL
+        for (int q = 0; q < 2; ++q) {
+            left[q] = worth_handing(out.left[q]);
+            left[kTile + q] = worth_handing(out.corner[q]);
+        }
+    } else if (tile.hands_corner()) {
+        up[-kTile] = T(0);
+        up[1 - kTile] = inside == 31 ? corner : T(0);
+    }
+    sync();
+    if (inside == 0) {
+        store_release(passed, tile.hands_corner() ? tile.done + 1 : tile.done);
+    }
+}
+
 template <class T, bool kMany>
 DTW_DEVICE void soft_backward(const Soft& p) {
     using Memory = TileMemory<T, 3>;
     Memory& memory = *static_cast<Memory*>(shared_memory());
     const T rate = soft_rate<T>(p);
-    // With few strips for a block there is nothing better to do than to sweep a tile that may turn out empty.
-    const bool guesses = warps() >= p.sweep.tasks * p.down;
+    const uint64_t tiles = static_cast<uint64_t>(p.down) * p.across;
+    // With few tiles at a time for a block there is nothing better to do than to sweep one that may turn out empty.
+    const bool guesses = warps() >= p.sweep.tasks * min_(p.down, p.across);
     while (true) {
         const uint64_t ticket = block_ticket(p.sweep, memory);
-        if (ticket >= p.sweep.tasks * p.down) {
+        if (ticket >= p.sweep.tasks * tiles) {
             return;
         }
-        const uint64_t k = ticket % p.sweep.tasks;
-        const uint32_t from_last = static_cast<uint32_t>(ticket / p.sweep.tasks);
-        const Task task = task_of(p.sweep, k);
-        const uint32_t strips = (task.n + kTile - 1) / kTile;
-        if (from_last >= strips) {
+        BackwardTile<T> tile;
+        tile.k = ticket % p.sweep.tasks;
+        const TilePlace from_last = tile_in_order(ticket / p.sweep.tasks, p.down, p.across);
+        const Task task = task_of(p.sweep, tile.k);
+        const uint32_t strips = (task.n + kTile - 1) / kTile, across = (task.m + kTile - 1) / kTile;
+        if (from_last.row >= strips || from_last.column >= across) {
             continue;
         }
-        const uint32_t strip = strips - 1 - from_last, i0 = strip * kTile;
+        const Band band = band_of(p.sweep, tile.k, task.n, task.m);
+        tile.strip = strips - 1 - from_last.row;
+        tile.c = across - 1 - from_last.column;
+        tile.own = span_of(band, tile.strip);
+        if (!tile.own.has(tile.c)) {
+            continue;
+        }
+        const uint32_t i0 = tile.strip * kTile, j0 = tile.c * kTile;
+        const bool is_last = from_last.row == 0;
+        tile.rows = min_(task.n - i0, static_cast<uint32_t>(kTile));
+        tile.done = p.across - tile.c;
+        tile.above = tile.strip > 0 ? span_of(band, tile.strip - 1) : Span{1, 0};
+        tile.below = is_last ? Span{~0u, 0} : span_of(band, tile.strip + 1);
+        tile.has_end = is_last && tile.is_first();
         const Points<T> x(p.sweep.x, task.i, p.sweep.channels), y(p.sweep.y, task.j, p.sweep.channels);
         T* grad_x = static_cast<T*>(p.grad_x) + first_point(p.sweep.x, task.i) * p.sweep.channels;
         T* grad_y = static_cast<T*>(p.grad_y) + first_point(p.sweep.y, task.j) * p.sweep.channels;
-        const T factor = p.upstream ? static_cast<const T*>(p.upstream)[p.sweep.first_task + k] : T(1);
-        const Band band = band_of(p.sweep, k, task.n, task.m);
-        const uint32_t rows = min_(task.n - i0, static_cast<uint32_t>(kTile));
-        const bool is_last = from_last == 0;
-        const Span own = span_of(band, strip), above = strip > 0 ? span_of(band, strip - 1) : Span{1, 0};
-        const Span below = is_last ? Span{~0u, 0} : span_of(band, strip + 1);
-        uint32_t* passed = p.progress + k * p.down + strip;
-        uint32_t* added = p.added + k * p.down + strip;
-        fill_bounds(memory, band, strip);
-        // What the tile before has handed on, and what this one hands on, take turns.
-        T *from = memory.edges[0], *to = memory.edges[2];
-        if (thread() < kTile) {
-            from[thread()] = T(0);
-            from[kTile + thread()] = T(0);
-        }
-        // Whether the tile before has handed on anything but zeros, and whether one has added to grad_x. How far the
-        // strip below must have added to grad_y.
-        bool flows = is_last, begun = false;
-        uint32_t awaited = 0;
-        for (uint32_t c = own.last + 1; c-- > own.first;) {
-            const uint32_t done = p.across - c, j0 = c * kTile;
-            // A path can come from the strip below through the corner alone.
-            const bool is_shared = below.has(c), is_handed = is_shared || c + 1 == below.first;
-            const bool hands_corner = c == own.first && c > 0;
-            T* handed = static_cast<T*>(p.inflow) + (k * p.across + c) * kTile;
-            awaited = is_shared ? done : awaited;
-            const auto leave_out = [&] {
-                if (!is_shared && !p.costs) {
-                    clear_gradient(grad_y, p.sweep.channels, j0, min_(task.m - j0, static_cast<uint32_t>(kTile)));
-                    sync_block();
+        const T factor = p.upstream ? static_cast<const T*>(p.upstream)[p.sweep.first_task + tile.k] : T(1);
+        uint32_t* passed = p.progress + tile.k * p.down + tile.strip;
+        uint32_t* added = p.added + tile.k * p.down + tile.strip;
+        const auto wait_for_inflow = [&] {
+            if (lane() == 0) {
+                if (!tile.is_first()) {
+                    wait_for(passed, tile.done - 1);
                 }
-                if (thread() == 0 && (awaited == 0 || load_acquire(added + 1) >= awaited)) {
-                    store_release(added, done);
+                if (tile.is_handed()) {
+                    wait_for(passed + 1, tile.done);
                 }
-            };
-            if (!flows && !flows_up(memory, passed, done, is_handed, hands_corner, guesses, handed)) {
-                leave_out();
-                continue;
             }
-            const Known known = costs_of_tile<T, kMany>(memory, p, k, x, y, i0, j0, rate);
+            sync();
+        };
+        fill_bounds(memory, band, tile.strip);
+        if (thread() < 32) {
+            bool is_known = true;
+            if (lane() == 0 && guesses) {
+                is_known = (tile.is_first() || load_acquire(passed) >= tile.done - 1) &&
+                           (!tile.is_handed() || load_acquire(passed + 1) >= tile.done);
+            }
+            is_known = broadcast(is_known ? 1u : 0u, 0) != 0;
+            if (!guesses) {
+                wait_for_inflow();
+            }
+            sync();
+            const bool is_empty = is_known && is_nothing(load_inflow(p, tile, task.m));
+            if (is_empty) {
+                hand_on(p, tile, Inflow<T>{}, passed);
+            }
+            if (lane() == 0) {
+                memory.empty = is_empty;
+            }
+        }
+        sync_block();
+        bool is_empty = memory.empty != 0;
+        Known known{false, false};
+        if (!is_empty) {
+            known = costs_of_tile<T, kMany>(memory, p, tile.k, x, y, i0, j0, rate);
+            T *from = memory.edges[0], *to = memory.edges[2];
             if (thread() < 32) {
-                const uint32_t inside = static_cast<uint32_t>(lane());
-                TileEdges<T> edges = kept_edges<T>(p, k, strip, c, own, above);
+                TileEdges<T> edges = kept_edges<T>(p, tile.k, tile.strip, tile.c, tile.own, tile.above);
                 const auto record = [&](bool active, uint32_t place, const SoftShares<T>(&shares)[2]) {
                     if (active) {
                         two(memory.cells[0] + place) = {{shares[0].diagonal, shares[1].diagonal}};
@@ -253,110 +272,72 @@ DTW_DEVICE void soft_backward(const Soft& p) {
                     }
                 };
                 // `to` is not needed before this tile hands on.
-                sweep_tile<false>(memory.cells[0], memory.cells[1], rows, edges, to, to, known.quick, record);
+                sweep_tile<false>(memory.cells[0], memory.cells[1], tile.rows, edges, to, to, known.quick, record);
             }
-            divide_shares<T>(memory, rows);
+            divide_shares<T>(memory, tile.rows);
             if (thread() < 32) {
-                const uint32_t inside = static_cast<uint32_t>(lane());
-                if (is_handed) {
-                    if (inside == 0) {
-                        wait_for(passed + 1, done);
-                    }
-                    sync();
-                }
-                handed += 2 * inside;
-                T inflow[2];
-                DTW_UNROLL
-                for (int q = 0; q < 2; ++q) {
-                    inflow[q] = is_handed ? load_fresh(handed + q) : T(0);
-                    inflow[q] = is_last && j0 + 2 * inside + q + 1 == task.m ? T(1) : inflow[q];
-                }
+                wait_for_inflow();
+                Inflow<T> flow = load_inflow(p, tile, task.m);
                 // It may turn out only now that nothing flows in.
-                const bool is_empty = !flows && !any(inflow[0] != T(0) || inflow[1] != T(0));
-                bool hands_on = false;
-                if (!is_empty) {
-                    sweep_back(memory.cells[0], memory.cells[1], memory.cells[2], rows, inflow, from, to);
+                const bool is_nothing_there = is_nothing(flow);
+                const uint32_t first = 2 * static_cast<uint32_t>(lane());
+                if (!is_nothing_there) {
+                    DTW_UNROLL
+                    for (int q = 0; q < 2; ++q) {
+                        from[first + q] = flow.left[q];
+                        from[kTile + first + q] = flow.corner[q];
+                    }
                     sync();
-                }
-                DTW_UNROLL
-                for (int q = 0; q < 2; ++q) {
-                    const uint32_t row = 2 * inside + q;
-                    const bool is_there = !is_empty && row < rows;
-                    to[row] = is_there ? worth_handing(to[row]) : T(0);
-                    to[kTile + row] = is_there ? worth_handing(to[kTile + row]) : T(0);
-                    hands_on = hands_on || to[row] != T(0) || to[kTile + row] != T(0);
-                    handed[q] = worth_handing(inflow[q]);
-                }
-                sync();
-                if (hands_corner) {
-                    handed[-kTile] = T(0);
-                    handed[1 - kTile] = inside == 31 ? to[kTile] : T(0);
-                }
-                hands_on = any(hands_on);
-                sync();
-                if (inside == 0) {
-                    memory.flows = hands_on;
-                    memory.empty = is_empty;
-                    store_release(passed, hands_corner ? done + 1 : done);
-                }
-            }
-            T* handed_on = to;
-            to = from;
-            from = handed_on;
-            sync_block();
-            flows = memory.flows != 0;
-            if (memory.empty != 0) {
-                leave_out();
-                sync_block();
-                continue;
-            }
-            if (p.alignment) {
-                write_alignment<T>(memory, p, k, i0, j0, rows, task.m, factor);
-            }
-            if (p.costs) {
-                continue;
-            }
-            const Place place{i0, j0, rows, !begun, !is_shared};
-            begun = true;
-            const auto turn = [&] {
-                if (awaited > 0 && thread() == 0) {
-                    wait_for(added + 1, awaited);
-                }
-                sync_block();
-            };
-            if constexpr (kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
-                if (known.far) {
-                    for (uint32_t channel = 0; channel < p.sweep.channels; channel += kStaged) {
-                        multiply_by_matrix(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
+                    sweep_back(memory.cells[0], memory.cells[1], memory.cells[2], tile.rows, flow.up, from, to);
+                    sync();
+                    DTW_UNROLL
+                    for (uint32_t q = 0; q < 2; ++q) {
+                        const bool is_there = first + q < tile.rows;
+                        flow.left[q] = is_there ? to[first + q] : T(0);
+                        flow.corner[q] = is_there ? to[kTile + first + q] : T(0);
                     }
                 }
-            }
-            if (known.far) {
-                // They are multiplied.
-            } else if constexpr (kMany) {
-                for (uint32_t channel = 0; channel < p.sweep.channels; channel += 64) {
-                    if (p.sweep.channels - channel > 32) {
-                        multiply<T, 2>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
-                    } else {
-                        multiply<T, 1>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
-                    }
+                hand_on(p, tile, flow, passed);
+                if (lane() == 0) {
+                    memory.empty = is_nothing_there;
                 }
-            } else {
-                multiply_one<T>(memory, x, y, grad_x, grad_y, place, factor, turn);
             }
             sync_block();
+            is_empty = memory.empty != 0;
+        }
+        if (p.alignment && !is_empty) {
+            write_alignment<T>(memory, p, tile.k, i0, j0, tile.rows, task.m, factor);
+        }
+        if (p.costs) {
+            continue;
+        }
+        const Place place{i0, j0, tile.rows, tile.is_first(), !tile.is_shared()};
+        // What the tiles to the right and below add comes first.
+        const auto turn = [&] {
             if (thread() == 0) {
-                store_release(added, done);
+                if (!tile.is_first()) {
+                    wait_for(added, tile.done - 1);
+                }
+                if (tile.is_shared()) {
+                    wait_for(added + 1, tile.done);
+                }
             }
+            sync_block();
+        };
+        if (is_empty) {
+            if (place.begins_x) {
+                clear_gradient(grad_x, x.channels, i0, tile.rows);
+            }
+            if (place.begins_y) {
+                clear_gradient(grad_y, y.channels, j0, min_(task.m - j0, static_cast<uint32_t>(kTile)));
+            }
+            turn();
+        } else {
+            multiply_tile<T, kMany>(memory, x, y, grad_x, grad_y, place, known.far, factor, turn);
         }
-        if (!begun && !p.costs) {
-            clear_gradient(grad_x, p.sweep.channels, i0, rows);
-        }
+        sync_block();
         if (thread() == 0) {
-            if (awaited > 0) {
-                wait_for(added + 1, awaited);
-            }
-            store_release(added, p.across - own.first);
+            store_release(added, tile.done);
         }
     }
 }

@@ -1,22 +1,22 @@
 // Forward: values of Soft-DTW, and the edges of every tile where a backward sweep wants them.
 //
-//   for each ticket (a strip of a pair), by a block:
-//       for each tile of the strip, from the left:
-//           costs of the tile, by all threads
-//           one warp: wait until the strip above has done this tile; sweep (sweep.cuh)
-//                     write the last row, and the last column if it is kept; publish
-//       the strip of the last row writes the value
+//   for each ticket, by a block: a tile of a pair, by antidiagonals, or where edges are not kept a strip, tile by tile
+//       costs of the tile, by all threads
+//       one warp: wait until the tiles above and to the left are done; sweep (sweep.cuh)
+//                 write the last row, and the last column if it is kept; publish
+//       the last tile writes the value
 //
 //              tile c - 1            tile c                 what a tile needs:
 //        corner |    bottoms of the strip above   |         *  corner: end of the row above tile c - 1
 //      ---------*=================================|            =  last row of the strip above, from memory
-//               #  lane 0: 2   lane 1: 2   ...    |            #  last column of tile c - 1, in shared memory
-//               #  columns     columns            |
+//               #  lane 0: 2   lane 1: 2   ...    |            #  last column of tile c - 1, in memory, or in
+//               #  columns     columns            |               shared memory where edges are not kept
 //
 // Where edges are not kept, one row of bottoms serves all strips of a pair: a tile reads its part before it writes it.
 #pragma once
 
 #include "matrices.cuh"
+#include "order.cuh"
 #include "sweep.cuh"
 
 namespace dtw {
@@ -53,6 +53,75 @@ DTW_DEVICE SoftCell<T> load_corner(const Soft& p, uint64_t number, double& base)
     return {load_fresh(edge), load_fresh(edge + kTile)};
 }
 
+// The edges of a tile, all from memory.
+template <class T>
+DTW_DEVICE TileEdges<T> kept_edges(const Soft& p, uint64_t k, uint32_t strip, uint32_t c, const Span& own,
+                                   const Span& above) {
+    TileEdges<T> edges{{never_cell<T>(), never_cell<T>()}, never_cell<T>(), {never_cell<T>(), never_cell<T>()}, 0.0};
+    double of_above = 0.0, of_corner = 0.0, before = 0.0;
+    if (strip > 0) {
+        if (above.has(c)) {
+            const uint64_t number = tile_number(p, k, strip - 1, c);
+            load_edge(p.bottoms, number, edges.up);
+            of_above = load_fresh(p.bases + number);
+        }
+        if (c > 0 && above.has(c - 1)) {
+            edges.corner = load_corner<T>(p, tile_number(p, k, strip - 1, c - 1), of_corner);
+        }
+    } else if (c == 0) {
+        edges.corner = {T(0), T(1)};
+    }
+    if (c > own.first) {
+        const uint64_t number = tile_number(p, k, strip, c - 1);
+        load_edge(p.rights, number, edges.left);
+        before = load_fresh(p.bases + number);
+    }
+    rebase(edges, of_above, of_corner, before);
+    return edges;
+}
+
+// What is carried from a tile of a strip to the next where edges are not kept: the last cell of the row above the tile
+// before, and its base; base of the tile before.
+template <class T>
+struct Carried {
+    SoftCell<T> corner;
+    double of_corner, before;
+};
+
+// The edges of the next tile of a strip: from memory above it, and from `left`.
+template <class T>
+DTW_DEVICE TileEdges<T> next_edges(const Soft& p, uint64_t k, uint32_t strip, uint32_t c, const Span& own,
+                                   const Span& above, uint32_t rows, const T* left, Carried<T>& carried) {
+    const bool is_first = c == own.first;
+    TileEdges<T> edges{{never_cell<T>(), never_cell<T>()}, carried.corner, {never_cell<T>(), never_cell<T>()}, 0.0};
+    double of_above = 0.0;
+    if (strip > 0) {
+        if (above.has(c)) {
+            const uint64_t number = tile_number(p, k, strip - 1, c);
+            load_edge(p.bottoms, number, edges.up);
+            of_above = load_fresh(p.bases + number);
+        }
+        if (is_first && c > 0 && above.has(c - 1)) {
+            edges.corner = load_corner<T>(p, tile_number(p, k, strip - 1, c - 1), carried.of_corner);
+        }
+    } else if (c == 0) {
+        edges.corner = {T(0), T(1)};
+    }
+    DTW_UNROLL
+    for (int q = 0; q < 2; ++q) {
+        const uint32_t row = 2 * static_cast<uint32_t>(lane()) + q;
+        if (!is_first && row < rows) {
+            edges.left[q] = {left[row], left[kTile + row]};
+            settle(edges.left[q]);
+        }
+    }
+    carried.corner = {broadcast(edges.up[1].exponent, 31), broadcast(edges.up[1].mantissa, 31)};
+    rebase(edges, of_above, carried.of_corner, carried.before);
+    carried.of_corner = of_above;
+    carried.before = edges.base;
+    return edges;
+}
+
 template <class T>
 DTW_DEVICE void write_soft_value(const Soft& p, uint64_t k, const Task& task, double base, SoftCell<T> cell) {
     const double bits = base + static_cast<double>(cell.exponent);
@@ -71,13 +140,16 @@ DTW_DEVICE void soft_forward(const Soft& p) {
     using Memory = TileMemory<T, 2>;
     Memory& memory = *static_cast<Memory*>(shared_memory());
     const T rate = soft_rate<T>(p);
+    const bool keeps = p.rights != nullptr;
     while (true) {
         const uint64_t ticket = block_ticket(p.sweep, memory);
-        if (ticket >= p.sweep.tasks * p.down) {
+        if (ticket >= p.sweep.tasks * (keeps ? static_cast<uint64_t>(p.down) * p.across : p.down)) {
             return;
         }
-        const uint64_t k = ticket % p.sweep.tasks;
-        const uint32_t strip = static_cast<uint32_t>(ticket / p.sweep.tasks), i0 = strip * kTile;
+        const uint64_t k = ticket % p.sweep.tasks, number_of = ticket / p.sweep.tasks;
+        const TilePlace at = keeps ? tile_in_order(number_of, p.down, p.across)
+                                   : TilePlace{static_cast<uint32_t>(number_of), 0};
+        const uint32_t strip = at.row, i0 = strip * kTile;
         const Task task = task_of(p.sweep, k);
         if (i0 >= task.n) {
             continue;
@@ -88,50 +160,36 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         const bool is_last = task.n - i0 <= kTile;
         const Span own = span_of(band, strip), above = strip > 0 ? span_of(band, strip - 1) : Span{1, 0};
         uint32_t* progress = p.progress + k * p.down + strip;
+        if (keeps && !own.has(at.column)) {
+            continue;
+        }
         fill_bounds(memory, band, strip);
-        // The last cell of the row above the tile before, and its base; base of the tile before.
-        SoftCell<T> corner = never_cell<T>();
-        double of_corner = 0.0, before = 0.0;
-        for (uint32_t c = own.first; c <= own.last; ++c) {
+        Carried<T> carried{never_cell<T>(), 0.0, 0.0};
+        const uint32_t last = keeps ? at.column : own.last;
+        for (uint32_t c = keeps ? at.column : own.first; c <= last; ++c) {
             const bool quick = costs_of_tile<T, kMany>(memory, p, k, x, y, i0, c * kTile, rate).quick;
             if (thread() >= 32) {
                 continue;
             }
             const uint32_t inside = static_cast<uint32_t>(lane());
-            const bool is_first = c == own.first;
-            TileEdges<T> edges{{never_cell<T>(), never_cell<T>()}, corner, {never_cell<T>(), never_cell<T>()}, 0.0};
-            double of_above = 0.0;
-            if (strip > 0) {
-                if (inside == 0) {
-                    wait_for(progress - 1, min_(c, above.last) + 1);
-                }
-                sync();
-                if (above.has(c)) {
-                    const uint64_t number = tile_number(p, k, strip - 1, c);
-                    load_edge(p.bottoms, number, edges.up);
-                    of_above = load_fresh(p.bases + number);
-                }
-                if (is_first && c > 0 && above.has(c - 1)) {
-                    edges.corner = load_corner<T>(p, tile_number(p, k, strip - 1, c - 1), of_corner);
-                }
-            } else if (c == 0) {
-                edges.corner = {T(0), T(1)};
-            }
             // Edges of this tile and of the one before take turns.
             T* left = memory.edges[c % 2 * 2];
             T* right = memory.edges[2 - c % 2 * 2];
-            DTW_UNROLL
-            for (int q = 0; q < 2; ++q) {
-                const uint32_t row = 2 * inside + q;
-                if (!is_first && row < rows) {
-                    edges.left[q] = {left[row], left[kTile + row]};
-                    settle(edges.left[q]);
+            if (inside == 0) {
+                if (keeps && c > own.first) {
+                    wait_for(progress, c);
+                }
+                if (strip > 0) {
+                    wait_for(progress - 1, min_(c, above.last) + 1);
                 }
             }
-            corner = {broadcast(edges.up[1].exponent, 31), broadcast(edges.up[1].mantissa, 31)};
-            rebase(edges, of_above, of_corner, before);
-            of_corner = of_above;
-            before = edges.base;
+            sync();
+            TileEdges<T> edges;
+            if (keeps) {
+                edges = kept_edges<T>(p, k, strip, c, own, above);
+            } else {
+                edges = next_edges(p, k, strip, c, own, above, rows, left, carried);
+            }
             const auto ignore = [](bool, uint32_t, const SoftShares<T>(&)[2]) {};
             sweep_tile<true>(memory.cells[0], memory.cells[1], rows, edges, left, right, quick, ignore);
             const uint64_t number = tile_number(p, k, strip, c);

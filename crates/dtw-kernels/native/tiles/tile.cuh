@@ -50,7 +50,7 @@ struct alignas(16) TileMemory {
     Range bounds[kTile];
     uint32_t notes[3][4];  // of each warp
     uint64_t ticket;
-    uint32_t flows, empty;  // of a tile, backward
+    uint64_t empty;  // whether nothing flows into a tile, backward
 };
 
 // The tiles of a strip.
