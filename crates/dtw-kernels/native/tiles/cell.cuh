@@ -60,8 +60,8 @@ DTW_DEVICE void settle(SoftCell<T>& cell) {
     cell.mantissa = from_bits((bits & kFraction) | static_cast<Bits>(Limits<T>::kBias) << Limits<T>::kMantissaBits);
 }
 
-// A cell whose exponent is a small integer, for what most tiles are: Z = mantissa * 2^power. A weight 2^d is made of its
-// bits, and is 0 for what vanishes.
+// A cell whose exponent is a small integer, as in most tiles: Z = mantissa * 2^power. A weight 2^d is made of its bits,
+// and is 0 for what vanishes.
 template <class T>
 struct QuickCell {
     int32_t power;

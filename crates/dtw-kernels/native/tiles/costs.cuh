@@ -1,7 +1,5 @@
-// What the cells of a tile cost.
-//
-// Costs of a tile, by all 128 threads. By differences, thread t has rows t / 8 + 16 q (q = 0 .. 3) and columns 4 (t % 8) + 0 .. 3 and
-// 32 further:
+// What the cells of a tile cost, by all 128 threads: by matrix units where that is right (matrix.cuh), else by
+// differences. Then thread t has rows t / 8 + 16 q (q = 0 .. 3) and columns 4 (t % 8) + 0 .. 3 and 32 further:
 //
 //   for each 32 channels: x and y of the tile go to shared memory, channel by channel
 //       for each channel: 4 numbers of x and 8 of y, 32 squares of differences
@@ -103,7 +101,7 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
     Known known{false, false};
     if constexpr (kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
         if (suits_matrix(x, y)) {
-            const Rightness is_right = matrix_distances(memory, x, y, i0, j0, sum);
+            const Rightness is_right = matrix_distances(memory, x, y, i0, j0, rate, sum);
             known.far = all_say(is_right.of_products, memory.notes[1]);
             if (all_say(is_right.of_costs, memory.notes[2])) {
                 known.quick = finish_costs<FourTwos>(memory, sum, j0, rate);

@@ -5,13 +5,14 @@
 //           each number = upper + lower, of 11 bits each; the squares of points
 //           sum += lower x . upper y + upper x . lower y + upper x . upper y
 //
-// A lane loads four channels of a point as one, and takes them for numbers t and t + 4 of two products of 8 channels: in
-// which order channels are added up does not matter. A row of 32 channels is 8 groups of four, in an order that depends
-// on the row, such that eight lanes want different banks.
+// A lane loads four channels of a point as one, and takes them for numbers t and t + 4 of two products of 8 channels:
+// in which order channels are added up does not matter. A row of 32 channels is 8 groups of four, in an order that
+// depends on the row, such that eight lanes want different banks.
 //
-// What is lost where x and y are close to each other is told by the costs themselves. A cost must be right to four times
-// what adding up that many squares of differences may lose (64 at least); else the tile is done again by differences. A
-// loss that is little beside gamma would not do: a value is a sum of the costs of n + m cells, and may be next to 0.
+// The costs themselves tell what is lost where x and y are close to each other. A cost may be wrong by four times what
+// adding up so many squares of differences (64 at least) may lose, and by kCostBits bits of its exponent; else the tile
+// is done again by differences. A loss that is little beside gamma alone would not do: a value is a sum of the costs of
+// n + m cells, and may be next to 0.
 #pragma once
 
 #include "tile.cuh"
@@ -33,8 +34,8 @@ DTW_DEVICE bool suits_matrix(const Points<float>& x, const Points<float>& y) {
     return x.channels >= kLeastMatrix && x.channels % 4 == 0 && is_aligned(x.values) && is_aligned(y.values);
 }
 
-// 64 points of x and y from i0 and j0, less the mean of two of each, 32 channels from `channel`. Behind the last point it
-// is repeated; zeros behind the last channel.
+// 64 points of x and y from i0 and j0, less the mean of two of each, 32 channels from `channel`. Behind the last point
+// it is repeated; zeros behind the last channel.
 DTW_DEVICE void stage_centred(float* staged_x, float* staged_y, const Points<float>& x, const Points<float>& y,
                               uint32_t i0, uint32_t j0, uint32_t channel) {
     const uint32_t group = thread() % 8, first = thread() / 8, c = channel + 4 * group;
@@ -96,6 +97,8 @@ struct FourTwos {
     static DTW_DEVICE uint32_t column(int h) { return thread() / 32 % 2 * 32 + h * 8 + thread() % 4 * 2; }
 };
 
+constexpr float kCostBits = 1.0f / 32;
+
 // What is known of squared distances.
 struct Rightness {
     bool of_costs;     // costs are as right as they have to be
@@ -108,7 +111,7 @@ constexpr float kNear = 1.0f / 64;
 // Squared distances of the cells that FourTwos names.
 template <class Memory>
 DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, const Points<float>& y, uint32_t i0,
-                                      uint32_t j0, float (&sum)[4][8]) {
+                                      uint32_t j0, float rate, float (&sum)[4][8]) {
     const uint32_t g = thread() % 32 / 4, t = thread() % 4;
     const uint32_t row = thread() / 64 * 32 + g, column = thread() / 32 % 2 * 32 + g;
     float* staged_x = memory.cells[1];
@@ -168,7 +171,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
     }
     // Each of three products of 8 channels may lose a unit in the last place of the sum so far; 8 more for all else.
     const float lost = static_cast<float>((x.channels + 7) / 8 * 3 + 8) / (1 << 23);
-    const float digits = static_cast<float>(max_(x.channels, 64u)) / (1 << 22);
+    const float digits = static_cast<float>(max_(x.channels, 64u)) / (1 << 22), most_lost = kCostBits / rate;
     Rightness is_right{true, true};
     DTW_UNROLL
     for (int h = 0; h < 4; ++h) {
@@ -180,7 +183,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
                 const float squares = squares_x[q] + of_y;
                 const float cost = fmax_(squares - 2.0f * products[q / 2][h][q % 2 * 2 + side], 0.0f);
                 sum[q][2 * h + side] = cost;
-                is_right.of_costs = is_right.of_costs && squares * lost <= cost * digits;
+                is_right.of_costs = is_right.of_costs && squares * lost <= fmin_(cost * digits, most_lost);
                 is_right.of_products = is_right.of_products && squares * kNear <= cost;
             }
         }

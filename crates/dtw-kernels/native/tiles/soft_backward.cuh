@@ -7,8 +7,8 @@
 //       divide them by their sum, by all threads
 //       one warp: wait until the tiles to the right and below have handed on what flows into this one
 //                 sweep back: E(i,j) = what its three successors hand to it, to cells[0]; hand on; publish
-//       products of E with x and y, by all threads, added to grad_x and grad_y after those of the tiles to the right and
-//       below (products.cuh)
+//       products of E with x and y, by all threads, added to grad_x and grad_y after those of the tiles to the right
+//       and below (products.cuh, matrix_products.cuh)
 //
 //     E(i,j) = E(i,j+1) left(i,j+1) + E(i+1,j) up(i+1,j) + E(i+1,j+1) diagonal(i+1,j+1),   E(n,m) = 1
 //
@@ -118,8 +118,8 @@ struct BackwardTile {
     DTW_DEVICE bool hands_corner() const { return c == own.first && c > 0; }
 };
 
-// What flows into a tile, as a lane has it: into the last row of its two columns; from the right, into its two rows from
-// their own row and from the row below.
+// What flows into a tile, as a lane has it: into the last row of its two columns; from the right, into its two rows
+// from their own row and from the row below.
 template <class T>
 struct Inflow {
     T up[2], left[2], corner[2];
@@ -149,8 +149,8 @@ DTW_DEVICE bool is_nothing(const Inflow<T>& inflow) {
     return !any(sum != T(0));
 }
 
-// What a tile hands on, without what is too little to matter. The shares of a row, and of a column, add up to 1 at least,
-// and no gradient is known to more than a rounding of what it is a sum of.
+// What a tile hands on, without what is too little to matter. The shares of a row, and of a column, add up to 1 at
+// least, and no gradient is known to more than a rounding of what it is a sum of.
 template <class T>
 DTW_DEVICE T worth_handing(T share) {
     constexpr T kTooLittle = sizeof(T) == 8 ? T(1.0 / (1ull << 63) / (1ull << 63)) : T(1.0 / (1ull << 63));

@@ -9,8 +9,8 @@
 //   least_of(a, b)      the lesser number, neither of them NaN
 //   reciprocal(v)       1 / v, to a unit in the last place, of a positive number neither very small nor very large
 //   kMatrixUnits        whether there is multiply_add
-//   multiply_add(c, a, b)   c += a b by 32 lanes, for matrices of 16 x 8, 16 x 8 and 8 x 8 floats whose last 13 bits are
-//                       zero; with g = lane / 4 and t = lane % 4 a lane has
+//   multiply_add(c, a, b)   c += a b by 32 lanes, of matrices of 16 x 8, 16 x 8 and 8 x 8 floats; the last 13 bits of
+//                       those of a and b are zero; with g = lane / 4 and t = lane % 4 a lane has
 //                           a  (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)
 //                           b  (t, g), (t + 4, g)
 //                           c  (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1)
