@@ -73,18 +73,23 @@ struct QuickCell {
 constexpr int32_t kQuickNever = -(1 << 29), kQuickCost = 1 << 16, kQuickEdge = 1 << 22;
 
 // 2^(biased - bias), or 0.
-DTW_DEVICE float quick_weight(int32_t biased, float) { return from_bits(biased << 23); }
+DTW_DEVICE float quick_weight(int32_t biased, float) {
+    return from_bits(static_cast<int32_t>(static_cast<uint32_t>(biased) << 23));
+}
 DTW_DEVICE double quick_weight(int32_t biased, double) { return from_words(static_cast<uint32_t>(biased) << 20, 0); }
 
 template <class T>
 DTW_DEVICE QuickCell<T> soft_combine(QuickCell<T> diagonal, QuickCell<T> up, QuickCell<T> left, int32_t whole, T factor,
                                      SoftShares<T>& shares) {
-    const int32_t most = max3_bits(diagonal.power, up.power, left.power), base = Limits<T>::kBias - most;
+    const int32_t most = max3_bits(diagonal.power, up.power, left.power);
+    const int32_t base = static_cast<int32_t>(Limits<T>::kBias - static_cast<uint32_t>(most));
     shares.diagonal = diagonal.mantissa * quick_weight(add_max_bits(diagonal.power, base, 0), T());
     shares.up = up.mantissa * quick_weight(add_max_bits(up.power, base, 0), T());
     shares.left = left.mantissa * quick_weight(add_max_bits(left.power, base, 0), T());
     const T sum = shares.diagonal + shares.up + shares.left;
-    return {add_max_bits(most, -whole, kQuickNever), sum * factor};
+    // Of a lane without a row `whole` is anything, and so is the cell.
+    const int32_t less = static_cast<int32_t>(0u - static_cast<uint32_t>(whole));
+    return {add_max_bits(most, less, kQuickNever), sum * factor};
 }
 
 template <class T>

@@ -85,7 +85,10 @@ inline int32_t max3_bits(int32_t a, int32_t b, int32_t c) {
     const int32_t m = a > b ? a : b;
     return m > c ? m : c;
 }
-inline int32_t add_max_bits(int32_t a, int32_t b, int32_t c) { return a + b > c ? a + b : c; }
+inline int32_t add_max_bits(int32_t a, int32_t b, int32_t c) {
+    const int32_t sum = static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+    return sum > c ? sum : c;
+}
 
 inline float fma_(float a, float b, float c) { return fmaf(a, b, c); }
 inline double fma_(double a, double b, double c) { return fma(a, b, c); }

@@ -28,7 +28,7 @@
 //   pause()                                        in such a loop, between two looks
 //   load_fresh(p)                                  a load that sees what other lanes wrote (no read-only cache)
 //   min3_bits(a, b, c), max3_bits(a, b, c)         least and largest of three int32_t
-//   add_max_bits(a, b, c)                          the larger of a + b and c, of int32_t
+//   add_max_bits(a, b, c)                          the larger of a + b, which wraps round, and c, of int32_t
 //   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
 //   log1p_                                         on double
 //   fmin_, fmax_                                   on float; of a NaN and a number the latter
