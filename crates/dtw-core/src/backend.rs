@@ -30,6 +30,44 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// [`crate::Error::Unsupported`], or [`crate::Error::OutOfMemory`] when the problem's memory limit is too small.
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>>;
+
+    /// Takes in series for [`WeightedTotal`], if that saves what [`Plan::gradients`] of zipped pairs would copy in
+    /// every call. `problem`: of these pairs, `max_length_x` the points of the centre. `weights`: one per series.
+    ///
+    /// `None`: callers zip the pairs themselves. The default, of backends that compute where the series are; others say
+    /// so of series that do not fit the problem's memory limit all at once, with their gradients.
+    ///
+    /// # Errors
+    /// As [`Plan::gradients`].
+    fn weighted_total(
+        &self,
+        problem: &Problem,
+        series: SeriesBatch<'_, T>,
+        weights: &[f64],
+    ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
+        let _ = (problem, series, weights);
+        Ok(None)
+    }
+}
+
+/// The weighted total of the values of a centre with each of the series that a backend has taken in, and its gradient:
+///
+/// ```text
+/// f(c) = Σ_s w_s · d(c, y_s)
+/// ```
+///
+/// Made by [`Backend::weighted_total`], for steps of an optimiser. A call is told the centre and gives back the value
+/// and one gradient; series and the gradients of single pairs stay with the backend.
+pub trait WeightedTotal<T: Scalar>: Send {
+    /// As [`Plan::observe`].
+    fn observe(&mut self, observer: Arc<dyn Observer>);
+
+    /// The value, and the gradient to the centre. Both are `[length, channels]`. Values and gradients of single pairs
+    /// are those of [`Plan::gradients`] within rounding; they are summed in `f64`, always in the same order.
+    ///
+    /// # Errors
+    /// As [`Plan::gradients`].
+    fn value_and_gradient(&mut self, center: &[T], gradient: &mut [f64]) -> Result<f64>;
 }
 
 /// What a plan is asked for.

@@ -40,7 +40,7 @@ pub mod tile;
 pub mod vector;
 pub mod windows;
 
-pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Uncounted, Unobserved};
+pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Uncounted, Unobserved, WeightedTotal};
 pub use band::{Band, ColumnRanges, Radius};
 pub use counts::PathCounts;
 pub use error::{Error, Result, reserved};

@@ -28,7 +28,7 @@ pub use devices::{DeviceInfo, devices};
 pub use driver::Cuda;
 
 use dtw_core::backend::Task;
-use dtw_core::{Backend, Plan, Problem, Result};
+use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
 pub use dtw_native::{
     Buffer, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout, Format, Lent,
     Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
@@ -82,5 +82,13 @@ impl<T: Number> Backend<T> for CudaBackend {
     }
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         self.0.plan(problem)
+    }
+    fn weighted_total(
+        &self,
+        problem: &Problem,
+        series: SeriesBatch<'_, T>,
+        weights: &[f64],
+    ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
+        self.0.weighted_total(problem, series, weights)
     }
 }

@@ -1,10 +1,11 @@
 //! On a GPU, against the CPU backend: every short length, ragged batches, the edges of strips, a very long pair,
-//! repeats, threads, searches in blocks. Without a GPU only the error is looked at;
-//! `cargo test -p dtw-cuda -- --ignored` runs the rest.
+//! repeats, threads, searches in blocks, totals of a centre with many series. Without a GPU only the error is looked
+//! at; `cargo test -p dtw-cuda -- --ignored` runs the rest.
 
 use dtw_conformance::trickle::Trickle;
 use dtw_core::{
-    Backend, Band, LocalCost, Measure, OwnedBatch, Pairing, Problem, Scalar, SearchOptions, SeriesBatch, Spec,
+    Backend, Band, Gradients, LocalCost, Measure, OwnedBatch, Pairing, Problem, Scalar, SearchOptions,
+    SeriesBatch, Spec,
 };
 use dtw_cpu::{CpuBackend, Element};
 use dtw_cuda::CudaBackend;
@@ -235,4 +236,50 @@ fn a_search_does_not_depend_on_how_the_reference_is_cut() {
         }
     }
     blocks::<f32>(&gpu, LocalCost::SquaredEuclidean, 1, 1_200_000, false);
+}
+
+/// The total that the GPU sums, against gradients of zipped pairs on the CPU, summed here.
+fn total_is_that_of_zipped_pairs<T: Element>(gpu: &CudaBackend, measure: Measure, tolerance: f64)
+where
+    CudaBackend: Backend<T>,
+{
+    let (length, mut random) = (90, ChaCha8Rng::seed_from_u64(21));
+    let lengths: Vec<usize> = (0..300).map(|s| 40 + s % 131).collect();
+    let (values, offsets) = ragged::<T>(&mut random, &lengths);
+    let y = SeriesBatch::ragged(&values, &offsets, 1).unwrap();
+    let center = series::<T>(&mut random, length);
+    let copies = center.repeat(lengths.len());
+    let x = SeriesBatch::equal(&copies, lengths.len(), length, 1).unwrap();
+    let weights: Vec<f64> = (0..lengths.len()).map(|s| 0.25 + (s % 5) as f64).collect();
+    let problem = Problem::of(Spec::new(measure), Pairing::Zipped, &x, &y).unwrap();
+    let mut distances = vec![T::ZERO; lengths.len()];
+    let (mut grad_x, mut grad_y) = (vec![T::ZERO; copies.len()], vec![T::ZERO; values.len()]);
+    let out =
+        Gradients { upstream: None, distances: &mut distances, grad_x: &mut grad_x, grad_y: &mut grad_y };
+    CpuBackend::new().plan(&problem).unwrap().gradients(x, y, out).unwrap();
+    let mut total = gpu.weighted_total(&problem, y, &weights).unwrap().expect("all of it fits");
+    let mut gradient = vec![0.0; length];
+    let value = total.value_and_gradient(&center, &mut gradient).unwrap();
+    let expected: f64 = weights.iter().zip(&distances).map(|(w, d)| w * d.to_f64()).sum();
+    assert!((value - expected).abs() <= tolerance * expected.abs(), "{measure:?}: {value} {expected}");
+    let of = |i: usize| -> f64 {
+        weights.iter().zip(grad_x.chunks(length)).map(|(w, row)| w * row[i].to_f64()).sum()
+    };
+    let largest = (0..length).map(|i| of(i).abs()).fold(0.0, f64::max);
+    for (i, got) in gradient.iter().enumerate() {
+        assert!((got - of(i)).abs() <= tolerance * largest, "{measure:?}, point {i}: {got} {}", of(i));
+    }
+    let mut again = vec![0.0; length];
+    assert_eq!(total.value_and_gradient(&center, &mut again).unwrap().to_bits(), value.to_bits());
+    assert_eq!(again, gradient);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn totals_are_those_of_zipped_pairs() {
+    let gpu = CudaBackend::new().unwrap();
+    for measure in [Measure::soft_dtw(0.1), Measure::soft_dtw(1.0), Measure::soft_dtw_divergence(1.0)] {
+        total_is_that_of_zipped_pairs::<f32>(&gpu, measure, 1e-4);
+        total_is_that_of_zipped_pairs::<f64>(&gpu, measure, 1e-11);
+    }
 }

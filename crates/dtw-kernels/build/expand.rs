@@ -327,6 +327,7 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         ("best", "Best"),
         ("normalize", "Normalize"),
         ("settle", "Settle"),
+        ("total", "Total"),
         ("walk", "Walk"),
     ];
     let (_, pass) = passes

@@ -51,6 +51,7 @@ pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<
             }
             Pass::Other("Walk") => "walk".to_owned(),
             Pass::Other("Settle") => format!("settle_{}", kernel.dtype),
+            Pass::Other("Total") => format!("total_{}", kernel.dtype),
             Pass::Other(_) => format!("series_{}", kernel.dtype),
         };
         let pieces = all.iter().filter(|unit| is_piece(&unit.name, &stem)).count();
@@ -91,12 +92,14 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
     let has_few = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Few);
     let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
     let settles = |kernel: &&Kernel| kernel.pass == Pass::Other("Settle");
+    let sums = |kernel: &&Kernel| kernel.pass == Pass::Other("Total");
     let macros = match kernels {
         kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
         kernels if kernels.iter().any(is_priced) => PRICED,
         kernels if kernels.iter().any(has_few) => FEW,
         kernels if kernels.iter().any(is_of_tiles) => TILES,
         kernels if kernels.iter().any(settles) => SETTLE,
+        kernels if kernels.iter().any(sums) => TOTAL,
         _ => "kernels.cuh",
     };
     Ok(names.into_iter().chain([macros.to_owned()]).collect())
@@ -122,6 +125,9 @@ const TILES: &str = "tiles/soft.cuh";
 
 /// The header of the kernels that put results together, which no others include.
 const SETTLE: &str = "passes/settle.cuh";
+
+/// The header of the kernels that sum rows, which no others include.
+const TOTAL: &str = "passes/total.cuh";
 
 /// Headers that no device's image is made of: editing them leaves compiled images as they are.
 const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/host_block.cuh", "vendor/fibers.h"];

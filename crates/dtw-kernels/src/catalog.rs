@@ -20,6 +20,8 @@ pub enum Pass {
     Normalize,
     /// Results of several sweeps put together; takes [`Settle`](crate::params::Settle).
     Settle,
+    /// Weighted sums of rows of numbers; takes [`Total`](crate::params::Total).
+    Total,
     /// A sweep that records the arrival each cell chose; takes [`Sweep`](crate::params::Sweep).
     Trace,
     /// The way back through recorded choices; takes [`Walk`](crate::params::Walk).
@@ -40,6 +42,7 @@ impl Pass {
             Pass::Best => size_of::<params::Best>(),
             Pass::Normalize => size_of::<params::Normalize>(),
             Pass::Settle => size_of::<params::Settle>(),
+            Pass::Total => size_of::<params::Total>(),
             Pass::Walk => size_of::<params::Walk>(),
             Pass::SoftForward | Pass::SoftBackward => size_of::<params::Soft>(),
         }

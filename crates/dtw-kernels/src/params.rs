@@ -1,4 +1,4 @@
-//! What a kernel is told: `native/params.h`, `native/settle.h` and `native/tiles/params.h`, field by field.
+//! What a kernel is told: `native/params.h`, `settle.h`, `total.h` and `tiles/params.h` beside it, field by field.
 //!
 //! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That names, order
 //! and sizes agree with the header is checked by a test, and once more by every compiler that builds the kernels.
@@ -274,6 +274,24 @@ params! {
         adds: u32,
         /// 0.
         reserved: u32,
+    }
+
+    /// One launch of `total`: weighted sums of rows of numbers. It is in `native/total.h`.
+    struct Total {
+        /// Row after row.
+        r#in: u64,
+        /// A last column: a number for each row; null: none.
+        beside: u64,
+        /// Of each row (f64); null: all 1.
+        weights: u64,
+        /// Piece after piece of the rows (f64): the sum of each column.
+        out: u64,
+        /// Rows.
+        rows: u64,
+        /// Numbers of a row of `in`.
+        columns: u64,
+        /// Rows of a piece; the last one may have fewer.
+        piece: u64,
     }
 
     /// One launch of `walk`: the way back through recorded choices.

@@ -1,5 +1,5 @@
-//! The parameters have the same layout in Rust and in native/ (params.h, settle.h, tiles/params.h): the system's C++
-//! compiler is asked.
+//! The parameters have the same layout in Rust and in native/ (params.h, settle.h, total.h,
+//! tiles/params.h): the system's C++ compiler is asked.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,8 @@ fn flat(fields: &[Field]) -> Vec<Field> {
 /// A program that compiles only if the header agrees.
 fn program() -> String {
     let mut text = String::from(
-        "#include \"tiles/params.h\"\n#include \"settle.h\"\n#include <stddef.h>\nusing namespace dtw;\n",
+        "#include \"tiles/params.h\"\n#include \"settle.h\"\n#include \"total.h\"\n#include <stddef.h>\n\
+         using namespace dtw;\n",
     );
     let mut claim = |claim: String| {
         let _ = writeln!(text, "static_assert({claim}, \"{claim}\");");

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dtw_core::{Backend, Error, Observer, Plan, Problem, Result, Scalar, Unobserved};
+use dtw_core::{
+    Backend, Error, Observer, Plan, Problem, Result, Scalar, SeriesBatch, Unobserved, WeightedTotal,
+};
 
 /// A backend with the memory its calls may use and whoever watches them. Cheap to clone.
 #[derive(Clone)]
@@ -65,6 +67,21 @@ impl<'b, T: Scalar> Context<'b, T> {
         let mut plan = self.backend.plan(&problem.with_memory_limit(left))?;
         plan.observe(Arc::clone(&self.observer));
         Ok(plan)
+    }
+
+    /// What [`Backend::weighted_total`] makes within the memory limit, watched.
+    pub(crate) fn weighted_total(
+        &self,
+        problem: Problem,
+        series: SeriesBatch<'_, T>,
+        weights: &[f64],
+    ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
+        let problem = problem.with_memory_limit(self.memory_limit_bytes);
+        let mut total = self.backend.weighted_total(&problem, series, weights)?;
+        if let Some(total) = &mut total {
+            total.observe(Arc::clone(&self.observer));
+        }
+        Ok(total)
     }
 
     /// [`Error::Cancelled`] when the observer wants to stop.

@@ -1,10 +1,11 @@
 //! The backend that dtw-core asks for, made of a machine that runs the native kernels.
 
-use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
+use dtw_core::{Backend, Error, Plan, Problem, Result, SeriesBatch, Task, WeightedTotal};
 
 use crate::differentiate::Kernels;
 use crate::functor::Functor;
 use crate::state::{NativePlan, no_kernels};
+use crate::total::Total;
 use crate::trace::trace_kernel;
 use crate::{Machine, Number};
 
@@ -51,5 +52,16 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         Ok(Box::new(NativePlan::<T, M>::new(self.machine.own_queue()?, problem)?))
+    }
+
+    fn weighted_total(
+        &self,
+        problem: &Problem,
+        series: SeriesBatch<'_, T>,
+        weights: &[f64],
+    ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
+        Backend::<T>::supports(self, problem, Task::Gradients)?;
+        let total = Total::new(&self.machine, problem, series, weights)?;
+        Ok(total.map(|total| Box::new(total) as Box<dyn WeightedTotal<T>>))
     }
 }

@@ -35,12 +35,15 @@ pub struct HostMachine {
     total_bytes: u64,
     used_bytes: Arc<AtomicU64>,
     launches: Arc<AtomicU32>,
+    /// Up and down.
+    copied_bytes: Arc<[AtomicU64; 2]>,
 }
 
 impl HostMachine {
     /// A device with this much memory.
     pub fn new(total_bytes: u64) -> Self {
-        Self { total_bytes, used_bytes: Arc::default(), launches: Arc::default() }
+        let (launches, copied_bytes) = (Arc::default(), Arc::default());
+        Self { total_bytes, used_bytes: Arc::default(), launches, copied_bytes }
     }
 
     /// Bytes of all buffers that live.
@@ -51,6 +54,11 @@ impl HostMachine {
     /// Kernels launched so far, on all handles.
     pub fn launches(&self) -> u32 {
         self.launches.load(Ordering::Relaxed)
+    }
+
+    /// Bytes uploaded and downloaded so far, on all handles.
+    pub fn copied_bytes(&self) -> [u64; 2] {
+        [0, 1].map(|way: usize| self.copied_bytes[way].load(Ordering::Relaxed))
     }
 
     fn free_bytes(&self) -> u64 {
@@ -178,12 +186,14 @@ impl Machine for HostMachine {
     fn upload(&self, to: &HostBuffer, offset: usize, bytes: &[u8]) -> Result<()> {
         // SAFETY: `at` checks the destination; the source is somebody else's.
         unsafe { to.at(offset, bytes.len()).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        self.copied_bytes[0].fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 
     fn download(&self, from: &HostBuffer, offset: usize, bytes: &mut [u8]) -> Result<()> {
         // SAFETY: `at` checks the source; the destination is somebody else's.
         unsafe { from.at(offset, bytes.len()).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) };
+        self.copied_bytes[1].fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 

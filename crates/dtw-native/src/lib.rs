@@ -11,6 +11,7 @@
 //! | `lending` | the same with the caller's scratch, on a queue of the caller's |
 //! | `resident` | calls whose series and results stay on the device |
 //! | `cost_gradients` | the same of matrices of costs that stay on the device |
+//! | `total` | the same for a centre and series that stay there from call to call, summed |
 //! | `resident_gradients`, `packing` | gradients of such calls; packed copies of series that lie otherwise |
 //! | `gradients`, `differentiate` | values and gradients of Soft-DTW; their two launches |
 //! | `terms`, `together` | their results, where several sweeps make them together; what the device is told for it |
@@ -62,6 +63,7 @@ mod subsequences;
 mod sweep;
 mod terms;
 mod together;
+mod total;
 mod trace;
 mod window_blocks;
 mod windows;

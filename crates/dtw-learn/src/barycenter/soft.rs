@@ -9,9 +9,13 @@
 //! the average of equal series is smoother than they are; under the divergence it is that series. Its gradient is put
 //! together here, so that s(c, c) is differentiated once per iteration. Its value is not: the three terms are as large
 //! as γ times the logarithm of the number of paths, and the backend knows how to keep the digits of what they leave.
+//!
+//! A backend with memory of its own may take the series in once ([`dtw_core::Backend::weighted_total`]). It then puts
+//! value and gradient together itself, and per step it is told the centre and gives back its value and gradient.
 
 use dtw_core::{
-    Gradients, Measure, Pairing, Plan, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid,
+    Gradients, Measure, Pairing, Plan, Problem, Result, Scalar, SeriesBatch, Shape, Spec, WeightedTotal,
+    bail_invalid,
 };
 
 use super::descent::{Descent, Objective, minimize};
@@ -28,6 +32,10 @@ use crate::Context;
 /// value and gradient per series and trial step, mostly one trial. Memory: copies of the centre and gradients for as
 /// many series as a quarter of the limit holds, and the backend's scratch for gradients. The optimiser works in `f64`
 /// whatever `T` is.
+///
+/// A backend with memory of its own takes the series in once if they fit a quarter of the limit, with a copy of the
+/// centre and gradients for each. A step then copies the centre there and, in `f64`, its value and gradient back.
+/// Otherwise each step copies the series there, and values and gradients of all pairs back.
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] for no series, bad series or timestamps, another measure or local cost, bad weights
@@ -61,19 +69,29 @@ pub fn soft_barycenter<T: Scalar>(
         max_length_y: batch.max_length(),
         channels: x.channels(),
     };
-    Problem::new(spec.clone(), Pairing::Zipped, shape)?;
+    let problem = Problem::new(spec.clone(), Pairing::Zipped, shape)?;
     let soft = Spec { measure: Measure::soft_dtw(gamma), ..spec.clone() };
-    let values = (length + batch.max_length()) * x.channels() + 1;
-    let pairs = Pairs::new(context, soft.clone(), batch, length, (values * T::DTYPE.bytes()) as u64)?;
-    let divergence = match spec.measure {
-        Measure::SoftDtwDivergence { .. } => {
+    let is_divergence = matches!(spec.measure, Measure::SoftDtwDivergence { .. });
+    if is_divergence {
+        // The band must leave the centre a path to itself too: told now rather than in the first iteration.
+        soft.band.ranges(length, length, soft.anchor)?;
+    }
+    let total_weight = members.total_weight();
+    // The cost is the mean per unit of weight, f(c) / W, so that step lengths do not depend on the number of series.
+    let weights: Vec<f64> = members.weights.iter().map(|weight| weight / total_weight).collect();
+    let cost = if let Some(total) = context.weighted_total(problem, batch, &weights)? {
+        Cost::TakenIn(total)
+    } else {
+        let values = (length + batch.max_length()) * x.channels() + 1;
+        let pairs = Pairs::new(context, soft.clone(), batch, length, (values * T::DTYPE.bytes()) as u64)?;
+        let divergence = if is_divergence {
             let values = Pairs::new(context, spec.clone(), batch, length, T::DTYPE.bytes() as u64)?;
             Some(Divergence { values, own: OwnTerm::new(context, soft, x.channels(), length)? })
-        }
-        _ => None,
+        } else {
+            None
+        };
+        Cost::Zipped(Box::new(Zipped { pairs, divergence, weights: &weights }))
     };
-    let total_weight = members.total_weight();
-    let cost = Cost { pairs, divergence, weights: &members.weights, total_weight };
     let descent = Descent {
         optimizer: options.optimizer,
         max_iterations: options.max_iterations,
@@ -102,8 +120,6 @@ struct OwnTerm<T> {
 
 impl<T: Scalar> OwnTerm<T> {
     fn new(context: &Context<'_, T>, soft: Spec, channels: usize, length: usize) -> Result<Self> {
-        // The band must leave the centre a path to itself too: told now rather than in the first iteration.
-        soft.band.ranges(length, length, soft.anchor)?;
         let shape = Shape { n_x: 1, n_y: 1, max_length_x: length, max_length_y: length, channels };
         let plan = context.plan(Problem::new(soft, Pairing::Zipped, shape)?, 0)?;
         Ok(Self { plan, channels })
@@ -124,19 +140,35 @@ impl<T: Scalar> OwnTerm<T> {
     }
 }
 
-/// The mean cost per unit of weight, f(c) / W, so that step lengths do not depend on the number of series.
-struct Cost<'c, 'b, 'm, T: Scalar> {
-    pairs: Pairs<'c, 'b, 'm, T>,
-    divergence: Option<Divergence<'c, 'b, 'm, T>>,
-    weights: &'m [f64],
-    total_weight: f64,
+/// The weighted total of the centre's values.
+enum Cost<'c, 'b, 'm, T: Scalar> {
+    TakenIn(Box<dyn WeightedTotal<T>>),
+    Zipped(Box<Zipped<'c, 'b, 'm, T>>),
 }
 
 impl<T: Scalar> Objective<T> for Cost<'_, '_, '_, T> {
     fn value_and_gradient(&mut self, center: &[T]) -> Result<(f64, Vec<f64>)> {
         let mut gradient = vec![0.0; center.len()];
+        let value = match self {
+            Self::TakenIn(total) => total.value_and_gradient(center, &mut gradient)?,
+            Self::Zipped(zipped) => zipped.value_and_gradient(center, &mut gradient)?,
+        };
+        Ok((value, gradient))
+    }
+}
+
+/// The pairs of the centre with each series, in chunks.
+struct Zipped<'c, 'b, 'm, T: Scalar> {
+    pairs: Pairs<'c, 'b, 'm, T>,
+    divergence: Option<Divergence<'c, 'b, 'm, T>>,
+    weights: &'m [f64],
+}
+
+impl<T: Scalar> Zipped<'_, '_, '_, T> {
+    /// The value; `gradient` is added to.
+    fn value_and_gradient(&mut self, center: &[T], gradient: &mut [f64]) -> Result<f64> {
         let mut value = 0.0;
-        let (weights, total) = (self.weights, self.total_weight);
+        let weights = self.weights;
         self.pairs.for_each_chunk(center, |range, plan, copies, chunk| {
             let mut distances = vec![T::ZERO; range.len()];
             let mut grad_x = vec![T::ZERO; copies.values().len()];
@@ -151,7 +183,6 @@ impl<T: Scalar> Objective<T> for Cost<'_, '_, '_, T> {
             for ((weight, distance), own) in
                 weights[range].iter().zip(&distances).zip(grad_x.chunks_exact(gradient.len()))
             {
-                let weight = weight / total;
                 value += weight * distance.to_f64();
                 for (sum, own) in gradient.iter_mut().zip(own) {
                     *sum += weight * own.to_f64();
@@ -160,16 +191,16 @@ impl<T: Scalar> Objective<T> for Cost<'_, '_, '_, T> {
             Ok(())
         })?;
         if let Some(divergence) = &mut self.divergence {
-            divergence.own.add(center, &mut gradient)?;
+            divergence.own.add(center, gradient)?;
             value = 0.0;
             divergence.values.for_each_chunk(center, |range, plan, copies, chunk| {
                 let mut distances = vec![T::ZERO; range.len()];
                 plan.distances(copies, chunk, &mut distances)?;
                 let weighted = weights[range].iter().zip(&distances);
-                value += weighted.map(|(weight, distance)| weight / total * distance.to_f64()).sum::<f64>();
+                value += weighted.map(|(weight, distance)| weight * distance.to_f64()).sum::<f64>();
                 Ok(())
             })?;
         }
-        Ok((value, gradient))
+        Ok(value)
     }
 }
