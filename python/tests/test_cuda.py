@@ -20,6 +20,8 @@ MEASURES = {
     "log_gak": dtwave.LogGak(sigma=2.0),
     "lcss": dtwave.Lcss(epsilon=0.5, output="length"),
     "soft_dtw, small gamma": dtwave.SoftDtw(gamma=0.001),
+    "soft_dtw, euclidean": dtwave.SoftDtw(gamma=0.5, cost="euclidean"),
+    "soft_dtw_divergence, manhattan": dtwave.SoftDtwDivergence(gamma=100.0, cost="manhattan"),
     "dtw, manhattan": dtwave.Dtw(cost="manhattan"),
 }
 

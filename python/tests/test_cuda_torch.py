@@ -33,10 +33,13 @@ def differentiated(loss, x, y, device, **lengths):
 @pytest.mark.parametrize("bandwidth", [None, 30, dtwave.Itakura(3.0)])
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
-def test_values_and_gradients_are_those_of_the_cpu(gamma, normalize, bandwidth, lengths, number):
-    x, y = pairs(number)
+@pytest.mark.parametrize(
+    ("dist", "channels"), [("sqeuclidean", 3), ("euclidean", 3), ("manhattan", 3), ("euclidean", 1)]
+)
+def test_values_and_gradients_are_those_of_the_cpu(dist, channels, gamma, normalize, bandwidth, lengths, number):
+    x, y = pairs(number, channels=channels)
     given = {"lengths_x": [70, 66, 64, 70, 69, 65], "lengths_y": [90, 88, 70, 80, 90, 71]} if lengths else {}
-    loss = SoftDTW(gamma=gamma, normalize=normalize, bandwidth=bandwidth)
+    loss = SoftDTW(gamma=gamma, normalize=normalize, bandwidth=bandwidth, dist=dist)
     expected = differentiated(loss, x, y, "cpu", **given)
     found = differentiated(loss, x, y, GPU, **given)
     tolerance = 1e-8 if number == torch.float64 else 2e-3

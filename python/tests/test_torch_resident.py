@@ -42,12 +42,13 @@ def pairs(number=torch.float64):
 
 @pytest.mark.parametrize("number", [torch.float32, torch.float64])
 @pytest.mark.parametrize("band", ["full", '["sakoe_chiba", 3]'])
+@pytest.mark.parametrize("cost", ["", "euclidean ", "manhattan "])
 @pytest.mark.parametrize("divergence", [False, True])
 @pytest.mark.parametrize("lengths", [(None, None), ([9, 3, 5, 8], None), ([9, 3, 5, 8], [7, 4, 3, 6])])
-def test_values_and_gradients_are_those_of_the_cpu(lengths, divergence, band, number):
+def test_values_and_gradients_are_those_of_the_cpu(lengths, divergence, cost, band, number):
     x, y = pairs(number)
     lengths_x, lengths_y = (None if given is None else torch.tensor(given) for given in lengths)
-    spec = (_operators.DIVERGENCE if divergence else "") + band
+    spec = (_operators.DIVERGENCE if divergence else "") + cost + band
     for wants in range(4):
         given = x, y, lengths_x, lengths_y, 0.7, spec, wants
         expected = torch.ops.dtwave.soft_dtw(*given)

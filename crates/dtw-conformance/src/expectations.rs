@@ -4,7 +4,7 @@
 //! One that it supports fails, so that this list stays true; so does one that it refuses though no gap covers it, so
 //! that support is not lost unseen.
 
-use dtw_core::{Dtype, LocalCost, Measure, Problem, Task};
+use dtw_core::{Dtype, Problem, Task};
 
 /// A known gap.
 struct Gap {
@@ -15,28 +15,12 @@ struct Gap {
     reason: &'static str,
 }
 
-/// Backends that run the native kernels.
-const NATIVE: &[&str] = &["cuda", "host"];
-
-const GAPS: &[Gap] = &[
-    Gap {
-        backends: &[INCOMPLETE],
-        dtypes: &[Dtype::F32, Dtype::F64],
-        covers: |_, task| matches!(task, Task::Gradients | Task::Alignment),
-        reason: "a backend of the suite's own tests, which has no gradients",
-    },
-    Gap {
-        backends: NATIVE,
-        dtypes: &[Dtype::F32, Dtype::F64],
-        covers: |problem, _| match problem.spec().measure {
-            Measure::SoftDtw { cost, .. } | Measure::SoftDtwDivergence { cost, .. } => {
-                cost != LocalCost::SquaredEuclidean
-            }
-            _ => false,
-        },
-        reason: "Soft-DTW of Euclidean and Manhattan costs has no kernels yet",
-    },
-];
+const GAPS: &[Gap] = &[Gap {
+    backends: &[INCOMPLETE],
+    dtypes: &[Dtype::F32, Dtype::F64],
+    covers: |_, task| matches!(task, Task::Gradients | Task::Alignment),
+    reason: "a backend of the suite's own tests, which has no gradients",
+}];
 
 /// No backend that there is: the suite's own tests give this name to theirs, to see that gaps are asked about.
 pub const INCOMPLETE: &str = "incomplete";
@@ -58,5 +42,5 @@ pub fn expected_unsupported(
 /// forms, beyond those of a float: 0 unless it trades their last bits for speed.
 pub fn weight_error(backend: &str) -> f64 {
     // A float's last three bits are replaced by a fraction (native/sweeps/soft.cuh): half a unit of 2⁻²⁰ either way.
-    if NATIVE.contains(&backend) { 0.5 / f64::from(1 << 20) } else { 0.0 }
+    if ["cuda", "host"].contains(&backend) { 0.5 / f64::from(1 << 20) } else { 0.0 }
 }

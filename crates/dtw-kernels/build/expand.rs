@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::kind::SweepKind;
-use crate::permutations::{Permutations, Sweeps};
+use crate::permutations::{Permutations, Sweeps, all_channels, all_dtypes};
 use crate::tuning::Tuning;
 
 /// What a kernel does: `Pass` in src/catalog.rs.
@@ -65,8 +65,8 @@ pub(crate) fn kernels(permutations: &Permutations, tuning: &Tuning) -> Result<Ve
         }
     }
     for row in &permutations.tiles {
-        for each in combinations(permutations, &row.functors, &row.dtypes, &row.channels)? {
-            all.extend([each.tiles("SoftForward"), each.tiles("SoftBackward")]);
+        for each in combinations(permutations, &row.functors, &all_dtypes(), &all_channels())? {
+            all.extend([each.tiles("SoftForward", row.squared), each.tiles("SoftBackward", row.squared)]);
         }
     }
     for name in &permutations.helpers.typed {
@@ -277,8 +277,8 @@ impl Instance {
         Kernel { lanes: 32, band: true, ..self.kernel(Pass::Other("Trace"), symbol, source) }
     }
 
-    /// A sweep of Soft-DTW in tiles (native/tiles).
-    fn tiles(&self, pass: &'static str) -> Kernel {
+    /// A sweep of Soft-DTW in tiles (native/tiles), of squared Euclidean costs or others.
+    fn tiles(&self, pass: &'static str, squared: bool) -> Kernel {
         let is_forward = pass == "SoftForward";
         let name = if is_forward { "forward" } else { "backward" };
         let symbol = format!("dtw_{}_{name}_{}_{}", self.key, self.dtype, self.channels);
@@ -294,8 +294,10 @@ impl Instance {
         };
         let shared_bytes = (layers * 64 * if number == 4 { 68 } else { 64 } + 4 * 64) * number + 64 * 8 + 64;
         let (r#type, many) = (if number == 4 { "float" } else { "double" }, self.channels == "many");
-        let source =
-            format!("DTW_SOFT_{}({symbol}, {type}, {many}, {blocks}, {shared_bytes})", name.to_uppercase());
+        let source = format!(
+            "DTW_SOFT_{}({symbol}, {type}, {many}, {squared}, {blocks}, {shared_bytes})",
+            name.to_uppercase()
+        );
         Kernel { band: true, shared_bytes, ..self.kernel(Pass::Other(pass), symbol, source) }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Permutations {
     pub(crate) trace: Vec<Traces>,
     /// Sweeps in tiles, forward and backward.
     #[serde(default)]
-    pub(crate) tiles: Vec<Traces>,
+    pub(crate) tiles: Vec<Tiles>,
     pub(crate) helpers: Helpers,
 }
 
@@ -54,12 +54,14 @@ pub(crate) struct Functor {
     pub(crate) excess: Option<String>,
     /// The functor of a search that does not ask where matches start.
     pub(crate) costs: Option<String>,
+    /// The functor of the Euclidean and the Manhattan cost.
+    pub(crate) norm: Option<String>,
 }
 
 impl Functor {
     /// The functors that stand in for it.
     fn substitutes(&self) -> impl Iterator<Item = &String> {
-        [&self.excess, &self.costs].into_iter().flatten()
+        [&self.excess, &self.costs, &self.norm].into_iter().flatten()
     }
 }
 
@@ -105,6 +107,16 @@ pub(crate) struct Traces {
     pub(crate) dtypes: Vec<String>,
     #[serde(default = "all_channels")]
     pub(crate) channels: Vec<String>,
+}
+
+/// Every functor × dtype × channels of a row.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tiles {
+    pub(crate) functors: Vec<String>,
+    /// Whether costs are squared Euclidean ones.
+    #[serde(default)]
+    pub(crate) squared: bool,
 }
 
 #[derive(Deserialize)]
@@ -159,11 +171,11 @@ fn one() -> usize {
     1
 }
 
-fn all_dtypes() -> Vec<String> {
+pub(crate) fn all_dtypes() -> Vec<String> {
     ["f32", "f64"].map(String::from).to_vec()
 }
 
-fn all_channels() -> Vec<String> {
+pub(crate) fn all_channels() -> Vec<String> {
     ["one", "many"].map(String::from).to_vec()
 }
 

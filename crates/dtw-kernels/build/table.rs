@@ -51,14 +51,15 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
         let _ = writeln!(
             text,
             "Functor {{ key: {key:?}, measures: &{:?}, choice: {:?}, parts: {}, gaps: Gaps::{:?}, weights: {}, \
-             excess: {:?}, costs: {:?} }},",
+             excess: {:?}, costs: {:?}, norm: {:?} }},",
             functor.measures,
             functor.choice,
             functor.parts,
             functor.gaps,
             functor.weights,
             functor.excess,
-            functor.costs
+            functor.costs,
+            functor.norm
         );
     }
     text + "];\n"

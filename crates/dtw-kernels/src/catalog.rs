@@ -138,6 +138,8 @@ pub struct Functor {
     pub excess: Option<&'static str>,
     /// The functor of a search that does not ask where matches start.
     pub costs: Option<&'static str>,
+    /// The functor of the Euclidean and the Manhattan cost, which has kernels in tiles alone; its option says which.
+    pub norm: Option<&'static str>,
 }
 
 /// What a point costs to delete, where a measure has such a cost; the numbers are `Prepare::gap_kind`.
@@ -259,6 +261,18 @@ mod tests {
                     .iter()
                     .any(|key| sweeps(key, dtype, false).any(|kernel| kernel.is(SweepKind::Strips)));
                 assert!(any, "{measure} {dtype}: {keys:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn norms_have_kernels_in_tiles_alone() {
+        let norms: Vec<_> = FUNCTORS.iter().filter_map(|functor| functor.norm).collect();
+        assert_eq!(norms, ["soft_dtw_norm"]);
+        for (dtype, many) in [("f32", false), ("f32", true), ("f64", false), ("f64", true)] {
+            assert_eq!(sweeps(norms[0], dtype, many).count(), 0);
+            for pass in [Pass::SoftForward, Pass::SoftBackward] {
+                assert!(other(pass, norms[0], dtype, many).is_some(), "{dtype} {many}");
             }
         }
     }

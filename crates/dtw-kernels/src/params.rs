@@ -1,4 +1,5 @@
-//! What a kernel is told: `native/params.h`, `settle.h`, `total.h` and `tiles/params.h` beside it, field by field.
+//! What a kernel is told: `native/params.h`, `local_cost.h`, `settle.h`, `total.h` and `tiles/params.h` beside it,
+//! field by field.
 //!
 //! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That names, order
 //! and sizes agree with the header is checked by a test, and once more by every compiler that builds the kernels.
@@ -32,6 +33,13 @@ pub const FORMAT_F64: u32 = 1;
 pub const FORMAT_F16: u32 = 2;
 /// `format`: bfloat16, the upper half of a binary32.
 pub const FORMAT_BF16: u32 = 3;
+
+/// `option` of Soft-DTW: which local cost.
+pub const SQUARED_EUCLIDEAN: u32 = 0;
+/// `option` of Soft-DTW.
+pub const EUCLIDEAN: u32 = 1;
+/// `option` of Soft-DTW.
+pub const MANHATTAN: u32 = 2;
 
 /// Rows and columns of a tile of [`Soft`].
 pub const TILE: u32 = 64;
@@ -447,7 +455,8 @@ params! {
         weight_center: i64,
         /// The measure's parameters in the order of docs/measures.md.
         parameters: [f64; 4],
-        /// The measure's option (edr: 1 normalized; lcss: 1 length).
+        /// Which of its values the measure's option has (edr: 1 normalized; lcss: 1 length; Soft-DTW:
+        /// [`SQUARED_EUCLIDEAN`], [`EUCLIDEAN`] or [`MANHATTAN`]).
         option: u32,
         /// 1: only tasks whose place in `out` holds NaN: pairs that a kind which
         /// [may give up](crate::SweepKind::may_give_up) left.

@@ -348,8 +348,8 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
     /// Where a tile's columns are cut for kernels of their width, counted from its first column.
     fn runs(&self, pairs: &mut Pairs<'_>, tile: &Rect, to: Place) -> Vec<usize> {
         let lengths = pairs.columns.lengths();
-        if lengths.is_empty() || pairs.columns.is_given() {
-            // Of one length, or of any as they come.
+        if lengths.is_empty() || pairs.columns.is_given() || self.functor.in_tiles {
+            // Of one length, or of any as they come; tiles have one width.
             return Vec::new();
         }
         let lengths = &lengths[tile.columns.clone()];

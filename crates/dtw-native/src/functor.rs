@@ -3,7 +3,7 @@
 use dtw_core::measure::{Preparation, Value};
 use dtw_core::{Measure, Spec};
 pub(crate) use dtw_kernels::catalog::Gaps;
-use dtw_kernels::{SweepKind, catalog};
+use dtw_kernels::{SweepKind, catalog, params};
 
 /// Where a path starts that came from the block before: here, plus its column (1-based). Beyond all rows of a block;
 /// kCarried of native/sweeps/block.cuh.
@@ -16,8 +16,10 @@ pub(crate) struct Functor {
     pub(crate) key: &'static str,
     /// The measure's numbers, in the order of declaration.
     pub(crate) parameters: [f64; 4],
-    /// 1 where the measure's switch is on.
+    /// Which of the values to choose from the measure's option has: 0 is the first.
     pub(crate) option: u32,
+    /// Whether there are kernels in tiles alone.
+    pub(crate) in_tiles: bool,
     /// Numbers that make a state.
     pub(crate) parts: usize,
     pub(crate) gaps: Gaps,
@@ -35,6 +37,7 @@ impl Functor {
             key,
             parameters: [parameter, 0.0, 0.0, 0.0],
             option: 0,
+            in_tiles: false,
             parts: 1,
             gaps: Gaps::None,
             weights: None,
@@ -47,10 +50,12 @@ impl Functor {
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
         let Arguments { parameters, option, .. } = Arguments::of(&spec.measure);
         let row = Self::row(spec.key(), &spec.measure)?;
+        let norm = row.norm.filter(|_| option != params::SQUARED_EUCLIDEAN);
         Some(Self {
-            key: row.key,
+            key: norm.unwrap_or(row.key),
             parameters,
             option,
+            in_tiles: norm.is_some(),
             parts: row.parts,
             gaps: row.gaps,
             weights: row.weights.then_some(parameters[0]),
@@ -79,17 +84,17 @@ impl Functor {
 }
 
 /// A measure's parameters as kernels take them.
-struct Arguments {
+pub(crate) struct Arguments {
     /// Its numbers.
     parameters: [f64; 4],
-    /// 1 where its switch is on.
-    option: u32,
+    /// The place of `choice` among the values to choose from.
+    pub(crate) option: u32,
     /// What it has chosen of an option.
     choice: Option<&'static str>,
 }
 
 impl Arguments {
-    fn of(measure: &Measure) -> Self {
+    pub(crate) fn of(measure: &Measure) -> Self {
         let mut arguments = Self { parameters: [0.0; 4], option: 0, choice: None };
         let mut places = arguments.parameters.iter_mut();
         for (parameter, value) in measure.parameters() {
@@ -97,7 +102,8 @@ impl Arguments {
                 Value::Number(number) => *places.next().expect("kernels take four numbers") = number,
                 Value::Choice(name) => {
                     arguments.choice = Some(name);
-                    arguments.option = u32::from(parameter.switch() == Some(name));
+                    let place = parameter.choices.iter().position(|choice| *choice == name);
+                    arguments.option = place.expect("a choice is one of these") as u32;
                 }
                 _ => unreachable!("a parameter is a number or a choice"),
             }
@@ -112,27 +118,39 @@ mod tests {
     use dtw_core::{Anchor, LocalCost};
 
     use super::*;
+    use crate::differentiate::Kernels;
 
     #[test]
-    fn a_choice_without_kernels_says_which_has_them() {
-        let measure = Measure::SoftDtw { gamma: 1.0, cost: LocalCost::Manhattan };
-        let error = crate::state::no_kernels("cuda", &Spec::new(measure)).to_string();
-        let said = "soft_dtw with cost = manhattan: there are kernels for cost = squared_euclidean only; \
-                    the cpu backend can";
-        assert_eq!(error, format!("cuda cannot compute this: {said}"));
+    fn kernels_are_told_the_local_cost_of_soft_dtw() {
+        for (cost, key, option) in [
+            (LocalCost::SquaredEuclidean, "soft_dtw", params::SQUARED_EUCLIDEAN),
+            (LocalCost::Euclidean, "soft_dtw_norm", params::EUCLIDEAN),
+            (LocalCost::Manhattan, "soft_dtw_norm", params::MANHATTAN),
+        ] {
+            for measure in
+                [Measure::SoftDtw { gamma: 2.0, cost }, Measure::SoftDtwDivergence { gamma: 2.0, cost }]
+            {
+                let functor = Functor::of(&Spec::new(measure)).unwrap();
+                assert_eq!((functor.key, functor.option), (key, option));
+                assert_eq!(functor.in_tiles, key == "soft_dtw_norm");
+                let excess = Functor::excess(&measure);
+                assert_eq!((excess.key, excess.option), ("soft_excess", option << 2));
+                assert!(!excess.in_tiles);
+            }
+        }
     }
 
     #[test]
     fn every_functor_has_kernels_of_each_kind() {
         for spec in Kind::all().iter().flat_map(Kind::specs) {
-            let Some(functor) = Functor::of(&spec) else {
-                let (Measure::SoftDtw { cost, .. } | Measure::SoftDtwDivergence { cost, .. }) = spec.measure
-                else {
-                    panic!("{spec:?} has no functor");
-                };
-                assert_ne!(cost, LocalCost::SquaredEuclidean);
+            let functor = Functor::of(&spec).unwrap_or_else(|| panic!("{spec:?} has no functor"));
+            if functor.in_tiles {
+                for many in [false, true] {
+                    assert!(Kernels::of::<f32>(functor.key, many).is_some(), "{}", functor.key);
+                    assert!(Kernels::of::<f64>(functor.key, many).is_some(), "{}", functor.key);
+                }
                 continue;
-            };
+            }
             for dtype in ["f32", "f64"] {
                 for channels in [1, 3] {
                     let many = channels > 1 && !spec.measure.sums_channels();

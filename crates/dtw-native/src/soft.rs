@@ -13,7 +13,7 @@ use dtw_plan::Order;
 
 use crate::Machine;
 use crate::bytes::Number;
-use crate::functor::Functor;
+use crate::functor::{Arguments, Functor};
 use crate::state::{NativePlan, Watch};
 
 /// All pairs are swept again if at least one in so many has lost its digits.
@@ -182,11 +182,16 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 }
 
+/// Where the option of an excess has the local cost: kCostShift of native/recurrence/soft_excess.cuh.
+const COST_SHIFT: u32 = 2;
+
 impl Functor {
     /// The functor that gives the excess of a measure that sums over all paths; NaN where the plain one has all digits.
     pub(crate) fn excess(measure: &Measure) -> Self {
         let (parameter, option) = match *measure {
-            Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => (gamma, 0),
+            Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => {
+                (gamma, Arguments::of(measure).option << COST_SHIFT)
+            }
             Measure::LogGak { sigma } => (sigma, 1),
             _ => unreachable!("callers ask SoftResult::of first"),
         };

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use dtw_core::measure::Value;
 use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBatch, Spec, Unobserved};
-use dtw_kernels::catalog;
 use dtw_plan::Banding;
 
 use crate::Machine;
@@ -127,19 +125,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 /// Longest series: kernels count rows and columns together in 32 bits.
 pub(crate) const MOST_POINTS: usize = (u32::MAX / 2 - 4096) as usize;
 
-/// The error of a measure without kernels, or of one whose kernels are for another choice of its option.
+/// The error of a measure without kernels.
 pub(crate) fn no_kernels(backend: &'static str, spec: &Spec) -> Error {
-    let key = spec.key();
-    let other = spec.measure.parameters().into_iter().find_map(|(parameter, value)| {
-        let Value::Choice(name) = value else { return None };
-        let kept = parameter.choices.iter().find(|choice| catalog::functor(key, Some(choice)).is_some())?;
-        Some((parameter.name, name, *kept))
-    });
-    let what = match other {
-        None => format!("{key}: there are no kernels for it; the cpu backend can"),
-        Some((option, name, kept)) => format!(
-            "{key} with {option} = {name}: there are kernels for {option} = {kept} only; the cpu backend can"
-        ),
-    };
+    let what = format!("{}: there are no kernels for it; the cpu backend can", spec.key());
     Error::Unsupported { backend, what }
 }

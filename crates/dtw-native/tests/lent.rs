@@ -14,6 +14,7 @@ fn specs() -> Vec<Spec> {
         Spec::new(Measure::Erp { gap: 0.5 }),
         Spec::new(Measure::Wddtw { g: 0.1 }),
         Spec::soft_dtw(0.5),
+        Spec::new(Measure::SoftDtw { gamma: 0.5, cost: LocalCost::Manhattan }),
         Spec::subsequence_dtw(LocalCost::Manhattan),
         Spec::subsequence_dtw(LocalCost::Manhattan).with_band(Band::sakoe_chiba(15)),
     ]

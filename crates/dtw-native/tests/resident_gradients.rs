@@ -4,7 +4,9 @@
 
 mod numbers;
 
-use dtw_core::{Backend, Band, Error, Gradients, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec};
+use dtw_core::{
+    Backend, Band, Error, Gradients, LocalCost, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec,
+};
 use dtw_native::{
     Buffer, DeviceBatch, DeviceGradients, DeviceLayout, Format, HostMachine, Lent, Machine, NativeBackend,
     NativePlan, Number, Scratch, Strided,
@@ -112,12 +114,16 @@ fn computed<T: Number>(
     Ok(out.map(|buffer| download(machine, &buffer)))
 }
 
-/// Specs of both measures, with a band and without.
+/// Specs of both measures, with a band and without, and of other costs.
 fn specs() -> Vec<Spec> {
     let measures = [Measure::soft_dtw(0.5), Measure::soft_dtw_divergence(0.5)];
     let bands = [Band::Full, Band::SakoeChiba { radius: Radius::Points(9) }];
     let with = |measure| bands.clone().map(|band| Spec::new(measure).with_band(band));
-    measures.into_iter().flat_map(with).collect()
+    let others = [
+        Measure::SoftDtw { gamma: 0.5, cost: LocalCost::Euclidean },
+        Measure::SoftDtwDivergence { gamma: 0.5, cost: LocalCost::Manhattan },
+    ];
+    measures.into_iter().flat_map(with).chain(others.map(Spec::new)).collect()
 }
 
 fn divergences_are_those_of_host_memory<T: Number>(tolerance: f64)

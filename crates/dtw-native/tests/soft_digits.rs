@@ -7,7 +7,9 @@ mod numbers;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dtw_core::{Backend, Band, Error, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec};
+use dtw_core::{
+    Backend, Band, Error, LocalCost, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec,
+};
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
 use numbers::noise;
 
@@ -21,8 +23,10 @@ fn batches(values: &[f32]) -> [(SeriesBatch<'_, f32>, DeviceLayout<'static>); 2]
 }
 
 fn measures() -> Vec<Measure> {
-    let soft = [1e-6, 1.0, 1e9].map(Measure::soft_dtw);
-    soft.into_iter().chain([0.01, 1.0, 1e5].map(|sigma| Measure::LogGak { sigma })).collect()
+    let costs = [LocalCost::SquaredEuclidean, LocalCost::Manhattan];
+    let soft =
+        costs.into_iter().flat_map(|cost| [1e-6, 1.0, 1e9].map(|gamma| Measure::SoftDtw { gamma, cost }));
+    soft.chain([0.01, 1.0, 1e5].map(|sigma| Measure::LogGak { sigma })).collect()
 }
 
 fn distances(machine: &HostMachine, problem: &Problem, x: SeriesBatch<'_, f32>) -> Vec<f32> {

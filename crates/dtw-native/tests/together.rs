@@ -3,7 +3,7 @@
 
 mod numbers;
 
-use dtw_core::{Band, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
+use dtw_core::{Band, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{
     Buffer, DeviceBatch, DeviceLayout, HostMachine, Lent, Machine, NativePlan, Number, Scratch,
 };
@@ -106,6 +106,9 @@ fn divergences() {
             }
         }
         each_layout::<f32>(&Spec::new(Measure::soft_dtw_divergence(gamma)), 2, 2e-4);
+        for (cost, channels) in [(LocalCost::Euclidean, 2), (LocalCost::Manhattan, 1)] {
+            each_layout::<f32>(&Spec::new(Measure::SoftDtwDivergence { gamma, cost }), channels, 2e-4);
+        }
     }
 }
 

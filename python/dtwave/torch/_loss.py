@@ -8,7 +8,7 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 
-from dtwave import Band, DeviceError
+from dtwave import Band
 
 from . import _operators
 from ._bands import to_text
@@ -57,8 +57,8 @@ def soft_dtw(
     dist
         The cost of matching two points: `"sqeuclidean"`, `"euclidean"`, `"manhattan"` (or `"cityblock"`), or
         `"cosine"`, which is 1 less the cosine of the angle between them. Where points agree, the gradient of a
-        Euclidean or Manhattan cost is 0, a subgradient; these two costs are for the CPU so far. A point that is zero
-        has no angle: it is an error on the CPU, and gives NaN on a GPU. For other costs see `soft_dtw_from_costs`.
+        Euclidean or Manhattan cost is 0, a subgradient. A point that is zero has no angle: it is an error on the CPU,
+        and gives NaN on a GPU. For other costs see `soft_dtw_from_costs`.
     lengths_x, lengths_y
         Length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at the end. The
         padding is not read, and its gradient is 0. For tensors on a GPU, lengths on the CPU are better: others are
@@ -80,7 +80,7 @@ def soft_dtw(
         Arguments that are no tensors, and tensors that are not of floating point.
     dtwave.DeviceError
         Tensors on another device than the CPU or an NVIDIA GPU, or on a GPU that dtwave cannot use. Pass `x.cpu()`; the
-        gradient flows back through the copy. So are tensors on a GPU with a Euclidean or Manhattan cost.
+        gradient flows back through the copy.
 
     Notes
     -----
@@ -268,16 +268,6 @@ def _cost_of(dist: str) -> str:
     return cost
 
 
-def _check_kernels(cost: str, device: torch.device) -> None:
-    """Refuses costs that a GPU has no kernels for."""
-    if device.type == "cuda" and cost in ("euclidean", "manhattan"):
-        matrix = "torch.cdist(x, y)" if cost == "euclidean" else "torch.cdist(x, y, p=1)"
-        raise DeviceError(
-            f"dist={cost!r} has no kernels on a GPU yet: pass {matrix} to dtwave.torch.soft_dtw_from_costs, which"
-            " takes the memory of the matrix, or pass x.cpu() and y.cpu() (the gradients flow back through both)"
-        )
-
-
 def _soft_dtw(
     x: Tensor,
     y: Tensor,
@@ -302,7 +292,6 @@ def _soft_dtw(
         raise ValueError(f"x is on {x.device} and y on {y.device}: move one to the other")
     if x.device.type not in ("cpu", "cuda", "meta"):
         raise _operators.no_device(x.device)
-    _check_kernels(cost, x.device)
     if x.shape[0] != y.shape[0]:
         raise ValueError(f"x has {x.shape[0]} series and y has {y.shape[0]}: pairs need as many of both")
     if x.shape[2] != y.shape[2]:

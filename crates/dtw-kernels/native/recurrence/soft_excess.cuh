@@ -5,7 +5,7 @@
 // beside them, which holds it wherever paths are few. The same as dtw-core's SoftExcess.
 #pragma once
 
-#include "norm.cuh"
+#include "../local_cost.h"
 #include "scaled.cuh"
 
 namespace dtw {
@@ -47,25 +47,40 @@ DTW_DEVICE double exp2_tail(double r) {
     return v * r;
 }
 
+// The norm (norm.cuh) of any local cost.
+template <class T>
+struct AnyCost {
+    uint32_t cost;
+    DTW_DEVICE T one(T a, T b) const {
+        const T apart = abs_(a - b);
+        return cost == kSquaredEuclidean ? apart * apart : apart;
+    }
+    DTW_DEVICE T add(T sum, T a, T b) const {
+        const T apart = abs_(a - b);
+        return cost == kManhattan ? sum + apart : fma_(apart, apart, sum);
+    }
+    DTW_DEVICE T done(T sum) const { return cost == kEuclidean ? sqrt_(sum) : sum; }
+};
+
 template <class T, bool kMany>
 struct SoftExcess {
     using Number = T;
     using State = Parted<T>;
     using Price = Shares<T>;
-    using Norm = Squared<T>;
+    using Norm = AnyCost<T>;
     static constexpr int kParts = 5;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kSettles = true, kTraces = false;
     static constexpr bool kLeavesBand = false;
-    // Bits of the option.
-    static constexpr uint32_t kKernel = 1, kValue = 2;
+    // Bits of the option; above them it is the local cost.
+    static constexpr uint32_t kKernel = 1, kValue = 2, kCostShift = 2;
     Norm norm;
     double unit;        // gamma; -1 for the alignment kernel, whose value is ln N less the excess
     T rate;             // -log2(e) / gamma, or -log2(e) / 2 sigma^2
     bool is_kernel;     // of alignments: k = q / (2 - q)
     bool wants_value;   // not the excess
     explicit DTW_DEVICE SoftExcess(const Sweep& p)
-        : norm{}, unit((p.option & kKernel) != 0 ? -1.0 : p.parameters[0]),
+        : norm{p.option >> kCostShift}, unit((p.option & kKernel) != 0 ? -1.0 : p.parameters[0]),
           rate(static_cast<T>(-1.44269504088896340736 / ((p.option & kKernel) != 0 ? 2.0 * p.parameters[0] * p.parameters[0]
                                                                                    : p.parameters[0]))),
           is_kernel((p.option & kKernel) != 0), wants_value((p.option & kValue) != 0) {}

@@ -2,10 +2,12 @@
 // differences. Then thread t has rows t / 8 + 16 q (q = 0 .. 3) and columns 4 (t % 8) + 0 .. 3 and 32 further:
 //
 //   for each 32 channels: x and y of the tile go to shared memory, channel by channel
-//       for each channel: 4 numbers of x and 8 of y, 32 squares of differences
+//       for each channel: 4 numbers of x and 8 of y, 32 differences, their squares or what is left without the sign
+//   of a Euclidean cost: the root of the sum
 //   cost * log2(e) / gamma = whole + fraction; cells[0] = whole, cells[1] = 2^-fraction
 #pragma once
 
+#include "../local_cost.h"
 #include "matrix.cuh"
 
 namespace dtw {
@@ -45,7 +47,7 @@ struct TwoFours {
     static DTW_DEVICE uint32_t column(int h) { return thread() % 8 * 4 + 32 * h; }
 };
 
-// Writes costs, squared distances in `sum`, to cells[0] and cells[1]. Whether they are quick (cell.cuh): then whole
+// Writes costs, which are in `sum`, to cells[0] and cells[1]. Whether they are quick (cell.cuh): then whole
 // numbers are int32_t.
 template <class Places, class T, class Memory>
 DTW_DEVICE bool finish_costs(Memory& memory, T (&sum)[4][8], uint32_t j0, T rate) {
@@ -93,22 +95,12 @@ struct Known {
     bool far;    // Rightness::of_products
 };
 
-// Costs of the tile whose first cell is (i0, j0): cells[0] = whole, cells[1] = 2^-fraction.
-template <class T, bool kMany, class Memory>
-DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>& y, uint32_t i0, uint32_t j0, T rate) {
+// Sums of the cells that TwoFours names, of the tile whose first cell is (i0, j0): sum = add(sum, difference) for each
+// channel.
+template <class T, bool kMany, class Memory, class Add>
+DTW_DEVICE void sum_channels(Memory& memory, const Points<T>& x, const Points<T>& y, uint32_t i0, uint32_t j0,
+                             T (&sum)[4][8], const Add& add) {
     const uint32_t column = thread() % 8 * 4, row = thread() / 8;
-    T sum[4][8];
-    Known known{false, false};
-    if constexpr (kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
-        if (suits_matrix(x, y)) {
-            const Rightness is_right = matrix_distances(memory, x, y, i0, j0, rate, sum);
-            known.far = all_say(is_right.of_products, memory.notes[1]);
-            if (all_say(is_right.of_costs, memory.notes[2])) {
-                known.quick = finish_costs<FourTwos>(memory, sum, j0, rate);
-                return known;
-            }
-        }
-    }
     DTW_UNROLL
     for (int q = 0; q < 4; ++q) {
         DTW_UNROLL
@@ -116,13 +108,12 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
             sum[q][k] = T(0);
         }
     }
-    const auto add = [&](const T(&a)[4], const T(&b)[8]) {
+    const auto add_all = [&](const T(&a)[4], const T(&b)[8]) {
         DTW_UNROLL
         for (int q = 0; q < 4; ++q) {
             DTW_UNROLL
             for (int k = 0; k < 8; ++k) {
-                const T difference = a[q] - b[k];
-                sum[q][k] = fma_(difference, difference, sum[q][k]);
+                sum[q][k] = add(sum[q][k], a[q] - b[k]);
             }
         }
     };
@@ -150,7 +141,7 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
                         b[4 * h + k] = some.v[k];
                     }
                 }
-                add(a, b);
+                add_all(a, b);
             }
         }
     } else {
@@ -163,7 +154,47 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
         for (int k = 0; k < 8; ++k) {
             b[k] = y.values[y.clamped(j0 + column + k % 4 + k / 4 * 32)];
         }
-        add(a, b);
+        add_all(a, b);
+    }
+}
+
+// The same of squared differences.
+template <class T, bool kMany, class Memory>
+DTW_DEVICE void sum_squares(Memory& memory, const Points<T>& x, const Points<T>& y, uint32_t i0, uint32_t j0,
+                            T (&sum)[4][8]) {
+    sum_channels<T, kMany>(memory, x, y, i0, j0, sum, [](T so_far, T d) { return fma_(d, d, so_far); });
+}
+
+// Costs of the tile whose first cell is (i0, j0): cells[0] = whole, cells[1] = 2^-fraction. kSquared: of the squared
+// Euclidean cost, else of the Euclidean or Manhattan `cost`, which are one for one channel.
+template <class T, bool kMany, bool kSquared, class Memory>
+DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>& y, uint32_t i0, uint32_t j0, T rate,
+                            uint32_t cost) {
+    T sum[4][8];
+    Known known{false, false};
+    if constexpr (kSquared && kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
+        if (suits_matrix(x, y)) {
+            const Rightness is_right = matrix_distances(memory, x, y, i0, j0, rate, sum);
+            known.far = all_say(is_right.of_products, memory.notes[1]);
+            if (all_say(is_right.of_costs, memory.notes[2])) {
+                known.quick = finish_costs<FourTwos>(memory, sum, j0, rate);
+                return known;
+            }
+        }
+    }
+    if constexpr (kSquared) {
+        sum_squares<T, kMany>(memory, x, y, i0, j0, sum);
+    } else if (!kMany || cost == kManhattan) {
+        sum_channels<T, kMany>(memory, x, y, i0, j0, sum, [](T so_far, T d) { return so_far + abs_(d); });
+    } else {
+        sum_squares<T, kMany>(memory, x, y, i0, j0, sum);
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            DTW_UNROLL
+            for (int k = 0; k < 8; ++k) {
+                sum[q][k] = sqrt_(sum[q][k]);
+            }
+        }
     }
     known.quick = finish_costs<TwoFours>(memory, sum, j0, rate);
     return known;

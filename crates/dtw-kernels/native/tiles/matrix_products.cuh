@@ -1,4 +1,5 @@
-// products.cuh by the units that multiply matrices, where x and y are far from each other (matrix.cuh):
+// products.cuh by the units that multiply matrices: of squared Euclidean costs, where x and y are far from each other
+// (matrix.cuh):
 //
 //   grad_x[i] += 2 (x_i sum_j E(i,j) - sum_j E(i,j) y_j)      grad_y[j] += 2 (y_j sum_i E(i,j) - sum_i E(i,j) x_i)
 //
@@ -70,7 +71,7 @@ DTW_DEVICE void finish_points(OwnPoints& own, const float* staged, float* gradie
             float value[4], before[4] = {};
             DTW_UNROLL
             for (int k = 0; k < 4; ++k) {
-                value[k] = 2.0f * factor * fma_(point.v[k], shares, -own.sum[k][2 * half + side]);
+                value[k] = factor * fma_(point.v[k], shares, -own.sum[k][2 * half + side]);
             }
             if (as_one && c < channels) {
                 if (!begins) {
@@ -138,29 +139,45 @@ DTW_DEVICE void multiply_by_matrix(Memory& memory, const Points<float>& x, const
                   channel, factor, place.begins_y);
 }
 
-// Products of a tile, of all channels.
-template <class T, bool kMany, class Memory, class Turn>
-DTW_DEVICE void multiply_tile(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
-                              const Place& place, bool far, T factor, const Turn& turn) {
-    if constexpr (!kMany) {
-        multiply_one<T>(memory, x, y, grad_x, grad_y, place, factor, turn);
-        return;
-    } else if constexpr (kMatrixUnits && sizeof(T) == sizeof(float)) {
-        if (far) {
-            for (uint32_t channel = 0; channel < x.channels; channel += kStaged) {
-                multiply_by_matrix(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
-            }
-            return;
+// Products of a tile, of all channels by differences.
+template <class T, class Slope, class Memory, class Turn>
+DTW_DEVICE void multiply_channels(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
+                                  const Place& place, T factor, const Turn& turn) {
+    for (uint32_t channel = 0; channel < x.channels; channel += 64) {
+        if (x.channels - channel > 32) {
+            multiply<T, 2, Slope>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
+        } else {
+            multiply<T, 1, Slope>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
         }
     }
-    if constexpr (kMany) {
-        for (uint32_t channel = 0; channel < x.channels; channel += 64) {
-            if (x.channels - channel > 32) {
-                multiply<T, 2>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
-            } else {
-                multiply<T, 1>(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
+}
+
+// Products of a tile, of all channels; kSquared and `cost` as for tile_costs. `upstream`: what gradients are multiplied
+// by; `far`: Rightness::of_products.
+template <class T, bool kMany, bool kSquared, class Memory, class Turn>
+DTW_DEVICE void multiply_tile(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
+                              const Place& place, uint32_t cost, bool far, T upstream, const Turn& turn) {
+    const T factor = kSquared ? T(2) * upstream : upstream;
+    if constexpr (!kMany) {
+        using Slope = typename std::conditional<kSquared, Whole, Sign>::type;
+        multiply_one<T, Slope>(memory, x, y, grad_x, grad_y, place, factor, turn);
+    } else {
+        if constexpr (kSquared && kMatrixUnits && sizeof(T) == sizeof(float)) {
+            if (far) {
+                for (uint32_t channel = 0; channel < x.channels; channel += kStaged) {
+                    multiply_by_matrix(memory, x, y, grad_x, grad_y, place, channel, factor, turn);
+                }
+                return;
             }
         }
+        if constexpr (!kSquared) {
+            if (cost == kManhattan) {
+                multiply_channels<T, Sign>(memory, x, y, grad_x, grad_y, place, factor, turn);
+                return;
+            }
+            divide_by_costs<T>(memory, x, y, place);
+        }
+        multiply_channels<T, Whole>(memory, x, y, grad_x, grad_y, place, factor, turn);
     }
 }
 

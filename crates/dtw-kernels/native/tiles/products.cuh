@@ -1,6 +1,11 @@
-// What the expected alignment E of a tile adds to the gradients of squared Euclidean costs:
+// What the expected alignment E of a tile adds to the gradients:
 //
-//   grad_x[i] += 2 sum_j E(i,j) (x_i - y_j)             grad_y[j] -= 2 sum_i E(i,j) (x_i - y_j)
+//   grad_x[i] += factor sum_j E(i,j) slope(x_i - y_j)       grad_y[j] -= factor sum_i E(i,j) slope(x_i - y_j)
+//
+//   cost                factor   slope(d), channel by channel
+//   squared Euclidean   2        d
+//   Euclidean           1        d, and E(i,j) is divided by the cost first; it is 0 where that is 0
+//   Manhattan           1        the sign of d; 0 has none
 //
 // Differences are taken before they are weighted: where x and y are close, no digit of them is lost.
 // Channels come 32 or 64 at a time; thread t has points t / 8 + 16 q of x, then points 4 (t / 8) + q of y (q = 0 .. 3),
@@ -8,7 +13,7 @@
 // blocks of the tiles of a pair take turns, from the last column and the last strip to the first.
 #pragma once
 
-#include "tile.cuh"
+#include "costs.cuh"
 
 namespace dtw {
 
@@ -39,8 +44,39 @@ DTW_DEVICE void stage_points(T* staged, const Points<T>& points, uint32_t first,
     }
 }
 
+// The slope of the Manhattan cost, and of the others.
+struct Sign {
+    template <class T>
+    static DTW_DEVICE T of(T d) { return d > T(0) ? T(1) : d < T(0) ? T(-1) : T(0); }
+};
+struct Whole {
+    template <class T>
+    static DTW_DEVICE T of(T d) { return d; }
+};
+
+// Divides E by the Euclidean cost of each cell.
+template <class T, class Memory>
+DTW_DEVICE void divide_by_costs(Memory& memory, const Points<T>& x, const Points<T>& y, const Place& place) {
+    T sum[4][8];
+    sum_squares<T, true>(memory, x, y, place.i0, place.j0, sum);
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        DTW_UNROLL
+        for (int h = 0; h < 2; ++h) {
+            Four<T>& shares = four(memory.cells[0] + TwoFours::row(q) * kTileStride<T> + TwoFours::column(h));
+            Four<T> divided = shares;
+            DTW_UNROLL
+            for (int k = 0; k < 4; ++k) {
+                const T squares = sum[q][4 * h + k];
+                divided.v[k] = squares > T(0) ? divided.v[k] / sqrt_(squares) : T(0);
+            }
+            shares = divided;
+        }
+    }
+}
+
 // Products for kHalves * 32 channels from `channel`. `turn` is called by all threads before the first addition.
-template <class T, int kHalves, class Memory, class Turn>
+template <class T, int kHalves, class Slope, class Memory, class Turn>
 DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
                          const Place& place, uint32_t channel, T factor, const Turn& turn) {
     constexpr int kOwn = kHalves * 4;
@@ -75,7 +111,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
     const auto add = [&](int q, T share, const T(&others)[kOwn]) {
         DTW_UNROLL
         for (int k = 0; k < kOwn; ++k) {
-            sum[q][k] = fma_(share, own[q][k] - others[k], sum[q][k]);
+            sum[q][k] = fma_(share, Slope::of(own[q][k] - others[k]), sum[q][k]);
         }
     };
     // Adds to the gradient of points first + step * q, if these are below `count`. All that is there is on its way
@@ -106,7 +142,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
                 Four<T> sums;
                 DTW_UNROLL
                 for (int k = 0; k < 4; ++k) {
-                    sums.v[k] = fma_(T(2) * factor, sum[q][4 * h + k], before[q][h][k]);
+                    sums.v[k] = fma_(factor, sum[q][4 * h + k], before[q][h][k]);
                 }
                 four(at) = sums;
             });
@@ -115,7 +151,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
                 DTW_UNROLL
                 for (uint32_t k = 0; k < 4; ++k) {
                     if (k < left) {
-                        at[k] = fma_(T(2) * factor, sum[q][4 * h + k], begins ? T(0) : load_fresh(at + k));
+                        at[k] = fma_(factor, sum[q][4 * h + k], begins ? T(0) : load_fresh(at + k));
                     }
                 }
             });
@@ -156,7 +192,7 @@ DTW_DEVICE void multiply(Memory& memory, const Points<T>& x, const Points<T>& y,
 }
 
 // The same for a single channel: thread t has half of the columns of row t / 2, then half of the rows of column t % 64.
-template <class T, class Memory, class Turn>
+template <class T, class Slope, class Memory, class Turn>
 DTW_DEVICE void multiply_one(Memory& memory, const Points<T>& x, const Points<T>& y, T* grad_x, T* grad_y,
                              const Place& place, T factor, const Turn& turn) {
     const T* e = memory.cells[0];
@@ -175,27 +211,27 @@ DTW_DEVICE void multiply_one(Memory& memory, const Points<T>& x, const Points<T>
         const Four<T> shares = four(e + row * kTileStride<T> + j);
         DTW_UNROLL
         for (int s = 0; s < 4; ++s) {
-            sum = fma_(shares.v[s], own_x[row] - own_y[j + s], sum);
+            sum = fma_(shares.v[s], Slope::of(own_x[row] - own_y[j + s]), sum);
         }
     }
     sum += exchange(sum, 1);
     turn();
     if (thread() % 2 == 0 && row < place.rows) {
         T* at = grad_x + place.i0 + row;
-        const T value = T(2) * factor * sum;
+        const T value = factor * sum;
         *at = place.begins_x ? value : load_fresh(at) + value;
     }
     const uint32_t column = thread() % kTile, top = thread() / kTile * 32, bottom = min_(top + 32, place.rows);
     sum = T(0);
     DTW_UNROLL4
     for (uint32_t i = top; i < bottom; ++i) {
-        sum = fma_(e[i * kTileStride<T> + column], own_y[column] - own_x[i], sum);
+        sum = fma_(e[i * kTileStride<T> + column], Slope::of(own_y[column] - own_x[i]), sum);
     }
     halves[thread()] = sum;
     sync_block();
     if (thread() < kTile && place.j0 + column < y.length) {
         T* at = grad_y + place.j0 + column;
-        const T value = T(2) * factor * (halves[column] + halves[kTile + column]);
+        const T value = factor * (halves[column] + halves[kTile + column]);
         *at = place.begins_y ? value : load_fresh(at) + value;
     }
 }

@@ -135,7 +135,7 @@ DTW_DEVICE void write_soft_value(const Soft& p, uint64_t k, const Task& task, do
 template <class T>
 DTW_DEVICE T soft_rate(const Soft& p) { return static_cast<T>(1.44269504088896340736 / p.sweep.parameters[0]); }
 
-template <class T, bool kMany>
+template <class T, bool kMany, bool kSquared>
 DTW_DEVICE void soft_forward(const Soft& p) {
     using Memory = TileMemory<T, 2>;
     Memory& memory = *static_cast<Memory*>(shared_memory());
@@ -151,7 +151,8 @@ DTW_DEVICE void soft_forward(const Soft& p) {
                                    : TilePlace{static_cast<uint32_t>(number_of), 0};
         const uint32_t strip = at.row, i0 = strip * kTile;
         const Task task = task_of(p.sweep, k);
-        if (i0 >= task.n) {
+        // The result stays what it is until all strips of the task have begun.
+        if (i0 >= task.n || !is_wanted<T>(p.sweep, k, task)) {
             continue;
         }
         const Points<T> x(p.sweep.x, task.i, p.sweep.channels), y(p.sweep.y, task.j, p.sweep.channels);
@@ -167,7 +168,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         Carried<T> carried{never_cell<T>(), 0.0, 0.0};
         const uint32_t last = keeps ? at.column : own.last;
         for (uint32_t c = keeps ? at.column : own.first; c <= last; ++c) {
-            const bool quick = costs_of_tile<T, kMany>(memory, p, k, x, y, i0, c * kTile, rate).quick;
+            const bool quick = costs_of_tile<T, kMany, kSquared>(memory, p, k, x, y, i0, c * kTile, rate).quick;
             if (thread() >= 32) {
                 continue;
             }

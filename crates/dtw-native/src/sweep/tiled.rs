@@ -1,4 +1,5 @@
-//! Values alone by a sweep in tiles (native/tiles), which keeps one row of their edges: Soft-DTW of several channels.
+//! Values alone by a sweep in tiles (native/tiles), which keeps one row of their edges: Soft-DTW of several channels,
+//! and of Euclidean and Manhattan costs.
 
 use dtw_core::Result;
 use dtw_kernels::params::{self, Params, TILE};
@@ -39,7 +40,8 @@ impl Room {
 }
 
 impl<M: Machine> Sweeper<M> {
-    /// Launches a job of a functor that has such a kernel, if its pairs are large enough; whether it did.
+    /// Launches a job of a functor that has such a kernel, if its pairs are large enough, or it has no other; whether
+    /// it did.
     pub(super) fn launch_tiled<T: Number>(
         &mut self,
         job: &Job,
@@ -50,6 +52,9 @@ impl<M: Machine> Sweeper<M> {
         let (down, across) = (job.x.length.div_ceil(TILE), job.y.length.div_ceil(TILE));
         let room = Room::of::<T>(down, across);
         if room.bytes() > budget.edges {
+            if job.functor.in_tiles {
+                return Err(budget.exceeded("the edges of a row of tiles", room.bytes(), budget.edges));
+            }
             return Ok(false);
         }
         let resident = self.resident_blocks(kernel)?;
@@ -85,9 +90,12 @@ impl<M: Machine> Sweeper<M> {
 /// The kernel in tiles for a job; `None`: another sweep is better, or the only one.
 fn tiled<T: Number>(job: &Job) -> Option<&'static Kernel> {
     let many = job.channels > 1;
+    let kernel = || catalog::other(Pass::SoftForward, job.functor.key, T::DTYPE.name(), many);
+    if job.functor.in_tiles {
+        return Some(kernel().expect("permutations.toml lists it"));
+    }
     let side = |length: u32| length.min(TILE) as usize;
     let is_large = side(job.x.length) * side(job.y.length) >= LEAST_CELLS;
     let is_plain = job.out != 0 && job.last_row == 0 && !job.keeps_edges && !job.only_missing;
-    (many && is_large && is_plain)
-        .then(|| catalog::other(Pass::SoftForward, job.functor.key, T::DTYPE.name(), many))?
+    (many && is_large && is_plain).then(kernel)?
 }
