@@ -10,7 +10,8 @@ use dtw_core::{
 };
 use rayon::prelude::*;
 
-use crate::gradient::{Batch, GradientScratch, gradients};
+use crate::gradient::{Batch, gradients};
+use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::{Cut, Single};
 use crate::gradient_strip::{ROWS, Smooth};
 use crate::group::Scratch;

@@ -6,10 +6,11 @@
 //! difference of large numbers is met on the way back, and a share never leaves `[0, 1]`.
 //! `∂value/∂xᵢ = Σⱼ E(i,j)·∂c(xᵢ, yⱼ)/∂xᵢ`. Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2.
 //!
-//! The grid is cut into tiles of √n × √m cells, or somewhat more, so that what is kept of the cells of a tile stays in
-//! the processor's cache. Forward, the row above and the column before each tile are kept. Backward, tile by tile from
-//! the last, Z is computed again from them, this time with the weights of the predecessors, and then E. Tiles are
-//! swept in strips of rows ([`Strip`]). Where tiles are cut changes no sum: a gradient has the same bits in any batch.
+//! The grid is cut into tiles of √n × √m cells, or somewhat more ([`Shape`]), so that what is kept of the cells of a
+//! tile stays in the processor's cache. Forward, the row above and the column before each tile are kept. Backward, tile
+//! by tile from the last, Z is computed again from them, this time with the weights of the predecessors, and then E. A
+//! grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Strip`]). Where tiles are
+//! cut changes no sum: a gradient has the same bits in any batch.
 //!
 //! A long pair that would have few others beside it is computed otherwise: [`crate::gradient_single`].
 //!
@@ -21,163 +22,10 @@ use dtw_core::recurrence::cost::Cost;
 use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, Observer, Scalar};
 
-use crate::gradient_strip::{Before, ROWS, Smooth, Strip, Weights, hand_up, pull};
+use crate::gradient_scratch::{GradientScratch, Shape};
+use crate::gradient_strip::{Before, ROWS, Smooth, Strip, Weights, bounded, hand_up, pull};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
-
-/// Least rows and columns of a tile. On an AMD Zen 5, 32 rather than 48 is 4% slower, 16 is 10%; tiles of 64 no longer
-/// fit beside the rest in an L2 cache of 1 MiB.
-const LEAST_SIDE: usize = 48;
-
-/// Memory of a batched gradient; grows to what it needs and is reused.
-#[derive(Debug)]
-pub(crate) struct GradientScratch<V> {
-    /// Rows of Z above the tiles, and columns of Z before them; each with the cell before its first.
-    kept_rows: Vec<Scaled<V>>,
-    kept_columns: Vec<Scaled<V>>,
-    /// The last row of Z, forward, and in a tile; with the cell before its first.
-    edge: Vec<Scaled<V>>,
-    tile_edge: Vec<Scaled<V>>,
-    /// Weights of the cells of a tile, strip by strip.
-    weights: Vec<Weights<V>>,
-    /// What the rows below hand up to each column.
-    shares: Vec<V>,
-    /// What the tile to the right hands to each row's left neighbour, and to the one above that.
-    beside: Vec<[V; 2]>,
-    /// E of a strip in a tile.
-    expected: Vec<[V; ROWS]>,
-    /// First and end column of each row, per lane; none where no lane has a band.
-    bounds: Vec<(V, V)>,
-    /// Gradient to x and y, point by point as [`Side`] lays points out.
-    pub(crate) grad_x: Vec<V>,
-    pub(crate) grad_y: Vec<V>,
-}
-
-impl<V> Default for GradientScratch<V> {
-    fn default() -> Self {
-        Self {
-            kept_rows: Vec::new(),
-            kept_columns: Vec::new(),
-            edge: Vec::new(),
-            tile_edge: Vec::new(),
-            weights: Vec::new(),
-            shares: Vec::new(),
-            beside: Vec::new(),
-            expected: Vec::new(),
-            bounds: Vec::new(),
-            grad_x: Vec::new(),
-            grad_y: Vec::new(),
-        }
-    }
-}
-
-/// How a grid is cut into tiles.
-#[derive(Debug, Clone, Copy)]
-struct Shape {
-    n: usize,
-    m: usize,
-    /// Rows of a tile, in whole strips, and its columns.
-    height: usize,
-    width: usize,
-}
-
-impl Shape {
-    fn of(n: usize, m: usize) -> Self {
-        let side = |length: usize| length.isqrt().max(LEAST_SIDE).min(length);
-        Self { n, m, height: side(n).next_multiple_of(ROWS), width: side(m) }
-    }
-    /// Tiles below each other.
-    fn blocks(self) -> usize {
-        self.n.div_ceil(self.height)
-    }
-    /// Tiles beside each other.
-    fn tiles(self) -> usize {
-        self.m.div_ceil(self.width)
-    }
-    /// States of a kept column: all rows of the strips, and the cell above.
-    fn column(self) -> usize {
-        self.n.next_multiple_of(ROWS) + 1
-    }
-    /// States of a kept row: all columns, and the cell before them.
-    fn row(self) -> usize {
-        self.m + 1
-    }
-    /// Strips of a tile.
-    fn strips(self) -> usize {
-        self.height / ROWS
-    }
-}
-
-impl<V: Register> GradientScratch<V> {
-    /// Bytes held.
-    pub(crate) fn held_bytes(&self) -> usize {
-        let states = [&self.kept_rows, &self.kept_columns, &self.edge, &self.tile_edge];
-        let states: usize = states.iter().map(|states| states.capacity()).sum();
-        let points = self.shares.capacity() + self.grad_x.capacity() + self.grad_y.capacity();
-        states * size_of::<Scaled<V>>()
-            + self.weights.capacity() * size_of::<Weights<V>>()
-            + self.expected.capacity() * size_of::<[V; ROWS]>()
-            + (self.beside.capacity() + self.bounds.capacity()) * size_of::<[V; 2]>()
-            + points * size_of::<V>()
-    }
-
-    /// Bytes needed for lengths `n`, `m`.
-    pub(crate) fn bytes(n: usize, m: usize, channels: usize) -> u64 {
-        let shape = Shape::of(n, m);
-        let kept = shape.blocks() as u64 * shape.row() as u64 + shape.tiles() as u64 * shape.column() as u64;
-        let edges = (shape.row() + shape.width + 1) as u64;
-        let states = (kept + edges) * size_of::<Scaled<V>>() as u64;
-        let weights = (shape.strips() * shape.width * size_of::<Weights<V>>()) as u64;
-        let points = (n + ROWS + m + 2) as u64 * channels as u64;
-        let rest = m + 1 + 2 * shape.height + ROWS * shape.width + 2 * shape.column();
-        states + weights + (points + rest as u64) * size_of::<V>() as u64
-    }
-
-    /// Puts a gradient into a lane, as if a batch had computed it.
-    pub(crate) fn put(
-        &mut self,
-        lane: usize,
-        token: V::Token,
-        channels: usize,
-        (x, y): (&[V::Scalar], &[V::Scalar]),
-    ) {
-        for (to, from) in [(&mut self.grad_x, x), (&mut self.grad_y, y)] {
-            if to.len() < channels + from.len() {
-                to.resize(channels + from.len(), V::splat(token, V::Scalar::ZERO));
-            }
-            for (to, from) in to[channels..].iter_mut().zip(from) {
-                to.lanes_mut()[lane] = *from;
-            }
-        }
-    }
-
-    /// Makes room for a grid and its first states.
-    fn prepare(&mut self, shape: Shape, channels: usize, zero: V) {
-        fn fresh<T: Copy>(buffer: &mut Vec<T>, len: usize, value: T) {
-            buffer.clear();
-            buffer.resize(len, value);
-        }
-        /// For what is written before it is read.
-        fn room<T: Copy>(buffer: &mut Vec<T>, len: usize, value: T) {
-            if buffer.len() < len {
-                buffer.resize(len, value);
-            }
-        }
-        let nothing = Scaled::zero(zero);
-        fresh(&mut self.kept_rows, shape.blocks() * shape.row(), nothing);
-        fresh(&mut self.kept_columns, shape.tiles() * shape.column(), nothing);
-        fresh(&mut self.edge, shape.row(), nothing);
-        fresh(&mut self.shares, shape.row(), zero);
-        fresh(&mut self.beside, shape.height, [zero; 2]);
-        fresh(&mut self.grad_x, (shape.n + 1 + ROWS) * channels, zero);
-        fresh(&mut self.grad_y, (shape.m + 1) * channels, zero);
-        room(&mut self.tile_edge, shape.width + 1, nothing);
-        room(&mut self.weights, shape.strips() * shape.width, [[zero; 3]; ROWS]);
-        room(&mut self.expected, shape.width, [zero; ROWS]);
-        self.edge[0] = Scaled::one(zero);
-        self.kept_columns[0] = Scaled::one(zero);
-    }
-}
 
 /// The pairs of a batched gradient. `x` has [`ROWS`] points of padding.
 pub(crate) struct Batch<'a, 'b, V> {
@@ -200,21 +48,28 @@ struct Columns {
 
 impl<V: Register> Batch<'_, '_, V> {
     /// The columns of each strip, and the bounds of each row unless no lane has a band.
-    fn columns(&self, shape: Shape, bounds: &mut Vec<(V, V)>, zero: V) -> Vec<Columns> {
+    fn columns(&self, n: usize, longest: usize, bounds: &mut Vec<(V, V)>, zero: V) -> Vec<Columns> {
         bounds.clear();
         if self.ranges.iter().all(|ranges| ranges.is_full()) {
-            let full = Columns { any: 0..shape.m, all: 0..shape.m };
-            return vec![full; shape.n.div_ceil(ROWS)];
+            let full = Columns { any: 0..longest, all: 0..longest };
+            return vec![full; n.div_ceil(ROWS)];
         }
-        bounds.resize(shape.column() - 1, (zero, zero.constant(shape.m as f64)));
-        let mut strips = vec![Columns { any: shape.m..0, all: 0..shape.m }; shape.n.div_ceil(ROWS)];
-        for (lane, (&(n, m), ranges)) in self.ends.iter().zip(self.ranges).enumerate() {
+        bounds.resize(n.next_multiple_of(ROWS), (zero, zero.constant(longest as f64)));
+        let mut strips = vec![Columns { any: longest..0, all: 0..longest }; n.div_ceil(ROWS)];
+        // Lanes of the same lengths have the same ranges.
+        let are_alike = self.ends.iter().all(|ends| *ends == self.ends[0]);
+        let lanes = if are_alike { 1 } else { self.ends.len() };
+        for (lane, (&(n, m), ranges)) in self.ends.iter().zip(self.ranges).enumerate().take(lanes) {
             for (i, (first, end)) in bounds[..n].iter_mut().enumerate() {
                 let (range, strip) = (ranges.row(i), &mut strips[i / ROWS]);
-                first.lanes_mut()[lane] = V::Scalar::from_f64(range.start as f64);
-                end.lanes_mut()[lane] = V::Scalar::from_f64(range.end as f64);
+                if are_alike {
+                    (*first, *end) = (zero.constant(range.start as f64), zero.constant(range.end as f64));
+                } else {
+                    first.lanes_mut()[lane] = V::Scalar::from_f64(range.start as f64);
+                    end.lanes_mut()[lane] = V::Scalar::from_f64(range.end as f64);
+                }
                 strip.any = strip.any.start.min(range.start)..strip.any.end.max(range.end);
-                let own_end = if range.end == m { shape.m } else { range.end };
+                let own_end = if range.end == m { longest } else { range.end };
                 strip.all = strip.all.start.max(range.start)..strip.all.end.min(own_end);
             }
         }
@@ -249,11 +104,16 @@ where
     let zero = V::splat(token, V::Scalar::ZERO);
     let n = batch.ends.iter().map(|e| e.0).max().unwrap_or(0);
     let m = batch.ends.iter().map(|e| e.1).max().unwrap_or(0);
-    let shape = Shape::of(n, m);
+    let columns = batch.columns(n, m, &mut scratch.bounds, zero);
+    let shape = Shape::of(n, m, columns.iter().map(|columns| columns.any.len()).max().unwrap_or(0));
     scratch.prepare(shape, batch.x.channels(), zero);
-    let columns = batch.columns(shape, &mut scratch.bounds, zero);
     let grid = Grid { soft, batch, shape, columns: &columns, zero };
-    if !grid.forward::<P>(scratch, value, observer) || !grid.backward::<P>(scratch, expected, observer) {
+    let is_forward_done = if shape.is_one() {
+        grid.forward::<P, true>(scratch, value, observer)
+    } else {
+        grid.forward::<P, false>(scratch, value, observer)
+    };
+    if !is_forward_done || !grid.backward::<P>(scratch, expected, observer) {
         return false;
     }
     let factor = zero.constant(C::FACTOR);
@@ -288,7 +148,7 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
         );
         let bounds = std::array::from_fn(
             #[inline(always)]
-            |r| bounds.get(first + r).copied().unwrap_or((zero, zero)),
+            |r| bounded(bounds.get(first + r).copied().unwrap_or((zero, zero))),
         );
         Strip { soft, rows, y: batch.y, bounds }
     }
@@ -313,9 +173,9 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
         }
     }
 
-    /// Values, and the edges of the tiles.
+    /// Values, and the edges of the tiles; where `KEEP`, the weights of the only tile.
     #[inline(always)]
-    fn forward<P: Stored<'a, V>>(
+    fn forward<P: Stored<'a, V>, const KEEP: bool>(
         &self,
         scratch: &mut GradientScratch<V>,
         mut value: impl FnMut(usize, f64),
@@ -324,12 +184,14 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
     where
         C: Cost<V, P>,
     {
-        let GradientScratch { kept_rows, kept_columns, edge, bounds, .. } = scratch;
-        let Self { shape, batch, .. } = *self;
+        let GradientScratch { kept_rows, kept_columns, edge, weights, bounds, .. } = scratch;
+        let shape = self.shape;
         let nothing = Scaled::zero(self.zero);
         for (columns, first) in self.columns.iter().zip((0..).step_by(ROWS)) {
-            if first % shape.height == 0 {
-                kept_rows[first / shape.height * shape.row()..][..shape.row()].copy_from_slice(edge);
+            if !KEEP && first % shape.height == 0 {
+                let (block, span) = (first / shape.height, self.span(first / shape.height));
+                let kept = &mut kept_rows[block * shape.row()..][..shape.row()];
+                kept[span.start..=span.end].copy_from_slice(&edge[span.start..=span.end]);
             }
             let strip = self.strip::<P>(first, bounds);
             let mut before = Before { rows: [nothing; ROWS], corner: edge[columns.any.start] };
@@ -338,25 +200,51 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
                 if observer.cancelled() {
                     return false;
                 }
-                let ends = batch.ending(first).map(|(.., end)| end).filter(|end| *end > from);
-                let to = ends.fold(columns.any.end.min((from / shape.width + 1) * shape.width), usize::min);
+                let to = self.end(first, from, columns.any.end.min((from / shape.width + 1) * shape.width));
                 let above = &mut edge[from + 1..=to];
-                self.sweep::<P, false>(&strip, columns, from..to, above, &mut before, &mut []);
-                if to % shape.width == 0 && to < shape.m {
+                let weights = if KEEP {
+                    let of_strip = &mut weights[first / ROWS * shape.stored..];
+                    &mut of_strip[from - columns.any.start..to - columns.any.start]
+                } else {
+                    &mut []
+                };
+                self.sweep::<P, KEEP>(&strip, columns, from..to, above, &mut before, weights);
+                if to.is_multiple_of(shape.width) && to < shape.m {
                     let at = to / shape.width * shape.column() + first + 1;
                     kept_columns[at..at + ROWS].copy_from_slice(&before.rows);
                 }
-                for (lane, row, _) in batch.ending(first).filter(|(.., end)| *end == to) {
-                    let Scaled { mantissa, exponent } = &before.rows[row];
-                    let log = log_of(mantissa.lanes()[lane], exponent.lanes()[lane]);
-                    value(lane, -self.soft.gamma() * log);
-                }
+                self.tell(first, to, &before, &mut value);
                 from = to;
             }
             // No cell of the rows below this strip is before its first column.
             edge[columns.any.start] = nothing;
         }
         true
+    }
+
+    /// The end of the columns from `from` on in which no lane ends, up to `to`.
+    #[inline(always)]
+    fn end(&self, first: usize, from: usize, to: usize) -> usize {
+        self.batch.ending(first).map(|(.., end)| end).filter(|end| *end > from).fold(to, usize::min)
+    }
+
+    /// Tells the values of the lanes that end in the strip of row `first` at column `to`.
+    #[inline(always)]
+    fn tell(&self, first: usize, to: usize, before: &Before<V>, value: &mut impl FnMut(usize, f64)) {
+        for (lane, row, _) in self.batch.ending(first).filter(|(.., end)| *end == to) {
+            let Scaled { mantissa, exponent } = &before.rows[row];
+            let log = log_of(mantissa.lanes()[lane], exponent.lanes()[lane]);
+            value(lane, -self.soft.gamma() * log);
+        }
+    }
+
+    /// Columns of the strips of a block.
+    #[inline(always)]
+    fn span(&self, block: usize) -> Range<usize> {
+        let first = block * self.shape.height / ROWS;
+        let strips = &self.columns[first..self.columns.len().min(first + self.shape.height / ROWS)];
+        let start = strips.iter().map(|strip| strip.any.start).min().unwrap_or(0);
+        start..strips.iter().map(|strip| strip.any.end).max().unwrap_or(0)
     }
 
     /// E and gradients, without the constant factors, from the edges of the tiles.
@@ -372,13 +260,10 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
     {
         let shape = self.shape;
         for block in (0..shape.blocks()).rev() {
-            let rows = block * shape.height..shape.n.min((block + 1) * shape.height);
-            let strips = &self.columns[rows.start / ROWS..rows.end.div_ceil(ROWS)];
-            let start = strips.iter().map(|strip| strip.any.start).min().unwrap_or(0);
-            let end = strips.iter().map(|strip| strip.any.end).max().unwrap_or(0);
+            let span = self.span(block);
             scratch.beside.fill([self.zero; 2]);
-            for tile in (start / shape.width..end.div_ceil(shape.width)).rev() {
-                if !self.weigh::<P>(block, tile, scratch, observer)
+            for tile in (span.start / shape.width..span.end.div_ceil(shape.width)).rev() {
+                if (!shape.is_one() && !self.weigh::<P>(block, tile, scratch, observer))
                     || !self.share(block, tile, scratch, expected.as_deref_mut(), observer)
                 {
                     return false;
@@ -421,9 +306,10 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
         let GradientScratch { kept_rows, kept_columns, tile_edge, weights, bounds, .. } = scratch;
         let shape = self.shape;
         let nothing = Scaled::zero(self.zero);
-        let start = tile * shape.width;
-        let slots = shape.width.min(shape.m - start) + 1;
-        tile_edge[..slots].copy_from_slice(&kept_rows[block * shape.row() + start..][..slots]);
+        let (start, span) = (tile * shape.width, self.span(block));
+        let slots = span.start.max(start)..=span.end.min(start + shape.width);
+        let kept = &kept_rows[block * shape.row()..][slots.clone()];
+        tile_edge[slots.start() - start..=slots.end() - start].copy_from_slice(kept);
         for (number, first, columns) in self.strips(block, tile) {
             if observer.cancelled() {
                 return false;
@@ -435,10 +321,10 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
                 before.corner = kept[0];
                 before.rows.copy_from_slice(&kept[1..]);
             }
-            let weights = &mut weights[number * shape.width..][at.clone()];
-            let above = &mut tile_edge[at.start + 1..=at.end];
             let strip = self.strip::<P>(first, bounds);
             let of_strip = &self.columns[first / ROWS];
+            let above = &mut tile_edge[at.start + 1..=at.end];
+            let weights = &mut weights[number * shape.stored..][..columns.len()];
             self.sweep::<P, true>(&strip, of_strip, columns, above, &mut before, weights);
             tile_edge[at.start] = nothing;
         }
@@ -457,12 +343,12 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
     ) -> bool {
         let GradientScratch { weights, shares, beside, expected: e, grad_x, grad_y, .. } = scratch;
         let Self { shape, batch, .. } = *self;
-        let (start, channels) = (tile * shape.width, batch.x.channels());
+        let channels = batch.x.channels();
         for (number, first, columns) in self.strips(block, tile).rev() {
             if observer.cancelled() {
                 return false;
             }
-            let weights = &weights[number * shape.width..][..shape.width];
+            let weights = &weights[number * shape.stored..][..columns.len()];
             let kept: &mut [[V; 2]; ROWS] =
                 beside[number * ROWS..].first_chunk_mut().expect("a tile has whole strips");
             let mut to = columns.end;
@@ -475,7 +361,7 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
                         from = from.max(end);
                     }
                 }
-                let at = from - start..to - start;
+                let at = from - columns.start..to - columns.start;
                 hand_up(&weights[at.clone()], &mut shares[from..to], kept, &mut e[at]);
                 to = from;
             }
@@ -483,7 +369,7 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
                 // The rows above may begin earlier, and no cell of this strip will hand that on.
                 shares[columns.start - 1] = kept[0][1];
             }
-            let e = &mut e[columns.start - start..columns.end - start];
+            let e = &mut e[..columns.len()];
             if let Some(expected) = &mut expected {
                 for (j, e) in columns.clone().zip(&*e) {
                     for (i, e) in (first..shape.n).zip(e) {

@@ -15,7 +15,7 @@ use dtw_core::recurrence::cost::Cost;
 use dtw_core::recurrence::{One, Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, Observer, Scalar, Series};
 
-use crate::gradient_strip::{Before, ROWS, Smooth, Strip, Weights, hand_up, pull};
+use crate::gradient_strip::{Before, ROWS, Smooth, Strip, Weights, bounded, hand_up, pull};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
@@ -376,7 +376,7 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
             y,
             bounds: std::array::from_fn(
                 #[inline(always)]
-                |r| (bounds[first + r][0], bounds[first + r][1]),
+                |r| bounded((bounds[first + r][0], bounds[first + r][1])),
             ),
         };
         let mut before = Before { rows: [left[first]; ROWS], corner: left[first] };

@@ -33,7 +33,7 @@ pub(crate) struct Strip<'s, 'a, V, P, C> {
     pub(crate) soft: &'s SoftDtw<V, C>,
     pub(crate) rows: [Sample<V, P>; ROWS],
     pub(crate) y: &'a Side<V>,
-    /// First and end column of each row, per lane.
+    /// Columns of each row, per lane, as [`bounded`] has them.
     pub(crate) bounds: [(V, V); ROWS],
 }
 
@@ -141,15 +141,21 @@ struct Cells<V> {
     above: Scaled<V>,
 }
 
+/// Columns `first..end` as their middle and half their number, so that a cell takes one comparison.
+#[inline(always)]
+pub(crate) fn bounded<V: Register>((first, end): (V, V)) -> (V, V) {
+    let half = first.constant(0.5);
+    ((first + end - first.constant(1.0)) * half, (end - first) * half)
+}
+
 /// `price` where the lane's band holds column `j`, else 0.
 #[inline(always)]
-fn within<V: Register>(price: Scaled<V>, (first, end): (V, V), j: usize) -> Scaled<V> {
+fn within<V: Register>(price: Scaled<V>, (middle, half): (V, V), j: usize) -> Scaled<V> {
     let nothing = Scaled::zero(price.mantissa);
-    let j = price.mantissa.constant(j as f64);
-    let (from, to) = (first.less_equal(j), j.less(end));
+    let is_within = (price.mantissa.constant(j as f64) - middle).abs().less(half);
     Scaled {
-        mantissa: V::select(from, V::select(to, price.mantissa, nothing.mantissa), nothing.mantissa),
-        exponent: V::select(from, V::select(to, price.exponent, nothing.exponent), nothing.exponent),
+        mantissa: V::select(is_within, price.mantissa, nothing.mantissa),
+        exponent: V::select(is_within, price.exponent, nothing.exponent),
     }
 }
 

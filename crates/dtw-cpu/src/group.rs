@@ -6,7 +6,7 @@ use dtw_core::{
 };
 
 use crate::batched::{self, Grid, ROWS};
-use crate::gradient::GradientScratch;
+use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
 use crate::prepare::Pair;

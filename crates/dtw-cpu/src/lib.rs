@@ -29,6 +29,7 @@ mod costs;
 mod diagonal;
 mod differentiate;
 mod gradient;
+mod gradient_scratch;
 mod gradient_single;
 mod gradient_strip;
 mod group;
