@@ -287,12 +287,12 @@ impl Instance {
         // multiprocessor of 228 KiB.
         let (layers, number, blocks) = match (is_forward, self.dtype.as_str()) {
             (true, "f32") if self.channels == "one" => (2, 4, 6),
-            (true, "f32") => (2, 4, 4),
+            (true, "f32") => (2, 4, 5),
             (true, _) => (2, 8, 3),
             (false, "f32") => (3, 4, 4),
             (false, _) => (3, 8, 2),
         };
-        let shared_bytes = (layers * 64 * if number == 4 { 68 } else { 64 } + 4 * 64) * number + 64 * 8 + 64;
+        let shared_bytes = (layers * 64 * if number == 4 { 68 } else { 64 } + 4 * 64) * number + 64 * 8 + 48;
         let (r#type, many) = (if number == 4 { "float" } else { "double" }, self.channels == "many");
         let source = format!(
             "DTW_SOFT_{}({symbol}, {type}, {many}, {squared}, {blocks}, {shared_bytes})",

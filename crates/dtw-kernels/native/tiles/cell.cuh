@@ -72,6 +72,16 @@ struct QuickCell {
 // kQuickCost, and edges up to kQuickEdge, so that all powers of a tile are whole numbers of any type.
 constexpr int32_t kQuickNever = -(1 << 29), kQuickCost = 1 << 16, kQuickEdge = 1 << 22;
 
+// The whole number next to a number from 0 to kQuickCost, as both types: adding 1.5 * 2^b, where b bits are behind the
+// first of a mantissa, leaves it in the last bits.
+template <class T>
+DTW_DEVICE int32_t round_small(T v, T& rounded) {
+    constexpr T kBig = sizeof(T) == 8 ? T(6755399441055744.0) : T(12582912.0);
+    const T shifted = v + kBig;
+    rounded = shifted - kBig;
+    return static_cast<int32_t>(static_cast<uint32_t>(bits_of(shifted)) - static_cast<uint32_t>(bits_of(kBig)));
+}
+
 // 2^(biased - bias), or 0.
 DTW_DEVICE float quick_weight(int32_t biased, float) {
     return from_bits(static_cast<int32_t>(static_cast<uint32_t>(biased) << 23));

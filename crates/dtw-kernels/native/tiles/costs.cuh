@@ -52,38 +52,73 @@ struct TwoFours {
 template <class Places, class T, class Memory>
 DTW_DEVICE bool finish_costs(Memory& memory, T (&sum)[4][8], uint32_t j0, T rate) {
     constexpr int kWidth = Places::kWidth;
-    T most = T(0);
+    // All of them are outside the band nowhere, as in most tiles.
+    bool is_whole = true;
     DTW_UNROLL
     for (int q = 0; q < 4; ++q) {
         const Range bounds = memory.bounds[Places::row(q)];
-        DTW_UNROLL
-        for (int k = 0; k < 8; ++k) {
-            const uint32_t j = j0 + Places::column(k / kWidth) + k % kWidth;
-            const bool inside = j >= bounds.start && j < bounds.end;
-            // Outside the band it is never.
-            sum[q][k] = inside ? min_(sum[q][k] * rate, soft_never<T>()) : soft_never<T>();
-            most = inside && !(sum[q][k] <= most) ? sum[q][k] : most;
-        }
+        is_whole = is_whole && bounds.start <= j0 && bounds.end >= j0 + kTile;
     }
-    // Nobody reads what was staged, or the tile before, any more afterwards.
-    const bool quick = all_say(most <= T(kQuickCost), memory.notes[0]);
+    is_whole = !any(!is_whole);
+    T most = T(0);
     DTW_UNROLL
     for (int q = 0; q < 4; ++q) {
         DTW_UNROLL
-        for (int h = 0; h < 8 / kWidth; ++h) {
-            Few<T, kWidth> wholes, factors;
-            DTW_UNROLL
-            for (int k = 0; k < kWidth; ++k) {
-                const T cost = sum[q][kWidth * h + k], whole = is_never(cost) ? cost : round_(cost);
-                factors.v[k] = is_never(cost) ? T(1) : exp2_(whole - cost);
-                wholes.v[k] = !quick ? whole
-                              : is_never(cost) ? slot_of(-kQuickNever, T())
-                                               : slot_of(static_cast<int32_t>(whole), T());
-            }
-            const uint32_t at = Places::row(q) * kTileStride<T> + Places::column(h);
-            *reinterpret_cast<Few<T, kWidth>*>(memory.cells[0] + at) = wholes;
-            *reinterpret_cast<Few<T, kWidth>*>(memory.cells[1] + at) = factors;
+        for (int k = 0; k < 8; ++k) {
+            sum[q][k] *= rate;
         }
+    }
+    if (!is_whole) {
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            const Range bounds = memory.bounds[Places::row(q)];
+            DTW_UNROLL
+            for (int k = 0; k < 8; ++k) {
+                const uint32_t j = j0 + Places::column(k / kWidth) + k % kWidth;
+                // Outside the band it is never, and counts for nothing.
+                sum[q][k] = j >= bounds.start && j < bounds.end ? sum[q][k] : -T(1);
+            }
+        }
+    }
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        DTW_UNROLL
+        for (int k = 0; k < 8; ++k) {
+            most = sum[q][k] <= most ? most : sum[q][k];
+        }
+    }
+    // Nobody reads what was staged, or the tile before, any more afterwards.
+    const bool quick = said_by_any(any(!(most <= T(kQuickCost))), memory.notes[0]) == 0;
+    const auto write = [&](const auto& split_cost) {
+        DTW_UNROLL
+        for (int q = 0; q < 4; ++q) {
+            DTW_UNROLL
+            for (int h = 0; h < 8 / kWidth; ++h) {
+                Few<T, kWidth> wholes, factors;
+                DTW_UNROLL
+                for (int k = 0; k < kWidth; ++k) {
+                    split_cost(sum[q][kWidth * h + k], wholes.v[k], factors.v[k]);
+                }
+                const uint32_t at = Places::row(q) * kTileStride<T> + Places::column(h);
+                *reinterpret_cast<Few<T, kWidth>*>(memory.cells[0] + at) = wholes;
+                *reinterpret_cast<Few<T, kWidth>*>(memory.cells[1] + at) = factors;
+            }
+        }
+    };
+    if (is_whole && quick) {
+        write([](T cost, T& whole, T& factor) {
+            T rounded;
+            whole = slot_of(round_small(cost, rounded), T());
+            factor = exp2_(rounded - cost);
+        });
+    } else {
+        write([&](T cost, T& whole, T& factor) {
+            const T known = cost < T(0) ? soft_never<T>() : min_(cost, soft_never<T>());
+            const bool never = is_never(known);
+            const T rounded = never ? known : round_(known);
+            whole = !quick ? rounded : slot_of(never ? -kQuickNever : static_cast<int32_t>(rounded), T());
+            factor = never ? T(1) : exp2_(rounded - known);
+        });
     }
     sync_block();
     return quick;
@@ -175,8 +210,10 @@ DTW_DEVICE Known tile_costs(Memory& memory, const Points<T>& x, const Points<T>&
     if constexpr (kSquared && kMany && kMatrixUnits && sizeof(T) == sizeof(float)) {
         if (suits_matrix(x, y)) {
             const Rightness is_right = matrix_distances(memory, x, y, i0, j0, rate, sum);
-            known.far = all_say(is_right.of_products, memory.notes[1]);
-            if (all_say(is_right.of_costs, memory.notes[2])) {
+            const uint32_t wrong = (any(!is_right.of_costs) ? 1 : 0) | (any(!is_right.of_products) ? 2 : 0);
+            const uint32_t said = said_by_any(wrong, memory.notes[1]);
+            known.far = (said & 2) == 0;
+            if ((said & 1) == 0) {
                 known.quick = finish_costs<FourTwos>(memory, sum, j0, rate);
                 return known;
             }

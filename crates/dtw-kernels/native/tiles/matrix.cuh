@@ -34,21 +34,25 @@ DTW_DEVICE bool suits_matrix(const Points<float>& x, const Points<float>& y) {
     return x.channels >= kLeastMatrix && x.channels % 4 == 0 && is_aligned(x.values) && is_aligned(y.values);
 }
 
-// 64 points of x and y from i0 and j0, less the mean of two of each, 32 channels from `channel`. Behind the last point
-// it is repeated; zeros behind the last channel.
-DTW_DEVICE void stage_centred(float* staged_x, float* staged_y, const Points<float>& x, const Points<float>& y,
-                              uint32_t i0, uint32_t j0, uint32_t channel) {
-    const uint32_t group = thread() % 8, first = thread() / 8, c = channel + 4 * group;
+// The point that a thread stages, of the four it has.
+DTW_DEVICE uint32_t staged_point(uint32_t q) { return thread() / 8 % 8 + 8 * q + thread() / 64 * 32; }
+
+// 64 points of x and y from i0 and j0, less the mean of two of each, 32 channels from `channel`: held[0] and held[1]
+// are four channels from 4 (thread % 8) of the points of x and y that staged_point names. Behind the last point it is
+// repeated; zeros behind the last channel.
+DTW_DEVICE void load_centred(Four<float> (&held)[2][4], const Points<float>& x, const Points<float>& y, uint32_t i0,
+                             uint32_t j0, uint32_t channel) {
+    const uint32_t c = channel + 4 * (thread() % 8);
     const bool is_there = c < x.channels;
     const float *of_x = x.values + (is_there ? c : 0), *of_y = y.values + (is_there ? c : 0);
     const auto load = [&](const float* values, uint32_t i, uint32_t length) {
         return four(values + static_cast<uint64_t>(min_(i, length - 1)) * x.channels);
     };
-    Four<float> held[2][4], middle[4];
+    Four<float> middle[4];
     DTW_UNROLL
     for (uint32_t q = 0; q < 4; ++q) {
-        held[0][q] = load(of_x, i0 + first + 16 * q, x.length);
-        held[1][q] = load(of_y, j0 + first + 16 * q, y.length);
+        held[0][q] = load(of_x, i0 + staged_point(q), x.length);
+        held[1][q] = load(of_y, j0 + staged_point(q), y.length);
     }
     DTW_UNROLL
     for (uint32_t q = 0; q < 2; ++q) {
@@ -64,10 +68,39 @@ DTW_DEVICE void stage_centred(float* staged_x, float* staged_y, const Points<flo
             held[1][q].v[k] = is_there ? held[1][q].v[k] - centre : 0.0f;
         }
     }
+}
+
+// The same to shared memory, where staged_place says.
+DTW_DEVICE void stage_centred(float* staged_x, float* staged_y, const Points<float>& x, const Points<float>& y,
+                              uint32_t i0, uint32_t j0, uint32_t channel) {
+    Four<float> held[2][4];
+    load_centred(held, x, y, i0, j0, channel);
     DTW_UNROLL
     for (uint32_t q = 0; q < 4; ++q) {
-        four(staged_x + staged_place(first + 16 * q, group)) = held[0][q];
-        four(staged_y + staged_place(first + 16 * q, group)) = held[1][q];
+        four(staged_x + staged_place(staged_point(q), thread() % 8)) = held[0][q];
+        four(staged_y + staged_place(staged_point(q), thread() % 8)) = held[1][q];
+    }
+}
+
+// Where channels 2 c and 2 c + 1 are of points 16 r + g and 16 r + g + 8, as a lane wants them for a product. Lanes of a
+// quarter of a warp want different banks.
+DTW_DEVICE uint32_t paired_place(uint32_t r, uint32_t g, uint32_t c) {
+    return ((r * 8 + g) * 16 + (c ^ (g & 1))) * 4;
+}
+
+// The same, points of x in pairs.
+DTW_DEVICE void stage_paired(float* staged_x, float* staged_y, const Points<float>& x, const Points<float>& y,
+                             uint32_t i0, uint32_t j0, uint32_t channel) {
+    const uint32_t group = thread() % 8, g = thread() / 8 % 8;
+    Four<float> held[2][4];
+    load_centred(held, x, y, i0, j0, channel);
+    DTW_UNROLL
+    for (uint32_t q = 0; q < 4; ++q) {
+        const auto &above = held[0][q & 2].v, &below = held[0][(q & 2) + 1].v;
+        const uint32_t k = q % 2 * 2;
+        four(staged_x + paired_place(thread() / 64 * 2 + q / 2, g, 2 * group + q % 2)) = {
+            {above[k], below[k], above[k + 1], below[k + 1]}};
+        four(staged_y + staged_place(staged_point(q), group)) = held[1][q];
     }
 }
 
@@ -113,82 +146,91 @@ template <class Memory>
 DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, const Points<float>& y, uint32_t i0,
                                       uint32_t j0, float rate, float (&sum)[4][8]) {
     const uint32_t g = thread() % 32 / 4, t = thread() % 4;
-    const uint32_t row = thread() / 64 * 32 + g, column = thread() / 32 % 2 * 32 + g;
+    const uint32_t pair = thread() / 64 * 2, column = thread() / 32 % 2 * 32 + g;
     float* staged_x = memory.cells[1];
     float* staged_y = staged_x + kTile * kStaged;
     float products[2][4][4] = {}, squares_x[4] = {}, squares_y[4] = {};
     for (uint32_t c0 = 0; c0 < x.channels; c0 += kStaged) {
         sync_block();
-        stage_centred(staged_x, staged_y, x, y, i0, j0, c0);
+        stage_paired(staged_x, staged_y, x, y, i0, j0, c0);
         sync_block();
         const uint32_t groups = min_((x.channels - c0 + 15) / 16, kStaged / 16u);
         DTW_UNROLL_BY(1)
         for (uint32_t of = 0; of < groups; ++of) {
-            float upper_x[4][4], lower_x[4][4];
             DTW_UNROLL
-            for (int q = 0; q < 4; ++q) {
-                const Four<float> some = four(staged_x + staged_place(row + 8 * q, 4 * of + t));
-                split(some, upper_x[q], lower_x[q]);
+            for (uint32_t s = 0; s < 2; ++s) {
+                float upper_x[2][4], lower_x[2][4], upper_y[4][2], lower_y[4][2];
                 DTW_UNROLL
-                for (int k = 0; k < 4; ++k) {
-                    squares_x[q] = fma_(some.v[k], some.v[k], squares_x[q]);
-                }
-            }
-            // Eight products, none of which waits for the one before.
-            const auto each = [&](const float(&of_x)[4][4], const float(&of_y)[4][2], int s) {
-                DTW_UNROLL
-                for (int h = 0; h < 4; ++h) {
+                for (uint32_t r = 0; r < 2; ++r) {
+                    const Four<float> some = four(staged_x + paired_place(pair + r, g, 8 * of + 2 * t + s));
+                    split(some, upper_x[r], lower_x[r]);
                     DTW_UNROLL
-                    for (int r = 0; r < 2; ++r) {
-                        multiply_add(products[r][h],
-                                     {of_x[2 * r][s], of_x[2 * r + 1][s], of_x[2 * r][s + 1], of_x[2 * r + 1][s + 1]},
-                                     of_y[h]);
+                    for (int k = 0; k < 4; ++k) {
+                        float& squares = squares_x[2 * r + k % 2];
+                        squares = fma_(some.v[k], some.v[k], squares);
                     }
                 }
-            };
-            DTW_UNROLL
-            for (int s = 0; s < 4; s += 2) {
-                float upper_y[4][2], lower_y[4][2];
                 DTW_UNROLL
                 for (int h = 0; h < 4; ++h) {
-                    const Two<float> some = two(staged_y + staged_place(column + 8 * h, 4 * of + t) + s);
+                    const Two<float> some = two(staged_y + staged_place(column + 8 * h, 4 * of + t) + 2 * s);
                     DTW_UNROLL
                     for (int k = 0; k < 2; ++k) {
                         split(some.v[k], upper_y[h][k], lower_y[h][k]);
                         squares_y[h] = fma_(some.v[k], some.v[k], squares_y[h]);
                     }
                 }
-                each(lower_x, upper_y, s);
-                each(upper_x, lower_y, s);
-                each(upper_x, upper_y, s);
+                // Eight products, none of which waits for the one before.
+                const auto each = [&](const float(&of_x)[2][4], const float(&of_y)[4][2]) {
+                    DTW_UNROLL
+                    for (int h = 0; h < 4; ++h) {
+                        DTW_UNROLL
+                        for (int r = 0; r < 2; ++r) {
+                            multiply_add(products[r][h], of_x[r], of_y[h]);
+                        }
+                    }
+                };
+                each(lower_x, upper_y);
+                each(upper_x, lower_y);
+                each(upper_x, upper_y);
             }
         }
     }
+    float most_x = 0.0f, most_y = 0.0f, of_y[8];
     DTW_UNROLL
     for (int q = 0; q < 4; ++q) {
         squares_x[q] = sum_of_four(squares_x[q]);
+        most_x = fmax_(most_x, squares_x[q]);
         squares_y[q] = sum_of_four(squares_y[q]);
+    }
+    DTW_UNROLL
+    for (int k = 0; k < 8; ++k) {
+        of_y[k] = broadcast(squares_y[k / 2], static_cast<int>(2 * t + k % 2) * 4);
+        most_y = fmax_(most_y, of_y[k]);
     }
     // Each of three products of 8 channels may lose a unit in the last place of the sum so far; 8 more for all else.
     const float lost = static_cast<float>((x.channels + 7) / 8 * 3 + 8) / (1 << 23);
-    const float digits = static_cast<float>(max_(x.channels, 64u)) / (1 << 22), most_lost = kCostBits / rate;
-    Rightness is_right{true, true};
-    DTW_UNROLL
-    for (int h = 0; h < 4; ++h) {
+    const float digits = static_cast<float>(max_(x.channels, 64u)) / (1 << 22), share = lost / digits;
+    const auto all_are_far = [&](float least) {
+        bool are_far = true;
         DTW_UNROLL
-        for (int side = 0; side < 2; ++side) {
-            const float of_y = broadcast(squares_y[h], static_cast<int>(2 * t + side) * 4);
+        for (int q = 0; q < 4; ++q) {
             DTW_UNROLL
-            for (int q = 0; q < 4; ++q) {
-                const float squares = squares_x[q] + of_y;
-                const float cost = fmax_(squares - 2.0f * products[q / 2][h][q % 2 * 2 + side], 0.0f);
-                sum[q][2 * h + side] = cost;
-                is_right.of_costs = is_right.of_costs && squares * lost <= fmin_(cost * digits, most_lost);
-                is_right.of_products = is_right.of_products && squares * kNear <= cost;
+            for (int k = 0; k < 8; ++k) {
+                are_far = are_far && (squares_x[q] + of_y[k]) * least <= sum[q][k];
             }
         }
+        return are_far;
+    };
+    DTW_UNROLL
+    for (int q = 0; q < 4; ++q) {
+        DTW_UNROLL
+        for (int k = 0; k < 8; ++k) {
+            sum[q][k] = fmax_(fma_(-2.0f, products[q / 2][k / 2][q % 2 * 2 + k % 2], squares_x[q] + of_y[k]), 0.0f);
+        }
     }
-    return is_right;
+    const bool are_far = all_are_far(share);
+    // `share` is more than kNear.
+    return {are_far && (most_x + most_y) * lost <= kCostBits / rate, are_far || all_are_far(kNear)};
 }
 
 }  // namespace dtw

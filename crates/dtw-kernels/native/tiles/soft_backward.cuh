@@ -131,7 +131,8 @@ DTW_DEVICE Inflow<T> load_inflow(const Soft& p, const BackwardTile<T>& tile, uin
     const uint32_t inside = static_cast<uint32_t>(lane());
     const T* up = static_cast<const T*>(p.inflow) + (tile.k * p.across + tile.c) * kTile + 2 * inside;
     // The edge that the tile to the right has swept from is not needed any more.
-    const T* right = static_cast<const T*>(p.rights) + tile_number(p, tile.k, tile.strip, tile.c) * (2 * kTile) + 2 * inside;
+    const uint64_t number = tile_number(p, tile.k, tile.strip, tile.c);
+    const T* right = static_cast<const T*>(p.rights) + number * (2 * kTile) + 2 * inside;
     Inflow<T> inflow;
     DTW_UNROLL
     for (uint32_t q = 0; q < 2; ++q) {

@@ -48,7 +48,7 @@ struct alignas(16) TileMemory {
     T cells[kLayers][kTile * kTileStride<T>];
     T edges[4][kTile];
     Range bounds[kTile];
-    uint32_t notes[3][4];  // of each warp
+    uint32_t notes[2][4];  // of each warp
     uint64_t ticket;
     uint64_t empty;  // whether nothing flows into a tile, backward
 };
@@ -75,14 +75,13 @@ DTW_DEVICE uint64_t block_ticket(const Sweep& p, Memory& memory) {
     return memory.ticket;
 }
 
-// Whether all threads of the block say so; `notes`: of each warp. All have come here before any goes on.
-DTW_DEVICE bool all_say(bool yes, uint32_t* notes) {
-    const bool one_says_no = any(!yes);
+// What the warps of the block say, a bit for each thing; `notes`: of each warp. All have come here before any goes on.
+DTW_DEVICE uint32_t said_by_any(uint32_t of_warp, uint32_t* notes) {
     if (lane() == 0) {
-        notes[thread() / 32] = one_says_no;
+        notes[thread() / 32] = of_warp;
     }
     sync_block();
-    return (notes[0] | notes[1] | notes[2] | notes[3]) == 0;
+    return notes[0] | notes[1] | notes[2] | notes[3];
 }
 
 // Called by one thread: waits until a flag says at least so much.
