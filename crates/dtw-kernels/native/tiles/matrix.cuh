@@ -5,9 +5,10 @@
 //           each number = upper + lower, of 11 bits each; the squares of points
 //           sum += lower x . upper y + upper x . lower y + upper x . upper y
 //
-// A lane loads four channels of a point as one, and takes them for numbers t and t + 4 of two products of 8 channels:
-// in which order channels are added up does not matter. A row of 32 channels is 8 groups of four, in an order that
-// depends on the row, such that eight lanes want different banks.
+// A lane takes channels that lie side by side for numbers t and t + 4 of a product of 8 channels: in which order
+// channels are added up does not matter. Two channels of two points of x lie together, as a lane wants them. 32
+// channels of a point of y are 8 groups of four, in an order that depends on the point, such that eight lanes want
+// different banks.
 //
 // The costs themselves tell what is lost where x and y are close to each other. A cost may be wrong by four times what
 // adding up so many squares of differences (64 at least) may lose, and by kCostBits bits of its exponent; else the tile
@@ -82,8 +83,8 @@ DTW_DEVICE void stage_centred(float* staged_x, float* staged_y, const Points<flo
     }
 }
 
-// Where channels 2 c and 2 c + 1 are of points 16 r + g and 16 r + g + 8, as a lane wants them for a product. Lanes of a
-// quarter of a warp want different banks.
+// Where channels 2 c and 2 c + 1 of points 16 r + g and 16 r + g + 8 are, as a lane wants them for a product. Lanes of
+// a quarter of a warp want different banks.
 DTW_DEVICE uint32_t paired_place(uint32_t r, uint32_t g, uint32_t c) {
     return ((r * 8 + g) * 16 + (c ^ (g & 1))) * 4;
 }
