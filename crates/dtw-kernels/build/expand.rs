@@ -240,10 +240,10 @@ impl Instance {
         let symbol = format!("dtw_{}_{}_{}_{channels}_{shape}{suffix}", self.key, kind.name(), self.dtype);
         let functor = self.untimed.as_ref().filter(|_| is_fast).unwrap_or(&self.functor);
         let blocks = tuning.least_blocks(columns);
-        // `PriceMemory` of four warps: twice 32 rows of prices, 16 bytes of each of the points of 32 rows and of the
-        // columns, and 32 numbers of an edge.
+        // `PriceMemory` of four warps: twice 32 rows of prices, eight more than columns, 32 numbers of an edge, and a
+        // double for each column.
         let shared_bytes = if kind == SweepKind::Priced {
-            4 * ((64 * 32 * columns + 32) * number_bytes(&self.dtype) + (32 + 32 * columns) * 16)
+            4 * ((64 * (32 * columns + 8) + 32) * number_bytes(&self.dtype) + 32 * columns * 8)
         } else {
             0
         };

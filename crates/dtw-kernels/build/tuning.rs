@@ -45,6 +45,7 @@ struct Costs {
     untimed: Option<bool>,
     below: Option<u32>,
     one_strip: Option<bool>,
+    least_channels: Option<u32>,
     cell: f64,
     #[serde(default)]
     channel: f64,
@@ -114,6 +115,7 @@ impl Costs {
             && self.untimed.is_none()
             && self.below.is_none()
             && self.one_strip.is_none()
+            && self.least_channels.is_none()
     }
 }
 
@@ -134,7 +136,7 @@ fn rule(costs: &Costs, permutations: &Permutations) -> Result<String> {
     let all = |list: Option<String>| list.map_or("None".to_owned(), |list| format!("Some(&[{list}])"));
     Ok(format!(
         "Rule {{ kinds: {}, masked: {:?}, functors: {}, dtype: {:?}, untimed: {:?}, below: {:?}, one_strip: {:?}, \
-         costs: Costs {{ cell: {:?}, channel: {:?}, cell_latency: {:?}, row: {:?}, row_latency: {:?}, registers: {:?}, strip_lag: {:?} }} }}",
+         least_channels: {:?}, costs: Costs {{ cell: {:?}, channel: {:?}, cell_latency: {:?}, row: {:?}, row_latency: {:?}, registers: {:?}, strip_lag: {:?} }} }}",
         all(kinds),
         costs.masked,
         all(costs.functors.as_ref().map(|keys| format!("{keys:?}").trim_matches(['[', ']']).to_owned())),
@@ -142,6 +144,7 @@ fn rule(costs: &Costs, permutations: &Permutations) -> Result<String> {
         costs.untimed,
         costs.below,
         costs.one_strip,
+        costs.least_channels,
         costs.cell,
         costs.channel,
         costs.cell_latency,

@@ -30,6 +30,7 @@ struct Rule {
     untimed: Option<bool>,
     below: Option<u32>,
     one_strip: Option<bool>,
+    least_channels: Option<u32>,
     costs: Costs,
 }
 
@@ -55,14 +56,15 @@ pub struct Costs {
 include!(concat!(env!("OUT_DIR"), "/tuning.rs"));
 
 impl Tuning {
-    /// What a sweep costs; `one_strip`: in a launch of one strip whose lanes share one column at most.
+    /// What a sweep of points of so many channels costs; `one_strip`: in a launch of one strip whose lanes share one
+    /// column at most.
     ///
     /// # Panics
     ///
     /// Never: the build refuses a file whose last row has conditions.
     #[must_use]
-    pub fn costs(&self, kernel: &Kernel, one_strip: bool) -> &'static Costs {
-        let rule = self.rules.iter().find(|rule| rule.holds(kernel, one_strip));
+    pub fn costs(&self, kernel: &Kernel, one_strip: bool, channels: usize) -> &'static Costs {
+        let rule = self.rules.iter().find(|rule| rule.holds(kernel, one_strip, channels));
         &rule.expect("the last row is for all").costs
     }
 
@@ -76,7 +78,7 @@ impl Tuning {
 }
 
 impl Rule {
-    fn holds(&self, kernel: &Kernel, one_strip: bool) -> bool {
+    fn holds(&self, kernel: &Kernel, one_strip: bool, channels: usize) -> bool {
         let is_of = |kinds: &[SweepKind]| kernel.kind().is_some_and(|kind| kinds.contains(&kind));
         self.kinds.is_none_or(is_of)
             && self.masked.is_none_or(|masked| masked == (kernel.band || kernel.many))
@@ -85,6 +87,7 @@ impl Rule {
             && self.untimed.is_none_or(|untimed| untimed == kernel.untimed)
             && self.below.is_none_or(|below| kernel.columns < below)
             && self.one_strip.is_none_or(|wanted| wanted == one_strip)
+            && self.least_channels.is_none_or(|least| channels >= least as usize)
     }
 }
 
@@ -96,10 +99,11 @@ mod tests {
     #[test]
     fn every_row_is_of_some_kernel() {
         let used = |tuning: &Tuning, costs: &Costs| {
-            catalog::kernels()
-                .iter()
-                .filter(|kernel| kernel.kind().is_some())
-                .any(|kernel| [false, true].iter().any(|one| std::ptr::eq(tuning.costs(kernel, *one), costs)))
+            catalog::kernels().iter().filter(|kernel| kernel.kind().is_some()).any(|kernel| {
+                let mut launches =
+                    [1, 2, 64].iter().flat_map(|channels| [(false, *channels), (true, *channels)]);
+                launches.any(|(one, channels)| std::ptr::eq(tuning.costs(kernel, one, channels), costs))
+            })
         };
         for rule in SM90.rules {
             assert!(used(&SM90, &rule.costs), "{rule:?}: rows before it match all that it does");
@@ -110,7 +114,7 @@ mod tests {
     fn lanes_of_many_registers_leave_room_for_few_blocks() {
         let of = |symbol| {
             let kernel = catalog::find(symbol).unwrap();
-            SM90.resident_blocks(kernel, SM90.costs(kernel, false))
+            SM90.resident_blocks(kernel, SM90.costs(kernel, false, 1))
         };
         assert!((of("dtw_dtw_narrow_f32_one_8x64x2") - 3.0).abs() < 1e-9);
         assert!((of("dtw_dtw_narrow_f32_one_8x4") - 12.0).abs() < 1e-9);

@@ -116,7 +116,7 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
 /// Estimated cycles of a launch.
 fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
     let Choice { kernel, spread } = *choice;
-    let costs = device.tuning.costs(kernel, is_one_strip(kernel, demand.m));
+    let costs = device.tuning.costs(kernel, is_one_strip(kernel, demand.m), demand.channels);
     let columns = f64::from(kernel.columns);
     let schedulers = device.tuning.schedulers * f64::from(device.multiprocessors.max(1));
     let rows_at_once = f64::from(kernel.rows);

@@ -1,7 +1,7 @@
 //! Priced strips and sweeps of a few channels, whichever the planner would choose: the same bits as strips that read
-//! points for each cell (but for squares of many channels), and as a plain loop where sums are exact. Lengths at the
-//! edges of tiles and strips, bands that leave tiles out, channels at the edges of what is read at once, several pairs
-//! of different lengths, strips in one warp or in many.
+//! points for each cell (but for squares of many channels, which are as good as rounded once), and as a plain loop
+//! where sums are exact. Lengths at the edges of tiles and strips, bands that leave tiles out, channels at the edges of
+//! what is read at once, several pairs of different lengths, strips in one warp or in many.
 #![cfg(feature = "host")]
 
 use dtw_core::Scalar;
@@ -107,22 +107,23 @@ fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, s
     let stride = (side_x.length as usize).next_multiple_of(32);
     let most_strips = side_y.length.div_ceil(kernel.width());
     let nan = T::from_f64(f64::NAN);
+    let tasks = x.all.len();
     // A slot for each warp of the launch below, or for each task.
     let blocks = TASKS as u32;
     let pairs = Pairs {
         x: side_x,
         y: side_y,
-        out: launch.hold(&[nan; TASKS]),
-        tasks: TASKS as u64,
+        out: launch.hold(&vec![nan; tasks]),
+        tasks: tasks as u64,
         pairing: params::ZIPPED,
         channels: x.channels as u32,
         ..Pairs::default()
     };
     let strips = Strips {
-        edges: launch.hold(&vec![nan; blocks as usize * 4 * stride]),
+        edges: launch.hold(&vec![nan; tasks.max(blocks as usize * 4) * stride]),
         edge_stride: stride as u64,
-        edge_part_stride: (TASKS * stride) as u64,
-        progress: launch.hold(&vec![0_u32; TASKS * most_strips as usize]),
+        edge_part_stride: (tasks * stride) as u64,
+        progress: launch.hold(&vec![0_u32; tasks * most_strips as usize]),
         ticket: launch.hold(&[0_u64]),
         most_strips,
         only_strip: params::ALL_STRIPS,
@@ -131,7 +132,7 @@ fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, s
     let measure = Measure { parameters: [0.5, 0.0, 0.0, 0.0], ..Measure::default() };
     let p = Sweep { pairs, grid, strips, measure, ..Sweep::default() };
     launch.run(kernel, &p, blocks);
-    launch.read::<T>(p.pairs.out, TASKS)
+    launch.read::<T>(p.pairs.out, tasks)
 }
 
 fn of_kind(kind: SweepKind) -> impl Iterator<Item = &'static Kernel> {
@@ -162,8 +163,7 @@ fn check_bits(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band) {
             y.length(0),
             x.channels
         );
-        // Squares of many channels may come from products, which round otherwise.
-        if x.channels >= 64 && ["dtw", "adtw"].contains(&kernel.key) {
+        if tries_products(kernel, x.channels) {
             let bound = if kernel_is_f32(kernel) { 2e-6 } else { 4e-15 };
             let is_near = |(got, expected): (&f64, &f64)| (got - expected).abs() <= bound * expected;
             assert!(got.iter().zip(&expected).all(is_near), "{what}: {got:?} {expected:?}");
@@ -171,6 +171,12 @@ fn check_bits(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band) {
             assert_eq!(got, expected, "{what}");
         }
     }
+}
+
+/// Whether squares may come from products, which round otherwise.
+fn tries_products(kernel: &Kernel, channels: usize) -> bool {
+    let least = if kernel_is_f32(kernel) { 12 } else { 32 };
+    kernel.is(SweepKind::Priced) && kernel.key != "dtw_manhattan" && channels >= least
 }
 
 fn kernel_is_f32(kernel: &Kernel) -> bool {
@@ -245,6 +251,52 @@ fn near_points_far_from_zero_keep_their_digits() {
                 (0..count).map(near).collect()
             });
             check_bits(kernel, &x, &y, Band::Full);
+        }
+    }
+}
+
+/// Single points whose cost is just above the least share of |x|² + |y|² that products may make, or just below: above
+/// it costs are as good as rounded once, below it they are those of differences.
+#[test]
+fn costs_by_products_are_as_good_as_rounded_once() {
+    const TRIALS: usize = 256;
+    let kernel =
+        of_kind(SweepKind::Priced).find(|kernel| kernel.symbol.contains("dtw_dtw_priced_f32")).unwrap();
+    for channels in [12, 16, 64, 256] {
+        let least = (3 * channels + 4) as f64 / f64::from(1 << 28);
+        for (times, scale) in [(1.02, 1.0), (1.02, 1e15), (30.0, 1e-15), (1e3, 1.0), (1e5, 1.0), (0.98, 1.0)]
+        {
+            let to_f32 = |value: f64| f64::from(value as f32);
+            // Signs at random, sizes that differ.
+            let of_x = |k: usize| noise(channels, 900 + k as u64).into_iter().map(move |v| to_f32(v * scale));
+            let x = Batch { all: (0..TRIALS).map(|k| of_x(k).collect()).collect(), channels };
+            let of_y = |k: usize| {
+                let squares: f64 = of_x(k).map(|v| v * v).sum();
+                let apart = (2.0 * times * least * squares / channels as f64).sqrt();
+                let sign = |at: usize| if noise(channels, 7000 + k as u64)[at] < 0.0 { -1.0 } else { 1.0 };
+                of_x(k).enumerate().map(|(at, v)| to_f32(v + sign(at) * apart)).collect::<Vec<_>>()
+            };
+            let y = Batch { all: (0..TRIALS).map(of_y).collect(), channels };
+            let got = sweep::<f32>(kernel, &x, &y, Band::Full, false);
+            let mut above = 0;
+            for (k, got) in got.iter().enumerate() {
+                let (x, y) = (&x.all[k], &y.all[k]);
+                let cost: f64 = x.iter().zip(y).map(|(a, b)| (a - b).powi(2)).sum();
+                let squares: f64 = x.iter().chain(y).map(|v| v * v).sum();
+                let plain = x.iter().zip(y).fold(0.0_f32, |sum, (a, b)| {
+                    let apart = *a as f32 - *b as f32;
+                    apart.mul_add(apart, sum)
+                });
+                let units = |value: f64| (value - cost).abs() / cost * f64::from(1 << 23);
+                let what = format!("D = {channels}, {times} times, trial {k}: {got}, not {cost}");
+                if cost > 1.001 * least * squares {
+                    above += 1;
+                    assert!(units(*got) <= 1.0, "{what}");
+                } else if cost < 0.999 * least * squares {
+                    assert_eq!(*got, f64::from(plain), "{what}");
+                }
+            }
+            assert!(if times > 1.0 { above > TRIALS / 2 } else { above < TRIALS / 2 }, "{above}");
         }
     }
 }

@@ -5,44 +5,24 @@
 //       for each of its strips of 32 K columns, from the left:
 //           every 32 steps:
 //               read the left edge of the next 32 rows, as in strips.cuh
-//               all lanes: the prices of these rows, 8 x 4 K of them each, to shared memory
-//                   for each few channels: the points go to shared memory; each lane reads 8 of x and 4 K of y
+//               all lanes: the prices of these rows, to shared memory: price_products.cuh or prices.cuh
 //               32 steps as in strips.cuh: at step t, lane l takes row t - l, and its K prices from shared memory
 //
-//                 64 columns of y (K = 2)                 pricing: lane 8 g + j has rows 8 g .. 8 g + 7 and columns
-//   rows t - 64  | these prices are read   |              4 j .. 4 j + 3, and 32 further
-//   rows t - 32  | by the lanes behind     |              sweeping: lane l has columns K l .. K l + K - 1
-//   rows t       | the next 32, priced now |              so lanes are at 32 rows at once, and two times 32 are kept
+//                 64 columns of y (K = 2)
+//   rows t - 64  | these prices are read   |              sweeping: lane l has columns K l .. K l + K - 1
+//   rows t - 32  | by the lanes behind     |              so lanes are at 32 rows at once, and two times 32 are kept
+//   rows t       | the next 32, priced now |
 //
-// A point that was read is used for 8 or 4 K cells, so a cell costs little beside the arithmetic of its channels.
-// Channels are added one by one in their order, as in other sweeps: so results have the same bits, but for products.
-//
-// Products: |x - y|^2 = |x|^2 + |y|^2 - 2 x y takes one instruction for a channel instead of two. It loses digits where
-// the distance is small beside |x|^2 + |y|^2, so from kLeastProducts channels on the rows are priced by products first,
-// and again by differences if any price of them is below kLeastShare of that sum. Then the next rows are priced by
-// differences at once, and after each further time twice as many, for series are alike for a while, or all along.
+// Rows are priced by products where there are enough channels, and again by differences where products lose digits.
+// Then the next rows are priced by differences at once, and after each further time twice as many, for series are alike
+// for a while, or all along.
 //
 // Other kernels do not include this header.
 #pragma once
 
-#include "../kernels.cuh"
-#include "../vendor/block.cuh"
+#include "price_products.cuh"
 
 namespace dtw {
-
-// Numbers that are loaded and stored as one.
-template <class T, int N>
-struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Bundle {
-    T v[N];
-};
-
-// Rows that are priced at once; lanes take as many steps then.
-constexpr uint32_t kPricedRows = 32;
-
-// Channels from which on products are tried; the least share of |x|^2 + |y|^2 that a price may be: with |x|^2 and |y|^2
-// added up without loss, products are then as near as differences.
-constexpr uint32_t kLeastProducts = 64;
-constexpr double kLeastShare = 0.5;
 
 // When to price by products: `wait` times 32 rows are not, and how many after the next time that it fails.
 struct Patience {
@@ -58,19 +38,6 @@ struct Patience {
     }
 };
 
-// What a warp has of the memory that its block shares.
-template <class T, int K>
-struct PriceMemory {
-    // Channels of a point that are read at once.
-    static constexpr int kChannels = 16 / sizeof(T);
-    static constexpr int kWidth = 32 * K;
-    T prices[2 * kPricedRows * kWidth];
-    // Row 8 g + q at 4 q + g, column 32 h + 4 j + k at 8 (4 h + k) + j: those that lanes read at once lie side by side.
-    Bundle<T, kChannels> x[kPricedRows], y[kWidth];
-    // The left edge of the rows that come next.
-    Bundle<T, 4> edge[kPricedRows / 4];
-};
-
 // Of the four warps of a block.
 template <class R, int K>
 constexpr uint32_t kPriceBytes = 4 * sizeof(PriceMemory<typename R::Number, K>);
@@ -78,171 +45,24 @@ constexpr uint32_t kPriceBytes = 4 * sizeof(PriceMemory<typename R::Number, K>);
 // The prices of rows i0 .. i0 + 31 in columns j0 .. j0 + 32 K - 1, to `prices`; cells outside the band have infinite
 // ones.
 template <class R, int K>
-DTW_DEVICE void price_rows(const R& r, PriceMemory<typename R::Number, K>& memory, typename R::Number* prices,
+DTW_DEVICE void price_rows(const R& r, typename R::Number* prices, const double* halves,
                            const Points<typename R::Number>& x, const Points<typename R::Number>& y, const Band& band,
-                           uint32_t i0, uint32_t j0, Patience& patience) {
-    using T = typename R::Number;
-    constexpr int kChannels = PriceMemory<T, K>::kChannels, kWidth = PriceMemory<T, K>::kWidth;
-    using Some = Bundle<T, kChannels>;
-    const uint32_t inside = static_cast<uint32_t>(lane()), group = inside / 8, column = inside % 8;
-    const uint32_t channels = x.channels;
-    // The points that this lane brings: one of x, K of y.
-    const T* from[1 + K];
-    from[0] = x.values + static_cast<uint64_t>(x.clamped(i0 + inside)) * channels;
-    DTW_UNROLL
-    for (int h = 0; h < K; ++h) {
-        from[1 + h] = y.values + static_cast<uint64_t>(y.clamped(j0 + inside + 32 * h)) * channels;
-    }
-    const bool as_one = channels % kChannels == 0 &&
-                        (reinterpret_cast<uintptr_t>(x.values) | reinterpret_cast<uintptr_t>(y.values)) % sizeof(Some) == 0;
-    Some coming[1 + K];
-    const auto fetch = [&](uint32_t c) {
-        if (as_one) {
-            DTW_UNROLL
-            for (int s = 0; s < 1 + K; ++s) {
-                coming[s] = *reinterpret_cast<const Some*>(from[s] + c);
-            }
-            return;
-        }
-        DTW_UNROLL
-        for (int s = 0; s < 1 + K; ++s) {
-            DTW_UNROLL
-            for (int v = 0; v < kChannels; ++v) {
-                coming[s].v[v] = c + v < channels ? from[s][c + v] : T(0);
-            }
-        }
-    };
-    T sum[8][4 * K];
-    // Brings all channels to shared memory, a few at a time, and adds them up; `see` is told what this lane brings.
-    const auto add_up = [&](const auto& add, const auto& see) {
-        DTW_UNROLL
-        for (int q = 0; q < 8; ++q) {
-            DTW_UNROLL
-            for (int k = 0; k < 4 * K; ++k) {
-                sum[q][k] = T(0);
-            }
-        }
-        fetch(0);
-        DTW_UNROLL_BY(1)
-        for (uint32_t c = 0; c < channels; c += kChannels) {
-            sync();
-            memory.x[inside % 8 * 4 + group] = coming[0];
-            DTW_UNROLL
-            for (int h = 0; h < K; ++h) {
-                memory.y[(4 * h + inside % 4) * 8 + inside / 4] = coming[1 + h];
-            }
-            see();
-            sync();
-            const uint32_t left = channels - c;
-            if (left > kChannels) {
-                fetch(c + kChannels);
-            }
-            const auto all = [&](auto is_whole) {
-                Some a[8];
-                DTW_UNROLL
-                for (int q = 0; q < 8; ++q) {
-                    a[q] = memory.x[4 * q + group];
-                }
-                DTW_UNROLL
-                for (int k = 0; k < 4 * K; ++k) {
-                    const Some b = memory.y[8 * k + column];
-                    DTW_UNROLL
-                    for (int v = 0; v < kChannels; ++v) {
-                        if (decltype(is_whole)::value || v == 0 || static_cast<uint32_t>(v) < left) {
-                            DTW_UNROLL
-                            for (int q = 0; q < 8; ++q) {
-                                sum[q][k] = add(sum[q][k], a[q].v[v], b.v[v]);
-                            }
-                        }
-                    }
-                }
-            };
-            if (left >= kChannels) {
-                all(std::true_type{});
-            } else {
-                all(std::false_type{});
-            }
-        }
-    };
+                           uint32_t i0, uint32_t j0, bool by_products, Patience& patience) {
     bool is_done = false;
-    if constexpr (std::is_same<typename R::Norm, Squared<T>>::value) {
-        if (channels >= kLeastProducts && patience.is_over()) {
-            // Their sums, and what was lost of each (Kahan).
-            T squares[1 + K] = {}, lost[1 + K] = {};
-            add_up([](T so_far, T a, T b) { return fma_(a, b, so_far); },
-                   [&] {
-                       DTW_UNROLL
-                       for (int s = 0; s < 1 + K; ++s) {
-                           T some = -lost[s];
-                           DTW_UNROLL
-                           for (int v = 0; v < kChannels; ++v) {
-                               some = fma_(coming[s].v[v], coming[s].v[v], some);
-                           }
-                           const T all = add_exact(squares[s], some);
-                           lost[s] = add_exact(add_exact(all, -squares[s]), -some);
-                           squares[s] = all;
-                       }
-                   });
-            // |x|^2 and |y|^2 take the places of points.
-            T *const of_x = memory.x[0].v, *const of_y = memory.y[0].v;
-            sync();
-            of_x[inside] = squares[0];
-            DTW_UNROLL
-            for (int h = 0; h < K; ++h) {
-                of_y[32 * h + inside] = squares[1 + h];
-            }
-            sync();
-            bool keeps_digits = true;
-            DTW_UNROLL
-            for (int q = 0; q < 8; ++q) {
-                const T own = of_x[8 * group + q];
-                DTW_UNROLL
-                for (int k = 0; k < 4 * K; ++k) {
-                    const T both = own + of_y[k / 4 * 32 + 4 * column + k % 4];
-                    sum[q][k] = fma_(T(-2), sum[q][k], both);
-                    // Not for what is no number, either.
-                    keeps_digits = keeps_digits && fma_(T(-kLeastShare), both, sum[q][k]) >= T(0);
-                }
-            }
-            is_done = !any(!keeps_digits);
+    if constexpr (kSuitsProducts<R>) {
+        if (by_products && patience.is_over()) {
+            is_done = price_by_products<R, K>(r, prices, halves, x, y, i0, j0);
             patience.judge(is_done);
         }
     }
     if (!is_done) {
-        add_up([&](T so_far, T a, T b) { return r.norm.add(so_far, a, b); }, [] {});
+        price_by_differences<R, K>(r, prices, x, y, i0, j0);
     }
-    const uint32_t end = min_(j0 + kWidth, y.length);
-    const bool masks = band.kind != kBandFull &&
-                       !(band.row(i0).end >= end && band.row(x.clamped(i0 + kPricedRows - 1)).start <= j0);
-    const Sample<T> none{};
-    // Two copies of it: choosing between prices takes longer than writing them.
-    const auto write = [&](auto in_band) {
-        DTW_UNROLL
-        for (int q = 0; q < 8; ++q) {
-            const uint32_t row = 8 * group + q;
-            Range allowed{0, 0};
-            if constexpr (!decltype(in_band)::value) {
-                allowed = band.row(x.clamped(i0 + row));
-            }
-            DTW_UNROLL
-            for (int h = 0; h < K; ++h) {
-                Bundle<T, 4> some;
-                DTW_UNROLL
-                for (int k = 0; k < 4; ++k) {
-                    some.v[k] = r.price(r.norm.done(sum[q][4 * h + k]), T(0), none, none, T(1));
-                    if constexpr (!decltype(in_band)::value) {
-                        const uint32_t j = j0 + 32 * h + 4 * column + k;
-                        some.v[k] = j >= allowed.start && j < allowed.end ? some.v[k] : r.forbidden();
-                    }
-                }
-                *reinterpret_cast<Bundle<T, 4>*>(prices + row * kWidth + 32 * h + 4 * column) = some;
-            }
-        }
-    };
-    if (masks) {
-        write(std::false_type{});
-    } else {
-        write(std::true_type{});
+    const uint32_t end = min_(j0 + 32 * K, y.length);
+    if (band.kind != kBandFull &&
+        !(band.row(i0).end >= end && band.row(x.clamped(i0 + kPricedRows - 1)).start <= j0)) {
+        sync();
+        forbid_outside<R, K>(r, prices, x, band, i0, j0);
     }
 }
 
@@ -252,10 +72,11 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
                                    uint32_t strip, typename R::Number* edge, const uint32_t* before, uint32_t* done,
                                    PriceMemory<typename R::Number, K>& memory) {
     using T = typename R::Number;
-    constexpr bool kPriced = R::kParts == 1 && !R::kGaps && !R::kTimes && !R::kPrevious && !R::kWeights && !R::kBorders &&
-                             !R::kOpen && !R::kSettles && !R::kLeavesBand;
+    constexpr bool kPriced = R::kParts == 1 && !R::kGaps && !R::kTimes && !R::kPrevious && !R::kWeights &&
+                             !R::kBorders && !R::kOpen && !R::kSettles && !R::kLeavesBand;
     static_assert(kPriced, "a cell is a number, its price is the distance of two points, and borders are forbidden");
-    constexpr uint32_t kWidth = 32 * K, kHalf = kPricedRows * kWidth;
+    using Memory = PriceMemory<T, K>;
+    constexpr uint32_t kWidth = Memory::kWidth, kStride = Memory::kStride, kHalf = Memory::kHalf;
     const Points<T> x(p.x, task.i, p.channels), y(p.y, task.j, p.channels);
     const uint32_t first = strip * kWidth;
     const bool is_last = task.m - first <= kWidth;
@@ -294,16 +115,13 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
     const uint32_t rows = bottom - top, steps = rows + last_lane;
     const bool writes = inside == 31 && !is_last;
     Patience patience{0, 1};
+    const bool by_products = suits_products<R>(p.channels);
+    if (by_products) {
+        square_columns<T, K>(memory.halves, y, first);
+    }
     // Prices before the first row.
-    sync();
-    DTW_UNROLL
-    for (uint32_t q = 0; q < kHalf / 128; ++q) {
-        Bundle<T, 4> never;
-        DTW_UNROLL
-        for (int v = 0; v < 4; ++v) {
-            never.v[v] = r.forbidden();
-        }
-        *reinterpret_cast<Bundle<T, 4>*>(memory.prices + kHalf + 128 * q + 4 * inside) = never;
+    for (uint32_t q = inside; q < kHalf; q += 32) {
+        memory.prices[kHalf + q] = r.forbidden();
     }
     for (uint32_t t0 = 0; t0 < steps; t0 += kPricedRows) {
         T entering = r.forbidden();
@@ -321,14 +139,14 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
         }
         const uint32_t half = t0 / kPricedRows % 2;
         if (t0 < rows) {
-            price_rows<R, K>(r, memory, memory.prices + half * kHalf, x, y, band, top + t0, first,
+            price_rows<R, K>(r, memory.prices + half * kHalf, memory.halves, x, y, band, top + t0, first, by_products,
                              patience);
         }
         memory.edge[inside / 4].v[inside % 4] = entering;
         sync();
         // Where a lane's prices would be at step 0: in the half just priced from the step on in which it comes to these
         // rows. Where the last lane's cells go.
-        const T* const own = memory.prices + K * inside - inside * kWidth;
+        const T* const own = memory.prices + K * inside - inside * kStride;
         const T *const newer = own + half * kHalf, *const older = own + (1 - half) * kHalf + kHalf;
         T* const out = edge + (static_cast<int64_t>(top) + t0 - inside);
         const bool writes_all = writes && t0 > 0;
@@ -336,7 +154,7 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
         // prices are infinite, and behind the last nobody looks at what comes out.
         const auto step = [&](uint32_t s, T entering) {
             const T* const at = s < inside ? older : newer;
-            const auto price = *reinterpret_cast<const Bundle<T, K>*>(at + s * kWidth);
+            const auto price = *reinterpret_cast<const Bundle<T, K>*>(at + s * kStride);
             const T received = shift_up<32>(cell[K - 1]);
             T left = inside == 0 ? entering : received, diagonal = corner;
             corner = left;

@@ -136,7 +136,7 @@ struct Group {
     bool arrived = false;
     uint32_t opening = 0;
     // What lanes give to a product of matrices.
-    float operands[kGroup][6];
+    double operands[kGroup][12];
 };
 
 struct Wave {

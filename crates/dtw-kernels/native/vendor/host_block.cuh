@@ -21,7 +21,7 @@ T reciprocal(T v) { return T(1) / v; }
 constexpr bool kMatrixUnits = true;
 inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
     auto& all = fibers::scheduler().group->operands;
-    float* own = all[lane()];
+    double* own = all[lane()];
     for (int k = 0; k < 4; ++k) {
         own[k] = a[k];
     }
@@ -31,9 +31,9 @@ inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]
         for (int side = 0; side < 2; ++side) {
             float& sum = c[2 * half + side];
             for (int k = 0; k < 8; ++k) {
-                const float* row = all[lane() / 4 * 4 + k % 4];
-                const float* column = all[(lane() % 4 * 2 + side) * 4 + k % 4];
-                sum = fmaf(row[half + k / 4 * 2], column[4 + k / 4], sum);
+                const double* row = all[lane() / 4 * 4 + k % 4];
+                const double* column = all[(lane() % 4 * 2 + side) * 4 + k % 4];
+                sum = fmaf(static_cast<float>(row[half + k / 4 * 2]), static_cast<float>(column[4 + k / 4]), sum);
             }
         }
     }
