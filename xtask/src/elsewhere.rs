@@ -64,8 +64,8 @@ fn oldest() -> Result<()> {
     const VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
     rustup(&["toolchain", "install", VERSION, "--profile", "minimal"])?;
     program("rustup", &["run", VERSION, "cargo", "check", "--workspace", "--all-features"])
-        // The kernels are compiled once more, because the compiler is another; nobody runs them.
-        .env("CXXFLAGS", "-O0")
+        // Nobody runs the kernels, and g++ is the same.
+        .env("DTWAVE_HOST_KERNELS", "skip")
         .run()
 }
 

@@ -78,7 +78,18 @@ fn address(host: &str, all: bool) -> Result<()> {
     if all {
         return watched(&[]);
     }
-    watched(&["--lib", "--test", "memory", "--test", "soft"])?;
+    // Every sweep kind, tiles, gradients and the plans' memory: what the other tests add are numbers.
+    watched(&[
+        "--lib",
+        "--test",
+        "memory",
+        "--test",
+        "soft",
+        "--test",
+        "soft_tiled",
+        "--test",
+        "gradients_channels",
+    ])?;
     watched(&["--test", "conformance", "--", "golden", "::matches"])
 }
 

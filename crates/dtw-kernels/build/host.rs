@@ -43,8 +43,10 @@ pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<S
         }
         build.file(path);
     }
-    // Miri calls no foreign function.
-    if std::env::var_os("CARGO_CFG_MIRI").is_none() {
+    // Miri calls no foreign function, and `cargo check` links none.
+    println!("cargo::rerun-if-env-changed=DTWAVE_HOST_KERNELS");
+    let skipped = std::env::var_os("DTWAVE_HOST_KERNELS").is_some_and(|value| value == "skip");
+    if std::env::var_os("CARGO_CFG_MIRI").is_none() && !skipped {
         build.try_compile("dtw_kernels_host").map_err(|error| {
             format!(
                 "the feature `host` of dtw-kernels needs a C++17 compiler (set CXX, or install g++ or clang): {error}"
