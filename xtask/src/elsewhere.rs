@@ -80,6 +80,9 @@ fn wasm() -> Result<()> {
         // What draws random cases has its seeds, but is compiled with a way to ask the system for others.
         let flags = format!("{features} --cfg getrandom_backend=\"unsupported\"");
         cargo(&["test", "-p", "dtwave", "--test", "anywhere", "--target", TARGET], &[])
+            // The tests take seconds, and what they run would take minutes to compile.
+            .arguments(&["--config", "profile.dev.package.dtw-cpu.opt-level=1"])
+            .arguments(&["--config", "profile.dev.package.dtw-conformance.opt-level=1"])
             .env("RUSTFLAGS", &flags)
             .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &node)
             .run()?;

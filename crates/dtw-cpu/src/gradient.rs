@@ -22,8 +22,9 @@ use dtw_core::recurrence::cost::Cost;
 use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, Observer, Scalar};
 
-use crate::gradient_scratch::{GradientScratch, Shape};
-use crate::gradient_strip::{Before, ROWS, Smooth, Strip, Weights, bounded, hand_up, pull};
+use crate::gradient_scratch::GradientScratch;
+use crate::gradient_shape::{ROWS, Shape};
+use crate::gradient_strip::{Before, Smooth, Strip, Weights, bounded, hand_up, pull};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 

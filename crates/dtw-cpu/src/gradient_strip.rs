@@ -10,11 +10,10 @@
 use dtw_core::recurrence::cost::{Cost, Slope};
 use dtw_core::recurrence::{One, Recurrence, SETTLE_EVERY, Sample, Scaled, SoftDtw};
 
+use crate::gradient_shape::ROWS;
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
-/// Rows of a strip.
-pub(crate) const ROWS: usize = 4;
 /// Steps between two settled states. Before the first of them and after the last, rows begin and end one by one.
 const SETTLE_STEPS: usize = SETTLE_EVERY - 2 * ROWS;
 /// Less than any sum of mantissas that is not zero.

@@ -30,6 +30,7 @@ mod diagonal;
 mod differentiate;
 mod gradient;
 mod gradient_scratch;
+mod gradient_shape;
 mod gradient_single;
 mod gradient_strip;
 mod group;

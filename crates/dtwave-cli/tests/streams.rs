@@ -164,6 +164,8 @@ fn threads_beyond_what_there_is() {
         .args(["-c", "ulimit -v 400000; exec \"$0\" pairwise a.csv --threads 256"])
         // Else each thread reserves a heap of its own for a moment, and one that is starting may find no memory at all.
         .env("MALLOC_ARENA_MAX", "1")
+        // What is left when no more stacks fit is enough for the threads that are starting.
+        .env("RUST_MIN_STACK", "33554432")
         .arg(&program)
         .output()
         .unwrap();
