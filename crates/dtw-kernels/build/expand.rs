@@ -156,8 +156,9 @@ fn number_of(dtype: &str) -> Result<&'static str> {
     }
 }
 
-/// Blocks of a priced sweep that a multiprocessor must have room for: as many as it has shared memory for.
-const PRICED_BLOCKS: u32 = 3;
+/// Blocks of a priced sweep that a multiprocessor must have room for. With three, its shared memory is full, but registers
+/// spill, and 16 channels take a fifth more time.
+const PRICED_BLOCKS: u32 = 2;
 
 fn number_bytes(dtype: &str) -> u32 {
     if dtype == "f64" { 8 } else { 4 }
