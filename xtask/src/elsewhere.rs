@@ -17,9 +17,10 @@ pub(crate) enum Place {
     Windows,
     /// The library crates for Apple's ARM.
     Apple,
-    /// WebAssembly under Node.js, with its SIMD and without: a session, golden numbers, other chosen and some random
-    /// cases.
+    /// WebAssembly with its SIMD under Node.js: a session, golden numbers, other chosen and some random cases.
     Wasm,
+    /// The same without SIMD.
+    WasmScalar,
     /// NEON under QEMU: golden numbers, the same bits however computed, and some random cases.
     Neon,
 }
@@ -53,7 +54,8 @@ pub(crate) fn elsewhere(places: &[Place]) -> Result<()> {
                 rustup(&["target", "add", TARGET])?;
                 cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).run()?;
             }
-            Place::Wasm => wasm()?,
+            Place::Wasm => wasm("-C target-feature=+simd128")?,
+            Place::WasmScalar => wasm("")?,
             Place::Neon => neon()?,
         }
     }
@@ -69,25 +71,22 @@ fn oldest() -> Result<()> {
         .run()
 }
 
-fn wasm() -> Result<()> {
+fn wasm(features: &str) -> Result<()> {
     const TARGET: &str = "wasm32-unknown-unknown";
     needs("node", "nodejs")?;
     rustup(&["target", "add", TARGET])?;
     let node = format!("node {}", root().join("xtask/src/elsewhere/run.mjs").display());
-    for features in ["", "-C target-feature=+simd128"] {
-        // As users compile it.
-        cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).env("RUSTFLAGS", features).run()?;
-        // What draws random cases has its seeds, but is compiled with a way to ask the system for others.
-        let flags = format!("{features} --cfg getrandom_backend=\"unsupported\"");
-        cargo(&["test", "-p", "dtwave", "--test", "anywhere", "--target", TARGET], &[])
-            // The tests take seconds, and what they run would take minutes to compile.
-            .arguments(&["--config", "profile.dev.package.dtw-cpu.opt-level=1"])
-            .arguments(&["--config", "profile.dev.package.dtw-conformance.opt-level=1"])
-            .env("RUSTFLAGS", &flags)
-            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &node)
-            .run()?;
-    }
-    Ok(())
+    // As users compile it.
+    cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).env("RUSTFLAGS", features).run()?;
+    // What draws random cases has its seeds, but is compiled with a way to ask the system for others.
+    let flags = format!("{features} --cfg getrandom_backend=\"unsupported\"");
+    cargo(&["test", "-p", "dtwave", "--test", "anywhere", "--target", TARGET], &[])
+        // The tests take seconds, and what they run would take minutes to compile.
+        .arguments(&["--config", "profile.dev.package.dtw-cpu.opt-level=1"])
+        .arguments(&["--config", "profile.dev.package.dtw-conformance.opt-level=1"])
+        .env("RUSTFLAGS", &flags)
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &node)
+        .run()
 }
 
 fn neon() -> Result<()> {
