@@ -156,8 +156,8 @@ fn number_of(dtype: &str) -> Result<&'static str> {
     }
 }
 
-/// Blocks of a priced sweep that a multiprocessor must have room for. With three, its shared memory is full, but registers
-/// spill, and 16 channels take a fifth more time.
+/// Blocks of a priced sweep that a multiprocessor must have room for. With three, its shared memory is full, but
+/// registers spill, and 16 channels take an eighth more time.
 const PRICED_BLOCKS: u32 = 2;
 
 fn number_bytes(dtype: &str) -> u32 {
