@@ -18,10 +18,11 @@ struct Pool {
     process: u32,
 }
 
-/// Why there is no pool.
-#[derive(Debug, thiserror::Error)]
-#[error("the operating system does not start as many threads: {0}; use fewer")]
-struct NotStarted(ThreadPoolBuildError);
+/// Why there is no pool, in one line that says all: it has no source.
+fn not_started(error: &ThreadPoolBuildError) -> Error {
+    let reason = format!("the operating system does not start as many threads: {error}; use fewer");
+    Error::Backend { backend: NAME, reason: reason.into() }
+}
 
 /// Pools that everybody shares: what they were asked for, the latest used last.
 static SHARED: Mutex<Vec<(usize, Arc<Pool>)>> = Mutex::new(Vec::new());
@@ -57,7 +58,7 @@ impl Pool {
             .num_threads(count)
             .thread_name(|k| format!("dtwave-{k}"))
             .build()
-            .map_err(|error| Error::Backend { backend: NAME, reason: Box::new(NotStarted(error)) })?;
+            .map_err(|error| not_started(&error))?;
         Ok(Arc::new(Self { threads, process: std::process::id() }))
     }
 
@@ -162,9 +163,11 @@ mod tests {
         // A thread can be part of one pool only.
         let pool = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
         let _first = pool().unwrap();
-        let error = NotStarted(pool().unwrap_err());
-        assert!(error.to_string().ends_with("; use fewer"), "{error}");
-        assert!(std::error::Error::source(&error).is_none());
+        let Error::Backend { reason, .. } = not_started(&pool().unwrap_err()) else {
+            panic!("an error of a backend")
+        };
+        assert!(reason.to_string().ends_with("; use fewer"), "{reason}");
+        assert!(reason.source().is_none());
     }
 
     #[test]

@@ -1,8 +1,15 @@
 //! Unit tests of the modules that instantiate no sweep, compiled by themselves: the whole crate would take minutes to
 //! compile a second time, as a test of its own.
-#![allow(dead_code, reason = "the crate uses the rest of these modules")]
+#![allow(dead_code, unreachable_pub, reason = "the crate uses the rest of these modules")]
 
 #[path = "../src/gradient_shape.rs"]
 mod gradient_shape;
 #[path = "../src/schedule.rs"]
 mod schedule;
+#[path = "../src/threads.rs"]
+mod threads;
+#[path = "../src/wide.rs"]
+mod wide;
+
+/// As in the crate.
+const NAME: &str = "cpu";
