@@ -207,7 +207,7 @@ def soft_dtw_on_gpu() -> Any:
     """Soft-DTW with its gradient through PyTorch, beside the best of four packages: the record's README."""
     text = (RECORDS / "nvidia-h200/README.md").read_text(encoding="utf-8")
     panels = []
-    for what, _, ours, _, theirs in table_of(text, "Soft-DTW and its gradients"):
+    for what, _, ours, _, _, theirs in table_of(text, "Soft-DTW and its gradients"):
         if theirs:
             through, best = (float(cell.split(" ms")[0]) * 1e-3 for cell in (ours, theirs))
             panels.append(({"dtwave.torch": through, "best other": best}, f"pairs, points, channels: {what}"))
