@@ -26,7 +26,7 @@ pub fn devices() -> Vec<DeviceInfo> {
         Ok(count) => (0..count)
             .map(|ordinal| match about(ordinal) {
                 Ok((description, weak)) => {
-                    let advice = dtw_kernels::images::cuda_state().advice().map(str::to_owned);
+                    let advice = dtw_kernels::images::cuda_advice().map(str::to_owned);
                     DeviceInfo { ordinal, description, unavailable: weak.map(|w| w.to_string()).or(advice) }
                 }
                 Err(absent) => DeviceInfo {

@@ -36,7 +36,7 @@ impl Driver for Cuda {
         if ordinal >= count {
             return Err(Absent::Number { ordinal, count }.into());
         }
-        if let Some(advice) = images::cuda_state().advice() {
+        if let Some(advice) = images::cuda_advice() {
             return Err(Absent::Kernels(advice).into());
         }
         let failed = |error| {

@@ -22,7 +22,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> Result<()> {
     let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for input in ["build", "native", "src/kind.rs", "tuning", "permutations.toml"] {
+    for input in ["build", "native", "src/kind.rs", "src/hip_chips.rs", "tuning", "permutations.toml"] {
         println!("cargo::rerun-if-changed={input}");
     }
     let permutations = permutations::read(&folder.join("permutations.toml"))?;

@@ -129,8 +129,21 @@ const SETTLE: &str = "passes/settle.cuh";
 /// The header of the kernels that sum rows, which no others include.
 const TOTAL: &str = "passes/total.cuh";
 
-/// Headers that no device's image is made of: editing them leaves compiled images as they are.
-const HOST_ONLY: &[&str] = &["vendor/host.cuh", "vendor/host_block.cuh", "vendor/fibers.h"];
+/// Headers of one vendor alone, or of the processor: editing them leaves the images of others as they are.
+const OF_ONE: &[(&str, &[&str])] = &[
+    ("host", &["vendor/host.cuh", "vendor/host_block.cuh", "vendor/host_doubles.cuh", "vendor/fibers.h"]),
+    ("cuda", &["vendor/cuda.cuh", "vendor/cuda_block.cuh", "vendor/cuda_doubles.cuh"]),
+    (
+        "hip",
+        &[
+            "vendor/hip.cuh",
+            "vendor/hip_block.cuh",
+            "vendor/hip_doubles.cuh",
+            "vendor/hip_math.cuh",
+            "vendor/functions.cuh",
+        ],
+    ),
+];
 
 /// The headers in native/: their paths from there, and their texts.
 pub(crate) struct Headers(BTreeMap<String, String>);
@@ -197,13 +210,15 @@ fn gather(root: &Path, folder: &Path, headers: &mut BTreeMap<String, String>) ->
     Ok(())
 }
 
-/// Of a unit: its text and all headers that it reaches, so that a new recurrence leaves other units' images as they
-/// are.
-pub(crate) fn hash_of_unit(unit: &Unit<'_>, headers: &Headers) -> u64 {
+/// Of a unit as a vendor's compiler sees it ("cuda", "hip"): its text and all headers that it reaches, so that a new
+/// recurrence leaves other units' images as they are.
+pub(crate) fn hash_of_unit(unit: &Unit<'_>, headers: &Headers, vendor: &str) -> u64 {
     let mut hash = Hash::new();
     hash.add(unit.text().as_bytes());
+    let is_of_another =
+        |name: &str| OF_ONE.iter().any(|(owner, names)| *owner != vendor && names.contains(&name));
     for (name, text) in headers.reached(&unit.includes) {
-        if !HOST_ONLY.contains(&name) {
+        if !is_of_another(name) {
             hash.add(name.as_bytes());
             hash.add(text.as_bytes());
         }

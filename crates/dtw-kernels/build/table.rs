@@ -37,8 +37,9 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
     }
     text.push_str("];\nstatic UNITS: &[Unit] = &[\n");
     for unit in units {
-        let (name, source, sources) = (&unit.name, unit.text(), hash_of_unit(unit, headers));
-        let _ = writeln!(text, "Unit {{ name: {name:?}, source: {source:?}, hash: {sources} }},");
+        let (name, source) = (&unit.name, unit.text());
+        let [cuda, hip] = ["cuda", "hip"].map(|vendor| hash_of_unit(unit, headers, vendor));
+        let _ = writeln!(text, "Unit {{ name: {name:?}, source: {source:?}, hashes: [{cuda}, {hip}] }},");
     }
     text.push_str("];\nstatic MEASURES: &[(&str, &[&str])] = &[\n");
     for (measure, mut keys) in measures {

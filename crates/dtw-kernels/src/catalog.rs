@@ -160,8 +160,25 @@ pub struct Unit {
     pub name: &'static str,
     /// Its text.
     pub source: &'static str,
-    /// Changes with its text and with any header.
-    pub hash: u64,
+    /// Changes with its text and with any header, but for those of other vendors.
+    hashes: [u64; 2],
+}
+
+/// Whose compiler makes images of the units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vendor {
+    /// NVIDIA: one image for all chips.
+    Cuda,
+    /// AMD: an image for each chip.
+    Hip,
+}
+
+impl Unit {
+    /// Changes with what this vendor's compiler sees of the unit.
+    #[must_use]
+    pub fn hash(&self, vendor: Vendor) -> u64 {
+        self.hashes[vendor as usize]
+    }
 }
 
 include!(concat!(env!("OUT_DIR"), "/table.rs"));

@@ -5,12 +5,14 @@
 //! - `permutations.toml`: what is instantiated. [`catalog`] is what it expands to.
 //! - `tuning/`: what kernels cost on which device, as [`tuning`].
 //! - [`params`]: the parameters of a launch.
-//! - [`images`]: what `cargo xtask kernels cuda` has built, if it has; each is an [`image`], embedded compressed.
+//! - [`images`]: what `cargo xtask kernels cuda` and `cargo xtask kernels hip` have built, if they have; each is an
+//!   [`image`], embedded compressed.
 //! - `host` (feature `host`): the same kernels compiled for this CPU, to run them where there is no GPU.
 //!
 //! This crate calls no GPU interface. dtw-native decides which kernel to launch, and the backend launches it.
 
 pub mod catalog;
+mod hip_chips;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod image;

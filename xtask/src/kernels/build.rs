@@ -8,27 +8,43 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use dtw_kernels::catalog::{self, Unit};
+use dtw_kernels::catalog::{self, Unit, Vendor};
 use dtw_kernels::image::pack;
 
-use super::compiler::Compiler;
-use super::report::{self, Usage};
+use super::report::Usage;
 use crate::command::root;
 
-/// How the names of compressed images end.
-const IMAGE: &str = "fatbin.xz";
+/// A compiler, and what it is told.
+pub(crate) trait Tool: Sync {
+    /// Whose chips.
+    const VENDOR: Vendor;
+    /// How the names of images end.
+    const IMAGE: &'static str;
+    /// Its name in messages.
+    const NAME: &'static str;
+
+    /// Its version, as it says itself.
+    fn version(&self) -> &str;
+    /// Every flag that changes the code.
+    fn flags(&self) -> &[String];
+    /// The command that takes these flags.
+    fn command(&self) -> Command;
+    /// What the kernels take, from what the compiler said.
+    fn usage(&self, said: &str) -> Vec<Usage>;
+    /// Whether a line that the compiler said is about that, and not a complaint.
+    fn is_usage(line: &str) -> bool;
+}
 
 /// How to build.
-pub(crate) struct Plan<'a> {
-    pub(crate) compiler: &'a Compiler,
-    pub(crate) flags: &'a [String],
+pub(crate) struct Plan<'a, T> {
+    pub(crate) tool: &'a T,
     /// Where images go.
     pub(crate) folder: &'a Path,
     pub(crate) jobs: usize,
 }
 
 /// Builds what is not there yet. A unit that fails does not stop the others; all failures are reported at the end.
-pub(crate) fn build(plan: &Plan<'_>, units: &[&Unit]) -> Result<()> {
+pub(crate) fn build<T: Tool>(plan: &Plan<'_, T>, units: &[&Unit]) -> Result<()> {
     let mut open: Vec<&Unit> = units.iter().copied().filter(|unit| !plan.is_built(unit)).collect();
     println!("{} of {} units to compile, {} at a time", open.len(), units.len(), plan.jobs.min(open.len()));
     // Those that take longest first, so that the last ones are short.
@@ -68,81 +84,107 @@ fn weight(unit: &Unit) -> u32 {
 }
 
 /// Whether the unit's image is there and was made of these sources, with whatever flags.
-pub(crate) fn is_of_these_sources(folder: &Path, unit: &Unit) -> bool {
+pub(crate) fn is_of_these_sources<T: Tool>(folder: &Path, unit: &Unit) -> bool {
     let stamp = std::fs::read_to_string(folder.join(format!("{}.stamp", unit.name))).unwrap_or_default();
-    stamp.lines().next() == Some(sources_line(unit).as_str())
-        && folder.join(format!("{}.{IMAGE}", unit.name)).is_file()
+    stamp.lines().next() == Some(sources_line::<T>(unit).as_str())
+        && folder.join(format!("{}.{}.xz", unit.name, T::IMAGE)).is_file()
 }
 
 /// The first line of a stamp, which dtw-kernels compares when it embeds the image (its build/images.rs).
-fn sources_line(unit: &Unit) -> String {
-    format!("sources {:016x}", unit.hash)
+fn sources_line<T: Tool>(unit: &Unit) -> String {
+    format!("sources {:016x}", unit.hash(T::VENDOR))
 }
 
 /// Removes images of units that are not listed any more, and what was left when a compilation was interrupted.
-pub(crate) fn sweep_out(folder: &Path) -> Result<()> {
+pub(crate) fn sweep_out<T: Tool>(folder: &Path) -> Result<()> {
+    let packed = format!("{}.xz", T::IMAGE);
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some((unit, extension)) = name.split_once('.') else { continue };
-        let ours = [IMAGE, "stamp", "usage", "cu"].contains(&extension);
-        if (ours && catalog::source(unit).is_none()) || extension == "fatbin" {
+        let ours = [packed.as_str(), "stamp", "usage", "cu"].contains(&extension);
+        if (ours && catalog::source(unit).is_none()) || extension == T::IMAGE {
             std::fs::remove_file(&path)?;
         }
     }
     Ok(())
 }
 
-impl Plan<'_> {
+impl<T: Tool> Plan<'_, T> {
     fn path(&self, unit: &Unit, extension: &str) -> PathBuf {
         self.folder.join(format!("{}.{extension}", unit.name))
+    }
+
+    fn packed(&self, unit: &Unit) -> PathBuf {
+        self.path(unit, &format!("{}.xz", T::IMAGE))
     }
 
     /// What an image was made of. The first line is what dtw-kernels compares (its build/images.rs).
     fn stamp(&self, unit: &Unit) -> String {
         format!(
-            "sources {:016x}\nnvcc {}\nflags {}\n",
-            unit.hash,
-            self.compiler.version,
-            self.flags.join(" ")
+            "{}\n{} {}\nflags {}\n",
+            sources_line::<T>(unit),
+            T::NAME,
+            self.tool.version(),
+            self.tool.flags().join(" ")
         )
     }
 
     fn is_built(&self, unit: &Unit) -> bool {
         let stamp = std::fs::read_to_string(self.path(unit, "stamp"));
         stamp.is_ok_and(|stamp| stamp == self.stamp(unit))
-            && self.path(unit, IMAGE).is_file()
+            && self.packed(unit).is_file()
             && self.path(unit, "usage").is_file()
     }
 
     fn compile(&self, unit: &Unit) -> Result<()> {
-        let (stamp, source, image) =
-            (self.path(unit, "stamp"), self.path(unit, "cu"), self.path(unit, "fatbin"));
-        let packed = self.path(unit, IMAGE);
+        let (stamp, image) = (self.path(unit, "stamp"), self.path(unit, T::IMAGE));
         // No stamp while the image is being written: what is interrupted is built again.
         if stamp.exists() {
             std::fs::remove_file(&stamp)?;
         }
-        std::fs::write(&source, unit.source)?;
-        let output = Command::new(&self.compiler.nvcc)
-            .args(self.flags)
-            .arg("-I")
-            .arg(root().join("crates/dtw-kernels/native"))
-            .arg("-o")
-            .args([&image, &source])
-            .output()
-            .with_context(|| format!("cannot start {}", self.compiler.nvcc.display()))?;
-        let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
-        if !output.status.success() {
-            // Without the resource usage of the kernels that went well.
-            let text: Vec<&str> = said.lines().filter(|line| !report::is_usage(line)).take(60).collect();
-            bail!("nvcc failed ({}):\n{}", output.status, text.join("\n"));
-        }
-        std::fs::write(&packed, pack(&std::fs::read(&image)?)?)?;
+        let usage = compile(self.tool, unit, &self.path(unit, "cu"), &image)?;
+        std::fs::write(self.packed(unit), pack(&std::fs::read(&image)?)?)?;
         std::fs::remove_file(&image)?;
-        let usage = report::parse(&said);
         std::fs::write(self.path(unit, "usage"), Usage::to_lines(&usage))?;
         std::fs::write(&stamp, self.stamp(unit))?;
         Ok(())
     }
+
+    /// Compiles units once more, under another name; an error if an image has other bytes than the one in the folder.
+    pub(crate) fn compare(&self, units: &[&Unit]) -> Result<()> {
+        let (source, image) = (self.folder.join("again.cu"), self.folder.join(format!("again.{}", T::IMAGE)));
+        for unit in units {
+            compile(self.tool, unit, &source, &image)?;
+            let again = pack(&std::fs::read(&image)?)?;
+            std::fs::remove_file(&image)?;
+            if again != std::fs::read(self.packed(unit))? {
+                bail!("{} compiled twice with the same flags gives different bytes", unit.name);
+            }
+        }
+        std::fs::remove_file(&source)?;
+        println!("{} units compiled again: the same bytes", units.len());
+        Ok(())
+    }
+}
+
+/// Compiles one unit.
+fn compile<T: Tool>(tool: &T, unit: &Unit, source: &Path, image: &Path) -> Result<Vec<Usage>> {
+    std::fs::write(source, unit.source)?;
+    let mut command = tool.command();
+    let output = command
+        .args(tool.flags())
+        .arg("-I")
+        .arg(root().join("crates/dtw-kernels/native"))
+        .arg("-o")
+        .args([image, source])
+        .output()
+        .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        // Without the resource usage of the kernels that went well.
+        let text: Vec<&str> = said.lines().filter(|line| !T::is_usage(line)).take(60).collect();
+        bail!("{} failed ({}):\n{}", T::NAME, output.status, text.join("\n"));
+    }
+    Ok(tool.usage(&said))
 }

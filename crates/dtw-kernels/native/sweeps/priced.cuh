@@ -210,7 +210,7 @@ template <class R, int K>
 DTW_DEVICE void sweep_priced(const Sweep& p) {
     using T = typename R::Number;
     const R r(p);
-    auto& memory = static_cast<PriceMemory<T, K>*>(shared_memory())[thread() / 32];
+    auto& memory = static_cast<PriceMemory<T, K>*>(shared_memory<4 * sizeof(PriceMemory<T, K>)>())[thread() / 32];
     constexpr uint32_t kWidth = 32 * K;
     while (true) {
         DTW_TAKE_TICKET(ticket, p, p.spread ? p.tasks * p.most_strips : p.tasks);

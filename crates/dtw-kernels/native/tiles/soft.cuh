@@ -6,7 +6,7 @@
 
 #define DTW_SOFT_FORWARD(symbol, T, MANY, SQUARED, BLOCKS, BYTES)                                    \
     static_assert(sizeof(dtw::TileMemory<T, 2>) == BYTES, "build/expand.rs says what blocks share"); \
-    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Soft, dtw::soft_forward<T, MANY, SQUARED>(p))
+    DTW_KERNEL_SHARING(symbol, BLOCKS, BYTES, dtw::Soft, dtw::soft_forward<T, MANY, SQUARED>(p))
 #define DTW_SOFT_BACKWARD(symbol, T, MANY, SQUARED, BLOCKS, BYTES)                                   \
     static_assert(sizeof(dtw::TileMemory<T, 3>) == BYTES, "build/expand.rs says what blocks share"); \
-    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Soft, dtw::soft_backward<T, MANY, SQUARED>(p))
+    DTW_KERNEL_SHARING(symbol, BLOCKS, BYTES, dtw::Soft, dtw::soft_backward<T, MANY, SQUARED>(p))

@@ -188,7 +188,7 @@ DTW_DEVICE void hand_on(const Soft& p, const BackwardTile<T>& tile, const Inflow
 template <class T, bool kMany, bool kSquared>
 DTW_DEVICE void soft_backward(const Soft& p) {
     using Memory = TileMemory<T, 3>;
-    Memory& memory = *static_cast<Memory*>(shared_memory());
+    Memory& memory = *static_cast<Memory*>(shared_memory<sizeof(Memory)>());
     const T rate = soft_rate<T>(p);
     const uint64_t tiles = static_cast<uint64_t>(p.down) * p.across;
     // With few tiles at a time for a block there is nothing better to do than to sweep one that may turn out empty.

@@ -138,7 +138,7 @@ DTW_DEVICE T soft_rate(const Soft& p) { return static_cast<T>(1.4426950408889634
 template <class T, bool kMany, bool kSquared>
 DTW_DEVICE void soft_forward(const Soft& p) {
     using Memory = TileMemory<T, 2>;
-    Memory& memory = *static_cast<Memory*>(shared_memory());
+    Memory& memory = *static_cast<Memory*>(shared_memory<sizeof(Memory)>());
     const T rate = soft_rate<T>(p);
     const bool keeps = p.rights != nullptr;
     while (true) {

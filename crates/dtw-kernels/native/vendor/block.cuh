@@ -3,7 +3,8 @@
 // Each vendor header defines, in namespace dtw:
 //   thread()            0..127 within the block
 //   sync_block()        waits for all threads of the block, and orders memory between them
-//   shared_memory()     memory of the block, as much as the kernel is said to share
+//   DTW_KERNEL_SHARING(symbol, blocks, bytes, Params, body)   as DTW_KERNEL_OF; its blocks share so many bytes
+//   shared_memory<kBytes>()   memory of the block; kBytes is what the kernel is said to share
 //   load_four(p, v)     four numbers at once, from a multiple of 16 bytes; sees what other blocks wrote
 //   load_always(p)      *p; never put off until it is known whether the number is needed
 //   least_of(a, b)      the lesser number, neither of them NaN

@@ -1,10 +1,13 @@
 // NVIDIA. The contract is in block.cuh.
 #pragma once
 
+#define DTW_KERNEL_SHARING(symbol, blocks, bytes, Params, ...) DTW_KERNEL_OF(symbol, blocks, Params, __VA_ARGS__)
+
 namespace dtw {
 
 DTW_DEVICE uint32_t thread() { return threadIdx.x; }
 DTW_DEVICE void sync_block() { __syncthreads(); }
+template <uint32_t>
 DTW_DEVICE void* shared_memory() {
     extern __shared__ uint4 dtw_shared[];
     // Hides where the address comes from: else it is worked out anew in every step of a loop.

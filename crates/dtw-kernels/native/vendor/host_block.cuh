@@ -1,11 +1,14 @@
 // The processor. The contract is in block.cuh.
 #pragma once
 
+#define DTW_KERNEL_SHARING(symbol, blocks, bytes, Params, ...) DTW_KERNEL(symbol, Params, __VA_ARGS__)
+
 namespace dtw {
 
 inline uint32_t thread() { return warp() % fibers::kGroupsOfBlock * 32 + fibers::scheduler().lane_index; }
 inline void sync_block() { fibers::talk(fibers::Want::kBlock, 0, 0); }
-inline void* shared_memory() { return fibers::shared_memory(); }
+template <uint32_t>
+void* shared_memory() { return fibers::shared_memory(); }
 template <class T>
 void load_four(const T* p, T (&v)[4]) {
     for (int k = 0; k < 4; ++k) {
@@ -18,7 +21,8 @@ template <class T>
 T least_of(T a, T b) { return a < b ? a : b; }
 template <class T>
 T reciprocal(T v) { return T(1) / v; }
-constexpr bool kMatrixUnits = true;
+// A wave of 64 lanes is a GPU without them.
+constexpr bool kMatrixUnits = DTW_LANES == 32;
 inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
     auto& all = fibers::scheduler().group->operands;
     double* own = all[lane()];

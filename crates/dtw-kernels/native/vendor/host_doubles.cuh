@@ -3,7 +3,8 @@
 
 namespace dtw {
 
-constexpr bool kDoubleUnits = true;
+// A wave of 64 lanes is a GPU without them.
+constexpr bool kDoubleUnits = DTW_LANES == 32;
 inline void multiply_add(double (&c)[4], const double (&a)[4][2], const double (&b)[4]) {
     auto& all = fibers::scheduler().group->operands;
     double* own = all[lane()];

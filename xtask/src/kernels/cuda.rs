@@ -1,0 +1,163 @@
+//! Images for NVIDIA GPUs, with nvcc.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use dtw_kernels::catalog::Vendor;
+
+use super::build::{Plan, Tool};
+use super::nvcc::Compiler;
+use super::report::{Columns, Usage, number_before};
+use super::{Choice, build_and_report, folder};
+use crate::command::root;
+
+/// Chips that get code of their own, as nvcc writes them.
+const CHIPS: &[&str] = &["sm_90a", "sm_80", "sm_89"];
+/// What newer chips translate for themselves when a program first runs there.
+const PORTABLE: &str = "compute_90";
+
+const COLUMNS: Columns = Columns {
+    names: &["registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes"],
+    spills: &["spill_store_bytes", "spill_load_bytes"],
+};
+
+#[derive(clap::Args)]
+pub(crate) struct Cuda {
+    #[command(flatten)]
+    choice: Choice,
+    /// Only code for this chip, such as sm_90a; may be repeated [default: sm_90a, sm_80, sm_89, and PTX for newer
+    /// ones].
+    #[arg(long, value_name = "CHIP")]
+    arch: Vec<String>,
+    /// Folder for the compiler if one must be installed [default: target/cuda-compiler of the workspace].
+    #[arg(long, value_name = "DIR")]
+    compiler: Option<PathBuf>,
+}
+
+/// nvcc, and what it is told.
+pub(crate) struct Nvcc {
+    compiler: Compiler,
+    flags: Vec<String>,
+}
+
+pub(super) fn build(options: &Cuda) -> Result<()> {
+    let Some(units) = options.choice.units()? else { return Ok(()) };
+    let flags = flags(&options.arch)?;
+    let venv = options.compiler.clone().unwrap_or_else(|| root().join("target/cuda-compiler"));
+    let compiler = Compiler::find_or_install(&venv)?;
+    println!("nvcc {} at {}", compiler.version, compiler.nvcc.display());
+    let (folder, tool) = (folder("cuda"), Nvcc { compiler, flags });
+    let plan = Plan { tool: &tool, folder: &folder, jobs: options.choice.jobs() };
+    let chip = options.arch.first().map_or(CHIPS[0], String::as_str);
+    let built = build_and_report(&plan, &units, chip, COLUMNS, true);
+    if let Some(copy) = &options.choice.report {
+        std::fs::copy(folder.join("report.csv"), copy)
+            .with_context(|| format!("cannot write {}", copy.display()))?;
+    }
+    built
+}
+
+impl Tool for Nvcc {
+    const VENDOR: Vendor = Vendor::Cuda;
+    const IMAGE: &'static str = "fatbin";
+    const NAME: &'static str = "nvcc";
+
+    fn version(&self) -> &str {
+        &self.compiler.version
+    }
+    fn flags(&self) -> &[String] {
+        &self.flags
+    }
+    fn command(&self) -> Command {
+        Command::new(&self.compiler.nvcc)
+    }
+    fn usage(&self, said: &str) -> Vec<Usage> {
+        parse(said)
+    }
+    fn is_usage(line: &str) -> bool {
+        line.starts_with("ptxas info") || line.contains("bytes stack frame")
+    }
+}
+
+/// Every flag that changes the code.
+fn flags(chips: &[String]) -> Result<Vec<String>> {
+    // nvcc would compress the PTX alone, and images are compressed as a whole.
+    let always = ["-fatbin", "-std=c++17", "-O3", "-Xptxas", "-v", "--compress-mode=none"];
+    let mut flags: Vec<String> = always.map(String::from).to_vec();
+    flags.push("-Wno-deprecated-gpu-targets".to_owned());
+    let code = |chip: &str| {
+        let number = chip.strip_prefix("sm_").filter(|n| n.starts_with(|c: char| c.is_ascii_digit()));
+        match number {
+            Some(number) => Ok(format!("-gencode=arch=compute_{number},code={chip}")),
+            None => bail!("--arch takes a chip such as sm_90a, not {chip:?}"),
+        }
+    };
+    if chips.is_empty() {
+        for chip in CHIPS {
+            flags.push(code(chip)?);
+        }
+        flags.push(format!("-gencode=arch={PORTABLE},code={PORTABLE}"));
+    } else {
+        for chip in chips {
+            flags.push(code(chip)?);
+        }
+    }
+    Ok(flags)
+}
+
+/// Reads what `ptxas -v` prints.
+fn parse(text: &str) -> Vec<Usage> {
+    let mut all: Vec<Usage> = Vec::new();
+    for line in text.lines() {
+        if line.contains("Compiling entry function") {
+            let names: Vec<&str> = line.split('\'').collect();
+            if let [_, symbol, _, chip, ..] = names[..] {
+                all.push(Usage { chip: chip.to_owned(), symbol: symbol.to_owned(), numbers: vec![0; 4] });
+            }
+        }
+        let Some(last) = all.last_mut() else { continue };
+        if let Some(stack) = number_before(line, "bytes stack frame") {
+            last.numbers[1] = stack;
+            last.numbers[2] = number_before(line, "bytes spill stores").unwrap_or_default();
+            last.numbers[3] = number_before(line, "bytes spill loads").unwrap_or_default();
+        }
+        if let Some(registers) = line.contains("Used ").then(|| number_before(line, "registers")).flatten() {
+            last.numbers[0] = registers;
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'dtw_a' for 'sm_90a'
+ptxas info    : Function properties for dtw_a
+    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads
+ptxas info    : Used 40 registers, used 0 barriers, 16 bytes cumulative stack size
+ptxas info    : Compiling entry function 'dtw_b' for 'sm_80'
+ptxas info    : Function properties for dtw_b
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 255 registers, used 0 barriers, 776 bytes cmem[0]
+";
+
+    #[test]
+    fn usage_is_read() {
+        assert_eq!(Usage::to_lines(&parse(SAID)), "sm_90a,dtw_a,40,16,12,8\nsm_80,dtw_b,255,0,0,0\n");
+        assert!(SAID.lines().all(Nvcc::is_usage));
+    }
+
+    #[test]
+    fn chips_become_flags() {
+        let all = flags(&[]).unwrap();
+        assert!(all.contains(&"-gencode=arch=compute_90a,code=sm_90a".to_owned()), "{all:?}");
+        assert!(all.contains(&"-gencode=arch=compute_90,code=compute_90".to_owned()), "{all:?}");
+        let one = flags(&["sm_80".to_owned()]).unwrap();
+        assert_eq!(one.iter().filter(|flag| flag.starts_with("-gencode")).count(), 1);
+        assert!(flags(&["90a".to_owned()]).unwrap_err().to_string().contains("sm_90a"));
+    }
+}
