@@ -11,7 +11,7 @@ use dtw_kernels::tuning::SM90;
 use dtw_native::gpu::{Context, Driver, Event, Failure, Function, Known, Launch, Module, Opened, Stream};
 
 use crate::NAME;
-use crate::library::{Absent, describe, failure, start, too_weak};
+use crate::library::{Absent, capability, describe, failure, start, too_weak};
 
 /// NVIDIA's driver. Contexts are the primary ones of the devices, shared with all that uses CUDA in the process.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ fn told<T>(answer: Result<T, DriverError>) -> Result<T, Failure> {
 impl Driver for Cuda {
     const NAME: &'static str = NAME;
     const DEVICE: &'static str = "CUDA device";
+    const READS_IMAGES_LATER: bool = false;
 
     fn known() -> &'static Known<Self> {
         &KNOWN
@@ -47,6 +48,7 @@ impl Driver for Cuda {
         if let Some(weak) = too_weak(device).map_err(failed)? {
             return Err(weak.into());
         }
+        let (major, minor) = capability(device).map_err(failed)?;
         // SAFETY: `device` came from the driver.
         let (context, multiprocessors) = unsafe {
             if renew {
@@ -61,6 +63,7 @@ impl Driver for Cuda {
         Ok(Opened {
             context: Context::of(context),
             name: result::device::get_name(device).map_err(failed)?,
+            architecture: format!("sm_{major}{minor}"),
             multiprocessors: multiprocessors as u32,
             lanes: 32,
             // The only chip that was measured, whichever this is.
@@ -109,7 +112,7 @@ impl Driver for Cuda {
         of_device.is_ok() && device == ordinal as i32 && !is_foreign
     }
 
-    fn image(unit: &str) -> Result<Image> {
+    fn image(_: &Opened, unit: &str) -> Result<Image> {
         let image = images::cuda_image(unit)
             .ok_or(Absent::Kernels("kernels not built: run `cargo xtask kernels cuda`, then build again"))?;
         image.map_err(|damaged| Error::Backend { backend: NAME, reason: Box::new(damaged) })

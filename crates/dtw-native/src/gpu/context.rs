@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, TryLockError, Weak};
 
 use dtw_core::{Error, Result};
 use dtw_kernels::Kernel;
+use dtw_kernels::image::Image;
 
 use super::driver::{Context, Driver, Failure, FailureKind, Function, Module, Opened};
 use super::lock;
@@ -23,8 +24,8 @@ use crate::{BLOCK_THREADS, Properties};
 pub(super) struct Shared<D: Driver> {
     ordinal: usize,
     opened: Opened,
-    /// Images loaded, by unit.
-    modules: Mutex<HashMap<&'static str, Module>>,
+    /// Images loaded, by unit; also the image itself where the driver has no copy.
+    modules: Mutex<HashMap<&'static str, (Module, Option<Image>)>>,
     /// Kernels found and the blocks a multiprocessor runs of each, by symbol.
     functions: Mutex<HashMap<&'static str, (Function, u32)>>,
     lost: Arc<AtomicBool>,
@@ -218,13 +219,13 @@ impl<D: Driver> Shared<D> {
 
     fn module(&self, unit: &'static str) -> Result<Module> {
         let mut modules = lock(&self.modules);
-        if let Some(module) = modules.get(unit) {
+        if let Some((module, _)) = modules.get(unit) {
             return Ok(*module);
         }
-        let image = D::image(unit)?;
+        let image = D::image(&self.opened, unit)?;
         // SAFETY: the image is whole, as it was built.
         let module = self.check("loading kernels", unsafe { D::load(&image) })?;
-        modules.insert(unit, module);
+        modules.insert(unit, (module, D::READS_IMAGES_LATER.then_some(image)));
         Ok(module)
     }
 }
@@ -233,7 +234,7 @@ impl<D: Driver> Drop for Shared<D> {
     fn drop(&mut self) {
         // What was made in a lost context went with it.
         let Ok(_entered) = self.enter() else { return };
-        for module in lock(&self.modules).values() {
+        for (module, _) in lock(&self.modules).values() {
             // SAFETY: loaded by us, used by no one any more: every machine holds the context.
             unsafe { D::unload(*module) };
         }

@@ -70,6 +70,8 @@ pub struct Opened {
     pub context: Context,
     /// The device's name, as people know it.
     pub name: String,
+    /// What its code is compiled for, as compilers name it: `sm_90`, `gfx942` …
+    pub architecture: String,
     /// Units that run blocks.
     pub multiprocessors: u32,
     /// Lanes of a warp: 32 or 64.
@@ -103,6 +105,8 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     const NAME: &'static str;
     /// What its devices are called in messages: `"CUDA device"` …
     const DEVICE: &'static str;
+    /// Whether the driver makes no copy of an image that it loads. Then the image stays until it is unloaded.
+    const READS_IMAGES_LATER: bool;
 
     /// The devices that this process has opened.
     fn known() -> &'static Known<Self>;
@@ -151,13 +155,14 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// Whether kernels of this context may use memory at `address`, which may be any number.
     fn is_own_memory(ordinal: usize, context: Context, address: u64) -> bool;
 
-    /// The image of a unit of kernels, unpacked: asked for once in each context, by the first call that needs it.
+    /// The image of a unit of kernels for the device that was opened, unpacked: asked for once in each context, by the
+    /// first call that needs it.
     ///
     /// # Errors
     /// That this build has none, or a damaged one, and what to do.
-    fn image(unit: &str) -> Result<Image>;
+    fn image(opened: &Opened, unit: &str) -> Result<Image>;
 
-    /// Loads an image, of which nothing is needed afterwards.
+    /// Loads an image; [`Driver::READS_IMAGES_LATER`] says for how long it stays.
     ///
     /// # Errors
     /// See [`Driver`].

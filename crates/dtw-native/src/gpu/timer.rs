@@ -16,7 +16,12 @@ impl<D: Driver> Timer<D> {
     pub(super) fn new(machine: &Gpu<D>) -> Result<Self> {
         let _entered = machine.context.enter()?;
         let make = || machine.context.check("making an event", D::make_event(true));
-        Ok(Self { machine: machine.clone(), events: [make()?, make()?] })
+        let first = make()?;
+        let second = make().inspect_err(|_| {
+            // SAFETY: ours, and not used yet.
+            unsafe { D::destroy_event(first) };
+        })?;
+        Ok(Self { machine: machine.clone(), events: [first, second] })
     }
 
     /// Starts after what was asked for so far.

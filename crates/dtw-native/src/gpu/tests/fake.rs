@@ -24,6 +24,8 @@ pub(super) const COUNT: usize = 16;
 pub(super) const STUBBORN: usize = 5;
 /// The device for which images are damaged.
 pub(super) const DAMAGED: usize = 6;
+/// What every device's code is compiled for.
+const ARCHITECTURE: &str = "fake_1";
 /// First byte of the parameters of a launch that faults.
 pub(super) const FAULT: u8 = 0xff;
 
@@ -211,6 +213,7 @@ impl Device {
 impl Driver for Fake {
     const NAME: &'static str = "fake";
     const DEVICE: &'static str = "fake device";
+    const READS_IMAGES_LATER: bool = false;
 
     fn known() -> &'static Known<Self> {
         &KNOWN
@@ -236,6 +239,7 @@ impl Driver for Fake {
         Ok(Opened {
             context: Context(context),
             name: "a fake".to_owned(),
+            architecture: ARCHITECTURE.to_owned(),
             multiprocessors: 3,
             lanes: 64,
             tuning: &dtw_kernels::tuning::SM90,
@@ -271,7 +275,8 @@ impl Driver for Fake {
         lock(&CONTEXTS)[&context.0].memory.contains_key(&(address as usize))
     }
 
-    fn image(unit: &str) -> Result<Image> {
+    fn image(opened: &Opened, unit: &str) -> Result<Image> {
+        assert_eq!(opened.architecture, ARCHITECTURE);
         let mut packed = image::pack(unit.as_bytes()).expect("a writer in memory");
         unrecorded(|device| {
             device.unpacked.push(unit.to_owned());
