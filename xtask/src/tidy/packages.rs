@@ -21,6 +21,7 @@ const VENDORS: &[(&str, &str)] = &[
     ("naga", "dtw-wgpu"),
     ("hip-sys", "dtw-hip"),
     ("cubecl-hip", "dtw-hip"),
+    ("libloading", "dtw-hip"),
 ];
 
 /// Crates of threads, SIMD and devices: nothing that dtw-core needs, not even through another crate.

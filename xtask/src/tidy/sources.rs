@@ -11,7 +11,7 @@ const MOST_LINES: usize = 700;
 const LONG_FILES: &[(&str, &str)] = &[];
 
 /// Endings of files that are written by hand.
-const SOURCES: &[&str] = &["rs", "py", "cuh", "cu", "cpp", "h", "wgsl", "sh"];
+const SOURCES: &[&str] = &["rs", "py", "cuh", "cu", "cpp", "c", "h", "wgsl", "sh"];
 
 /// Source files are short enough to hold one idea.
 pub(super) fn sizes(project: &Project) -> Complaints {
@@ -38,7 +38,7 @@ pub(super) fn widths(project: &Project) -> Complaints {
     for file in &project.files {
         let is_prose: fn(&str) -> bool = match file.extension() {
             "md" => |line| !line.trim_start().starts_with('|'),
-            "rs" | "cuh" | "cu" | "cpp" | "h" | "wgsl" => |line| line.starts_with("//"),
+            "rs" | "cuh" | "cu" | "cpp" | "c" | "h" | "wgsl" => |line| line.starts_with("//"),
             "toml" | "sh" | "py" => |line| line.starts_with('#'),
             _ => continue,
         };
@@ -52,8 +52,8 @@ pub(super) fn widths(project: &Project) -> Complaints {
     complaints
 }
 
-/// Endings of C++ sources.
-const CPP: &[&str] = &["cuh", "cu", "cpp", "h"];
+/// Endings of sources in C++ and C.
+const CPP: &[&str] = &["cuh", "cu", "cpp", "c", "h"];
 
 /// The root file of every crate, and every other file of one, starts with what it is.
 pub(super) fn crate_docs(project: &Project) -> Complaints {

@@ -1,0 +1,103 @@
+//! The HIP backend: every measure on AMD GPUs.
+//!
+//! [`dtw_native`] decides what to launch. This crate gives it the calls of AMD's HIP runtime ([`Hip`]), whose library
+//! is loaded when it is first asked for. Nothing of ROCm is needed to build; a missing library is an error value.
+//!
+//! ```no_run
+//! use dtw_core::{Backend, Pairing, Problem, SeriesBatch, Spec};
+//!
+//! let backend = dtw_hip::HipBackend::new()?;
+//! let values = [0.0_f32, 1.0, 2.0, 2.0, 1.0, 0.0];
+//! let batch = SeriesBatch::equal(&values, 2, 3, 1)?;
+//! let problem = Problem::of(Spec::dtw(), Pairing::SelfSymmetric, &batch, &batch)?;
+//! let mut out = [0.0; 4];
+//! Backend::<f32>::plan(&backend, &problem)?.distances(batch, batch, &mut out)?;
+//! # Ok::<(), dtw_core::Error>(())
+//! ```
+//!
+//! Series that are already on the GPU stay there: [`NativePlan::distances_on_device`] takes their addresses, and
+//! [`HipMachine::on_stream`] a stream of the caller's.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `sys` | the functions, numbers and layouts of `hip/hip_runtime_api.h` that are used |
+//! | `library` | the library: whether it is there, and what its errors mean |
+//! | `devices` | what GPUs there are, and their architectures |
+//! | `kernels` | where compiled kernels come from |
+//! | `driver` | the runtime, call by call |
+
+mod devices;
+mod driver;
+mod kernels;
+mod library;
+mod sys;
+
+pub use devices::{DeviceInfo, devices};
+pub use driver::Hip;
+pub use kernels::{Embedded, Kernels};
+
+use dtw_core::backend::Task;
+use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
+pub use dtw_native::{
+    Buffer, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout, Format, Lent,
+    Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
+};
+use dtw_native::{NativeBackend, gpu};
+
+/// The backend's name.
+pub const NAME: &str = "hip";
+
+/// A GPU and a stream of it. Clones share the stream.
+pub type HipMachine = gpu::Gpu<Hip>;
+/// Memory of a GPU.
+pub type HipBuffer = gpu::GpuBuffer<Hip>;
+/// Time between two points of a stream.
+pub type Timer = gpu::Timer<Hip>;
+
+/// Computes on one AMD GPU.
+#[derive(Debug, Clone)]
+pub struct HipBackend(NativeBackend<HipMachine>);
+
+impl HipBackend {
+    /// The first GPU.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Backend`]: no HIP runtime, one that is too old, no GPU, one of an architecture that there are
+    /// no kernels for, or no compiled kernels in this build; the text says which, and what to do.
+    pub fn new() -> Result<Self> {
+        Self::with_device(0)
+    }
+
+    /// The GPU of this number, in the runtime's order.
+    ///
+    /// # Errors
+    /// As [`HipBackend::new`].
+    pub fn with_device(ordinal: usize) -> Result<Self> {
+        Ok(Self(NativeBackend::new(HipMachine::new(ordinal)?)))
+    }
+
+    /// The device, for callers that manage its memory themselves.
+    pub fn machine(&self) -> &HipMachine {
+        self.0.machine()
+    }
+}
+
+impl<T: Number> Backend<T> for HipBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        Backend::<T>::supports(&self.0, problem, task)
+    }
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
+        self.0.plan(problem)
+    }
+    fn weighted_total(
+        &self,
+        problem: &Problem,
+        series: SeriesBatch<'_, T>,
+        weights: &[f64],
+    ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
+        self.0.weighted_total(problem, series, weights)
+    }
+}
