@@ -22,8 +22,9 @@ pub(crate) fn compile(folder: &Path, out: &Path, units: &[Unit<'_>]) -> Result<S
         // The device fuses where the source says fma, and nowhere else.
         .flag("-ffp-contract=off")
         .include(folder.join("native"));
-    build.file(folder.join("native/vendor/fences.cpp"));
-    build.file(folder.join("native/vendor/waits.cpp"));
+    for name in ["fences", "waits", "contract"] {
+        build.file(folder.join(format!("native/vendor/{name}.cpp")));
+    }
     let (mut declarations, mut table) = (String::new(), String::new());
     for unit in units {
         let mut text = unit.prologue();

@@ -131,7 +131,17 @@ const TOTAL: &str = "passes/total.cuh";
 
 /// Headers of one vendor alone, or of the processor: editing them leaves the images of others as they are.
 const OF_ONE: &[(&str, &[&str])] = &[
-    ("host", &["vendor/host.cuh", "vendor/host_block.cuh", "vendor/host_doubles.cuh", "vendor/fibers.h"]),
+    (
+        "host",
+        &[
+            "vendor/host.cuh",
+            "vendor/host_block.cuh",
+            "vendor/host_doubles.cuh",
+            "vendor/host_kernel.h",
+            "vendor/amdgcn.h",
+            "vendor/fibers.h",
+        ],
+    ),
     ("cuda", &["vendor/cuda.cuh", "vendor/cuda_block.cuh", "vendor/cuda_doubles.cuh"]),
     (
         "hip",

@@ -27,6 +27,9 @@ unsafe extern "C" {
     fn dtw_waits_together_host(params: *const u8, blocks: u32, interleaved: u32, seed: u32) -> bool;
 }
 
+#[cfg(test)]
+mod contract;
+
 include!(concat!(env!("OUT_DIR"), "/host.rs"));
 
 /// Why a kernel was not launched, or did not end.

@@ -72,6 +72,8 @@ template <class R, int K>
 struct PointCells {
     using T = typename R::Number;
     static constexpr bool kEarly = false;
+    // Whether differences come in twos: of a row's point and those of two columns.
+    static constexpr bool kTwos = kPackedFloats && std::is_same<typename R::Norm, Difference<float>>::value;
     T cell[K], point[K];
 
     DTW_DEVICE void load(const R& r, const Points<T>& y, uint32_t first) {
@@ -88,12 +90,27 @@ struct PointCells {
     };
     DTW_DEVICE void begin(int32_t, uint32_t) {}
 
+    // How far a row's point is from that of column k; `next` keeps it for column k + 1.
+    DTW_DEVICE T between(const R& r, T x, int k, T& next) const {
+        if constexpr (kTwos) {
+            if (k % 2 == 0 && k + 1 < K) {
+                T both[2];
+                subtract_both(x, point[k], point[k + 1], both);
+                next = both[1];
+                return both[0];
+            }
+            return k % 2 == 1 ? next : x - point[k];
+        } else {
+            return r.norm.one(x, point[k]);
+        }
+    }
+
     // kRows rows; `left` and the cells above it in, those of the edge column in `edge` out.
     template <int kMost, int kRows>
     DTW_DEVICE void take(const R& r, const Row (&x)[kRows], const T (&left)[kRows], T (&diagonal)[kRows], T (&edge)[kRows],
                          const EdgeColumn& at) {
         const Sample<T> none{};
-        T row[kRows];
+        T row[kRows], next[kRows];
         EdgeCell<K, kMost, T> edges[kRows];
         DTW_UNROLL
         for (int q = 0; q < kRows; ++q) {
@@ -107,7 +124,7 @@ struct PointCells {
                 const int k = s - q;
                 if (k >= 0 && k < K) {
                     const T up = cell[k];
-                    const T price = r.price(r.norm.one(x[q].point, point[k]), T(0), none, none, T(1));
+                    const T price = r.price(between(r, x[q].point, k, next[q]), T(0), none, none, T(1));
                     const T here = r.combine(diagonal[q], up, row[q], price);
                     diagonal[q] = up;
                     cell[k] = row[q] = here;

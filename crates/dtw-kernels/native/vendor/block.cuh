@@ -19,10 +19,10 @@
 
 #include "vendor.cuh"
 
-#if defined(DTW_HOST)
-#include "host_block.cuh"
-#elif defined(__HIP__)
+#if defined(DTW_AMD)
 #include "hip_block.cuh"
+#elif defined(DTW_HOST)
+#include "host_block.cuh"
 #else
 #include "cuda_block.cuh"
 #endif

@@ -114,6 +114,9 @@ DTW_DEVICE double mul_exact(double a, double b) { return __dmul_rn(a, b); }
 DTW_DEVICE float add_exact(float a, float b) { return __fadd_rn(a, b); }
 DTW_DEVICE double add_exact(double a, double b) { return __dadd_rn(a, b); }
 
+constexpr bool kPackedFloats = false;
+DTW_DEVICE void subtract_both(float a, float b, float c, float (&both)[2]) { both[0] = a - b, both[1] = a - c; }
+
 DTW_DEVICE int32_t bits_of(float a) { return __float_as_int(a); }
 DTW_DEVICE int64_t bits_of(double a) { return __double_as_longlong(a); }
 DTW_DEVICE float from_bits(int32_t a) { return __int_as_float(a); }

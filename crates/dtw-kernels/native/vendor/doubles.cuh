@@ -11,10 +11,10 @@
 
 #include "vendor.cuh"
 
-#if defined(DTW_HOST)
-#include "host_doubles.cuh"
-#elif defined(__HIP__)
+#if defined(DTW_AMD)
 #include "hip_doubles.cuh"
+#elif defined(DTW_HOST)
+#include "host_doubles.cuh"
 #else
 #include "cuda_doubles.cuh"
 #endif

@@ -3,6 +3,8 @@
 // A group of 32 lanes is a wave on RDNA and half a wave on CDNA and older GPUs. Lanes talk through DPP, which moves
 // registers within a row of 16 lanes (or, on the older ones, within the wave), else through the crossbar of the local
 // memory (bpermute).
+//
+// On the processor (DTW_HOST) amdgcn.h has the instructions, and what asks for more than one of them.
 #pragma once
 
 #include <stdint.h>
@@ -19,12 +21,14 @@
 #define DTW_UNROLL_BY(count) DTW_PRAGMA(unroll count)
 #define DTW_UNROLL2 _Pragma("unroll 2")
 #define DTW_UNROLL4 _Pragma("unroll 4")
+#if !defined(DTW_HOST)
 // How many blocks fit a compute unit is left to the compiler: it has up to 512 registers for a lane.
 #define DTW_KERNEL_OF(symbol, blocks, Params, ...) DTW_KERNEL(symbol, Params, __VA_ARGS__)
 #define DTW_KERNEL(symbol, Params, ...)                                                                    \
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(128, 128))) void symbol(const Params p) { \
         __VA_ARGS__;                                                                                       \
     }
+#endif
 
 #include "hip_math.cuh"
 
@@ -36,15 +40,17 @@ DTW_DEVICE uint32_t thread() { return __builtin_amdgcn_workitem_id_x(); }
 DTW_DEVICE int lane() { return static_cast<int>(thread() & 31u); }
 // Among all lanes of the wave.
 DTW_DEVICE uint32_t lane_in_wave() { return thread() % __AMDGCN_WAVEFRONT_SIZE; }
-DTW_DEVICE uint32_t warp() {
+#if !defined(DTW_HOST)
+DTW_DEVICE uint32_t index_of_warp() {
 #if DTW_GROUPS == 1
     // The same for all lanes: may be kept in a scalar register.
-    const uint32_t in_block = static_cast<uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(thread() >> 5)));
+    return static_cast<uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(thread() >> 5)));
 #else
-    const uint32_t in_block = thread() >> 5;
+    return thread() >> 5;
 #endif
-    return __builtin_amdgcn_workgroup_id_x() * (kThreads / 32) + in_block;
 }
+#endif
+DTW_DEVICE uint32_t warp() { return __builtin_amdgcn_workgroup_id_x() * (kThreads / 32) + index_of_warp(); }
 DTW_DEVICE uint32_t warps() { return __builtin_amdgcn_grid_size_x() / 32; }
 
 // Anything of 4 or 8 bytes, word by word.
@@ -202,12 +208,14 @@ DTW_DEVICE uint64_t take(uint64_t* p) {
 DTW_DEVICE void set_bits(uint32_t* p, uint32_t v) {
     __scoped_atomic_fetch_or(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
+#if !defined(DTW_HOST)
 DTW_DEVICE uint64_t take_as_wave(uint64_t* p) {
     const uint64_t taken = lane_in_wave() == 0 ? take(p) : 0;
     return moved(taken, [](int word) { return __builtin_amdgcn_readfirstlane(word); });
 }
 DTW_DEVICE void begin_wait() {}
 DTW_DEVICE void end_wait() {}
+#endif
 DTW_DEVICE void pause() { __builtin_amdgcn_s_sleep(1); }
 template <class V>
 DTW_DEVICE V load_fresh(const V* p) {

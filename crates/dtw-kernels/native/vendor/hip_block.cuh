@@ -19,7 +19,15 @@ constexpr uint32_t kLocalBytes = 65536;
 // Three tiles of doubles and what goes with them; so many blocks at once have a piece.
 constexpr uint32_t kPieceBytes = 102400, kPieces = 256;
 
+#if !defined(DTW_HOST)
 extern DTW_SHARED uint64_t dtw_shared[];
+DTW_DEVICE void* local_memory() { return dtw_shared; }
+DTW_DEVICE uint32_t& local_word() {
+    static DTW_SHARED uint32_t word;
+    return word;
+}
+#endif
+
 static DTW_MEMORY uint64_t dtw_pieces[kPieces * (kPieceBytes / 8)];
 static DTW_MEMORY uint32_t dtw_taken[kPieces];
 
@@ -30,10 +38,6 @@ struct Lease {
     static_assert(kBytes <= kPieceBytes, "a piece is as large as what any kernel shares");
     static constexpr bool kNeeded = kBytes > kLocalBytes;
 
-    DTW_DEVICE static uint32_t& piece() {
-        static DTW_SHARED uint32_t own;
-        return own;
-    }
     DTW_DEVICE Lease() {
         if constexpr (kNeeded) {
             if (thread() == 0) {
@@ -42,7 +46,7 @@ struct Lease {
                     at = (at + 1) % kPieces;
                     pause();
                 }
-                piece() = at;
+                local_word() = at;
             }
             sync_block();
         }
@@ -51,7 +55,7 @@ struct Lease {
         if constexpr (kNeeded) {
             sync_block();
             if (thread() == 0) {
-                store_release(dtw_taken + piece(), 0);
+                store_release(dtw_taken + local_word(), 0);
             }
         }
     }
@@ -60,9 +64,9 @@ struct Lease {
 template <uint32_t kBytes>
 DTW_DEVICE void* shared_memory() {
     if constexpr (Lease<kBytes>::kNeeded) {
-        return dtw_pieces + Lease<kBytes>::piece() * (kPieceBytes / 8);
+        return dtw_pieces + local_word() * (kPieceBytes / 8);
     } else {
-        return dtw_shared;
+        return local_memory();
     }
 }
 template <class T>

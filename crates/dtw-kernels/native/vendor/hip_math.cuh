@@ -23,6 +23,18 @@ DTW_DEVICE double round_(double a) { return __builtin_rint(a); }
 // 2^a, to a unit in the last place or two; results below the normal numbers are zero.
 DTW_DEVICE float exp2_(float a) { return __builtin_amdgcn_exp2f(a); }
 
+// CDNA 2 and 3: two floats in two registers, in the time of one.
+#if defined(__gfx90a__) || defined(__gfx942__) || defined(DTW_HOST)
+constexpr bool kPackedFloats = true;
+#else
+constexpr bool kPackedFloats = false;
+#endif
+DTW_DEVICE void subtract_both(float a, float b, float c, float (&both)[2]) {
+    typedef float Two __attribute__((vector_size(8)));
+    const Two all = Two{a, a} - Two{b, c};
+    both[0] = all[0], both[1] = all[1];
+}
+
 // Never fused with what follows.
 DTW_DEVICE float mul_exact(float a, float b) {
 #pragma clang fp contract(off)

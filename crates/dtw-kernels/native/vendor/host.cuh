@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include "fibers.h"
+#include "host_kernel.h"
 
 #define DTW_GROUPS (DTW_LANES / 32)
 #define DTW_DEVICE inline
@@ -15,15 +15,6 @@
 #define DTW_UNROLL_BY(count)
 #define DTW_UNROLL2
 #define DTW_UNROLL4
-#define DTW_KERNEL_OF(symbol, blocks, Params, ...) DTW_KERNEL(symbol, Params, __VA_ARGS__)
-#define DTW_KERNEL(symbol, Params, ...)                                                                      \
-    static void symbol##_lane(const void* params) {                                                          \
-        const Params& p = *static_cast<const Params*>(params);                                               \
-        __VA_ARGS__;                                                                                         \
-    }                                                                                                        \
-    extern "C" bool symbol##_host(const void* params, uint32_t blocks, uint32_t interleaved, uint32_t seed) { \
-        return dtw::fibers::launch(#symbol, symbol##_lane, params, blocks, interleaved, seed);               \
-    }
 
 namespace dtw {
 
@@ -110,6 +101,9 @@ inline float mul_exact(float a, float b) { return a * b; }
 inline double mul_exact(double a, double b) { return a * b; }
 inline float add_exact(float a, float b) { return a + b; }
 inline double add_exact(double a, double b) { return a + b; }
+
+constexpr bool kPackedFloats = false;
+inline void subtract_both(float a, float b, float c, float (&both)[2]) { both[0] = a - b, both[1] = a - c; }
 
 inline int32_t bits_of(float a) {
     int32_t b;

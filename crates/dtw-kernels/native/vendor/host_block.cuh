@@ -21,8 +21,7 @@ template <class T>
 T least_of(T a, T b) { return a < b ? a : b; }
 template <class T>
 T reciprocal(T v) { return T(1) / v; }
-// A wave of 64 lanes is a GPU without them.
-constexpr bool kMatrixUnits = DTW_LANES == 32;
+constexpr bool kMatrixUnits = true;
 inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
     auto& all = fibers::scheduler().group->operands;
     double* own = all[lane()];

@@ -3,8 +3,7 @@
 
 namespace dtw {
 
-// A wave of 64 lanes is a GPU without them.
-constexpr bool kDoubleUnits = DTW_LANES == 32;
+constexpr bool kDoubleUnits = true;
 inline void multiply_add(double (&c)[4], const double (&a)[4][2], const double (&b)[4]) {
     auto& all = fibers::scheduler().group->operands;
     double* own = all[lane()];

@@ -32,12 +32,20 @@
 //   fma_, abs_, sqrt_, pow_, exp2_, log_, round_, mul_exact, add_exact   on float and double
 //   log1p_                                         on double
 //   fmin_, fmax_                                   on float; of a NaN and a number the latter
+//   kPackedFloats                                  whether it takes one instruction to
+//   subtract_both(a, b, c, both)                   both[0] = a - b, both[1] = a - c, of float
 //   bits_of / from_bits                            float <-> int32_t, double <-> int64_t
 #pragma once
 
-#if defined(DTW_HOST)
+#if defined(DTW_HOST) && DTW_LANES == 64
+// A wave of 64 lanes on the processor is AMD's: the header for it, on emulated instructions.
+#define DTW_AMD
+#include "amdgcn.h"
+#include "hip.cuh"
+#elif defined(DTW_HOST)
 #include "host.cuh"
 #elif defined(__HIP__)
+#define DTW_AMD
 #include "hip.cuh"
 #else
 #include "cuda.cuh"
