@@ -47,6 +47,10 @@ const FLAGS: &[&str] = &[
     "-Wno-cuda-compat",
     // Loops that are to be unrolled in part, and need not be.
     "-Wno-pass-failed",
+    // Those that are to be unrolled as a whole have up to 64 x 8 cells: otherwise the arrays that they go through would
+    // lie in scratch memory, 388 to 516 bytes a lane in searches of 48 to 64 columns.
+    "-mllvm",
+    "-pragma-unroll-threshold=200000",
     "-Rpass-analysis=kernel-resource-usage",
 ];
 
