@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use dtw_core::{Error, Result};
+use dtw_kernels::catalog::HIP_LOCAL_BYTES;
 use dtw_kernels::image::Image;
 use dtw_kernels::tuning;
 use dtw_native::gpu::{
@@ -45,6 +46,11 @@ fn made(make: impl FnOnce(*mut Handle) -> Code) -> Result<Handle, Failure> {
 /// An address on the device as the runtime wants it.
 fn on_device(address: u64) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// What is asked for a block of a kernel that is said to share so many bytes.
+fn local(shared_bytes: u32) -> u32 {
+    if shared_bytes > HIP_LOCAL_BYTES { 0 } else { shared_bytes }
 }
 
 fn device_of(context: Context) -> c_int {
@@ -189,7 +195,7 @@ impl<K: Kernels> Driver for Hip<K> {
                 &raw mut blocks,
                 function.get(),
                 threads as c_int,
-                shared_bytes as usize,
+                local(shared_bytes) as usize,
             )
         };
         told(answer).map(|()| blocks.max(0) as u32)
@@ -214,7 +220,7 @@ impl<K: Kernels> Driver for Hip<K> {
                 threads,
                 1,
                 1,
-                shared_bytes,
+                local(shared_bytes),
                 stream.get(),
                 arguments.as_mut_ptr(),
                 nothing,
