@@ -24,13 +24,21 @@
 namespace dtw {
 
 // Bits that are nobody's.
-constexpr int kOdd = 0x5ad1dead;
+template <class Word>
+constexpr Word kOdd = static_cast<Word>(0x5ad1dead5ad1dead);
+// Both words of a double at once, as far as the emulated instructions go: half the exchanges.
+#if defined(DTW_SPLIT_LONGS)
+constexpr bool kMovesLongs = false;
+#else
+constexpr bool kMovesLongs = true;
+#endif
 using fibers::Want;
 
 inline uint32_t group_lane() { return fibers::scheduler().lane_index; }
 inline uint32_t group_in_block() { return fibers::scheduler().group->index % fibers::kGroupsOfBlock; }
-inline int from_lane(int word, uint32_t lane) {
-    return static_cast<int>(fibers::talk(Want::kBroadcast, static_cast<uint32_t>(word), static_cast<int>(lane)));
+template <class Word>
+Word from_lane(Word word, uint32_t lane) {
+    return static_cast<Word>(fibers::talk(Want::kBroadcast, static_cast<uint64_t>(word), static_cast<int>(lane)));
 }
 
 inline uint32_t __builtin_amdgcn_workitem_id_x() { return group_in_block() * 32 + group_lane(); }
@@ -40,33 +48,36 @@ inline uint32_t __builtin_amdgcn_workgroup_id_x() {
 inline uint32_t __builtin_amdgcn_grid_size_x() { return fibers::scheduler().groups_in_all * 32; }
 
 // DPP: one lane down or up, in a row of 16 lanes (0x111, 0x101) or in the wave (0x138, 0x130: GPUs with waves of 64).
-inline int __builtin_amdgcn_update_dpp(int old, int word, int control, int rows, int banks, bool bound) {
+template <class Word>
+Word __builtin_amdgcn_update_dpp(Word old, Word word, int control, int rows, int banks, bool bound) {
     const uint32_t own = group_lane(), in_row = own % 16;
     const bool down = control == 0x111 || control == 0x138, in_wave = control == 0x138 || control == 0x130;
     const bool known = (down || control == 0x101 || control == 0x130) && (!in_wave || DTW_LANES == 64);
-    const int other = from_lane(word, down ? own - 1 : own + 1);
+    const Word other = from_lane(word, down ? own - 1 : own + 1);
     if (!known || rows != 0xf || banks != 0xf || bound) {
-        return kOdd;
+        return kOdd<Word>;
     }
     if (!in_wave) {
         return in_row == (down ? 0u : 15u) ? old : other;
     }
     const uint32_t group = group_in_block() % fibers::kGroupsOfWave;
     const bool leaves_group = own == (down ? 0u : 31u), leaves_wave = group == (down ? 0u : fibers::kGroupsOfWave - 1);
-    return !leaves_group ? other : leaves_wave ? old : kOdd;
+    return !leaves_group ? other : leaves_wave ? old : kOdd<Word>;
 }
 // A lane of the other row of 16, which four bits for each lane of a row say. Waves of 32 lanes alone.
-inline int __builtin_amdgcn_permlanex16(int, int word, uint32_t low, uint32_t high, bool, bool) {
+template <class Word>
+Word __builtin_amdgcn_permlanex16(Word, Word word, uint32_t low, uint32_t high, bool, bool) {
     const uint32_t own = group_lane(), in_row = own % 16;
     const uint32_t chosen = ((in_row < 8 ? low : high) >> (in_row % 8 * 4)) & 15u;
-    const int other = from_lane(word, ((own / 16) ^ 1u) * 16 + chosen);
-    return DTW_LANES == 32 ? other : kOdd;
+    const Word other = from_lane(word, ((own / 16) ^ 1u) * 16 + chosen);
+    return DTW_LANES == 32 ? other : kOdd<Word>;
 }
 // Bytes of an address say which lane of the wave.
-inline int __builtin_amdgcn_ds_bpermute(int address, int word) {
+template <class Word>
+Word __builtin_amdgcn_ds_bpermute(int address, Word word) {
     const uint32_t lane = static_cast<uint32_t>(address) / 4 % DTW_LANES;
-    const int other = from_lane(word, lane);
-    return lane / 32 == group_in_block() % fibers::kGroupsOfWave ? other : kOdd;
+    const Word other = from_lane(word, lane);
+    return lane / 32 == group_in_block() % fibers::kGroupsOfWave ? other : kOdd<Word>;
 }
 // Of a group of lanes; those of the other group of a wave count as true.
 inline bool any_of_group(bool condition) { return fibers::talk(Want::kAny, condition ? 1 : 0, 0) != 0; }

@@ -3,6 +3,8 @@
 #define DTW_AMD
 // Under a name of its own: the other kernels may be those of another header.
 #define dtw dtw_amd
+// Word by word, as registers move.
+#define DTW_SPLIT_LONGS
 
 #include "amdgcn.h"
 #include "hip.cuh"

@@ -53,26 +53,28 @@ DTW_DEVICE uint32_t index_of_warp() {
 DTW_DEVICE uint32_t warp() { return __builtin_amdgcn_workgroup_id_x() * (kThreads / 32) + index_of_warp(); }
 DTW_DEVICE uint32_t warps() { return __builtin_amdgcn_grid_size_x() / 32; }
 
+#if !defined(DTW_HOST)
+// A register moves 4 bytes.
+constexpr bool kMovesLongs = false;
+#endif
 // Anything of 4 or 8 bytes, word by word.
 template <class V, class Move>
 DTW_DEVICE V moved(V v, Move move) {
     static_assert(sizeof(V) <= 8, "lanes exchange words");
-    if constexpr (sizeof(V) <= 4) {
-        int word = 0;
-        __builtin_memcpy(&word, &v, sizeof(V));
+    constexpr bool kLong = sizeof(V) > sizeof(int) && kMovesLongs;
+    using Word = typename std::conditional<kLong, int64_t, int>::type;
+    Word words[(sizeof(V) + sizeof(Word) - 1) / sizeof(Word)] = {};
+    __builtin_memcpy(words, &v, sizeof(V));
+    DTW_UNROLL
+    for (Word& word : words) {
         word = move(word);
-        __builtin_memcpy(&v, &word, sizeof(V));
-    } else {
-        int words[2];
-        __builtin_memcpy(words, &v, sizeof(V));
-        words[0] = move(words[0]);
-        words[1] = move(words[1]);
-        __builtin_memcpy(&v, words, sizeof(V));
     }
+    __builtin_memcpy(&v, words, sizeof(V));
     return v;
 }
 // The word of another lane of the group.
-DTW_DEVICE int word_of(int word, int from) {
+template <class Word>
+DTW_DEVICE Word word_of(Word word, int from) {
     const uint32_t in_wave = (lane_in_wave() & ~31u) + static_cast<uint32_t>(from & 31);
     return __builtin_amdgcn_ds_bpermute(static_cast<int>(in_wave * 4), word);
 }
@@ -81,39 +83,26 @@ DTW_DEVICE int word_of(int word, int from) {
 #define DTW_DPP(word, control) __builtin_amdgcn_update_dpp((word), (word), (control), 0xf, 0xf, false)
 constexpr int kRowUp = 0x111, kRowDown = 0x101, kWaveUp = 0x138, kWaveDown = 0x130;
 
-template <int G>
-DTW_DEVICE int word_below(int word) {
+// The word of the next lane below (kUp: words go up), or above, in each group of G; the last in this direction keeps
+// its own.
+template <int G, bool kUp, class Word>
+DTW_DEVICE Word word_beside(Word word) {
     static_assert(G == 1 || G == 2 || G == 4 || G == 8 || G == 16 || G == 32, "a group is a power of two");
+    constexpr int kLast = kUp ? 0 : G - 1, kRow = kUp ? kRowUp : kRowDown;
     if constexpr (G == 16) {
-        return DTW_DPP(word, kRowUp);
+        return DTW_DPP(word, kRow);
     } else if constexpr (G < 16) {
-        const int below = DTW_DPP(word, kRowUp);
-        return lane() % G == 0 ? word : below;
+        const Word beside = DTW_DPP(word, kRow);
+        return lane() % G == kLast ? word : beside;
     } else {
 #if DTW_GROUPS == 1
-        // Lane 16 takes what the other row's last lane has, lane 0 its own.
-        const int other = __builtin_amdgcn_permlanex16(word, word, ~0u, ~0u, true, false);
-        return __builtin_amdgcn_update_dpp(lane() == 0 ? word : other, word, kRowUp, 0xf, 0xf, false);
+        // The first lane of a row takes what the other row's last lane has, that of the group its own.
+        constexpr uint32_t kFrom = kUp ? ~0u : 0u;
+        const Word other = __builtin_amdgcn_permlanex16(word, word, kFrom, kFrom, true, false);
+        return __builtin_amdgcn_update_dpp(lane() == kLast ? word : other, word, kRow, 0xf, 0xf, false);
 #else
-        const int below = DTW_DPP(word, kWaveUp);
-        return lane() == 0 ? word : below;
-#endif
-    }
-}
-template <int G>
-DTW_DEVICE int word_above(int word) {
-    if constexpr (G == 16) {
-        return DTW_DPP(word, kRowDown);
-    } else if constexpr (G < 16) {
-        const int above = DTW_DPP(word, kRowDown);
-        return lane() % G == G - 1 ? word : above;
-    } else {
-#if DTW_GROUPS == 1
-        const int other = __builtin_amdgcn_permlanex16(word, word, 0u, 0u, true, false);
-        return __builtin_amdgcn_update_dpp(lane() == 31 ? word : other, word, kRowDown, 0xf, 0xf, false);
-#else
-        const int above = DTW_DPP(word, kWaveDown);
-        return lane() == 31 ? word : above;
+        const Word beside = DTW_DPP(word, kUp ? kWaveUp : kWaveDown);
+        return lane() == kLast ? word : beside;
 #endif
     }
 }
@@ -121,19 +110,19 @@ DTW_DEVICE int word_above(int word) {
 
 template <int G, class V>
 DTW_DEVICE V shift_up(V v) {
-    return moved(v, [](int word) { return word_below<G>(word); });
+    return moved(v, [](auto word) { return word_beside<G, true>(word); });
 }
 template <int G, class V>
 DTW_DEVICE V shift_down(V v) {
-    return moved(v, [](int word) { return word_above<G>(word); });
+    return moved(v, [](auto word) { return word_beside<G, false>(word); });
 }
 template <class V>
 DTW_DEVICE V broadcast(V v, int l) {
-    return moved(v, [l](int word) { return word_of(word, l); });
+    return moved(v, [l](auto word) { return word_of(word, l); });
 }
 template <class V>
 DTW_DEVICE V exchange(V v, int mask) {
-    return moved(v, [mask](int word) { return word_of(word, lane() ^ mask); });
+    return moved(v, [mask](auto word) { return word_of(word, lane() ^ mask); });
 }
 DTW_DEVICE bool any(bool condition) {
 #if DTW_GROUPS == 1
