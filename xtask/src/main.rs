@@ -128,7 +128,7 @@ fn main() -> ExitCode {
                 "-p",
                 "dtw-conformance",
                 "--features",
-                "cli,cpu,cuda",
+                "cli,cpu,cuda,hip",
                 "--bin",
                 "conformance",
                 "--",

@@ -42,5 +42,5 @@ pub fn expected_unsupported(
 /// forms, beyond those of a float: 0 unless it trades their last bits for speed.
 pub fn weight_error(backend: &str) -> f64 {
     // A float's last three bits are replaced by a fraction (native/sweeps/soft.cuh): half a unit of 2⁻²⁰ either way.
-    if ["cuda", "host"].contains(&backend) { 0.5 / f64::from(1 << 20) } else { 0.0 }
+    if ["cuda", "hip", "host"].contains(&backend) { 0.5 / f64::from(1 << 20) } else { 0.0 }
 }

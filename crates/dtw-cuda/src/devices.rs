@@ -1,19 +1,9 @@
 //! What GPUs there are.
 
 use cudarc::driver::result;
+use dtw_native::gpu::DeviceInfo;
 
 use crate::library::{Absent, capability, describe, start, too_weak};
-
-/// A GPU, or why there is none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Its number in the driver's order.
-    pub ordinal: usize,
-    /// Name, compute capability, memory.
-    pub description: String,
-    /// Why it cannot be used, and what to do about it; `None` for a usable GPU.
-    pub unavailable: Option<String>,
-}
 
 /// Every GPU the driver knows; one line with the reason when there is none.
 pub fn devices() -> Vec<DeviceInfo> {

@@ -24,11 +24,12 @@ mod devices;
 mod driver;
 mod library;
 
-pub use devices::{DeviceInfo, devices};
+pub use devices::devices;
 pub use driver::Cuda;
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
+pub use dtw_native::gpu::DeviceInfo;
 pub use dtw_native::{
     Buffer, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout, Format, Lent,
     Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,

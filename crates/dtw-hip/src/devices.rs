@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use dtw_native::gpu::Failure;
+use dtw_native::gpu::{DeviceInfo, Failure};
 
 use crate::kernels::{Embedded, Kernels};
 use crate::library::{Absent, start, told};
@@ -10,17 +10,6 @@ use crate::sys::{
     ARCHITECTURE_BYTES, ARCHITECTURE_R0000, ARCHITECTURE_R0600, Calls, MULTIPROCESSOR_COUNT,
     PROPERTIES_BYTES, WARP_SIZE,
 };
-
-/// A GPU, or why there is none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Its number in the runtime's order.
-    pub ordinal: usize,
-    /// Name, architecture, memory.
-    pub description: String,
-    /// Why it cannot be used, and what to do about it; `None` for a usable GPU.
-    pub unavailable: Option<String>,
-}
 
 /// Every GPU the runtime knows; one line with the reason when there is none.
 pub fn devices() -> Vec<DeviceInfo> {

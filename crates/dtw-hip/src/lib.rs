@@ -32,12 +32,13 @@ mod kernels;
 mod library;
 mod sys;
 
-pub use devices::{DeviceInfo, devices};
+pub use devices::devices;
 pub use driver::Hip;
 pub use kernels::{Embedded, Kernels};
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
+pub use dtw_native::gpu::DeviceInfo;
 pub use dtw_native::{
     Buffer, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout, Format, Lent,
     Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,

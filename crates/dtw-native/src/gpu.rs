@@ -20,7 +20,9 @@ mod tests;
 mod timer;
 
 pub use context::Known;
-pub use driver::{Context, Driver, Event, Failure, FailureKind, Function, Launch, Module, Opened, Stream};
+pub use driver::{
+    Context, DeviceInfo, Driver, Event, Failure, FailureKind, Function, Launch, Module, Opened, Stream,
+};
 pub use machine::{Gpu, GpuBuffer};
 pub use timer::Timer;
 

@@ -111,6 +111,7 @@ fn parameters() {
     refuses(&["--dtype", "f16"], &["f16", "f32 or f64"]);
     refuses(&["--backend", "abacus"], &["abacus", "cpu"]);
     refuses(&["--backend", "cuda"], &["cuda"]);
+    refuses(&["--backend", "hip"], &["hip"]);
     refuses(&["--threads", "0"], &["threads", "'0'"]);
     refuses(&["--memory-limit", "lots"], &["'lots' is no memory size"]);
     refuses(&["--memory-limit", "8B"], &["memory"]);

@@ -20,7 +20,7 @@ pub(crate) struct Engine {
 
 #[pymethods]
 impl Engine {
-    /// On `"cpu"` with this many threads (0: one per core), `"cuda"` or `"cuda:1"`, with this many bytes of scratch.
+    /// On `"cpu"` with this many threads (0: one per core), `"cuda"`, `"hip"` or `"cuda:1"`, with this many bytes of scratch.
     #[new]
     fn new(device: &str, threads: usize, memory_limit: u64) -> PyResult<Self> {
         let device = open(device, threads)?;
@@ -67,16 +67,20 @@ fn open(name: &str, threads: usize) -> PyResult<Device> {
         )));
     }
     let opened = match (backend, ordinal) {
-        ("cuda", Some(ordinal)) => {
+        ("cuda" | "hip", Some(ordinal)) => {
             let ordinal = ordinal.parse().map_err(|_| {
-                PyValueError::new_err(format!("expected a device like \"cuda:0\", got {name:?}"))
+                PyValueError::new_err(format!("expected a device like \"{backend}:0\", got {name:?}"))
             })?;
-            Device::cuda_with_device(ordinal)
+            if backend == "cuda" {
+                Device::cuda_with_device(ordinal)
+            } else {
+                Device::hip_with_device(ordinal)
+            }
         }
         ("cpu" | "cuda" | "hip" | "wgpu", None) => Device::named(backend, threads),
         _ => {
             return Err(PyValueError::new_err(format!(
-                "unknown device {name:?}: expected \"cpu\", \"cuda\" or \"cuda:1\""
+                "unknown device {name:?}: expected \"cpu\", \"cuda\", \"cuda:1\", \"hip\" or \"hip:1\""
             )));
         }
     };

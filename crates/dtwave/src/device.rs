@@ -4,6 +4,11 @@ use dtw_core::{Backend, Error, Result};
 
 use crate::Float;
 
+#[cfg(feature = "cuda")]
+use dtw_cuda::DeviceInfo as GpuInfo;
+#[cfg(all(feature = "hip", not(feature = "cuda")))]
+use dtw_hip::DeviceInfo as GpuInfo;
+
 /// A device that computes distances. Cheap to clone; clones share threads and contexts.
 #[derive(Debug, Clone)]
 pub struct Device(Kind);
@@ -14,7 +19,9 @@ enum Kind {
     Cpu(dtw_cpu::CpuBackend),
     #[cfg(feature = "cuda")]
     Cuda(dtw_cuda::CudaBackend),
-    #[cfg(not(any(feature = "cpu", feature = "cuda")))]
+    #[cfg(feature = "hip")]
+    Hip(dtw_hip::HipBackend),
+    #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip")))]
     #[expect(dead_code, reason = "a build without backends makes no device")]
     None(std::convert::Infallible),
 }
@@ -47,26 +54,35 @@ pub fn devices() -> Vec<DeviceInfo> {
         unavailable: Some("build with the cargo feature `cpu`".to_owned()),
     });
     #[cfg(feature = "cuda")]
-    for device in dtw_cuda::devices() {
-        let dtw_cuda::DeviceInfo { ordinal, description, unavailable } = device;
-        let description =
-            if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
-        list.push(DeviceInfo { backend: "cuda", description, unavailable });
-    }
+    list.extend(dtw_cuda::devices().into_iter().map(|gpu| of_gpu("cuda", gpu)));
     #[cfg(not(feature = "cuda"))]
     list.push(DeviceInfo {
         backend: "cuda",
         description: "NVIDIA GPUs".to_owned(),
         unavailable: Some("not in this build: build with the cargo feature `cuda`".to_owned()),
     });
-    for (backend, what) in [("hip", "AMD GPUs"), ("wgpu", "GPUs through WebGPU")] {
-        list.push(DeviceInfo {
-            backend,
-            description: what.to_owned(),
-            unavailable: Some("this version of dtwave has no such backend yet".to_owned()),
-        });
-    }
+    #[cfg(feature = "hip")]
+    list.extend(dtw_hip::devices().into_iter().map(|gpu| of_gpu("hip", gpu)));
+    #[cfg(not(feature = "hip"))]
+    list.push(DeviceInfo {
+        backend: "hip",
+        description: "AMD GPUs".to_owned(),
+        unavailable: Some("not in this build: build with the cargo feature `hip`".to_owned()),
+    });
+    list.push(DeviceInfo {
+        backend: "wgpu",
+        description: "GPUs through WebGPU".to_owned(),
+        unavailable: Some("this version of dtwave has no such backend yet".to_owned()),
+    });
     list
+}
+
+/// A GPU with its number if it can be used.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+fn of_gpu(backend: &'static str, gpu: GpuInfo) -> DeviceInfo {
+    let GpuInfo { ordinal, description, unavailable } = gpu;
+    let description = if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
+    DeviceInfo { backend, description, unavailable }
 }
 
 /// What a processor is: its cores and its instruction sets, the widest first.
@@ -145,21 +161,51 @@ impl Device {
         }
     }
 
-    /// The device of a backend by name: `cpu`, `cuda` (the first GPU), or `auto`, which is the CPU. `threads` is for
-    /// the CPU; 0 is one per core.
+    /// The first AMD GPU, in the order of AMD's runtime; the variable `HIP_VISIBLE_DEVICES` says which ones it shows.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] with the reason when there is no such device, as of `hip` and `wgpu`, which no version
-    /// has yet; [`Error::Invalid`] for another name.
+    /// [`Error::Backend`] when there is no HIP runtime, no GPU, none of its architecture's kernels, or none at all;
+    /// [`Error::Unsupported`] when the build lacks the `hip` feature. The text says which, and what to do.
+    pub fn hip() -> Result<Self> {
+        Self::hip_with_device(0)
+    }
+
+    /// The AMD GPU of this number, in the order of AMD's runtime.
+    ///
+    /// # Errors
+    /// As [`Device::hip`].
+    pub fn hip_with_device(ordinal: usize) -> Result<Self> {
+        #[cfg(feature = "hip")]
+        return Ok(Self(Kind::Hip(dtw_hip::HipBackend::with_device(ordinal)?)));
+        #[cfg(not(feature = "hip"))]
+        {
+            let _ = ordinal;
+            Err(Error::Unsupported {
+                backend: "hip",
+                what: "this build has no HIP backend: enable the cargo feature `hip`, or use --backend cpu"
+                    .to_owned(),
+            })
+        }
+    }
+
+    /// The device of a backend by name: `cpu`, `cuda` or `hip` (the first GPU), or `auto`, which is the CPU. `threads`
+    /// is for the CPU; 0 is one per core.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device, as of `wgpu`, which no
+    /// version has yet; [`Error::Invalid`] for another name.
     pub fn named(name: &str, threads: usize) -> Result<Self> {
         match name {
             "auto" | "cpu" => Self::cpu_with_threads(threads),
             "cuda" => Self::cuda(),
+            "hip" => Self::hip(),
             _ => match devices().into_iter().find(|d| d.backend == name) {
                 Some(DeviceInfo { backend, unavailable: Some(reason), .. }) => {
                     Err(Error::Unsupported { backend, what: format!("{reason}; use --backend cpu") })
                 }
-                _ => Err(Error::invalid(format!("unknown backend {name:?}: expected auto, cpu or cuda"))),
+                _ => {
+                    Err(Error::invalid(format!("unknown backend {name:?}: expected auto, cpu, cuda or hip")))
+                }
             },
         }
     }
@@ -176,7 +222,9 @@ impl Device {
             Kind::Cpu(cpu) => cpu,
             #[cfg(feature = "cuda")]
             Kind::Cuda(cuda) => cuda,
-            #[cfg(not(any(feature = "cpu", feature = "cuda")))]
+            #[cfg(feature = "hip")]
+            Kind::Hip(hip) => hip,
+            #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip")))]
             Kind::None(never) => match *never {},
         }
     }

@@ -9,6 +9,8 @@ mod asked {
     pub(super) use dtw_cpu::Element as Cpu;
     #[cfg(feature = "cuda")]
     pub(super) use dtw_cuda::Number as Cuda;
+    #[cfg(feature = "hip")]
+    pub(super) use dtw_hip::Number as Hip;
 
     /// Nothing: the backend is not in this build.
     #[cfg(not(feature = "cpu"))]
@@ -20,10 +22,15 @@ mod asked {
     pub trait Cuda {}
     #[cfg(not(feature = "cuda"))]
     impl<T> Cuda for T {}
+    /// Nothing: the backend is not in this build.
+    #[cfg(not(feature = "hip"))]
+    pub trait Hip {}
+    #[cfg(not(feature = "hip"))]
+    impl<T> Hip for T {}
 }
 
 /// A number type that series can hold and every backend of this build computes with: `f32` or `f64`.
-pub trait Float: Scalar + asked::Cpu + asked::Cuda {}
+pub trait Float: Scalar + asked::Cpu + asked::Cuda + asked::Hip {}
 impl Float for f32 {}
 impl Float for f64 {}
 

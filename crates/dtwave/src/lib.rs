@@ -41,6 +41,9 @@ pub use dtw_cpu as cpu;
 /// Distances of series that are in a GPU's memory, on streams and scratch memory of the caller's.
 #[cfg(feature = "cuda")]
 pub use dtw_cuda as cuda;
+/// The same for AMD GPUs.
+#[cfg(feature = "hip")]
+pub use dtw_hip as hip;
 pub use dtw_learn as learn;
 pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};
 pub use session::{GradientResult, Session};

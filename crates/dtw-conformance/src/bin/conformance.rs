@@ -21,7 +21,7 @@ use dtw_core::{Backend, Dtype};
 #[derive(Parser)]
 #[command(version, about)]
 struct Options {
-    /// The backend: cpu or cuda, as far as built in.
+    /// The backend: cpu, cuda or hip, as far as built in.
     #[arg(long, default_value = "cpu")]
     backend: String,
     /// Also run the cases of this file (JSON, golden format). May be given more than once.
@@ -86,6 +86,8 @@ const BACKENDS: &[&str] = &[
     "cpu",
     #[cfg(feature = "cuda")]
     "cuda",
+    #[cfg(feature = "hip")]
+    "hip",
 ];
 
 /// Makes the function that finds a backend for a number type.
@@ -97,6 +99,8 @@ macro_rules! backend {
                 "cpu" => Ok(Box::new(dtw_cpu::CpuBackend::new())),
                 #[cfg(feature = "cuda")]
                 "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?)),
+                #[cfg(feature = "hip")]
+                "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?)),
                 other => {
                     bail!("unknown backend {other:?}: this command was built with {}", BACKENDS.join(" and "))
                 }

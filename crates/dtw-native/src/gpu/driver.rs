@@ -80,6 +80,17 @@ pub struct Opened {
     pub tuning: &'static Tuning,
 }
 
+/// A GPU as a list shows it, or why there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its number in the driver's order.
+    pub ordinal: usize,
+    /// Name, architecture, memory.
+    pub description: String,
+    /// Why it cannot be used, and what to do about it; `None` for a usable GPU.
+    pub unavailable: Option<String>,
+}
+
 /// How a kernel is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
