@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Sequence, Union
@@ -160,9 +161,15 @@ def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
     raise TypeError(f"{name} is an array of {what}: expected real numbers{advice}")
 
 
+def is_rocm() -> bool:
+    """Whether the PyTorch of this process is for AMD GPUs, which it calls `cuda` as well."""
+    version = getattr(sys.modules.get("torch"), "version", None)
+    return getattr(version, "hip", None) is not None
+
+
 @lru_cache(maxsize=64)
-def _cuda(ordinal: int) -> str:
-    return f"cuda:{ordinal}"
+def _of_torch(ordinal: int) -> str:
+    return f"rocm:{ordinal}" if is_rocm() else f"cuda:{ordinal}"
 
 
 def device_of(value: Any) -> str | None:
@@ -171,7 +178,7 @@ def device_of(value: Any) -> str | None:
         return None
     if getattr(value, "is_cuda", False) is True:
         # PyTorch says it sooner than through DLPack.
-        return _cuda(value.get_device())
+        return _of_torch(value.get_device())
     try:
         kind, ordinal = value.__dlpack_device__()
     except ValueError as error:
@@ -214,9 +221,11 @@ def same_device(**values: Any) -> None:
     found = place(**values)
     if found is not None:
         name = next(name for name, value in values.items() if value is not None)
+        kind = found.split(":")[0]
+        device = "hip" if kind == "rocm" else kind
         raise DeviceError(
             f"{name} is on {found}, and this function takes arrays in the host's memory only: pass {name}.cpu() (of CuPy "
-            f'{name}.get()), with device="{found.split(":")[0]}" to compute there'
+            f'{name}.get()), with device="{device}" to compute there'
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Sequence
 
 import numpy as np
 
+from ._inputs import is_rocm
 from ._native import DeviceError
 
 #: The number types that kernels read, by the name that libraries give them.
@@ -89,6 +90,11 @@ class Torch:
     name = "PyTorch"
 
     def __init__(self, torch: Any) -> None:
+        if is_rocm():
+            raise DeviceError(
+                "the tensors are on an AMD GPU, where dtwave reads none: pass x.cpu(); device=\"hip\" computes there on "
+                "arrays in the host's memory"
+            )
         self.torch = torch
         self.dtypes = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64}
         self.formats = {getattr(torch, name): short for name, short in _FORMATS.items()}

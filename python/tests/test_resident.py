@@ -1,11 +1,15 @@
 """Arrays in a GPU's memory, on a GPU that is pretended: what is read, where results go, what is refused."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pretend
 import pytest
 from pretend import on_gpu
 
 import dtwave
+from dtwave import _inputs, _libraries
 
 RNG = np.random.default_rng(41)
 X = RNG.normal(size=(6, 9, 2))
@@ -249,3 +253,22 @@ def test_arrays_of_other_libraries_are_named(pretended):
         dtwave.distance(pretend.on_gpu(X[0]), Foreign())
     with pytest.raises(dtwave.DeviceError, match="x is on metal:0, and this function takes arrays in the host"):
         dtwave.pairwise(Metal())
+
+
+class OfTorch(Foreign):
+    """As a tensor of PyTorch's: on AMD GPUs, too, `is_cuda` is true."""
+
+    is_cuda = True
+
+    def get_device(self):
+        return 0
+
+
+def test_tensors_on_amd_gpus_are_refused_with_advice(pretended, monkeypatch):
+    rocm = SimpleNamespace(version=SimpleNamespace(hip="6.4.43482", cuda=None))
+    monkeypatch.setitem(sys.modules, "torch", rocm)
+    monkeypatch.setattr(_inputs, "_of_torch", _inputs._of_torch.__wrapped__)
+    with pytest.raises(dtwave.DeviceError, match=r'x is on rocm:0, .* pass x.cpu\(\) .* with device="hip" to compute'):
+        dtwave.pairwise(OfTorch())
+    with pytest.raises(dtwave.DeviceError, match=r'on an AMD GPU.* pass x.cpu\(\); device="hip" computes'):
+        _libraries.Torch(rocm)

@@ -20,7 +20,8 @@ pub(crate) struct Engine {
 
 #[pymethods]
 impl Engine {
-    /// On `"cpu"` with this many threads (0: one per core), `"cuda"`, `"hip"` or `"cuda:1"`, with this many bytes of scratch.
+    /// On `"cpu"` with this many threads (0: one per core), `"cuda"`, `"cuda:1"` or `"hip"`, with this many bytes of
+    /// scratch.
     #[new]
     fn new(device: &str, threads: usize, memory_limit: u64) -> PyResult<Self> {
         let device = open(device, threads)?;

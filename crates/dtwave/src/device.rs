@@ -192,8 +192,8 @@ impl Device {
     /// is for the CPU; 0 is one per core.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device, as of `wgpu`, which no
-    /// version has yet; [`Error::Invalid`] for another name.
+    /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device, as of `wgpu`, which
+    /// no version has yet; [`Error::Invalid`] for another name.
     pub fn named(name: &str, threads: usize) -> Result<Self> {
         match name {
             "auto" | "cpu" => Self::cpu_with_threads(threads),
