@@ -140,3 +140,17 @@ fn the_digest_of_a_run_tells_its_results() {
     assert_eq!(digest("[[0]]"), digest("[[0]]"));
     assert_ne!(digest("[[0]]"), digest("[[1]]"));
 }
+
+#[test]
+fn a_backend_that_is_not_there_is_one_line_and_a_failure() {
+    // On a machine with such a GPU no section passes, because none runs.
+    for backend in ["abacus", "cuda", "hip"] {
+        let output = conformance(&["--backend", backend, "--section", "none"]);
+        let (told, said) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+        assert!(!output.status.success(), "{backend}: {told}");
+        if last_line(&output) != "0 passed, 0 failed, 0 skipped" {
+            assert!(told.starts_with("error: ") && told.lines().count() == 1, "{backend}: {told}");
+            assert_eq!(said, "", "{backend}");
+        }
+    }
+}

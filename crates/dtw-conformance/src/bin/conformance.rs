@@ -63,21 +63,34 @@ impl Options {
     }
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match judged(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether something passed and nothing failed.
+fn judged(options: &Options) -> anyhow::Result<bool> {
+    let wanted = |dtype| options.dtype.is_none_or(|only| only == dtype);
+    // First of all: without the backend there is nothing else to say.
+    let of_f64 = wanted(Dtype::F64).then(|| backend_f64(&options.backend)).transpose()?;
+    let of_f32 = wanted(Dtype::F32).then(|| backend_f32(&options.backend)).transpose()?;
     let mut out = std::io::stdout().lock();
     let mut whole = Report::default();
     writeln!(out, "seed {0} (again with --seed {0})", options.seed()?)?;
-    for dtype in [Dtype::F64, Dtype::F32] {
-        if options.dtype.is_none_or(|only| only == dtype) {
-            whole.absorb(match dtype {
-                Dtype::F64 => judge(&options, backend_f64(&options.backend)?.as_ref(), &mut out)?,
-                Dtype::F32 => judge(&options, backend_f32(&options.backend)?.as_ref(), &mut out)?,
-            });
-        }
+    if let Some(backend) = of_f64 {
+        whole.absorb(judge(options, backend.as_ref(), &mut out)?);
+    }
+    if let Some(backend) = of_f32 {
+        whole.absorb(judge(options, backend.as_ref(), &mut out)?);
     }
     writeln!(out, "{whole}")?;
-    Ok(if whole.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(whole.is_success())
 }
 
 /// The backends of this build.
