@@ -9,11 +9,11 @@ pub struct Tuning {
     pub name: &'static str,
     /// Schedulers of a multiprocessor; each issues for one warp at a time.
     pub schedulers: f64,
-    /// Registers of a multiprocessor over the threads of a block.
+    /// Registers of a scheduler over the lanes that it issues for at once.
     pub registers: f64,
     /// Most registers of a lane.
     pub most_registers: f64,
-    /// Most blocks of a multiprocessor.
+    /// Most warps of a scheduler: blocks of a multiprocessor, where a block has a warp for each scheduler.
     pub most_blocks: f64,
     /// Most blocks of a multiprocessor for strips that wait for each other.
     pub spread_blocks: u32,
@@ -55,10 +55,17 @@ pub struct Costs {
 
 include!(concat!(env!("OUT_DIR"), "/tuning.rs"));
 
-/// What kernels cost on a chip of AMD's.
+/// What kernels cost on a chip of AMD's, one of [`HIP_CHIPS`](crate::images::HIP_CHIPS): gfx906 is taken for gfx90a,
+/// which came after it and has waves of 64 lanes on as many schedulers; gfx1030 and gfx1201 for gfx1100, which lies
+/// between them and has waves of 32. Any other chip is taken for one of these, by the lanes of its waves: gfx9 and
+/// before have 64.
 #[must_use]
-pub fn of_hip(_chip: &str) -> &'static Tuning {
-    &SM90
+pub fn of_hip(chip: &str) -> &'static Tuning {
+    match chip {
+        "gfx942" => &GFX942,
+        _ if chip.starts_with("gfx9") => &GFX90A,
+        _ => &GFX1100,
+    }
 }
 
 impl Tuning {
@@ -74,9 +81,9 @@ impl Tuning {
         &rule.expect("the last row is for all").costs
     }
 
-    /// Blocks of such a kernel that a multiprocessor has registers for.
+    /// Warps of such a kernel that a scheduler has registers for.
     #[must_use]
-    pub fn resident_blocks(&self, kernel: &Kernel, costs: &Costs) -> f64 {
+    pub fn resident_warps(&self, kernel: &Kernel, costs: &Costs) -> f64 {
         let [some, of_row, of_column] = costs.registers;
         let lane = some + of_row * f64::from(kernel.rows) + of_column * f64::from(kernel.columns);
         (self.registers / lane.min(self.most_registers)).floor().clamp(1.0, self.most_blocks)
@@ -111,18 +118,28 @@ mod tests {
                 launches.any(|(one, channels)| std::ptr::eq(tuning.costs(kernel, one, channels), costs))
             })
         };
-        for rule in SM90.rules {
-            assert!(used(&SM90, &rule.costs), "{rule:?}: rows before it match all that it does");
+        for tuning in [&SM90, &GFX90A, &GFX942, &GFX1100] {
+            for rule in tuning.rules {
+                let name = tuning.name;
+                assert!(used(tuning, &rule.costs), "{name}: {rule:?}: rows before it match all that it does");
+            }
         }
     }
 
     #[test]
-    fn lanes_of_many_registers_leave_room_for_few_blocks() {
-        let of = |symbol| {
+    fn every_chip_has_the_tuning_of_its_waves() {
+        let of = |chip: &&str| of_hip(chip).name;
+        let expected = ["gfx90a", "gfx90a", "gfx942", "gfx1100", "gfx1100", "gfx1100"];
+        assert_eq!(crate::images::HIP_CHIPS.iter().map(of).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn lanes_of_many_registers_leave_room_for_few_warps() {
+        let of = |tuning: &Tuning, symbol| {
             let kernel = catalog::find(symbol).unwrap();
-            SM90.resident_blocks(kernel, SM90.costs(kernel, false, 1))
+            tuning.resident_warps(kernel, tuning.costs(kernel, false, 1))
         };
-        assert!((of("dtw_dtw_narrow_f32_one_8x64x2") - 3.0).abs() < 1e-9);
-        assert!((of("dtw_dtw_narrow_f32_one_8x4") - 12.0).abs() < 1e-9);
+        assert!((of(&SM90, "dtw_dtw_narrow_f32_one_8x64x2") - 3.0).abs() < 1e-9);
+        assert!((of(&SM90, "dtw_dtw_narrow_f32_one_8x4") - 12.0).abs() < 1e-9);
     }
 }

@@ -62,6 +62,8 @@ impl Device {
 
 /// Strips have 32 lanes, whatever a device issues together.
 const STRIP_LANES: usize = 32;
+/// Lanes of a block.
+const BLOCK_LANES: u32 = 128;
 
 /// The fastest kernel for a launch on a device, among those that `fit` into memory unless none
 /// does; `None` if there is none at all.
@@ -149,9 +151,12 @@ fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
     let latency = cells + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
     let links = kernel.is(SweepKind::Wide);
-    let most = if spread && links { f64::from(device.tuning.spread_blocks) } else { f64::INFINITY };
-    let blocks = device.tuning.resident_blocks(kernel, costs).min(most);
-    let at_once = running.min(schedulers * blocks);
+    // Of a scheduler, as blocks have a warp for each scheduler or fewer.
+    let spread_warps = f64::from(device.tuning.spread_blocks * (BLOCK_LANES / device.lanes.max(1)))
+        / device.tuning.schedulers;
+    let waits = spread && links && strips > 1.0;
+    let most = if waits { spread_warps } else { f64::INFINITY };
+    let at_once = running.min(schedulers * device.tuning.resident_warps(kernel, costs).min(most));
     let rounds = (running / at_once.max(1.0)).ceil();
     if !spread {
         return issue.max(steps * latency * rounds);
@@ -193,7 +198,7 @@ mod choices;
 
 #[cfg(test)]
 mod tests {
-    use dtw_kernels::tuning::SM90;
+    use dtw_kernels::tuning::{SM90, of_hip};
 
     use super::*;
 
@@ -312,6 +317,38 @@ mod tests {
             let search = Demand { key: "open_dtw", keeps_edges: true, ..demand(100_000, m, 512) };
             let kernel = choose(&search, &H200, |_| true).unwrap().kernel;
             assert!(shares_at_most(MOST_SHARED, kernel, m), "{m}: {kernel:?}");
+        }
+    }
+
+    fn amd(multiprocessors: u32, chip: &str) -> Device {
+        let lanes = if chip.starts_with("gfx9") { 64 } else { 32 };
+        Device { multiprocessors, lanes, tuning: of_hip(chip) }
+    }
+
+    #[test]
+    fn many_pairs_go_to_kernels_of_their_width_on_amd_gpus_too() {
+        for device in [amd(304, "gfx942"), amd(104, "gfx90a"), amd(48, "gfx1100")] {
+            for m in [20, 60, 96, 127, 255, 511, 1023] {
+                let kernel = choose(&demand(m, m, 1_000_000), &device, |_| true).unwrap().kernel;
+                let width = kernel.width() as usize;
+                let name = device.tuning.name;
+                assert!(kernel.is(SweepKind::Narrow) && width <= m + m / 2 + 16, "{name} {m}: {kernel:?}");
+            }
+        }
+    }
+
+    /// A wave for every two queries leaves most of a large GPU idle: there they are cut into more strips.
+    #[test]
+    fn few_queries_are_cut_into_strips_on_large_gpus() {
+        let of = |device: &Device, queries| {
+            let search = Demand { key: "open_dtw", keeps_edges: true, ..demand(100_000, 2000, queries) };
+            let kernel = choose(&search, device, |_| true).unwrap().kernel;
+            (kernel.columns, kernel.rows)
+        };
+        assert_eq!(of(&amd(304, "gfx942"), 512), (16, 2));
+        assert_eq!(of(&amd(104, "gfx90a"), 512), (63, 8));
+        for device in [amd(304, "gfx942"), amd(104, "gfx90a"), amd(48, "gfx1100")] {
+            assert_eq!(of(&device, 10_000), (63, 8), "{}", device.tuning.name);
         }
     }
 
