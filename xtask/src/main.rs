@@ -149,8 +149,10 @@ fn main() -> ExitCode {
 }
 
 fn bench(options: &[String]) -> anyhow::Result<()> {
-    let is_cuda = |option: &String| option == "cuda" || option == "--backend=cuda";
-    let features = if options.iter().any(is_cuda) { "cuda" } else { "" };
+    let names = |backend: &&&str| {
+        options.iter().any(|option| option.strip_prefix("--backend=").unwrap_or(option) == **backend)
+    };
+    let features = ["cuda", "hip"].iter().find(names).copied().unwrap_or_default();
     cargo(&["run", "--release", "-p", "dtw-bench", "--features", features, "--"], options).quiet().run()
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Checker {
 
 impl Checker {
     /// For results of a GPU. `all`: however long it takes.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "hip"))]
     pub(crate) fn of_gpu(all: bool) -> Self {
         Self::new(CpuBackend::new(), all)
     }
@@ -204,7 +204,7 @@ impl Checker {
     ///
     /// # Errors
     /// When one is wrong.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "hip"))]
     pub(crate) fn normalized<T: Scalar>(
         &self,
         definition: &Definition,

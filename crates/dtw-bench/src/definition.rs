@@ -130,7 +130,7 @@ pub(crate) enum Data {
     Resident,
 }
 
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "hip"))]
 impl Data {
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -245,8 +245,9 @@ impl Definition {
         self.count_y.unwrap_or(self.count)
     }
 
-    /// Whether it is for this backend.
+    /// Whether it is for this backend. What is for NVIDIA's GPUs is for AMD's.
     pub(crate) fn is_for(&self, backend: &str) -> bool {
+        let backend = if backend == "hip" { "cuda" } else { backend };
         self.backends.iter().any(|name| name == backend)
     }
 

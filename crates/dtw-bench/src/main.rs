@@ -11,11 +11,11 @@
 mod calls;
 mod check;
 mod compare;
-#[cfg(feature = "cuda")]
-mod cuda;
 mod definition;
 #[cfg(feature = "oracle")]
 mod expect;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+mod gpu;
 mod input;
 mod machine;
 mod measure;

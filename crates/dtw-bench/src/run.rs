@@ -8,6 +8,8 @@ use dtwave::Device;
 use crate::calls;
 use crate::check::Checker;
 use crate::definition::{Definition, read};
+#[cfg(any(feature = "cuda", feature = "hip"))]
+use crate::gpu::{Gpu, Vendor};
 use crate::machine::{self, Origin};
 use crate::measure::on_cpu;
 use crate::record;
@@ -19,8 +21,8 @@ use crate::table::{Row, heading};
 pub(crate) struct Options {
     /// Only definitions whose name contains one of these.
     names: Vec<String>,
-    /// What computes: cpu, or cuda where the program was built with that feature.
-    #[arg(long, value_parser = ["cpu", "cuda"], default_value = "cpu")]
+    /// What computes: cpu, or cuda or hip where the program was built with that feature.
+    #[arg(long, value_parser = ["cpu", "cuda", "hip"], default_value = "cpu")]
     pub(crate) backend: String,
     /// The GPU, in the driver's order.
     #[arg(long, default_value_t = 0)]
@@ -89,8 +91,12 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
         bail!("--rounds must be at least 1");
     }
     match options.backend.as_str() {
-        "cuda" => gpu(options, &all),
-        _ => cpu(options, &all),
+        "cpu" => cpu(options, &all),
+        #[cfg(feature = "cuda")]
+        "cuda" => gpu::<dtw_cuda::Cuda>(options, &all),
+        #[cfg(feature = "hip")]
+        "hip" => gpu::<dtw_hip::Hip>(options, &all),
+        other => left_out(other),
     }
 }
 
@@ -100,8 +106,12 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
 /// When the CPU's name or the commit cannot be found, or there is no such GPU.
 pub(crate) fn origin(options: &Options) -> Result<Origin> {
     match options.backend.as_str() {
-        "cuda" => origin_of_gpu(options),
-        _ => Origin::here(),
+        "cpu" => Origin::here(),
+        #[cfg(feature = "cuda")]
+        "cuda" => origin_of_gpu::<dtw_cuda::Cuda>(options),
+        #[cfg(feature = "hip")]
+        "hip" => origin_of_gpu::<dtw_hip::Hip>(options),
+        other => left_out(other),
     }
 }
 
@@ -131,10 +141,10 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     Ok(Ran { origin, header: Row::CPU_COLUMNS, rows, failures })
 }
 
-#[cfg(feature = "cuda")]
-fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
-    let gpu = crate::cuda::Gpu::new(options.device)?;
-    let device = Device::cuda_with_device(options.device)?;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+fn gpu<D: Vendor>(options: &Options, all: &[Definition]) -> Result<Ran> {
+    let gpu = Gpu::<D>::new(options.device)?;
+    let device = D::device(options.device)?;
     let origin = Origin { gpu: Some(gpu.about()?), ..Origin::here()? };
     if let Some(gpu) = &origin.gpu {
         println!("{}, driver {}, commit {}", gpu.name, gpu.driver, origin.commit);
@@ -156,23 +166,15 @@ fn gpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     Ok(Ran { origin, header: Row::GPU_COLUMNS, rows, failures })
 }
 
-#[cfg(feature = "cuda")]
-fn origin_of_gpu(options: &Options) -> Result<Origin> {
-    Ok(Origin { gpu: Some(crate::cuda::Gpu::new(options.device)?.about()?), ..Origin::here()? })
+#[cfg(any(feature = "cuda", feature = "hip"))]
+fn origin_of_gpu<D: Vendor>(options: &Options) -> Result<Origin> {
+    Ok(Origin { gpu: Some(Gpu::<D>::new(options.device)?.about()?), ..Origin::here()? })
 }
 
-#[cfg(not(feature = "cuda"))]
-fn gpu(_: &Options, _: &[Definition]) -> Result<Ran> {
-    bail!(NO_CUDA)
+/// That the backend is not in this build.
+fn left_out<T>(backend: &str) -> Result<T> {
+    bail!("this dtw-bench was built without {backend}: build it with `--features {backend}`")
 }
-
-#[cfg(not(feature = "cuda"))]
-fn origin_of_gpu(_: &Options) -> Result<Origin> {
-    bail!(NO_CUDA)
-}
-
-#[cfg(not(feature = "cuda"))]
-const NO_CUDA: &str = "this dtw-bench was built without CUDA: build it with `--features cuda`";
 
 /// Does something for every definition in every precision and returns what failed; what the backend cannot do is said
 /// and left out.

@@ -35,6 +35,7 @@ mod sys;
 pub use devices::devices;
 pub use driver::Hip;
 pub use kernels::{Embedded, Kernels};
+pub use library::version;
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};

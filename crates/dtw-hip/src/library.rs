@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
-use dtw_core::Error;
+use dtw_core::{Error, Result};
 use dtw_native::gpu::{Failure, FailureKind};
 use libloading::Library;
 
@@ -119,6 +119,19 @@ pub(crate) fn start() -> Result<(&'static Calls, usize), Absent> {
         return Err(Absent::Device("0 devices".to_owned()));
     }
     Ok((hip, count as usize))
+}
+
+/// The version of the HIP runtime: major, minor and patch.
+///
+/// # Errors
+/// Why there is none.
+pub fn version() -> Result<String> {
+    let hip = calls()?;
+    let mut found = 0;
+    // SAFETY: writes one integer.
+    let answer = unsafe { (hip.hipRuntimeGetVersion)(&raw mut found) };
+    told(hip, answer).map_err(|failure| Absent::Device(failure.text))?;
+    Ok(format!("{}.{}.{}", found / 10_000_000, found % 10_000_000 / 100_000, found % 100_000))
 }
 
 /// An answer of the runtime as dtw-native wants it.

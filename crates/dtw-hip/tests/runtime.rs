@@ -289,6 +289,7 @@ fn what_cannot_be_used_is_told() {
         assert!(error.contains("no HIP device 2: there are 2, numbered from 0"), "{error}");
         let infos = dtw_hip::devices();
         let described: Vec<&str> = infos.iter().map(|info| info.description.as_str()).collect();
+        assert_eq!(dtw_hip::version().unwrap(), "6.4.43483");
         assert_eq!(described, ["Double 0, gfx90a, 64 GiB", "Double 1, gfx90a, 64 GiB"]);
     });
 }

@@ -1,4 +1,4 @@
-//! Definitions on an NVIDIA GPU: from host memory by the wall clock, on device memory by the device's own.
+//! Definitions on a GPU: from host memory by the wall clock, on device memory by the device's own.
 
 #![expect(
     unsafe_code,
@@ -7,10 +7,12 @@
 
 use anyhow::Result;
 use dtw_core::{Dtype, Pairing, Plan as _, Problem};
-use dtw_cuda::{
-    Buffer as _, CudaBackend, CudaBuffer, CudaMachine, DeviceBatch, DeviceGradients, DeviceLayout,
-    Machine as _, NativePlan, Number, normalize_on_device,
+use dtw_native::gpu::{Driver, Gpu as Machine, GpuBuffer};
+use dtw_native::{
+    Buffer as _, DeviceBatch, DeviceGradients, DeviceLayout, Machine as _, NativeBackend, NativePlan, Number,
+    normalize_on_device,
 };
+use dtwave::Device;
 
 use crate::check::{Checker, Results, same_bits};
 use crate::definition::{Data, Definition, Task};
@@ -22,9 +24,44 @@ use crate::timing::{Times, timed};
 /// Device memory that plans may take beside the series and results.
 const PLAN_BYTES: u64 = 32 << 30;
 
-/// A GPU to be measured.
-pub(crate) struct Gpu {
-    backend: CudaBackend,
+/// A vendor's driver, and what is told of it.
+pub(crate) trait Vendor: Driver {
+    /// The GPU of this number, for calls as people make them.
+    ///
+    /// # Errors
+    /// When there is none, or no kernels are built in.
+    fn device(ordinal: usize) -> dtwave::Result<Device>;
+
+    /// The driver's version.
+    ///
+    /// # Errors
+    /// When it cannot be found.
+    fn version() -> Result<String>;
+}
+
+#[cfg(feature = "cuda")]
+impl Vendor for dtw_cuda::Cuda {
+    fn device(ordinal: usize) -> dtwave::Result<Device> {
+        Device::cuda_with_device(ordinal)
+    }
+    fn version() -> Result<String> {
+        machine::nvidia_driver()
+    }
+}
+
+#[cfg(feature = "hip")]
+impl Vendor for dtw_hip::Hip {
+    fn device(ordinal: usize) -> dtwave::Result<Device> {
+        Device::hip_with_device(ordinal)
+    }
+    fn version() -> Result<String> {
+        Ok(format!("HIP {}", dtw_hip::version()?))
+    }
+}
+
+/// A GPU to be measured, through a vendor's driver.
+pub(crate) struct Gpu<D: Vendor> {
+    backend: NativeBackend<Machine<D>>,
 }
 
 fn raw<T: Number>(values: &[T]) -> &[u8] {
@@ -37,13 +74,13 @@ fn raw_mut<T: Number>(values: &mut [T]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
-impl Gpu {
+impl<D: Vendor> Gpu<D> {
     /// The GPU of this number.
     ///
     /// # Errors
     /// When there is none, or no kernels are built in.
     pub(crate) fn new(ordinal: usize) -> Result<Self> {
-        Ok(Self { backend: CudaBackend::with_device(ordinal)? })
+        Ok(Self { backend: NativeBackend::new(Machine::new(ordinal)?) })
     }
 
     /// Its name and its driver's version.
@@ -51,10 +88,7 @@ impl Gpu {
     /// # Errors
     /// When the driver's version cannot be found.
     pub(crate) fn about(&self) -> Result<machine::Gpu> {
-        Ok(machine::Gpu {
-            name: self.backend.machine().properties().description,
-            driver: machine::nvidia_driver()?,
-        })
+        Ok(machine::Gpu { name: self.backend.machine().properties().description, driver: D::version()? })
     }
 
     /// Times a definition.
@@ -101,11 +135,11 @@ impl Gpu {
         let problem = Problem::of(definition.spec()?, definition.pairing(), &batch_x, &batch_y)?;
         let problem = problem.with_memory_limit(PLAN_BYTES);
         let cells = problem.cells(&batch_x, &batch_y)?;
-        let (plan_secs, plan) = timed(|| NativePlan::<T, CudaMachine>::new(machine.clone(), &problem));
+        let (plan_secs, plan) = timed(|| NativePlan::<T, Machine<D>>::new(machine.clone(), &problem));
         let mut plan = plan?;
         let (on_x, on_y) = (uploaded(&machine, &x)?, uploaded(&machine, &y)?);
         let out = machine.allocate(problem.output_len() * size_of::<T>())?;
-        let batch = |buffer: &CudaBuffer, count, length| {
+        let batch = |buffer: &GpuBuffer<D>, count, length| {
             let layout = DeviceLayout::Equal { count, length };
             DeviceBatch::packed(buffer.address(), definition.channels, layout)
         };
@@ -143,12 +177,12 @@ impl Gpu {
         let problem = Problem::of(definition.spec()?, definition.pairing(), &batch_x, &batch_y)?;
         let cells = problem.cells(&batch_x, &batch_y)?;
         let problem = problem.with_memory_limit(PLAN_BYTES);
-        let (plan_secs, plan) = timed(|| NativePlan::<T, CudaMachine>::new(machine.clone(), &problem));
+        let (plan_secs, plan) = timed(|| NativePlan::<T, Machine<D>>::new(machine.clone(), &problem));
         let mut plan = plan?;
         let (on_x, on_y) = (uploaded(&machine, &x)?, uploaded(&machine, &y)?);
         let (to_x, to_y) = (machine.allocate(size_of_val(&*x))?, machine.allocate(size_of_val(&*y))?);
         let values = machine.allocate(problem.output_len() * size_of::<T>())?;
-        let batch = |buffer: &CudaBuffer, count, length| {
+        let batch = |buffer: &GpuBuffer<D>, count, length| {
             let layout = DeviceLayout::Equal { count, length };
             DeviceBatch::packed(buffer.address(), definition.channels, layout)
         };
@@ -163,7 +197,7 @@ impl Gpu {
         // SAFETY: the buffers hold the series that the layouts say, and have room for every value and gradient.
         let mut work = || unsafe { plan.gradients_on_device(at_x, at_y, out) };
         let results = || -> Result<[Vec<T>; 3]> {
-            let fetch = |from: &CudaBuffer, count: usize| -> Result<Vec<T>> {
+            let fetch = |from: &GpuBuffer<D>, count: usize| -> Result<Vec<T>> {
                 let mut numbers = vec![T::ZERO; count];
                 machine.download(from, 0, raw_mut(&mut numbers))?;
                 Ok(numbers)
@@ -213,15 +247,15 @@ impl Gpu {
     }
 }
 
-fn uploaded<T: Number>(machine: &CudaMachine, values: &[T]) -> Result<CudaBuffer> {
+fn uploaded<T: Number, D: Driver>(machine: &Machine<D>, values: &[T]) -> Result<GpuBuffer<D>> {
     let buffer = machine.allocate(size_of_val(values))?;
     machine.upload(&buffer, 0, raw(values))?;
     Ok(buffer)
 }
 
 /// Times work on the machine's queue by the device's clock, after one round to warm up.
-fn timed_on_device(
-    machine: &CudaMachine,
+fn timed_on_device<D: Driver>(
+    machine: &Machine<D>,
     rounds: usize,
     mut work: impl FnMut() -> dtw_core::Result<()>,
 ) -> Result<Times> {
