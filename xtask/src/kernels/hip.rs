@@ -32,7 +32,8 @@ const SAID: [&str; 7] = [
     " Occupancy [waves/SIMD]: ",
 ];
 
-/// Flags for every chip. `-mcumode`: the waves of a block share one compute unit, as on older chips.
+/// Flags for every chip. `-mcumode`: the waves of a block share one compute unit, as on older chips. Version 4 of code
+/// objects is what every runtime from ROCm 4.2 on loads.
 const FLAGS: &[&str] = &[
     "-x",
     "hip",
@@ -41,6 +42,7 @@ const FLAGS: &[&str] = &[
     "--cuda-device-only",
     "--no-gpu-bundle-output",
     "-mcumode",
+    "-mcode-object-version=4",
     "-O3",
     "-std=c++17",
     "-fuse-cuid=none",
