@@ -1,7 +1,7 @@
 """Predicts how fast the headline kernels are on AMD's GPUs, from their machine code. Nothing here is measured.
 
     cargo xtask kernels hip --arch gfx90a --arch gfx942 --arch gfx1100
-    python benchmarks/predict/amd.py [--chip CHIP] [--out FILE]
+    python benchmarks/predict/amd.py [--out FILE]
 
 writes amd.csv beside this file. README.md says what is counted and where each number of a chip comes from.
 """
@@ -210,13 +210,9 @@ def rows_of(gpu: Gpu, work: Work) -> list[dict[str, object]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--chip", help="only this chip")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("amd.csv"))
     options = parser.parse_args()
-    gpus = [gpu for gpu in GPUS if options.chip in (None, gpu.chip)]
-    table = [row for gpu in gpus for work in WORKS for row in rows_of(gpu, work)]
-    if not table:
-        raise SystemExit(f"--chip is one of {', '.join(sorted({gpu.chip for gpu in GPUS}))}")
+    table = [row for gpu in GPUS for work in WORKS for row in rows_of(gpu, work)]
     with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, table[0], lineterminator="\n")
         writer.writeheader()
