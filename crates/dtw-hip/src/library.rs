@@ -91,9 +91,12 @@ fn open(names: &[&'static str]) -> Result<Calls, Absent> {
             Ok(library) => {
                 return Calls::of(library).map_err(|function| Absent::Incomplete { name, function });
             }
-            // The loader's text begins with what it does not find: this library, or one that this one needs.
-            Err(libloading::Error::DlOpen { source }) if !source.to_string().starts_with(name) => {
-                return Err(Absent::Broken { name, reason: source.to_string() });
+            Err(libloading::Error::DlOpen { source }) => {
+                let reason = source.to_string();
+                // The text names what is not there: this library, or one that this one needs.
+                if !(reason.contains(name) && reason.contains("No such file")) {
+                    return Err(Absent::Broken { name, reason });
+                }
             }
             Err(_) => {}
         }
@@ -167,6 +170,8 @@ fn words(text: *const c_char) -> String {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -176,6 +181,20 @@ mod tests {
         // The C library is everywhere, and has no function of HIP's.
         let other = ["libdtw-none.so.2", "libc.so.6", "libdtw-none.so.1"];
         assert_eq!(open(&other).unwrap_err(), Absent::Incomplete { name: "libc.so.6", function: "hipInit" });
+    }
+
+    #[test]
+    fn a_library_that_cannot_be_loaded_is_told() {
+        let mut file = tempfile::Builder::new().prefix("libdtw").suffix(".so").tempfile().unwrap();
+        file.write_all(b"no library, but long enough to be looked at: it would begin with a magic number")
+            .unwrap();
+        let name: &'static str = file.path().to_str().unwrap().to_owned().leak();
+        let told = open(&["libdtw-none.so.2", name]).unwrap_err();
+        assert!(matches!(told, Absent::Broken { name: found, .. } if found == name), "{told}");
+        assert!(
+            told.to_string().contains("cannot be loaded (") && told.to_string().contains("ELF"),
+            "{told}"
+        );
     }
 
     #[test]
