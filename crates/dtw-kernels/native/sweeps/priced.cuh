@@ -210,7 +210,7 @@ template <class R, int K>
 DTW_DEVICE void sweep_priced(const Sweep& p) {
     using T = typename R::Number;
     const R r(p);
-    auto& memory = static_cast<PriceMemory<T, K>*>(shared_memory<4 * sizeof(PriceMemory<T, K>)>())[thread() / 32];
+    auto& memory = static_cast<PriceMemory<T, K>*>(shared_memory<kPriceBytes<R, K>>())[thread() / 32];
     constexpr uint32_t kWidth = 32 * K;
     while (true) {
         DTW_TAKE_TICKET(ticket, p, p.spread ? p.tasks * p.most_strips : p.tasks);
@@ -235,6 +235,6 @@ DTW_DEVICE void sweep_priced(const Sweep& p) {
 }  // namespace dtw
 
 // BYTES is what a block shares, as src/catalog.rs has it.
-#define DTW_PRICED(symbol, R, K, BLOCKS, BYTES)                                                                        \
-    static_assert(dtw::kPriceBytes<DTW_ARGUMENTS R, K> == BYTES, "build/expand.rs says what blocks share");            \
-    DTW_KERNEL_OF(symbol, BLOCKS, dtw::Sweep, dtw::sweep_priced<DTW_ARGUMENTS R, K>(p))
+#define DTW_PRICED(symbol, R, K, BLOCKS, BYTES)                                                             \
+    static_assert(dtw::kPriceBytes<DTW_ARGUMENTS R, K> == BYTES, "build/expand.rs says what blocks share"); \
+    DTW_KERNEL_SHARING(symbol, BLOCKS, BYTES, dtw::Sweep, dtw::sweep_priced<DTW_ARGUMENTS R, K>(p))
