@@ -83,8 +83,9 @@ pub(crate) fn calls() -> Result<&'static Calls, Absent> {
     CALLS.get_or_init(|| open(NAMES)).as_ref().map_err(Clone::clone)
 }
 
-/// The first library that is there.
+/// The first library that is there and can be loaded; what is wrong with the first that cannot, if none can.
 fn open(names: &[&'static str]) -> Result<Calls, Absent> {
+    let mut broken = None;
     for name in names {
         // SAFETY: what the library does when it is loaded is AMD's; it asks for nothing to be done before.
         match unsafe { Library::new(*name) } {
@@ -95,13 +96,13 @@ fn open(names: &[&'static str]) -> Result<Calls, Absent> {
                 let reason = source.to_string();
                 // The text names what is not there: this library, or one that this one needs.
                 if !(reason.contains(name) && reason.contains("No such file")) {
-                    return Err(Absent::Broken { name, reason });
+                    broken.get_or_insert(Absent::Broken { name, reason });
                 }
             }
             Err(_) => {}
         }
     }
-    Err(Absent::Library)
+    Err(broken.unwrap_or(Absent::Library))
 }
 
 /// Starts the runtime, which it does once; the number of devices.
@@ -195,6 +196,9 @@ mod tests {
             told.to_string().contains("cannot be loaded (") && told.to_string().contains("ELF"),
             "{told}"
         );
+        // Another version may be whole.
+        let next = open(&[name, "libc.so.6"]).unwrap_err();
+        assert!(matches!(next, Absent::Incomplete { name: "libc.so.6", .. }), "{next}");
     }
 
     #[test]

@@ -52,8 +52,7 @@ pub(crate) const ARCHITECTURE_BYTES: usize = 256;
 /// with `unifiedFunctionPointers`, 63 integers `reserved` and 32 integers `hipReserved`.
 pub(crate) const ARCHITECTURE_R0600: usize = 1160;
 /// Where it begins in what `hipGetDeviceProperties` writes (HIP 5; later only for programs that were compiled with it):
-/// `name[256]`, 2 sizes, 11 integers, padding, 1 size, 7 integers, the bits of `arch`, 4 integers, padding, 1 size,
-/// 3 integers.
+/// `name[256]`, 2 sizes, 12 integers, 1 size, 7 integers, the bits of `arch`, 4 integers, 1 size, 3 integers.
 pub(crate) const ARCHITECTURE_R0000: usize = 396;
 
 /// Makes the table of functions.
