@@ -16,8 +16,8 @@ Needs Rust, clang 19 and lld 19, AMD's driver and the HIP runtime of ROCm 5, 6 o
                    works that benchmarks/predict predicts; values are checked before they are timed
 
 What each prints is kept in FOLDER (amd-DATE unless given), timings as a CSV in FOLDER/benchmarks/record/DEVICE.
-FOLDER.tar.gz is for sending back. A step that takes longer than LIMIT seconds (7200 unless set) is stopped and counts as failed: a
-kernel that waits forever is one of the things to be found out.
+FOLDER.tar.gz is for sending back. A step that takes longer than LIMIT seconds (7200 unless set) is stopped and counts
+as failed: a kernel that waits forever is one of the things to be found out.
 
 The exit status is 3 if there is no AMD GPU to be used, 1 if a step failed, 0 if all went well.
 END
@@ -49,7 +49,7 @@ step() {
     echo
     echo "=== $name"
     local began=$SECONDS
-    timeout "${LIMIT:-7200}" "$@" 2>&1 | tee "$out/$name.txt"
+    timeout --kill-after 60 "${LIMIT:-7200}" "$@" 2>&1 | tee "$out/$name.txt"
     local status=${PIPESTATUS[0]}
     echo "=== $name: $((SECONDS - began)) s, exit $status" | tee -a "$out/steps.txt"
     if [[ $status -ne 0 ]]; then
