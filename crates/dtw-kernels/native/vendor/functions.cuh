@@ -3,6 +3,8 @@
 // Wants of a vendor header: DTW_DEVICE, DTW_APART (a function that is called, not copied to where it is wanted), fma_,
 // abs_, round_, bits_of, from_bits. Beside the C library's functions (src/host/contract.rs) exp2, log and log1p are off
 // by 2 units in the last place at most, pow by 4.
+//
+// Fused only where the source says fma_: a rounding that is added back must be the one that was made.
 #pragma once
 
 #include <stdint.h>
@@ -28,6 +30,7 @@ DTW_DEVICE double scaled(double v, int32_t n) {
 
 // 2^(whole + part), where |part| is a half at most: the exponential series of part ln 2, up to its 14th term.
 DTW_DEVICE double exp2_of(double whole, double part) {
+#pragma clang fp contract(off)
     constexpr double kTerms[] = {
         1.0 / 87178291200.0, 1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
         1.0 / 40320.0,       1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,      1.0 / 24.0,      1.0 / 6.0,
@@ -57,12 +60,14 @@ struct Pair {
 
 // high + low of a + b, exactly, if |a| >= |b|.
 DTW_DEVICE Pair sum_of(double a, double b) {
+#pragma clang fp contract(off)
     const double high = a + b;
     return {high, b - (high - a)};
 }
 
 // ln a of a positive, finite number, to some 70 bits: a = 2^e m, and ln m = 2 artanh(s) of s = (m - 1) / (m + 1).
 DTW_DEVICE Pair log_parts(double a) {
+#pragma clang fp contract(off)
     int32_t exponent = 0;
     if (a < 0x1p-1022) {
         a *= 0x1p54;
@@ -93,6 +98,7 @@ DTW_DEVICE Pair log_parts(double a) {
 }
 
 DTW_DEVICE double log(double a) {
+#pragma clang fp contract(off)
     if (!(a > 0.0 && a < infinity())) {
         return a == 0.0 ? -infinity() : a == infinity() ? a : not_a_number();
     }
@@ -101,6 +107,7 @@ DTW_DEVICE double log(double a) {
 }
 
 DTW_DEVICE double log1p(double a) {
+#pragma clang fp contract(off)
     const double one = 1.0 + a;
     if (!(one > 0.0 && one < infinity())) {
         return log(one);
@@ -113,6 +120,7 @@ DTW_DEVICE double log1p(double a) {
 
 // a^b of a >= 0.
 DTW_APART double pow(double a, double b) {
+#pragma clang fp contract(off)
     if (b == 0.0 || a == 1.0) {
         return 1.0;
     }

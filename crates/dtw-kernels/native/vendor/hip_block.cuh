@@ -10,11 +10,18 @@ namespace dtw {
 
 DTW_DEVICE void sync_block() {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    // One thread may announce to other blocks what all of this one wrote, but its release waits for the stores of its
+    // own wave alone. So every wave waits for its stores here, where the fence does not say so.
+#if defined(__gfx90a__) || defined(__gfx942__)
+    asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+#elif defined(__gfx1030__)
+    asm volatile("s_waitcnt_vscnt null, 0x0" ::: "memory");
+#endif
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-// Bytes of local memory that a block can have (kernels::LOCAL_BYTES in src/catalog.rs).
+// Bytes of local memory that a block can have (HIP_LOCAL_BYTES in src/catalog.rs).
 constexpr uint32_t kLocalBytes = 65536;
 // Three tiles of doubles and what goes with them; so many blocks at once have a piece.
 constexpr uint32_t kPieceBytes = 102400, kPieces = 256;
