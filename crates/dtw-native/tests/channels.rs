@@ -256,10 +256,12 @@ fn near_points_far_from_zero_keep_their_digits() {
 }
 
 /// Single points whose cost is just above the least share of |x|² + |y|² that products may make, or just below: above
-/// it costs are as good as rounded once, below it they are those of differences.
+/// it costs are as good as rounded once, below it they are those of differences. All are of differences on a GPU without
+/// matrix units for doubles, which a wave of 64 lanes stands for.
 #[test]
 fn costs_by_products_are_as_good_as_rounded_once() {
     const TRIALS: usize = 256;
+    let has_units = dtw_kernels::host::LANES == 32;
     let kernel =
         of_kind(SweepKind::Priced).find(|kernel| kernel.symbol.contains("dtw_dtw_priced_f32")).unwrap();
     for channels in [12, 16, 64, 256] {
@@ -289,10 +291,11 @@ fn costs_by_products_are_as_good_as_rounded_once() {
                 });
                 let units = |value: f64| (value - cost).abs() / cost * f64::from(1 << 23);
                 let what = format!("D = {channels}, {times} times, trial {k}: {got}, not {cost}");
-                if cost > 1.001 * least * squares {
-                    above += 1;
+                let (is_above, is_below) = (cost > 1.001 * least * squares, cost < 0.999 * least * squares);
+                above += usize::from(is_above);
+                if has_units && is_above {
                     assert!(units(*got) <= 1.0, "{what}");
-                } else if cost < 0.999 * least * squares {
+                } else if is_below || !has_units {
                     assert_eq!(*got, f64::from(plain), "{what}");
                 }
             }
