@@ -256,8 +256,8 @@ fn near_points_far_from_zero_keep_their_digits() {
 }
 
 /// Single points whose cost is just above the least share of |x|² + |y|² that products may make, or just below: above
-/// it costs are as good as rounded once, below it they are those of differences. All are of differences on a GPU without
-/// matrix units for doubles, which a wave of 64 lanes stands for.
+/// it costs are as good as rounded once, below it they are those of differences. All are of differences on a GPU
+/// without matrix units for doubles, which a wave of 64 lanes stands for.
 #[test]
 fn costs_by_products_are_as_good_as_rounded_once() {
     const TRIALS: usize = 256;
