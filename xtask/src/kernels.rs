@@ -49,6 +49,10 @@ struct Choice {
     /// Only units whose name contains this. The others must have been built before, or nothing is embedded.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Only every N-th unit, as a check: images go to target/kernels, and nothing embeds them. Each of AMD's chips
+    /// begins with another unit, so that N of them have every unit between them.
+    #[arg(long, value_name = "N", conflicts_with = "list")]
+    sample: Option<std::num::NonZeroUsize>,
     /// List the kernels and build nothing.
     #[arg(long)]
     list: bool,
@@ -86,6 +90,18 @@ impl Choice {
         Ok(Some(units))
     }
 
+    /// Every N-th of the units if a sample is asked for, and all of them otherwise. `turn` says where it begins: the
+    /// samples of N turns have every unit once. Of fewer than N units each sample has one.
+    fn sample(&self, units: &[&'static Unit], turn: usize) -> Vec<&'static Unit> {
+        let step = self.sample.map_or(1, Into::into);
+        units.iter().copied().skip(turn % step.min(units.len())).step_by(step).collect()
+    }
+
+    /// Where images go: what is embedded, or, for a sample, a folder that no build looks at.
+    fn folder(&self, device: &str) -> PathBuf {
+        if self.sample.is_some() { root().join("target/kernels").join(device) } else { folder(device) }
+    }
+
     fn jobs(&self) -> usize {
         self.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, Into::into), Into::into)
     }
@@ -107,7 +123,7 @@ fn build_and_report<T: Tool>(
     built.and(reported)
 }
 
-/// Where images go.
+/// Where the images are that are embedded.
 fn folder(device: &str) -> PathBuf {
     root().join("crates/dtw-kernels/built").join(device)
 }
@@ -129,4 +145,33 @@ fn list(units: &[&Unit]) {
     let kernels =
         catalog::kernels().iter().filter(|kernel| units.iter().any(|unit| unit.name == kernel.unit));
     println!("{} kernels in {} units", kernels.count(), units.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(n: usize, units: &[&'static Unit], turn: usize) -> Vec<&'static str> {
+        let sample = std::num::NonZeroUsize::new(n);
+        let choice = Choice { jobs: None, only: None, sample, list: false, report: None };
+        choice.sample(units, turn).iter().map(|unit| unit.name).collect()
+    }
+
+    #[test]
+    fn samples_of_all_turns_are_every_unit_once() {
+        let units: Vec<&Unit> = catalog::source_units().iter().collect();
+        let mut all: Vec<&str> = units.iter().map(|unit| unit.name).collect();
+        assert_eq!(sample(0, &units, 3), all, "no sample");
+        assert_eq!(sample(6, &units, 2), all.iter().copied().skip(2).step_by(6).collect::<Vec<_>>());
+        let mut of_turns: Vec<&str> = (0..6).flat_map(|turn| sample(6, &units, turn)).collect();
+        of_turns.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(of_turns, all);
+    }
+
+    #[test]
+    fn no_sample_is_empty() {
+        let units: Vec<&Unit> = catalog::source_units().iter().take(2).collect();
+        assert!((0..6).all(|turn| sample(6, &units, turn).len() == 1));
+    }
 }

@@ -9,7 +9,7 @@ use dtw_kernels::catalog::Vendor;
 use super::build::{Plan, Tool};
 use super::nvcc::Compiler;
 use super::report::{Columns, Usage, number_before};
-use super::{Choice, build_and_report, folder};
+use super::{Choice, build_and_report};
 use crate::command::root;
 
 /// Chips that get code of their own, as nvcc writes them.
@@ -47,10 +47,10 @@ pub(super) fn build(options: &Cuda) -> Result<()> {
     let venv = options.compiler.clone().unwrap_or_else(|| root().join("target/cuda-compiler"));
     let compiler = Compiler::find_or_install(&venv)?;
     println!("nvcc {} at {}", compiler.version, compiler.nvcc.display());
-    let (folder, tool) = (folder("cuda"), Nvcc { compiler, flags });
+    let (folder, tool) = (options.choice.folder("cuda"), Nvcc { compiler, flags });
     let plan = Plan { tool: &tool, folder: &folder, jobs: options.choice.jobs() };
     let chip = options.arch.first().map_or(CHIPS[0], String::as_str);
-    let built = build_and_report(&plan, &units, chip, COLUMNS, true);
+    let built = build_and_report(&plan, &options.choice.sample(&units, 0), chip, COLUMNS, true);
     if let Some(copy) = &options.choice.report {
         std::fs::copy(folder.join("report.csv"), copy)
             .with_context(|| format!("cannot write {}", copy.display()))?;

@@ -9,7 +9,7 @@ use dtw_kernels::images::HIP_CHIPS;
 
 use super::build::{Plan, Tool};
 use super::report::{Columns, Usage, number_before};
-use super::{Choice, build_and_report, folder};
+use super::{Choice, build_and_report};
 use crate::command::root;
 
 /// The oldest clang with all that the kernels want.
@@ -88,20 +88,26 @@ pub(super) fn build(options: &Hip) -> Result<()> {
     let Some(units) = options.choice.units()? else { return Ok(()) };
     let (path, version) = find()?;
     println!("clang {version} at {}", path.display());
-    let is_wanted = |chip: &&&str| options.arch.is_empty() || options.arch.iter().any(|arch| arch == **chip);
+    let is_wanted = |chip: &str| options.arch.is_empty() || options.arch.iter().any(|arch| arch == chip);
+    let looked_at = units.iter().copied().find(|unit| unit.name == SHIFTS.0);
     let mut reports = String::new();
-    for chip in HIP_CHIPS.iter().filter(is_wanted) {
+    for (turn, chip) in HIP_CHIPS.iter().enumerate().filter(|(_, chip)| is_wanted(chip)) {
         println!("{chip}");
+        let mut units = options.choice.sample(&units, turn);
+        // Every chip's shifts are looked at, whatever the sample.
+        if let Some(unit) = looked_at.filter(|unit| units.iter().all(|other| other.name != unit.name)) {
+            units.push(unit);
+        }
         let flags =
             FLAGS.iter().map(|flag| (*flag).to_owned()).chain([format!("--offload-arch={chip}")]).collect();
         let tool = Clang { chip, path: path.clone(), version: version.clone(), flags };
-        let folder = folder("hip").join(chip);
+        let folder = options.choice.folder("hip").join(chip);
         let plan = Plan { tool: &tool, folder: &folder, jobs: options.choice.jobs() };
         build_and_report(&plan, &units, chip, COLUMNS, false)?;
         if options.compare {
             plan.compare(&units.iter().copied().step_by(10).collect::<Vec<_>>())?;
         }
-        if let Some(unit) = units.iter().find(|unit| unit.name == SHIFTS.0) {
+        if let Some(unit) = looked_at {
             tool.look_at_shifts(unit, &folder)?;
         }
         reports += &std::fs::read_to_string(folder.join("report.csv"))?;

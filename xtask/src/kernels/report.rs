@@ -89,9 +89,7 @@ pub(crate) fn report(folder: &Path, chip: &str, columns: Columns, judged: bool) 
         all.iter().filter(|usage| usage.spills(columns)).partition(|usage| judged && must_not_spill(usage));
     println!("{} kernels on {chip}; {} others spill; all in {}", all.len(), others.len(), path.display());
     if unbuilt > 0 {
-        println!(
-            "{unbuilt} units have never been built for it: no image of this device is embedded until all are"
-        );
+        println!("{unbuilt} units are not built there: images of a device are embedded once all of them are");
     }
     if !spilling.is_empty() {
         let names: Vec<&str> = spilling.iter().map(|usage| usage.symbol.as_str()).collect();
