@@ -1,0 +1,224 @@
+//! Which GPUs there are, and which one is meant.
+//!
+//! An adapter is a GPU as one graphics API shows it: where both Vulkan and Direct3D 12 are installed, one GPU is two
+//! adapters. They are numbered from the one that is taken if nothing is said: GPUs with memory of their own, GPUs that
+//! share the processor's, then what computes on the processor itself.
+
+use std::fmt;
+
+use dtw_core::{Error, Result};
+use wgpu::{Adapter, AdapterInfo, Backend, Backends, DeviceType, DownlevelFlags};
+
+use crate::failure::failed;
+
+/// A GPU as a list shows it, or why there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its number, by which [`Choice::Number`] takes it.
+    pub ordinal: usize,
+    /// Name, graphics API, driver, lanes of a subgroup, and whether it is a GPU at all.
+    pub description: String,
+    /// Why it cannot be used, and what to do about it; `None` for a usable GPU.
+    pub unavailable: Option<String>,
+}
+
+/// Which of the GPUs is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Choice {
+    /// The fastest by kind: number 0.
+    #[default]
+    Performance,
+    /// The one that needs the least power: a GPU that shares the processor's memory, if there is one.
+    LowPower,
+    /// The one of this number in [`devices`].
+    Number(usize),
+    /// The first whose name has this part, in any case: `"radeon"`.
+    Name(String),
+}
+
+impl From<&str> for Choice {
+    /// A number, or a part of a name.
+    fn from(text: &str) -> Self {
+        match text.trim().parse() {
+            Ok(number) => Self::Number(number),
+            Err(_) => Self::Name(text.trim().to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Performance => f.write_str("the fastest GPU"),
+            Self::LowPower => f.write_str("the GPU that needs the least power"),
+            Self::Number(number) => write!(f, "GPU {number}"),
+            Self::Name(part) => write!(f, "a GPU whose name has {part:?}"),
+        }
+    }
+}
+
+/// Every GPU, in the order of their numbers; one line with the reason when there is none.
+///
+/// Loads the graphics APIs of the system, which takes up to a second. In a browser there is no list, but one GPU, which
+/// is asked for asynchronously.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn devices() -> Vec<DeviceInfo> {
+    let adapters = list(Backends::all());
+    if adapters.is_empty() {
+        let description = "GPUs through WebGPU".to_owned();
+        return vec![DeviceInfo { ordinal: 0, description, unavailable: Some(absent(Backends::all())) }];
+    }
+    let infos = adapters.iter().map(Adapter::get_info).enumerate();
+    infos
+        .map(|(ordinal, info)| DeviceInfo { ordinal, description: described(&info), unavailable: None })
+        .collect()
+}
+
+/// The adapter that is meant.
+///
+/// # Errors
+/// [`Error::Backend`] where there is no GPU, or where the driver shows none; [`Error::Invalid`] where none is as named,
+/// with what there is.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn choose(choice: &Choice) -> Result<Adapter> {
+    choose_among(choice, Backends::all())
+}
+
+/// The adapter that is meant, of these graphics APIs.
+#[cfg(not(target_arch = "wasm32"))]
+fn choose_among(choice: &Choice, backends: Backends) -> Result<Adapter> {
+    pick(choice, list(backends)).map_err(|names| missing(choice, &names, backends))
+}
+
+/// The adapter that is meant, where nothing may wait.
+///
+/// # Errors
+/// As of `choose`. A browser shows one GPU: number 0, by any part of the name that it tells.
+#[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "native code waits"))]
+pub(crate) async fn choose_async(choice: &Choice) -> Result<Adapter> {
+    let power_preference = match choice {
+        Choice::LowPower => wgpu::PowerPreference::LowPower,
+        Choice::Performance | Choice::Number(_) | Choice::Name(_) => wgpu::PowerPreference::HighPerformance,
+    };
+    let options = wgpu::RequestAdapterOptions { power_preference, ..Default::default() };
+    let found = instance(Backends::all()).request_adapter(&options).await;
+    pick(choice, found.into_iter().collect()).map_err(|names| missing(choice, &names, Backends::all()))
+}
+
+/// The adapter that is meant, or the names of what there is.
+fn pick(choice: &Choice, mut adapters: Vec<Adapter>) -> Result<Adapter, Vec<String>> {
+    let infos: Vec<_> = adapters.iter().map(Adapter::get_info).collect();
+    let at = match choice {
+        Choice::Performance => Some(0),
+        Choice::LowPower => {
+            Some(infos.iter().position(|info| info.device_type == DeviceType::IntegratedGpu).unwrap_or(0))
+        }
+        Choice::Number(number) => Some(*number),
+        Choice::Name(part) => {
+            let part = part.to_lowercase();
+            infos.iter().position(|info| info.name.to_lowercase().contains(&part))
+        }
+    };
+    match at {
+        Some(at) if at < adapters.len() => Ok(adapters.swap_remove(at)),
+        _ => Err(infos.into_iter().map(|info| info.name).collect()),
+    }
+}
+
+/// Why the adapter that is meant is not there.
+fn missing(choice: &Choice, names: &[String], backends: Backends) -> Error {
+    if names.is_empty() {
+        return failed(absent(backends));
+    }
+    let list: Vec<_> = names.iter().enumerate().map(|(number, name)| format!("{number} ({name})")).collect();
+    Error::invalid(format!("wgpu: there is not {choice}: expected one of {}", list.join(", ")))
+}
+
+/// Why there is no adapter at all, in one line.
+fn absent(backends: Backends) -> String {
+    let apis: Vec<_> = [
+        (Backends::VULKAN, "Vulkan"),
+        (Backends::METAL, "Metal"),
+        (Backends::DX12, "Direct3D 12"),
+        (Backends::BROWSER_WEBGPU, "WebGPU"),
+    ]
+    .into_iter()
+    .filter(|(backend, _)| (backends & wgpu::Instance::enabled_backend_features()).contains(*backend))
+    .map(|(_, name)| name)
+    .collect();
+    let apis = if apis.is_empty() { "any graphics API".to_owned() } else { apis.join(" or ") };
+    let advice = if cfg!(target_arch = "wasm32") {
+        "use a browser with WebGPU, or compute on the CPU"
+    } else {
+        "install your GPU's driver (mesa-vulkan-drivers, or your vendor's), or use --backend cpu"
+    };
+    format!("no GPU is reached through {apis}: {advice}")
+}
+
+/// The door to graphics APIs. Without validation layers: what wgpu itself checks is enough, and they are slow.
+fn instance(backends: Backends) -> wgpu::Instance {
+    wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends,
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    })
+}
+
+/// Adapters that compute, in the order of their numbers.
+#[cfg(not(target_arch = "wasm32"))]
+fn list(backends: Backends) -> Vec<Adapter> {
+    let mut adapters = pollster::block_on(instance(backends).enumerate_adapters(backends));
+    adapters.retain(|adapter| {
+        adapter.get_downlevel_capabilities().flags.contains(DownlevelFlags::COMPUTE_SHADERS)
+    });
+    adapters.sort_by_key(|adapter| rank(&adapter.get_info()));
+    adapters
+}
+
+/// Which adapter comes first: the kind of device, then the API.
+#[cfg(not(target_arch = "wasm32"))]
+fn rank(info: &AdapterInfo) -> (u8, u8) {
+    let device = match info.device_type {
+        DeviceType::DiscreteGpu => 0,
+        DeviceType::IntegratedGpu => 1,
+        DeviceType::VirtualGpu => 2,
+        DeviceType::Other => 3,
+        DeviceType::Cpu => 4,
+    };
+    let api = match info.backend {
+        Backend::Vulkan | Backend::Metal => 0,
+        Backend::Dx12 => 1,
+        Backend::Gl | Backend::BrowserWebGpu | Backend::Noop => 2,
+    };
+    (device, api)
+}
+
+/// An adapter in words.
+pub(crate) fn described(info: &AdapterInfo) -> String {
+    let api = match info.backend {
+        Backend::Vulkan => "Vulkan",
+        Backend::Metal => "Metal",
+        Backend::Dx12 => "Direct3D 12",
+        Backend::Gl => "OpenGL",
+        Backend::BrowserWebGpu => "WebGPU",
+        Backend::Noop => "no API",
+    };
+    let name = if info.name.is_empty() { "a GPU" } else { &info.name };
+    let mut text = format!("{name}, {api}");
+    let driver = [&info.driver, &info.driver_info].map(|part| part.trim());
+    let driver: Vec<_> = driver.into_iter().filter(|part| !part.is_empty()).collect();
+    if !driver.is_empty() {
+        text += &format!(", driver {}", driver.join(" "));
+    }
+    let (min, max) = (info.subgroup_min_size, info.subgroup_max_size);
+    match (info.backend, min == max) {
+        // A browser need not tell.
+        (Backend::BrowserWebGpu, _) => {}
+        (_, true) => text += &format!(", subgroups of {min}"),
+        (_, false) => text += &format!(", subgroups of {min} to {max}"),
+    }
+    if info.device_type == DeviceType::Cpu {
+        text += ", software: computes on the processor, slower than --backend cpu";
+    }
+    text
+}

@@ -1,0 +1,17 @@
+//! Errors of this backend.
+
+use dtw_core::Error;
+
+/// The name of the backend.
+pub(crate) const NAME: &str = "wgpu";
+
+/// The device or its driver failed, or is not there; the text is one line and says what to do where something can be
+/// done.
+pub(crate) fn failed(text: impl Into<String>) -> Error {
+    Error::Backend { backend: NAME, reason: text.into().into() }
+}
+
+/// What this device cannot do; the text names who can.
+pub(crate) fn unsupported(what: impl Into<String>) -> Error {
+    Error::Unsupported { backend: NAME, what: what.into() }
+}

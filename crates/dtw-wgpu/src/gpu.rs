@@ -1,0 +1,311 @@
+//! One GPU opened: its queue, its memory, what it can do, and whether it still works.
+//!
+//! Nothing here panics or ends the process where a device fails. wgpu reports errors to scopes, to a handler, or to a
+//! callback, by kind; all of them become values here. Errors outside a scope are kept and returned by the next call.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dtw_core::{Error, Result};
+use wgpu::{Adapter, AdapterInfo, Buffer, BufferUsages, Device, Features, Limits, Queue};
+
+use crate::adapter::described;
+use crate::failure::{failed, unsupported};
+use crate::lanes::{self, Lanes, LanesKind};
+use crate::pipelines::{BINDINGS, Pipelines};
+
+/// Buffers are multiples of so many bytes, and never empty.
+const GRANULE_BYTES: u64 = 16;
+
+/// One GPU. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Gpu(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    info: AdapterInfo,
+    limits: Limits,
+    lanes: Lanes,
+    health: Arc<Health>,
+    pipelines: Pipelines,
+    /// For bindings that a shader does not read, one for each.
+    unused: Vec<Buffer>,
+    device: Device,
+    queue: Queue,
+}
+
+/// What went wrong behind calls.
+#[derive(Debug, Default)]
+struct Health {
+    lost: AtomicBool,
+    /// Why the device was lost.
+    reason: Mutex<String>,
+    /// The first error that no scope caught.
+    uncaptured: Mutex<Option<String>>,
+}
+
+impl Gpu {
+    /// Opens the adapter with everything that it can do. `force` is a way for lanes to talk that is to be taken,
+    /// whichever is the better one.
+    ///
+    /// # Errors
+    /// [`Error::Backend`] where the driver refuses, [`Error::Unsupported`] where the device cannot do what is forced.
+    pub(crate) async fn open(adapter: Adapter, force: Option<LanesKind>) -> Result<Self> {
+        let info = adapter.get_info();
+        let limits = adapter.limits();
+        let wanted =
+            Features::SUBGROUP | Features::TIMESTAMP_QUERY | Features::PIPELINE_CACHE | Features::SHADER_F16;
+        let description = wgpu::DeviceDescriptor {
+            label: Some("dtwave"),
+            required_features: adapter.features() & wanted,
+            required_limits: limits.clone(),
+            ..Default::default()
+        };
+        let (device, queue) = adapter
+            .request_device(&description)
+            .await
+            .map_err(|why| failed(format!("{} does not open: {why}", described(&info))))?;
+        let health = Arc::new(Health::default());
+        device.on_uncaptured_error(Arc::new({
+            let health = health.clone();
+            move |error: wgpu::Error| {
+                lock(&health.uncaptured).get_or_insert_with(|| told(&error));
+            }
+        }));
+        device.set_device_lost_callback({
+            let health = health.clone();
+            move |reason, text| {
+                *lock(&health.reason) = format!("{reason:?} {text}").trim().to_lowercase();
+                health.lost.store(true, Ordering::Release);
+            }
+        });
+        let pipelines = Pipelines::new(&device, &info);
+        let unused = (0..BINDINGS)
+            .map(|binding| {
+                let usage = if binding == 0 { BufferUsages::UNIFORM } else { BufferUsages::STORAGE };
+                made(&device, GRANULE_BYTES, "unused", usage | BufferUsages::COPY_DST)
+            })
+            .collect();
+        let lanes = Lanes::Workgroup(lanes::WORKGROUP_LANES);
+        let mut gpu = Self(Arc::new(Inner { info, limits, lanes, health, pipelines, unused, device, queue }));
+        let lanes = lanes::of(&gpu, force).await?;
+        Arc::get_mut(&mut gpu.0).expect("no clone is left").lanes = lanes;
+        Ok(gpu)
+    }
+
+    /// As [`Gpu::open`]; waits.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn open_blocking(adapter: Adapter, force: Option<LanesKind>) -> Result<Self> {
+        pollster::block_on(Self::open(adapter, force))
+    }
+
+    /// How the lanes of a workgroup hand values on, and how many there are.
+    pub(crate) fn lanes(&self) -> Lanes {
+        self.0.lanes
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    pub(crate) fn adapter_info(&self) -> &AdapterInfo {
+        &self.0.info
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
+    /// The shader of this key, compiled at its first use; `source` is asked for then.
+    ///
+    /// # Errors
+    /// [`Error::Backend`] with the compiler's words if it does not compile, and as [`Gpu::scoped`].
+    pub(crate) fn pipeline(
+        &self,
+        key: &str,
+        source: impl FnOnce() -> String,
+    ) -> Result<wgpu::ComputePipeline> {
+        self.0.pipelines.get(self, key, source)
+    }
+
+    /// What a shader reads and writes, by binding.
+    ///
+    /// # Errors
+    /// [`Error::Backend`] if a buffer is not of the usage that its binding has, and as [`Gpu::scoped`].
+    pub(crate) fn bind_group(&self, buffers: [&Buffer; BINDINGS]) -> Result<wgpu::BindGroup> {
+        self.scoped("binding buffers", |device, _| self.0.pipelines.bind_group(device, buffers))
+    }
+
+    /// Whether the device is gone: unplugged, reset by its driver, or destroyed. It stays so; open it anew.
+    pub(crate) fn is_lost(&self) -> bool {
+        // A poll is what tells.
+        self.0.health.lost.load(Ordering::Acquire) || self.poll(wgpu::PollType::Poll).is_err()
+    }
+
+    /// The error of calls on a lost device.
+    pub(crate) fn lost(&self, what: &str) -> Error {
+        let reason = lock(&self.0.health.reason);
+        let (colon, name) = (if reason.is_empty() { "" } else { ": " }, &self.0.info.name);
+        failed(format!("{what}: the device {name} is lost{colon}{reason}; make the backend anew"))
+    }
+
+    /// Lets wgpu see how far the device is, and waits if `how` says so; `None` if it waited in vain. In a browser, which
+    /// looks itself, it does nothing.
+    ///
+    /// # Errors
+    /// [`Error::Backend`] if the device is lost.
+    pub(crate) fn poll(&self, how: wgpu::PollType) -> Result<Option<wgpu::PollStatus>> {
+        const WHAT: &str = "waiting for the device";
+        // wgpu panics where a wait finds that the device is gone.
+        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.0.device.poll(how)));
+        match polled {
+            _ if self.0.health.lost.load(Ordering::Acquire) => Err(self.lost(WHAT)),
+            Ok(Ok(status)) => Ok(Some(status)),
+            Ok(Err(wgpu::PollError::Timeout)) => Ok(None),
+            Ok(Err(why)) => Err(failed(format!("{WHAT}: {why}"))),
+            Err(_) => Err(self.lost(WHAT)),
+        }
+    }
+
+    /// What `f` returns, unless it fails. `what` names what is done, for the error.
+    ///
+    /// In a browser, errors come later: the next call or the next result returns them.
+    ///
+    /// # Errors
+    /// [`Error::Backend`] if a call of `f` is not valid, if the device has no memory left, or if it is lost.
+    pub(crate) fn scoped<R>(&self, what: &str, f: impl FnOnce(&Device, &Queue) -> R) -> Result<R> {
+        let (value, error) = self.attempt(f);
+        self.judged(what, error)?;
+        Ok(value)
+    }
+
+    /// What `f` returns, and what went wrong meanwhile.
+    fn attempt<R>(&self, f: impl FnOnce(&Device, &Queue) -> R) -> (R, Option<wgpu::Error>) {
+        let Inner { device, queue, .. } = &*self.0;
+        #[cfg(target_arch = "wasm32")]
+        return (f(device, queue), None);
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+            let scopes = [OutOfMemory, Validation, Internal].map(|filter| device.push_error_scope(filter));
+            let value = f(device, queue);
+            // None of them waits for anything. The outermost wins: where memory is missing, what follows is not valid.
+            let errors = scopes.into_iter().rev().map(|scope| pollster::block_on(scope.pop()));
+            (value, errors.fold(None, |inner, outer| outer.or(inner)))
+        }
+    }
+
+    /// The error of an attempt, or of calls before it.
+    fn judged(&self, what: &str, error: Option<wgpu::Error>) -> Result<()> {
+        match error {
+            _ if self.is_lost() => Err(self.lost(what)),
+            Some(error) => Err(failed(format!("{what}: {}", told(&error)))),
+            None => self.check(what),
+        }
+    }
+
+    /// Whether the device still works, and every call so far was right.
+    ///
+    /// # Errors
+    /// [`Error::Backend`] if it does not, or they were not.
+    pub(crate) fn check(&self, what: &str) -> Result<()> {
+        if self.0.health.lost.load(Ordering::Acquire) {
+            return Err(self.lost(what));
+        }
+        match lock(&self.0.health.uncaptured).take() {
+            Some(text) => Err(failed(format!("{what}, or a call before: {text}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// A buffer that shaders read and write, of at least so many bytes, all zero.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if shaders of this device do not see as much at once, [`Error::MemoryRefused`] if it has
+    /// no such memory left.
+    pub(crate) fn storage(&self, bytes: u64, label: &str) -> Result<Buffer> {
+        self.buffer(bytes, self.0.limits.max_storage_buffer_binding_size, label, BufferUsages::STORAGE)
+    }
+
+    /// A buffer of arguments, of at least so many bytes.
+    ///
+    /// # Errors
+    /// As [`Gpu::storage`].
+    pub(crate) fn uniform(&self, bytes: u64) -> Result<Buffer> {
+        let limit = self.0.limits.max_uniform_buffer_binding_size;
+        self.buffer(bytes, limit, "the arguments of a shader", BufferUsages::UNIFORM)
+    }
+
+    fn buffer(&self, bytes: u64, limit: u64, label: &str, usage: BufferUsages) -> Result<Buffer> {
+        let limit = limit.min(self.0.limits.max_buffer_size);
+        let size = bytes.max(1).checked_next_multiple_of(GRANULE_BYTES).filter(|size| *size <= limit);
+        let Some(size) = size else {
+            let name = &self.0.info.name;
+            return Err(unsupported(format!(
+                "{label} takes {bytes} bytes; a shader of {name} sees at most {limit} bytes at once; use --backend cpu"
+            )));
+        };
+        let usage = usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
+        self.allocated(size, label, usage)
+    }
+
+    /// A buffer of exactly so many bytes.
+    ///
+    /// # Errors
+    /// [`Error::MemoryRefused`] if the device has no such memory left, and as [`Gpu::scoped`].
+    pub(crate) fn allocated(&self, bytes: u64, label: &str, usage: BufferUsages) -> Result<Buffer> {
+        let (buffer, error) = self.attempt(|device, _| made(device, bytes, label, usage));
+        if let Some(wgpu::Error::OutOfMemory { .. }) = error
+            && !self.is_lost()
+        {
+            return Err(Error::MemoryRefused { what: label.to_owned(), requested_bytes: bytes });
+        }
+        self.judged(label, error)?;
+        Ok(buffer)
+    }
+
+    /// Writes bytes from here to a place of a buffer, before whatever is submitted next. Offset and length are multiples
+    /// of 4.
+    ///
+    /// # Errors
+    /// As [`Gpu::scoped`].
+    pub(crate) fn upload(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.scoped("uploading", |_, queue| queue.write_buffer(buffer, offset, bytes))
+    }
+
+    /// A buffer for a binding that a shader does not use; each binding has its own, because one that is written must
+    /// not be bound twice.
+    pub(crate) fn unused(&self, binding: usize) -> &Buffer {
+        &self.0.unused[binding]
+    }
+}
+
+/// A buffer; whether it is one is known to the scope.
+fn made(device: &Device, bytes: u64, label: &str, usage: BufferUsages) -> Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size: bytes,
+        usage,
+        mapped_at_creation: false,
+    })
+}
+
+/// An error in one paragraph, without the frame that wgpu puts around it.
+fn told(error: &wgpu::Error) -> String {
+    let text = match error {
+        wgpu::Error::OutOfMemory { .. } => "the device has no memory left".to_owned(),
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+            description.trim_start_matches("Validation Error").replace("Caused by:", "")
+        }
+    };
+    text.trim().to_owned()
+}
+
+/// A lock that a panic elsewhere does not close: what is behind ours is valid at all times.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,143 @@
+//! How the lanes of a workgroup hand values on to each other, found out by trying.
+//!
+//! A sweep passes a value from lane to lane at every step. Within a subgroup this is one instruction, without a barrier.
+//! But WebGPU does not promise that a workgroup as large as the smallest subgroup is one subgroup, with its lanes in
+//! order. Devices do it all the same; so a shader is run when a device is opened, and says whether this one does.
+
+use dtw_core::{Error, Result};
+use wgpu::Features;
+
+use crate::failure::unsupported;
+use crate::gpu::Gpu;
+use crate::readback::Readback;
+
+/// Lanes of a workgroup where values go through workgroup memory.
+pub(crate) const WORKGROUP_LANES: u32 = 64;
+
+/// The variable that forces one way.
+pub(crate) const VARIABLE: &str = "DTWAVE_WGPU_LANES";
+
+/// How lanes hand values on, and how many lanes a workgroup has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// By shuffles: the workgroup is one subgroup, its lanes in order.
+    Subgroup(u32),
+    /// Through workgroup memory, with a barrier.
+    Workgroup(u32),
+}
+
+/// A way for lanes to hand values on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LanesKind {
+    /// By shuffles.
+    Subgroup,
+    /// Through workgroup memory.
+    Workgroup,
+}
+
+impl LanesKind {
+    /// What the variable `DTWAVE_WGPU_LANES` says: `subgroup`, `workgroup`, or nothing.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for another value.
+    pub(crate) fn of_environment() -> Result<Option<Self>> {
+        match std::env::var(VARIABLE).ok().as_deref() {
+            None | Some("") => Ok(None),
+            Some("subgroup") => Ok(Some(Self::Subgroup)),
+            Some("workgroup") => Ok(Some(Self::Workgroup)),
+            Some(other) => {
+                Err(Error::invalid(format!("{VARIABLE} is {other:?}: expected subgroup or workgroup")))
+            }
+        }
+    }
+}
+
+/// How lanes of this device hand values on; `force` asks for one way.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the device cannot do what is asked for, and what fails at the device.
+pub(crate) async fn of(gpu: &Gpu, force: Option<LanesKind>) -> Result<Lanes> {
+    let fallback = Lanes::Workgroup(WORKGROUP_LANES);
+    if force == Some(LanesKind::Workgroup) {
+        return Ok(fallback);
+    }
+    let lanes = gpu.adapter_info().subgroup_min_size;
+    let refused = if !gpu.device().features().contains(Features::SUBGROUP) {
+        "it has none"
+    } else if !(lanes.is_power_of_two() && (4..=64).contains(&lanes)) {
+        "there are too many or too few lanes in them"
+    } else if !in_order(gpu, lanes).await? {
+        "its subgroups are not workgroups in order"
+    } else {
+        return Ok(Lanes::Subgroup(lanes));
+    };
+    match force {
+        Some(_) => {
+            let name = &gpu.adapter_info().name;
+            Err(unsupported(format!(
+                "{VARIABLE}=subgroup asks for shuffles in subgroups of {lanes} lanes, and {name} does not do them: \
+                 {refused}; use workgroup"
+            )))
+        }
+        None => Ok(fallback),
+    }
+}
+
+/// Workgroups of the trial.
+const GROUPS: u32 = 64;
+
+/// Whether workgroups of so many lanes are subgroups with their lanes in order, in a trial.
+async fn in_order(gpu: &Gpu, lanes: u32) -> Result<bool> {
+    let source = || PROBE.replace("LANES", &lanes.to_string());
+    // A device that does not even compile this has no subgroups for us.
+    let Ok(pipeline) = gpu.pipeline(&format!("probe of subgroups of {lanes}"), source) else {
+        gpu.check("trying subgroups")?;
+        return Ok(false);
+    };
+    let bytes = u64::from(GROUPS * lanes) * 4;
+    let out = gpu.storage(bytes, "the trial of subgroups")?;
+    let mut buffers: [&wgpu::Buffer; 7] = std::array::from_fn(|binding| gpu.unused(binding));
+    buffers[4] = &out;
+    let group = gpu.bind_group(buffers)?;
+    gpu.scoped("trying subgroups", |device, queue| {
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.dispatch_workgroups(GROUPS, 1, 1);
+        }
+        queue.submit([encoder.finish()]);
+    })?;
+    let mut found = vec![0_u8; bytes as usize];
+    let mut readback = Readback::default();
+    readback.begin(gpu, &out, 0, bytes)?;
+    readback.finish_async(gpu, &mut found).await?;
+    Ok(found.chunks_exact(4).all(|word| word == 1_u32.to_ne_bytes()))
+}
+
+/// Writes 1 for each lane that its left neighbour reaches through several steps, and that is where it should be.
+const PROBE: &str = "
+@group(0) @binding(4) var<storage, read_write> right: array<u32>;
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+    @builtin(subgroup_invocation_id) place: u32,
+) {
+    let first = group.x * 1000u;
+    var value = first + lane;
+    var all_right = place == lane;
+    for (var step = 1u; step < LANESu; step++) {
+        let received = subgroupShuffleUp(value, 1u);
+        if lane >= step {
+            all_right = all_right && received == first + lane - step;
+        }
+        value = received;
+    }
+    let last = subgroupShuffle(first + lane, LANESu - 1u);
+    all_right = all_right && last == first + LANESu - 1u;
+    right[group.x * LANESu + lane] = select(0u, 1u, all_right);
+}
+";

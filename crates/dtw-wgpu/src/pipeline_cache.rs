@@ -1,0 +1,151 @@
+//! Compiled shaders on disk, where the driver lets an application keep them (Vulkan).
+//!
+//! One file for each kind of device, in the user's folder for such files: a header with a checksum, then what the driver
+//! gave. A file that is not whole, too large, or of another version of dtwave is as none; so is one of another driver,
+//! which wgpu and the driver notice. Nothing about this file is ever an error: without it, shaders are compiled.
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use native::DiskCache;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use none::DiskCache;
+
+#[cfg(not(target_arch = "wasm32"))]
+mod native {
+    use std::fs;
+    use std::io::{Read as _, Write as _};
+    use std::path::{Path, PathBuf};
+    use std::sync::Mutex;
+    use std::time::{Duration, Instant};
+
+    use etcetera::BaseStrategy as _;
+    use wgpu::{AdapterInfo, Device, Features, PipelineCache, PipelineCacheDescriptor};
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use crate::gpu::lock;
+
+    /// Files above this are neither read nor written.
+    const MOST_BYTES: usize = 64 << 20;
+
+    /// While shaders are compiled, the file is written so often at most.
+    const INTERVAL: Duration = Duration::from_secs(2);
+
+    /// The variable that turns it off: `off`.
+    const VARIABLE: &str = "DTWAVE_WGPU_CACHE";
+
+    /// What a file begins with; the checksum of what follows comes next.
+    const HEADER: &str = concat!("dtwave shaders ", env!("CARGO_PKG_VERSION"), "\n");
+
+    /// Compiled shaders, in memory and in a file.
+    #[derive(Debug)]
+    pub(crate) struct DiskCache {
+        cache: PipelineCache,
+        path: PathBuf,
+        state: Mutex<State>,
+    }
+
+    #[derive(Debug)]
+    struct State {
+        /// Whether there is something that the file lacks.
+        grown: bool,
+        written: Instant,
+    }
+
+    impl DiskCache {
+        /// What was kept for this device; `None` where the driver or the user wants none.
+        pub(crate) fn open(device: &Device, info: &AdapterInfo) -> Option<Self> {
+            if !device.features().contains(Features::PIPELINE_CACHE)
+                || std::env::var(VARIABLE).is_ok_and(|value| value == "off")
+            {
+                return None;
+            }
+            let folder = etcetera::base_strategy::choose_native_strategy().ok()?.cache_dir().join("dtwave");
+            let path = folder.join(wgpu::util::pipeline_cache_key(info)?);
+            let data = read(&path);
+            let description =
+                PipelineCacheDescriptor { label: Some("dtwave"), data: data.as_deref(), fallback: true };
+            // SAFETY: what is read was written by `write`, from `get_data`: its checksum is right, and the folder is
+            // the user's own.
+            let cache = unsafe { device.create_pipeline_cache(&description) };
+            let state = State { grown: false, written: Instant::now() };
+            Some(Self { cache, path, state: Mutex::new(state) })
+        }
+
+        pub(crate) fn handle(&self) -> &PipelineCache {
+            &self.cache
+        }
+
+        /// A shader was compiled: the file is written now, or a little later together with others.
+        pub(crate) fn grown(&self) {
+            let mut state = lock(&self.state);
+            state.grown = true;
+            if state.written.elapsed() >= INTERVAL {
+                self.write(&mut state);
+            }
+        }
+
+        fn write(&self, state: &mut State) {
+            state.grown = false;
+            state.written = Instant::now();
+            if let Some(data) = self.cache.get_data() {
+                // Without the file, shaders are compiled once more; nothing else is lost.
+                let _ = write(&self.path, &data);
+            }
+        }
+    }
+
+    impl Drop for DiskCache {
+        fn drop(&mut self) {
+            let mut state = lock(&self.state);
+            if state.grown {
+                self.write(&mut state);
+            }
+        }
+    }
+
+    /// What a file holds, if it is whole.
+    fn read(path: &Path) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let most = HEADER.len() + size_of::<u64>() + MOST_BYTES;
+        fs::File::open(path).ok()?.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+        let (sum, data) = bytes.strip_prefix(HEADER.as_bytes())?.split_first_chunk()?;
+        (bytes.len() <= most && xxh3_64(data) == u64::from_le_bytes(*sum)).then(|| data.to_vec())
+    }
+
+    /// The file is as before, or whole.
+    fn write(path: &Path, data: &[u8]) -> std::io::Result<()> {
+        if data.len() > MOST_BYTES {
+            return Ok(());
+        }
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(HEADER.as_bytes())?;
+        file.write_all(&xxh3_64(data).to_le_bytes())?;
+        file.write_all(data)?;
+        file.persist(path)?;
+        Ok(())
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+mod none {
+    use wgpu::{AdapterInfo, Device, PipelineCache};
+
+    /// A browser keeps compiled shaders itself.
+    #[derive(Debug)]
+    pub(crate) enum DiskCache {}
+
+    impl DiskCache {
+        pub(crate) fn open(_device: &Device, _info: &AdapterInfo) -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn handle(&self) -> &PipelineCache {
+            match *self {}
+        }
+
+        pub(crate) fn grown(&self) {
+            match *self {}
+        }
+    }
+}

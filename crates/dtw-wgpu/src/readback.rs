@@ -1,0 +1,185 @@
+//! Results on their way back from a device.
+//!
+//! Shaders write to memory that the host does not see. So results are copied to a buffer that it does see, and this one
+//! is mapped when the copy is done. The buffer is kept for the next results.
+
+use std::sync::{Arc, Mutex};
+
+use dtw_core::Result;
+use wgpu::{Buffer, BufferUsages, MapMode, SubmissionIndex};
+
+use crate::failure::failed;
+use crate::gpu::{Gpu, lock};
+
+/// What results go through, one transfer at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Readback {
+    buffer: Option<Buffer>,
+    pending: Option<Pending>,
+}
+
+/// A transfer that has begun.
+#[derive(Debug)]
+struct Pending {
+    bytes: u64,
+    submission: SubmissionIndex,
+    mapped: Arc<Mapped>,
+}
+
+/// What the device says of a mapping, once it says something.
+#[derive(Debug, Default)]
+struct Mapped(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    answer: Option<Result<(), wgpu::BufferAsyncError>>,
+    waker: Option<std::task::Waker>,
+}
+
+impl Mapped {
+    fn set(&self, answer: Result<(), wgpu::BufferAsyncError>) {
+        let mut state = lock(&self.0);
+        state.answer = Some(answer);
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Ready with an answer; wakes whoever asked before.
+    #[cfg(target_arch = "wasm32")]
+    fn answered(&self, context: &std::task::Context<'_>) -> std::task::Poll<()> {
+        let mut state = lock(&self.0);
+        if state.answer.is_some() {
+            return std::task::Poll::Ready(());
+        }
+        state.waker = Some(context.waker().clone());
+        std::task::Poll::Pending
+    }
+
+    fn get(&self) -> Option<Result<(), wgpu::BufferAsyncError>> {
+        lock(&self.0).answer.clone()
+    }
+}
+
+impl Readback {
+    /// Bytes that it keeps.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.buffer.as_ref().map_or(0, Buffer::size)
+    }
+
+    /// Begins to fetch bytes from a place of a buffer, a multiple of 4, behind everything that was submitted. Does not
+    /// wait. A transfer that nobody finished is forgotten.
+    ///
+    /// # Errors
+    /// As of [`Gpu::scoped`]; memory for the results that is missing.
+    pub(crate) fn begin(&mut self, gpu: &Gpu, from: &Buffer, offset: u64, bytes: u64) -> Result<()> {
+        self.forget();
+        // The device copies words.
+        let copied = bytes.max(1).next_multiple_of(4);
+        if self.bytes() < copied {
+            self.buffer = None;
+            let size = copied.next_multiple_of(16);
+            let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
+            self.buffer = Some(gpu.allocated(size, "results", usage)?);
+        }
+        let Some(buffer) = &self.buffer else { return Err(failed("results have no buffer")) };
+        let mapped = Arc::new(Mapped::default());
+        let submission = gpu.scoped("fetching results", |device, queue| {
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(from, offset, buffer, 0, copied);
+            let submission = queue.submit([encoder.finish()]);
+            let mapped = mapped.clone();
+            buffer.map_async(MapMode::Read, 0..copied, move |answer| mapped.set(answer));
+            submission
+        });
+        // A buffer that something happened to is not used again.
+        match submission {
+            Ok(submission) => self.pending = Some(Pending { bytes, submission, mapped }),
+            Err(why) => {
+                self.buffer = None;
+                return Err(why);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the transfer that has begun, and writes its bytes, as many as `out` has. The transfer is over then,
+    /// also after an error.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Backend`] if the device is lost, if the transfer failed, or if none of as many bytes has begun.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn finish(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
+        let waited = self.wait(gpu);
+        self.collect(gpu, waited, out)
+    }
+
+    /// As `finish`, where nothing may wait: a browser calls back.
+    ///
+    /// # Errors
+    /// As of `finish`.
+    pub(crate) async fn finish_async(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
+        #[cfg(not(target_arch = "wasm32"))]
+        let waited = self.wait(gpu);
+        #[cfg(target_arch = "wasm32")]
+        let waited = {
+            if let Some(Pending { mapped, .. }) = &self.pending {
+                std::future::poll_fn(|context| mapped.answered(context)).await;
+            }
+            Ok(())
+        };
+        self.collect(gpu, waited, out)
+    }
+
+    /// Waits until the device has done what was submitted up to the transfer.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn wait(&self, gpu: &Gpu) -> Result<()> {
+        let Some(Pending { submission, mapped, .. }) = &self.pending else { return Ok(()) };
+        // A device that another thread has found to be lost is noticed between waits.
+        let how = || wgpu::PollType::Wait {
+            submission_index: Some(submission.clone()),
+            timeout: Some(std::time::Duration::from_secs(1)),
+        };
+        while mapped.get().is_none() {
+            match gpu.poll(how())? {
+                Some(_) if mapped.get().is_none() => {
+                    return Err(failed("the device does not hand results over"));
+                }
+                Some(_) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a transfer that is done.
+    fn collect(&mut self, gpu: &Gpu, waited: Result<()>, out: &mut [u8]) -> Result<()> {
+        let (pending, buffer) = (self.pending.take(), self.buffer.take());
+        waited?;
+        gpu.check("fetching results")?;
+        let (Some(Pending { bytes, mapped, .. }), Some(buffer)) = (pending, buffer) else {
+            return Err(failed("no transfer of results has begun"));
+        };
+        if bytes != out.len() as u64 {
+            return Err(failed(format!("{bytes} bytes of results are fetched, {} are expected", out.len())));
+        }
+        match mapped.get() {
+            Some(Ok(())) => {}
+            Some(Err(why)) => return Err(failed(format!("results are not handed over: {why}"))),
+            None => return Err(failed("the device does not hand results over")),
+        }
+        let view = buffer.slice(0..bytes.max(1).next_multiple_of(4)).get_mapped_range();
+        let view = view.map_err(|why| failed(format!("results are not seen: {why}")))?;
+        out.copy_from_slice(&view[..out.len()]);
+        drop(view);
+        gpu.scoped("fetching results", |_, _| buffer.unmap())?;
+        self.buffer = Some(buffer);
+        Ok(())
+    }
+
+    /// A transfer that nobody waits for is over; its buffer goes with it.
+    fn forget(&mut self) {
+        if self.pending.take().is_some() {
+            self.buffer = None;
+        }
+    }
+}
