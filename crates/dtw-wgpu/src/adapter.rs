@@ -222,3 +222,92 @@ pub(crate) fn described(info: &AdapterInfo) -> String {
     }
     text
 }
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_a_number_or_a_part_of_a_name() {
+        assert_eq!(Choice::from("1"), Choice::Number(1));
+        assert_eq!(Choice::from(" radeon "), Choice::Name("radeon".to_owned()));
+        assert_eq!(Choice::from("-1"), Choice::Name("-1".to_owned()));
+    }
+
+    #[test]
+    fn an_adapter_is_found_by_number_and_by_any_part_of_its_name() {
+        let first = choose(&Choice::Performance).expect("a Vulkan driver: mesa-vulkan-drivers").get_info();
+        let name = |choice| choose(&choice).map(|adapter| adapter.get_info().name);
+        assert_eq!(name(Choice::Number(0)).unwrap(), first.name);
+        let part = first.name[first.name.len() / 3..].to_uppercase();
+        assert_eq!(name(Choice::Name(part)).unwrap(), first.name);
+        assert!(choose(&Choice::LowPower).is_ok());
+        assert_eq!(devices()[0].unavailable, None);
+        assert!(devices()[0].description.contains(&first.name));
+    }
+
+    #[test]
+    fn an_adapter_that_is_not_there_is_an_error_that_lists_what_is() {
+        let name = choose(&Choice::Performance).unwrap().get_info().name;
+        for (choice, told) in [
+            (Choice::Name("Voodoo 2".to_owned()), "a GPU whose name has \"Voodoo 2\""),
+            (Choice::Number(99), "GPU 99"),
+            (Choice::Number(usize::MAX), "GPU 18446744073709551615"),
+        ] {
+            let error = choose(&choice).unwrap_err();
+            let text = error.to_string();
+            assert!(matches!(error, Error::Invalid(_)), "{text}");
+            assert!(text.contains(told) && text.contains(&format!("0 ({name})")), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_an_adapter_there_is_one_line_that_says_what_to_do() {
+        let error = choose_among(&Choice::Performance, Backends::empty()).unwrap_err();
+        assert!(matches!(error, Error::Backend { backend: "wgpu", .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("no GPU is reached") && text.contains("--backend cpu"), "{text}");
+        assert!(!text.contains('\n'), "{text}");
+    }
+
+    #[test]
+    fn gpus_come_before_what_computes_on_the_processor() {
+        let info = |device, backend| AdapterInfo::new(device, backend);
+        let mut infos = [
+            info(DeviceType::Cpu, Backend::Vulkan),
+            info(DeviceType::IntegratedGpu, Backend::Vulkan),
+            info(DeviceType::DiscreteGpu, Backend::Dx12),
+            info(DeviceType::DiscreteGpu, Backend::Vulkan),
+        ];
+        infos.sort_by_key(rank);
+        let order = infos.map(|info| (info.device_type, info.backend));
+        assert_eq!(
+            order,
+            [
+                (DeviceType::DiscreteGpu, Backend::Vulkan),
+                (DeviceType::DiscreteGpu, Backend::Dx12),
+                (DeviceType::IntegratedGpu, Backend::Vulkan),
+                (DeviceType::Cpu, Backend::Vulkan),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_adapter_is_described_in_a_line() {
+        let mut info = AdapterInfo::new(DeviceType::Cpu, Backend::Vulkan);
+        info.name = "llvmpipe".to_owned();
+        info.driver = "llvmpipe".to_owned();
+        info.driver_info = "Mesa 22.3.6".to_owned();
+        (info.subgroup_min_size, info.subgroup_max_size) = (8, 8);
+        assert_eq!(
+            described(&info),
+            "llvmpipe, Vulkan, driver llvmpipe Mesa 22.3.6, subgroups of 8, software: computes on the processor, \
+             slower than --backend cpu"
+        );
+        let mut browser = AdapterInfo::new(DeviceType::Other, Backend::BrowserWebGpu);
+        assert_eq!(described(&browser), "a GPU, WebGPU");
+        browser.backend = Backend::Metal;
+        (browser.subgroup_min_size, browser.subgroup_max_size) = (4, 64);
+        assert_eq!(described(&browser), "a GPU, Metal, subgroups of 4 to 64");
+    }
+}

@@ -176,7 +176,8 @@ impl Gpu {
     /// In a browser, errors come later: the next call or the next result returns them.
     ///
     /// # Errors
-    /// [`Error::Backend`] if a call of `f` is not valid, if the device has no memory left, or if it is lost.
+    /// [`Error::Backend`] if a call of `f` is not valid, if the device has no memory left, or if it is known to be lost;
+    /// results of a device that nobody has asked yet are an error when they are fetched.
     pub(crate) fn scoped<R>(&self, what: &str, f: impl FnOnce(&Device, &Queue) -> R) -> Result<R> {
         let (value, error) = self.attempt(f);
         self.judged(what, error)?;
@@ -202,16 +203,17 @@ impl Gpu {
     /// The error of an attempt, or of calls before it.
     fn judged(&self, what: &str, error: Option<wgpu::Error>) -> Result<()> {
         match error {
-            _ if self.is_lost() => Err(self.lost(what)),
+            Some(_) if self.is_lost() => Err(self.lost(what)),
             Some(error) => Err(failed(format!("{what}: {}", told(&error)))),
             None => self.check(what),
         }
     }
 
-    /// Whether the device still works, and every call so far was right.
+    /// Whether every call so far was right, on a device that is not known to be lost. It does not ask the device, which
+    /// takes longer than a launch: [`Gpu::is_lost`] does.
     ///
     /// # Errors
-    /// [`Error::Backend`] if it does not, or they were not.
+    /// [`Error::Backend`] if not.
     pub(crate) fn check(&self, what: &str) -> Result<()> {
         if self.0.health.lost.load(Ordering::Acquire) {
             return Err(self.lost(what));
@@ -259,9 +261,11 @@ impl Gpu {
     /// [`Error::MemoryRefused`] if the device has no such memory left, and as [`Gpu::scoped`].
     pub(crate) fn allocated(&self, bytes: u64, label: &str, usage: BufferUsages) -> Result<Buffer> {
         let (buffer, error) = self.attempt(|device, _| made(device, bytes, label, usage));
-        if let Some(wgpu::Error::OutOfMemory { .. }) = error
-            && !self.is_lost()
-        {
+        // A device that is lost makes buffers that are none, and says nothing.
+        if self.is_lost() {
+            return Err(self.lost(label));
+        }
+        if let Some(wgpu::Error::OutOfMemory { .. }) = error {
             return Err(Error::MemoryRefused { what: label.to_owned(), requested_bytes: bytes });
         }
         self.judged(label, error)?;

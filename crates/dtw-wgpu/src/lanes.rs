@@ -41,13 +41,16 @@ impl LanesKind {
     /// # Errors
     /// [`Error::Invalid`] for another value.
     pub(crate) fn of_environment() -> Result<Option<Self>> {
-        match std::env::var(VARIABLE).ok().as_deref() {
-            None | Some("") => Ok(None),
-            Some("subgroup") => Ok(Some(Self::Subgroup)),
-            Some("workgroup") => Ok(Some(Self::Workgroup)),
-            Some(other) => {
-                Err(Error::invalid(format!("{VARIABLE} is {other:?}: expected subgroup or workgroup")))
-            }
+        Self::named(&std::env::var(VARIABLE).unwrap_or_default())
+    }
+
+    /// The way of this name; none for an empty one.
+    pub(crate) fn named(name: &str) -> Result<Option<Self>> {
+        match name {
+            "" => Ok(None),
+            "subgroup" => Ok(Some(Self::Subgroup)),
+            "workgroup" => Ok(Some(Self::Workgroup)),
+            _ => Err(Error::invalid(format!("{VARIABLE} is {name:?}: expected subgroup or workgroup"))),
         }
     }
 }

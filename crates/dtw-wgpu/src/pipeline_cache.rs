@@ -53,12 +53,18 @@ mod native {
     impl DiskCache {
         /// What was kept for this device; `None` where the driver or the user wants none.
         pub(crate) fn open(device: &Device, info: &AdapterInfo) -> Option<Self> {
-            if !device.features().contains(Features::PIPELINE_CACHE)
-                || std::env::var(VARIABLE).is_ok_and(|value| value == "off")
-            {
+            if std::env::var(VARIABLE).is_ok_and(|value| value == "off") {
                 return None;
             }
             let folder = etcetera::base_strategy::choose_native_strategy().ok()?.cache_dir().join("dtwave");
+            Self::open_in(&folder, device, info)
+        }
+
+        /// As `open`, in a folder of the caller's.
+        fn open_in(folder: &Path, device: &Device, info: &AdapterInfo) -> Option<Self> {
+            if !device.features().contains(Features::PIPELINE_CACHE) {
+                return None;
+            }
             let path = folder.join(wgpu::util::pipeline_cache_key(info)?);
             let data = read(&path);
             let description =
@@ -124,6 +130,98 @@ mod native {
         file.write_all(data)?;
         file.persist(path)?;
         Ok(())
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use crate::adapter::{Choice, choose};
+        use crate::gpu::Gpu;
+
+        #[test]
+        fn a_file_that_is_not_whole_is_none() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("new/file");
+            assert_eq!(read(&path), None);
+            write(&path, b"first").unwrap();
+            write(&path, b"what the driver gave").unwrap();
+            assert_eq!(read(&path).as_deref(), Some(&b"what the driver gave"[..]));
+            let whole = fs::read(&path).unwrap();
+            for len in 0..whole.len() {
+                fs::write(&path, &whole[..len]).unwrap();
+                assert_eq!(read(&path), None, "{len} bytes");
+            }
+            for at in 0..whole.len() {
+                let mut other = whole.clone();
+                other[at] ^= 0x10;
+                fs::write(&path, &other).unwrap();
+                assert_eq!(read(&path), None, "byte {at}");
+            }
+        }
+
+        #[test]
+        fn a_file_that_is_too_large_is_neither_read_nor_written() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("file");
+            let data = vec![7; MOST_BYTES + 1];
+            write(&path, &data).unwrap();
+            assert!(!path.exists());
+            write(&path, &data[1..]).unwrap();
+            assert_eq!(read(&path).map(|data| data.len()), Some(MOST_BYTES));
+            fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&[7]).unwrap();
+            assert_eq!(read(&path), None);
+        }
+
+        /// Compiles a shader with the cache.
+        fn compile(gpu: &Gpu, cache: &DiskCache) {
+            gpu.scoped("a shader", |device, _| {
+                let source = "@compute @workgroup_size(1) fn main() {}";
+                let description = wgpu::ShaderModuleDescriptor {
+                    label: None,
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                };
+                let module = device.create_shader_module(description);
+                device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: None,
+                    layout: None,
+                    module: &module,
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: Some(&cache.cache),
+                })
+            })
+            .unwrap();
+            cache.grown();
+        }
+
+        #[test]
+        fn shaders_are_written_at_the_end_and_serve_again() {
+            let gpu = Gpu::open_blocking(choose(&Choice::Performance).unwrap(), None).unwrap();
+            let open = |folder: &Path| DiskCache::open_in(folder, gpu.device(), gpu.adapter_info());
+            let folder = tempfile::tempdir().unwrap();
+            let Some(cache) = open(folder.path()) else {
+                assert!(!gpu.device().features().contains(Features::PIPELINE_CACHE));
+                return;
+            };
+            let path = cache.path.clone();
+            drop(cache);
+            assert!(!path.exists(), "nothing was compiled");
+
+            let cache = open(folder.path()).unwrap();
+            compile(&gpu, &cache);
+            drop(cache);
+            let written = read(&path).expect("a file");
+            let cache = open(folder.path()).unwrap();
+            compile(&gpu, &cache);
+            drop(cache);
+            assert!(read(&path).is_some_and(|again| again.len() >= written.len()));
+
+            // What another driver wrote: wgpu takes it for none.
+            write(&path, b"of another driver").unwrap();
+            let cache = open(folder.path()).unwrap();
+            compile(&gpu, &cache);
+            gpu.check("afterwards").unwrap();
+        }
     }
 }
 

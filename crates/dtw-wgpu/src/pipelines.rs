@@ -65,9 +65,7 @@ impl Pipelines {
         let checks = if std::env::var(CHECKS).is_ok_and(|value| value == "1") {
             ShaderRuntimeChecks::checked()
         } else {
-            // SAFETY: the shaders are ours. They index within what they are given, their loops end, and no divisor of
-            // theirs is zero; the suite runs them with checks too.
-            unsafe { ShaderRuntimeChecks::unchecked() }
+            ShaderRuntimeChecks::unchecked()
         };
         let cache = DiskCache::open(device, info);
         Self { bindings, layout, made: Mutex::default(), cache, checks }
@@ -86,7 +84,8 @@ impl Pipelines {
         let source = wgpu::ShaderSource::Wgsl(source().into());
         let pipeline = gpu.scoped(&format!("the shader {key:?}"), |device, _| {
             let description = wgpu::ShaderModuleDescriptor { label: Some(key), source };
-            // SAFETY: as of `checks`; every shader of this crate is made here.
+            // SAFETY: the shaders are ours. They index within what they are given, their loops end, and no divisor of
+            // theirs is zero; the suite runs them with checks too.
             let module = unsafe { device.create_shader_module_trusted(description, self.checks) };
             device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(key),
