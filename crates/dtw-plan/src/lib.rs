@@ -8,6 +8,7 @@
 //! | `runs` | where a tile is cut for kernels of different widths |
 //! | `scatter` | where a tile's results belong in the caller's output |
 //! | `device` | what is asked of a device: a small trait |
+//! | `digits` | which pairs of a soft measure are swept a second time |
 //! | `walk` | the loop over that trait: series in chunks, pairs in tiles, transfers under the next sweep |
 //!
 //! Nothing here knows an address, a buffer or a kernel.
@@ -17,6 +18,7 @@
 mod banding;
 mod budget;
 mod device;
+mod digits;
 mod order;
 mod runs;
 mod scatter;
@@ -25,6 +27,7 @@ mod walk;
 pub use banding::{Banding, Form, RowRange, Rows, Table};
 pub use budget::{Budget, bands, chunks, cut, launch_tasks, tiles};
 pub use device::{Axis, Device, Fetch, Pairs, SLOTS};
+pub use digits::keep_digits;
 pub use order::{Order, Rect};
 pub use runs::{parts, runs};
 pub use scatter::{Target, direct, scatter};

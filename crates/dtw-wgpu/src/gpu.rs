@@ -108,6 +108,12 @@ impl Gpu {
         &self.0.limits
     }
 
+    /// Turns of all loops together that one invocation gets, where a driver leaves loops then, silently: Mesa's llvmpipe
+    /// after 65,535.
+    pub(crate) fn loop_limit(&self) -> Option<u64> {
+        (self.0.info.driver == "llvmpipe").then_some(60_000)
+    }
+
     pub(crate) fn adapter_info(&self) -> &AdapterInfo {
         &self.0.info
     }

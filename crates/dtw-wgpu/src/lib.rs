@@ -1,24 +1,23 @@
 //! The WebGPU backend: every measure on any GPU that wgpu reaches, through Vulkan, Metal, Direct3D 12 or a browser.
-//!
-//! In the making: only the list of devices is public yet.
-//!
-//! | module | holds |
-//! | --- | --- |
-//! | `adapter` | which GPUs there are, and which one is meant |
-//! | `gpu` | one GPU opened: memory, errors, whether it still works |
-//! | `lanes` | how the lanes of a workgroup hand values on |
-//! | `pipelines` | compiled shaders |
-//! | `pipeline_cache` | compiled shaders on disk |
-//! | `readback` | results on their way back |
-//! | `stopwatch` | times by the device's clock |
 
 mod adapter;
+mod backend;
+mod choose;
+mod dispatch;
+mod engine;
 mod failure;
+mod functor;
 mod gpu;
 mod lanes;
+mod pace;
 mod pipeline_cache;
 mod pipelines;
+mod plan;
 mod readback;
+mod rest;
+mod search;
+mod shader;
+mod side;
 mod stopwatch;
 #[cfg(test)]
 mod tests;
@@ -26,3 +25,7 @@ mod tests;
 #[cfg(not(target_arch = "wasm32"))]
 pub use adapter::devices;
 pub use adapter::{Choice, DeviceInfo};
+pub use backend::WgpuBackend;
+
+/// The backend's name.
+pub const NAME: &str = "wgpu";

@@ -1,0 +1,85 @@
+//! The backend that dtw-core asks for.
+
+use std::sync::Arc;
+
+use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
+
+use crate::NAME;
+use crate::adapter::{self, Choice};
+use crate::functor::Functor;
+use crate::gpu::Gpu;
+use crate::lanes::LanesKind;
+use crate::pace::Pace;
+use crate::plan::{WgpuPlan, no_shaders};
+
+/// Computes on one GPU through wgpu, in `f32`.
+#[derive(Debug, Clone)]
+pub struct WgpuBackend {
+    gpu: Gpu,
+    /// What the device has shown of its speed.
+    pace: Arc<Pace>,
+}
+
+impl WgpuBackend {
+    /// The fastest GPU that there is.
+    ///
+    /// # Errors
+    /// As [`WgpuBackend::with_choice`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new() -> Result<Self> {
+        Self::with_choice(&Choice::default())
+    }
+
+    /// The GPU that is chosen.
+    ///
+    /// # Errors
+    /// [`Error::Backend`]: no GPU, none that is meant, or one that does not open; the text says which, and what to do.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn with_choice(choice: &Choice) -> Result<Self> {
+        let adapter = adapter::choose(choice)?;
+        Ok(Self::of(Gpu::open_blocking(adapter, LanesKind::of_environment()?)?))
+    }
+
+    fn of(gpu: Gpu) -> Self {
+        let is_software = gpu.adapter_info().device_type == wgpu::DeviceType::Cpu;
+        Self { gpu, pace: Arc::new(Pace::new(is_software)) }
+    }
+}
+
+impl Backend<f32> for WgpuBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        problem.admits(task)?;
+        Functor::of(problem.spec()).map(drop).ok_or_else(|| no_shaders(problem.spec()))
+    }
+
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f32>>> {
+        Ok(Box::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?))
+    }
+}
+
+/// The error of a call in double precision, which WGSL does not have.
+fn no_doubles() -> Error {
+    Error::Unsupported {
+        backend: NAME,
+        what: "f64: WebGPU has no double precision; use f32, or the cpu, cuda or hip backend".to_owned(),
+    }
+}
+
+impl Backend<f64> for WgpuBackend {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        problem.admits(task)?;
+        Err(no_doubles())
+    }
+
+    fn plan(&self, _: &Problem) -> Result<Box<dyn Plan<f64>>> {
+        Err(no_doubles())
+    }
+}

@@ -1,0 +1,214 @@
+//! From tasks to dispatches: as many at once as the device does in a short time, and pieces of pairs that take longer.
+
+use std::time::Instant;
+
+use dtw_core::{Observer, Result};
+use dtw_plan::stop_if_cancelled;
+
+use crate::engine::{Engine, Params};
+use crate::shader::Sweep;
+
+/// Workgroups of a dispatch; each takes one task after the other.
+const MOST_WORKGROUPS: u64 = 16_384;
+/// Pairs that are swept in pieces at the same time, where memory allows.
+const MOST_PIECES: u64 = 4096;
+/// Rows of a piece, at least: fewer would leave the lanes idle.
+const LEAST_ROWS: u64 = 256;
+
+/// Tasks to dispatch.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) sweep: Sweep,
+    pub(crate) params: Params,
+    pub(crate) results: &'a wgpu::Buffer,
+    pub(crate) tasks: u64,
+    /// Most points of a row's and of a column's series.
+    pub(crate) longest: (usize, usize),
+    /// Of the largest task.
+    pub(crate) cells: u64,
+    /// Whether the columns are among the rows on the device.
+    pub(crate) within_x: bool,
+}
+
+/// What is done at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Piece {
+    tasks: u64,
+    rows: u64,
+    strips: u64,
+}
+
+impl Job<'_> {
+    fn strips(&self) -> u64 {
+        (self.longest.1 as u64).div_ceil(u64::from(self.sweep.span()))
+    }
+
+    /// The largest piece of all tasks that `cells` cells and `loops` turns of a loop allow, where its edges and carried
+    /// rows take no more than `bytes`; `None` where not even the smallest one fits.
+    fn piece(&self, cells: u64, loops: Option<u64>, bytes: u64) -> Option<Piece> {
+        let (n, m) = (self.longest.0 as u64, self.longest.1 as u64);
+        let own_bytes = |rows: u64| (rows + 1 + m) * self.sweep.functor.state_bytes();
+        let turns = self.sweep.turns(self.params.channels);
+        let mut strips = self.strips();
+        let mut most_rows = n;
+        if let Some(loops) = loops {
+            let group = u64::from(self.sweep.group);
+            if strips * (LEAST_ROWS.min(n) + group) * turns > loops {
+                strips = 1;
+            }
+            most_rows = (loops / (strips * turns)).saturating_sub(group).clamp(1, n);
+        }
+        // The rows of a search in blocks are carried to the next block, each in its place.
+        let keeps = self.params.saves == 1;
+        let mut tasks = if keeps { self.tasks } else { self.tasks.min(MOST_PIECES) };
+        let of_row = m.min(strips * u64::from(self.sweep.span()));
+        loop {
+            let rows = (cells / (tasks * of_row)).max(LEAST_ROWS).min(most_rows);
+            if tasks * own_bytes(rows) <= bytes {
+                return Some(Piece { tasks, rows, strips });
+            }
+            if tasks == 1 || keeps {
+                let rows = (bytes / (tasks * self.sweep.functor.state_bytes())).checked_sub(1 + m)?.min(rows);
+                return (rows > 0).then_some(Piece { tasks, rows, strips });
+            }
+            tasks = tasks.div_ceil(2);
+        }
+    }
+}
+
+impl Engine {
+    /// Dispatches the tasks of a job.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what the
+    /// device says.
+    pub(crate) fn dispatch(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+        if self.params.is_none() {
+            self.params = Some(self.gpu.uniform(size_of::<Params>() as u64)?);
+        }
+        let loops = self.gpu.loop_limit();
+        let is_whole = job.sweep.one_strip
+            || (loops.is_none()
+                && self.pace.tasks(job.cells) > 1
+                && job.params.row_base == 0
+                && job.params.saves == 0);
+        if is_whole { self.dispatch_whole(job, observer) } else { self.dispatch_pieces(job, observer) }
+    }
+
+    /// Whole pairs; each workgroup takes one after the other.
+    fn dispatch_whole(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+        let pairs = u64::from(job.sweep.pairs());
+        let most = MOST_WORKGROUPS.min(u64::from(self.gpu.limits().max_compute_workgroups_per_dimension));
+        let mut workgroups = job.tasks.div_ceil(pairs).min(most);
+        let mut told = job.params;
+        (told.row_end, told.strip_end) = (u32::MAX, u32::MAX);
+        let mut edge_bytes = 0;
+        if !job.sweep.one_strip {
+            let states = job.longest.0 as u64 + 1;
+            let own = states * job.sweep.functor.state_bytes();
+            if own > self.budget.edges {
+                return Err(self.budget.exceeded("the edge of a strip", own, self.budget.edges));
+            }
+            told.edge_stride = states as u32;
+            workgroups = workgroups.min(self.budget.edges / own);
+            edge_bytes = workgroups * own;
+        }
+        let mut step = self.pace.tasks(job.cells);
+        if let Some(loops) = self.gpu.loop_limit() {
+            // Such devices count the turns of all loops of an invocation together.
+            let turns = (job.longest.0 as u64 + u64::from(job.sweep.group)) * job.sweep.turns(told.channels);
+            step = step.min(most * pairs * (loops / turns.max(1)).max(1));
+        }
+        let mut queue = Queue::new(self, job, edge_bytes)?;
+        for first in (0..job.tasks).step_by(step as usize) {
+            let end = job.tasks.min(first + step);
+            (told.first, told.end) = (first as u32, end as u32);
+            let count = (end - first).div_ceil(pairs).min(workgroups);
+            queue.put(self, &told, count, (end - first) * job.cells, observer)?;
+        }
+        Ok(())
+    }
+
+    /// Pieces of pairs: each workgroup has one of them.
+    fn dispatch_pieces(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+        let (n, m) = (job.longest.0 as u64, job.longest.1 as u64);
+        let state = job.sweep.functor.state_bytes();
+        let bytes = self.budget.edges;
+        let piece = job
+            .piece(self.pace.cells(), self.gpu.loop_limit(), bytes)
+            .ok_or_else(|| self.budget.exceeded("the edges of a pair", (m + 2) * state, bytes))?;
+        let mut told = job.params;
+        told.edge_stride = piece.rows as u32 + 1;
+        told.edge_first = (piece.tasks * m) as u32;
+        told.carry_stride = m as u32;
+        let mut queue = Queue::new(self, job, piece.tasks * (piece.rows + 1 + m) * state)?;
+        for first in (0..job.tasks).step_by(piece.tasks as usize) {
+            let end = job.tasks.min(first + piece.tasks);
+            (told.first, told.end) = (first as u32, end as u32);
+            for row in (0..n).step_by(piece.rows as usize) {
+                (told.row_first, told.row_end) = (row as u32, n.min(row + piece.rows) as u32);
+                for strip in (0..job.strips()).step_by(piece.strips as usize) {
+                    (told.strip_first, told.strip_end) = (strip as u32, (strip + piece.strips) as u32);
+                    let columns = m.min(piece.strips * u64::from(job.sweep.span()));
+                    let cells = (end - first) * u64::from(told.row_end - told.row_first) * columns;
+                    queue.put(self, &told, end - first, cells, observer)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Dispatches on their way: two of them, so that a call can be stopped soon and the device does not wait.
+struct Queue {
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+    before: Option<(wgpu::SubmissionIndex, u64)>,
+    waited: Option<Instant>,
+}
+
+impl Queue {
+    fn new(engine: &mut Engine, job: &Job<'_>, edge_bytes: u64) -> Result<Self> {
+        let Engine { gpu, x, y, params, tables, edges, weights, .. } = engine;
+        let columns = if job.within_x { &*x } else { &*y };
+        let params = params.as_ref().expect("it was made");
+        let edges = edges.reserve(gpu, edge_bytes.max(16), "edges")?;
+        let tables = tables.reserve(gpu, 16, "band")?;
+        let weights = weights.reserve(gpu, 16, "weights")?;
+        let (x, y) = (x.buffer().expect("rows are loaded"), columns.buffer().expect("columns are loaded"));
+        let group = gpu.bind_group([params, x, y, tables, job.results, edges, weights])?;
+        let pipeline = gpu.pipeline(&job.sweep.key(), || job.sweep.source())?;
+        Ok(Self { pipeline, group, before: None, waited: None })
+    }
+
+    /// Submits one more; waits until there is but one other.
+    fn put(
+        &mut self,
+        engine: &Engine,
+        told: &Params,
+        count: u64,
+        cells: u64,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        stop_if_cancelled(observer)?;
+        let params = engine.params.as_ref().expect("it was made");
+        let index = engine.gpu.scoped("a sweep", |device, queue| {
+            queue.write_buffer(params, 0, bytemuck::bytes_of(told));
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            pass.set_pipeline(&self.pipeline);
+            pass.set_bind_group(0, &self.group, &[]);
+            pass.dispatch_workgroups(count as u32, 1, 1);
+            drop(pass);
+            queue.submit([encoder.finish()])
+        })?;
+        if let Some((index, cells)) = self.before.replace((index, cells)) {
+            engine.gpu.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })?;
+            let now = Instant::now();
+            if let Some(waited) = self.waited.replace(now) {
+                engine.pace.learn(cells, now - waited);
+            }
+        }
+        Ok(())
+    }
+}

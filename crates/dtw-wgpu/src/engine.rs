@@ -1,0 +1,420 @@
+//! The device as the planner sees it: series brought, tiles swept into slots, results fetched.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytemuck::{Pod, Zeroable};
+use dtw_core::recurrence::{One, Recurrence, Visitor, dispatch, excess};
+use dtw_core::{Observer, Pairing, Result, SeriesBatch, Spec};
+use dtw_plan::{
+    Axis, Banding, Budget, Device, Fetch, Form, Order, Output, Pairs, Rect, Rows, SLOTS, Table, fetch_tiles,
+    tiles,
+};
+
+use crate::choose::choose;
+use crate::dispatch::Job;
+use crate::functor::Functor;
+use crate::gpu::Gpu;
+use crate::pace::Pace;
+use crate::readback::Readback;
+use crate::shader::{Mode, Sweep};
+use crate::side::{Preparation, Side};
+
+/// What a dispatch is told; `Params` of shaders/common.wgsl.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+pub(crate) struct Params {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    pub(crate) pairing: u32,
+    pub(crate) columns: u32,
+    pub(crate) x_place: u32,
+    pub(crate) y_place: u32,
+    pub(crate) x_zero: u32,
+    pub(crate) y_zero: u32,
+    pub(crate) channels: u32,
+    pub(crate) stride: u32,
+    pub(crate) edge_stride: u32,
+    pub(crate) band: u32,
+    pub(crate) radius: u32,
+    pub(crate) band_offsets: u32,
+    pub(crate) longest: u32,
+    pub(crate) choices: u32,
+    pub(crate) row_first: u32,
+    pub(crate) row_end: u32,
+    pub(crate) strip_first: u32,
+    pub(crate) strip_end: u32,
+    pub(crate) row_base: u32,
+    pub(crate) saves: u32,
+    pub(crate) edge_first: u32,
+    pub(crate) carry_stride: u32,
+    pub(crate) numbers: [f32; 4],
+}
+
+/// A buffer that grows.
+#[derive(Debug, Default)]
+pub(crate) struct Region(Option<wgpu::Buffer>);
+
+impl Region {
+    /// The buffer, of at least so many bytes. What was in it may be gone.
+    pub(crate) fn reserve(&mut self, gpu: &Gpu, bytes: u64, label: &str) -> Result<&wgpu::Buffer> {
+        if self.0.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
+            self.0 = None;
+            self.0 = Some(gpu.storage(bytes, label)?);
+        }
+        Ok(self.0.as_ref().expect("it was made"))
+    }
+
+    pub(crate) fn buffer(&self) -> Option<&wgpu::Buffer> {
+        self.0.as_ref()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.as_ref().map_or(0, wgpu::Buffer::size)
+    }
+}
+
+/// Results on their way, and what is needed to finish them.
+#[derive(Debug, Default)]
+struct Slot {
+    results: Region,
+    readback: Readback,
+    /// Lengths of each result's pair; one entry: of all.
+    lengths: Vec<(u32, u32)>,
+    cells: u64,
+    begun: Option<Instant>,
+}
+
+/// A GPU, and all the memory that its plan holds.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) gpu: Gpu,
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) budget: Budget,
+    pub(crate) x: Side,
+    pub(crate) y: Side,
+    pub(crate) params: Option<wgpu::Buffer>,
+    pub(crate) tables: Region,
+    pub(crate) edges: Region,
+    pub(crate) weights: Region,
+    /// Steepness and longest series of the weights that are there.
+    weighed: Option<(f64, usize)>,
+    table: Table,
+    slots: [Slot; SLOTS],
+    room: Vec<f32>,
+    host: Vec<f32>,
+}
+
+impl Engine {
+    pub(crate) fn new(gpu: Gpu, pace: Arc<Pace>, limit_bytes: u64) -> Self {
+        let limits = gpu.limits();
+        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let budget = Budget::of(limit_bytes);
+        let budget = Budget {
+            sides: budget.sides.min(binding),
+            tile: budget.tile.min(binding / 4),
+            edges: budget.edges.min(binding),
+            tables: budget.tables.min(binding),
+            ..budget
+        };
+        Self {
+            gpu,
+            pace,
+            budget,
+            x: Side::default(),
+            y: Side::default(),
+            params: None,
+            tables: Region::default(),
+            edges: Region::default(),
+            weights: Region::default(),
+            weighed: None,
+            table: Table::default(),
+            slots: Default::default(),
+            room: Vec::new(),
+            host: Vec::new(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        let slots: u64 = self.slots.iter().map(|slot| slot.results.bytes() + slot.readback.bytes()).sum();
+        let host = 4 * (self.room.capacity() + self.host.capacity()) as u64 + self.table.bytes() as u64;
+        self.x.bytes()
+            + self.y.bytes()
+            + self.tables.bytes()
+            + self.edges.bytes()
+            + self.weights.bytes()
+            + slots
+            + host
+    }
+
+    /// Brings the weights of cells that a functor needs for series of up to `longest` points.
+    pub(crate) fn weigh(&mut self, spec: &Spec, functor: &Functor, longest: usize) -> Result<()> {
+        let Some(g) = functor.weights else { return Ok(()) };
+        if self.weighed.is_some_and(|(own, most)| own == g && most >= longest) {
+            return Ok(());
+        }
+        let weights = dispatch::<f32, One<f32>, _>(spec, 0.0, Weights { longest });
+        let bytes = bytemuck::cast_slice(&weights);
+        let buffer = self.weights.reserve(&self.gpu, bytes.len() as u64, "weights")?;
+        self.gpu.upload(buffer, 0, bytes)?;
+        self.weighed = Some((g, longest));
+        Ok(())
+    }
+
+    /// What the device has to know of the band of a rectangle; brings its table if there is one.
+    pub(crate) fn band(&mut self, pairs: &mut Pairs<'_>, rect: &Rect, params: &mut Params) -> Result<()> {
+        match pairs.banding.form() {
+            Form::Full => {}
+            Form::Sakoe { radius, is_fraction } => {
+                params.band = if is_fraction { 2 } else { 1 };
+                // Beyond every grid that is swept, and far from overflow in the shader.
+                params.radius = if is_fraction { radius } else { radius.min(1 << 30) };
+            }
+            Form::Table => {
+                params.band = 3;
+                let Self { gpu, table, tables, .. } = self;
+                let is_new = pairs.banding.fill(table, rect, pairs.rows, pairs.columns, pairs.kind)?;
+                let ranges = 2 * table.ranges.len();
+                if !table.offsets.is_empty() {
+                    params.band_offsets = ranges as u32;
+                }
+                if is_new {
+                    let mut words: Vec<u32> = table.ranges.iter().flat_map(|r| [r.start, r.end]).collect();
+                    words.extend(table.offsets.iter().map(|offset| *offset as u32));
+                    let bytes = bytemuck::cast_slice(&words);
+                    let buffer = tables.reserve(gpu, bytes.len() as u64, "band")?;
+                    gpu.upload(buffer, 0, bytes)?;
+                    table.is_on_the_device();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Distances of all pairs into `out`, in the places the pairing says.
+    pub(crate) fn distances(
+        &mut self,
+        pass: &mut Pass<'_>,
+        x: &SeriesBatch<'_, f32>,
+        y: &SeriesBatch<'_, f32>,
+        out: &mut [f32],
+    ) -> Result<()> {
+        let y = if pass.pairing == Pairing::SelfSymmetric { x } else { y };
+        let dropped = pass.functor.preparation.dropped();
+        let (rows, columns) = Order::of(pass.pairing, x, y, dropped);
+        let longest = rows.longest(0..rows.len()).max(columns.longest(0..columns.len()));
+        self.weigh(pass.spec, &pass.functor, longest)?;
+        let mut pairs = Pairs {
+            pairing: pass.pairing,
+            rows: &rows,
+            columns: &columns,
+            kind: Rows::X,
+            banding: &mut *pass.banding,
+            observer: pass.observer,
+        };
+        let preparation = Preparation {
+            spec: pass.spec,
+            functor: pass.functor,
+            channel: pass.channel,
+            channels: x.channels(),
+        };
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let mut output = Output { values: out, adds: pass.adds, room: &mut room };
+        let mut device = Distances { engine: self, preparation, excess: pass.excess, batches: [x, y] };
+        let swept = fetch_tiles(&mut device, &mut pairs, &budget, &mut output);
+        self.host = room;
+        swept
+    }
+}
+
+/// What one pass over the pairs computes.
+pub(crate) struct Pass<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) functor: Functor,
+    /// Whether the functor gives the excess of the measure.
+    pub(crate) excess: bool,
+    pub(crate) channel: Option<usize>,
+    pub(crate) pairing: Pairing,
+    pub(crate) banding: &'a mut Banding,
+    pub(crate) observer: &'a dyn Observer,
+    /// Whether results are added to what the output holds.
+    pub(crate) adds: bool,
+}
+
+/// Distances of the pairs of a call.
+struct Distances<'a> {
+    engine: &'a mut Engine,
+    preparation: Preparation<'a>,
+    excess: bool,
+    batches: [&'a SeriesBatch<'a, f32>; 2],
+}
+
+impl Device for Distances<'_> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes(length)
+    }
+
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        let Engine { gpu, x, y, .. } = &mut *self.engine;
+        let side = match axis {
+            Axis::Rows => x,
+            Axis::Columns => y,
+        };
+        side.load(gpu, &self.preparation, self.batches[axis as usize], order, places)
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let cells = pairs.most_cells(chunk);
+        let outputs = (self.engine.budget.tile / self.preparation.functor.state_bytes()).max(1);
+        let mut tasks = self.engine.pace.tile_tasks(cells);
+        let ranges = self.engine.budget.tables / 16;
+        if pairs.banding.most_ranges(pairs.rows, pairs.columns) > ranges {
+            tasks = tasks.min((ranges / pairs.longest(chunk).0.max(1) as u64).max(1));
+        }
+        Ok(tiles(chunk, outputs, tasks.min(u64::from(u32::MAX / 2))))
+    }
+}
+
+impl Fetch<f32> for Distances<'_> {
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, slot: usize) -> Result<bool> {
+        let functor = self.preparation.functor;
+        let (n, m) = pairs.longest(tile);
+        let is_banded = pairs.banding.form() != Form::Full;
+        let channels = self.preparation.prepared_channels();
+        let sweep = choose(&self.engine.gpu, functor, channels, (n, m), is_banded, Mode::Distances);
+        let within_x = pairs.pairing == Pairing::SelfSymmetric && is_within(&self.engine.x, &tile.columns);
+        let cells = pairs.most_cells(tile);
+        let mut params = self.engine.params_of(&sweep, &self.preparation, tile, within_x);
+        self.engine.band(pairs, tile, &mut params)?;
+        let mut own = std::mem::take(&mut self.engine.slots[slot]);
+        own.lengths.clear();
+        own.cells = pairs.cells(tile)?;
+        if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
+            own.lengths.push((n as u32, m as u32));
+        } else {
+            let both = |i: usize, j: usize| (pairs.rows.length(i) as u32, pairs.columns.length(j) as u32);
+            match tile.pairing {
+                Pairing::Zipped => own.lengths.extend(tile.rows.clone().map(|i| both(i, i))),
+                _ => own
+                    .lengths
+                    .extend(tile.rows.clone().flat_map(|i| tile.columns.clone().map(move |j| both(i, j)))),
+            }
+        }
+        let bytes = tile.outputs() as u64 * functor.state_bytes();
+        let swept = own.results.reserve(&self.engine.gpu, bytes, "results").and_then(|results| {
+            let tasks = tile.tasks();
+            let job = Job { sweep, params, results, tasks, longest: (n, m), cells, within_x };
+            self.engine.dispatch(&job, pairs.observer)
+        });
+        own.begun = Some(Instant::now());
+        self.engine.slots[slot] = own;
+        swept.map(|()| false)
+    }
+
+    fn begin_fetch(&mut self, slot: usize, results: usize) -> Result<()> {
+        let Engine { gpu, slots, .. } = &mut *self.engine;
+        let Slot { results: region, readback, .. } = &mut slots[slot];
+        let buffer = region.buffer().expect("a tile is under way");
+        readback.begin(gpu, buffer, 0, results as u64 * self.preparation.functor.state_bytes())
+    }
+
+    fn finish_fetch(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
+        let Engine { gpu, pace, slots, room, .. } = &mut *self.engine;
+        let own = &mut slots[slot];
+        let functor = self.preparation.functor;
+        let stride = functor.stride();
+        room.resize(results.len() * stride, 0.0);
+        let done = own.readback.finish(gpu, bytemuck::cast_slice_mut(&mut room[..]));
+        if let Some(begun) = own.begun.take() {
+            pace.learn(own.cells, begun.elapsed());
+        }
+        done?;
+        let finish =
+            Finish { states: room, stride, parts: functor.parts, lengths: &own.lengths, out: results };
+        if self.excess {
+            excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);
+        } else {
+            dispatch::<f32, One<f32>, _>(self.preparation.spec, 0.0, finish);
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// What all dispatches of a rectangle are told, but for its band.
+    pub(crate) fn params_of(
+        &self,
+        sweep: &Sweep,
+        preparation: &Preparation<'_>,
+        rect: &Rect,
+        within_x: bool,
+    ) -> Params {
+        let columns = if within_x { &self.x } else { &self.y };
+        Params {
+            pairing: match rect.pairing {
+                Pairing::Cross => 0,
+                Pairing::SelfSymmetric => 1,
+                Pairing::Zipped => 2,
+            },
+            columns: rect.columns.len() as u32,
+            x_place: (rect.rows.start - self.x.places().start) as u32,
+            y_place: (rect.columns.start - columns.places().start) as u32,
+            x_zero: self.x.zero(),
+            y_zero: columns.zero(),
+            channels: preparation.prepared_channels() as u32,
+            stride: rect.stride() as u32,
+            longest: self.weighed.map_or(0, |(_, longest)| longest as u32),
+            numbers: sweep.functor.parameters,
+            ..Params::default()
+        }
+    }
+}
+
+/// Whether these places are among the rows on the device.
+fn is_within(x: &Side, columns: &Range<usize>) -> bool {
+    x.places().start <= columns.start && columns.end <= x.places().end
+}
+
+/// The weights of cells by `2·|i − j| − max(n, m)`, from minus the longest series to the longest.
+struct Weights {
+    longest: usize,
+}
+
+impl Visitor<f32, One<f32>> for Weights {
+    type Output = Vec<f32>;
+
+    fn visit<R: Recurrence<f32, One<f32>>>(self, recurrence: R) -> Vec<f32> {
+        // Of lengths such that 2·offset − length is what is wanted.
+        let longest = self.longest;
+        (0..=2 * longest)
+            .map(|k| {
+                let (offset, length) =
+                    if k <= longest { (0, longest - k) } else { (k - longest, k - longest) };
+                recurrence.weight(offset, length, length) as f32
+            })
+            .collect()
+    }
+}
+
+/// Results from states.
+struct Finish<'a> {
+    states: &'a [f32],
+    stride: usize,
+    parts: usize,
+    lengths: &'a [(u32, u32)],
+    out: &'a mut [f32],
+}
+
+impl Visitor<f32, One<f32>> for Finish<'_> {
+    type Output = ();
+
+    fn visit<R: Recurrence<f32, One<f32>>>(self, recurrence: R) {
+        for (k, (state, out)) in self.states.chunks_exact(self.stride).zip(self.out).enumerate() {
+            let (n, m) = self.lengths[k.min(self.lengths.len() - 1)];
+            // Shaders know no infinity.
+            let value = recurrence.finish(&state[..self.parts], n as usize, m as usize);
+            *out = if self.parts == 1 && value >= f32::MAX { f32::INFINITY } else { value };
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Subsequence DTW: the best end of each query in each reference, or all of them. Rows are references, columns queries.
+
+use dtw_core::{Blocks, Error, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch};
+use dtw_plan::{Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, each_tile, stop_if_cancelled, tiles};
+
+use crate::NAME;
+use crate::choose::choose;
+use crate::dispatch::Job;
+use crate::engine::{Engine, Region};
+use crate::plan::WgpuPlan;
+use crate::readback::Readback;
+use crate::shader::Mode;
+use crate::side::Preparation;
+
+type Batch<'a> = SeriesBatch<'a, f32>;
+
+/// Bytes of an end: its total's bits and where its path starts.
+const END_BYTES: u64 = 8;
+
+/// Points of a block of a reference, at most.
+const MOST_BLOCK: u64 = 1 << 22;
+
+/// What a search keeps between calls.
+#[derive(Debug, Default)]
+pub(crate) struct Searcher {
+    ends: Region,
+    readback: Readback,
+    room: Vec<[u32; 2]>,
+}
+
+impl Searcher {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.ends.bytes() + self.readback.bytes() + END_BYTES * self.room.capacity() as u64
+    }
+}
+
+/// References and queries as the planner's device.
+struct Searching<'a> {
+    engine: &'a mut Engine,
+    searcher: &'a mut Searcher,
+    preparation: Preparation<'a>,
+    /// References and queries.
+    batches: [&'a Batch<'a>; 2],
+    /// Whether all ends are wanted.
+    all: bool,
+}
+
+impl Device for Searching<'_> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes(length)
+    }
+
+    fn load(&mut self, axis: Axis, order: &Order, places: &std::ops::Range<usize>) -> Result<()> {
+        let Engine { gpu, x, y, .. } = &mut *self.engine;
+        let side = match axis {
+            Axis::Rows => x,
+            Axis::Columns => y,
+        };
+        side.load(gpu, &self.preparation, self.batches[axis as usize], order, places)
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let cells = pairs.most_cells(chunk);
+        let n = pairs.longest(chunk).0 as u64;
+        let ends = if self.all { n } else { 2 };
+        let mut tasks =
+            self.engine.pace.tile_tasks(cells).min(self.engine.budget.tile / (ends * END_BYTES)).max(1);
+        let ranges = self.engine.budget.tables / 16;
+        if pairs.banding.most_ranges(pairs.rows, pairs.columns) > ranges {
+            tasks = tasks.min((ranges / n.max(1)).max(1));
+        }
+        Ok(tiles(chunk, u64::MAX, tasks))
+    }
+}
+
+impl Searching<'_> {
+    /// Calls `each` with the row, the column and the ends of every pair of a tile.
+    fn tile(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        tile: &Rect,
+        mut each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
+    ) -> Result<()> {
+        let Self { engine, searcher, preparation, all, .. } = self;
+        let (n, m) = pairs.longest(tile);
+        let is_banded = pairs.banding.form() != Form::Full;
+        let mode = Mode::Search { all: *all };
+        let sweep = choose(&engine.gpu, preparation.functor, preparation.channels, (n, m), is_banded, mode);
+        let mut params = engine.params_of(&sweep, preparation, tile, false);
+        engine.band(pairs, tile, &mut params)?;
+        let of_task = if *all { n } else { 2 };
+        params.stride = of_task as u32;
+        let tasks = tile.tasks();
+        let bytes = tasks * of_task as u64 * END_BYTES;
+        let results = searcher.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
+        let cells = pairs.most_cells(tile);
+        let job = Job { sweep, params, results, tasks, longest: (n, m), cells, within_x: false };
+        engine.dispatch(&job, pairs.observer)?;
+        searcher.readback.begin(&engine.gpu, results, 0, bytes)?;
+        searcher.room.resize(tasks as usize * of_task, [0; 2]);
+        searcher.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut searcher.room))?;
+        for ((row, column), ends) in tile.pairs().zip(searcher.room.chunks_exact(of_task)) {
+            let ends = if *all { &ends[..pairs.rows.length(row)] } else { ends };
+            each(row, column, ends)?;
+        }
+        pairs.observer.advance(pairs.cells(tile)?);
+        Ok(())
+    }
+}
+
+/// The total of an end; infinity where no path ends there, which shaders do not know.
+fn total(end: [u32; 2]) -> f32 {
+    let total = f32::from_bits(end[0]);
+    if total >= f32::MAX { f32::INFINITY } else { total }
+}
+
+impl WgpuPlan {
+    /// Calls `put` with the number of a query, that of a reference, and the hits of the one in the other.
+    fn search(
+        &mut self,
+        pairing: Pairing,
+        queries: &Batch<'_>,
+        references: &Batch<'_>,
+        options: &SearchOptions,
+        mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
+    ) -> Result<()> {
+        let Self { problem, functor, banding, engine, searcher, observer, .. } = self;
+        let (rows, columns) = Order::of(pairing, references, queries, 0);
+        let preparation = Preparation {
+            spec: problem.spec(),
+            functor: *functor,
+            channel: None,
+            channels: queries.channels(),
+        };
+        let budget = engine.budget;
+        let mut pairs =
+            Pairs { pairing, rows: &rows, columns: &columns, kind: Rows::Y, banding, observer: &**observer };
+        let all = options.top_k != 1;
+        let mut device = Searching { engine, searcher, preparation, batches: [references, queries], all };
+        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
+            device.tile(pairs, tile, |row, column, ends| {
+                let (reference, query) = (rows.series(row), columns.series(column));
+                let hits = if all {
+                    let mut selection = Selection::new(options, budget.staging).within(budget.limit);
+                    let costs: Vec<f32> = ends.iter().map(|end| total(*end)).collect();
+                    selection.offer(&costs, |k| ends[k][1] as usize)?;
+                    selection.finish()
+                } else {
+                    let best = Match {
+                        distance: total(ends[0]),
+                        start: ends[0][1] as usize,
+                        end: ends[1][0] as usize,
+                    };
+                    let most = options.threshold.unwrap_or(f64::INFINITY);
+                    let is_hit = best.distance < f32::INFINITY && f64::from(best.distance) <= most;
+                    if is_hit { vec![best] } else { Vec::new() }
+                };
+                put(query, reference, hits);
+                Ok(())
+            })
+        })
+    }
+
+    /// Whether the ends of a whole reference fit the memory.
+    fn holds_ends(&self, budget: &Budget, queries: &Batch<'_>, references: &Batch<'_>, all: bool) -> bool {
+        let channels = queries.channels() as u64;
+        let longest = references.max_length() as u64;
+        let sides = 4 * channels * (longest + queries.max_length() as u64) + 64;
+        sides <= budget.sides && (!all || longest * END_BYTES <= budget.tile)
+    }
+
+    /// The cost of the best match of every pair.
+    pub(crate) fn subsequence_distances(
+        &mut self,
+        queries: &Batch<'_>,
+        references: &Batch<'_>,
+        out: &mut [f32],
+    ) -> Result<()> {
+        let (pairing, columns) = (self.problem.pairing(), references.len());
+        self.each_match(pairing, queries, references, &SearchOptions::default(), |q, r, hits| {
+            let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
+            out[at] = hits.first().map_or(f32::INFINITY, |hit| hit.distance);
+        })
+    }
+
+    /// The best matches of every query in every reference, in that order.
+    pub(crate) fn subsequence_matches(
+        &mut self,
+        queries: &Batch<'_>,
+        references: &Batch<'_>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<f32>>>> {
+        let mut matches = vec![Vec::new(); queries.len() * references.len()];
+        if options.top_k == 0 || matches.is_empty() {
+            return Ok(matches);
+        }
+        let columns = references.len();
+        self.each_match(Pairing::Cross, queries, references, options, |q, r, hits| {
+            matches[q * columns + r] = hits
+        })?;
+        Ok(matches)
+    }
+
+    /// As [`WgpuPlan::search`]; block by block where whole references do not fit the memory.
+    pub(crate) fn each_match(
+        &mut self,
+        pairing: Pairing,
+        queries: &Batch<'_>,
+        references: &Batch<'_>,
+        options: &SearchOptions,
+        mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
+    ) -> Result<()> {
+        let budget = self.engine.budget;
+        // A band needs the whole reference.
+        let is_banded = self.banding.form() != Form::Full;
+        if is_banded || self.holds_ends(&budget, queries, references, options.top_k != 1) {
+            return self.search(pairing, queries, references, options, put);
+        }
+        for r in 0..references.len() {
+            let mut reference = InMemory::new(references.get(r));
+            if pairing == Pairing::Zipped {
+                let query = SeriesBatch::single(queries.get(r));
+                let hits = self.subsequence_matches_in_blocks(&query, &mut reference, options)?;
+                put(r, r, hits.into_iter().next().unwrap_or_default());
+            } else {
+                let hits = self.subsequence_matches_in_blocks(queries, &mut reference, options)?;
+                hits.into_iter().enumerate().for_each(|(q, hits)| put(q, r, hits));
+            }
+        }
+        Ok(())
+    }
+
+    /// The best matches of each query in a reference that comes block by block. The last row of a block stays on the
+    /// device until the next one comes.
+    pub(crate) fn subsequence_matches_in_blocks(
+        &mut self,
+        queries: &Batch<'_>,
+        reference: &mut dyn Blocks<f32>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<f32>>>> {
+        if self.banding.form() != Form::Full {
+            return Err(Error::Unsupported {
+                backend: NAME,
+                what: "a band over a reference that comes in blocks: it needs the whole reference".to_owned(),
+            });
+        }
+        let Self { problem, functor, engine, searcher, observer, .. } = self;
+        let (budget, channels) = (engine.budget, queries.channels());
+        let (order, tasks) = (Order::given(queries, 0), queries.len());
+        if tasks == 0 || options.top_k == 0 {
+            return Ok(vec![Vec::new(); tasks]);
+        }
+        let m = queries.max_length();
+        let preparation = Preparation { spec: problem.spec(), functor: *functor, channel: None, channels };
+        let of_queries = order.total(|length| preparation.bytes(length));
+        let carried = (tasks * (m + 2)) as u64 * END_BYTES;
+        if of_queries > budget.sides || carried > budget.edges / 2 {
+            let what = "the queries of a search in blocks";
+            return Err(budget.exceeded(what, of_queries.max(2 * carried), budget.sides.min(budget.edges)));
+        }
+        // Rows of a block: its points, its ends for all queries, and the edges of its strips.
+        let own_edges = (budget.edges - carried) / (tasks as u64 * END_BYTES);
+        let block = (budget.staging / preparation.bytes(1))
+            .min(budget.tile / (tasks as u64 * END_BYTES))
+            .min(own_edges.saturating_sub(1))
+            .clamp(1, MOST_BLOCK);
+        engine.edges.reserve(&engine.gpu, carried + tasks as u64 * (block + 1) * END_BYTES, "edges")?;
+        engine.y.load(&engine.gpu, &preparation, queries, &order, &(0..tasks))?;
+        let share = budget.staging / tasks as u64;
+        let mut selections: Vec<Selection<f32>> =
+            (0..tasks).map(|_| Selection::new(options, share).within(budget.limit)).collect();
+        let (mut points, mut done) = (Vec::new(), 0);
+        let mut costs = Vec::new();
+        loop {
+            stop_if_cancelled(&**observer)?;
+            reference.read_checked(block as usize, done, &mut points)?;
+            let n = points.len() / channels;
+            if n == 0 {
+                return Ok(selections.into_iter().map(Selection::finish).collect());
+            }
+            if done + n > u32::MAX as usize / 2 {
+                return Err(Error::Unsupported {
+                    backend: NAME,
+                    what: format!("a reference of more than {} points; the cpu backend can", u32::MAX / 2),
+                });
+            }
+            let batch = SeriesBatch::equal(&points, 1, n, channels)?;
+            engine.x.load(&engine.gpu, &preparation, &batch, &Order::given(&batch, 0), &(0..1))?;
+            let mode = Mode::Search { all: true };
+            let mut sweep = choose(&engine.gpu, *functor, channels, (usize::MAX, m), false, mode);
+            sweep.one_strip = false;
+            let rect = Rect { rows: 0..1, columns: 0..tasks, pairing: Pairing::Cross };
+            let mut params = engine.params_of(&sweep, &preparation, &rect, false);
+            (params.stride, params.row_base, params.saves) = (n as u32, done as u32, 1);
+            let bytes = (tasks * n) as u64 * END_BYTES;
+            let results = searcher.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
+            let cells = n as u64 * m as u64;
+            let job =
+                Job { sweep, params, results, tasks: tasks as u64, longest: (n, m), cells, within_x: false };
+            engine.dispatch(&job, &**observer)?;
+            searcher.readback.begin(&engine.gpu, results, 0, bytes)?;
+            searcher.room.resize(tasks * n, [0; 2]);
+            searcher.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut searcher.room))?;
+            for (selection, ends) in selections.iter_mut().zip(searcher.room.chunks_exact(n)) {
+                costs.clear();
+                costs.extend(ends.iter().map(|end| total(*end)));
+                selection.offer(&costs, |k| ends[k][1] as usize)?;
+            }
+            done += n;
+            observer.advance(order.total(|length| length as u64) * n as u64);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Shaders as text: pieces of WGSL put together, with repetitions and choices filled in.
+//!
+//! A piece is WGSL with lines of its own kind between:
+//!
+//! ```text
+//! //# if FLAG      //# if !FLAG      //# else      //# end
+//! //# each WIDTH   repeats its lines for each column of a lane: {k} is its number, {j} the next one
+//! ```
+//!
+//! WGSL needs no linker, because declarations of a module may come in any order. What it lacks is repetition: a lane
+//! keeps its columns in variables of their own, since arrays that a compiler does not unroll leave the registers.
+
+use std::fmt::Write as _;
+
+use crate::functor::Functor;
+use crate::lanes::Lanes;
+
+/// What a sweep leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Mode {
+    /// The last cell's state.
+    Distances,
+    /// The best end of each pair, or all of them.
+    Search {
+        /// Whether all ends are wanted.
+        all: bool,
+    },
+    /// Which arrival each cell chose.
+    Trace,
+}
+
+/// One of the shaders that sweep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sweep {
+    pub(crate) functor: Functor,
+    /// Whether points have one channel.
+    pub(crate) one: bool,
+    pub(crate) lanes: Lanes,
+    /// Lanes that share a pair; those of a workgroup, or a part of them.
+    pub(crate) group: u32,
+    /// Columns of a lane.
+    pub(crate) width: u32,
+    /// Whether every pair fits one strip.
+    pub(crate) one_strip: bool,
+    pub(crate) band: bool,
+    pub(crate) mode: Mode,
+}
+
+/// A number of bits for each choice of a path, in words of 32.
+pub(crate) const TRACE_WIDTH: u32 = 16;
+
+impl Sweep {
+    /// Columns of a strip.
+    pub(crate) fn span(&self) -> u32 {
+        self.group * self.width
+    }
+
+    /// Pairs of a workgroup.
+    pub(crate) fn pairs(&self) -> u32 {
+        self.lanes.count() / self.group
+    }
+
+    /// Turns of loops for each step of a lane.
+    pub(crate) fn turns(&self, channels: u32) -> u64 {
+        if self.one {
+            return 1;
+        }
+        1 + u64::from(self.width) * u64::from(self.functor.channel_loops) * (u64::from(channels) + 1)
+    }
+
+    /// A name that no other shader has.
+    pub(crate) fn key(&self) -> String {
+        let lanes = match self.lanes {
+            Lanes::Subgroup(count) => format!("s{count}"),
+            Lanes::Workgroup(count) => format!("w{count}"),
+        };
+        let channels = if self.one { "one" } else { "many" };
+        let strips = if self.one_strip { "" } else { "_strips" };
+        let band = if self.band { "_band" } else { "" };
+        let mode = match self.mode {
+            Mode::Distances => "",
+            Mode::Search { all: false } => "_best",
+            Mode::Search { all: true } => "_ends",
+            Mode::Trace => "_trace",
+        };
+        let cost = self.functor.cost.map_or("", |cost| cost.name());
+        let (name, group, width) = (self.functor.name, self.group, self.width);
+        format!("{name}_{cost}_{channels}_{lanes}x{group}x{width}{strips}{band}{mode}")
+    }
+
+    /// The shader.
+    pub(crate) fn source(&self) -> String {
+        let mut flags = self.functor.flags.to_vec();
+        let mut set = |flag, is_set| {
+            if is_set {
+                flags.push(flag);
+            }
+        };
+        set("ONE_STRIP", self.one_strip);
+        set("BAND", self.band);
+        set("SEARCH", matches!(self.mode, Mode::Search { .. }));
+        set("ALL_ENDS", matches!(self.mode, Mode::Search { all: true }));
+        set("TRACE", self.mode == Mode::Trace);
+        let mut source = String::new();
+        let result = if self.mode == Mode::Trace { "u32" } else { "State" };
+        let (lanes, group, width) = (self.lanes.count(), self.group, self.width);
+        write!(
+            source,
+            "const LANES: u32 = {lanes}u;\nconst GROUP: u32 = {group}u;\nconst WIDTH: u32 = {width}u;\n\
+             const PAIRS: u32 = {}u;\nconst SPAN: u32 = {}u;\nalias Result = {result};\n",
+            self.pairs(),
+            self.span(),
+        )
+        .expect("a string takes all");
+        source.push_str(COMMON);
+        source.push_str(if self.one { POINTS_ONE } else { POINTS_MANY });
+        source.push_str(match self.lanes {
+            Lanes::Subgroup(_) => LANES_SUBGROUP,
+            Lanes::Workgroup(_) => LANES_WORKGROUP,
+        });
+        if let Some(cost) = self.functor.cost {
+            source.push_str(cost.source(self.one));
+        }
+        for piece in self.functor.pieces {
+            source.push_str(piece);
+        }
+        source.push_str(&expand(STRIPS, &flags, width).replace("{LAST}", &(width - 1).to_string()));
+        source
+    }
+}
+
+const COMMON: &str = include_str!("../shaders/common.wgsl");
+const POINTS_ONE: &str = include_str!("../shaders/points/one.wgsl");
+const POINTS_MANY: &str = include_str!("../shaders/points/many.wgsl");
+const LANES_SUBGROUP: &str = include_str!("../shaders/lanes/subgroup.wgsl");
+const LANES_WORKGROUP: &str = include_str!("../shaders/lanes/workgroup.wgsl");
+const STRIPS: &str = include_str!("../shaders/sweeps/strips.wgsl");
+
+/// A piece with its choices made and its repetitions written out.
+///
+/// # Panics
+/// For lines of its own kind that it does not know or that do not match: pieces are part of the program.
+pub(crate) fn expand(piece: &str, flags: &[&str], width: u32) -> String {
+    let mut lines = piece.lines();
+    let (mut out, end) = (String::new(), block(&mut lines, flags, width, true));
+    assert!(end.stopped.is_none(), "a piece ends inside of a block");
+    out.push_str(&end.text);
+    out
+}
+
+/// The lines of a block and what ended it.
+struct Block {
+    text: String,
+    /// `else` or `end`.
+    stopped: Option<&'static str>,
+}
+
+fn block(lines: &mut std::str::Lines<'_>, flags: &[&str], width: u32, is_wanted: bool) -> Block {
+    let mut text = String::new();
+    while let Some(line) = lines.next() {
+        let Some(order) = line.trim_start().strip_prefix("//# ") else {
+            if is_wanted {
+                text.push_str(line);
+                text.push('\n');
+            }
+            continue;
+        };
+        match order.split_whitespace().collect::<Vec<_>>()[..] {
+            ["end"] => return Block { text, stopped: Some("end") },
+            ["else"] => return Block { text, stopped: Some("else") },
+            ["if", flag] => {
+                let holds = match flag.strip_prefix('!') {
+                    Some(flag) => !flags.contains(&flag),
+                    None => flags.contains(&flag),
+                };
+                let yes = block(lines, flags, width, is_wanted && holds);
+                text.push_str(&yes.text);
+                if yes.stopped == Some("else") {
+                    let no = block(lines, flags, width, is_wanted && !holds);
+                    assert_eq!(no.stopped, Some("end"), "a block is not ended");
+                    text.push_str(&no.text);
+                }
+            }
+            ["each", "WIDTH"] => {
+                let body = block(lines, flags, width, is_wanted);
+                assert_eq!(body.stopped, Some("end"), "a repetition is not ended");
+                for k in 0..width {
+                    let own = body.text.replace("{k}", &k.to_string());
+                    text.push_str(&own.replace("{j}", &(k + 1).to_string()));
+                }
+            }
+            _ => panic!("{line}: not an order for pieces of shaders"),
+        }
+    }
+    Block { text, stopped: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_and_repetitions_are_filled_in() {
+        let piece =
+            "a\n//# if X\n//# each WIDTH\nb{k}{j}\n//# end\n//# else\nc\n//# end\n//# if !X\nd\n//# end\ne\n";
+        assert_eq!(expand(piece, &["X"], 2), "a\nb01\nb12\ne\n");
+        assert_eq!(expand(piece, &[], 2), "a\nc\nd\ne\n");
+    }
+
+    #[test]
+    #[should_panic(expected = "not an order")]
+    fn unknown_orders_are_refused() {
+        expand("//# unless X\n//# end\n", &[], 1);
+    }
+}
