@@ -30,7 +30,7 @@ struct Params {
     band_offsets: u32,
     // Points of the longest series, where cells are weighted: the table begins with the weight at minus this.
     longest: u32,
-    // Where each task's choices begin, in words.
+    // Words of choices from task to task.
     choices: u32,
     // Rows and strips of this dispatch, where pairs are swept in pieces.
     row_first: u32,

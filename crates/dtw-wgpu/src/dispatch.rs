@@ -1,5 +1,6 @@
 //! From tasks to dispatches: as many at once as the device does in a short time, and pieces of pairs that take longer.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use dtw_core::{Observer, Result};
@@ -83,9 +84,7 @@ impl Engine {
     /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what the
     /// device says.
     pub(crate) fn dispatch(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
-        if self.params.is_none() {
-            self.params = Some(self.gpu.uniform(size_of::<Params>() as u64)?);
-        }
+        self.make_params()?;
         let loops = self.gpu.loop_limit();
         let is_whole = job.sweep.one_strip
             || (loops.is_none()
@@ -146,14 +145,68 @@ impl Engine {
             let end = job.tasks.min(first + piece.tasks);
             (told.first, told.end) = (first as u32, end as u32);
             for row in (0..n).step_by(piece.rows as usize) {
-                (told.row_first, told.row_end) = (row as u32, n.min(row + piece.rows) as u32);
-                for strip in (0..job.strips()).step_by(piece.strips as usize) {
-                    (told.strip_first, told.strip_end) = (strip as u32, (strip + piece.strips) as u32);
-                    let columns = m.min(piece.strips * u64::from(job.sweep.span()));
-                    let cells = (end - first) * u64::from(told.row_end - told.row_first) * columns;
-                    queue.put(self, &told, end - first, cells, observer)?;
-                }
+                let rows = row..n.min(row + piece.rows);
+                self.put_rows(&mut queue, job, &mut told, rows, piece.strips, observer)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Some rows of the tasks that `told` names, so many strips at a time.
+    fn put_rows(
+        &self,
+        queue: &mut Queue,
+        job: &Job<'_>,
+        told: &mut Params,
+        rows: Range<u64>,
+        strips: u64,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        (told.row_first, told.row_end) = (rows.start as u32, rows.end as u32);
+        let tasks = u64::from(told.end - told.first);
+        let columns = (job.longest.1 as u64).min(strips * u64::from(job.sweep.span()));
+        for strip in (0..job.strips()).step_by(strips as usize) {
+            (told.strip_first, told.strip_end) = (strip as u32, (strip + strips) as u32);
+            queue.put(self, told, tasks, tasks * (rows.end - rows.start) * columns, observer)?;
+        }
+        Ok(())
+    }
+
+    /// Rows of a pair of `m` columns that a dispatch of one strip of each task may have, at most `n`.
+    pub(crate) fn block_rows(&self, sweep: &Sweep, channels: u32, (n, m): (usize, usize)) -> u64 {
+        let columns = (m as u64).min(u64::from(sweep.span()));
+        let rows = (self.pace.cells() / columns.max(1)).max(LEAST_ROWS);
+        let loops = self.gpu.loop_limit().map_or(u64::MAX, |loops| loops / sweep.turns(channels));
+        rows.min(loops.saturating_sub(u64::from(sweep.group)).max(1)).min(n as u64)
+    }
+
+    /// A block of rows of all tasks, strip by strip: each task has a workgroup. The row above the block, `longest.1`
+    /// states of each task, is at the beginning of the edges, and the block's last row is there afterwards.
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Cancelled`]; what the device says.
+    pub(crate) fn dispatch_block(
+        &mut self,
+        job: &Job<'_>,
+        rows: Range<u64>,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        self.make_params()?;
+        let (m, count) = (job.longest.1 as u64, rows.end - rows.start);
+        let mut told = job.params;
+        (told.first, told.end) = (0, job.tasks as u32);
+        told.edge_stride = count as u32 + 1;
+        told.edge_first = (job.tasks * m) as u32;
+        told.carry_stride = m as u32;
+        let bytes = job.tasks * (count + 1 + m) * job.sweep.functor.state_bytes();
+        let mut queue = Queue::new(self, job, bytes)?;
+        self.put_rows(&mut queue, job, &mut told, rows, 1, observer)
+    }
+
+    /// The buffer of what dispatches are told.
+    fn make_params(&mut self) -> Result<()> {
+        if self.params.is_none() {
+            self.params = Some(self.gpu.uniform(size_of::<Params>() as u64)?);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ mod functor;
 mod gpu;
 mod lanes;
 mod pace;
+mod paths;
 mod pipeline_cache;
 mod pipelines;
 mod plan;

@@ -14,6 +14,7 @@ use crate::engine::{Engine, Pass};
 use crate::functor::Functor;
 use crate::gpu::Gpu;
 use crate::pace::Pace;
+use crate::paths::Tracer;
 use crate::search::Searcher;
 
 /// A plan on a device. Memory of the device is made in the first call and kept.
@@ -23,6 +24,7 @@ pub(crate) struct WgpuPlan {
     pub(crate) banding: Banding,
     pub(crate) engine: Engine,
     pub(crate) searcher: Searcher,
+    pub(crate) tracer: Tracer,
     pub(crate) observer: Arc<dyn Observer>,
     /// What several passes give together.
     pub(crate) passes: PassResults<f32>,
@@ -55,6 +57,7 @@ impl WgpuPlan {
             functor: Functor::of(spec).ok_or_else(|| no_shaders(spec))?,
             problem: problem.clone(),
             searcher: Searcher::default(),
+            tracer: Tracer::default(),
             observer: Arc::new(Unobserved),
             passes: PassResults::default(),
         })
@@ -135,7 +138,7 @@ impl Plan<f32> for WgpuPlan {
     }
 
     fn scratch_bytes(&self) -> u64 {
-        self.engine.bytes() + self.searcher.bytes() + self.passes.bytes() as u64
+        self.engine.bytes() + self.searcher.bytes() + self.tracer.bytes() + self.passes.bytes() as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {

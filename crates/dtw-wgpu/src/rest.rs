@@ -30,7 +30,4 @@ impl WgpuPlan {
     pub(crate) fn expected_alignment(&mut self, _: &B<'_>, _: &B<'_>) -> Result<Vec<f32>> {
         no("gradients")
     }
-    pub(crate) fn paths_of(&mut self, _: &B<'_>, _: &B<'_>) -> Result<Vec<Path<f32>>> {
-        no("paths")
-    }
 }

@@ -274,7 +274,7 @@ fn main(
 //# if TRACE
                     let words = (y.length + WIDTH - 1u) / WIDTH;
                     if own < y.length {
-                        results[tables[params.choices + task] + (i - params.row_first) * words + own / WIDTH] = choices;
+                        results[params.choices * task + (i - params.row_first) * words + own / WIDTH] = choices;
                     }
 //# end
 //# if SEARCH

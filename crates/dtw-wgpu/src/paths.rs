@@ -1,0 +1,458 @@
+//! Warping paths of zipped pairs, within a memory limit.
+//!
+//! A sweep writes which arrival each cell chose, two bits a cell; the walk back is the host's. Where the choices of
+//! whole pairs do not fit, rows come in blocks, and only one block's choices are there at a time:
+//!
+//! 1. Forward: the blocks are swept one after the other, and the row above each of them is kept.
+//! 2. Backward: from the last block to the first, a block is swept again from the row above it, and the walk goes on
+//!    through its choices.
+//!
+//! Where not even these rows fit, only every q-th is kept, and the stretch between two is treated the same way. All
+//! sweeps are of the same shader, so a path does not depend on the memory it was found in.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dtw_core::{
+    Anchor, Band, ColumnRanges, Observer, OwnedBatch, Pairing, Path, Result, SearchOptions, SeriesBatch,
+    Spec, Uncounted, bail_invalid,
+};
+use dtw_plan::{Axis, Banding, Budget, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
+
+use crate::choose::choose;
+use crate::dispatch::Job;
+use crate::engine::{Engine, Pass, Region};
+use crate::functor::Functor;
+use crate::plan::WgpuPlan;
+use crate::readback::Readback;
+use crate::shader::{Mode, Sweep, TRACE_WIDTH};
+use crate::side::Preparation;
+
+type Batch<'a> = SeriesBatch<'a, f32>;
+
+/// Bytes of a word of choices: on the device, on its way, and here.
+const WORD_BYTES: u64 = 3 * 4;
+/// Bytes of a number of a row that is kept: here, on its way, and once more while it moves.
+const KEPT_BYTES: u64 = 4;
+/// Pairs that are traced at the same time, each by a workgroup.
+const MOST_TASKS: u64 = 4096;
+
+/// What walks keep between calls.
+#[derive(Debug, Default)]
+pub(crate) struct Tracer {
+    choices: Region,
+    words: Vec<u32>,
+    of_choices: Readback,
+    of_rows: Readback,
+}
+
+impl Tracer {
+    pub(crate) fn bytes(&self) -> u64 {
+        let host = 4 * self.words.capacity() as u64;
+        self.choices.bytes() + self.of_choices.bytes() + self.of_rows.bytes() + host
+    }
+}
+
+impl WgpuPlan {
+    /// Best paths of zipped pairs.
+    pub(crate) fn paths_of(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Path<f32>>> {
+        if x.len() != y.len() {
+            bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
+        }
+        if x.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.problem.is_subsequence() {
+            return self.matched_paths(x, y);
+        }
+        let spec = self.problem.spec();
+        let mut distances = vec![0.0; x.len()];
+        let mut pass = Pass {
+            spec,
+            functor: self.functor,
+            excess: false,
+            channel: None,
+            pairing: Pairing::Zipped,
+            banding: &mut self.banding,
+            observer: &Uncounted(Arc::clone(&self.observer)),
+            adds: false,
+        };
+        self.engine.distances(&mut pass, x, y, &mut distances)?;
+        let mut traced = Tracing {
+            engine: &mut self.engine,
+            tracer: &mut self.tracer,
+            spec,
+            functor: self.functor,
+            observer: &*self.observer,
+        };
+        let walks = traced.walks(&mut self.banding, x, y)?;
+        let path = |(distance, points)| Path { distance, points };
+        Ok(distances.into_iter().zip(walks).map(path).collect())
+    }
+
+    /// Paths of the best match of each x in its y. Between its ends a path is the best one of both as wholes: the totals
+    /// along it are the same, and no other cell's total is smaller than in the open grid.
+    fn matched_paths(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Path<f32>>> {
+        let mut found = vec![None; x.len()];
+        let uncounted = Arc::new(Uncounted(Arc::clone(&self.observer)));
+        let observer = std::mem::replace(&mut self.observer, uncounted);
+        let searched = self.each_match(Pairing::Zipped, x, y, &SearchOptions::default(), |q, _, hits| {
+            found[q] = hits.into_iter().next();
+        });
+        self.observer = observer;
+        searched?;
+        // Where every match costs too much for a number, the path ends at the last point.
+        let stretches: Vec<Range<usize>> =
+            (0..x.len()).map(|s| found[s].map_or(0..y.length(s), |hit| hit.start..hit.end + 1)).collect();
+        let channels = y.channels();
+        let mut parts = OwnedBatch::new(channels)?;
+        for (s, stretch) in stretches.iter().enumerate() {
+            parts.push(&y.get(s).values[stretch.start * channels..stretch.end * channels])?;
+        }
+        let parts = parts.batch();
+        let spec = Spec { anchor: Anchor::Global, band: Band::Full, ..self.problem.spec().clone() };
+        let functor = Functor::of(&spec).expect("whole series have shaders, too");
+        let longest = x.max_length().max(parts.max_length());
+        let mut traced = Tracing {
+            engine: &mut self.engine,
+            tracer: &mut self.tracer,
+            spec: &spec,
+            functor,
+            observer: &*self.observer,
+        };
+        let walks = if self.banding.form() == Form::Full {
+            traced.walks(&mut Banding::new(&Band::Full, Anchor::Global, longest), x, &parts)?
+        } else {
+            let mut walks = Vec::with_capacity(x.len());
+            for (s, stretch) in stretches.iter().enumerate() {
+                let open = self.banding.ranges(x.length(s), y.length(s))?;
+                let cut = |i| {
+                    let row: Range<usize> = open.row(i);
+                    row.start.max(stretch.start) - stretch.start
+                        ..row.end.min(stretch.end).saturating_sub(stretch.start)
+                };
+                let band = match found[s] {
+                    Some(_) if !open.is_full() => Band::Ranges((0..x.length(s)).map(cut).collect()),
+                    _ => Band::Full,
+                };
+                let mut banding = Banding::new(&band, Anchor::Global, longest);
+                let (one, part) = (SeriesBatch::single(x.get(s)), SeriesBatch::single(parts.get(s)));
+                walks.extend(traced.walks(&mut banding, &one, &part)?);
+            }
+            walks
+        };
+        let paths = walks.into_iter().zip(stretches).zip(found);
+        Ok(paths
+            .map(|((mut points, stretch), hit)| {
+                points.iter_mut().for_each(|(_, j)| *j += stretch.start);
+                Path { distance: hit.map_or(f32::INFINITY, |hit| hit.distance), points }
+            })
+            .collect())
+    }
+}
+
+/// What a walk goes through, as (row, column).
+type Points = Vec<(usize, usize)>;
+
+/// Traces whole series against whole series.
+struct Tracing<'a> {
+    engine: &'a mut Engine,
+    tracer: &'a mut Tracer,
+    spec: &'a Spec,
+    functor: Functor,
+    observer: &'a dyn Observer,
+}
+
+impl Tracing<'_> {
+    /// The paths of zipped pairs, without their distances.
+    fn walks(&mut self, banding: &mut Banding, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Points>> {
+        let (rows, columns) = Order::of(Pairing::Zipped, x, y, self.functor.preparation.dropped());
+        let longest = rows.longest(0..rows.len()).max(columns.longest(0..columns.len()));
+        self.engine.weigh(self.spec, &self.functor, longest)?;
+        let preparation =
+            Preparation { spec: self.spec, functor: self.functor, channel: None, channels: x.channels() };
+        let own = self.engine.budget;
+        // Choices and kept rows take most of the memory here.
+        let budget = Budget { sides: own.sides.min(own.limit / 4), ..own };
+        let mut pairs = Pairs {
+            pairing: Pairing::Zipped,
+            rows: &rows,
+            columns: &columns,
+            kind: Rows::X,
+            banding,
+            observer: self.observer,
+        };
+        let mut walks = Walks {
+            engine: &mut *self.engine,
+            tracer: &mut *self.tracer,
+            preparation,
+            batches: [x, y],
+            budget,
+            shape: Shape::default(),
+        };
+        let mut paths = vec![Vec::new(); x.len()];
+        each_tile(&mut walks, &mut pairs, &budget, |walks, pairs, tile| {
+            for (place, points) in tile.rows.clone().zip(walks.tile(pairs, tile)?) {
+                paths[pairs.rows.series(place)] = points;
+            }
+            pairs.observer.advance(pairs.cells(tile)?);
+            Ok(())
+        })?;
+        Ok(paths)
+    }
+}
+
+/// How the pairs of a tile are traced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Shape {
+    /// Pairs at a time.
+    tasks: u64,
+    /// Rows of a block.
+    rows: u64,
+    /// Rows kept on each of the levels.
+    fan: u64,
+    levels: u32,
+}
+
+impl Shape {
+    /// The shape of pairs of `n` rows and `m` columns, whose blocks have at most `most_rows` rows, in so many bytes;
+    /// `Err`: what the smallest shape takes.
+    fn of((n, m): (u64, u64), most_rows: u64, bytes: u64) -> Result<Self, u64> {
+        let of_row = WORD_BYTES * m.div_ceil(u64::from(TRACE_WIDTH));
+        let kept = KEPT_BYTES * m;
+        let of_task = |rows: u64, kept_rows: u64| rows * of_row + kept_rows * kept;
+        let blocks = n.div_ceil(most_rows);
+        // While rows are kept, two more are on their way.
+        let whole = of_task(most_rows, if blocks > 1 { blocks + 2 } else { 0 });
+        if whole <= bytes {
+            return Ok(Self { tasks: bytes / whole, rows: most_rows, fan: blocks, levels: 1 });
+        }
+        let rows = (bytes / 2 / of_row).clamp(1, most_rows);
+        let blocks = n.div_ceil(rows);
+        let mut least = u64::MAX;
+        for levels in 1..=u64::BITS {
+            let fan = (2..=blocks).find(|fan| fan.saturating_pow(levels) >= blocks).unwrap_or(1);
+            let taken = of_task(rows, fan * u64::from(levels) + 2);
+            if taken <= bytes {
+                return Ok(Self { tasks: 1, rows, fan, levels });
+            }
+            least = least.min(taken);
+            if fan <= 2 {
+                break;
+            }
+        }
+        Err(least)
+    }
+}
+
+/// The walks of zipped pairs.
+struct Walks<'a> {
+    engine: &'a mut Engine,
+    tracer: &'a mut Tracer,
+    preparation: Preparation<'a>,
+    batches: [&'a Batch<'a>; 2],
+    budget: Budget,
+    /// Of the chunk that is there.
+    shape: Shape,
+}
+
+impl Device for Walks<'_> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes(length)
+    }
+
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        let Engine { gpu, x, y, .. } = &mut *self.engine;
+        let side = match axis {
+            Axis::Rows => x,
+            Axis::Columns => y,
+        };
+        side.load(gpu, &self.preparation, self.batches[axis as usize], order, places)
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        self.shape = self.shape_of(pairs, chunk)?;
+        Ok(tiles(chunk, u64::MAX, self.shape.tasks))
+    }
+}
+
+impl Walks<'_> {
+    fn sweep(&self, pairs: &Pairs<'_>, rect: &Rect) -> Sweep {
+        let is_banded = pairs.banding.form() != Form::Full;
+        let channels = self.preparation.channels;
+        choose(
+            &self.engine.gpu,
+            self.preparation.functor,
+            channels,
+            pairs.longest(rect),
+            is_banded,
+            Mode::Trace,
+        )
+    }
+
+    /// How the pairs of a rectangle are traced, as many as fit.
+    fn shape_of(&self, pairs: &Pairs<'_>, rect: &Rect) -> Result<Shape> {
+        let (n, m) = pairs.longest(rect);
+        let sweep = self.sweep(pairs, rect);
+        let Budget { limit, sides, edges, tables, .. } = self.budget;
+        let state = sweep.functor.state_bytes();
+        let own_edges = |rows: u64| (rows + 1 + m as u64) * state;
+        if own_edges(1) > edges {
+            return Err(self.budget.exceeded("the edges of a pair", own_edges(1), edges));
+        }
+        let most_rows = self
+            .engine
+            .block_rows(&sweep, self.preparation.channels as u32, (n, m))
+            .min(edges / state - 1 - m as u64);
+        let binding = self.engine.gpu.limits().max_storage_buffer_binding_size;
+        let share = (limit - sides - edges - tables).min(WORD_BYTES / 4 * binding);
+        let shape = Shape::of((n as u64, m as u64), most_rows, share)
+            .map_err(|bytes| self.budget.exceeded("the warping path of one pair", bytes, share))?;
+        let columns = (m as u64).min(u64::from(sweep.span()));
+        let tasks = shape
+            .tasks
+            .min(edges / own_edges(shape.rows))
+            .min(self.engine.pace.tasks(shape.rows * columns))
+            .min(MOST_TASKS);
+        Ok(Shape { tasks: tasks.max(1), ..shape })
+    }
+
+    /// The paths of a tile's pairs.
+    fn tile(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<Vec<Points>> {
+        let shape = self.shape;
+        let (sweep, longest, tasks) = (self.sweep(pairs, tile), pairs.longest(tile), tile.tasks());
+        let mut params = self.engine.params_of(&sweep, &self.preparation, tile, false);
+        self.engine.band(pairs, tile, &mut params)?;
+        let words = shape.rows.min(longest.0 as u64) * (longest.1 as u64).div_ceil(u64::from(TRACE_WIDTH));
+        params.choices = words as u32;
+        let carried = tasks * longest.1 as u64;
+        let edges = (carried + tasks * (shape.rows + 1)) * sweep.functor.state_bytes();
+        self.engine.edges.reserve(&self.engine.gpu, edges, "edges")?;
+        let Self { engine, tracer, preparation, .. } = self;
+        let Tracer { choices, words: host, of_choices, of_rows } = &mut **tracer;
+        let results = choices.reserve(&engine.gpu, 4 * words * tasks, "choices of paths")?;
+        host.resize((words * tasks) as usize, 0);
+        let job = Job { sweep, params, results, tasks, longest, cells: 0, within_x: false };
+        let leaves_band =
+            preparation.functor.flags.contains(&"LEAVES_BAND") && pairs.banding.form() != Form::Full;
+        let mut walkers = Vec::with_capacity(tasks as usize);
+        for place in tile.rows.clone() {
+            let (n, m) = (pairs.rows.length(place), pairs.columns.length(place));
+            let band = if leaves_band { Some(pairs.banding.ranges(n, m)?) } else { None };
+            let words = m.div_ceil(TRACE_WIDTH as usize);
+            walkers.push(Walker { i: n, j: m, words, band, points: Vec::new() });
+        }
+
+        let n = longest.0 as u64;
+        let blocks = n.div_ceil(shape.rows);
+        let rows_of = |block: u64| block * shape.rows..((block + 1) * shape.rows).min(n);
+        // Stretches of blocks that are still to be walked through, the last ones last: the row above, and the level.
+        let mut stack: Vec<(Range<u64>, Vec<f32>, u32)> = vec![(0..blocks, Vec::new(), shape.levels)];
+        while let Some((stretch, above, level)) = stack.pop() {
+            if !walkers.iter().any(|walker| walker.is_below(stretch.start * shape.rows)) {
+                continue;
+            }
+            if stretch.start > 0 {
+                let edges = engine.edges.buffer().expect("they are reserved");
+                engine.gpu.upload(edges, 0, bytemuck::cast_slice(&above))?;
+            }
+            if stretch.end - stretch.start > 1 {
+                let piece = shape.fan.saturating_pow(level - 1);
+                let (mut start, mut above) = (stretch.start, above);
+                while start < stretch.end {
+                    let end = (start + piece).min(stretch.end);
+                    let mut below = Vec::new();
+                    if end < stretch.end {
+                        for block in start..end {
+                            engine.dispatch_block(&job, rows_of(block), pairs.observer)?;
+                        }
+                        let edges = engine.edges.buffer().expect("they are reserved");
+                        of_rows.begin(&engine.gpu, edges, 0, 4 * carried)?;
+                        below.resize(carried as usize, 0.0);
+                        of_rows.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut below))?;
+                    }
+                    stack.push((start..end, std::mem::replace(&mut above, below), level - 1));
+                    start = end;
+                }
+                continue;
+            }
+            let rows = rows_of(stretch.start);
+            engine.dispatch_block(&job, rows.clone(), pairs.observer)?;
+            of_choices.begin(&engine.gpu, results, 0, 4 * words * tasks)?;
+            of_choices.finish(&engine.gpu, bytemuck::cast_slice_mut(host))?;
+            for (walker, choices) in walkers.iter_mut().zip(host.chunks_exact(words as usize)) {
+                walker.walk(rows.start as usize, choices);
+            }
+        }
+        Ok(walkers.into_iter().map(Walker::finish).collect())
+    }
+}
+
+/// A walk back, under way.
+#[derive(Debug)]
+struct Walker {
+    /// The cell under the walk; both count from 1, and it is done where one is 0.
+    i: usize,
+    j: usize,
+    /// Words of a row of choices.
+    words: usize,
+    /// The band, where the walk may leave it.
+    band: Option<ColumnRanges>,
+    /// What it has gone through, last first.
+    points: Points,
+}
+
+impl Walker {
+    /// Whether it still has to come to this row, which counts from 0, or to rows below.
+    fn is_below(&self, row: u64) -> bool {
+        self.i as u64 > row && self.j > 0
+    }
+
+    /// Goes through a block of rows, the first of which is `first`.
+    fn walk(&mut self, first: usize, choices: &[u32]) {
+        const WIDTH: usize = TRACE_WIDTH as usize;
+        while self.i > first && self.j > 0 {
+            let (i, j) = (self.i - 1, self.j - 1);
+            self.points.push((i, j));
+            let outside = self.band.as_ref().map(|band| band.row(i)).filter(|row| !row.contains(&j));
+            let choice = match outside {
+                // Straight back to the band: left from its right, up from its left.
+                Some(row) => 2 - u32::from(j < row.start),
+                None => choices[(i - first) * self.words + j / WIDTH] >> (2 * (j % WIDTH)) & 3,
+            };
+            self.i -= usize::from(choice != 2);
+            self.j -= usize::from(choice != 1);
+        }
+    }
+
+    fn finish(mut self) -> Points {
+        self.points.reverse();
+        self.points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_cover_all_rows_within_their_memory() {
+        for (n, m) in [(1, 1), (5, 1000), (1000, 5), (1000, 1000), (100_000, 70_000), (1 << 20, 1 << 20)] {
+            for bytes in (4..40).map(|bits| 1 << bits) {
+                let Ok(shape) = Shape::of((n, m), n, bytes) else { continue };
+                let blocks = n.div_ceil(shape.rows);
+                assert!(shape.fan.saturating_pow(shape.levels) >= blocks, "{shape:?}");
+                let words = shape.rows * m.div_ceil(16);
+                let kept = if blocks > 1 { shape.fan * u64::from(shape.levels) } else { 0 };
+                assert!(shape.tasks * (12 * words + 4 * kept * m) <= bytes, "{shape:?} in {bytes}");
+            }
+        }
+        assert_eq!(
+            Shape::of((100, 160), 100, 2 * 12_000),
+            Ok(Shape { tasks: 2, rows: 100, fan: 1, levels: 1 })
+        );
+        let long = Shape::of((1 << 20, 1 << 20), 1 << 20, 1 << 30).unwrap();
+        assert!(long.levels == 2 && long.tasks == 1, "{long:?}");
+        assert!(Shape::of((100, 160), 100, 12 * 10).is_err_and(|bytes| bytes > 120));
+    }
+}
