@@ -48,6 +48,7 @@ outside_links = {
     "../README.md": "index.md",
     "../README.md#on-an-nvidia-gpu": "gpu.md",
     "../README.md#on-an-amd-gpu": "gpu.md",
+    "../README.md#on-any-gpu": "gpu.md",
     "../README.md#on-the-command-line": "command-line.md",
     "../README.md#in-rust": "rust.md",
     "../README.md#measures": "measures.md",

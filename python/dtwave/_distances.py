@@ -43,8 +43,8 @@ def distance(
     band: which points may match. None: all. An int: points up to that many places apart, for series of equal length. A
         float: the same as a fraction of the longer series, 0.1 for 10%. Both are Sakoe-Chiba bands. Or one of
         `SakoeChiba`, `Slanted`, `Itakura` and `Ranges`.
-    device: "cpu" (the default), "cuda" (the first NVIDIA GPU), "cuda:1" (the second), "hip" (the first AMD GPU). Series
-        in an NVIDIA GPU's memory are computed there: leave it out.
+    device: "cpu" (the default), "cuda" (the first NVIDIA GPU), "cuda:1" (the second), "hip" (the first AMD GPU), "wgpu"
+        (any GPU, in float32). Series in an NVIDIA GPU's memory are computed there: leave it out.
     dtype: float32 or float64, in which the call computes; unless given, float32 if all values are of it or of a half
         precision, else float64.
     threads: how many CPU threads compute, at most 1024 (or as many as there are cores); one per core unless given. The

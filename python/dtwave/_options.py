@@ -12,8 +12,8 @@ from . import _native
 #: Scratch memory of a call, in bytes, unless told otherwise.
 DEFAULT_MEMORY_LIMIT = 1 << 30
 
-#: Names of devices: `"cpu"`, `"cuda"` (the first NVIDIA GPU), `"cuda:1"`, `"hip"` (the first AMD GPU), `"hip:1"`; or an
-#: object whose text is one of them.
+#: Names of devices: `"cpu"`, `"cuda"` (the first NVIDIA GPU), `"cuda:1"`, `"hip"` (the first AMD GPU), `"hip:1"`,
+#: `"wgpu"` (any GPU, in float32), `"wgpu:1"`; or an object whose text is one of them.
 DeviceLike = Union[None, str, Any]
 
 

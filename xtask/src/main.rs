@@ -121,22 +121,7 @@ fn main() -> ExitCode {
         Task::Dist(options) => dist::dist(&options),
         Task::Elsewhere { places } => elsewhere::elsewhere(&places),
         Task::Kernels { device } => kernels::kernels(&device),
-        Task::Conformance { options } => cargo(
-            &[
-                "run",
-                "--release",
-                "-p",
-                "dtw-conformance",
-                "--features",
-                "cli,cpu,cuda,hip",
-                "--bin",
-                "conformance",
-                "--",
-            ],
-            &options,
-        )
-        .quiet()
-        .run(),
+        Task::Conformance { options } => conformance(&options),
         Task::Bench { options } => bench(&options),
     };
     match done {
@@ -148,11 +133,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether options name a backend.
+fn names(options: &[String], backend: &str) -> bool {
+    options.iter().any(|option| option.strip_prefix("--backend=").unwrap_or(option) == backend)
+}
+
+fn conformance(options: &[String]) -> anyhow::Result<()> {
+    // wgpu takes a minute to compile, the others nothing.
+    let features = if names(options, "wgpu") { "cli,cpu,cuda,hip,wgpu" } else { "cli,cpu,cuda,hip" };
+    let run =
+        ["run", "--release", "-p", "dtw-conformance", "--features", features, "--bin", "conformance", "--"];
+    cargo(&run, options).quiet().run()
+}
+
 fn bench(options: &[String]) -> anyhow::Result<()> {
-    let names = |backend: &&&str| {
-        options.iter().any(|option| option.strip_prefix("--backend=").unwrap_or(option) == **backend)
-    };
-    let features = ["cuda", "hip"].iter().find(names).copied().unwrap_or_default();
+    let features = ["cuda", "hip", "wgpu"].into_iter().find(|name| names(options, name)).unwrap_or_default();
     cargo(&["run", "--release", "-p", "dtw-bench", "--features", features, "--"], options).quiet().run()
 }
 

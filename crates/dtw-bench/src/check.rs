@@ -45,7 +45,7 @@ pub(crate) struct Checker {
 
 impl Checker {
     /// For results of a GPU. `all`: however long it takes.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
     pub(crate) fn of_gpu(all: bool) -> Self {
         Self::new(CpuBackend::new(), all)
     }

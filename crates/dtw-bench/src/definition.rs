@@ -130,7 +130,7 @@ pub(crate) enum Data {
     Resident,
 }
 
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
 impl Data {
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -245,9 +245,9 @@ impl Definition {
         self.count_y.unwrap_or(self.count)
     }
 
-    /// Whether it is for this backend. What is for NVIDIA's GPUs is for AMD's.
+    /// Whether it is for this backend. What is for NVIDIA's GPUs is for all.
     pub(crate) fn is_for(&self, backend: &str) -> bool {
-        let backend = if backend == "hip" { "cuda" } else { backend };
+        let backend = if ["hip", "wgpu"].contains(&backend) { "cuda" } else { backend };
         self.backends.iter().any(|name| name == backend)
     }
 

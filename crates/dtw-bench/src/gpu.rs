@@ -19,6 +19,7 @@ use crate::definition::{Data, Definition, Task};
 use crate::input;
 use crate::machine;
 use crate::measure::{self, Measured, batches, rounds_for, series};
+use crate::run::Measures;
 use crate::timing::{Times, timed};
 
 /// Device memory that plans may take beside the series and results.
@@ -75,39 +76,6 @@ fn raw_mut<T: Number>(values: &mut [T]) -> &mut [u8] {
 }
 
 impl<D: Vendor> Gpu<D> {
-    /// The GPU of this number.
-    ///
-    /// # Errors
-    /// When there is none, or no kernels are built in.
-    pub(crate) fn new(ordinal: usize) -> Result<Self> {
-        Ok(Self { backend: NativeBackend::new(Machine::new(ordinal)?) })
-    }
-
-    /// Its name and its driver's version.
-    ///
-    /// # Errors
-    /// When the driver's version cannot be found.
-    pub(crate) fn about(&self) -> Result<machine::Gpu> {
-        Ok(machine::Gpu { name: self.backend.machine().properties().description, driver: D::version()? })
-    }
-
-    /// Times a definition.
-    ///
-    /// # Errors
-    /// When the device cannot do it, fails, or computes a wrong value.
-    pub(crate) fn measure(
-        &self,
-        definition: &Definition,
-        dtype: Dtype,
-        rounds: usize,
-        checker: &Checker,
-    ) -> Result<Measured> {
-        match dtype {
-            Dtype::F64 => self.measure_in::<f64>(definition, rounds, checker),
-            Dtype::F32 => self.measure_in::<f32>(definition, rounds, checker),
-        }
-    }
-
     fn measure_in<T: Number>(
         &self,
         definition: &Definition,
@@ -244,6 +212,37 @@ impl<D: Vendor> Gpu<D> {
             100.0 * copy / times.median()
         );
         Ok(Measured { plan_secs: 0.0, times, cells: 0, values: x.len() as u64, checked })
+    }
+}
+
+impl<D: Vendor> Measures for Gpu<D> {
+    fn open(ordinal: usize) -> Result<Self> {
+        Ok(Self { backend: NativeBackend::new(Machine::new(ordinal)?) })
+    }
+
+    fn device(ordinal: usize) -> dtwave::Result<Device> {
+        D::device(ordinal)
+    }
+
+    fn about(&self) -> Result<machine::Gpu> {
+        Ok(machine::Gpu { name: self.backend.machine().properties().description, driver: D::version()? })
+    }
+
+    fn data(definition: &Definition) -> Data {
+        definition.data
+    }
+
+    fn measure(
+        &self,
+        definition: &Definition,
+        dtype: Dtype,
+        rounds: usize,
+        checker: &Checker,
+    ) -> Result<Measured> {
+        match dtype {
+            Dtype::F64 => self.measure_in::<f64>(definition, rounds, checker),
+            Dtype::F32 => self.measure_in::<f32>(definition, rounds, checker),
+        }
     }
 }
 

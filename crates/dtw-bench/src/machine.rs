@@ -23,7 +23,7 @@ pub(crate) struct Gpu {
     /// What the GPU calls itself.
     pub(crate) name: String,
     /// The driver's version.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
     pub(crate) driver: String,
 }
 

@@ -24,6 +24,8 @@ mod record;
 mod run;
 mod table;
 mod timing;
+#[cfg(feature = "wgpu")]
+mod wgpu;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -9,11 +9,13 @@ use crate::calls;
 use crate::check::Checker;
 use crate::definition::{Definition, read};
 #[cfg(any(feature = "cuda", feature = "hip"))]
-use crate::gpu::{Gpu, Vendor};
+use crate::gpu::Gpu;
 use crate::machine::{self, Origin};
 use crate::measure::on_cpu;
 use crate::record;
 use crate::table::{Row, heading};
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+use crate::{definition::Data, measure::Measured};
 
 /// Options of `run` and `record`. No group of their own: `compare` has them beside its own of the same name.
 #[derive(Debug, Clone, clap::Args)]
@@ -21,8 +23,8 @@ use crate::table::{Row, heading};
 pub(crate) struct Options {
     /// Only definitions whose name contains one of these.
     names: Vec<String>,
-    /// What computes: cpu, or cuda or hip where the program was built with that feature.
-    #[arg(long, value_parser = ["cpu", "cuda", "hip"], default_value = "cpu")]
+    /// What computes: cpu, or cuda, hip or wgpu where the program was built with that feature.
+    #[arg(long, value_parser = ["cpu", "cuda", "hip", "wgpu"], default_value = "cpu")]
     pub(crate) backend: String,
     /// The GPU, in the driver's order.
     #[arg(long, default_value_t = 0)]
@@ -93,9 +95,11 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
     match options.backend.as_str() {
         "cpu" => cpu(options, &all),
         #[cfg(feature = "cuda")]
-        "cuda" => gpu::<dtw_cuda::Cuda>(options, &all),
+        "cuda" => on_gpu::<Gpu<dtw_cuda::Cuda>>(options, &all),
         #[cfg(feature = "hip")]
-        "hip" => gpu::<dtw_hip::Hip>(options, &all),
+        "hip" => on_gpu::<Gpu<dtw_hip::Hip>>(options, &all),
+        #[cfg(feature = "wgpu")]
+        "wgpu" => on_gpu::<crate::wgpu::Gpu>(options, &all),
         other => left_out(other),
     }
 }
@@ -108,9 +112,11 @@ pub(crate) fn origin(options: &Options) -> Result<Origin> {
     match options.backend.as_str() {
         "cpu" => Origin::here(),
         #[cfg(feature = "cuda")]
-        "cuda" => origin_of_gpu::<dtw_cuda::Cuda>(options),
+        "cuda" => origin_of_gpu::<Gpu<dtw_cuda::Cuda>>(options),
         #[cfg(feature = "hip")]
-        "hip" => origin_of_gpu::<dtw_hip::Hip>(options),
+        "hip" => origin_of_gpu::<Gpu<dtw_hip::Hip>>(options),
+        #[cfg(feature = "wgpu")]
+        "wgpu" => origin_of_gpu::<crate::wgpu::Gpu>(options),
         other => left_out(other),
     }
 }
@@ -141,10 +147,47 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     Ok(Ran { origin, header: Row::CPU_COLUMNS, rows, failures })
 }
 
-#[cfg(any(feature = "cuda", feature = "hip"))]
-fn gpu<D: Vendor>(options: &Options, all: &[Definition]) -> Result<Ran> {
-    let gpu = Gpu::<D>::new(options.device)?;
-    let device = D::device(options.device)?;
+/// A GPU to be measured.
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+pub(crate) trait Measures: Sized {
+    /// The GPU of this number.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be used.
+    fn open(ordinal: usize) -> Result<Self>;
+
+    /// The same, for calls as people make them.
+    ///
+    /// # Errors
+    /// As of `open`.
+    fn device(ordinal: usize) -> dtwave::Result<Device>;
+
+    /// Its name and its driver's version.
+    ///
+    /// # Errors
+    /// When the driver's version cannot be found.
+    fn about(&self) -> Result<machine::Gpu>;
+
+    /// Where series and results are when the clock runs.
+    fn data(definition: &Definition) -> Data;
+
+    /// Times a definition.
+    ///
+    /// # Errors
+    /// When the device cannot do it, fails, or computes a wrong value.
+    fn measure(
+        &self,
+        definition: &Definition,
+        dtype: Dtype,
+        rounds: usize,
+        checker: &Checker,
+    ) -> Result<Measured>;
+}
+
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+fn on_gpu<G: Measures>(options: &Options, all: &[Definition]) -> Result<Ran> {
+    let gpu = G::open(options.device)?;
+    let device = G::device(options.device)?;
     let origin = Origin { gpu: Some(gpu.about()?), ..Origin::here()? };
     if let Some(gpu) = &origin.gpu {
         println!("{}, driver {}, commit {}", gpu.name, gpu.driver, origin.commit);
@@ -158,7 +201,7 @@ fn gpu<D: Vendor>(options: &Options, all: &[Definition]) -> Result<Ran> {
             None => gpu.measure(definition, dtype, rounds, &checker)?,
             Some(call) => calls::on_device(&device, call, definition, dtype, rounds, &checker)?,
         };
-        let row = Row { definition, dtype, data: definition.data.name(), measured: &measured };
+        let row = Row { definition, dtype, data: G::data(definition).name(), measured: &measured };
         println!("{row}");
         rows.extend(origin.gpu.as_ref().map(|gpu| row.of_gpu(gpu)));
         Ok(())
@@ -166,9 +209,9 @@ fn gpu<D: Vendor>(options: &Options, all: &[Definition]) -> Result<Ran> {
     Ok(Ran { origin, header: Row::GPU_COLUMNS, rows, failures })
 }
 
-#[cfg(any(feature = "cuda", feature = "hip"))]
-fn origin_of_gpu<D: Vendor>(options: &Options) -> Result<Origin> {
-    Ok(Origin { gpu: Some(Gpu::<D>::new(options.device)?.about()?), ..Origin::here()? })
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+fn origin_of_gpu<G: Measures>(options: &Options) -> Result<Origin> {
+    Ok(Origin { gpu: Some(G::open(options.device)?.about()?), ..Origin::here()? })
 }
 
 /// That the backend is not in this build.

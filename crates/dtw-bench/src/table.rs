@@ -5,7 +5,7 @@ use std::fmt;
 use dtw_core::Dtype;
 
 use crate::definition::{Definition, FLOP, Task};
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
 use crate::machine::Gpu;
 use crate::measure::Measured;
 
@@ -45,7 +45,7 @@ impl Row<'_> {
 
     /// Columns of a GPU's record, after those that every record has. `gflops` counts 18 operations a cell; `gvalues` is
     /// what z-normalisation reads.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
     pub(crate) const GPU_COLUMNS: &'static [&'static str] = &[
         "device",
         "driver",
@@ -106,7 +106,7 @@ impl Row<'_> {
     }
 
     /// As [`Row::GPU_COLUMNS`].
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
     pub(crate) fn of_gpu(&self, gpu: &Gpu) -> Vec<String> {
         let is_normalize = self.definition.task == Task::Normalize;
         let of_cells = |value: f64| if is_normalize { String::new() } else { format!("{value:.4}") };

@@ -16,6 +16,10 @@ use crate::failure::failed;
 pub struct DeviceInfo {
     /// Its number, by which [`Choice::Number`] takes it.
     pub ordinal: usize,
+    /// What the GPU calls itself.
+    pub name: String,
+    /// The graphics API, what drives it, and in which version: `Vulkan, NVIDIA 580.95.05`.
+    pub driver: String,
     /// Name, graphics API, driver, lanes of a subgroup, and whether it is a GPU at all.
     pub description: String,
     /// Why it cannot be used, and what to do about it; `None` for a usable GPU.
@@ -65,12 +69,23 @@ impl fmt::Display for Choice {
 pub fn devices() -> Vec<DeviceInfo> {
     let adapters = list(Backends::all());
     if adapters.is_empty() {
-        let description = "GPUs through WebGPU".to_owned();
-        return vec![DeviceInfo { ordinal: 0, description, unavailable: Some(absent(Backends::all())) }];
+        return vec![DeviceInfo {
+            ordinal: 0,
+            name: String::new(),
+            driver: String::new(),
+            description: "any GPU, through Vulkan, Metal or Direct3D 12".to_owned(),
+            unavailable: Some(absent(Backends::all())),
+        }];
     }
     let infos = adapters.iter().map(Adapter::get_info).enumerate();
     infos
-        .map(|(ordinal, info)| DeviceInfo { ordinal, description: described(&info), unavailable: None })
+        .map(|(ordinal, info)| DeviceInfo {
+            ordinal,
+            name: info.name.clone(),
+            driver: driven(&info),
+            description: described(&info),
+            unavailable: None,
+        })
         .collect()
 }
 
@@ -193,8 +208,8 @@ fn rank(info: &AdapterInfo) -> (u8, u8) {
     (device, api)
 }
 
-/// An adapter in words.
-pub(crate) fn described(info: &AdapterInfo) -> String {
+/// The graphics API, the driver and its version.
+fn driven(info: &AdapterInfo) -> String {
     let api = match info.backend {
         Backend::Vulkan => "Vulkan",
         Backend::Metal => "Metal",
@@ -203,13 +218,15 @@ pub(crate) fn described(info: &AdapterInfo) -> String {
         Backend::BrowserWebGpu => "WebGPU",
         Backend::Noop => "no API",
     };
+    let words = [info.driver.trim(), info.driver_info.trim()].map(str::to_owned);
+    let words: Vec<_> = words.into_iter().filter(|part| !part.is_empty()).collect();
+    if words.is_empty() { api.to_owned() } else { format!("{api}, {}", words.join(" ")) }
+}
+
+/// An adapter in words.
+pub(crate) fn described(info: &AdapterInfo) -> String {
     let name = if info.name.is_empty() { "a GPU" } else { &info.name };
-    let mut text = format!("{name}, {api}");
-    let driver = [&info.driver, &info.driver_info].map(|part| part.trim());
-    let driver: Vec<_> = driver.into_iter().filter(|part| !part.is_empty()).collect();
-    if !driver.is_empty() {
-        text += &format!(", driver {}", driver.join(" "));
-    }
+    let mut text = format!("{name}, {}", driven(info));
     let (min, max) = (info.subgroup_min_size, info.subgroup_max_size);
     match (info.backend, min == max) {
         // A browser need not tell.
@@ -301,7 +318,7 @@ mod tests {
         (info.subgroup_min_size, info.subgroup_max_size) = (8, 8);
         assert_eq!(
             described(&info),
-            "llvmpipe, Vulkan, driver llvmpipe Mesa 22.3.6, subgroups of 8, software: computes on the processor, \
+            "llvmpipe, Vulkan, llvmpipe Mesa 22.3.6, subgroups of 8, software: computes on the processor, \
              slower than --backend cpu"
         );
         let mut browser = AdapterInfo::new(DeviceType::Other, Backend::BrowserWebGpu);

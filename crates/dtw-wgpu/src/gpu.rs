@@ -168,12 +168,13 @@ impl Gpu {
         const WHAT: &str = "waiting for the device";
         // wgpu panics where a wait finds that the device is gone.
         let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.0.device.poll(how)));
+        let lost = &self.0.health.lost;
+        lost.fetch_or(polled.is_err(), Ordering::AcqRel);
         match polled {
-            _ if self.0.health.lost.load(Ordering::Acquire) => Err(self.lost(WHAT)),
-            Ok(Ok(status)) => Ok(Some(status)),
-            Ok(Err(wgpu::PollError::Timeout)) => Ok(None),
-            Ok(Err(why)) => Err(failed(format!("{WHAT}: {why}"))),
-            Err(_) => Err(self.lost(WHAT)),
+            Ok(Ok(status)) if !lost.load(Ordering::Acquire) => Ok(Some(status)),
+            Ok(Err(wgpu::PollError::Timeout)) if !lost.load(Ordering::Acquire) => Ok(None),
+            Ok(Err(why)) if !lost.load(Ordering::Acquire) => Err(failed(format!("{WHAT}: {why}"))),
+            Ok(_) | Err(_) => Err(self.lost(WHAT)),
         }
     }
 

@@ -112,6 +112,10 @@ fn parameters() {
     refuses(&["--backend", "abacus"], &["abacus", "cpu"]);
     refuses(&["--backend", "cuda"], &["cuda"]);
     refuses(&["--backend", "hip"], &["hip"]);
+    refuses(&["--backend", "cuda:one"], &["cuda:0", "cuda:one"]);
+    refuses(&["--backend", "cpu:1"], &["cpu:1", "expected auto, cpu, cuda, hip or wgpu"]);
+    refuses(&["--backend", "wgpu:"], &["wgpu:0"]);
+    refuses(&["--backend", "wgpu:Voodoo 2"], &["wgpu"]);
     refuses(&["--threads", "0"], &["threads", "'0'"]);
     refuses(&["--memory-limit", "lots"], &["'lots' is no memory size"]);
     refuses(&["--memory-limit", "8B"], &["memory"]);

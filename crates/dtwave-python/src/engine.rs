@@ -20,8 +20,8 @@ pub(crate) struct Engine {
 
 #[pymethods]
 impl Engine {
-    /// On `"cpu"` with this many threads (0: one per core), `"cuda"`, `"cuda:1"` or `"hip"`, with this many bytes of
-    /// scratch.
+    /// On `"cpu"` with this many threads (0: one per core), `"cuda"`, `"cuda:1"`, `"hip"` or `"wgpu"`, with this many
+    /// bytes of scratch.
     #[new]
     fn new(device: &str, threads: usize, memory_limit: u64) -> PyResult<Self> {
         let device = open(device, threads)?;
@@ -58,34 +58,18 @@ impl Engine {
 
 /// The device of a name.
 fn open(name: &str, threads: usize) -> PyResult<Device> {
-    let (backend, ordinal) = match name.split_once(':') {
-        Some((backend, ordinal)) => (backend, Some(ordinal)),
-        None => (name, None),
-    };
+    let backend = name.split(':').next().unwrap_or_default();
     if threads > 0 && backend != "cpu" {
         return Err(PyValueError::new_err(format!(
             "threads is for the CPU; leave it out with device={name:?}"
         )));
     }
-    let opened = match (backend, ordinal) {
-        ("cuda" | "hip", Some(ordinal)) => {
-            let ordinal = ordinal.parse().map_err(|_| {
-                PyValueError::new_err(format!("expected a device like \"{backend}:0\", got {name:?}"))
-            })?;
-            if backend == "cuda" {
-                Device::cuda_with_device(ordinal)
-            } else {
-                Device::hip_with_device(ordinal)
-            }
-        }
-        ("cpu" | "cuda" | "hip" | "wgpu", None) => Device::named(backend, threads),
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "unknown device {name:?}: expected \"cpu\", \"cuda\", \"cuda:1\", \"hip\" or \"hip:1\""
-            )));
-        }
-    };
-    Ok(opened.map_err(Failure::from)?)
+    if !["cpu", "cuda", "hip", "wgpu"].contains(&backend) || name.starts_with("cpu:") {
+        return Err(PyValueError::new_err(format!(
+            "unknown device {name:?}: expected \"cpu\", \"cuda\", \"cuda:1\", \"hip\", \"hip:1\", \"wgpu\" or \"wgpu:1\""
+        )));
+    }
+    Ok(Device::named(name, threads).map_err(Failure::from)?)
 }
 
 /// Every device, and every backend that has none: dicts of backend, description and why it cannot be used.

@@ -4,11 +4,6 @@ use dtw_core::{Backend, Error, Result};
 
 use crate::Float;
 
-#[cfg(feature = "cuda")]
-use dtw_cuda::DeviceInfo as GpuInfo;
-#[cfg(all(feature = "hip", not(feature = "cuda")))]
-use dtw_hip::DeviceInfo as GpuInfo;
-
 /// A device that computes distances. Cheap to clone; clones share threads and contexts.
 #[derive(Debug, Clone)]
 pub struct Device(Kind);
@@ -21,7 +16,9 @@ enum Kind {
     Cuda(dtw_cuda::CudaBackend),
     #[cfg(feature = "hip")]
     Hip(dtw_hip::HipBackend),
-    #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip")))]
+    #[cfg(feature = "wgpu")]
+    Wgpu(dtw_wgpu::WgpuBackend),
+    #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
     #[expect(dead_code, reason = "a build without backends makes no device")]
     None(std::convert::Infallible),
 }
@@ -54,7 +51,11 @@ pub fn devices() -> Vec<DeviceInfo> {
         unavailable: Some("build with the cargo feature `cpu`".to_owned()),
     });
     #[cfg(feature = "cuda")]
-    list.extend(dtw_cuda::devices().into_iter().map(|gpu| of_gpu("cuda", gpu)));
+    list.extend(
+        dtw_cuda::devices()
+            .into_iter()
+            .map(|gpu| of_gpu("cuda", gpu.ordinal, gpu.description, gpu.unavailable)),
+    );
     #[cfg(not(feature = "cuda"))]
     list.push(DeviceInfo {
         backend: "cuda",
@@ -62,25 +63,40 @@ pub fn devices() -> Vec<DeviceInfo> {
         unavailable: Some("not in this build: build with the cargo feature `cuda`".to_owned()),
     });
     #[cfg(feature = "hip")]
-    list.extend(dtw_hip::devices().into_iter().map(|gpu| of_gpu("hip", gpu)));
+    list.extend(
+        dtw_hip::devices()
+            .into_iter()
+            .map(|gpu| of_gpu("hip", gpu.ordinal, gpu.description, gpu.unavailable)),
+    );
     #[cfg(not(feature = "hip"))]
     list.push(DeviceInfo {
         backend: "hip",
         description: "AMD GPUs".to_owned(),
         unavailable: Some("not in this build: build with the cargo feature `hip`".to_owned()),
     });
+    #[cfg(feature = "wgpu")]
+    list.extend(
+        dtw_wgpu::devices()
+            .into_iter()
+            .map(|gpu| of_gpu("wgpu", gpu.ordinal, gpu.description, gpu.unavailable)),
+    );
+    #[cfg(not(feature = "wgpu"))]
     list.push(DeviceInfo {
         backend: "wgpu",
-        description: "GPUs through WebGPU".to_owned(),
-        unavailable: Some("this version of dtwave has no such backend yet".to_owned()),
+        description: "any GPU, through Vulkan, Metal or Direct3D 12".to_owned(),
+        unavailable: Some("not in this build: build with the cargo feature `wgpu`".to_owned()),
     });
     list
 }
 
 /// A GPU with its number if it can be used.
-#[cfg(any(feature = "cuda", feature = "hip"))]
-fn of_gpu(backend: &'static str, gpu: GpuInfo) -> DeviceInfo {
-    let GpuInfo { ordinal, description, unavailable } = gpu;
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+fn of_gpu(
+    backend: &'static str,
+    ordinal: usize,
+    description: String,
+    unavailable: Option<String>,
+) -> DeviceInfo {
     let description = if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
     DeviceInfo { backend, description, unavailable }
 }
@@ -97,8 +113,7 @@ fn of_cpu(cores: usize, isas: &[&str]) -> String {
 }
 
 impl Device {
-    /// The device that can do everything: this machine's cores. A GPU is used where it is named, because it does not
-    /// yet compute gradients and expected alignments.
+    /// The device that can do everything: this machine's cores. A GPU is used where it is named.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the build has no backend at all.
@@ -188,25 +203,66 @@ impl Device {
         }
     }
 
-    /// The device of a backend by name: `cpu`, `cuda` or `hip` (the first GPU), or `auto`, which is the CPU. `threads`
-    /// is for the CPU; 0 is one per core.
+    /// The fastest GPU by kind that Vulkan, Metal or Direct3D 12 reaches: one with memory of its own, if there is one.
+    /// It computes in `f32`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device, as of `wgpu`, which
-    /// no version has yet; [`Error::Invalid`] for another name.
+    /// [`Error::Backend`] when there is no such GPU or it does not open; [`Error::Unsupported`] when the build lacks the
+    /// `wgpu` feature. The text says which, and what to do.
+    pub fn wgpu() -> Result<Self> {
+        Self::wgpu_with_device(0)
+    }
+
+    /// The GPU of this number in the list that [`devices`] gives for `wgpu`.
+    ///
+    /// # Errors
+    /// As [`Device::wgpu`]; [`Error::Invalid`] for a number that none has.
+    pub fn wgpu_with_device(ordinal: usize) -> Result<Self> {
+        Self::wgpu_named(&ordinal.to_string())
+    }
+
+    /// The first GPU in that list whose name has this part, in any case (`"radeon"`), or that has this number.
+    ///
+    /// # Errors
+    /// As [`Device::wgpu_with_device`].
+    pub fn wgpu_named(name: &str) -> Result<Self> {
+        #[cfg(feature = "wgpu")]
+        return Ok(Self(Kind::Wgpu(dtw_wgpu::WgpuBackend::with_choice(&name.into())?)));
+        #[cfg(not(feature = "wgpu"))]
+        {
+            let _ = name;
+            Err(Error::Unsupported {
+                backend: "wgpu",
+                what:
+                    "this build has no WebGPU backend: enable the cargo feature `wgpu`, or use --backend cpu"
+                        .to_owned(),
+            })
+        }
+    }
+
+    /// The device of a name: `cpu`, `cuda`, `hip` or `wgpu` (the first GPU), `cuda:1` (the second), `wgpu:radeon` (by a
+    /// part of its name), or `auto`, which is the CPU. `threads` is for the CPU; 0 is one per core.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device; [`Error::Invalid`] for
+    /// another name.
     pub fn named(name: &str, threads: usize) -> Result<Self> {
-        match name {
-            "auto" | "cpu" => Self::cpu_with_threads(threads),
-            "cuda" => Self::cuda(),
-            "hip" => Self::hip(),
-            _ => match devices().into_iter().find(|d| d.backend == name) {
-                Some(DeviceInfo { backend, unavailable: Some(reason), .. }) => {
-                    Err(Error::Unsupported { backend, what: format!("{reason}; use --backend cpu") })
-                }
-                _ => {
-                    Err(Error::invalid(format!("unknown backend {name:?}: expected auto, cpu, cuda or hip")))
-                }
-            },
+        let (backend, which) = match name.split_once(':') {
+            Some((backend, which)) => (backend, Some(which.trim())),
+            None => (name, None),
+        };
+        let like = || Error::invalid(format!("expected a device like \"{backend}:0\", got {name:?}"));
+        let number = || which.map_or(Ok(0), |which| which.parse().map_err(|_| like()));
+        match (backend, which) {
+            ("auto" | "cpu", None) => Self::cpu_with_threads(threads),
+            ("cuda", _) => Self::cuda_with_device(number()?),
+            ("hip", _) => Self::hip_with_device(number()?),
+            ("wgpu", None) => Self::wgpu(),
+            ("wgpu", Some("")) => Err(like()),
+            ("wgpu", Some(which)) => Self::wgpu_named(which),
+            _ => Err(Error::invalid(format!(
+                "unknown backend {name:?}: expected auto, cpu, cuda, hip or wgpu, or a GPU by its number, as cuda:1"
+            ))),
         }
     }
 
@@ -224,7 +280,9 @@ impl Device {
             Kind::Cuda(cuda) => cuda,
             #[cfg(feature = "hip")]
             Kind::Hip(hip) => hip,
-            #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip")))]
+            #[cfg(feature = "wgpu")]
+            Kind::Wgpu(wgpu) => T::of_wgpu(wgpu),
+            #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
             Kind::None(never) => match *never {},
         }
     }

@@ -27,10 +27,33 @@ mod asked {
     pub trait Hip {}
     #[cfg(not(feature = "hip"))]
     impl<T> Hip for T {}
+    /// A number type for which it is a backend, be it one that refuses.
+    #[cfg(feature = "wgpu")]
+    pub trait Wgpu: dtw_core::Scalar {
+        /// It as that backend.
+        fn of_wgpu(backend: &dtw_wgpu::WgpuBackend) -> &dyn dtw_core::Backend<Self>;
+    }
+    #[cfg(feature = "wgpu")]
+    impl Wgpu for f32 {
+        fn of_wgpu(backend: &dtw_wgpu::WgpuBackend) -> &dyn dtw_core::Backend<Self> {
+            backend
+        }
+    }
+    #[cfg(feature = "wgpu")]
+    impl Wgpu for f64 {
+        fn of_wgpu(backend: &dtw_wgpu::WgpuBackend) -> &dyn dtw_core::Backend<Self> {
+            backend
+        }
+    }
+    /// Nothing: the backend is not in this build.
+    #[cfg(not(feature = "wgpu"))]
+    pub trait Wgpu {}
+    #[cfg(not(feature = "wgpu"))]
+    impl<T> Wgpu for T {}
 }
 
 /// A number type that series can hold and every backend of this build computes with: `f32` or `f64`.
-pub trait Float: Scalar + asked::Cpu + asked::Cuda + asked::Hip {}
+pub trait Float: Scalar + asked::Cpu + asked::Cuda + asked::Hip + asked::Wgpu {}
 impl Float for f32 {}
 impl Float for f64 {}
 

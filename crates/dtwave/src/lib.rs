@@ -45,6 +45,9 @@ pub use dtw_cuda as cuda;
 #[cfg(feature = "hip")]
 pub use dtw_hip as hip;
 pub use dtw_learn as learn;
+/// The same for any GPU: which ones there are, and how one is chosen.
+#[cfg(feature = "wgpu")]
+pub use dtw_wgpu as wgpu;
 pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};
 pub use session::{GradientResult, Session};
 

@@ -21,7 +21,7 @@ use dtw_core::{Backend, Dtype};
 #[derive(Parser)]
 #[command(version, about)]
 struct Options {
-    /// The backend: cpu, cuda or hip, as far as built in.
+    /// The backend: cpu, cuda, hip or wgpu, as far as built in.
     #[arg(long, default_value = "cpu")]
     backend: String,
     /// Also run the cases of this file (JSON, golden format). May be given more than once.
@@ -101,6 +101,8 @@ const BACKENDS: &[&str] = &[
     "cuda",
     #[cfg(feature = "hip")]
     "hip",
+    #[cfg(feature = "wgpu")]
+    "wgpu",
 ];
 
 /// Makes the function that finds a backend for a number type.
@@ -114,6 +116,8 @@ macro_rules! backend {
                 "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?)),
                 #[cfg(feature = "hip")]
                 "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?)),
+                #[cfg(feature = "wgpu")]
+                "wgpu" => Ok(Box::new(dtw_wgpu::WgpuBackend::new()?)),
                 other => {
                     bail!("unknown backend {other:?}: this command was built with {}", BACKENDS.join(" and "))
                 }
