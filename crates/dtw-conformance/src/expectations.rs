@@ -15,12 +15,20 @@ struct Gap {
     reason: &'static str,
 }
 
-const GAPS: &[Gap] = &[Gap {
-    backends: &[INCOMPLETE],
-    dtypes: &[Dtype::F32, Dtype::F64],
-    covers: |_, task| matches!(task, Task::Gradients | Task::Alignment),
-    reason: "a backend of the suite's own tests, which has no gradients",
-}];
+const GAPS: &[Gap] = &[
+    Gap {
+        backends: &["wgpu"],
+        dtypes: &[Dtype::F64],
+        covers: |_, _| true,
+        reason: "WebGPU has no double precision",
+    },
+    Gap {
+        backends: &[INCOMPLETE],
+        dtypes: &[Dtype::F32, Dtype::F64],
+        covers: |_, task| matches!(task, Task::Gradients | Task::Alignment),
+        reason: "a backend of the suite's own tests, which has no gradients",
+    },
+];
 
 /// No backend that there is: the suite's own tests give this name to theirs, to see that gaps are asked about.
 pub const INCOMPLETE: &str = "incomplete";
