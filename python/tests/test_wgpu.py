@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -31,3 +33,9 @@ def test_gpus_are_listed_and_chosen_by_name() -> None:
     assert dtwave.distance(SERIES[0], SERIES[1], device=f"wgpu:{name}") > 0
     with pytest.raises(ValueError, match=r'whose name has "Voodoo 2": expected one of 0 \('):
         dtwave.distance(SERIES[0], SERIES[1], device="wgpu:Voodoo 2")
+
+
+def test_what_is_refused_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(dtwave.DeviceError, match="f64"):
+        dtwave.pairwise(SERIES.astype(np.float64), device="wgpu", out=tmp_path / "d.npy")
+    assert list(tmp_path.iterdir()) == []

@@ -240,10 +240,13 @@ impl Job {
         Ok(problem.cells(x, y)?)
     }
 
-    /// How a matrix is cut: by memory, and so that a tile stays a matter of seconds.
+    /// How a matrix is cut: by memory, and so that a tile stays a matter of seconds. What the device does not compute
+    /// is refused here, before there is a file.
     pub(crate) fn cut<T: Element>(&self, matrix: &Matrix<'_, T>) -> Result<TilePlan> {
         let Matrix { spec, pairing, x, y } = matrix;
-        let session = Session::new((*spec).clone()).memory_limit(self.memory_limit_bytes);
+        let session =
+            Session::new((*spec).clone()).on(self.device.clone()).memory_limit(self.memory_limit_bytes);
+        session.supports(*pairing, x, y)?;
         session.tile_plan(*pairing, x, y).context("--memory-limit is too small")
     }
 

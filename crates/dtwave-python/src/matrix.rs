@@ -186,6 +186,8 @@ pub(crate) fn pairwise_to_file(
             let target = Target::take(&path).map_err(Failure::File)?;
             let mut notes: Vec<String> = target.note().into_iter().collect();
             let session = engine.session(&spec.0, observer);
+            // Before there is a file.
+            session.supports(pairing, &x, &y)?;
             let identity = identity(&session, engine.backend(), pairing, &x, &y, given);
             let start = if resume { Start::Resume } else { Start::Fresh };
             let mut writer = match matrix::open::<T>(target, &identity, start).map_err(Failure::File)? {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dtw_core::{
     Anchor, Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
-    SeriesBatch, Shape, Spec, Tile, TilePlan,
+    SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
 };
 use ndarray::Array2;
 
@@ -246,6 +246,20 @@ impl Session {
         let mut out = vec![T::ZERO; x.len()];
         self.distances_into(Pairing::Zipped, &x, &y, &mut out)?;
         Ok(out)
+    }
+
+    /// Whether the device computes distances of these batches; to be asked before results have a place.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it does not, with a backend that does; [`Error::Invalid`] for what no device computes.
+    pub fn supports<T: Float>(
+        &self,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<()> {
+        let problem = self.problem(pairing, Shape::of(x, y))?;
+        self.device()?.backend::<T>().supports(&problem, Task::Distances)
     }
 
     /// How [`tiled`](Self::tiled) had better cut a matrix: a tile takes half of the memory limit at most, the sweep has
