@@ -22,6 +22,7 @@ mod side;
 mod stopwatch;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use adapter::devices;

@@ -90,8 +90,8 @@ impl WgpuPlan {
         Ok(distances.into_iter().zip(walks).map(path).collect())
     }
 
-    /// Paths of the best match of each x in its y. Between its ends a path is the best one of both as wholes: the totals
-    /// along it are the same, and no other cell's total is smaller than in the open grid.
+    /// Paths of the best match of each x in its y. Between its ends a path is the best one of both as wholes: the
+    /// totals along it are the same, and no other cell's total is smaller than in the open grid.
     fn matched_paths(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Path<f32>>> {
         let mut found = vec![None; x.len()];
         let uncounted = Arc::new(Uncounted(Arc::clone(&self.observer)));
