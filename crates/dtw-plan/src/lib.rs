@@ -31,4 +31,4 @@ pub use digits::keep_digits;
 pub use order::{Order, Rect};
 pub use runs::{parts, runs};
 pub use scatter::{Target, direct, scatter};
-pub use walk::{Output, each_tile, fetch_tiles, stop_if_cancelled};
+pub use walk::{Output, Walk, each_tile, fetch_tiles, stop_if_cancelled};

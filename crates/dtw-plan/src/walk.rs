@@ -1,5 +1,7 @@
 //! The loop: series in chunks, pairs in tiles. The results of a tile are transferred while the next tile is swept.
 
+use std::ops::Range;
+
 use dtw_core::{Error, Observer, Pairing, Result, Scalar};
 
 use crate::budget::{Budget, chunks};
@@ -7,42 +9,75 @@ use crate::device::{Axis, Device, Fetch, Pairs, SLOTS};
 use crate::order::Rect;
 use crate::scatter::{Target, direct, scatter};
 
+/// The tiles of the pairs, one after the other. [`each_tile`] for callers that wait for a tile in their own way.
+#[derive(Debug)]
+pub struct Walk {
+    chunks: std::vec::IntoIter<Rect>,
+    tiles: std::vec::IntoIter<Rect>,
+    /// What is on the device.
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl Walk {
+    /// Before the first tile.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the band leaves a pair no path; [`Error::OutOfMemory`] where something does not fit the
+    /// budget.
+    pub fn new(device: &impl Device, pairs: &mut Pairs<'_>, budget: &Budget) -> Result<Self> {
+        pairs.banding.check(pairs.pairing, pairs.rows, pairs.columns, pairs.kind)?;
+        let chunks = chunks(
+            pairs.pairing,
+            (pairs.rows, pairs.columns),
+            budget,
+            |length| device.series_bytes(Axis::Rows, length),
+            |length| device.series_bytes(Axis::Columns, length),
+        )?;
+        Ok(Self { chunks: chunks.into_iter(), tiles: Vec::new().into_iter(), rows: 0..0, columns: 0..0 })
+    }
+
+    /// The next tile, with its series on the device; `None` after the last. The observer is asked before each whether
+    /// to stop.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; what the device says.
+    pub fn next(&mut self, device: &mut impl Device, pairs: &mut Pairs<'_>) -> Result<Option<Rect>> {
+        loop {
+            if let Some(tile) = self.tiles.next() {
+                stop_if_cancelled(pairs.observer)?;
+                return Ok(Some(tile));
+            }
+            let Some(chunk) = self.chunks.next() else { return Ok(None) };
+            stop_if_cancelled(pairs.observer)?;
+            if self.rows != chunk.rows {
+                device.load(Axis::Rows, pairs.rows, &chunk.rows)?;
+                self.rows = chunk.rows.clone();
+            }
+            // The columns of a symmetric chunk are its rows.
+            if chunk.pairing != Pairing::SelfSymmetric && self.columns != chunk.columns {
+                device.load(Axis::Columns, pairs.columns, &chunk.columns)?;
+                self.columns = chunk.columns.clone();
+            }
+            self.tiles = device.tiles(pairs, &chunk)?.into_iter();
+        }
+    }
+}
+
 /// Calls `tile` for each tile of the pairs, with its series on the device. The observer is asked before each whether to
 /// stop.
 ///
 /// # Errors
-/// [`Error::Invalid`] where the band leaves a pair no path, before anything is loaded; [`Error::OutOfMemory`] where
-/// something does not fit the budget; [`Error::Cancelled`]; what the device and `tile` say.
+/// As [`Walk`], whose first errors come before anything is loaded; what `tile` says.
 pub fn each_tile<D: Device>(
     device: &mut D,
     pairs: &mut Pairs<'_>,
     budget: &Budget,
     mut tile: impl FnMut(&mut D, &mut Pairs<'_>, &Rect) -> Result<()>,
 ) -> Result<()> {
-    pairs.banding.check(pairs.pairing, pairs.rows, pairs.columns, pairs.kind)?;
-    let chunks = chunks(
-        pairs.pairing,
-        (pairs.rows, pairs.columns),
-        budget,
-        |length| device.series_bytes(Axis::Rows, length),
-        |length| device.series_bytes(Axis::Columns, length),
-    )?;
-    let (mut rows, mut columns) = (0..0, 0..0);
-    for chunk in &chunks {
-        stop_if_cancelled(pairs.observer)?;
-        if rows != chunk.rows {
-            device.load(Axis::Rows, pairs.rows, &chunk.rows)?;
-            rows = chunk.rows.clone();
-        }
-        // The columns of a symmetric chunk are its rows.
-        if chunk.pairing != Pairing::SelfSymmetric && columns != chunk.columns {
-            device.load(Axis::Columns, pairs.columns, &chunk.columns)?;
-            columns = chunk.columns.clone();
-        }
-        for part in device.tiles(pairs, chunk)? {
-            stop_if_cancelled(pairs.observer)?;
-            tile(device, pairs, &part)?;
-        }
+    let mut walk = Walk::new(device, pairs, budget)?;
+    while let Some(part) = walk.next(device, pairs)? {
+        tile(device, pairs, &part)?;
     }
     Ok(())
 }

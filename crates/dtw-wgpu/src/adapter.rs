@@ -7,7 +7,7 @@
 use std::fmt;
 
 use dtw_core::{Error, Result};
-use wgpu::{Adapter, AdapterInfo, Backend, Backends, DeviceType, DownlevelFlags};
+use wgpu::{Adapter, AdapterInfo, Backend, Backends, DeviceType};
 
 use crate::failure::failed;
 
@@ -109,7 +109,6 @@ fn choose_among(choice: &Choice, backends: Backends) -> Result<Adapter> {
 ///
 /// # Errors
 /// As of `choose`. A browser shows one GPU: number 0, by any part of the name that it tells.
-#[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "native code waits"))]
 pub(crate) async fn choose_async(choice: &Choice) -> Result<Adapter> {
     let power_preference = match choice {
         Choice::LowPower => wgpu::PowerPreference::LowPower,
@@ -183,9 +182,8 @@ fn instance(backends: Backends) -> wgpu::Instance {
 #[cfg(not(target_arch = "wasm32"))]
 fn list(backends: Backends) -> Vec<Adapter> {
     let mut adapters = pollster::block_on(instance(backends).enumerate_adapters(backends));
-    adapters.retain(|adapter| {
-        adapter.get_downlevel_capabilities().flags.contains(DownlevelFlags::COMPUTE_SHADERS)
-    });
+    let computes = wgpu::DownlevelFlags::COMPUTE_SHADERS;
+    adapters.retain(|adapter| adapter.get_downlevel_capabilities().flags.contains(computes));
     adapters.sort_by_key(|adapter| rank(&adapter.get_info()));
     adapters
 }

@@ -6,6 +6,7 @@ use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
 
 use crate::NAME;
 use crate::adapter::{self, Choice};
+use crate::asynchronous::AsyncPlan;
 use crate::functor::Functor;
 use crate::gpu::Gpu;
 use crate::lanes::LanesKind;
@@ -38,6 +39,30 @@ impl WgpuBackend {
     pub fn with_choice(choice: &Choice) -> Result<Self> {
         let adapter = adapter::choose(choice)?;
         Ok(Self::of(Gpu::open_blocking(adapter, LanesKind::of_environment()?)?))
+    }
+
+    /// The GPU that is chosen, where nothing may wait: in a browser. Other than in [`WgpuBackend::with_choice`], the
+    /// graphics API says which GPU is the fastest.
+    ///
+    /// # Errors
+    /// As [`WgpuBackend::with_choice`].
+    pub async fn open_async(choice: &Choice) -> Result<Self> {
+        let adapter = adapter::choose_async(choice).await?;
+        Ok(Self::of(Gpu::open(adapter, LanesKind::of_environment()?).await?))
+    }
+
+    /// The GPU: its name, the graphics API, and more that the driver tells.
+    pub fn device(&self) -> String {
+        adapter::described(self.gpu.adapter_info())
+    }
+
+    /// A plan whose calls do not wait, but give futures.
+    ///
+    /// # Errors
+    /// As of [`Backend::plan`]; [`Error::Unsupported`] also for measures that sum over all paths, whose results take
+    /// several sweeps.
+    pub fn plan_async(&self, problem: &Problem) -> Result<AsyncPlan> {
+        AsyncPlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)
     }
 
     fn of(gpu: Gpu) -> Self {

@@ -1,10 +1,10 @@
 //! From tasks to dispatches: as many at once as the device does in a short time, and pieces of pairs that take longer.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use dtw_core::{Observer, Result};
 use dtw_plan::stop_if_cancelled;
+use web_time::Instant;
 
 use crate::engine::{Engine, Params};
 use crate::shader::Sweep;
@@ -255,7 +255,9 @@ impl Queue {
             drop(pass);
             queue.submit([encoder.finish()])
         })?;
-        if let Some((index, cells)) = self.before.replace((index, cells)) {
+        // A browser waits for nothing but the results of a tile.
+        let before = self.before.replace((index, cells)).filter(|_| !cfg!(target_arch = "wasm32"));
+        if let Some((index, cells)) = before {
             engine.gpu.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })?;
             let now = Instant::now();
             if let Some(waited) = self.waited.replace(now) {

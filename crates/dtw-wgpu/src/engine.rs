@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytemuck::{Pod, Zeroable};
 use dtw_core::recurrence::{One, Recurrence, Visitor, dispatch, excess};
 use dtw_core::{Observer, Pairing, Result, SeriesBatch, Spec};
 use dtw_plan::{
-    Axis, Banding, Budget, Device, Fetch, Form, Order, Output, Pairs, Rect, Rows, SLOTS, Table, fetch_tiles,
-    tiles,
+    Axis, Banding, Budget, Device, Fetch, Form, Order, Output, Pairs, Rect, Rows, SLOTS, Table, Target, Walk,
+    fetch_tiles, scatter, tiles,
 };
+use web_time::Instant;
 
 use crate::choose::choose;
 use crate::dispatch::Job;
@@ -200,31 +200,59 @@ impl Engine {
         y: &SeriesBatch<'_, f32>,
         out: &mut [f32],
     ) -> Result<()> {
-        let y = if pass.pairing == Pairing::SelfSymmetric { x } else { y };
-        let dropped = pass.functor.preparation.dropped();
-        let (rows, columns) = Order::of(pass.pairing, x, y, dropped);
-        let longest = rows.longest(0..rows.len()).max(columns.longest(0..columns.len()));
+        let (rows, columns) = pass.orders(x, y);
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let mut output = Output { values: out, adds: pass.adds, room: &mut room };
+        let mut device = self.begin(pass, [x, y], [&rows, &columns])?;
+        let swept = fetch_tiles(&mut device, &mut pass.pairs(&rows, &columns), &budget, &mut output);
+        self.host = room;
+        swept
+    }
+
+    /// As `distances`, where nothing may wait: one tile after the other.
+    pub(crate) async fn distances_async(
+        &mut self,
+        pass: &mut Pass<'_>,
+        x: &SeriesBatch<'_, f32>,
+        y: &SeriesBatch<'_, f32>,
+        out: &mut [f32],
+    ) -> Result<()> {
+        let (rows, columns) = pass.orders(x, y);
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let target = Target { pairing: pass.pairing, order_x: &rows, order_y: &columns, adds: pass.adds };
+        let mut device = self.begin(pass, [x, y], [&rows, &columns])?;
+        let mut pairs = pass.pairs(&rows, &columns);
+        let mut walk = Walk::new(&device, &mut pairs, &budget)?;
+        while let Some(tile) = walk.next(&mut device, &mut pairs)? {
+            device.sweep(&mut pairs, &tile, 0)?;
+            device.begin_fetch(0, tile.outputs())?;
+            room.resize(tile.outputs(), 0.0);
+            device.finish_fetch_async(0, &mut room).await?;
+            scatter(&target, &tile, &room, out);
+            pairs.observer.advance(pairs.cells(&tile)?);
+        }
+        self.host = room;
+        Ok(())
+    }
+
+    /// The device of a pass, which finds its weights there.
+    fn begin<'a>(
+        &'a mut self,
+        pass: &Pass<'a>,
+        batches: [&'a SeriesBatch<'a, f32>; 2],
+        orders: [&Order; 2],
+    ) -> Result<Distances<'a>> {
+        let longest = orders.map(|order| order.longest(0..order.len())).into_iter().max().unwrap_or(0);
         self.weigh(pass.spec, &pass.functor, longest)?;
-        let mut pairs = Pairs {
-            pairing: pass.pairing,
-            rows: &rows,
-            columns: &columns,
-            kind: Rows::X,
-            banding: &mut *pass.banding,
-            observer: pass.observer,
-        };
         let preparation = Preparation {
             spec: pass.spec,
             functor: pass.functor,
             channel: pass.channel,
-            channels: x.channels(),
+            channels: batches[0].channels(),
         };
-        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
-        let mut output = Output { values: out, adds: pass.adds, room: &mut room };
-        let mut device = Distances { engine: self, preparation, excess: pass.excess, batches: [x, y] };
-        let swept = fetch_tiles(&mut device, &mut pairs, &budget, &mut output);
-        self.host = room;
-        swept
+        let columns = if pass.pairing == Pairing::SelfSymmetric { 0 } else { 1 };
+        let batches = [batches[0], batches[columns]];
+        Ok(Distances { engine: self, preparation, excess: pass.excess, batches })
     }
 }
 
@@ -240,6 +268,19 @@ pub(crate) struct Pass<'a> {
     pub(crate) observer: &'a dyn Observer,
     /// Whether results are added to what the output holds.
     pub(crate) adds: bool,
+}
+
+impl Pass<'_> {
+    /// In which order the series lie on the device.
+    fn orders(&self, x: &SeriesBatch<'_, f32>, y: &SeriesBatch<'_, f32>) -> (Order, Order) {
+        let y = if self.pairing == Pairing::SelfSymmetric { x } else { y };
+        Order::of(self.pairing, x, y, self.functor.preparation.dropped())
+    }
+
+    fn pairs<'b>(&'b mut self, rows: &'b Order, columns: &'b Order) -> Pairs<'b> {
+        let Self { pairing, banding, observer, .. } = self;
+        Pairs { pairing: *pairing, rows, columns, kind: Rows::X, banding, observer: *observer }
+    }
 }
 
 /// Distances of the pairs of a call.
@@ -320,18 +361,37 @@ impl Fetch<f32> for Distances<'_> {
     }
 
     fn finish_fetch(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
-        let Engine { gpu, pace, slots, room, .. } = &mut *self.engine;
-        let own = &mut slots[slot];
-        let functor = self.preparation.functor;
-        let stride = functor.stride();
-        room.resize(results.len() * stride, 0.0);
-        let done = own.readback.finish(gpu, bytemuck::cast_slice_mut(&mut room[..]));
+        let (gpu, own, room) = self.fetching(slot, results.len());
+        let done = own.readback.finish(gpu, bytemuck::cast_slice_mut(room));
+        self.fetched(slot, done, results)
+    }
+}
+
+impl Distances<'_> {
+    /// As `finish_fetch`, where nothing may wait.
+    async fn finish_fetch_async(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
+        let (gpu, own, room) = self.fetching(slot, results.len());
+        let done = own.readback.finish_async(gpu, bytemuck::cast_slice_mut(room)).await;
+        self.fetched(slot, done, results)
+    }
+
+    /// A slot, and room for the states of so many results.
+    fn fetching(&mut self, slot: usize, results: usize) -> (&Gpu, &mut Slot, &mut [f32]) {
+        let Engine { gpu, slots, room, .. } = &mut *self.engine;
+        room.resize(results * self.preparation.functor.stride(), 0.0);
+        (gpu, &mut slots[slot], room)
+    }
+
+    /// Results from the states of a slot that were fetched, if they were.
+    fn fetched(&mut self, slot: usize, done: Result<()>, results: &mut [f32]) -> Result<()> {
+        let Engine { pace, slots, room, .. } = &mut *self.engine;
+        let (own, functor) = (&mut slots[slot], self.preparation.functor);
         if let Some(begun) = own.begun.take() {
             pace.learn(own.cells, begun.elapsed());
         }
         done?;
-        let finish =
-            Finish { states: room, stride, parts: functor.parts, lengths: &own.lengths, out: results };
+        let (stride, parts) = (functor.stride(), functor.parts);
+        let finish = Finish { states: room, stride, parts, lengths: &own.lengths, out: results };
         if self.excess {
             excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);
         } else {

@@ -1,6 +1,7 @@
 //! The WebGPU backend: every measure on any GPU that wgpu reaches, through Vulkan, Metal, Direct3D 12 or a browser.
 
 mod adapter;
+mod asynchronous;
 mod backend;
 mod choose;
 mod dispatch;
@@ -19,6 +20,7 @@ mod rest;
 mod search;
 mod shader;
 mod side;
+#[cfg(not(target_arch = "wasm32"))]
 mod stopwatch;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ mod windows;
 #[cfg(not(target_arch = "wasm32"))]
 pub use adapter::devices;
 pub use adapter::{Choice, DeviceInfo};
+pub use asynchronous::AsyncPlan;
 pub use backend::WgpuBackend;
 
 /// The backend's name.

@@ -108,8 +108,12 @@ impl Readback {
     ///
     /// # Errors
     /// [`dtw_core::Error::Backend`] if the device is lost, if the transfer failed, or if none of as many bytes has begun.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn finish(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
+        #[cfg(target_arch = "wasm32")]
+        let waited = Err(crate::failure::unsupported(
+            "a browser does not wait for results: use WgpuBackend::plan_async, or the cpu backend",
+        ));
+        #[cfg(not(target_arch = "wasm32"))]
         let waited = self.wait(gpu);
         self.collect(gpu, waited, out)
     }

@@ -1,7 +1,10 @@
 //! Subsequence DTW: the best end of each query in each reference, or all of them. Rows are references, columns queries.
 
 use dtw_core::{Blocks, Error, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch};
-use dtw_plan::{Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, each_tile, stop_if_cancelled, tiles};
+use dtw_plan::{
+    Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, Walk, each_tile, stop_if_cancelled, tiles,
+};
+use web_time::Instant;
 
 use crate::NAME;
 use crate::choose::choose;
@@ -79,8 +82,31 @@ impl Searching<'_> {
         &mut self,
         pairs: &mut Pairs<'_>,
         tile: &Rect,
-        mut each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
+        each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
     ) -> Result<()> {
+        let of_task = self.launch(pairs, tile)?;
+        let Searcher { readback, room, .. } = &mut *self.searcher;
+        readback.finish(&self.engine.gpu, bytemuck::cast_slice_mut(room))?;
+        self.ends(pairs, tile, of_task, each)
+    }
+
+    /// As `tile`, where nothing may wait.
+    async fn tile_async(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        tile: &Rect,
+        each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
+    ) -> Result<()> {
+        let begun = Instant::now();
+        let of_task = self.launch(pairs, tile)?;
+        let Searcher { readback, room, .. } = &mut *self.searcher;
+        readback.finish_async(&self.engine.gpu, bytemuck::cast_slice_mut(room)).await?;
+        self.engine.pace.learn(pairs.cells(tile)?, begun.elapsed());
+        self.ends(pairs, tile, of_task, each)
+    }
+
+    /// Sweeps a tile and begins to fetch its ends: so many of each pair.
+    fn launch(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<usize> {
         let Self { engine, searcher, preparation, all, .. } = self;
         let (n, m) = pairs.longest(tile);
         let is_banded = pairs.banding.form() != Form::Full;
@@ -98,14 +124,43 @@ impl Searching<'_> {
         engine.dispatch(&job, pairs.observer)?;
         searcher.readback.begin(&engine.gpu, results, 0, bytes)?;
         searcher.room.resize(tasks as usize * of_task, [0; 2]);
-        searcher.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut searcher.room))?;
-        for ((row, column), ends) in tile.pairs().zip(searcher.room.chunks_exact(of_task)) {
-            let ends = if *all { &ends[..pairs.rows.length(row)] } else { ends };
+        Ok(of_task)
+    }
+
+    /// The ends of a tile that were fetched.
+    fn ends(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        tile: &Rect,
+        of_task: usize,
+        mut each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
+    ) -> Result<()> {
+        for ((row, column), ends) in tile.pairs().zip(self.searcher.room.chunks_exact(of_task)) {
+            let ends = if self.all { &ends[..pairs.rows.length(row)] } else { ends };
             each(row, column, ends)?;
         }
         pairs.observer.advance(pairs.cells(tile)?);
         Ok(())
     }
+}
+
+/// The hits of a pair, of all its ends or of the best one.
+fn hits(options: &SearchOptions, budget: &Budget, ends: &[[u32; 2]]) -> Result<Vec<Match<f32>>> {
+    if is_of_all(options) {
+        let mut selection = Selection::new(options, budget.staging).within(budget.limit);
+        let costs: Vec<f32> = ends.iter().map(|end| total(*end)).collect();
+        selection.offer(&costs, |k| ends[k][1] as usize)?;
+        return Ok(selection.finish());
+    }
+    let best = Match { distance: total(ends[0]), start: ends[0][1] as usize, end: ends[1][0] as usize };
+    let most = options.threshold.unwrap_or(f64::INFINITY);
+    let is_hit = best.distance < f32::INFINITY && f64::from(best.distance) <= most;
+    Ok(if is_hit { vec![best] } else { Vec::new() })
+}
+
+/// Whether all ends are wanted.
+fn is_of_all(options: &SearchOptions) -> bool {
+    options.top_k != 1
 }
 
 /// The total of an end; infinity where no path ends there, which shaders do not know.
@@ -124,41 +179,59 @@ impl WgpuPlan {
         options: &SearchOptions,
         mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
-        let Self { problem, functor, banding, engine, searcher, observer, .. } = self;
+        let budget = self.engine.budget;
         let (rows, columns) = Order::of(pairing, references, queries, 0);
+        let (mut device, mut pairs) =
+            self.searching(pairing, [references, queries], [&rows, &columns], options);
+        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
+            device.tile(pairs, tile, |row, column, ends| {
+                put(columns.series(column), rows.series(row), hits(options, &budget, ends)?);
+                Ok(())
+            })
+        })
+    }
+
+    /// As `search` of all queries in all references, where nothing may wait.
+    async fn search_async(
+        &mut self,
+        queries: &Batch<'_>,
+        references: &Batch<'_>,
+        options: &SearchOptions,
+        mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
+    ) -> Result<()> {
+        let budget = self.engine.budget;
+        let (rows, columns) = Order::of(Pairing::Cross, references, queries, 0);
+        let (mut device, mut pairs) =
+            self.searching(Pairing::Cross, [references, queries], [&rows, &columns], options);
+        let mut walk = Walk::new(&device, &mut pairs, &budget)?;
+        while let Some(tile) = walk.next(&mut device, &mut pairs)? {
+            let each = |row, column, ends: &[[u32; 2]]| {
+                put(columns.series(column), rows.series(row), hits(options, &budget, ends)?);
+                Ok(())
+            };
+            device.tile_async(&mut pairs, &tile, each).await?;
+        }
+        Ok(())
+    }
+
+    /// References and queries as a device, and the pairs of them.
+    fn searching<'a>(
+        &'a mut self,
+        pairing: Pairing,
+        batches: [&'a Batch<'a>; 2],
+        [rows, columns]: [&'a Order; 2],
+        options: &SearchOptions,
+    ) -> (Searching<'a>, Pairs<'a>) {
+        let Self { problem, functor, banding, engine, searcher, observer, .. } = self;
         let preparation = Preparation {
             spec: problem.spec(),
             functor: *functor,
             channel: None,
-            channels: queries.channels(),
+            channels: batches[0].channels(),
         };
-        let budget = engine.budget;
-        let mut pairs =
-            Pairs { pairing, rows: &rows, columns: &columns, kind: Rows::Y, banding, observer: &**observer };
-        let all = options.top_k != 1;
-        let mut device = Searching { engine, searcher, preparation, batches: [references, queries], all };
-        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            device.tile(pairs, tile, |row, column, ends| {
-                let (reference, query) = (rows.series(row), columns.series(column));
-                let hits = if all {
-                    let mut selection = Selection::new(options, budget.staging).within(budget.limit);
-                    let costs: Vec<f32> = ends.iter().map(|end| total(*end)).collect();
-                    selection.offer(&costs, |k| ends[k][1] as usize)?;
-                    selection.finish()
-                } else {
-                    let best = Match {
-                        distance: total(ends[0]),
-                        start: ends[0][1] as usize,
-                        end: ends[1][0] as usize,
-                    };
-                    let most = options.threshold.unwrap_or(f64::INFINITY);
-                    let is_hit = best.distance < f32::INFINITY && f64::from(best.distance) <= most;
-                    if is_hit { vec![best] } else { Vec::new() }
-                };
-                put(query, reference, hits);
-                Ok(())
-            })
-        })
+        let all = is_of_all(options);
+        let pairs = Pairs { pairing, rows, columns, kind: Rows::Y, banding, observer: &**observer };
+        (Searching { engine, searcher, preparation, batches, all }, pairs)
     }
 
     /// Whether the ends of a whole reference fit the memory.
@@ -201,6 +274,29 @@ impl WgpuPlan {
         Ok(matches)
     }
 
+    /// As `subsequence_matches`, where nothing may wait.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the ends of a whole reference do not fit the memory.
+    pub(crate) async fn subsequence_matches_async(
+        &mut self,
+        queries: &Batch<'_>,
+        references: &Batch<'_>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<f32>>>> {
+        let mut matches = vec![Vec::new(); queries.len() * references.len()];
+        if options.top_k == 0 || matches.is_empty() {
+            return Ok(matches);
+        }
+        if !self.holds_ends(&self.engine.budget, queries, references, is_of_all(options)) {
+            let what = "a reference whose ends do not fit the memory, in a call that does not wait";
+            return Err(Error::Unsupported { backend: NAME, what: format!("{what}; the cpu backend can") });
+        }
+        let columns = references.len();
+        self.search_async(queries, references, options, |q, r, hits| matches[q * columns + r] = hits).await?;
+        Ok(matches)
+    }
+
     /// As [`WgpuPlan::search`]; block by block where whole references do not fit the memory.
     pub(crate) fn each_match(
         &mut self,
@@ -213,7 +309,7 @@ impl WgpuPlan {
         let budget = self.engine.budget;
         // A band needs the whole reference.
         let is_banded = self.banding.form() != Form::Full;
-        if is_banded || self.holds_ends(&budget, queries, references, options.top_k != 1) {
+        if is_banded || self.holds_ends(&budget, queries, references, is_of_all(options)) {
             return self.search(pairing, queries, references, options, put);
         }
         for r in 0..references.len() {

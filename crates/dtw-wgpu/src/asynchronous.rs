@@ -1,0 +1,93 @@
+//! Calls that do not wait: for a browser, where the one thread that could wait is the one that brings the results.
+
+use std::sync::Arc;
+
+use dtw_core::{Error, Match, Observer, Plan, Problem, Result, SearchOptions, SeriesBatch, SoftResult};
+
+use crate::NAME;
+use crate::engine::Pass;
+use crate::plan::WgpuPlan;
+
+/// Computes distances and searches again and again, in memory of the device that it keeps. Its calls are those of
+/// [`Plan`]; what they give is the same, bit by bit.
+///
+/// Outside of a browser a future is ready when it is first polled, and the poll waits for the device.
+#[derive(Debug)]
+pub struct AsyncPlan(WgpuPlan);
+
+impl AsyncPlan {
+    pub(crate) fn new(plan: WgpuPlan) -> Result<Self> {
+        let measure = &plan.problem.spec().measure;
+        if SoftResult::of(measure).is_some() {
+            let what = format!("{} in calls that do not wait; the cpu backend can", measure.key());
+            return Err(Error::Unsupported { backend: NAME, what });
+        }
+        Ok(Self(plan))
+    }
+
+    /// What is computed.
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+
+    /// Is told of cells while a call runs, and may stop it.
+    pub fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.0.observe(observer);
+    }
+
+    /// Distances into `out`, row after row, as [`Plan::distances`].
+    ///
+    /// # Errors
+    /// As of [`Plan::distances`]; [`Error::Unsupported`] for the problem of a search, which has [`AsyncPlan::matches`].
+    pub async fn distances(
+        &mut self,
+        x: SeriesBatch<'_, f32>,
+        y: SeriesBatch<'_, f32>,
+        out: &mut [f32],
+    ) -> Result<()> {
+        let WgpuPlan { problem, functor, banding, engine, observer, .. } = &mut self.0;
+        problem.check_input(&x, &y)?;
+        problem.check_output(out.len())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        if problem.is_subsequence() {
+            let what = "distances of a search in calls that do not wait: ask for matches".to_owned();
+            return Err(Error::Unsupported { backend: NAME, what });
+        }
+        for part in problem.passes() {
+            let mut pass = Pass {
+                spec: problem.spec(),
+                functor: *functor,
+                excess: false,
+                channel: part.channel,
+                pairing: part.pairing,
+                banding: &mut *banding,
+                observer: &**observer,
+                adds: part.adds(),
+            };
+            engine.distances_async(&mut pass, &x, &y, out).await?;
+        }
+        Ok(())
+    }
+
+    /// The best matches of every query in every reference, as [`Plan::matches`].
+    ///
+    /// # Errors
+    /// As of [`Plan::matches`]; [`Error::Unsupported`] for z-normalised windows, and for a reference that would have to
+    /// be searched in blocks.
+    pub async fn matches(
+        &mut self,
+        queries: SeriesBatch<'_, f32>,
+        references: SeriesBatch<'_, f32>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<f32>>>> {
+        options.check(&self.0.problem)?;
+        self.0.problem.check_input(&queries, &references)?;
+        if options.normalized_window.is_some() {
+            let what = "z-normalised windows in calls that do not wait; the cpu backend can".to_owned();
+            return Err(Error::Unsupported { backend: NAME, what });
+        }
+        self.0.subsequence_matches_async(&queries, &references, options).await
+    }
+}
