@@ -164,7 +164,7 @@ fn absent(backends: Backends) -> String {
     let advice = if cfg!(target_arch = "wasm32") {
         "use a browser with WebGPU, or compute on the CPU"
     } else {
-        "install your GPU's driver (mesa-vulkan-drivers, or your vendor's), or use --backend cpu"
+        "install its maker's driver, or mesa-vulkan-drivers, or use --backend cpu"
     };
     format!("no GPU is reached through {apis}: {advice}")
 }

@@ -108,8 +108,8 @@ impl Gpu {
         &self.0.limits
     }
 
-    /// Turns of all loops together that one invocation gets, where a driver leaves loops then, silently: Mesa's llvmpipe
-    /// after 65,535.
+    /// Turns of all loops together that one invocation gets, where a driver leaves loops then, silently: Mesa's
+    /// llvmpipe after 65,535.
     pub(crate) fn loop_limit(&self) -> Option<u64> {
         (self.0.info.driver == "llvmpipe").then_some(60_000)
     }
@@ -155,8 +155,8 @@ impl Gpu {
         failed(format!("{what}: the device {name} is lost{colon}{reason}; make the backend anew"))
     }
 
-    /// Lets wgpu see how far the device is, and waits if `how` says so; `None` if it waited in vain. In a browser, which
-    /// looks itself, it does nothing.
+    /// Lets wgpu see how far the device is, and waits if `how` says so; `None` if it waited in vain. In a browser,
+    /// which looks itself, it does nothing.
     ///
     /// # Errors
     /// [`Error::Backend`] if the device is lost.
@@ -179,8 +179,8 @@ impl Gpu {
     /// In a browser, errors come later: the next call or the next result returns them.
     ///
     /// # Errors
-    /// [`Error::Backend`] if a call of `f` is not valid, if the device has no memory left, or if it is known to be lost;
-    /// results of a device that nobody has asked yet are an error when they are fetched.
+    /// [`Error::Backend`] if a call of `f` is not valid, if the device has no memory left, or if it is known to be
+    /// lost; results of a device that nobody has asked yet are an error when they are fetched.
     pub(crate) fn scoped<R>(&self, what: &str, f: impl FnOnce(&Device, &Queue) -> R) -> Result<R> {
         let (value, error) = self.attempt(f);
         self.judged(what, error)?;
@@ -275,8 +275,8 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Writes bytes from here to a place of a buffer, before whatever is submitted next. Offset and length are multiples
-    /// of 4.
+    /// Writes bytes from here to a place of a buffer, before whatever is submitted next. Offset and length are
+    /// multiples of 4.
     ///
     /// # Errors
     /// As [`Gpu::scoped`].

@@ -1,8 +1,9 @@
 //! How the lanes of a workgroup hand values on to each other, found out by trying.
 //!
-//! A sweep passes a value from lane to lane at every step. Within a subgroup this is one instruction, without a barrier.
-//! But WebGPU does not promise that a workgroup as large as the smallest subgroup is one subgroup, with its lanes in
-//! order. Devices do it all the same; so a shader is run when a device is opened, and says whether this one does.
+//! A sweep passes a value from lane to lane at every step. Within a subgroup this is one instruction, without a
+//! barrier. But WebGPU does not promise that a workgroup as large as the smallest subgroup is one subgroup, with its
+//! lanes in order. Devices do it all the same; so a shader is run when a device is opened, and says whether this one
+//! does.
 
 use dtw_core::{Error, Result};
 use wgpu::Features;

@@ -1,8 +1,9 @@
 //! Compiled shaders on disk, where the driver lets an application keep them (Vulkan).
 //!
-//! One file for each kind of device, in the user's folder for such files: a header with a checksum, then what the driver
-//! gave. A file that is not whole, too large, or of another version of dtwave is as none; so is one of another driver,
-//! which wgpu and the driver notice. Nothing about this file is ever an error: without it, shaders are compiled.
+//! One file for each kind of device, in the user's folder for such files: a header with a checksum, then what the
+//! driver gave. A file that is not whole, too large, or of another version of dtwave is as none; so is one of another
+//! driver, which wgpu and the driver notice. Nothing about this file is ever an error: without it, shaders are
+//! compiled.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use native::DiskCache;

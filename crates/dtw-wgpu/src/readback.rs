@@ -107,7 +107,8 @@ impl Readback {
     /// also after an error.
     ///
     /// # Errors
-    /// [`dtw_core::Error::Backend`] if the device is lost, if the transfer failed, or if none of as many bytes has begun.
+    /// [`dtw_core::Error::Backend`] if the device is lost, if the transfer failed, or if none of as many bytes has
+    /// begun.
     pub(crate) fn finish(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
         #[cfg(target_arch = "wasm32")]
         let waited = Err(crate::failure::unsupported(

@@ -207,8 +207,8 @@ impl Device {
     /// It computes in `f32`.
     ///
     /// # Errors
-    /// [`Error::Backend`] when there is no such GPU or it does not open; [`Error::Unsupported`] when the build lacks the
-    /// `wgpu` feature. The text says which, and what to do.
+    /// [`Error::Backend`] when there is no such GPU or it does not open; [`Error::Unsupported`] when the build lacks
+    /// the `wgpu` feature. The text says which, and what to do.
     pub fn wgpu() -> Result<Self> {
         Self::wgpu_with_device(0)
     }
@@ -244,8 +244,8 @@ impl Device {
     /// part of its name), or `auto`, which is the CPU. `threads` is for the CPU; 0 is one per core.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device; [`Error::Invalid`] for
-    /// another name.
+    /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device; [`Error::Invalid`]
+    /// for another name.
     pub fn named(name: &str, threads: usize) -> Result<Self> {
         let (backend, which) = match name.split_once(':') {
             Some((backend, which)) => (backend, Some(which.trim())),

@@ -126,8 +126,8 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "f64", value_parser = parse::dtype, value_name = "TYPE")]
     pub(crate) dtype: Dtype,
 
-    /// Device: cpu; cuda, hip or wgpu (the first GPU of NVIDIA's, AMD's or any, in builds with the cargo feature of that
-    /// name); cuda:1 (the second); or auto: the CPU
+    /// Device: cpu; cuda, hip or wgpu (the first GPU of NVIDIA's, AMD's or any, in builds with the cargo feature of
+    /// that name); cuda:1 (the second); or auto: the CPU
     #[arg(long, default_value = "auto", value_name = "NAME")]
     pub(crate) backend: String,
 

@@ -42,8 +42,8 @@ pub(crate) struct DemoArgs {
     #[arg(long, default_value_t = 1994, value_name = "SEED")]
     seed: u64,
 
-    /// Device: cpu; cuda, hip or wgpu (the first GPU of NVIDIA's, AMD's or any, in builds with the cargo feature of that
-    /// name); cuda:1 (the second); or auto: the CPU
+    /// Device: cpu; cuda, hip or wgpu (the first GPU of NVIDIA's, AMD's or any, in builds with the cargo feature of
+    /// that name); cuda:1 (the second); or auto: the CPU
     #[arg(long, default_value = "auto", value_name = "NAME")]
     backend: String,
 
