@@ -126,10 +126,6 @@ struct Sample {
     gap: f32,
 }
 
-fn min3(a: f32, b: f32, c: f32) -> f32 {
-    return min(min(a, b), c);
-}
-
 // Columns start <= j < end of a row.
 struct Range {
     start: u32,

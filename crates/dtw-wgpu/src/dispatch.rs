@@ -7,6 +7,7 @@ use dtw_plan::stop_if_cancelled;
 use web_time::Instant;
 
 use crate::engine::{Engine, Params};
+use crate::pace::PARALLEL;
 use crate::shader::Sweep;
 
 /// Workgroups of a dispatch; each takes one task after the other.
@@ -14,7 +15,9 @@ const MOST_WORKGROUPS: u64 = 16_384;
 /// Pairs that are swept in pieces at the same time, where memory allows.
 const MOST_PIECES: u64 = 4096;
 /// Rows of a piece, at least: fewer would leave the lanes idle.
-const LEAST_ROWS: u64 = 256;
+const LEAST_ROWS: u64 = 64;
+/// And at most: a call is stopped between two pieces.
+const MOST_ROWS: u64 = 8192;
 
 /// Tasks to dispatch.
 #[derive(Debug)]
@@ -44,33 +47,33 @@ impl Job<'_> {
         (self.longest.1 as u64).div_ceil(u64::from(self.sweep.span()))
     }
 
-    /// The largest piece of all tasks that `cells` cells and `loops` turns of a loop allow, where its edges and carried
-    /// rows take no more than `bytes`; `None` where not even the smallest one fits.
+    /// Tasks, rows and strips that are done at once, at most: as `loops` turns of a loop allow, and such that edges and
+    /// carried rows take no more than `bytes`. `None` where not even one row of one task fits.
     fn piece(&self, cells: u64, loops: Option<u64>, bytes: u64) -> Option<Piece> {
         let (n, m) = (self.longest.0 as u64, self.longest.1 as u64);
-        let own_bytes = |rows: u64| (rows + 1 + m) * self.sweep.functor.state_bytes();
         let turns = self.sweep.turns(self.params.channels);
-        let mut strips = self.strips();
-        let mut most_rows = n;
+        let (mut strips, mut rows) = (self.strips(), n.min(MOST_ROWS));
         if let Some(loops) = loops {
             let group = u64::from(self.sweep.group);
             if strips * (LEAST_ROWS.min(n) + group) * turns > loops {
                 strips = 1;
             }
-            most_rows = (loops / (strips * turns)).saturating_sub(group).clamp(1, n);
+            rows = (loops / (strips * turns)).saturating_sub(group).clamp(1, rows);
         }
         // The rows of a search in blocks are carried to the next block, each in its place.
         let keeps = self.params.saves == 1;
         let mut tasks = if keeps { self.tasks } else { self.tasks.min(MOST_PIECES) };
         let of_row = m.min(strips * u64::from(self.sweep.span()));
+        while !keeps && tasks > PARALLEL && tasks * of_row * LEAST_ROWS > cells {
+            tasks = tasks.div_ceil(2);
+        }
         loop {
-            let rows = (cells / (tasks * of_row)).max(LEAST_ROWS).min(most_rows);
-            if tasks * own_bytes(rows) <= bytes {
-                return Some(Piece { tasks, rows, strips });
+            let fit = (bytes / (tasks * self.sweep.functor.state_bytes())).saturating_sub(1 + m);
+            if fit >= rows.min(LEAST_ROWS) || ((keeps || tasks == 1) && fit > 0) {
+                return Some(Piece { tasks, rows: rows.min(fit), strips });
             }
-            if tasks == 1 || keeps {
-                let rows = (bytes / (tasks * self.sweep.functor.state_bytes())).checked_sub(1 + m)?.min(rows);
-                return (rows > 0).then_some(Piece { tasks, rows, strips });
+            if keeps || tasks == 1 {
+                return None;
             }
             tasks = tasks.div_ceil(2);
         }
@@ -144,8 +147,13 @@ impl Engine {
         for first in (0..job.tasks).step_by(piece.tasks as usize) {
             let end = job.tasks.min(first + piece.tasks);
             (told.first, told.end) = (first as u32, end as u32);
-            for row in (0..n).step_by(piece.rows as usize) {
-                let rows = row..n.min(row + piece.rows);
+            let columns = m.min(piece.strips * u64::from(job.sweep.span()));
+            let mut row = 0;
+            while row < n {
+                // What the device has shown by now.
+                let rows = self.pace.cells() / ((end - first) * columns);
+                let rows = row..row + rows.max(LEAST_ROWS).min(piece.rows).min(n - row);
+                row = rows.end;
                 self.put_rows(&mut queue, job, &mut told, rows, piece.strips, observer)?;
             }
         }

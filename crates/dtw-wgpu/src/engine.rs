@@ -362,7 +362,8 @@ impl Fetch<f32> for Distances<'_> {
 
     fn finish_fetch(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
         let (gpu, own, room) = self.fetching(slot, results.len());
-        let done = own.readback.finish(gpu, bytemuck::cast_slice_mut(room));
+        let done =
+            own.readback.finish(gpu, bytemuck::cast_slice_mut(if room.is_empty() { results } else { room }));
         self.fetched(slot, done, results)
     }
 }
@@ -371,14 +372,19 @@ impl Distances<'_> {
     /// As `finish_fetch`, where nothing may wait.
     async fn finish_fetch_async(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
         let (gpu, own, room) = self.fetching(slot, results.len());
-        let done = own.readback.finish_async(gpu, bytemuck::cast_slice_mut(room)).await;
+        let done = own
+            .readback
+            .finish_async(gpu, bytemuck::cast_slice_mut(if room.is_empty() { results } else { room }))
+            .await;
         self.fetched(slot, done, results)
     }
 
-    /// A slot, and room for the states of so many results.
+    /// A slot, and room for the states of so many results; none for states of one number, which are finished where they
+    /// are.
     fn fetching(&mut self, slot: usize, results: usize) -> (&Gpu, &mut Slot, &mut [f32]) {
         let Engine { gpu, slots, room, .. } = &mut *self.engine;
-        room.resize(results * self.preparation.functor.stride(), 0.0);
+        let stride = self.preparation.functor.stride();
+        room.resize(if stride > 1 { results * stride } else { 0 }, 0.0);
         (gpu, &mut slots[slot], room)
     }
 
@@ -390,8 +396,9 @@ impl Distances<'_> {
             pace.learn(own.cells, begun.elapsed());
         }
         done?;
-        let (stride, parts) = (functor.stride(), functor.parts);
-        let finish = Finish { states: room, stride, parts, lengths: &own.lengths, out: results };
+        let stride = functor.stride();
+        let states = (stride > 1).then_some((&room[..], stride));
+        let finish = Finish { states, parts: functor.parts, lengths: &own.lengths, out: results };
         if self.excess {
             excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);
         } else {
@@ -459,8 +466,8 @@ impl Visitor<f32, One<f32>> for Weights {
 
 /// Results from states.
 struct Finish<'a> {
-    states: &'a [f32],
-    stride: usize,
+    /// States, and the numbers of each; `None`: they are in `out`, one number each.
+    states: Option<(&'a [f32], usize)>,
     parts: usize,
     lengths: &'a [(u32, u32)],
     out: &'a mut [f32],
@@ -470,11 +477,15 @@ impl Visitor<f32, One<f32>> for Finish<'_> {
     type Output = ();
 
     fn visit<R: Recurrence<f32, One<f32>>>(self, recurrence: R) {
-        for (k, (state, out)) in self.states.chunks_exact(self.stride).zip(self.out).enumerate() {
+        for (k, out) in self.out.iter_mut().enumerate() {
             let (n, m) = self.lengths[k.min(self.lengths.len() - 1)];
-            // Shaders know no infinity.
-            let value = recurrence.finish(&state[..self.parts], n as usize, m as usize);
-            *out = if self.parts == 1 && value >= f32::MAX { f32::INFINITY } else { value };
+            let (n, m) = (n as usize, m as usize);
+            *out = match self.states {
+                Some((states, stride)) => recurrence.finish(&states[k * stride..][..self.parts], n, m),
+                // Shaders know no infinity.
+                None if *out >= f32::MAX => f32::INFINITY,
+                None => recurrence.finish(&[*out], n, m),
+            };
         }
     }
 }

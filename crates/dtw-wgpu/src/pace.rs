@@ -5,24 +5,33 @@ use std::time::Duration;
 
 /// A dispatch should be done in this time.
 const DISPATCH: Duration = Duration::from_millis(40);
-/// And a tile, whose results come back together, in this.
-const TILE: Duration = Duration::from_millis(200);
+/// And a tile in this, so that its results are taken while the next one is swept.
+const TILE: Duration = Duration::from_millis(20);
+/// Tasks that a device does at the same time, for all that is known: fewer would leave most of it idle, and show too low
+/// a pace.
+pub(crate) const PARALLEL: u64 = 512;
 /// Tiles that took less tell more of their transfer than of the sweep.
 const LEAST: Duration = Duration::from_millis(4);
 
-/// Cells a second.
+/// What a device has shown of its speed.
 #[derive(Debug)]
-pub(crate) struct Pace(AtomicU64);
+pub(crate) struct Pace {
+    /// Cells a second.
+    cells: AtomicU64,
+    /// Whether it is a processor that pretends to be a GPU.
+    is_software: bool,
+}
 
 impl Pace {
     /// Of a device that has shown nothing yet: slower than any that is sold, or than any processor that pretends to be
     /// one.
     pub(crate) fn new(is_software: bool) -> Self {
-        Self(AtomicU64::new(if is_software { 50_000_000 } else { 10_000_000_000 }))
+        let cells = AtomicU64::new(if is_software { 50_000_000 } else { 10_000_000_000 });
+        Self { cells, is_software }
     }
 
     fn cells_in(&self, time: Duration) -> u64 {
-        (self.0.load(Ordering::Relaxed) as f64 * time.as_secs_f64()) as u64
+        (self.cells.load(Ordering::Relaxed) as f64 * time.as_secs_f64()) as u64
     }
 
     /// Cells of a dispatch.
@@ -37,23 +46,16 @@ impl Pace {
 
     /// How many tasks of so many cells a tile may have.
     pub(crate) fn tile_tasks(&self, cells: u64) -> u64 {
-        (self.cells_in(TILE) / cells.max(1)).max(1)
+        (self.cells_in(TILE) / cells.max(1)).max(if self.is_software { 1 } else { PARALLEL })
     }
 
-    /// Learns from cells that took so long.
+    /// Learns from cells that took so long: the sweep, its transfer and waiting. So the device is at least so fast; that
+    /// it is slower is believed by halves, and not of tiles that were too short to tell.
     pub(crate) fn learn(&self, cells: u64, took: Duration) {
-        if took >= LEAST {
-            let seen = (cells as f64 / took.as_secs_f64()) as u64;
-            let known = self.0.load(Ordering::Relaxed);
-            // One tile of few pairs does not show what a device can do: faster at once, slower by halves.
-            self.0.store(seen.max(known / 2).max(1_000_000), Ordering::Relaxed);
-        } else {
-            // Too short to be measured: the next may be longer.
-            self.0
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |known| {
-                    Some(known.saturating_mul(2).min(1 << 44))
-                })
-                .ok();
+        let seen = (cells as f64 / took.as_secs_f64().max(1e-6)) as u64;
+        let known = self.cells.load(Ordering::Relaxed);
+        if seen > known || took >= LEAST {
+            self.cells.store(seen.max(known / 2).max(1_000_000), Ordering::Relaxed);
         }
     }
 }

@@ -29,12 +29,41 @@ pub(crate) enum Mode {
     Trace,
 }
 
+/// How a lane keeps the points of its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Points {
+    /// Numbers.
+    One,
+    /// Vectors of 2, 3 or 4 channels.
+    Few(u32),
+    /// In memory.
+    Many,
+}
+
+impl Points {
+    /// For points of so many channels.
+    pub(crate) fn of(channels: usize) -> Self {
+        match channels {
+            1 => Self::One,
+            2..=4 => Self::Few(channels as u32),
+            _ => Self::Many,
+        }
+    }
+
+    /// Registers of a point.
+    pub(crate) fn registers(self) -> u32 {
+        match self {
+            Self::Few(channels) => channels,
+            Self::One | Self::Many => 1,
+        }
+    }
+}
+
 /// One of the shaders that sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sweep {
     pub(crate) functor: Functor,
-    /// Whether points have one channel.
-    pub(crate) one: bool,
+    pub(crate) points: Points,
     pub(crate) lanes: Lanes,
     /// Lanes that share a pair; those of a workgroup, or a part of them.
     pub(crate) group: u32,
@@ -62,7 +91,7 @@ impl Sweep {
 
     /// Turns of loops for each step of a lane.
     pub(crate) fn turns(&self, channels: u32) -> u64 {
-        if self.one {
+        if self.points != Points::Many {
             return 1;
         }
         1 + u64::from(self.width) * u64::from(self.functor.channel_loops) * (u64::from(channels) + 1)
@@ -74,7 +103,11 @@ impl Sweep {
             Lanes::Subgroup(count) => format!("s{count}"),
             Lanes::Workgroup(count) => format!("w{count}"),
         };
-        let channels = if self.one { "one" } else { "many" };
+        let channels = match self.points {
+            Points::One => "one".to_owned(),
+            Points::Few(channels) => channels.to_string(),
+            Points::Many => "many".to_owned(),
+        };
         let strips = if self.one_strip { "" } else { "_strips" };
         let band = if self.band { "_band" } else { "" };
         let mode = match self.mode {
@@ -113,13 +146,18 @@ impl Sweep {
         )
         .expect("a string takes all");
         source.push_str(COMMON);
-        source.push_str(if self.one { POINTS_ONE } else { POINTS_MANY });
+        source.push_str(LEAST);
+        match self.points {
+            Points::One => source.push_str(POINTS_ONE),
+            Points::Few(channels) => source.push_str(&few(channels)),
+            Points::Many => source.push_str(POINTS_MANY),
+        }
         source.push_str(match self.lanes {
             Lanes::Subgroup(_) => LANES_SUBGROUP,
             Lanes::Workgroup(_) => LANES_WORKGROUP,
         });
         if let Some(cost) = self.functor.cost {
-            source.push_str(cost.source(self.one));
+            source.push_str(cost.source(self.points == Points::One));
         }
         for piece in self.functor.pieces {
             source.push_str(piece);
@@ -130,11 +168,30 @@ impl Sweep {
 }
 
 const COMMON: &str = include_str!("../shaders/common.wgsl");
+const LEAST: &str = include_str!("../shaders/least.wgsl");
+const POINTS_FEW: &str = include_str!("../shaders/points/few.wgsl");
 const POINTS_ONE: &str = include_str!("../shaders/points/one.wgsl");
 const POINTS_MANY: &str = include_str!("../shaders/points/many.wgsl");
 const LANES_SUBGROUP: &str = include_str!("../shaders/lanes/subgroup.wgsl");
 const LANES_WORKGROUP: &str = include_str!("../shaders/lanes/workgroup.wgsl");
 const STRIPS: &str = include_str!("../shaders/sweeps/strips.wgsl");
+
+/// The piece for points of a few channels.
+fn few(channels: u32) -> String {
+    let each =
+        |of: &dyn Fn(u32) -> String, between: &str| (0..channels).map(of).collect::<Vec<_>>().join(between);
+    let component = |k: u32| format!("parts.{}", ["x", "y", "z", "w"][k as usize]);
+    let largest = (1..channels).fold(component(0), |so_far, k| format!("max({so_far}, {})", component(k)));
+    let declared = format!(
+        "const CHANNELS: u32 = {channels}u;\nalias Point = vec{channels}<f32>;\nalias Bits = vec{channels}<u32>;\n"
+    );
+    declared
+        + &POINTS_FEW
+            .replace("{XS}", &each(&|k| format!("xs[at + {k}u]"), ", "))
+            .replace("{YS}", &each(&|k| format!("ys[at + {k}u]"), ", "))
+            .replace("{SUM}", &each(&component, " + "))
+            .replace("{LARGEST}", &largest)
+}
 
 /// A piece with its choices made and its repetitions written out.
 ///

@@ -11,5 +11,5 @@ fn arrivals(diagonal: State, up: State, left: State, price: Price) -> vec3<f32> 
 }
 
 fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
-    return price + min(diagonal, min(up, left) + params.a);
+    return price + least3(diagonal, up + params.a, left + params.a);
 }

@@ -11,5 +11,5 @@ fn arrivals(diagonal: State, up: State, left: State, price: Price) -> vec3<f32> 
 }
 
 fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
-    return max(price, min3(diagonal, up, left));
+    return max(price, least3(diagonal, up, left));
 }

@@ -12,7 +12,7 @@ fn arrivals(diagonal: State, up: State, left: State, price: Price) -> vec3<f32> 
 }
 
 fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
-    return min3(diagonal + price, up, left);
+    return min(min(diagonal + price, up), left);
 }
 
 fn outside(up: State, left: State) -> State {

@@ -7,5 +7,5 @@ fn arrivals(diagonal: State, up: State, left: State, price: Price) -> vec3<f32> 
 }
 
 fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
-    return min3(diagonal + price.x, up + price.y, left + price.z);
+    return least3(diagonal + price.x, up + price.y, left + price.z);
 }

@@ -11,5 +11,5 @@ fn arrivals(diagonal: State, up: State, left: State, price: Price) -> vec3<f32> 
 }
 
 fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
-    return price + min3(diagonal, up, left);
+    return price + least3(diagonal, up, left);
 }

@@ -153,6 +153,11 @@ fn main(
 //# end
             }
             let above = s{LAST};
+            // Read one step ahead, and long before it is written over.
+            var next_left = forbidden();
+            if lane == 0u && strip > 0u {
+                next_left = edges[edge];
+            }
 //# if SEARCH
 //# if !ALL_ENDS
             if has_carry && is_last && lane == last_lane {
@@ -195,7 +200,8 @@ fn main(
 //# end
 //# else
                         if strip > 0u {
-                            left = edges[edge + i - params.row_first];
+                            left = next_left;
+                            next_left = edges[edge + min(i + 1u, row_end - 1u) - params.row_first];
                         } else {
 //# if BORDERS
 //# if SUMS

@@ -1,0 +1,57 @@
+// Points of two, three or four channels: vectors.
+
+fn vector_of(bits: Bits) -> Point {
+    return bitcast<Point>(bits);
+}
+
+fn x_point(x: Series, i: u32) -> Point {
+    let at = x.values + i * CHANNELS;
+    return vector_of(Bits({XS}));
+}
+
+fn y_point(y: Series, j: u32) -> Point {
+    let at = y.values + j * CHANNELS;
+    return vector_of(Bits({YS}));
+}
+
+fn x_zero() -> Point {
+    return Point();
+}
+
+fn y_zero() -> Point {
+    return Point();
+}
+
+fn sum_of(parts: Point) -> f32 {
+    return {SUM};
+}
+
+fn squared(x: Point, y: Point) -> f32 {
+    return dot(x - y, x - y);
+}
+
+// Rounded as a plain loop rounds it, so that thresholds agree: squares are not fused with their sum.
+fn euclidean(x: Point, y: Point) -> f32 {
+    let squares = (x - y) * (x - y);
+    return sqrt(sum_of(squares));
+}
+
+fn manhattan(x: Point, y: Point) -> f32 {
+    return sum_of(abs(x - y));
+}
+
+// The norm of degree p of a difference.
+fn norm(x: Point, y: Point, degree: f32) -> f32 {
+    if degree == 2.0 {
+        return euclidean(x, y);
+    }
+    if degree == 1.0 {
+        return manhattan(x, y);
+    }
+    let parts = abs(x - y);
+    let largest = {LARGEST};
+    if largest == 0.0 {
+        return 0.0;
+    }
+    return largest * pow(sum_of(pow(parts / largest, Point(degree))), 1.0 / degree);
+}
