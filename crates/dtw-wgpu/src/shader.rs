@@ -182,6 +182,8 @@ fn few(channels: u32) -> String {
         |of: &dyn Fn(u32) -> String, between: &str| (0..channels).map(of).collect::<Vec<_>>().join(between);
     let component = |k: u32| format!("parts.{}", ["x", "y", "z", "w"][k as usize]);
     let largest = (1..channels).fold(component(0), |so_far, k| format!("max({so_far}, {})", component(k)));
+    let square = |k: u32| format!("{0} * {0}", component(k));
+    let fused = (1..channels).fold(square(0), |so_far, k| format!("fma({0}, {0}, {so_far})", component(k)));
     let declared = format!(
         "const CHANNELS: u32 = {channels}u;\nalias Point = vec{channels}<f32>;\nalias Bits = vec{channels}<u32>;\n"
     );
@@ -190,6 +192,7 @@ fn few(channels: u32) -> String {
             .replace("{XS}", &each(&|k| format!("xs[at + {k}u]"), ", "))
             .replace("{YS}", &each(&|k| format!("ys[at + {k}u]"), ", "))
             .replace("{SUM}", &each(&component, " + "))
+            .replace("{FUSED}", &fused)
             .replace("{LARGEST}", &largest)
 }
 

@@ -27,7 +27,8 @@ fn sum_of(parts: Point) -> f32 {
 }
 
 fn squared(x: Point, y: Point) -> f32 {
-    return dot(x - y, x - y);
+    let parts = x - y;
+    return {FUSED};
 }
 
 // Rounded as a plain loop rounds it, so that thresholds agree: squares are not fused with their sum.
