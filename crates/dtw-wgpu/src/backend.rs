@@ -65,7 +65,7 @@ impl WgpuBackend {
         AsyncPlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)
     }
 
-    fn of(gpu: Gpu) -> Self {
+    pub(crate) fn of(gpu: Gpu) -> Self {
         let is_software = gpu.adapter_info().device_type == wgpu::DeviceType::Cpu;
         Self { gpu, pace: Arc::new(Pace::new(is_software)) }
     }

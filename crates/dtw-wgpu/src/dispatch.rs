@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use dtw_core::{Observer, Result};
 use dtw_plan::stop_if_cancelled;
-use web_time::Instant;
+use web_time::{Duration, Instant};
 
 use crate::engine::{Engine, Params};
 use crate::pace::PARALLEL;
 use crate::shader::Sweep;
+use crate::stopwatch::Stopwatch;
 
 /// Workgroups of a dispatch; each takes one task after the other.
 const MOST_WORKGROUPS: u64 = 16_384;
@@ -224,8 +225,17 @@ impl Engine {
 struct Queue {
     pipeline: wgpu::ComputePipeline,
     group: wgpu::BindGroup,
-    before: Option<(wgpu::SubmissionIndex, u64)>,
+    before: Option<Before>,
     waited: Option<Instant>,
+    /// Times every other dispatch by the device's clock, where it has one.
+    watch: Option<Stopwatch>,
+}
+
+/// A dispatch that was submitted.
+struct Before {
+    index: wgpu::SubmissionIndex,
+    cells: u64,
+    is_timed: bool,
 }
 
 impl Queue {
@@ -239,7 +249,7 @@ impl Queue {
         let (x, y) = (x.buffer().expect("rows are loaded"), columns.buffer().expect("columns are loaded"));
         let group = gpu.bind_group([params, x, y, tables, job.results, edges, weights])?;
         let pipeline = gpu.pipeline(&job.sweep.key(), || job.sweep.source())?;
-        Ok(Self { pipeline, group, before: None, waited: None })
+        Ok(Self { pipeline, group, before: None, waited: None, watch: None })
     }
 
     /// Submits one more; waits until there is but one other.
@@ -252,25 +262,60 @@ impl Queue {
         observer: &dyn Observer,
     ) -> Result<()> {
         stop_if_cancelled(observer)?;
+        let gpu = &engine.gpu;
         let params = engine.params.as_ref().expect("it was made");
-        let index = engine.gpu.scoped("a sweep", |device, queue| {
+        // The first of several tells that there are several.
+        if self.before.is_some() && self.watch.is_none() && cfg!(not(target_arch = "wasm32")) {
+            self.watch = Stopwatch::new(gpu)?;
+        }
+        let watch =
+            self.watch.as_mut().filter(|_| self.before.as_ref().is_some_and(|before| !before.is_timed));
+        let is_timed = watch.is_some();
+        let index = gpu.scoped("a sweep", |device, queue| {
             queue.write_buffer(params, 0, bytemuck::bytes_of(told));
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: None,
+                timestamp_writes: watch.as_ref().map(|watch| watch.writes()),
+            });
             pass.set_pipeline(&self.pipeline);
             pass.set_bind_group(0, &self.group, &[]);
             pass.dispatch_workgroups(count as u32, 1, 1);
             drop(pass);
+            if let Some(watch) = &watch {
+                watch.resolve(&mut encoder);
+            }
             queue.submit([encoder.finish()])
         })?;
-        // A browser waits for nothing but the results of a tile.
-        let before = self.before.replace((index, cells)).filter(|_| !cfg!(target_arch = "wasm32"));
-        if let Some((index, cells)) = before {
-            engine.gpu.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })?;
-            let now = Instant::now();
-            if let Some(waited) = self.waited.replace(now) {
-                engine.pace.learn(cells, now - waited);
-            }
+        if let Some(watch) = watch {
+            watch.begin(gpu)?;
+        }
+        let before = self.before.replace(Before { index, cells, is_timed });
+        match before {
+            Some(before) => self.wait(engine, before),
+            None => Ok(()),
+        }
+    }
+
+    /// A browser waits for nothing but the results of a tile.
+    #[cfg(target_arch = "wasm32")]
+    fn wait(&mut self, _: &Engine, _: Before) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits for a dispatch, and learns from the time it took.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn wait(&mut self, engine: &Engine, before: Before) -> Result<()> {
+        let Before { index, cells, is_timed } = before;
+        engine.gpu.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })?;
+        let now = Instant::now();
+        let waited = self.waited.replace(now).map(|waited| now - waited);
+        let took = match self.watch.as_mut().filter(|_| is_timed) {
+            Some(watch) => Some(Duration::from_nanos(watch.finish(&engine.gpu)?)),
+            None => waited,
+        };
+        if let Some(took) = took {
+            engine.pace.learn(cells, took);
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! Tests of what shaders run on: lanes, memory, errors, a device that is gone. They run on the first GPU there is;
 //! Mesa's in software will do, and without any they fail.
 
+mod shaders;
+mod shapes;
+
 use dtw_core::Error;
 use wgpu::Features;
 
