@@ -213,7 +213,7 @@ impl Engine {
     }
 
     /// The buffer of what dispatches are told.
-    fn make_params(&mut self) -> Result<()> {
+    pub(crate) fn make_params(&mut self) -> Result<()> {
         if self.params.is_none() {
             self.params = Some(self.gpu.uniform(size_of::<Params>() as u64)?);
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
-use dtw_core::recurrence::{One, Recurrence, Visitor, dispatch, excess};
+use dtw_core::recurrence::{One, dispatch, excess};
 use dtw_core::{Observer, Pairing, Result, SeriesBatch, Spec};
 use dtw_plan::{
     Axis, Banding, Budget, Device, Fetch, Form, Order, Output, Pairs, Rect, Rows, SLOTS, Table, Target, Walk,
@@ -18,8 +18,10 @@ use crate::functor::Functor;
 use crate::gpu::Gpu;
 use crate::pace::Pace;
 use crate::readback::Readback;
+use crate::recurrence::{Finish, Weights};
 use crate::shader::{Mode, Sweep};
 use crate::side::{Preparation, Side};
+use crate::windows::DeviceWindows;
 
 /// What a dispatch is told; `Params` of shaders/common.wgsl.
 #[repr(C)]
@@ -201,10 +203,21 @@ impl Engine {
         out: &mut [f32],
     ) -> Result<()> {
         let (rows, columns) = pass.orders(x, y);
+        self.distances_of(pass, [&rows, &columns], [Source::Batch(x), Source::Batch(y)], out)
+    }
+
+    /// The same of series in these orders, which come from somewhere.
+    pub(crate) fn distances_of(
+        &mut self,
+        pass: &mut Pass<'_>,
+        orders: [&Order; 2],
+        sources: [Source<'_>; 2],
+        out: &mut [f32],
+    ) -> Result<()> {
         let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
         let mut output = Output { values: out, adds: pass.adds, room: &mut room };
-        let mut device = self.begin(pass, [x, y], [&rows, &columns])?;
-        let swept = fetch_tiles(&mut device, &mut pass.pairs(&rows, &columns), &budget, &mut output);
+        let mut device = self.begin(pass, sources, orders)?;
+        let swept = fetch_tiles(&mut device, &mut pass.pairs(orders[0], orders[1]), &budget, &mut output);
         self.host = room;
         swept
     }
@@ -220,7 +233,7 @@ impl Engine {
         let (rows, columns) = pass.orders(x, y);
         let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
         let target = Target { pairing: pass.pairing, order_x: &rows, order_y: &columns, adds: pass.adds };
-        let mut device = self.begin(pass, [x, y], [&rows, &columns])?;
+        let mut device = self.begin(pass, [Source::Batch(x), Source::Batch(y)], [&rows, &columns])?;
         let mut pairs = pass.pairs(&rows, &columns);
         let mut walk = Walk::new(&device, &mut pairs, &budget)?;
         while let Some(tile) = walk.next(&mut device, &mut pairs)? {
@@ -239,7 +252,7 @@ impl Engine {
     fn begin<'a>(
         &'a mut self,
         pass: &Pass<'a>,
-        batches: [&'a SeriesBatch<'a, f32>; 2],
+        sources: [Source<'a>; 2],
         orders: [&Order; 2],
     ) -> Result<Distances<'a>> {
         let longest = orders.map(|order| order.longest(0..order.len())).into_iter().max().unwrap_or(0);
@@ -248,11 +261,11 @@ impl Engine {
             spec: pass.spec,
             functor: pass.functor,
             channel: pass.channel,
-            channels: batches[0].channels(),
+            channels: sources[0].channels(),
         };
         let columns = if pass.pairing == Pairing::SelfSymmetric { 0 } else { 1 };
-        let batches = [batches[0], batches[columns]];
-        Ok(Distances { engine: self, preparation, excess: pass.excess, batches })
+        let sources = [sources[0], sources[columns]];
+        Ok(Distances { engine: self, preparation, excess: pass.excess, sources })
     }
 }
 
@@ -288,7 +301,23 @@ struct Distances<'a> {
     engine: &'a mut Engine,
     preparation: Preparation<'a>,
     excess: bool,
-    batches: [&'a SeriesBatch<'a, f32>; 2],
+    sources: [Source<'a>; 2],
+}
+
+/// Where the series of a side come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    Batch(&'a SeriesBatch<'a, f32>),
+    Windows(&'a DeviceWindows<'a>),
+}
+
+impl Source<'_> {
+    fn channels(self) -> usize {
+        match self {
+            Self::Batch(batch) => batch.channels(),
+            Self::Windows(windows) => windows.channels,
+        }
+    }
 }
 
 impl Device for Distances<'_> {
@@ -297,12 +326,19 @@ impl Device for Distances<'_> {
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
-        let Engine { gpu, x, y, .. } = &mut *self.engine;
+        self.engine.make_params()?;
+        let Engine { gpu, pace, params, x, y, .. } = &mut *self.engine;
         let side = match axis {
             Axis::Rows => x,
             Axis::Columns => y,
         };
-        side.load(gpu, &self.preparation, self.batches[axis as usize], order, places)
+        match self.sources[axis as usize] {
+            Source::Batch(batch) => side.load(gpu, &self.preparation, batch, order, places),
+            Source::Windows(windows) => {
+                let params = params.as_ref().expect("it was made");
+                windows.load(gpu, params, pace.cells(), side, places)
+            }
+        }
     }
 
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
@@ -441,51 +477,4 @@ impl Engine {
 /// Whether these places are among the rows on the device.
 fn is_within(x: &Side, columns: &Range<usize>) -> bool {
     x.places().start <= columns.start && columns.end <= x.places().end
-}
-
-/// The weights of cells by `2·|i − j| − max(n, m)`, from minus the longest series to the longest.
-struct Weights {
-    longest: usize,
-}
-
-impl Visitor<f32, One<f32>> for Weights {
-    type Output = Vec<f32>;
-
-    fn visit<R: Recurrence<f32, One<f32>>>(self, recurrence: R) -> Vec<f32> {
-        // Of lengths such that 2·offset − length is what is wanted.
-        let longest = self.longest;
-        (0..=2 * longest)
-            .map(|k| {
-                let (offset, length) =
-                    if k <= longest { (0, longest - k) } else { (k - longest, k - longest) };
-                recurrence.weight(offset, length, length) as f32
-            })
-            .collect()
-    }
-}
-
-/// Results from states.
-struct Finish<'a> {
-    /// States, and the numbers of each; `None`: they are in `out`, one number each.
-    states: Option<(&'a [f32], usize)>,
-    parts: usize,
-    lengths: &'a [(u32, u32)],
-    out: &'a mut [f32],
-}
-
-impl Visitor<f32, One<f32>> for Finish<'_> {
-    type Output = ();
-
-    fn visit<R: Recurrence<f32, One<f32>>>(self, recurrence: R) {
-        for (k, out) in self.out.iter_mut().enumerate() {
-            let (n, m) = self.lengths[k.min(self.lengths.len() - 1)];
-            let (n, m) = (n as usize, m as usize);
-            *out = match self.states {
-                Some((states, stride)) => recurrence.finish(&states[k * stride..][..self.parts], n, m),
-                // Shaders know no infinity.
-                None if *out >= f32::MAX => f32::INFINITY,
-                None => recurrence.finish(&[*out], n, m),
-            };
-        }
-    }
 }

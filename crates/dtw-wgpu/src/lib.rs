@@ -16,6 +16,7 @@ mod pipeline_cache;
 mod pipelines;
 mod plan;
 mod readback;
+mod recurrence;
 mod rest;
 mod search;
 mod shader;

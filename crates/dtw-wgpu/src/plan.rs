@@ -10,7 +10,7 @@ use dtw_core::{
 use dtw_plan::{Banding, keep_digits};
 
 use crate::NAME;
-use crate::engine::{Engine, Pass};
+use crate::engine::{Engine, Pass, Region};
 use crate::functor::Functor;
 use crate::gpu::Gpu;
 use crate::pace::Pace;
@@ -25,6 +25,8 @@ pub(crate) struct WgpuPlan {
     pub(crate) engine: Engine,
     pub(crate) searcher: Searcher,
     pub(crate) tracer: Tracer,
+    /// The points of a reference whose windows are searched.
+    pub(crate) points: Region,
     pub(crate) observer: Arc<dyn Observer>,
     /// What several passes give together.
     pub(crate) passes: PassResults<f32>,
@@ -58,6 +60,7 @@ impl WgpuPlan {
             problem: problem.clone(),
             searcher: Searcher::default(),
             tracer: Tracer::default(),
+            points: Region::default(),
             observer: Arc::new(Unobserved),
             passes: PassResults::default(),
         })
@@ -138,7 +141,11 @@ impl Plan<f32> for WgpuPlan {
     }
 
     fn scratch_bytes(&self) -> u64 {
-        self.engine.bytes() + self.searcher.bytes() + self.tracer.bytes() + self.passes.bytes() as u64
+        self.engine.bytes()
+            + self.searcher.bytes()
+            + self.tracer.bytes()
+            + self.points.bytes()
+            + self.passes.bytes() as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {

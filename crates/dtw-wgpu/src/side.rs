@@ -81,7 +81,6 @@ impl Side {
     ) -> Result<()> {
         let channels = preparation.prepared_channels();
         let per_point = preparation.point_words();
-        self.places = places.clone();
         self.words.clear();
         let mut begin = (2 * places.len() + channels) as u64;
         for place in places.clone() {
@@ -112,12 +111,19 @@ impl Side {
                 self.words.extend(numbers.into_iter().map(f32::to_bits));
             }
         }
-        let bytes = bytemuck::cast_slice(&self.words);
-        if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes.len() as u64) {
+        self.reserve(gpu, places, 4 * self.words.len() as u64)?;
+        let buffer = self.buffer.as_ref().expect("it was made");
+        gpu.upload(buffer, 0, bytemuck::cast_slice(&self.words))
+    }
+
+    /// Room for the series at these places, so many bytes. What was there may be gone.
+    pub(crate) fn reserve(&mut self, gpu: &Gpu, places: &Range<usize>, bytes: u64) -> Result<&wgpu::Buffer> {
+        self.places = places.clone();
+        if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
             self.buffer = None;
-            self.buffer = Some(gpu.storage(bytes.len() as u64, "series")?);
+            self.buffer = Some(gpu.storage(bytes, "series")?);
         }
-        gpu.upload(self.buffer.as_ref().expect("it was made"), 0, bytes)
+        Ok(self.buffer.as_ref().expect("it was made"))
     }
 
     fn take(&mut self, preparation: &Preparation<'_>, series: Series<'_, f32>) {
