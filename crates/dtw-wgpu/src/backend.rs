@@ -12,6 +12,7 @@ use crate::gpu::Gpu;
 use crate::lanes::LanesKind;
 use crate::pace::Pace;
 use crate::plan::{WgpuPlan, no_shaders};
+use crate::resident::DevicePlan;
 
 /// Computes on one GPU through wgpu, in `f32`.
 #[derive(Debug, Clone)]
@@ -63,6 +64,26 @@ impl WgpuBackend {
     /// several sweeps.
     pub fn plan_async(&self, problem: &Problem) -> Result<AsyncPlan> {
         AsyncPlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)
+    }
+
+    /// The device of wgpu, for callers with buffers of their own. Its errors are taken from its error scopes: balance
+    /// those that you push.
+    pub fn wgpu_device(&self) -> &wgpu::Device {
+        self.gpu.device()
+    }
+
+    /// Its queue.
+    pub fn wgpu_queue(&self) -> &wgpu::Queue {
+        self.gpu.queue()
+    }
+
+    /// A plan for series and results that are in buffers of [`WgpuBackend::wgpu_device`].
+    ///
+    /// # Errors
+    /// As of [`Backend::plan`]; [`Error::Unsupported`] also for measures of which the host does a part: those that sum
+    /// over all paths, that have gaps or derivatives, or whose results are divided by a length.
+    pub fn plan_on_device(&self, problem: &Problem) -> Result<DevicePlan> {
+        DevicePlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)
     }
 
     pub(crate) fn of(gpu: Gpu) -> Self {

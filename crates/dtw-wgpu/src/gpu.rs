@@ -122,6 +122,10 @@ impl Gpu {
         &self.0.device
     }
 
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
     /// The shader of this key, compiled at its first use; `source` is asked for then.
     ///
     /// # Errors

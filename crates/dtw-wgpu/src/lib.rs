@@ -17,6 +17,7 @@ mod pipelines;
 mod plan;
 mod readback;
 mod recurrence;
+mod resident;
 mod rest;
 mod search;
 mod shader;
@@ -32,6 +33,9 @@ pub use adapter::devices;
 pub use adapter::{Choice, DeviceInfo};
 pub use asynchronous::AsyncPlan;
 pub use backend::WgpuBackend;
+pub use resident::{DevicePlan, DeviceSeries};
+
+pub use wgpu;
 
 /// The backend's name.
 pub const NAME: &str = "wgpu";

@@ -13,6 +13,7 @@ use dtw_plan::Order;
 
 use crate::functor::Functor;
 use crate::gpu::Gpu;
+use crate::resident::DeviceSeries;
 
 /// Prepared series.
 #[derive(Debug, Default)]
@@ -124,6 +125,31 @@ impl Side {
             self.buffer = Some(gpu.storage(bytes, "series")?);
         }
         Ok(self.buffer.as_ref().expect("it was made"))
+    }
+
+    /// Takes a copy of series that are in a buffer of the device.
+    pub(crate) fn load_resident(
+        &mut self,
+        gpu: &Gpu,
+        channels: usize,
+        series: DeviceSeries<'_>,
+    ) -> Result<()> {
+        let values = series.length * channels;
+        self.words.clear();
+        let begin = 2 * series.count + channels;
+        for k in 0..series.count {
+            self.words.extend([(begin + k * values) as u32, series.length as u32]);
+        }
+        self.words.extend(std::iter::repeat_n(0, channels));
+        let (table, bytes) = (4 * begin as u64, 4 * (series.count * values) as u64);
+        self.reserve(gpu, &(0..series.count), table + bytes)?;
+        let own = self.buffer.as_ref().expect("it was made");
+        gpu.upload(own, 0, bytemuck::cast_slice(&self.words))?;
+        gpu.scoped("a copy of series", |device, queue| {
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(series.buffer, series.offset, own, table, bytes);
+            queue.submit([encoder.finish()]);
+        })
     }
 
     fn take(&mut self, preparation: &Preparation<'_>, series: Series<'_, f32>) {

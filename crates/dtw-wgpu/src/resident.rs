@@ -1,0 +1,139 @@
+//! Distances of series that are in buffers of the device, into a buffer there: nothing goes through main memory.
+
+use dtw_core::measure::Preparation as How;
+use dtw_core::{EdrOutput, Error, LcssOutput, Measure, Pairing, Problem, Result, Unobserved, bail_invalid};
+use dtw_plan::{Form, Order, Pairs, Rect, Rows};
+
+use crate::NAME;
+use crate::choose::choose;
+use crate::dispatch::Job;
+use crate::plan::WgpuPlan;
+use crate::shader::Mode;
+use crate::side::Preparation;
+
+/// Series of one length in a buffer of [`WgpuBackend::wgpu_device`](crate::WgpuBackend::wgpu_device):
+/// `[count, length, channels]` of `f32`, the channels those of the problem.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceSeries<'a> {
+    /// The buffer; of usage `COPY_SRC`.
+    pub buffer: &'a wgpu::Buffer,
+    /// Where the first value is, in bytes; a multiple of 4.
+    pub offset: u64,
+    /// Series.
+    pub count: usize,
+    /// Points of each.
+    pub length: usize,
+}
+
+/// A plan for series and results in buffers of the device. See
+/// [`WgpuBackend::plan_on_device`](crate::WgpuBackend::plan_on_device).
+#[derive(Debug)]
+pub struct DevicePlan(WgpuPlan);
+
+impl DevicePlan {
+    /// # Errors
+    /// [`Error::Unsupported`] for what takes work on the host.
+    pub(crate) fn new(plan: WgpuPlan) -> Result<Self> {
+        let refused = |what: &str| {
+            let what = format!("{what} between buffers of the device: copy the series to main memory");
+            Err(Error::Unsupported { backend: NAME, what })
+        };
+        let (problem, functor) = (&plan.problem, &plan.functor);
+        let measure = &problem.spec().measure;
+        let is_divided = matches!(
+            measure,
+            Measure::Edr { output: EdrOutput::Normalized, .. }
+                | Measure::Lcss { output: LcssOutput::Distance, .. }
+        );
+        if functor.parts > 1 || is_divided {
+            return refused(&format!("{}, whose results are finished on the host,", problem.spec().key()));
+        }
+        if functor.has_extras() || functor.preparation != How::None {
+            return refused(&format!("{}, whose series are prepared on the host,", measure.key()));
+        }
+        if measure.sums_channels() && problem.shape().channels > 1 {
+            return refused(&format!("several channels of {}", measure.key()));
+        }
+        Ok(Self(plan))
+    }
+
+    /// The problem this plan solves.
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+
+    /// Distances of all pairs into `out`, a buffer of usage `STORAGE`, shaped as the pairing says: `[x, y]`, or `[x]` of
+    /// zipped pairs. `y` is ignored for [`Pairing::SelfSymmetric`], of which all pairs are computed. A pair whose cost
+    /// overflows has the largest number, [`f32::MAX`], or infinity. Values are not looked at: they must be finite.
+    ///
+    /// Returns when the work is submitted, or all but its end; what is submitted to the same queue later sees the
+    /// results. Takes a copy of the series, within the memory limit of the problem.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for buffers that are too small or of another shape than the problem's;
+    /// [`Error::OutOfMemory`] for series that exceed the memory limit; [`Error::Backend`].
+    pub fn distances(&mut self, x: DeviceSeries<'_>, y: DeviceSeries<'_>, out: &wgpu::Buffer) -> Result<()> {
+        let WgpuPlan { problem, functor, banding, engine, .. } = &mut self.0;
+        let y = if problem.pairing() == Pairing::SelfSymmetric { x } else { y };
+        let (shape, channels) = (problem.shape(), problem.shape().channels);
+        for (name, side, count, longest) in
+            [("x", x, shape.n_x, shape.max_length_x), ("y", y, shape.n_y, shape.max_length_y)]
+        {
+            if side.count != count || side.length > longest || side.length == 0 {
+                bail_invalid!(
+                    "{name} has {} series of {} points: the plan is for {count} series of 1 to {longest} points",
+                    side.count,
+                    side.length
+                );
+            }
+            let end = (side.count as u64 * side.length as u64)
+                .checked_mul(4 * channels as u64)
+                .and_then(|bytes| bytes.checked_add(side.offset));
+            if !side.offset.is_multiple_of(4) || end.is_none_or(|end| end > side.buffer.size()) {
+                bail_invalid!(
+                    "the buffer of {name} has {} bytes: {count} series of {} points and {channels} channels do not \
+                     begin at byte {} of it, or do not fit",
+                    side.buffer.size(),
+                    side.length,
+                    side.offset
+                );
+            }
+        }
+        let pairing = if problem.pairing() == Pairing::Zipped { Pairing::Zipped } else { Pairing::Cross };
+        let rect = Rect { rows: 0..x.count, columns: 0..y.count, pairing };
+        let outputs = rect.outputs() as u64;
+        if out.size() < 4 * outputs || !out.usage().contains(wgpu::BufferUsages::STORAGE) {
+            bail_invalid!("the buffer for results needs {} bytes and the usage STORAGE", 4 * outputs);
+        }
+        if outputs > u64::from(u32::MAX / 2) {
+            bail_invalid!("{outputs} pairs at once: split them into calls of at most {}", u32::MAX / 2);
+        }
+        if outputs == 0 {
+            return Ok(());
+        }
+        let preparation = Preparation { spec: problem.spec(), functor: *functor, channel: None, channels };
+        let needed = [x, y].map(|side| side.count as u64 * preparation.bytes(side.length));
+        if needed[0].saturating_add(needed[1]) > engine.budget.sides {
+            return Err(engine.budget.exceeded(
+                "a copy of the series",
+                needed[0].saturating_add(needed[1]),
+                engine.budget.sides,
+            ));
+        }
+        engine.x.load_resident(&engine.gpu, channels, x)?;
+        engine.y.load_resident(&engine.gpu, channels, y)?;
+        engine.weigh(problem.spec(), functor, x.length.max(y.length))?;
+        let (rows, columns) = (Order::equal(x.count, x.length), Order::equal(y.count, y.length));
+        let mut pairs =
+            Pairs { pairing, rows: &rows, columns: &columns, kind: Rows::X, banding, observer: &Unobserved };
+        pairs.banding.check(pairing, &rows, &columns, Rows::X)?;
+        let longest = (x.length, y.length);
+        let is_banded = pairs.banding.form() != Form::Full;
+        let sweep = choose(&engine.gpu, *functor, channels, longest, is_banded, Mode::Distances);
+        let mut params = engine.params_of(&sweep, &preparation, &rect, false);
+        engine.band(&mut pairs, &rect, &mut params)?;
+        let cells = pairs.most_cells(&rect);
+        let job = Job { sweep, params, results: out, tasks: rect.tasks(), longest, cells, within_x: false };
+        engine.dispatch(&job, &Unobserved)
+    }
+}
