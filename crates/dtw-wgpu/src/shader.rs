@@ -89,12 +89,12 @@ impl Sweep {
         self.lanes.count() / self.group
     }
 
-    /// Turns of loops for each step of a lane.
+    /// Turns of loops for each step of a lane. A loop over n channels counts as n + 2: llvmpipe counts more than n + 1.
     pub(crate) fn turns(&self, channels: u32) -> u64 {
         if self.points != Points::Many {
             return 1;
         }
-        1 + u64::from(self.width) * u64::from(self.functor.channel_loops) * (u64::from(channels) + 1)
+        1 + u64::from(self.width) * u64::from(self.functor.channel_loops) * (u64::from(channels) + 2)
     }
 
     /// A name that no other shader has.
