@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use dtw_core::{Error, Gradients, Pairing, Pass, Result, SeriesBatch, Sides, SoftResult, bail_invalid};
+use dtw_core::{Error, Gradients, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_kernels::params::{self, TILE};
-use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, tiles};
+use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, gradients, launch_tasks, tiles};
 
 use crate::Machine;
 use crate::bytes::{Number, bytes_mut};
@@ -42,44 +42,19 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         y: &SeriesBatch<'_, T>,
         out: Gradients<'_, T>,
     ) -> Result<()> {
-        check_outputs(x, y, &out)?;
         self.engine.sweeper.begin();
-        if x.is_empty() {
-            return Ok(());
-        }
         let problem = self.problem.clone();
         let Some(soft) = SoftResult::of(&problem.spec().measure) else {
             unreachable!("the problem admits gradients");
         };
-        let Gradients { upstream, distances, grad_x, grad_y } = out;
-        let half = T::from_f64(0.5);
         let mut results = std::mem::take(&mut self.passes);
-        let swept = results.distances(
-            &problem,
-            Pairing::Zipped,
-            x,
-            y,
-            distances,
-            |Pass { sides, .. }, a, b, values, counts| {
-                let own = match sides {
-                    Sides::Both => {
-                        let gradients = Some([&mut *grad_x, &mut *grad_y]);
-                        self.soft_gradients(a, b, Results { upstream, values, gradients, alignment: None })?;
-                        return self.keep_digits(soft, counts, (Pairing::Zipped, a, b), values);
-                    }
-                    Sides::OwnX => &mut *grad_x,
-                    Sides::OwnY => &mut *grad_y,
-                };
-                // Of a divergence: less half of the distance of each series to itself.
-                let (mut left, mut right) = (vec![T::ZERO; own.len()], vec![T::ZERO; own.len()]);
-                let gradients = Some([&mut left[..], &mut right[..]]);
-                self.soft_gradients(a, b, Results { upstream, values, gradients, alignment: None })?;
-                for (own, (left, right)) in own.iter_mut().zip(left.iter().zip(&right)) {
-                    *own = *own - half * (*left + *right);
-                }
-                self.keep_digits(soft, counts, (Pairing::Zipped, a, b), values)
-            },
-        );
+        let swept = gradients(&problem, &mut results, [x, y], out, |a, b, out, counts| {
+            let Gradients { upstream, distances, grad_x, grad_y } = out;
+            let gradients = Some([grad_x, grad_y]);
+            let values = &mut *distances;
+            self.soft_gradients(a, b, Results { upstream, values, gradients, alignment: None })?;
+            self.keep_digits(soft, counts, (Pairing::Zipped, a, b), distances)
+        });
         self.passes = results;
         swept
     }
@@ -191,28 +166,6 @@ fn kernels_of<T: Number, M: Machine>(machine: &M, key: &str, channels: usize) ->
         backend: machine.name(),
         what: format!("the gradient of {key}: the cpu backend can"),
     })
-}
-
-/// Checks the lengths of what gradients are written to.
-fn check_outputs<T: Number>(
-    x: &SeriesBatch<'_, T>,
-    y: &SeriesBatch<'_, T>,
-    out: &Gradients<'_, T>,
-) -> Result<()> {
-    if x.len() != y.len() {
-        bail_invalid!("gradients are of zipped pairs: x has {} series, y has {}", x.len(), y.len());
-    }
-    for (name, got, expected) in [
-        ("upstream", out.upstream.map_or(x.len(), <[_]>::len), x.len()),
-        ("distances", out.distances.len(), x.len()),
-        ("grad_x", out.grad_x.len(), x.values().len()),
-        ("grad_y", out.grad_y.len(), y.values().len()),
-    ] {
-        if got != expected {
-            bail_invalid!("{name} needs {expected} values, got a slice of {got}");
-        }
-    }
-    Ok(())
 }
 
 /// Zipped pairs in tiles.

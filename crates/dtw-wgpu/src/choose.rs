@@ -39,7 +39,7 @@ pub(crate) fn choose(
     let sweep =
         |group, width, one_strip| Sweep { functor, points, lanes, group, width, one_strip, band, mode };
     let wide = sweep(count, most, false);
-    if mode == Mode::Trace || m as u64 > u64::from(wide.span()) {
+    if mode.is_wide() || m as u64 > u64::from(wide.span()) {
         return wide;
     }
     // As many columns a lane as there are, in as few lanes as hold them.

@@ -6,8 +6,9 @@ use dtw_core::{Observer, Result};
 use dtw_plan::stop_if_cancelled;
 use web_time::{Duration, Instant};
 
-use crate::engine::{Engine, Params};
+use crate::engine::Engine;
 use crate::pace::PARALLEL;
+use crate::params::Params;
 use crate::shader::Sweep;
 use crate::stopwatch::Stopwatch;
 
@@ -37,20 +38,28 @@ pub(crate) struct Job<'a> {
 
 /// What is done at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Piece {
-    tasks: u64,
-    rows: u64,
-    strips: u64,
+pub(crate) struct Piece {
+    pub(crate) tasks: u64,
+    pub(crate) rows: u64,
+    pub(crate) strips: u64,
+}
+
+/// The step between the rows at which pieces may be cut, so that a state is settled in the same rows however they are.
+const SETTLED_ROWS: u64 = 8;
+
+/// Such rows, at most so many, unless these are fewer than a step.
+fn settled(rows: u64) -> u64 {
+    if rows > SETTLED_ROWS { rows - rows % SETTLED_ROWS } else { rows }
 }
 
 impl Job<'_> {
-    fn strips(&self) -> u64 {
+    pub(crate) fn strips(&self) -> u64 {
         (self.longest.1 as u64).div_ceil(u64::from(self.sweep.span()))
     }
 
     /// Tasks, rows and strips that are done at once, at most: as `loops` turns of a loop allow, and such that edges and
     /// carried rows take no more than `bytes`. `None` where not even one row of one task fits.
-    fn piece(&self, cells: u64, loops: Option<u64>, bytes: u64) -> Option<Piece> {
+    pub(crate) fn piece(&self, cells: u64, loops: Option<u64>, bytes: u64) -> Option<Piece> {
         let (n, m) = (self.longest.0 as u64, self.longest.1 as u64);
         let turns = self.sweep.turns(self.params.channels);
         let (mut strips, mut rows) = (self.strips(), n.min(MOST_ROWS));
@@ -88,7 +97,6 @@ impl Engine {
     /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what the
     /// device says.
     pub(crate) fn dispatch(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
-        self.make_params()?;
         let loops = self.gpu.loop_limit();
         let is_whole = job.sweep.one_strip
             || (loops.is_none()
@@ -122,12 +130,13 @@ impl Engine {
             let turns = (job.longest.0 as u64 + u64::from(job.sweep.group)) * job.sweep.turns(told.channels);
             step = step.min(most * pairs * (loops / turns.max(1)).max(1));
         }
-        let mut queue = Queue::new(self, job, edge_bytes)?;
+        let launch = self.launch_of(job, edge_bytes)?;
+        let mut queue = Queue::default();
         for first in (0..job.tasks).step_by(step as usize) {
             let end = job.tasks.min(first + step);
             (told.first, told.end) = (first as u32, end as u32);
             let count = (end - first).div_ceil(pairs).min(workgroups);
-            queue.put(self, &told, count, (end - first) * job.cells, observer)?;
+            queue.put(self, &launch, &told, count, (end - first) * job.cells, observer)?;
         }
         Ok(())
     }
@@ -144,27 +153,31 @@ impl Engine {
         told.edge_stride = piece.rows as u32 + 1;
         told.edge_first = (piece.tasks * m) as u32;
         told.carry_stride = m as u32;
-        let mut queue = Queue::new(self, job, piece.tasks * (piece.rows + 1 + m) * state)?;
+        let launch = self.launch_of(job, piece.tasks * (piece.rows + 1 + m) * state)?;
+        let mut queue = Queue::default();
         for first in (0..job.tasks).step_by(piece.tasks as usize) {
             let end = job.tasks.min(first + piece.tasks);
             (told.first, told.end) = (first as u32, end as u32);
             let columns = m.min(piece.strips * u64::from(job.sweep.span()));
             let mut row = 0;
             while row < n {
-                // What the device has shown by now.
-                let rows = self.pace.cells() / ((end - first) * columns);
-                let rows = row..row + rows.max(LEAST_ROWS).min(piece.rows).min(n - row);
+                let rows = row..n.min(row + self.paced_rows(&piece, (end - first) * columns));
                 row = rows.end;
-                self.put_rows(&mut queue, job, &mut told, rows, piece.strips, observer)?;
+                self.put_rows((&mut queue, &launch), job, &mut told, rows, piece.strips, observer)?;
             }
         }
         Ok(())
     }
 
+    /// Rows of a dispatch, each of so many cells: as many as the device has shown by now that it does in time.
+    pub(crate) fn paced_rows(&self, piece: &Piece, cells: u64) -> u64 {
+        settled((self.pace.cells() / cells).clamp(LEAST_ROWS.min(piece.rows), piece.rows))
+    }
+
     /// Some rows of the tasks that `told` names, so many strips at a time.
     fn put_rows(
         &self,
-        queue: &mut Queue,
+        (queue, launch): (&mut Queue, &Launch),
         job: &Job<'_>,
         told: &mut Params,
         rows: Range<u64>,
@@ -176,7 +189,7 @@ impl Engine {
         let columns = (job.longest.1 as u64).min(strips * u64::from(job.sweep.span()));
         for strip in (0..job.strips()).step_by(strips as usize) {
             (told.strip_first, told.strip_end) = (strip as u32, (strip + strips) as u32);
-            queue.put(self, told, tasks, tasks * (rows.end - rows.start) * columns, observer)?;
+            queue.put(self, launch, told, tasks, tasks * (rows.end - rows.start) * columns, observer)?;
         }
         Ok(())
     }
@@ -200,7 +213,6 @@ impl Engine {
         rows: Range<u64>,
         observer: &dyn Observer,
     ) -> Result<()> {
-        self.make_params()?;
         let (m, count) = (job.longest.1 as u64, rows.end - rows.start);
         let mut told = job.params;
         (told.first, told.end) = (0, job.tasks as u32);
@@ -208,8 +220,23 @@ impl Engine {
         told.edge_first = (job.tasks * m) as u32;
         told.carry_stride = m as u32;
         let bytes = job.tasks * (count + 1 + m) * job.sweep.functor.state_bytes();
-        let mut queue = Queue::new(self, job, bytes)?;
-        self.put_rows(&mut queue, job, &mut told, rows, 1, observer)
+        let launch = self.launch_of(job, bytes)?;
+        let mut queue = Queue::default();
+        self.put_rows((&mut queue, &launch), job, &mut told, rows, 1, observer)
+    }
+}
+
+/// A shader with its buffers.
+pub(crate) struct Launch {
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+}
+
+impl Engine {
+    /// The shader of a job, with so many bytes for edges.
+    fn launch_of(&mut self, job: &Job<'_>, edge_bytes: u64) -> Result<Launch> {
+        let edges = self.edges.reserve(&self.gpu, edge_bytes.max(16), "edges")?.clone();
+        self.launch(&job.sweep, job.results, &edges, job.within_x)
     }
 
     /// The buffer of what dispatches are told.
@@ -219,12 +246,31 @@ impl Engine {
         }
         Ok(())
     }
+
+    /// A shader for the series that are loaded.
+    pub(crate) fn launch(
+        &mut self,
+        sweep: &Sweep,
+        results: &wgpu::Buffer,
+        edges: &wgpu::Buffer,
+        within_x: bool,
+    ) -> Result<Launch> {
+        self.make_params()?;
+        let Engine { gpu, x, y, params, tables, weights, .. } = self;
+        let columns = if within_x { &*x } else { &*y };
+        let params = params.as_ref().expect("it was made");
+        let tables = tables.reserve(gpu, 16, "band")?;
+        let weights = weights.reserve(gpu, 16, "weights")?;
+        let (x, y) = (x.buffer().expect("rows are loaded"), columns.buffer().expect("columns are loaded"));
+        let group = gpu.bind_group([params, x, y, tables, results, edges, weights])?;
+        let pipeline = gpu.pipeline(&sweep.key(), || sweep.source())?;
+        Ok(Launch { pipeline, group })
+    }
 }
 
 /// Dispatches on their way: two of them, so that a call can be stopped soon and the device does not wait.
-struct Queue {
-    pipeline: wgpu::ComputePipeline,
-    group: wgpu::BindGroup,
+#[derive(Default)]
+pub(crate) struct Queue {
     before: Option<Before>,
     waited: Option<Instant>,
     /// Times every other dispatch by the device's clock, where it has one.
@@ -239,23 +285,11 @@ struct Before {
 }
 
 impl Queue {
-    fn new(engine: &mut Engine, job: &Job<'_>, edge_bytes: u64) -> Result<Self> {
-        let Engine { gpu, x, y, params, tables, edges, weights, .. } = engine;
-        let columns = if job.within_x { &*x } else { &*y };
-        let params = params.as_ref().expect("it was made");
-        let edges = edges.reserve(gpu, edge_bytes.max(16), "edges")?;
-        let tables = tables.reserve(gpu, 16, "band")?;
-        let weights = weights.reserve(gpu, 16, "weights")?;
-        let (x, y) = (x.buffer().expect("rows are loaded"), columns.buffer().expect("columns are loaded"));
-        let group = gpu.bind_group([params, x, y, tables, job.results, edges, weights])?;
-        let pipeline = gpu.pipeline(&job.sweep.key(), || job.sweep.source())?;
-        Ok(Self { pipeline, group, before: None, waited: None, watch: None })
-    }
-
     /// Submits one more; waits until there is but one other.
-    fn put(
+    pub(crate) fn put(
         &mut self,
         engine: &Engine,
+        launch: &Launch,
         told: &Params,
         count: u64,
         cells: u64,
@@ -278,8 +312,8 @@ impl Queue {
                 label: None,
                 timestamp_writes: watch.as_ref().map(|watch| watch.writes()),
             });
-            pass.set_pipeline(&self.pipeline);
-            pass.set_bind_group(0, &self.group, &[]);
+            pass.set_pipeline(&launch.pipeline);
+            pass.set_bind_group(0, &launch.group, &[]);
             pass.dispatch_workgroups(count as u32, 1, 1);
             drop(pass);
             if let Some(watch) = &watch {

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytemuck::{Pod, Zeroable};
 use dtw_core::recurrence::{One, dispatch, excess};
 use dtw_core::{Observer, Pairing, Result, SeriesBatch, Spec};
 use dtw_plan::{
@@ -17,42 +16,12 @@ use crate::dispatch::Job;
 use crate::functor::Functor;
 use crate::gpu::Gpu;
 use crate::pace::Pace;
+use crate::params::Params;
 use crate::readback::Readback;
 use crate::recurrence::{Finish, Weights};
 use crate::shader::{Mode, Sweep};
 use crate::side::{Preparation, Side};
 use crate::windows::DeviceWindows;
-
-/// What a dispatch is told; `Params` of shaders/common.wgsl.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
-pub(crate) struct Params {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
-    pub(crate) pairing: u32,
-    pub(crate) columns: u32,
-    pub(crate) x_place: u32,
-    pub(crate) y_place: u32,
-    pub(crate) x_zero: u32,
-    pub(crate) y_zero: u32,
-    pub(crate) channels: u32,
-    pub(crate) stride: u32,
-    pub(crate) edge_stride: u32,
-    pub(crate) band: u32,
-    pub(crate) radius: u32,
-    pub(crate) band_offsets: u32,
-    pub(crate) longest: u32,
-    pub(crate) choices: u32,
-    pub(crate) row_first: u32,
-    pub(crate) row_end: u32,
-    pub(crate) strip_first: u32,
-    pub(crate) strip_end: u32,
-    pub(crate) row_base: u32,
-    pub(crate) saves: u32,
-    pub(crate) edge_first: u32,
-    pub(crate) carry_stride: u32,
-    pub(crate) numbers: [f32; 4],
-}
 
 /// A buffer that grows.
 #[derive(Debug, Default)]
@@ -162,6 +131,31 @@ impl Engine {
         self.gpu.upload(buffer, 0, bytes)?;
         self.weighed = Some((g, longest));
         Ok(())
+    }
+
+    /// Brings the series of a side at these places of an order.
+    pub(crate) fn load(
+        &mut self,
+        axis: Axis,
+        preparation: &Preparation<'_>,
+        batch: &SeriesBatch<'_, f32>,
+        order: &Order,
+        places: &Range<usize>,
+    ) -> Result<()> {
+        let side = match axis {
+            Axis::Rows => &mut self.x,
+            Axis::Columns => &mut self.y,
+        };
+        side.load(&self.gpu, preparation, batch, order, places)
+    }
+
+    /// Tasks of a tile, at most, that the memory for the tables of bands allows.
+    pub(crate) fn table_tasks(&self, pairs: &mut Pairs<'_>, chunk: &Rect) -> u64 {
+        let ranges = self.budget.tables / 16;
+        if pairs.banding.most_ranges(pairs.rows, pairs.columns) <= ranges {
+            return u64::MAX;
+        }
+        (ranges / pairs.longest(chunk).0.max(1) as u64).max(1)
     }
 
     /// What the device has to know of the band of a rectangle; brings its table if there is one.
@@ -344,11 +338,7 @@ impl Device for Distances<'_> {
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
         let cells = pairs.most_cells(chunk);
         let outputs = (self.engine.budget.tile / self.preparation.functor.state_bytes()).max(1);
-        let mut tasks = self.engine.pace.tile_tasks(cells);
-        let ranges = self.engine.budget.tables / 16;
-        if pairs.banding.most_ranges(pairs.rows, pairs.columns) > ranges {
-            tasks = tasks.min((ranges / pairs.longest(chunk).0.max(1) as u64).max(1));
-        }
+        let tasks = self.engine.pace.tile_tasks(cells).min(self.engine.table_tasks(pairs, chunk));
         Ok(tiles(chunk, outputs, tasks.min(u64::from(u32::MAX / 2))))
     }
 }

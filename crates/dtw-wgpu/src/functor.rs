@@ -186,6 +186,11 @@ impl Functor {
         self.flags.contains(&"SETTLES")
     }
 
+    /// The constant factor of the slopes of its cost, by which sums of them are multiplied.
+    pub(crate) fn slope(&self) -> f64 {
+        if self.cost == Some(Cost::Squared) { 2.0 } else { 1.0 }
+    }
+
     /// Bytes of a state in memory.
     pub(crate) fn state_bytes(&self) -> u64 {
         [4, 8, 16][self.parts - 1]

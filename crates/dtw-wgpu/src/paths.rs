@@ -262,12 +262,7 @@ impl Device for Walks<'_> {
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
-        let Engine { gpu, x, y, .. } = &mut *self.engine;
-        let side = match axis {
-            Axis::Rows => x,
-            Axis::Columns => y,
-        };
-        side.load(gpu, &self.preparation, self.batches[axis as usize], order, places)
+        self.engine.load(axis, &self.preparation, self.batches[axis as usize], order, places)
     }
 
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {

@@ -13,6 +13,7 @@ use crate::NAME;
 use crate::engine::{Engine, Pass, Region};
 use crate::functor::Functor;
 use crate::gpu::Gpu;
+use crate::gradients::Differentiator;
 use crate::pace::Pace;
 use crate::paths::Tracer;
 use crate::search::Searcher;
@@ -27,6 +28,7 @@ pub(crate) struct WgpuPlan {
     pub(crate) tracer: Tracer,
     /// The points of a reference whose windows are searched.
     pub(crate) points: Region,
+    pub(crate) differentiator: Differentiator,
     pub(crate) observer: Arc<dyn Observer>,
     /// What several passes give together.
     pub(crate) passes: PassResults<f32>,
@@ -61,6 +63,7 @@ impl WgpuPlan {
             searcher: Searcher::default(),
             tracer: Tracer::default(),
             points: Region::default(),
+            differentiator: Differentiator::default(),
             observer: Arc::new(Unobserved),
             passes: PassResults::default(),
         })
@@ -145,6 +148,7 @@ impl Plan<f32> for WgpuPlan {
             + self.searcher.bytes()
             + self.tracer.bytes()
             + self.points.bytes()
+            + self.differentiator.bytes()
             + self.passes.bytes() as u64
     }
 

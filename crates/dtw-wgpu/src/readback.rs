@@ -11,6 +11,10 @@ use wgpu::{Buffer, BufferUsages, MapMode, SubmissionIndex};
 use crate::failure::failed;
 use crate::gpu::{Gpu, lock};
 
+/// How long after its transfer a mapping may be answered.
+#[cfg(not(target_arch = "wasm32"))]
+const MOST_BEHIND: std::time::Duration = std::time::Duration::from_secs(10);
+
 /// What results go through, one transfer at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Readback {
@@ -145,12 +149,14 @@ impl Readback {
             submission_index: Some(submission.clone()),
             timeout: Some(std::time::Duration::from_secs(1)),
         };
+        // Where several threads wait, the answer may be on its way from another one's poll.
+        let mut begun = None;
         while mapped.get().is_none() {
-            match gpu.poll(how())? {
-                Some(_) if mapped.get().is_none() => {
+            if gpu.poll(how())?.is_some() && mapped.get().is_none() {
+                if begun.get_or_insert_with(std::time::Instant::now).elapsed() > MOST_BEHIND {
                     return Err(failed("the device does not hand results over"));
                 }
-                Some(_) | None => {}
+                std::thread::yield_now();
             }
         }
         Ok(())

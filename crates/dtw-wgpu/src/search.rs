@@ -54,25 +54,16 @@ impl Device for Searching<'_> {
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &std::ops::Range<usize>) -> Result<()> {
-        let Engine { gpu, x, y, .. } = &mut *self.engine;
-        let side = match axis {
-            Axis::Rows => x,
-            Axis::Columns => y,
-        };
-        side.load(gpu, &self.preparation, self.batches[axis as usize], order, places)
+        self.engine.load(axis, &self.preparation, self.batches[axis as usize], order, places)
     }
 
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
         let cells = pairs.most_cells(chunk);
         let n = pairs.longest(chunk).0 as u64;
         let ends = if self.all { n } else { 2 };
-        let mut tasks =
+        let tasks =
             self.engine.pace.tile_tasks(cells).min(self.engine.budget.tile / (ends * END_BYTES)).max(1);
-        let ranges = self.engine.budget.tables / 16;
-        if pairs.banding.most_ranges(pairs.rows, pairs.columns) > ranges {
-            tasks = tasks.min((ranges / n.max(1)).max(1));
-        }
-        Ok(tiles(chunk, u64::MAX, tasks))
+        Ok(tiles(chunk, u64::MAX, tasks.min(self.engine.table_tasks(pairs, chunk))))
     }
 }
 

@@ -12,7 +12,7 @@
 
 use std::fmt::Write as _;
 
-use crate::functor::Functor;
+use crate::functor::{Cost, Functor};
 use crate::lanes::Lanes;
 
 /// What a sweep leaves behind.
@@ -27,6 +27,25 @@ pub(crate) enum Mode {
     },
     /// Which arrival each cell chose.
     Trace,
+    /// The shares of each cell's predecessors in it, and the last cell's state.
+    Shares,
+    /// From these the expected alignment.
+    Backward {
+        /// Whether it is divided by the distances of points, as Euclidean slopes are.
+        slopes: bool,
+    },
+    /// From that one side's gradient.
+    Pull {
+        /// Which side's.
+        of_x: bool,
+    },
+}
+
+impl Mode {
+    /// Whether a pair has a workgroup of its own, however short it is.
+    pub(crate) fn is_wide(self) -> bool {
+        !matches!(self, Self::Distances | Self::Search { .. })
+    }
 }
 
 /// How a lane keeps the points of its columns.
@@ -115,6 +134,11 @@ impl Sweep {
             Mode::Search { all: false } => "_best",
             Mode::Search { all: true } => "_ends",
             Mode::Trace => "_trace",
+            Mode::Shares => "_shares",
+            Mode::Backward { slopes: false } => "_backward",
+            Mode::Backward { slopes: true } => "_backward_slopes",
+            Mode::Pull { of_x: true } => "_pull_x",
+            Mode::Pull { of_x: false } => "_pull_y",
         };
         let cost = self.functor.cost.map_or("", |cost| cost.name());
         let (name, group, width) = (self.functor.name, self.group, self.width);
@@ -134,8 +158,20 @@ impl Sweep {
         set("SEARCH", matches!(self.mode, Mode::Search { .. }));
         set("ALL_ENDS", matches!(self.mode, Mode::Search { all: true }));
         set("TRACE", self.mode == Mode::Trace);
+        set("SHARES", self.mode == Mode::Shares);
+        set("SLOPES", self.mode == Mode::Backward { slopes: true });
+        set("OF_X", self.mode == Mode::Pull { of_x: true });
+        // A distance of numbers has the slope of a sum of them.
+        let is_root = self.functor.cost == Some(Cost::Euclidean);
+        set("SIGNS", self.functor.cost == Some(Cost::Manhattan) || (self.points == Points::One && is_root));
         let mut source = String::new();
-        let result = if self.mode == Mode::Trace { "u32" } else { "State" };
+        let (result, body) = match self.mode {
+            Mode::Distances | Mode::Search { .. } => ("State", STRIPS),
+            Mode::Trace => ("u32", STRIPS),
+            Mode::Shares => ("f32", STRIPS),
+            Mode::Backward { .. } => ("f32", BACKWARD),
+            Mode::Pull { .. } => ("f32", PULL),
+        };
         let (lanes, group, width) = (self.lanes.count(), self.group, self.width);
         write!(
             source,
@@ -162,7 +198,10 @@ impl Sweep {
         for piece in self.functor.pieces {
             source.push_str(piece);
         }
-        source.push_str(&expand(STRIPS, &flags, width).replace("{LAST}", &(width - 1).to_string()));
+        if self.mode == Mode::Shares {
+            source.push_str(SHARES);
+        }
+        source.push_str(&expand(body, &flags, width).replace("{LAST}", &(width - 1).to_string()));
         source
     }
 }
@@ -175,6 +214,9 @@ const POINTS_MANY: &str = include_str!("../shaders/points/many.wgsl");
 const LANES_SUBGROUP: &str = include_str!("../shaders/lanes/subgroup.wgsl");
 const LANES_WORKGROUP: &str = include_str!("../shaders/lanes/workgroup.wgsl");
 const STRIPS: &str = include_str!("../shaders/sweeps/strips.wgsl");
+const SHARES: &str = include_str!("../shaders/measures/shares.wgsl");
+const BACKWARD: &str = include_str!("../shaders/sweeps/backward.wgsl");
+const PULL: &str = include_str!("../shaders/sweeps/pull.wgsl");
 
 /// The piece for points of a few channels.
 fn few(channels: u32) -> String {

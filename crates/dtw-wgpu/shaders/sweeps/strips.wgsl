@@ -256,6 +256,15 @@ fn main(
                         choice = select(choice, 0u, arrivals.x <= min(arrivals.y, arrivals.z));
                         choices |= choice << (2u * {k}u);
 //# end
+//# if SHARES
+                        if own + {k}u < y.length {
+                            let shares = shares(diagonal, s{k}, left);
+                            let at = 3u * params.plane * task + (i - params.block) * params.pitch + own + {k}u;
+                            results[at] = shares.x;
+                            results[at + params.plane] = shares.y;
+                            results[at + 2u * params.plane] = shares.z;
+                        }
+//# end
                         var state = combine(diagonal, s{k}, left, price);
 //# if BAND
                         if own + {k}u < columns.start || own + {k}u >= columns.end {
@@ -319,12 +328,20 @@ fn main(
 //# each WIDTH
                 result = select(result, s{k}, last_column == {k}u);
 //# end
+//# if SHARES
+                // Blocks of rows come in reverse.
+                if row_end == x.length {
+                    results[params.ends + 2u * task] = result.x;
+                    results[params.ends + 2u * task + 1u] = result.y;
+                }
+//# else
                 // Of a piece that is not the last one, it is written over.
                 if params.pairing == ZIPPED {
                     results[task] = result;
                 } else {
                     results[pair.x * params.stride + pair.y] = result;
                 }
+//# end
 //# end
             }
 //# end

@@ -40,6 +40,14 @@ fn every_sweep_is_valid() {
         let modes: &[Mode] = match functor.name {
             "subsequence" => &[Mode::Search { all: false }, Mode::Search { all: true }],
             _ if functor.parts == 1 => &[Mode::Distances, Mode::Trace],
+            "soft_dtw" => &[
+                Mode::Distances,
+                Mode::Shares,
+                Mode::Backward { slopes: false },
+                Mode::Backward { slopes: true },
+                Mode::Pull { of_x: true },
+                Mode::Pull { of_x: false },
+            ],
             _ => &[Mode::Distances],
         };
         let points: &[Points] = match functor.name {
@@ -51,7 +59,7 @@ fn every_sweep_is_valid() {
         {
             for (lanes, group) in [(Lanes::Subgroup(32), 8), (Lanes::Workgroup(64), 64)] {
                 for (one_strip, band) in [(true, false), (false, true), (false, false), (true, true)] {
-                    if mode == Mode::Trace && one_strip {
+                    if mode.is_wide() && one_strip {
                         continue;
                     }
                     let group = if one_strip { group } else { lanes.count() };

@@ -1,0 +1,481 @@
+//! Values and gradients of Soft-DTW and its divergence, of zipped pairs, and the expected alignment.
+//!
+//! Forward, each cell's shares of its predecessors are kept; backward, they become the expected alignment E, cell by
+//! cell; a third shader sums E times the slopes of the costs, along rows and along columns. Where the grids of enough
+//! pairs do not fit the memory, they are cut into blocks of rows: a sweep before keeps the rows between blocks, and the
+//! blocks are taken from the last to the first. Where they are cut depends on memory alone, not on the device's speed.
+
+use std::ops::Range;
+
+use dtw_core::recurrence::{One, dispatch};
+use dtw_core::{Error, Gradients, Observer, Pairing, Result, SeriesBatch, SoftResult};
+use dtw_plan::{Axis, Device, Form, Order, Pairs, Rect, Rows, each_tile, gradients, tiles};
+
+use crate::choose::choose;
+use crate::dispatch::{Job, Launch, Piece, Queue};
+use crate::engine::{Engine, Region};
+use crate::functor::Cost;
+use crate::gpu::Gpu;
+use crate::params::Params;
+use crate::plan::WgpuPlan;
+use crate::readback::Readback;
+use crate::recurrence::Finish;
+use crate::shader::{Mode, Sweep};
+use crate::side::Preparation;
+
+type Batch<'a> = SeriesBatch<'a, f32>;
+
+/// Pairs at the same time that keep a device busy.
+const ENOUGH: u64 = 4096;
+/// Rows of a block, unless memory is short: fewer would leave the lanes idle.
+const LEAST_ROWS: u64 = 128;
+/// Rows of a block, at least.
+const FEWEST_ROWS: u64 = 8;
+/// Rows of a dispatch that one is sure to need.
+const DISPATCHED_ROWS: u64 = 256;
+
+/// Bytes of a number.
+const NUMBER: u64 = 4;
+/// Numbers of a cell of the grid.
+const SHARES: u64 = 3;
+/// Bytes of a state, and of a sum with what rounding has added to it.
+const STATE: u64 = 8;
+
+/// What gradients keep between calls.
+#[derive(Debug, Default)]
+pub(crate) struct Differentiator {
+    /// Shares, then E, of a block of rows of all pairs; behind them the states of their last cells.
+    grid: Region,
+    /// The rows between blocks.
+    kept: Region,
+    /// Of the sweep forward whose last cells nobody asks for.
+    unused: Region,
+    /// What cells hand on across strips and blocks on the way back.
+    edges: Region,
+    sums: Region,
+    readback: Readback,
+    states: Vec<f32>,
+    fetched: Vec<[f32; 2]>,
+}
+
+impl Differentiator {
+    pub(crate) fn bytes(&self) -> u64 {
+        [&self.grid, &self.kept, &self.unused, &self.edges, &self.sums].map(Region::bytes).iter().sum::<u64>()
+            + self.readback.bytes()
+            + NUMBER * self.states.capacity() as u64
+            + STATE * self.fetched.capacity() as u64
+    }
+}
+
+/// Where the results of pairs go, pair by pair as the batches have them.
+enum Results<'a> {
+    Gradients(Gradients<'a, f32>),
+    /// The expected alignment of the only pair.
+    Alignment(&'a mut [f32]),
+}
+
+/// How pairs are cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shape {
+    /// Pairs at once.
+    tasks: u64,
+    /// Rows of a block.
+    rows: u64,
+}
+
+impl Shape {
+    /// Bytes of a pair of `n` and `m` points in blocks of so many rows: its block of the grid, and the rows kept.
+    fn bytes(n: u64, m: u64, rows: u64) -> u64 {
+        NUMBER * (SHARES * rows * m + 2) + STATE * (m * (n.div_ceil(rows) - 1) + 1)
+    }
+
+    /// As many of `pairs` pairs as `share` bytes hold, in as few blocks as that takes.
+    ///
+    /// # Errors
+    /// The bytes that one pair takes at least, where that is more.
+    fn of(n: u64, m: u64, pairs: u64, share: u64) -> std::result::Result<Self, u64> {
+        let most = pairs.min(ENOUGH);
+        let mut best = Err(u64::MAX);
+        let mut rows = n;
+        loop {
+            let bytes = Self::bytes(n, m, rows);
+            let tasks = (share / bytes).min(most);
+            best = match best {
+                Ok(Self { tasks: before, .. }) if tasks <= before => best,
+                Err(least) if tasks == 0 => Err(bytes.min(least)),
+                _ => Ok(Self { tasks, rows }),
+            };
+            let is_found = best.is_ok_and(|best| best.tasks == most || rows <= LEAST_ROWS);
+            if is_found || rows <= FEWEST_ROWS {
+                return best;
+            }
+            rows = rows.div_ceil(2).next_multiple_of(FEWEST_ROWS);
+        }
+    }
+}
+
+/// Zipped pairs as the planner's device.
+struct Soft<'a> {
+    engine: &'a mut Engine,
+    own: &'a mut Differentiator,
+    preparation: Preparation<'a>,
+    batches: [&'a Batch<'a>; 2],
+    /// Rows of a block.
+    rows: u64,
+}
+
+impl Device for Soft<'_> {
+    /// With its gradient, there and on its way back.
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes(length) + 2 * STATE * (length * self.preparation.channels) as u64
+    }
+
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        self.engine.load(axis, &self.preparation, self.batches[axis as usize], order, places)
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let (n, m) = pairs.longest(chunk);
+        let (n, m) = (n as u64, m as u64);
+        let budget = self.engine.budget;
+        let limits = self.engine.gpu.limits();
+        let share =
+            (budget.limit / 8).min(limits.max_storage_buffer_binding_size.min(limits.max_buffer_size));
+        let shape = Shape::of(n, m, chunk.tasks(), share).map_err(|least| {
+            budget.exceeded(&format!("the grid of a gradient of {n} and {m} points"), least, share)
+        })?;
+        self.rows = shape.rows;
+        let rows = shape.rows.min(DISPATCHED_ROWS);
+        let of_sums = (n + m) * self.preparation.channels as u64 * STATE;
+        let tasks = shape
+            .tasks
+            .min(budget.edges / 2 / ((rows + 1 + m) * STATE))
+            .min(budget.sides / of_sums)
+            .min(self.engine.pace.tile_tasks(rows * m))
+            .min(self.engine.table_tasks(pairs, chunk));
+        Ok(tiles(chunk, u64::MAX, tasks.max(1)))
+    }
+}
+
+/// A tile of pairs under way.
+struct Tile<'a> {
+    n: u64,
+    m: u64,
+    tasks: u64,
+    channels: u64,
+    /// What is dispatched at once of a block.
+    piece: Piece,
+    strips: u64,
+    lanes: u64,
+    params: Params,
+    queue: Queue,
+    observer: &'a dyn Observer,
+}
+
+impl Tile<'_> {
+    /// Sweeps a block of rows, in reverse if asked.
+    fn sweep(
+        &mut self,
+        engine: &Engine,
+        launch: &Launch,
+        block: &Range<u64>,
+        in_reverse: bool,
+    ) -> Result<()> {
+        let (piece, tasks) = (self.piece, self.tasks);
+        let strip_pieces = self.strips.div_ceil(piece.strips);
+        let columns = self.m.div_ceil(strip_pieces);
+        let mut left = block.clone();
+        while !left.is_empty() {
+            let rows = engine.paced_rows(&piece, tasks * columns).min(left.end - left.start);
+            let part = if in_reverse {
+                left.end -= rows;
+                left.end..left.end + rows
+            } else {
+                left.start += rows;
+                left.start - rows..left.start
+            };
+            for k in 0..strip_pieces {
+                let strip = piece.strips * if in_reverse { strip_pieces - 1 - k } else { k };
+                let told = Params {
+                    row_first: part.start as u32,
+                    row_end: part.end as u32,
+                    strip_first: strip as u32,
+                    strip_end: (strip + piece.strips) as u32,
+                    block: block.start as u32,
+                    ..self.params
+                };
+                self.queue.put(engine, launch, &told, tasks, tasks * rows * columns, self.observer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a block has to the gradients of one side.
+    fn pull(&mut self, engine: &Engine, launch: &Launch, block: &Range<u64>, of_x: bool) -> Result<()> {
+        let Self { n, m, tasks, channels, lanes, .. } = *self;
+        let (points, along) = if of_x { (block.end - block.start, 0..m) } else { (m, block.clone()) };
+        let values = tasks * points * channels;
+        let run = engine.gpu.loop_limit().unwrap_or(u64::MAX).min(along.end - along.start);
+        let most = u64::from(engine.gpu.limits().max_compute_workgroups_per_dimension) * lanes;
+        let step = (engine.pace.cells() / run).clamp(lanes, most);
+        let mut told = Params {
+            stride: (points * channels) as u32,
+            block: block.start as u32,
+            edge_first: if of_x { 0 } else { (tasks * n * channels) as u32 },
+            edge_stride: (channels * if of_x { n } else { m }) as u32,
+            ..self.params
+        };
+        for from in along.clone().step_by(run as usize) {
+            let to = along.end.min(from + run) as u32;
+            if of_x {
+                (told.strip_first, told.strip_end) = (from as u32, to);
+            } else {
+                (told.row_first, told.row_end) = (from as u32, to);
+            }
+            for first in (0..values).step_by(step as usize) {
+                let end = values.min(first + step);
+                (told.first, told.end) = (first as u32, end as u32);
+                let count = end - first;
+                self.queue.put(engine, launch, &told, count.div_ceil(lanes), count * run, self.observer)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Soft<'_> {
+    /// Sweeps a tile of pairs forward and backward, and brings its results to their places.
+    fn tile(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, results: &mut Results<'_>) -> Result<()> {
+        let Self { engine, own, preparation, .. } = self;
+        let (longest, tasks) = (pairs.longest(tile), tile.tasks());
+        let (n, m) = (longest.0 as u64, longest.1 as u64);
+        let (functor, channels) = (preparation.functor, preparation.channels);
+        let is_banded = pairs.banding.form() != Form::Full;
+        let is_gradient = matches!(results, Results::Gradients(_));
+        let of = |gpu: &Gpu, mode| choose(gpu, functor, channels, longest, is_banded, mode);
+        let shares = of(&engine.gpu, Mode::Shares);
+        let rows = self.rows.min(n);
+        let ends = SHARES * rows * m * tasks;
+        let mut params = engine.params_of(&shares, preparation, tile, false);
+        engine.band(pairs, tile, &mut params)?;
+        (params.end, params.saves, params.carry_stride) = (tasks as u32, 1, m as u32);
+        (params.pitch, params.plane, params.ends) = (m as u32, (rows * m) as u32, ends as u32);
+
+        let grid =
+            own.grid.reserve(&engine.gpu, NUMBER * (ends + 2 * tasks), "the grid of gradients")?.clone();
+        let job = Job {
+            sweep: shares,
+            params,
+            results: &grid,
+            tasks,
+            longest: (rows as usize, m as usize),
+            cells: rows * m,
+            within_x: false,
+        };
+        let share = engine.budget.edges / 2;
+        let piece = job
+            .piece(engine.pace.cells(), engine.gpu.loop_limit(), share)
+            .ok_or_else(|| engine.budget.exceeded("the edges of a gradient", (m + 2) * STATE, share))?;
+        params.edge_first = (tasks * m) as u32;
+        params.edge_stride = piece.rows as u32 + 1;
+        let edge_bytes = tasks * (piece.rows + 1 + m) * STATE;
+        let edges = engine.edges.reserve(&engine.gpu, edge_bytes, "edges")?.clone();
+        let back = own.edges.reserve(&engine.gpu, edge_bytes, "edges of gradients")?.clone();
+        let slopes = is_gradient && channels > 1 && functor.cost == Some(Cost::Euclidean);
+        let backward = of(&engine.gpu, Mode::Backward { slopes });
+        let forward = engine.launch(&shares, &grid, &edges, false)?;
+        let backward = engine.launch(&backward, &grid, &back, false)?;
+        let mut under_way = Tile {
+            n,
+            m,
+            tasks,
+            channels: channels as u64,
+            piece,
+            strips: job.strips(),
+            lanes: u64::from(shares.lanes.count()),
+            params,
+            queue: Queue::default(),
+            observer: pairs.observer,
+        };
+        let blocks: Vec<_> = (0..n).step_by(rows as usize).map(|row| row..n.min(row + rows)).collect();
+        let row_bytes = tasks * m * STATE;
+        let kept = if blocks.len() > 1 {
+            let bytes = (blocks.len() as u64 - 1) * row_bytes;
+            let kept = own.kept.reserve(&engine.gpu, bytes, "rows of a gradient")?.clone();
+            let unused = own.unused.reserve(&engine.gpu, tasks * STATE, "states")?;
+            // Distances of pairs that end in a block are there before the last one; nobody asks for them.
+            let plain = Sweep { mode: Mode::Distances, ..shares };
+            let launch = engine.launch(&plain, unused, &edges, false)?;
+            for (k, block) in (0..).zip(&blocks[..blocks.len() - 1]) {
+                under_way.sweep(engine, &launch, block, false)?;
+                copy(engine, (&edges, 0), (&kept, k * row_bytes), row_bytes)?;
+            }
+            Some(kept)
+        } else {
+            None
+        };
+        let mut sums = None;
+        if is_gradient {
+            let bytes = tasks * (n + m) * channels as u64 * STATE;
+            let buffer = own.sums.reserve(&engine.gpu, bytes, "gradients")?.clone();
+            engine.gpu.scoped("clearing gradients", |device, queue| {
+                let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                encoder.clear_buffer(&buffer, 0, Some(bytes));
+                queue.submit([encoder.finish()]);
+            })?;
+            let mut of_side = |of_x| {
+                let sweep = of(&engine.gpu, Mode::Pull { of_x });
+                engine.launch(&sweep, &grid, &buffer, false)
+            };
+            sums = Some(([of_side(true)?, of_side(false)?], buffer, bytes));
+        }
+        for (k, block) in blocks.iter().enumerate().rev() {
+            let k = k as u64;
+            if let (Some(kept), true) = (&kept, k > 0) {
+                copy(engine, (kept, (k - 1) * row_bytes), (&edges, 0), row_bytes)?;
+            }
+            under_way.sweep(engine, &forward, block, false)?;
+            under_way.sweep(engine, &backward, block, true)?;
+            if let Some((launches, ..)) = &sums {
+                for (launch, of_x) in launches.iter().zip([true, false]) {
+                    under_way.pull(engine, launch, block, of_x)?;
+                }
+            }
+            if let Results::Alignment(out) = results {
+                let out = &mut out[(block.start * m) as usize..(block.end * m) as usize];
+                own.readback.begin(&engine.gpu, &grid, 0, NUMBER * out.len() as u64)?;
+                own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(out))?;
+            }
+        }
+        let Results::Gradients(out) = results else { return Ok(()) };
+        own.states.resize(2 * tasks as usize, 0.0);
+        own.readback.begin(&engine.gpu, &grid, NUMBER * ends, STATE * tasks)?;
+        own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut own.states))?;
+        if let Some((_, buffer, bytes)) = &sums {
+            own.fetched.resize((bytes / STATE) as usize, [0.0; 2]);
+            own.readback.begin(&engine.gpu, buffer, 0, *bytes)?;
+            own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut own.fetched))?;
+        }
+        self.put(pairs, tile, out);
+        Ok(())
+    }
+
+    /// Puts the results of a tile in their places.
+    fn put(&mut self, pairs: &Pairs<'_>, tile: &Rect, out: &mut Gradients<'_, f32>) {
+        let Differentiator { states, fetched, .. } = &*self.own;
+        let Preparation { spec, functor, channels, .. } = self.preparation;
+        let both = |place: usize| (pairs.rows.length(place) as u32, pairs.columns.length(place) as u32);
+        let lengths: Vec<_> = tile.rows.clone().map(both).collect();
+        let mut values = vec![0.0; lengths.len()];
+        let finish = Finish { states: Some((states, 2)), parts: 2, lengths: &lengths, out: &mut values };
+        dispatch::<f32, One<f32>, _>(spec, 0.0, finish);
+        let (n, m) = pairs.longest(tile);
+        let (of_x, of_y) = fetched.split_at(lengths.len() * n * channels);
+        for (k, place) in tile.rows.clone().enumerate() {
+            let pair = pairs.rows.series(place);
+            out.distances[pair] = values[k];
+            let factor = functor.slope() * out.upstream.map_or(1.0, |upstream| f64::from(upstream[pair]));
+            for (side, (sums, longest, sign, grad)) in
+                [(of_x, n, 1.0, &mut *out.grad_x), (of_y, m, -1.0, &mut *out.grad_y)].into_iter().enumerate()
+            {
+                let batch = self.batches[side];
+                let (from, to) = (k * longest * channels, batch.offset(pair) * channels);
+                let count = batch.length(pair) * channels;
+                for (own, [sum, lost]) in grad[to..to + count].iter_mut().zip(&sums[from..from + count]) {
+                    // Adding 0 makes 0 of −0.
+                    *own = (sign * factor * (f64::from(*sum) - f64::from(*lost))) as f32 + 0.0;
+                }
+            }
+        }
+    }
+}
+
+/// Copies bytes from a place of a buffer to one of another.
+fn copy(engine: &Engine, from: (&wgpu::Buffer, u64), to: (&wgpu::Buffer, u64), bytes: u64) -> Result<()> {
+    engine.gpu.scoped("keeping rows", |device, queue| {
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.copy_buffer_to_buffer(from.0, from.1, to.0, to.1, bytes);
+        queue.submit([encoder.finish()]);
+    })
+}
+
+impl WgpuPlan {
+    /// Values and gradients of zipped pairs.
+    pub(crate) fn all_gradients(
+        &mut self,
+        x: &Batch<'_>,
+        y: &Batch<'_>,
+        out: Gradients<'_, f32>,
+    ) -> Result<()> {
+        let problem = self.problem.clone();
+        let Some(soft) = SoftResult::of(&problem.spec().measure) else {
+            unreachable!("the problem admits gradients");
+        };
+        let mut results = std::mem::take(&mut self.passes);
+        let swept = gradients(&problem, &mut results, [x, y], out, |a, b, out, counts| {
+            let mut results = Results::Gradients(out);
+            self.soft_gradients(a, b, &mut results)?;
+            let Results::Gradients(out) = results else { return Ok(()) };
+            self.keep_digits(soft, counts, (Pairing::Zipped, a, b), out.distances)
+        });
+        self.passes = results;
+        swept
+    }
+
+    /// The expected alignment of one pair.
+    pub(crate) fn expected_alignment(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<f32>> {
+        let (n, m) = (x.length(0), y.length(0));
+        let (cells, limit) = (n as u64 * m as u64, self.engine.budget.limit);
+        if cells * NUMBER > limit {
+            return Err(Error::OutOfMemory {
+                what: format!("the {n} x {m} alignment matrix"),
+                requested_bytes: cells * NUMBER,
+                available_bytes: limit,
+            });
+        }
+        let mut expected = vec![0.0; cells as usize];
+        self.soft_gradients(x, y, &mut Results::Alignment(&mut expected))?;
+        Ok(expected)
+    }
+
+    /// Sweeps all pairs forward and backward.
+    fn soft_gradients(&mut self, x: &Batch<'_>, y: &Batch<'_>, results: &mut Results<'_>) -> Result<()> {
+        let Self { problem, functor, banding, engine, differentiator, observer, .. } = self;
+        let (rows, columns) = Order::of(Pairing::Zipped, x, y, 0);
+        let preparation =
+            Preparation { spec: problem.spec(), functor: *functor, channel: None, channels: x.channels() };
+        let budget = engine.budget;
+        let mut pairs = Pairs {
+            pairing: Pairing::Zipped,
+            rows: &rows,
+            columns: &columns,
+            kind: Rows::X,
+            banding,
+            observer: &**observer,
+        };
+        let mut device = Soft { engine, own: differentiator, preparation, batches: [x, y], rows: 0 };
+        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
+            device.tile(pairs, tile, results)?;
+            pairs.observer.advance(pairs.cells(tile)?);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_cut_into_as_few_blocks_as_the_memory_allows() {
+        let of = |pairs, share| Shape::of(1000, 100, pairs, share);
+        // Twelve bytes a cell, and a state for each pair.
+        assert_eq!(of(3, 3 * 1_200_016), Ok(Shape { tasks: 3, rows: 1000 }));
+        assert_eq!(of(2, 2_400_031), Ok(Shape { tasks: 2, rows: 504 }));
+        // Not below the rows that keep lanes busy, unless not even one pair fits.
+        assert_eq!(of(100, 1_000_000), Ok(Shape { tasks: 6, rows: 128 }));
+        assert_eq!(of(100, 100_000), Ok(Shape { tasks: 1, rows: 64 }));
+        assert_eq!(of(1, 10_000), Err(Shape::bytes(1000, 100, 32)));
+        assert_eq!(Shape::of(1, 1, 5, 1 << 20), Ok(Shape { tasks: 5, rows: 1 }));
+    }
+}
