@@ -44,8 +44,8 @@ struct Params {
     // Before the edges are the last rows of pieces: where edges begin, and states of a row for each workgroup.
     edge_first: u32,
     carry_stride: u32,
-    // Of gradients: the first row of the grid that is kept, numbers from row to row and from one number of a cell to the
-    // next one, and where the last cells' states are.
+    // Of gradients: the first row of the grid that is kept, numbers from row to row and from one number of a cell to
+    // the next one, and where the last cells' states are.
     block: u32,
     pitch: u32,
     plane: u32,

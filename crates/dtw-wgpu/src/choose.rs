@@ -51,8 +51,8 @@ pub(crate) fn choose(
     if is_too_long { wide } else { narrow }
 }
 
-/// Lanes of a larger workgroup, where as many as `wanted` are busy in one: a pair then takes fewer strips, or one. On an
-/// H200, dtw of 2047 points took 1.3 times as long in two strips of a subgroup as one of 1023 points for each cell.
+/// Lanes of a larger workgroup, where as many as `wanted` are busy in one: a pair then takes fewer strips, or one. On
+/// an H200, dtw of 2047 points took 1.3 times as long in two strips of a subgroup as one of 1023 points for each cell.
 fn wider(gpu: &Gpu, lanes: Lanes, wanted: usize) -> Option<Lanes> {
     // A processor has no use for more of them.
     if is_software(gpu) || wanted <= lanes.count() as usize {

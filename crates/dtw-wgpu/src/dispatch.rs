@@ -94,8 +94,8 @@ impl Engine {
     /// Dispatches the tasks of a job.
     ///
     /// # Errors
-    /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what the
-    /// device says.
+    /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what
+    /// the device says.
     pub(crate) fn dispatch(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
         let loops = self.gpu.loop_limit();
         let is_whole = job.sweep.one_strip

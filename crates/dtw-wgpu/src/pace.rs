@@ -7,8 +7,8 @@ use std::time::Duration;
 const DISPATCH: Duration = Duration::from_millis(40);
 /// And a tile in this, so that its results are taken while the next one is swept.
 const TILE: Duration = Duration::from_millis(20);
-/// Tasks that a device does at the same time, for all that is known: fewer would leave most of it idle, and show too low
-/// a pace.
+/// Tasks that a device does at the same time, for all that is known: fewer would leave most of it idle, and show too
+/// low a pace.
 pub(crate) const PARALLEL: u64 = 512;
 /// Tiles that took less tell more of their transfer than of the sweep.
 const LEAST: Duration = Duration::from_millis(4);
@@ -49,8 +49,8 @@ impl Pace {
         (self.cells_in(TILE) / cells.max(1)).max(if self.is_software { 1 } else { PARALLEL })
     }
 
-    /// Learns from cells that took so long: the sweep, its transfer and waiting. So the device is at least so fast; that
-    /// it is slower is believed by halves, and not of tiles that were too short to tell.
+    /// Learns from cells that took so long: the sweep, its transfer and waiting. So the device is at least so fast;
+    /// that it is slower is believed by halves, and not of tiles that were too short to tell.
     pub(crate) fn learn(&self, cells: u64, took: Duration) {
         let seen = (cells as f64 / took.as_secs_f64().max(1e-6)) as u64;
         let known = self.cells.load(Ordering::Relaxed);

@@ -62,9 +62,9 @@ impl DevicePlan {
         &self.0.problem
     }
 
-    /// Distances of all pairs into `out`, a buffer of usage `STORAGE`, shaped as the pairing says: `[x, y]`, or `[x]` of
-    /// zipped pairs. `y` is ignored for [`Pairing::SelfSymmetric`], of which all pairs are computed. A pair whose cost
-    /// overflows has the largest number, [`f32::MAX`], or infinity. Values are not looked at: they must be finite.
+    /// Distances of all pairs into `out`, a buffer of usage `STORAGE`, shaped as the pairing says: `[x, y]`, or `[x]`
+    /// of zipped pairs. `y` is ignored for [`Pairing::SelfSymmetric`], of which all pairs are computed. A pair whose
+    /// cost overflows has the largest number, [`f32::MAX`], or infinity. Values are not looked at: they must be finite.
     ///
     /// Returns when the work is submitted, or all but its end; what is submitted to the same queue later sees the
     /// results. Takes a copy of the series, within the memory limit of the problem.

@@ -2,9 +2,9 @@
 // alignment E, which takes the place of the first of them. The last cell has E = 1, and each cell hands its E on to its
 // predecessors by their shares.
 //
-// Lanes and strips are those of the sweep forward, in reverse: rows stream from the last to the first, and the left edge
-// goes to the lane before. What a row hands up goes from block to block of rows in memory. A pair of numbers is what a
-// cell hands to the left, and what to the cell above that one.
+// Lanes and strips are those of the sweep forward, in reverse: rows stream from the last to the first, and the left
+// edge goes to the lane before. What a row hands up goes from block to block of rows in memory. A pair of numbers is
+// what a cell hands to the left, and what to the cell above that one.
 
 @compute @workgroup_size(LANES)
 fn main(

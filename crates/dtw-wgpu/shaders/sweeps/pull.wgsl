@@ -1,5 +1,6 @@
-// From the expected alignment to one side's gradient: sums of E·∂c/∂x, without constant factors, over a row of the grid,
-// or over a column. A lane has one channel of one point. What it adds to is a sum and what rounding has added to it.
+// From the expected alignment to one side's gradient: sums of E·∂c/∂x, without constant factors, over a row of the
+// grid, or over a column. A lane has one channel of one point. What it adds to is a sum and what rounding has added to
+// it.
 
 fn along(difference: f32) -> f32 {
 //# if SIGNS

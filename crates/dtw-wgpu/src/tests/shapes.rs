@@ -1,5 +1,5 @@
-//! Every shape of pairs against a plain loop in double precision, with lanes that shuffle and with lanes that go through
-//! memory.
+//! Every shape of pairs against a plain loop in double precision, with lanes that shuffle and with lanes that go
+//! through memory.
 
 use std::sync::Arc;
 
