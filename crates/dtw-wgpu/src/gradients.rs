@@ -120,8 +120,8 @@ struct Soft<'a> {
     own: &'a mut Differentiator,
     preparation: Preparation<'a>,
     batches: [&'a Batch<'a>; 2],
-    /// Rows of a block.
-    rows: u64,
+    /// Rows of a block; none where each pair has its own.
+    rows: Option<u64>,
 }
 
 impl Device for Soft<'_> {
@@ -138,17 +138,13 @@ impl Device for Soft<'_> {
         let (n, m) = pairs.longest(chunk);
         let (n, m) = (n as u64, m as u64);
         let budget = self.engine.budget;
-        let limits = self.engine.gpu.limits();
-        let share =
-            (budget.limit / 8).min(limits.max_storage_buffer_binding_size.min(limits.max_buffer_size));
-        let shape = Shape::of(n, m, chunk.tasks(), share).map_err(|least| {
-            budget.exceeded(&format!("the grid of a gradient of {n} and {m} points"), least, share)
-        })?;
-        self.rows = shape.rows;
-        let rows = shape.rows.min(DISPATCHED_ROWS);
+        // The longest series need not be a pair: where they would not fit, pairs are taken one by one.
+        let shape = Shape::of(n, m, chunk.tasks(), self.share()).ok();
+        self.rows = shape.map(|shape| shape.rows);
+        let rows = self.rows.unwrap_or(n).min(DISPATCHED_ROWS);
         let of_sums = (n + m) * self.preparation.channels as u64 * STATE;
         let tasks = shape
-            .tasks
+            .map_or(1, |shape| shape.tasks)
             .min(budget.edges / 2 / ((rows + 1 + m) * STATE))
             .min(budget.sides / of_sums)
             .min(self.engine.pace.tile_tasks(rows * m))
@@ -244,17 +240,36 @@ impl Tile<'_> {
 }
 
 impl Soft<'_> {
+    /// Bytes for grids and for the rows between blocks.
+    fn share(&self) -> u64 {
+        let Engine { budget, gpu, .. } = &*self.engine;
+        let limits = gpu.limits();
+        (budget.limit / 8).min(limits.max_storage_buffer_binding_size).min(limits.max_buffer_size)
+    }
+
+    /// Rows of a block of pairs of `n` and `m` points.
+    fn block_rows(&self, n: u64, m: u64) -> Result<u64> {
+        let refused = |least| {
+            let what = format!("the grid of a gradient of {n} and {m} points");
+            self.engine.budget.exceeded(&what, least, self.share())
+        };
+        match self.rows {
+            Some(rows) => Ok(rows.min(n)),
+            None => Ok(Shape::of(n, m, 1, self.share()).map_err(refused)?.rows),
+        }
+    }
+
     /// Sweeps a tile of pairs forward and backward, and brings its results to their places.
     fn tile(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, results: &mut Results<'_>) -> Result<()> {
-        let Self { engine, own, preparation, .. } = self;
         let (longest, tasks) = (pairs.longest(tile), tile.tasks());
         let (n, m) = (longest.0 as u64, longest.1 as u64);
+        let rows = self.block_rows(n, m)?;
+        let Self { engine, own, preparation, .. } = self;
         let (functor, channels) = (preparation.functor, preparation.channels);
         let is_banded = pairs.banding.form() != Form::Full;
         let is_gradient = matches!(results, Results::Gradients(_));
         let of = |gpu: &Gpu, mode| choose(gpu, functor, channels, longest, is_banded, mode);
         let shares = of(&engine.gpu, Mode::Shares);
-        let rows = self.rows.min(n);
         let ends = SHARES * rows * m * tasks;
         let mut params = engine.params_of(&shares, preparation, tile, false);
         engine.band(pairs, tile, &mut params)?;
@@ -453,7 +468,7 @@ impl WgpuPlan {
             banding,
             observer: &**observer,
         };
-        let mut device = Soft { engine, own: differentiator, preparation, batches: [x, y], rows: 0 };
+        let mut device = Soft { engine, own: differentiator, preparation, batches: [x, y], rows: None };
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
             device.tile(pairs, tile, results)?;
             pairs.observer.advance(pairs.cells(tile)?);
