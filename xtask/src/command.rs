@@ -111,3 +111,21 @@ impl Step {
 pub(crate) fn git(arguments: &[&str]) -> Step {
     step("git", "git", arguments.iter().copied())
 }
+
+/// `rustup`, which adds targets and toolchains.
+pub(crate) fn rustup(arguments: &[&str]) -> Result<()> {
+    if !program("rustup", &["--version"]).succeeds() {
+        bail!(
+            "this needs rustup (https://rustup.rs), which adds the targets and toolchains of other machines"
+        );
+    }
+    program("rustup", arguments).run()
+}
+
+/// An error that names the package if a tool is missing.
+pub(crate) fn needs(tool: &str, package: &str) -> Result<()> {
+    if !program(tool, &["--version"]).succeeds() {
+        bail!("{tool} is missing: install it (Debian: {package})");
+    }
+    Ok(())
+}

@@ -4,9 +4,9 @@
 //! Targets and toolchains are added with rustup; linkers, the emulator and Node.js are the system's packages (Debian's
 //! names are in the errors).
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use crate::command::{Step, cargo, program, root};
+use crate::command::{Step, cargo, needs, program, root, rustup};
 
 /// A machine, or a compiler, that this one is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -109,20 +109,4 @@ fn neon() -> Result<()> {
         options.extend(["--section", section]);
     }
     emulated(cargo(&run, &[])).arguments(&options).env("PROPTEST_CASES", "32").run()
-}
-
-fn rustup(arguments: &[&str]) -> Result<()> {
-    if !program("rustup", &["--version"]).succeeds() {
-        bail!(
-            "this needs rustup (https://rustup.rs), which adds the targets and toolchains of other machines"
-        );
-    }
-    program("rustup", arguments).run()
-}
-
-fn needs(tool: &str, package: &str) -> Result<()> {
-    if !program(tool, &["--version"]).succeeds() {
-        bail!("{tool} is missing: install it (Debian: {package})");
-    }
-    Ok(())
 }

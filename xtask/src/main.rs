@@ -1,5 +1,5 @@
 //! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | kernels | conformance |
-//! bench | python | docs | wheel | stubs | dist`.
+//! bench | python | docs | web | wheel | stubs | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for
 //! the table of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs
@@ -19,6 +19,7 @@ mod python;
 mod sanitize;
 mod test;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 
@@ -94,6 +95,10 @@ enum Task {
     ///
     /// Installs Sphinx, PyTorch and the libraries that pages compare with into target/python (6 GB, once).
     Docs,
+    /// Build the page that searches an electrocardiogram on the visitor's GPU, into target/web/page.
+    ///
+    /// The library is compiled to WebAssembly and needs no server but one for files. Its tests run in a browser.
+    Web(web::Options),
     /// Build the wheel of the Python package into target/wheels, with the CUDA kernels where they are compiled.
     Wheel,
     /// Write the Python classes of measures, of the table of measures.
@@ -116,6 +121,7 @@ fn main() -> ExitCode {
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Python(options) => python::python(&options),
         Task::Docs => docs::docs(),
+        Task::Web(options) => web::web(&options),
         Task::Wheel => python::wheel(),
         Task::Stubs => python::stubs(),
         Task::Dist(options) => dist::dist(&options),

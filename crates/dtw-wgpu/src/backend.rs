@@ -52,11 +52,6 @@ impl WgpuBackend {
         Ok(Self::of(Gpu::open(adapter, LanesKind::of_environment()?).await?))
     }
 
-    /// The GPU: its name, the graphics API, and more that the driver tells.
-    pub fn device(&self) -> String {
-        adapter::described(self.gpu.adapter_info())
-    }
-
     /// A plan whose calls do not wait, but give futures.
     ///
     /// # Errors

@@ -26,6 +26,7 @@ pub(crate) struct Readback {
 #[derive(Debug)]
 struct Pending {
     bytes: u64,
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser waits for the mapping"))]
     submission: SubmissionIndex,
     mapped: Arc<Mapped>,
 }
