@@ -32,3 +32,9 @@ fn exp2_parts(t: f32) -> vec2<f32> {
     let exponent = round(bounded);
     return vec2(1.0 + exp2_tail(bounded - exponent), exponent);
 }
+
+// a / b for positive numbers, to the last digit: WGSL allows quotients to be off by two and a half.
+fn quotient(a: f32, b: f32) -> f32 {
+    let guess = a / b;
+    return fma(fma(-guess, b, a), 1.0 / b, guess);
+}

@@ -6,5 +6,5 @@ alias Price = vec2<f32>;
 fn price(x: Sample, y: Sample, weight: f32) -> Price {
     let parts = exp2_parts(squared(x.point, y.point) * params.a);
     let q = scaled_down(parts.x, parts.y);
-    return vec2(parts.x / (2.0 - q), parts.y);
+    return vec2(quotient(parts.x, 2.0 - q), parts.y);
 }

@@ -22,7 +22,7 @@ fn price(x: Sample, y: Sample, weight: f32) -> Price {
     let scaled = scale * exp2_tail(t - exponent);
     let kept = scale + scaled;
     let taken = (1.0 - scale) - scaled;
-    let share = 1.0 / fma(params.b, taken, 1.0);
+    let share = quotient(1.0, fma(params.b, taken, 1.0));
     return vec2(kept * share, (taken + params.b * taken) * share);
 }
 
