@@ -1,5 +1,7 @@
-//! Cells a second of the wgpu backend: `rate MEASURE LENGTH [X] [Y] [CHANNELS]`.
-#![allow(clippy::print_stdout, reason = "a program for the terminal")]
+//! Cells a second of the wgpu backend, series and results in main memory: `rate [MEASURE [LENGTH [X [Y [CHANNELS]]]]]`
+//! for all pairs of X and Y series. The figures of benchmarks/record are from it.
+
+#![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::time::Instant;
 
@@ -7,7 +9,7 @@ use dtw_core::{Backend, Measure, Pairing, Problem, SeriesBatch, Spec};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let number = |k: usize, or: usize| args.get(k).map_or(or, |text| text.parse().unwrap());
+    let number = |k: usize, or: usize| args.get(k).map_or(Ok(or), |text| text.parse());
     let measure = match args.first().map(String::as_str) {
         None | Some("dtw") => Measure::DTW,
         Some("adtw") => Measure::Adtw { penalty: 1.0 },
@@ -15,11 +17,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("msm") => Measure::Msm { c: 1.0 },
         Some("twed") => Measure::Twed { nu: 0.001, lambda: 1.0, degree: 2.0 },
         Some("soft_dtw") => Measure::soft_dtw(1.0),
-        Some(other) => return Err(other.into()),
+        Some(_) => return Err("a measure is dtw, adtw, erp, msm, twed or soft_dtw".into()),
     };
-    let (length, n_x, n_y, channels) = (number(1, 511), number(2, 64), number(3, 4096), number(4, 1));
+    let (length, n_x, n_y, channels) = (number(1, 511)?, number(2, 64)?, number(3, 4096)?, number(4, 1)?);
     let mut state = 1_u64;
-    let mut walk = |count: usize| -> Vec<f32> {
+    let mut noise = |count: usize| -> Vec<f32> {
         (0..count * length * channels)
             .map(|_| {
                 state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -27,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             })
             .collect()
     };
-    let (x, y) = (walk(n_x), walk(n_y));
+    let (x, y) = (noise(n_x), noise(n_y));
     let (x, y) =
         (SeriesBatch::equal(&x, n_x, length, channels)?, SeriesBatch::equal(&y, n_y, length, channels)?);
     let backend = dtw_wgpu::WgpuBackend::new()?;
