@@ -25,11 +25,11 @@ pub(crate) fn choose(
 ) -> Sweep {
     let lanes = gpu.lanes();
     let count = lanes.count();
-    let points = Points::of(channels);
+    let points = Points::of(channels, mode);
     let most = match mode {
         Mode::Trace => TRACE_WIDTH,
         // States are wide, and settled at the edge of a lane.
-        _ if functor.settles() => 8,
+        _ if functor.settles() => most_width(gpu, &functor, points).min(8),
         _ => most_width(gpu, &functor, points),
     };
     let (lanes, count) = match wider(gpu, lanes, m.div_ceil(most as usize)) {

@@ -55,16 +55,20 @@ pub(crate) enum Points {
     One,
     /// Vectors of 2, 3 or 4 channels.
     Few(u32),
+    /// Arrays of up to 16 channels.
+    Several(u32),
     /// In memory.
     Many,
 }
 
 impl Points {
-    /// For points of so many channels.
-    pub(crate) fn of(channels: usize) -> Self {
+    /// For points of so many channels, in a sweep of this mode. Those that keep a word or three numbers of each cell have
+    /// lanes of so many columns that large points would not fit the registers.
+    pub(crate) fn of(channels: usize, mode: Mode) -> Self {
         match channels {
             1 => Self::One,
             2..=4 => Self::Few(channels as u32),
+            5..=16 if matches!(mode, Mode::Distances | Mode::Search { .. }) => Self::Several(channels as u32),
             _ => Self::Many,
         }
     }
@@ -72,7 +76,7 @@ impl Points {
     /// Registers of a point.
     pub(crate) fn registers(self) -> u32 {
         match self {
-            Self::Few(channels) => channels,
+            Self::Few(channels) | Self::Several(channels) => channels,
             Self::One | Self::Many => 1,
         }
     }
@@ -124,7 +128,7 @@ impl Sweep {
         };
         let channels = match self.points {
             Points::One => "one".to_owned(),
-            Points::Few(channels) => channels.to_string(),
+            Points::Few(channels) | Points::Several(channels) => channels.to_string(),
             Points::Many => "many".to_owned(),
         };
         let strips = if self.one_strip { "" } else { "_strips" };
@@ -186,6 +190,7 @@ impl Sweep {
         match self.points {
             Points::One => source.push_str(POINTS_ONE),
             Points::Few(channels) => source.push_str(&few(channels)),
+            Points::Several(channels) => source.push_str(&several(channels)),
             Points::Many => source.push_str(POINTS_MANY),
         }
         source.push_str(match self.lanes {
@@ -208,6 +213,7 @@ impl Sweep {
 
 const COMMON: &str = include_str!("../shaders/common.wgsl");
 const LEAST: &str = include_str!("../shaders/least.wgsl");
+const POINTS_SEVERAL: &str = include_str!("../shaders/points/several.wgsl");
 const POINTS_FEW: &str = include_str!("../shaders/points/few.wgsl");
 const POINTS_ONE: &str = include_str!("../shaders/points/one.wgsl");
 const POINTS_MANY: &str = include_str!("../shaders/points/many.wgsl");
@@ -218,14 +224,29 @@ const SHARES: &str = include_str!("../shaders/measures/shares.wgsl");
 const BACKWARD: &str = include_str!("../shaders/sweeps/backward.wgsl");
 const PULL: &str = include_str!("../shaders/sweeps/pull.wgsl");
 
+/// The piece for points of several channels.
+fn several(channels: u32) -> String {
+    let lines = |of: &dyn Fn(u32) -> String| (0..channels).map(of).collect::<Vec<_>>().join("\n    ");
+    let values = |side: &str| {
+        (0..channels).map(|k| format!("bitcast<f32>({side}[at + {k}u])")).collect::<Vec<_>>().join(", ")
+    };
+    let between = |k: u32| format!("x[{k}] - y[{k}]");
+    format!("const CHANNELS: u32 = {channels}u;\nalias Point = array<f32, {channels}>;\n")
+        + &POINTS_SEVERAL
+            .replace("{XS}", &values("xs"))
+            .replace("{YS}", &values("ys"))
+            .replace("{SQUARES}", &lines(&|k| format!("sum += ({0}) * ({0});", between(k))))
+            .replace("{ABSOLUTE}", &lines(&|k| format!("sum += abs({});", between(k))))
+            .replace("{LARGEST}", &lines(&|k| format!("largest = max(largest, abs({}));", between(k))))
+            .replace("{POWERS}", &lines(&|k| format!("sum += pow(abs({}) / largest, degree);", between(k))))
+}
+
 /// The piece for points of a few channels.
 fn few(channels: u32) -> String {
     let each =
         |of: &dyn Fn(u32) -> String, between: &str| (0..channels).map(of).collect::<Vec<_>>().join(between);
     let component = |k: u32| format!("parts.{}", ["x", "y", "z", "w"][k as usize]);
     let largest = (1..channels).fold(component(0), |so_far, k| format!("max({so_far}, {})", component(k)));
-    let square = |k: u32| format!("{0} * {0}", component(k));
-    let fused = (1..channels).fold(square(0), |so_far, k| format!("fma({0}, {0}, {so_far})", component(k)));
     let declared = format!(
         "const CHANNELS: u32 = {channels}u;\nalias Point = vec{channels}<f32>;\nalias Bits = vec{channels}<u32>;\n"
     );
@@ -234,7 +255,6 @@ fn few(channels: u32) -> String {
             .replace("{XS}", &each(&|k| format!("xs[at + {k}u]"), ", "))
             .replace("{YS}", &each(&|k| format!("ys[at + {k}u]"), ", "))
             .replace("{SUM}", &each(&component, " + "))
-            .replace("{FUSED}", &fused)
             .replace("{LARGEST}", &largest)
 }
 

@@ -27,8 +27,7 @@ fn sum_of(parts: Point) -> f32 {
 }
 
 fn squared(x: Point, y: Point) -> f32 {
-    let parts = x - y;
-    return {FUSED};
+    return whole(sum_of((x - y) * (x - y)));
 }
 
 // Rounded as a plain loop rounds it, so that thresholds agree: squares are not fused with their sum.

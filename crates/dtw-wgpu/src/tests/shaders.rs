@@ -53,7 +53,14 @@ fn every_sweep_is_valid() {
         let points: &[Points] = match functor.name {
             // Each channel is warped on its own.
             "msm" => &[Points::One],
-            _ => &[Points::One, Points::Few(2), Points::Few(3), Points::Few(4), Points::Many],
+            _ => &[
+                Points::One,
+                Points::Few(2),
+                Points::Few(3),
+                Points::Few(4),
+                Points::Several(7),
+                Points::Many,
+            ],
         };
         for (points, mode) in points.iter().flat_map(|points| modes.iter().map(move |mode| (*points, *mode)))
         {
