@@ -62,8 +62,8 @@ pub(crate) enum Points {
 }
 
 impl Points {
-    /// For points of so many channels, in a sweep of this mode. Those that keep a word or three numbers of each cell have
-    /// lanes of so many columns that large points would not fit the registers.
+    /// For points of so many channels, in a sweep of this mode. Those that keep a word or three numbers of each cell
+    /// have lanes of so many columns that large points would not fit the registers.
     pub(crate) fn of(channels: usize, mode: Mode) -> Self {
         match channels {
             1 => Self::One,
