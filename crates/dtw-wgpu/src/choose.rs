@@ -46,7 +46,7 @@ pub(crate) fn choose(
     let group = (m as u32).div_ceil(most).next_power_of_two().min(count);
     let width = (m as u32).div_ceil(group).next_power_of_two().clamp(LEAST_WIDTH, most);
     let narrow = sweep(group, width, true);
-    let turns = (n as u64 + u64::from(group)) * narrow.turns(channels as u32);
+    let turns = (n as u64).saturating_add(u64::from(group)).saturating_mul(narrow.turns(channels as u32));
     let is_too_long = gpu.loop_limit().is_some_and(|limit| turns > limit) || n > MOST_ROWS;
     if is_too_long { wide } else { narrow }
 }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use dtw_core::{Observer, Result};
+use dtw_core::{Error, Observer, Result};
 use dtw_plan::stop_if_cancelled;
 use web_time::{Duration, Instant};
 
+use crate::NAME;
 use crate::engine::Engine;
 use crate::pace::PARALLEL;
 use crate::params::Params;
@@ -132,6 +133,7 @@ impl Engine {
         }
         let launch = self.launch_of(job, edge_bytes)?;
         let mut queue = Queue::default();
+        let step = step.min(job.tasks).max(1);
         for first in (0..job.tasks).step_by(step as usize) {
             let end = job.tasks.min(first + step);
             (told.first, told.end) = (first as u32, end as u32);
@@ -141,8 +143,22 @@ impl Engine {
         Ok(())
     }
 
+    /// Refuses points of so many channels that a driver would leave the loops of a single row.
+    fn check_turns(&self, job: &Job<'_>) -> Result<()> {
+        let turns = (1 + u64::from(job.sweep.group)) * job.sweep.turns(job.params.channels);
+        if self.gpu.loop_limit().is_none_or(|limit| turns <= limit) {
+            return Ok(());
+        }
+        let (channels, name) = (job.params.channels, &self.gpu.adapter_info().name);
+        let what = format!(
+            "points of {channels} channels on {name}, whose driver leaves long loops; the cpu backend can"
+        );
+        Err(Error::Unsupported { backend: NAME, what })
+    }
+
     /// Pieces of pairs: each workgroup has one of them.
     fn dispatch_pieces(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+        self.check_turns(job)?;
         let (n, m) = (job.longest.0 as u64, job.longest.1 as u64);
         let state = job.sweep.functor.state_bytes();
         let bytes = self.budget.edges;
@@ -213,6 +229,7 @@ impl Engine {
         rows: Range<u64>,
         observer: &dyn Observer,
     ) -> Result<()> {
+        self.check_turns(job)?;
         let (m, count) = (job.longest.1 as u64, rows.end - rows.start);
         let mut told = job.params;
         (told.first, told.end) = (0, job.tasks as u32);

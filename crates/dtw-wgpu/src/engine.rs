@@ -84,6 +84,8 @@ impl Engine {
         let budget = Budget::of(limit_bytes);
         let budget = Budget {
             sides: budget.sides.min(binding),
+            // Raw series are bound, with their tables.
+            staging: budget.staging.min(binding / 2),
             tile: budget.tile.min(binding / 4),
             edges: budget.edges.min(binding),
             tables: budget.tables.min(binding),
@@ -156,6 +158,11 @@ impl Engine {
             return u64::MAX;
         }
         (ranges / pairs.longest(chunk).0.max(1) as u64).max(1)
+    }
+
+    /// To be called where the next band is another one: a table is known by the lengths that it is for.
+    pub(crate) fn forget_band(&mut self) {
+        self.table = Table::default();
     }
 
     /// What the device has to know of the band of a rectangle; brings its table if there is one.

@@ -137,8 +137,10 @@ impl WgpuPlan {
                 };
                 let mut banding = Banding::new(&band, Anchor::Global, longest);
                 let (one, part) = (SeriesBatch::single(x.get(s)), SeriesBatch::single(parts.get(s)));
+                traced.engine.forget_band();
                 walks.extend(traced.walks(&mut banding, &one, &part)?);
             }
+            traced.engine.forget_band();
             walks
         };
         let paths = walks.into_iter().zip(stretches).zip(found);
@@ -267,6 +269,7 @@ impl Device for Walks<'_> {
 
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
         self.shape = self.shape_of(pairs, chunk)?;
+        self.shape.tasks = self.shape.tasks.min(self.engine.table_tasks(pairs, chunk));
         Ok(tiles(chunk, u64::MAX, self.shape.tasks))
     }
 }

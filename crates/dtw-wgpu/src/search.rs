@@ -60,9 +60,11 @@ impl Device for Searching<'_> {
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
         let cells = pairs.most_cells(chunk);
         let n = pairs.longest(chunk).0 as u64;
-        let ends = if self.all { n } else { 2 };
-        let tasks =
-            self.engine.pace.tile_tasks(cells).min(self.engine.budget.tile / (ends * END_BYTES)).max(1);
+        let (ends, tile) = (if self.all { n } else { 2 }, self.engine.budget.tile);
+        if ends * END_BYTES > tile {
+            return Err(self.engine.budget.exceeded("the ends of one reference", ends * END_BYTES, tile));
+        }
+        let tasks = self.engine.pace.tile_tasks(cells).min(tile / (ends * END_BYTES)).max(1);
         Ok(tiles(chunk, u64::MAX, tasks.min(self.engine.table_tasks(pairs, chunk))))
     }
 }
@@ -344,6 +346,15 @@ impl WgpuPlan {
         if of_queries > budget.sides || carried > budget.edges / 2 {
             let what = "the queries of a search in blocks";
             return Err(budget.exceeded(what, of_queries.max(2 * carried), budget.sides.min(budget.edges)));
+        }
+        let most = engine.gpu.limits().max_compute_workgroups_per_dimension as usize;
+        if tasks > most {
+            return Err(Error::Unsupported {
+                backend: NAME,
+                what: format!(
+                    "{tasks} queries at once in a reference that comes in blocks: search for at most {most} at a time"
+                ),
+            });
         }
         // Rows of a block: its points, its ends for all queries, and the edges of its strips.
         let own_edges = (budget.edges - carried) / (tasks as u64 * END_BYTES);

@@ -49,7 +49,7 @@ impl Preparation<'_> {
 
     /// Bytes of a series of so many points as swept.
     pub(crate) fn bytes(&self, length: usize) -> u64 {
-        (4 * (2 + length as u64 * self.point_words() as u64)) + 4
+        4 * (2 + (length * self.point_words() + self.prepared_channels()) as u64)
     }
 }
 

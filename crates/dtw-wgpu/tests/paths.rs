@@ -8,7 +8,7 @@ use dtw_conformance::oracle::band::Ends;
 use dtw_conformance::oracle::{Cells, Oracle, path, subsequence_dtw};
 use dtw_core::{
     Anchor, Backend, Band, Error, LcssOutput, LocalCost, Measure, Pairing, Path, Problem, Radius, Result,
-    Spec,
+    SeriesBatch, Spec,
 };
 use dtw_wgpu::WgpuBackend;
 
@@ -109,5 +109,26 @@ fn paths_of_subsequences_end_where_the_best_match_does() {
                 assert_eq!(f64::from(found.distance), best.cost, "pair {s}");
             }
         }
+    }
+}
+
+/// Bands that are cut to two matches of one length, at different places, are not taken for each other.
+#[test]
+fn paths_of_matches_of_one_length_have_bands_of_their_own() {
+    let query = [0.0_f32, 3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0];
+    let reference = |at: usize| -> Vec<f32> {
+        let mut values = vec![50.0; 60];
+        values[at..at + query.len()].copy_from_slice(&query);
+        values
+    };
+    let (x, y) = ([query, query].concat(), [reference(3), reference(30)].concat());
+    let x = SeriesBatch::equal(&x, 2, query.len(), 1).unwrap();
+    let y = SeriesBatch::equal(&y, 2, 60, 1).unwrap();
+    let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean).with_band(Band::sakoe_chiba(2));
+    let problem = Problem::of(spec, Pairing::Zipped, &x, &y).unwrap();
+    let paths = Backend::<f32>::plan(&*BACKEND, &problem).unwrap().paths(x, y).unwrap();
+    for (path, at) in paths.iter().zip([3, 30]) {
+        assert_eq!(path.distance, 0.0);
+        assert_eq!(path.points, (0..query.len()).map(|k| (k, at + k)).collect::<Vec<_>>());
     }
 }

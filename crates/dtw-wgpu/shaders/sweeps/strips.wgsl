@@ -244,7 +244,8 @@ fn main(
                         other.gap = yg{j};
 //# end
 //# if WEIGHTS
-                        let offset = max(i, own + {k}u) - min(i, own + {k}u);
+                        let place = min(own + {k}u, y.length - 1u);
+                        let offset = max(i, place) - min(i, place);
                         let weight = weights[params.longest + 2u * offset - max(x.length, y.length)];
 //# else
                         let weight = 1.0;
