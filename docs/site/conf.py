@@ -55,6 +55,7 @@ outside_links = {
     "../README.md#correctness-and-speed": "performance.md",
     "../benchmarks/record": "performance.md",
     "../benchmarks/record/nvidia-h200/README.md#tried-half-precision-taken-out": "performance.md",
+    "../benchmarks/record/nvidia-h200/README.md#through-vulkan-wgpu": "performance.md",
 }
 
 autodoc_member_order = "bysource"

@@ -88,7 +88,7 @@ pub(crate) fn tidy() -> Result<()> {
     let packages = packages::Packages::parse(&metadata)?;
     let table = measures::table();
     let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
-    let rules: [(&str, Complaints); 20] = [
+    let rules: [(&str, Complaints); 21] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
         ("backends know no other backend", packages.backends_know_no_other()),
         ("what backends share knows no backend", packages.shared_knows_no_backend()),
@@ -106,6 +106,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("the Python classes are of the table", crate::python::measures::current(&project)),
         ("vendors are asked for in one place", kernels::vendors(&project)),
         ("links lead somewhere", documents::links(&project)),
+        ("the site knows where links lead", documents::links_of_the_site(&project)),
         ("records say where they come from", documents::records(&project)),
         ("a changelog", documents::changelog(&project)),
         ("licences", documents::licences(&project)),

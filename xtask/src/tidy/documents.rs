@@ -26,6 +26,39 @@ pub(super) fn links(project: &Project) -> Complaints {
     complaints
 }
 
+/// The file that says where the site's links to what is no page of it lead.
+const SITE: &str = "docs/site/conf.py";
+
+/// Documents that are pages of the site link to sections and folders outside docs/ only where the site knows a page.
+pub(super) fn links_of_the_site(project: &Project) -> Complaints {
+    let site = project.get(SITE).unwrap_or_default();
+    let mut complaints = Complaints::new();
+    for file in project.under("docs/").filter(|file| file.extension() == "md") {
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for (number, line) in file.text.lines().enumerate() {
+            for rest in line.split("](").skip(1) {
+                let link = rest.split([')', ' ']).next().unwrap_or_default();
+                let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let path = resolve(folder, path);
+                if link.contains("://") || link.starts_with('#') || path.starts_with("docs/") {
+                    continue;
+                }
+                let whole = format!("../{path}{}{anchor}", if anchor.is_empty() { "" } else { "#" });
+                let is_file =
+                    anchor.is_empty() && (project.get(&path).is_some() || project.binaries.contains(&path));
+                if !is_file && !site.contains(&format!("\"{whole}\": ")) {
+                    complaints.push(format!(
+                        "{}:{}: links to {whole}, for which outside_links of {SITE} has no page",
+                        file.path,
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    complaints
+}
+
 /// The path from the root of a link in a document of `folder`.
 fn resolve(folder: &str, link: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -107,6 +140,21 @@ mod tests {
                 "docs/a.md:2: links to m.svg, which is not there"
             ]
         );
+    }
+
+    #[test]
+    fn links_of_the_site_have_pages() {
+        let text = "[a](../b) [c](../d.md#e) [f](../d.md) [g](h.md#i) [j](#k) [l](https://m.n/o#p)\n";
+        let files = [("docs/a.md", text), ("b/x.rs", ""), ("d.md", ""), ("docs/h.md", "")];
+        assert_eq!(
+            links_of_the_site(&project(&files)),
+            [
+                "docs/a.md:1: links to ../b, for which outside_links of docs/site/conf.py has no page",
+                "docs/a.md:1: links to ../d.md#e, for which outside_links of docs/site/conf.py has no page"
+            ]
+        );
+        let site = (SITE, "outside_links = {\n    \"../b\": \"h.md\",\n    \"../d.md#e\": \"h.md\",\n}\n");
+        assert!(links_of_the_site(&project(&[&files[..], &[site]].concat())).is_empty());
     }
 
     #[test]
