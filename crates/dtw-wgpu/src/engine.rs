@@ -323,7 +323,7 @@ impl Source<'_> {
 
 impl Device for Distances<'_> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
-        self.preparation.bytes(length)
+        self.preparation.held_bytes(length)
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {

@@ -127,7 +127,7 @@ struct Soft<'a> {
 impl Device for Soft<'_> {
     /// With its gradient, there and on its way back.
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
-        self.preparation.bytes(length) + 2 * STATE * (length * self.preparation.channels) as u64
+        self.preparation.held_bytes(length) + 2 * STATE * (length * self.preparation.channels) as u64
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {

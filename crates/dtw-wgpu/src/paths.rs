@@ -260,7 +260,7 @@ struct Walks<'a> {
 
 impl Device for Walks<'_> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
-        self.preparation.bytes(length)
+        self.preparation.held_bytes(length)
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {

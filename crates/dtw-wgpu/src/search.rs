@@ -50,7 +50,7 @@ struct Searching<'a> {
 
 impl Device for Searching<'_> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
-        self.preparation.bytes(length)
+        self.preparation.held_bytes(length)
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &std::ops::Range<usize>) -> Result<()> {
@@ -231,7 +231,8 @@ impl WgpuPlan {
     fn holds_ends(&self, budget: &Budget, queries: &Batch<'_>, references: &Batch<'_>, all: bool) -> bool {
         let channels = queries.channels() as u64;
         let longest = references.max_length() as u64;
-        let sides = 4 * channels * (longest + queries.max_length() as u64) + 64;
+        // As `Preparation::held_bytes` counts a reference and a query.
+        let sides = 8 * (channels * (longest + queries.max_length() as u64 + 2) + 4);
         sides <= budget.sides && (!all || longest * END_BYTES <= budget.tile)
     }
 

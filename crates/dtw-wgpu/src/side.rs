@@ -51,6 +51,11 @@ impl Preparation<'_> {
     pub(crate) fn bytes(&self, length: usize) -> u64 {
         4 * (2 + (length * self.point_words() + self.prepared_channels()) as u64)
     }
+
+    /// The same with the copy that is kept on the host.
+    pub(crate) fn held_bytes(&self, length: usize) -> u64 {
+        2 * self.bytes(length)
+    }
 }
 
 impl Side {
@@ -90,6 +95,7 @@ impl Side {
             begin += length as u64 * per_point as u64;
         }
         self.words.extend(std::iter::repeat_n(0, channels));
+        self.words.reserve_exact((begin as usize).saturating_sub(self.words.len()));
         let (mut room, zero) = (Vec::new(), vec![0.0; channels]);
         for place in places.clone() {
             let series = batch.get(order.series(place));

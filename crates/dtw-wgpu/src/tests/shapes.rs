@@ -87,3 +87,18 @@ fn all_pairs_of_a_triangle() {
         assert!((f64::from(*value) - expected).abs() <= 1e-5 * expected, "{k}: {value}, expected {expected}");
     }
 }
+
+/// The copy of the series on the host counts, too.
+#[test]
+fn scratch_stays_within_the_limit() {
+    let (x, y) = (series((0..64).map(|_| 1000), 6), series((0..64).map(|_| 900), 7));
+    let (x, y) = (x.batch(), y.batch());
+    let limit = 1 << 20;
+    let problem = Problem::of(Spec::dtw(), Pairing::Cross, &x, &y).unwrap().with_memory_limit(limit);
+    let mut plan = Backend::<f32>::plan(&WgpuBackend::of(open(None)), &problem).unwrap();
+    let mut out = vec![0.0; x.len() * y.len()];
+    plan.distances(x, y, &mut out).unwrap();
+    assert!(plan.scratch_bytes() <= limit, "{} bytes of {limit}", plan.scratch_bytes());
+    let expected = plain(x.get(63).values, y.get(0).values);
+    assert!((f64::from(out[63 * 64]) - expected).abs() <= 2e-5 * expected);
+}
