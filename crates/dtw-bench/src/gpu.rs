@@ -228,8 +228,8 @@ impl<D: Vendor> Measures for Gpu<D> {
         Ok(machine::Gpu { name: self.backend.machine().properties().description, driver: D::version()? })
     }
 
-    fn data(definition: &Definition) -> Data {
-        definition.data
+    fn data(&self, definition: &Definition) -> Result<Data> {
+        Ok(definition.data)
     }
 
     fn measure(

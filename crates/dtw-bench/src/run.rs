@@ -169,7 +169,10 @@ pub(crate) trait Measures: Sized {
     fn about(&self) -> Result<machine::Gpu>;
 
     /// Where series and results are when the clock runs.
-    fn data(definition: &Definition) -> Data;
+    ///
+    /// # Errors
+    /// When that cannot be found.
+    fn data(&self, definition: &Definition) -> Result<Data>;
 
     /// Times a definition.
     ///
@@ -201,7 +204,7 @@ fn on_gpu<G: Measures>(options: &Options, all: &[Definition]) -> Result<Ran> {
             None => gpu.measure(definition, dtype, rounds, &checker)?,
             Some(call) => calls::on_device(&device, call, definition, dtype, rounds, &checker)?,
         };
-        let row = Row { definition, dtype, data: G::data(definition).name(), measured: &measured };
+        let row = Row { definition, dtype, data: gpu.data(definition)?.name(), measured: &measured };
         println!("{row}");
         rows.extend(origin.gpu.as_ref().map(|gpu| row.of_gpu(gpu)));
         Ok(())
