@@ -125,9 +125,9 @@ struct Soft<'a> {
 }
 
 impl Device for Soft<'_> {
-    /// With its gradient, there and on its way back.
+    /// With its gradient: on the device, on its way back, and as it is put in its place.
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
-        self.preparation.held_bytes(length) + 2 * STATE * (length * self.preparation.channels) as u64
+        self.preparation.held_bytes(length) + 3 * STATE * (length * self.preparation.channels) as u64
     }
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
@@ -142,11 +142,15 @@ impl Device for Soft<'_> {
         let shape = Shape::of(n, m, chunk.tasks(), self.share()).ok();
         self.rows = shape.map(|shape| shape.rows);
         let rows = self.rows.unwrap_or(n).min(DISPATCHED_ROWS);
-        let of_sums = (n + m) * self.preparation.channels as u64 * STATE;
+        // Gradients of a tile are as long as its longest: together no longer than the series they are counted with.
+        let points = |rows: &Order, places: &Range<usize>| -> u64 {
+            places.clone().map(|place| rows.length(place) as u64).sum()
+        };
+        let together = points(pairs.rows, &chunk.rows) + points(pairs.columns, &chunk.columns);
         let tasks = shape
             .map_or(1, |shape| shape.tasks)
             .min(budget.edges / 2 / ((rows + 1 + m) * STATE))
-            .min(budget.sides / of_sums)
+            .min(together / (n + m))
             .min(self.engine.pace.tile_tasks(rows * m))
             .min(self.engine.table_tasks(pairs, chunk));
         Ok(tiles(chunk, u64::MAX, tasks.max(1)))
@@ -367,6 +371,8 @@ impl Soft<'_> {
         own.readback.begin(&engine.gpu, &grid, NUMBER * ends, STATE * tasks)?;
         own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut own.states))?;
         if let Some((_, buffer, bytes)) = &sums {
+            own.fetched.clear();
+            own.fetched.reserve_exact((bytes / STATE) as usize);
             own.fetched.resize((bytes / STATE) as usize, [0.0; 2]);
             own.readback.begin(&engine.gpu, buffer, 0, *bytes)?;
             own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut own.fetched))?;

@@ -43,7 +43,6 @@ mod resident;
 mod search;
 mod shader;
 mod side;
-#[cfg(not(target_arch = "wasm32"))]
 mod stopwatch;
 #[cfg(test)]
 mod tests;

@@ -63,7 +63,6 @@ impl Stopwatch {
     ///
     /// # Errors
     /// As of [`Readback::finish`].
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn finish(&mut self, gpu: &Gpu) -> Result<u64> {
         let mut ticks = [0_u64; 2];
         self.readback.finish(gpu, bytemuck::bytes_of_mut(&mut ticks))?;
