@@ -34,6 +34,14 @@ export async function serve(folder, port) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-    const { address } = await serve(process.argv[2] ?? ".", Number(process.argv[3] ?? 8080));
-    console.log(`open ${address}`);
+    const [folder = ".", port = "8080"] = process.argv.slice(2);
+    try {
+        await stat(join(folder, "index.html"));
+        const { address } = await serve(folder, Number(port));
+        console.log(`open ${address}`);
+    } catch (error) {
+        const why = error.code === "EADDRINUSE" ? "another program uses that port: choose one behind the folder" : error;
+        console.error(`cannot serve ${folder} on port ${port}: ${why.message ?? why}`);
+        process.exitCode = 1;
+    }
 }

@@ -24,6 +24,10 @@ pub(crate) struct Options {
     /// Serve the page on localhost until interrupted. Needs Node.js.
     #[arg(long, conflicts_with = "test")]
     serve: bool,
+
+    /// With --serve: the port
+    #[arg(long, value_name = "PORT", requires = "serve", default_value_t = 8080)]
+    port: u16,
 }
 
 /// Builds the page, and does what else is asked for.
@@ -58,7 +62,7 @@ pub(crate) fn web(options: &Options) -> Result<()> {
         needs("node", "nodejs")?;
     }
     if options.serve {
-        program("node", &["examples/web/serve.mjs", &text(&page)]).run()?;
+        program("node", &["examples/web/serve.mjs", &text(&page), &options.port.to_string()]).run()?;
     }
     if options.test {
         let mut arguments = vec!["examples/web/test.mjs".to_owned(), text(&page)];

@@ -56,7 +56,7 @@ impl fmt::Display for Choice {
             Self::Performance => f.write_str("the fastest GPU"),
             Self::LowPower => f.write_str("the GPU that needs the least power"),
             Self::Number(number) => write!(f, "GPU {number}"),
-            Self::Name(part) => write!(f, "a GPU whose name has {part:?}"),
+            Self::Name(part) => write!(f, "GPU whose name has {part:?}"),
         }
     }
 }
@@ -145,8 +145,11 @@ fn missing(choice: &Choice, names: &[String], backends: Backends) -> Error {
         return failed(absent(backends));
     }
     let list: Vec<_> = names.iter().enumerate().map(|(number, name)| format!("{number} ({name})")).collect();
-    Error::invalid(format!("wgpu: there is not {choice}: expected one of {}", list.join(", ")))
+    Error::invalid(format!("wgpu: there is no {choice}; there are {}", list.join(", ")))
 }
+
+/// Variables by which Vulkan is told which drivers there are.
+const HIDES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// Why there is no adapter at all, in one line.
 fn absent(backends: Backends) -> String {
@@ -163,10 +166,14 @@ fn absent(backends: Backends) -> String {
     let apis = if apis.is_empty() { "any graphics API".to_owned() } else { apis.join(" or ") };
     let advice = if cfg!(target_arch = "wasm32") {
         "use a browser with WebGPU, or compute on the CPU"
+    } else if cfg!(target_os = "linux") {
+        "install its maker's driver and libvulkan1, or mesa-vulkan-drivers (Debian's names), or use --backend cpu"
     } else {
-        "install its maker's driver, or mesa-vulkan-drivers, or use --backend cpu"
+        "install its maker's driver, or use --backend cpu"
     };
-    format!("no GPU is reached through {apis}: {advice}")
+    let hidden = HIDES.iter().find(|name| std::env::var_os(name).is_some());
+    let hidden = hidden.map_or_else(String::new, |name| format!("; {name} is set, which may hide drivers"));
+    format!("no GPU is reached through {apis}: {advice}{hidden}")
 }
 
 /// The door to graphics APIs. Without validation layers: what wgpu itself checks is enough, and they are slow.

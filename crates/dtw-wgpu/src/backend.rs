@@ -75,8 +75,9 @@ impl WgpuBackend {
     /// A plan for series and results that are in buffers of [`WgpuBackend::wgpu_device`].
     ///
     /// # Errors
-    /// As of [`Backend::plan`]; [`Error::Unsupported`] also for measures of which the host does a part: those that sum
-    /// over all paths, that have gaps or derivatives, or whose results are divided by a length.
+    /// As of [`Backend::plan`]; [`Error::Unsupported`] also for measures of which the host does a part: `soft_dtw`,
+    /// `soft_dtw_divergence`, `log_gak`, `erp`, `twed`, `ddtw`, `wddtw`, normalised `edr`, the distance of `lcss`, and
+    /// `msm` of several channels.
     pub fn plan_on_device(&self, problem: &Problem) -> Result<DevicePlan> {
         DevicePlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)
     }
@@ -106,7 +107,8 @@ impl Backend<f32> for WgpuBackend {
 fn no_doubles() -> Error {
     Error::Unsupported {
         backend: NAME,
-        what: "f64: WebGPU has no double precision; use f32, or the cpu, cuda or hip backend".to_owned(),
+        what: "f64: WebGPU has no double precision; use f32 (--dtype f32), or the cpu, cuda or hip backend"
+            .to_owned(),
     }
 }
 

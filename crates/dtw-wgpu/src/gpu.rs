@@ -79,7 +79,7 @@ impl Gpu {
                 health.lost.store(true, Ordering::Release);
             }
         });
-        let pipelines = Pipelines::new(&device, &info);
+        let pipelines = Pipelines::new(&device, &info)?;
         let unused = (0..BINDINGS)
             .map(|binding| {
                 let usage = if binding == 0 { BufferUsages::UNIFORM } else { BufferUsages::STORAGE };

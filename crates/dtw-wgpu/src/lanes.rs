@@ -5,18 +5,16 @@
 //! lanes in order. Devices do it all the same; so a shader is run when a device is opened, and says whether this one
 //! does.
 
-use dtw_core::{Error, Result};
+use dtw_core::Result;
 use wgpu::Features;
 
 use crate::failure::unsupported;
 use crate::gpu::Gpu;
 use crate::readback::Readback;
+use crate::variables;
 
 /// Lanes of a workgroup where values go through workgroup memory.
 pub(crate) const WORKGROUP_LANES: u32 = 64;
-
-/// The variable that forces one way.
-pub(crate) const VARIABLE: &str = "DTWAVE_WGPU_LANES";
 
 /// How lanes hand values on, and how many lanes a workgroup has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,29 +35,22 @@ pub(crate) enum LanesKind {
 }
 
 impl LanesKind {
-    /// What the variable `DTWAVE_WGPU_LANES` says: `subgroup`, `workgroup`, or nothing.
+    /// What the variable `DTWAVE_WGPU_LANES` says, if anything.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for another value.
+    /// [`dtw_core::Error::Invalid`] for a value that it may not have.
     pub(crate) fn of_environment() -> Result<Option<Self>> {
-        Self::named(&std::env::var(VARIABLE).unwrap_or_default())
-    }
-
-    /// The way of this name; none for an empty one.
-    pub(crate) fn named(name: &str) -> Result<Option<Self>> {
-        match name {
-            "" => Ok(None),
-            "subgroup" => Ok(Some(Self::Subgroup)),
-            "workgroup" => Ok(Some(Self::Workgroup)),
-            _ => Err(Error::invalid(format!("{VARIABLE} is {name:?}: expected subgroup or workgroup"))),
-        }
+        Ok(variables::LANES.get()?.map(|name| match name {
+            "subgroup" => Self::Subgroup,
+            _ => Self::Workgroup,
+        }))
     }
 }
 
 /// How lanes of this device hand values on; `force` asks for one way.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if the device cannot do what is asked for, and what fails at the device.
+/// [`dtw_core::Error::Unsupported`] if the device cannot do what is asked for, and what fails at the device.
 pub(crate) async fn of(gpu: &Gpu, force: Option<LanesKind>) -> Result<Lanes> {
     let fallback = Lanes::Workgroup(WORKGROUP_LANES);
     if force == Some(LanesKind::Workgroup) {
@@ -79,7 +70,7 @@ pub(crate) async fn of(gpu: &Gpu, force: Option<LanesKind>) -> Result<Lanes> {
         Some(_) => {
             let name = &gpu.adapter_info().name;
             Err(unsupported(format!(
-                "{VARIABLE}=subgroup asks for shuffles in subgroups of {lanes} lanes, and {name} does not do them: \
+                "DTWAVE_WGPU_LANES=subgroup asks for shuffles in subgroups of {lanes} lanes, and {name} does not do them: \
                  {refused}; use workgroup"
             )))
         }

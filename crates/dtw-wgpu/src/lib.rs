@@ -16,6 +16,7 @@
 //! | `adapter`, `gpu`, `lanes` | which GPUs there are; one of them opened; how its lanes hand values on |
 //! | `pipelines`, `pipeline_cache` | compiled shaders, and those on disk |
 //! | `readback`, `stopwatch`, `failure` | results on their way back; times of a pass; errors |
+//! | `variables` | variables of the environment |
 //!
 //! Shaders are in `shaders/`: `sweeps` know no measure, `measures` know no sweep; `points`, `costs` and `lanes` are
 //! what both are put together with.
@@ -46,6 +47,7 @@ mod side;
 mod stopwatch;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod windows;
 
 #[cfg(not(target_arch = "wasm32"))]

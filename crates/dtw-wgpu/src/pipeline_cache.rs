@@ -30,9 +30,6 @@ mod native {
     /// While shaders are compiled, writing takes at most this part of the time.
     const PART: u32 = 20;
 
-    /// The variable that turns it off: `off`.
-    const VARIABLE: &str = "DTWAVE_WGPU_CACHE";
-
     /// What a file begins with; the checksum of what follows comes next.
     const HEADER: &str = concat!("dtwave shaders ", env!("CARGO_PKG_VERSION"), "\n");
 
@@ -53,11 +50,8 @@ mod native {
     }
 
     impl DiskCache {
-        /// What was kept for this device; `None` where the driver or the user wants none.
+        /// What was kept for this device; `None` where the driver wants none, or the user has no folder.
         pub(crate) fn open(device: &Device, info: &AdapterInfo) -> Option<Self> {
-            if std::env::var(VARIABLE).is_ok_and(|value| value == "off") {
-                return None;
-            }
             let folder = etcetera::base_strategy::choose_native_strategy().ok()?.cache_dir().join("dtwave");
             Self::open_in(&folder, device, info)
         }

@@ -20,12 +20,10 @@ use wgpu::{
 
 use crate::gpu::{Gpu, lock};
 use crate::pipeline_cache::DiskCache;
+use crate::variables;
 
 /// Bindings of every shader.
 pub(crate) const BINDINGS: usize = 7;
-
-/// The variable that asks for shaders with checks.
-const CHECKS: &str = "DTWAVE_WGPU_CHECKS";
 
 /// The shaders of a device.
 #[derive(Debug)]
@@ -39,7 +37,10 @@ pub(crate) struct Pipelines {
 
 impl Pipelines {
     /// None yet. The variable `DTWAVE_WGPU_CHECKS=1` makes shaders check every index and bound every loop.
-    pub(crate) fn new(device: &Device, info: &AdapterInfo) -> Self {
+    ///
+    /// # Errors
+    /// [`dtw_core::Error::Invalid`] for a variable with a value that it may not have.
+    pub(crate) fn new(device: &Device, info: &AdapterInfo) -> Result<Self> {
         let entries: [_; BINDINGS] = std::array::from_fn(|binding| wgpu::BindGroupLayoutEntry {
             binding: binding as u32,
             visibility: wgpu::ShaderStages::COMPUTE,
@@ -62,13 +63,14 @@ impl Pipelines {
             bind_group_layouts: &[Some(&bindings)],
             immediate_size: 0,
         });
-        let checks = if std::env::var(CHECKS).is_ok_and(|value| value == "1") {
+        let checks = if variables::CHECKS.get()? == Some("1") {
             ShaderRuntimeChecks::checked()
         } else {
             ShaderRuntimeChecks::unchecked()
         };
-        let cache = DiskCache::open(device, info);
-        Self { bindings, layout, made: Mutex::default(), cache, checks }
+        let is_kept = variables::CACHE.get()? != Some("off");
+        let cache = if is_kept { DiskCache::open(device, info) } else { None };
+        Ok(Self { bindings, layout, made: Mutex::default(), cache, checks })
     }
 
     /// The shader of this key. Two threads that ask for a new one at once may both compile it.

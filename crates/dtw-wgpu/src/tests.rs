@@ -97,15 +97,6 @@ fn lanes_of_a_workgroup_are_a_subgroup_where_a_trial_says_so() {
 }
 
 #[test]
-fn a_way_for_lanes_is_forced_by_name() {
-    assert_eq!(LanesKind::named("").unwrap(), None);
-    assert_eq!(LanesKind::named("subgroup").unwrap(), Some(LanesKind::Subgroup));
-    assert_eq!(LanesKind::named("workgroup").unwrap(), Some(LanesKind::Workgroup));
-    let text = LanesKind::named("warp").unwrap_err().to_string();
-    assert!(text.contains("DTWAVE_WGPU_LANES is \"warp\": expected subgroup or workgroup"), "{text}");
-}
-
-#[test]
 fn a_shader_reads_and_writes_what_its_bindings_say() {
     let gpu = opened();
     let uniform = gpu.uniform(16).unwrap();

@@ -75,6 +75,7 @@ fn exception(error: &Error) -> PyErr {
 /// What the library says to people at a command line, as Python writes it.
 pub(crate) fn in_python(text: &str) -> String {
     text.replace("--backend cpu", "device=\"cpu\"")
+        .replace("--dtype f32", "dtype=\"float32\"")
         .replace("raise the memory limit", "raise memory_limit")
         .replace("soft_dtw has an expected alignment instead", "use dtwave.expected_alignment with soft_dtw")
         .replace(": compute it with Pairing::Cross", "")

@@ -261,7 +261,8 @@ impl Device {
             ("wgpu", Some("")) => Err(like()),
             ("wgpu", Some(which)) => Self::wgpu_named(which),
             _ => Err(Error::invalid(format!(
-                "unknown backend {name:?}: expected auto, cpu, cuda, hip or wgpu, or a GPU by its number, as cuda:1"
+                "unknown backend {name:?}: expected auto, cpu, cuda, hip or wgpu, a GPU by its number, as cuda:1, or by \
+                 a part of its name, as wgpu:radeon"
             ))),
         }
     }
@@ -285,5 +286,13 @@ impl Device {
             #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
             Kind::None(never) => match *never {},
         }
+    }
+}
+
+/// For a GPU that is chosen otherwise: [`dtw_wgpu::WgpuBackend::with_choice`].
+#[cfg(feature = "wgpu")]
+impl From<dtw_wgpu::WgpuBackend> for Device {
+    fn from(backend: dtw_wgpu::WgpuBackend) -> Self {
+        Self(Kind::Wgpu(backend))
     }
 }

@@ -118,9 +118,11 @@ macro_rules! backend {
                 "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?)),
                 #[cfg(feature = "wgpu")]
                 "wgpu" => Ok(Box::new(dtw_wgpu::WgpuBackend::new()?)),
-                other => {
-                    bail!("unknown backend {other:?}: this command was built with {}", BACKENDS.join(" and "))
-                }
+                other => bail!(
+                    "unknown backend {other:?}: expected {}, which are in this build; of several GPUs the first is \
+                     judged",
+                    BACKENDS.join(" or ")
+                ),
             }
         }
     };

@@ -127,7 +127,7 @@ pub(crate) struct RunArgs {
     pub(crate) dtype: Dtype,
 
     /// Device: cpu; cuda, hip or wgpu (the first GPU of NVIDIA's, AMD's or any, in builds with the cargo feature of
-    /// that name); cuda:1 (the second); or auto: the CPU
+    /// that name); cuda:1 (the second); wgpu:radeon (by a part of its name); or auto: the CPU
     #[arg(long, default_value = "auto", value_name = "NAME")]
     pub(crate) backend: String,
 
