@@ -31,7 +31,7 @@ def test_gpus_are_listed_and_chosen_by_name() -> None:
     assert first.available and first.description.startswith("0: ")
     name = first.description.removeprefix("0: ").split()[0]
     assert dtwave.distance(SERIES[0], SERIES[1], device=f"wgpu:{name}") > 0
-    with pytest.raises(ValueError, match=r'whose name has "Voodoo 2": expected one of 0 \('):
+    with pytest.raises(ValueError, match=r'whose name has "Voodoo 2"; there are 0 \('):
         dtwave.distance(SERIES[0], SERIES[1], device="wgpu:Voodoo 2")
 
 

@@ -272,7 +272,7 @@ mod tests {
     fn an_adapter_that_is_not_there_is_an_error_that_lists_what_is() {
         let name = choose(&Choice::Performance).unwrap().get_info().name;
         for (choice, told) in [
-            (Choice::Name("Voodoo 2".to_owned()), "a GPU whose name has \"Voodoo 2\""),
+            (Choice::Name("Voodoo 2".to_owned()), "there is no GPU whose name has \"Voodoo 2\""),
             (Choice::Number(99), "GPU 99"),
             (Choice::Number(usize::MAX), "GPU 18446744073709551615"),
         ] {

@@ -18,7 +18,7 @@ use crate::gpu::Gpu;
 use crate::pace::Pace;
 use crate::params::Params;
 use crate::readback::Readback;
-use crate::recurrence::{Finish, Weights};
+use crate::recurrence::{Finish, Lengths, Weights};
 use crate::shader::{Mode, Sweep};
 use crate::side::{Preparation, Side};
 use crate::windows::DeviceWindows;
@@ -51,10 +51,15 @@ impl Region {
 struct Slot {
     results: Region,
     readback: Readback,
-    /// Lengths of each result's pair; one entry: of all.
-    lengths: Vec<(u32, u32)>,
+    lengths: Option<Lengths>,
     cells: u64,
     begun: Option<Instant>,
+}
+
+impl Slot {
+    fn bytes(&self) -> u64 {
+        self.results.bytes() + self.readback.bytes() + self.lengths.as_ref().map_or(0, Lengths::bytes)
+    }
 }
 
 /// A GPU, and all the memory that its plan holds.
@@ -110,7 +115,7 @@ impl Engine {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        let slots: u64 = self.slots.iter().map(|slot| slot.results.bytes() + slot.readback.bytes()).sum();
+        let slots: u64 = self.slots.iter().map(Slot::bytes).sum();
         let host = 4 * (self.room.capacity() + self.host.capacity()) as u64 + self.table.bytes() as u64;
         self.x.bytes()
             + self.y.bytes()
@@ -119,6 +124,15 @@ impl Engine {
             + self.weights.bytes()
             + slots
             + host
+    }
+
+    /// Gives back what series and results took, if that is more than so many bytes.
+    pub(crate) fn release_beyond(&mut self, bytes: u64) {
+        if self.bytes() > bytes {
+            (self.x, self.y) = (Side::default(), Side::default());
+            self.slots = Default::default();
+            (self.room, self.host) = (Vec::new(), Vec::new());
+        }
     }
 
     /// Brings the weights of cells that a functor needs for series of up to `longest` points.
@@ -362,19 +376,12 @@ impl Fetch<f32> for Distances<'_> {
         let mut params = self.engine.params_of(&sweep, &self.preparation, tile, within_x);
         self.engine.band(pairs, tile, &mut params)?;
         let mut own = std::mem::take(&mut self.engine.slots[slot]);
-        own.lengths.clear();
         own.cells = pairs.cells(tile)?;
-        if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
-            own.lengths.push((n as u32, m as u32));
+        own.lengths = Some(if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
+            Lengths::Equal(n, m)
         } else {
-            let both = |i: usize, j: usize| (pairs.rows.length(i) as u32, pairs.columns.length(j) as u32);
-            match tile.pairing {
-                Pairing::Zipped => own.lengths.extend(tile.rows.clone().map(|i| both(i, i))),
-                _ => own
-                    .lengths
-                    .extend(tile.rows.clone().flat_map(|i| tile.columns.clone().map(move |j| both(i, j)))),
-            }
-        }
+            Lengths::of_places(pairs.rows, pairs.columns, tile)
+        });
         let bytes = tile.outputs() as u64 * functor.state_bytes();
         let swept = own.results.reserve(&self.engine.gpu, bytes, "results").and_then(|results| {
             let tasks = tile.tasks();
@@ -431,7 +438,8 @@ impl Distances<'_> {
         done?;
         let stride = functor.stride();
         let states = (stride > 1).then_some((&room[..], stride));
-        let finish = Finish { states, parts: functor.parts, lengths: &own.lengths, out: results };
+        let lengths = own.lengths.as_ref().expect("a tile is under way");
+        let finish = Finish { states, parts: functor.parts, lengths, out: results };
         if self.excess {
             excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);
         } else {

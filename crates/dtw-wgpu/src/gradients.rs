@@ -21,7 +21,7 @@ use crate::gpu::Gpu;
 use crate::params::Params;
 use crate::plan::WgpuPlan;
 use crate::readback::Readback;
-use crate::recurrence::Finish;
+use crate::recurrence::{Finish, Lengths};
 use crate::shader::{Mode, Sweep};
 use crate::side::Preparation;
 use shape::Shape;
@@ -342,13 +342,12 @@ impl Soft<'_> {
     fn put(&mut self, pairs: &Pairs<'_>, tile: &Rect, out: &mut Gradients<'_, f32>) {
         let Differentiator { states, fetched, .. } = &*self.own;
         let Preparation { spec, functor, channels, .. } = self.preparation;
-        let both = |place: usize| (pairs.rows.length(place) as u32, pairs.columns.length(place) as u32);
-        let lengths: Vec<_> = tile.rows.clone().map(both).collect();
-        let mut values = vec![0.0; lengths.len()];
+        let lengths = Lengths::of_places(pairs.rows, pairs.columns, tile);
+        let mut values = vec![0.0; tile.rows.len()];
         let finish = Finish { states: Some((states, 2)), parts: 2, lengths: &lengths, out: &mut values };
         dispatch::<f32, One<f32>, _>(spec, 0.0, finish);
         let (n, m) = pairs.longest(tile);
-        let (of_x, of_y) = fetched.split_at(lengths.len() * n * channels);
+        let (of_x, of_y) = fetched.split_at(tile.rows.len() * n * channels);
         for (k, place) in tile.rows.clone().enumerate() {
             let pair = pairs.rows.series(place);
             out.distances[pair] = values[k];

@@ -13,6 +13,9 @@ pub(crate) const PARALLEL: u64 = 512;
 /// Tiles that took less tell more of their transfer than of the sweep.
 const LEAST: Duration = Duration::from_millis(4);
 
+/// A dispatch that was done before anybody looked seems to have taken no time: of what it shows, this is believed.
+const MOST_GROWTH: u64 = 8;
+
 /// What a device has shown of its speed.
 #[derive(Debug)]
 pub(crate) struct Pace {
@@ -49,13 +52,19 @@ impl Pace {
         (self.cells_in(TILE) / cells.max(1)).max(if self.is_software { 1 } else { PARALLEL })
     }
 
-    /// Learns from cells that took so long: the sweep, its transfer and waiting. So the device is at least so fast;
-    /// that it is slower is believed by halves, and not of tiles that were too short to tell.
+    /// Learns from cells that took so long: the sweep, its transfer and waiting. So the device is at least so fast,
+    /// unless the clock errs: that it is faster is believed by steps of eight, that it is slower by halves, and not of
+    /// tiles that were too short to tell.
     pub(crate) fn learn(&self, cells: u64, took: Duration) {
+        // A clock that was reset.
+        if took.is_zero() {
+            return;
+        }
         let seen = (cells as f64 / took.as_secs_f64().max(1e-6)) as u64;
         let known = self.cells.load(Ordering::Relaxed);
         if seen > known || took >= LEAST {
-            self.cells.store(seen.max(known / 2).max(1_000_000), Ordering::Relaxed);
+            let cells = seen.clamp(known / 2, known.saturating_mul(MOST_GROWTH));
+            self.cells.store(cells.max(1_000_000), Ordering::Relaxed);
         }
     }
 }

@@ -174,6 +174,8 @@ impl Tracing<'_> {
         let preparation =
             Preparation { spec: self.spec, functor: self.functor, channel: None, channels: x.channels() };
         let own = self.engine.budget;
+        // Distances before may have filled twice that.
+        self.engine.release_beyond(own.limit / 4);
         // Choices and kept rows take most of the memory here.
         let budget = Budget { sides: own.sides.min(own.limit / 4), ..own };
         let mut pairs = Pairs {

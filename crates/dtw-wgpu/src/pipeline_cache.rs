@@ -108,6 +108,10 @@ mod native {
 
     /// What a file holds, if it is whole.
     fn read(path: &Path) -> Option<Vec<u8>> {
+        // To open what is no file may wait for ever.
+        if !fs::metadata(path).ok()?.is_file() {
+            return None;
+        }
         let mut bytes = Vec::new();
         let most = HEADER.len() + size_of::<u64>() + MOST_BYTES;
         fs::File::open(path).ok()?.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
@@ -190,6 +194,17 @@ mod native {
             })
             .unwrap();
             cache.grown();
+        }
+
+        /// Opening a pipe waits for who writes into it.
+        #[test]
+        #[cfg(unix)]
+        fn what_is_no_file_is_not_opened() {
+            let folder = tempfile::tempdir().unwrap();
+            let pipe = folder.path().join("pipe");
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            assert_eq!(read(&pipe), None);
+            assert_eq!(read(folder.path()), None);
         }
 
         #[test]

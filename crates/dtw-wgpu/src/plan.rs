@@ -55,10 +55,20 @@ impl WgpuPlan {
                 ),
             });
         }
+        let functor = Functor::of(spec).ok_or_else(|| no_shaders(spec))?;
+        if !functor.parameters.iter().all(|number| number.is_finite()) {
+            return Err(Error::Unsupported {
+                backend: NAME,
+                what: format!(
+                    "a parameter beyond f32, {:?}; the cpu backend computes it in f64",
+                    spec.measure
+                ),
+            });
+        }
         Ok(Self {
             banding: Banding::new(&spec.band, spec.anchor, longest),
             engine: Engine::new(gpu, pace, problem.memory_limit_bytes()),
-            functor: Functor::of(spec).ok_or_else(|| no_shaders(spec))?,
+            functor,
             problem: problem.clone(),
             searcher: Searcher::default(),
             tracer: Tracer::default(),

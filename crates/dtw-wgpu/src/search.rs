@@ -227,13 +227,28 @@ impl WgpuPlan {
         (Searching { engine, searcher, preparation, batches, all }, pairs)
     }
 
-    /// Whether the ends of a whole reference fit the memory.
-    fn holds_ends(&self, budget: &Budget, queries: &Batch<'_>, references: &Batch<'_>, all: bool) -> bool {
-        let channels = queries.channels() as u64;
-        let longest = references.max_length() as u64;
-        // As `Preparation::held_bytes` counts a reference and a query.
-        let sides = 8 * (channels * (longest + queries.max_length() as u64 + 2) + 4);
-        sides <= budget.sides && (!all || longest * END_BYTES <= budget.tile)
+    /// Whether a whole reference fits the memory, beside the queries and with its ends.
+    fn holds_ends(
+        &self,
+        pairing: Pairing,
+        queries: &Batch<'_>,
+        references: &Batch<'_>,
+        options: &SearchOptions,
+    ) -> bool {
+        let (budget, channels) = (&self.engine.budget, queries.channels());
+        let preparation =
+            Preparation { spec: self.problem.spec(), functor: self.functor, channel: None, channels };
+        // As the planner shares out: a side leaves to the other what it does not need, or half.
+        let of_queries = match pairing {
+            Pairing::Zipped => preparation.held_bytes(queries.max_length()),
+            _ => {
+                let all = Order::given(queries, 0).total(|length| preparation.held_bytes(length));
+                all.min(budget.sides / 2)
+            }
+        };
+        let longest = references.max_length();
+        preparation.held_bytes(longest).saturating_add(of_queries) <= budget.sides
+            && (!is_of_all(options) || longest as u64 * END_BYTES <= budget.tile)
     }
 
     /// The cost of the best match of every pair.
@@ -282,7 +297,7 @@ impl WgpuPlan {
         if options.top_k == 0 || matches.is_empty() {
             return Ok(matches);
         }
-        if !self.holds_ends(&self.engine.budget, queries, references, is_of_all(options)) {
+        if !self.holds_ends(Pairing::Cross, queries, references, options) {
             let what = "a reference whose ends do not fit the memory, in a call that does not wait";
             return Err(Error::Unsupported { backend: NAME, what: format!("{what}; the cpu backend can") });
         }
@@ -300,10 +315,9 @@ impl WgpuPlan {
         options: &SearchOptions,
         mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
-        let budget = self.engine.budget;
         // A band needs the whole reference.
         let is_banded = self.banding.form() != Form::Full;
-        if is_banded || self.holds_ends(&budget, queries, references, is_of_all(options)) {
+        if is_banded || self.holds_ends(pairing, queries, references, options) {
             return self.search(pairing, queries, references, options, put);
         }
         for r in 0..references.len() {
@@ -342,11 +356,13 @@ impl WgpuPlan {
         }
         let m = queries.max_length();
         let preparation = Preparation { spec: problem.spec(), functor: *functor, channel: None, channels };
-        let of_queries = order.total(|length| preparation.bytes(length));
+        let of_queries = order.total(|length| preparation.held_bytes(length));
         let carried = (tasks * (m + 2)) as u64 * END_BYTES;
-        if of_queries > budget.sides || carried > budget.edges / 2 {
-            let what = "the queries of a search in blocks";
-            return Err(budget.exceeded(what, of_queries.max(2 * carried), budget.sides.min(budget.edges)));
+        if of_queries > budget.sides {
+            return Err(budget.exceeded("the queries of a search in blocks", of_queries, budget.sides));
+        }
+        if carried > budget.edges / 2 {
+            return Err(budget.exceeded("the last rows of a search in blocks", carried, budget.edges / 2));
         }
         let most = engine.gpu.limits().max_compute_workgroups_per_dimension as usize;
         if tasks > most {
@@ -359,7 +375,7 @@ impl WgpuPlan {
         }
         // Rows of a block: its points, its ends for all queries, and the edges of its strips.
         let own_edges = (budget.edges - carried) / (tasks as u64 * END_BYTES);
-        let block = (budget.staging / preparation.bytes(1))
+        let block = (budget.staging / preparation.held_bytes(1))
             .min(budget.tile / (tasks as u64 * END_BYTES))
             .min(own_edges.saturating_sub(1))
             .clamp(1, MOST_BLOCK);

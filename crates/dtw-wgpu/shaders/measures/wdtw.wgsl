@@ -2,8 +2,12 @@
 
 alias Price = f32;
 
+// A cost that overflows has no part in a cell of weight 0, and is infinite elsewhere: 0 times infinity is no number.
+// A device may take a subnormal weight for 0, but not its bits.
 fn price(x: Sample, y: Sample, weight: f32) -> Price {
-    return weight * squared(x.point, y.point);
+    let cost = squared(x.point, y.point);
+    let overflowed = select(cost, 0.0, bitcast<u32>(weight) == 0u);
+    return select(weight * cost, overflowed, cost > 3.4028234e38);
 }
 
 fn arrivals(diagonal: State, up: State, left: State, price: Price) -> vec3<f32> {

@@ -50,8 +50,9 @@ fn norm(x: Point, y: Point, degree: f32) -> f32 {
     }
     let parts = abs(x - y);
     let largest = {LARGEST};
-    if largest == 0.0 {
-        return 0.0;
+    // What overflows cannot be divided by.
+    if largest == 0.0 || largest > 3.4028234e38 {
+        return largest;
     }
     return largest * pow(sum_of(pow(parts / largest, Point(degree))), 1.0 / degree);
 }

@@ -61,8 +61,9 @@ fn norm(x: Point, y: Point, degree: f32) -> f32 {
     for (var k = 0u; k < params.channels; k++) {
         largest = max(largest, abs(difference(x, y, k)));
     }
-    if largest == 0.0 {
-        return 0.0;
+    // What overflows cannot be divided by.
+    if largest == 0.0 || largest > 3.4028234e38 {
+        return largest;
     }
     var sum = 0.0;
     for (var k = 0u; k < params.channels; k++) {
