@@ -33,6 +33,12 @@ impl Pace {
         Self { cells, is_software }
     }
 
+    /// Of a device that is taken to do so many cells a second.
+    #[cfg(test)]
+    pub(crate) fn of(cells: u64) -> Self {
+        Self { cells: AtomicU64::new(cells), is_software: true }
+    }
+
     fn cells_in(&self, time: Duration) -> u64 {
         (self.cells.load(Ordering::Relaxed) as f64 * time.as_secs_f64()) as u64
     }

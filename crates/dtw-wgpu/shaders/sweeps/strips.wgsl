@@ -134,6 +134,9 @@ fn main(
             if has_carry {
                 if own > 0u {
                     corner = edges[carry + min(own, y.length) - 1u];
+//# if SETTLES
+                    corner = settle(corner);
+//# end
                     if lane == 0u {
                         corner = edges[edge + params.edge_stride - 1u];
                     }
@@ -170,7 +173,8 @@ fn main(
             for (var t = 0u; t < steps; t++) {
                 var left = handed_on(handed, t, thread);
 //# if SETTLES
-                if (t & 7u) == 0u {
+                // Not before its first row, so that a row is settled or not wherever a piece begins.
+                if (t & 7u) == 0u && t >= lane {
 //# each WIDTH
                     s{k} = settle(s{k});
 //# end

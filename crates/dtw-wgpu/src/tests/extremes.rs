@@ -1,9 +1,15 @@
 //! Numbers at the edges of f32: costs that overflow, weights of 0, parameters that are no f32.
 
-use dtw_core::{Backend, Error, Measure, Pairing, Problem, Result, SearchOptions, SeriesBatch, Spec};
+use std::sync::Arc;
+
+use dtw_core::{
+    Backend, Error, Measure, Pairing, Plan as _, Problem, Result, SearchOptions, SeriesBatch, Spec,
+};
 
 use super::open;
 use crate::backend::WgpuBackend;
+use crate::pace::Pace;
+use crate::plan::WgpuPlan;
 
 fn distance(measure: Measure, x: &[f32], y: &[f32], channels: usize) -> Result<f32> {
     let batch = |values| SeriesBatch::equal(values, 1, x.len() / channels, channels).unwrap();
@@ -54,6 +60,30 @@ fn parameters_beyond_f32_are_refused() {
     ] {
         let error = distance(measure, &[1.0, 2.0], &[1.0, 3.0], 1).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("1e39"), "{error}");
+    }
+}
+
+/// A pair is swept in pieces, cut as the device's speed allows: that must not show.
+#[test]
+fn sums_over_paths_do_not_depend_on_how_fast_the_device_is() {
+    let noise = |n: usize, mean: f32| -> Vec<f32> {
+        (0..2 * n).map(|k| mean + ((k * k * 7 + k) % 31) as f32 / 4.0).collect()
+    };
+    let (n, m) = (400, 300);
+    let (x, y) = (noise(n, -1000.0), noise(m, 0.0));
+    let gpu = open(None);
+    for measure in [Measure::LogGak { sigma: 3.848 }, Measure::soft_dtw(0.01), Measure::soft_dtw(30.0)] {
+        let x = SeriesBatch::equal(&x, 1, n, 2).unwrap();
+        let y = SeriesBatch::equal(&y, 1, m, 2).unwrap();
+        let problem = Problem::of(Spec::new(measure), Pairing::Cross, &x, &y).unwrap();
+        let of_pace = |cells| {
+            let pace = Arc::new(Pace::of(cells));
+            let mut plan = WgpuPlan::new(gpu.clone(), pace, &problem).unwrap();
+            let mut out = [0.0_f32];
+            plan.distances(x, y, &mut out).unwrap();
+            out[0].to_bits()
+        };
+        assert_eq!(of_pace(1), of_pace(1 << 40), "{measure:?}");
     }
 }
 
