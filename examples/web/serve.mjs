@@ -40,7 +40,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
         const { address } = await serve(folder, Number(port));
         console.log(`open ${address}`);
     } catch (error) {
-        const why = error.code === "EADDRINUSE" ? "another program uses that port: choose one behind the folder" : error;
+        const why = error.code === "EADDRINUSE" ? "another program uses that port: choose another (cargo xtask web --serve --port PORT)" : error;
         console.error(`cannot serve ${folder} on port ${port}: ${why.message ?? why}`);
         process.exitCode = 1;
     }

@@ -101,10 +101,10 @@ impl Gpu {
 
 /// What a definition asks for.
 fn problem(definition: &Definition) -> Result<Problem> {
-    let is_cross = definition.pairing() != Pairing::SelfSymmetric;
+    let has_y = definition.pairing() != Pairing::SelfSymmetric;
     let (n_x, max_length_x) = (definition.count, definition.length);
     let (n_y, max_length_y) =
-        if is_cross { (definition.count_y(), definition.length_y()) } else { (n_x, max_length_x) };
+        if has_y { (definition.count_y(), definition.length_y()) } else { (n_x, max_length_x) };
     let shape = Shape { n_x, n_y, max_length_x, max_length_y, channels: definition.channels };
     Ok(Problem::new(definition.spec()?, definition.pairing(), shape)?)
 }

@@ -3,7 +3,7 @@
 alias Price = f32;
 
 // A cost that overflows has no part in a cell of weight 0, and is infinite elsewhere: 0 times infinity is no number.
-// A device may take a subnormal weight for 0, but not its bits.
+// A device may take a subnormal weight for 0, so its bits are asked.
 fn price(x: Sample, y: Sample, weight: f32) -> Price {
     let cost = squared(x.point, y.point);
     let overflowed = select(cost, 0.0, bitcast<u32>(weight) == 0u);

@@ -173,7 +173,7 @@ fn main(
             for (var t = 0u; t < steps; t++) {
                 var left = handed_on(handed, t, thread);
 //# if SETTLES
-                // Not before its first row, so that a row is settled or not wherever a piece begins.
+                // A lane settles nothing before its first row: the same rows are settled then, wherever a piece begins.
                 if (t & 7u) == 0u && t >= lane {
 //# each WIDTH
                     s{k} = settle(s{k});

@@ -1,4 +1,5 @@
-//! Numbers at the edges of f32: costs that overflow, weights of 0, parameters that are no f32.
+//! Numbers at the edges of f32 (costs that overflow, weights of 0, parameters that are no f32), and calls at the edges
+//! of their speed and memory.
 
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ fn parameters_beyond_f32_are_refused() {
     }
 }
 
-/// A pair is swept in pieces, cut as the device's speed allows: that must not show.
+/// A pair is swept in pieces, cut as the device's speed allows. The result must not depend on where.
 #[test]
 fn sums_over_paths_do_not_depend_on_how_fast_the_device_is() {
     let noise = |n: usize, mean: f32| -> Vec<f32> {
