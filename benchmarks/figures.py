@@ -177,7 +177,7 @@ def others_on_gpu() -> Any:
 
 
 def bands_on_gpu() -> Any:
-    """What a band does to short series on a GPU: `cargo xtask bench record --backend cuda cutimewarp`."""
+    """What a band does to Soft-DTW of short series: `cargo xtask bench record --backend cuda cutimewarp`."""
     found: dict[str, dict[int, float]] = {}
     for row in gpu("cutimewarp"):
         match = re.fullmatch(r"cutimewarp_(\w+?_\d+x\d+)(?:_band(\d+))?", row["work"])
@@ -191,7 +191,7 @@ def bands_on_gpu() -> Any:
     ax.set_xticks([20, 40, 60, 80, 100], ["20%", "40%", "60%", "80%", "no band"])
     ax.set_xlabel("band")
     ax.set_ylabel("ms for all pairs")
-    ax.set_title("DTW of short series, float32, one H200: lower is better", loc="left")
+    ax.set_title("Soft-DTW of short series, float32, one H200: lower is better", loc="left")
     ax.legend()
     return figure
 

@@ -25,7 +25,7 @@ CDNA = Timing(
     {kind: 16.0 if kind == "transcendental" else 4.0 for kind, _ in KINDS},
     {kind: 4.0 for kind, _ in KINDS} | {"transcendental": 16.0, "memory": 320.0, "scratch": 320.0, "local": 20.0},
 )
-#: Of a wave of 32 lanes on RDNA 3: 32 lanes a cycle, doubles at 1/16 of it (1/32 of two instructions in one).
+#: Cycles of a wave of 32 lanes on RDNA 3: 32 lanes a cycle, doubles at 1/16 of it (1/32 of two instructions in one).
 RDNA3 = Timing(
     32,
     {kind: 1.0 for kind, _ in KINDS} | {"transcendental": 4.0, "double": 16.0},
@@ -151,7 +151,7 @@ def is_one_strip(columns: int, rows: int, m: int) -> bool:
 
 
 def seconds(work: Work, sweep: Sweep, usage: Usage, gpu: Gpu) -> tuple[float, float]:
-    """Of one pair if there are many, else of all: as predicted, and if no wave ever waited."""
+    """Seconds of one pair if there are many, else of all pairs: as predicted, and if no wave ever waited."""
     groups = gpu.timing.lanes // 32
     if not work.pairs:
         passes = (math.ceil(work.n / sweep.rows) + math.ceil(work.m / sweep.columns) - 1) / sweep.steps

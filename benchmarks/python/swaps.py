@@ -69,7 +69,7 @@ WORKS: dict[str, Any] = {
 
 
 def seconds(call: peers.Call) -> float:
-    """Of the processor, in all threads of this process."""
+    """Seconds of the processor, in all threads of this process."""
     began = time.process_time()
     call()
     return time.process_time() - began

@@ -43,16 +43,8 @@ suppress_warnings: list[str] = []
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "attrs_block", "deflist"]
 
-# The sections of the README that are pages here, and what links out of docs/ become.
+# The page that a link out of docs/, to a folder or a section, becomes.
 outside_links = {
-    "../README.md": "index.md",
-    "../README.md#on-an-nvidia-gpu": "gpu.md",
-    "../README.md#on-an-amd-gpu": "gpu.md",
-    "../README.md#on-any-gpu": "gpu.md",
-    "../README.md#on-the-command-line": "command-line.md",
-    "../README.md#in-rust": "rust.md",
-    "../README.md#measures": "measures.md",
-    "../README.md#correctness-and-speed": "performance.md",
     "../benchmarks/record": "performance.md",
     "../benchmarks/record/nvidia-h200/README.md#tried-half-precision-taken-out": "performance.md",
     "../benchmarks/record/nvidia-h200/README.md#through-vulkan-wgpu": "performance.md",
@@ -85,7 +77,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_line_continuation_character = "\\"
 
-# Of which every public name has an entry in the API reference.
+# Every public name of these modules has an entry in the API reference.
 public_modules = [
     "dtwave",
     "dtwave.plots",

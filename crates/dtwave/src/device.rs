@@ -149,7 +149,7 @@ impl Device {
     }
 
     /// The first NVIDIA GPU, in the driver's order; the variable `CUDA_VISIBLE_DEVICES` says which ones the driver
-    /// shows. Everything but gradients and expected alignments runs there.
+    /// shows.
     ///
     /// # Errors
     /// [`Error::Backend`] when there is no driver, no GPU, or the kernels are not built; [`Error::Unsupported`] when

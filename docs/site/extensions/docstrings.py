@@ -29,7 +29,7 @@ ARXIV = re.compile(r"\barXiv (\d{4}\.\d{4,5})")
 
 
 def rest(lines: list[str], kind: str) -> list[str]:
-    """The same docstring with fields and lists."""
+    """The docstring with fields and lists in reStructuredText."""
     # A paragraph for the errors, where they end another.
     lines = "\n".join(re.sub(r"(?<=\.) (Errors: )", r"\n\n\1", line) for line in lines).split("\n")
     found: list[str] = []

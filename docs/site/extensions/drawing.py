@@ -21,7 +21,7 @@ PAGE = {
     INK: "var(--color-foreground-primary)",
     PAPER: "var(--color-background-primary)",
     RULE: "var(--color-background-border)",
-    # Those of the pictures that the command draws.
+    # The colours of the pictures that the command draws.
     "#1F2933": "var(--color-foreground-primary)",
     "#5F6B7A": "var(--color-foreground-secondary)",
     "#B4BCC6": "var(--color-foreground-border)",

@@ -1,6 +1,6 @@
-"""Pages read on GitHub and here: links that leave docs/, and sections of the README that are pages of their own.
+"""Links that leave docs/, and sections of the README that pages show.
 
-A line `<!-- README: On an NVIDIA GPU -->` becomes that section of the README, without its heading. A link that leaves
+A line `<!-- README: In Rust -->` becomes that section of the README, without its heading. A link that leaves
 docs/ becomes what `outside_links` in conf.py says; any other becomes the file itself, for download. A link to what
 neither is there is a warning.
 """

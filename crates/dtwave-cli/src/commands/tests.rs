@@ -105,9 +105,11 @@ fn examples_are_understood() {
     }
     texts.push(("dtwave".into(), root.get_after_help().unwrap().to_string()));
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // A sentence may begin with the name too: commands stand between fences.
-    let readme = std::fs::read_to_string(project.join("README.md")).unwrap();
-    texts.push(("README.md".into(), readme.split("```").skip(1).step_by(2).collect()));
+    for page in ["README.md", "docs/command-line.md"] {
+        // A sentence may begin with the name too: commands stand between fences.
+        let text = std::fs::read_to_string(project.join(page)).unwrap();
+        texts.push((page.into(), text.split("```").skip(1).step_by(2).collect()));
+    }
     let mut understood = 0;
     for (name, text) in texts {
         for line in text.lines().map(str::trim).filter(|line| line.starts_with("dtwave ")) {
