@@ -27,7 +27,7 @@ PAGE = {
     "#B4BCC6": "var(--color-foreground-border)",
     "#E4E7EB": "var(--color-background-border)",
     "#FFFFFF": "none",
-    # Those that matplotlib takes unless told.
+    # matplotlib's defaults.
     "#000000": "var(--color-foreground-primary)",
     "#ffffff": "none",
 }

@@ -41,7 +41,7 @@ def run(code: str, name: str, line: int, names: dict[str, Any]) -> tuple[str, An
         exec(compile(tree, name, "exec"), names)
         value = eval(compile(ast.Expression(shown.value), name, "eval"), names) if isinstance(shown, ast.Expr) else None
     for one in warned:
-        # Those about the page's own lines; libraries warn of their insides, too.
+        # Only warnings about the page's own lines are errors: libraries warn of their insides, too.
         if one.filename == name:
             raise one.message if isinstance(one.message, Warning) else RuntimeWarning(one.message)
     return printed.getvalue(), value

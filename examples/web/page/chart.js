@@ -119,7 +119,7 @@ export function drawAlignment(canvas, query, match, path, rate) {
     const gap = 26;
     const lane = (height - gap - 24) / 2;
     const longest = Math.max(query.length, match.length);
-    // Both on the same scale of time, the shorter one in the middle.
+    // Both series on one scale of time, the shorter one in the middle.
     const placed = (values, top) => {
         const shift = (longest - values.length) / 2;
         return (k) => [
