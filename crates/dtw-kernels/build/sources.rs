@@ -19,14 +19,10 @@ pub(crate) struct Unit<'a> {
 }
 
 impl Unit<'_> {
-    /// The lines that include its headers.
-    pub(crate) fn prologue(&self) -> String {
-        self.includes.iter().map(|name| format!("#include \"{name}\"\n")).collect()
-    }
-
     /// Its text.
     pub(crate) fn text(&self) -> String {
-        let mut text = self.prologue() + "\n";
+        let mut text: String = self.includes.iter().map(|name| format!("#include \"{name}\"\n")).collect();
+        text.push('\n');
         for kernel in &self.kernels {
             text.push_str(&kernel.source);
             text.push('\n');
@@ -121,7 +117,7 @@ const PRICED: &str = "sweeps/priced.cuh";
 const FEW: &str = "sweeps/few.cuh";
 
 /// The header of the kernels that sweep in tiles.
-const TILES: &str = "tiles/soft.cuh";
+pub(crate) const TILES: &str = "tiles/soft.cuh";
 
 /// The header of the kernels that put results together, which no others include.
 const SETTLE: &str = "passes/settle.cuh";
