@@ -2,11 +2,11 @@
 
 use dtw_core::{Backend, Error, Plan, Problem, Result, SeriesBatch, Task, WeightedTotal};
 
-use crate::differentiate::Kernels;
-use crate::functor::Functor;
+use crate::launch::differentiate::Kernels;
+use crate::launch::functor::Functor;
+use crate::launch::trace::trace_kernel;
+use crate::resident::weighted_total::Total;
 use crate::state::{NativePlan, no_kernels};
-use crate::total::Total;
-use crate::trace::trace_kernel;
 use crate::{Machine, Number};
 
 /// A backend on a [`Machine`]. Plans get a queue each.

@@ -9,13 +9,13 @@ use dtw_plan::{
     launch_tasks, parts, runs, tiles,
 };
 
-use crate::bytes::{Number, bytes_mut};
-use crate::device_batch::DeviceBatch;
-use crate::functor::Functor;
-use crate::layout::Layout;
-use crate::scratch::Region;
-use crate::side::{Bring, Preparation, Prepared, Staging};
-use crate::sweep::{BANDS, Job, Sweeper};
+use crate::launch::functor::Functor;
+use crate::launch::sweep::{BANDS, Job, Sweeper};
+use crate::memory::bytes::{Number, bytes_mut};
+use crate::memory::region::Region;
+use crate::series::device_batch::DeviceBatch;
+use crate::series::layout::Layout;
+use crate::series::prepared::{Bring, Preparation, Prepared, Staging};
 use crate::{Machine, TRANSFER_SLOTS};
 
 /// Tasks per multiprocessor from which a run of shorter columns gets a launch of its own.

@@ -6,16 +6,16 @@ use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBat
 use dtw_plan::Banding;
 
 use crate::Machine;
-use crate::bytes::Number;
-use crate::device_batch::{KnownLayout, Strided};
-use crate::differentiate::Differentiator;
 use crate::engine::{Engine, Pass};
-use crate::functor::Functor;
-use crate::hits::Searcher;
-use crate::layout::Layout;
-use crate::packing::Packer;
-use crate::together::Together;
-use crate::trace::Tracer;
+use crate::launch::combine::Together;
+use crate::launch::differentiate::Differentiator;
+use crate::launch::functor::Functor;
+use crate::launch::hits::Searcher;
+use crate::launch::trace::Tracer;
+use crate::memory::bytes::Number;
+use crate::series::device_batch::{KnownLayout, Strided};
+use crate::series::layout::Layout;
+use crate::series::packing::Packer;
 
 /// A plan on a machine that runs the native kernels.
 ///

@@ -1,0 +1,316 @@
+//! Finding queries in references: a sweep that keeps its last column, then the best ends of that.
+//!
+//! The kernel's rows are the reference and its columns the query, so that the last column holds, for every point of the
+//! reference, the cost of the best match that ends there.
+
+use std::ops::Range;
+
+use dtw_core::{Match, Observer, Pairing, Result};
+use dtw_plan::{Axis, Banding, Device, Form, Order, Pairs, Rect, Rows, chunks, each_tile, tiles};
+
+use crate::Machine;
+use crate::engine::{Engine, Source};
+use crate::launch::functor::Functor;
+use crate::launch::hits::{Candidates, Searcher, Wanted};
+use crate::launch::sweep::{Edges, Job, Sweeper};
+use crate::memory::bytes::Number;
+use crate::series::prepared::Preparation;
+
+/// A search over all pairs of a pairing.
+pub(crate) struct Search<'a, T: Number, M: Machine> {
+    pub(crate) engine: &'a mut Engine<T, M>,
+    pub(crate) searcher: &'a mut Searcher<T, M>,
+    pub(crate) banding: &'a mut Banding,
+    pub(crate) functor: Functor,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) wanted: Wanted,
+    pub(crate) channels: usize,
+    pub(crate) references: Order,
+    pub(crate) queries: Order,
+    /// Of references and queries.
+    pub(crate) sources: [Source<'a, T, M>; 2],
+}
+
+impl<'a, T: Number, M: Machine> Search<'a, T, M> {
+    /// Calls `each` with query, reference and hits of every pair.
+    pub(crate) fn run(
+        self,
+        pairing: Pairing,
+        mut each: impl FnMut(usize, usize, Vec<Match<T>>),
+    ) -> Result<()> {
+        self.within(pairing, |sweeps, pairs| {
+            let budget = sweeps.engine.budget;
+            each_tile(sweeps, pairs, &budget, |sweeps, pairs, tile| {
+                sweeps.hits(pairs, tile, &mut each)?;
+                let cells = pairs.cells(tile)?;
+                pairs.observer.advance(cells);
+                Ok(())
+            })
+        })
+    }
+
+    /// Puts the cost of the best match of every pair in its place on the device, from `costs` on.
+    pub(crate) fn run_in_place(self, pairing: Pairing, costs: u64) -> Result<()> {
+        self.within(pairing, |sweeps, pairs| {
+            let budget = sweeps.engine.budget.in_place();
+            sweeps.in_place = true;
+            each_tile(sweeps, pairs, &budget, |sweeps, pairs, tile| sweeps.best(pairs, tile, costs))
+        })
+    }
+
+    /// Whether whole references fit the memory, with their last columns and hits.
+    pub(crate) fn fits(&mut self, pairing: Pairing) -> bool {
+        let usual = self.engine.budget;
+        let budget = usual.without_tables();
+        let preparation = Preparation::plain(self.functor, self.channels);
+        let whole = Rect { rows: 0..self.references.len(), columns: 0..self.queries.len(), pairing };
+        let bytes = |length: usize| preparation.bytes::<T>(length);
+        let longest = (self.references.longest(whole.rows.clone()), self.queries.longest(whole.columns));
+        self.engine.budget = budget;
+        let fits = preparation.staged_bytes::<T>(longest.0) <= budget.staging
+            && chunks(pairing, (&self.references, &self.queries), &budget, bytes, bytes).is_ok()
+            && most_tasks(self.engine, &self.functor, Some(self.wanted), longest).is_ok();
+        self.engine.budget = usual;
+        fits
+    }
+
+    /// Calls `work` with the pairs, and with what sweeps them.
+    fn within<R>(
+        self,
+        pairing: Pairing,
+        work: impl FnOnce(&mut Sweeps<'a, T, M>, &mut Pairs<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let usual = self.engine.budget;
+        if self.banding.form() == Form::Full {
+            // Without a band there are no tables, and the last column is as long as the reference.
+            self.engine.budget = usual.without_tables();
+        }
+        let mut pairs = Pairs {
+            pairing,
+            rows: &self.references,
+            columns: &self.queries,
+            kind: Rows::Y,
+            banding: self.banding,
+            observer: self.observer,
+        };
+        let mut sweeps = Sweeps {
+            engine: self.engine,
+            searcher: self.searcher,
+            preparation: Preparation::plain(self.functor, self.channels),
+            wanted: self.wanted,
+            sources: self.sources,
+            in_place: false,
+        };
+        let done = work(&mut sweeps, &mut pairs);
+        sweeps.engine.budget = usual;
+        done
+    }
+}
+
+/// The sweeps of a search.
+struct Sweeps<'a, T: Number, M: Machine> {
+    engine: &'a mut Engine<T, M>,
+    searcher: &'a mut Searcher<T, M>,
+    preparation: Preparation,
+    wanted: Wanted,
+    sources: [Source<'a, T, M>; 2],
+    /// Whether costs are put in their places on the device.
+    in_place: bool,
+}
+
+/// Most tasks whose edges, and hits if some are wanted, fit at once, of references and queries that are at most so
+/// long.
+fn most_tasks<T: Number, M: Machine>(
+    engine: &Engine<T, M>,
+    functor: &Functor,
+    wanted: Option<Wanted>,
+    (n, m): (usize, usize),
+) -> Result<u64> {
+    let budget = &engine.budget;
+    let edge = Sweeper::<M>::kept_bytes::<T>(functor, n, m, budget);
+    if edge > budget.edges {
+        let what = "the last column of a search (the backend cpu needs none)";
+        return Err(budget.exceeded(what, edge, budget.edges));
+    }
+    let Some(wanted) = wanted else { return Ok(budget.edges / edge) };
+    let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
+    let hits = Searcher::<T, M>::task_bytes(on_device, n.next_multiple_of(32));
+    if hits > budget.tile {
+        return Err(budget.exceeded("the matches of a pair", hits, budget.tile));
+    }
+    Ok((budget.edges / edge).min(budget.tile / hits))
+}
+
+impl<T: Number, M: Machine> Device for Sweeps<'_, T, M> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.bytes::<T>(length)
+    }
+
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        self.engine.load(axis, &mut self.sources[axis as usize], &self.preparation, order, places)
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let (n, m) = pairs.longest(chunk);
+        let tasks = self.engine.launch_tasks(pairs, chunk, n as u64 * m as u64, self.in_place);
+        let wanted = (!self.in_place).then_some(self.wanted);
+        let most = most_tasks(self.engine, &self.preparation.functor, wanted, (n, m))?;
+        if !self.in_place {
+            return Ok(tiles(chunk, most, tasks));
+        }
+        if chunk.pairing == Pairing::Zipped || pairs.rows.len() == 1 {
+            return Ok(tiles(chunk, most, tasks));
+        }
+        // Costs come out task by task, with queries running fastest; in their places references do. So one query at a
+        // time.
+        let of_query = |q: usize| Rect { columns: q..q + 1, ..chunk.clone() };
+        Ok(chunk.columns.clone().flat_map(|q| tiles(&of_query(q), most, tasks)).collect())
+    }
+}
+
+impl<T: Number, M: Machine> Sweeps<'_, T, M> {
+    /// Sweeps a tile, whose last columns stay on the device.
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<(Job, Edges)> {
+        let Engine { budget, x, y, sweeper, .. } = &mut *self.engine;
+        let (n, m) = pairs.longest(tile);
+        let job = Job {
+            functor: self.preparation.functor,
+            channels: self.preparation.channels,
+            x: x.part(pairs.rows, &tile.rows),
+            y: y.part(pairs.columns, &tile.columns),
+            pairing: tile.pairing,
+            first_task: 0,
+            tasks: tile.tasks(),
+            out: 0,
+            out_stride: 0,
+            cells: n as u64 * m as u64,
+            keeps_edges: true,
+            only_missing: false,
+            last_row: 0,
+        };
+        let band = sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
+        let edges = sweeper.launch::<T>(&job, band, budget)?.expect("a search keeps its edges");
+        Ok((job, edges))
+    }
+
+    /// Calls `each` with query, reference and hits of every pair of a tile.
+    fn hits(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        tile: &Rect,
+        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
+    ) -> Result<()> {
+        let (job, edges) = self.sweep(pairs, tile)?;
+        let lengths: Vec<u32> = if pairs.rows.is_equal_length() {
+            Vec::new()
+        } else {
+            tile.pairs().map(|(r, _)| pairs.rows.length(r) as u32).collect()
+        };
+        let candidates = Candidates {
+            totals: edges.address,
+            starts: if job.functor.parts == 1 {
+                0
+            } else {
+                edges.address + edges.part_stride * size_of::<T>() as u64
+            },
+            stride: edges.stride,
+            tasks: tile.tasks() as usize,
+            longest: job.x.length as usize,
+            lengths: &lengths,
+        };
+        if pairs.banding.form() != Form::Full || self.wanted.is_for_host() {
+            return self.on_host(pairs, tile, &candidates, each);
+        }
+        self.searcher.find(&self.engine.machine, &candidates, self.wanted)?;
+        for (k, (r, q)) in tile.pairs().enumerate() {
+            each(q, r, self.searcher.hits(k, self.wanted).collect());
+        }
+        Ok(())
+    }
+
+    /// Chosen here: many hits; and in a band, where only the ends that the query's last row allows count.
+    fn on_host(
+        &mut self,
+        pairs: &Pairs<'_>,
+        tile: &Rect,
+        candidates: &Candidates<'_>,
+        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
+    ) -> Result<()> {
+        let Engine { sweeper, machine, budget, .. } = &*self.engine;
+        let buffer = sweeper.edges().buffer().expect("a search keeps its edges");
+        for (k, (r, q)) in tile.pairs().enumerate() {
+            let allowed = self.allowed(pairs, r, q)?;
+            let hits = Searcher::hits_on_host(machine, budget, candidates, buffer, k, allowed, self.wanted)?;
+            each(q, r, hits);
+        }
+        Ok(())
+    }
+
+    /// Puts the costs of a tile in their places: as many as there are pairs, one after the other.
+    fn best(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, costs: u64) -> Result<()> {
+        let (job, edges) = self.sweep(pairs, tile)?;
+        let candidates = Candidates {
+            totals: edges.address,
+            starts: 0,
+            stride: edges.stride,
+            tasks: tile.tasks() as usize,
+            longest: job.x.length as usize,
+            lengths: &[],
+        };
+        let references = pairs.rows.len();
+        let (r, q) = (tile.rows.start, tile.columns.start);
+        let at = if tile.pairing == Pairing::Zipped { r } else { q * references + r };
+        let costs = costs + (at * size_of::<T>()) as u64;
+        if pairs.banding.form() != Form::Full {
+            return self.best_in_band(pairs, tile, &candidates, costs);
+        }
+        // Zipped pairs and those of one query have the references' lengths in the order of their tasks.
+        let lengths = if references > 1 { job.x.lengths } else { 0 };
+        Searcher::<T, M>::best(&self.engine.machine, &candidates, lengths, costs)
+    }
+
+    /// The same where only the ends that the query's last row allows count: a launch for each run of pairs with the
+    /// same ends.
+    fn best_in_band(
+        &self,
+        pairs: &Pairs<'_>,
+        tile: &Rect,
+        candidates: &Candidates<'_>,
+        costs: u64,
+    ) -> Result<()> {
+        let number = size_of::<T>() as u64;
+        let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
+        if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
+            runs.push((self.allowed(pairs, tile.rows.start, tile.columns.start)?, tile.tasks()));
+        } else {
+            for (r, q) in tile.pairs() {
+                let allowed = self.allowed(pairs, r, q)?;
+                match runs.last_mut().filter(|(ends, _)| *ends == allowed) {
+                    Some((_, tasks)) => *tasks += 1,
+                    None => runs.push((allowed, 1)),
+                }
+            }
+        }
+        let mut task = 0;
+        for (ends, tasks) in runs {
+            let run = Candidates {
+                totals: candidates.totals + (task * candidates.stride + ends.start as u64) * number,
+                tasks: tasks as usize,
+                longest: ends.len(),
+                ..*candidates
+            };
+            Searcher::<T, M>::best(&self.engine.machine, &run, 0, costs + task * number)?;
+            task += tasks;
+        }
+        Ok(())
+    }
+
+    /// The ends that the last row of a query allows in a reference.
+    fn allowed(&self, pairs: &Pairs<'_>, reference: usize, query: usize) -> Result<Range<usize>> {
+        let (n, m) = (pairs.columns.length(query), pairs.rows.length(reference));
+        if pairs.banding.form() == Form::Full {
+            return Ok(0..m);
+        }
+        Ok(pairs.banding.ranges(n, m)?.row(n - 1))
+    }
+}

@@ -1,0 +1,84 @@
+//! Matches of any length: in whole references where they fit the memory, else block after block.
+
+use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
+use dtw_plan::Form;
+
+use crate::Machine;
+use crate::calls::search::Search;
+use crate::engine::Given;
+use crate::launch::hits::Wanted;
+use crate::memory::bytes::Number;
+use crate::state::NativePlan;
+
+impl<T: Number, M: Machine> NativePlan<T, M> {
+    /// A search, to be run.
+    pub(crate) fn search<'a>(
+        &'a mut self,
+        queries: Given<'a, T>,
+        references: Given<'a, T>,
+        wanted: Wanted,
+    ) -> Search<'a, T, M> {
+        let [of_queries, of_references] = &mut self.resident;
+        Search {
+            engine: &mut self.engine,
+            searcher: &mut self.searcher,
+            banding: &mut self.banding,
+            functor: self.functor,
+            observer: &*self.observer.0,
+            wanted,
+            channels: queries.channels(),
+            references: references.order(0),
+            queries: queries.order(0),
+            sources: [references.source(of_references), queries.source(of_queries)],
+        }
+    }
+
+    /// The cost of the best match of every pair.
+    pub(crate) fn subsequence_distances(
+        &mut self,
+        queries: &SeriesBatch<'_, T>,
+        references: &SeriesBatch<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let (pairing, columns) = (self.problem.pairing(), references.len());
+        let put = |q: usize, r: usize, hits: Vec<Match<T>>| {
+            let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
+            out[at] = hits.first().map_or(T::INFINITY, |hit| hit.distance);
+        };
+        let options = SearchOptions::default();
+        let banded = self.banding.form() != Form::Full;
+        let wanted = Wanted::new(&options, references.max_length());
+        let mut search = self.search(Given::Host(queries), Given::Host(references), wanted);
+        search.functor = search.functor.without_starts();
+        // A band needs the whole reference.
+        if banded || search.fits(pairing) {
+            return search.run(pairing, put);
+        }
+        self.each_in_blocks(pairing, queries, references, &options, put)
+    }
+
+    /// The best matches of every query in every reference, in that order.
+    pub(crate) fn subsequence_matches(
+        &mut self,
+        queries: Given<'_, T>,
+        references: Given<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        let mut matches = vec![Vec::new(); queries.len() * references.len()];
+        let wanted = Wanted::new(options, references.longest());
+        if wanted.top_k == 0 || matches.is_empty() {
+            return Ok(matches);
+        }
+        let columns = references.len();
+        let put = |q: usize, r: usize, hits: Vec<Match<T>>| matches[q * columns + r] = hits;
+        let banded = self.banding.form() != Form::Full;
+        let mut search = self.search(queries, references, wanted);
+        match (queries, references) {
+            (Given::Host(queries), Given::Host(references)) if !banded && !search.fits(Pairing::Cross) => {
+                self.each_in_blocks(Pairing::Cross, queries, references, options, put)?;
+            }
+            _ => search.run(Pairing::Cross, put)?,
+        }
+        Ok(matches)
+    }
+}

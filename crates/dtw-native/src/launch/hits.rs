@@ -1,0 +1,260 @@
+//! The best ends of last columns, which a search needs besides its sweep. They are chosen on the device or on the host.
+
+use std::ops::Range;
+
+use dtw_core::{Match, Result, SearchOptions, Selection};
+use dtw_kernels::params::{self, Params};
+use dtw_plan::Budget;
+
+use crate::launch::sweep::best_kernel;
+use crate::memory::bytes::{Number, bytes_mut};
+use crate::memory::region::Region;
+use crate::series::prepared::blocks_for;
+use crate::{Buffer, Machine};
+
+/// Most hits that are chosen on the device, where each one takes another look at all ends.
+const MOST_ON_DEVICE: usize = 32;
+
+/// Costs that are brought to the host at a time, where it chooses.
+const HOST_ENDS: usize = 1 << 20;
+
+/// How many hits, how far apart, and what they may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) top_k: usize,
+    pub(crate) exclusion: usize,
+    pub(crate) threshold: f64,
+}
+
+impl Wanted {
+    /// What the options say, of a reference of `ends` ends.
+    pub(crate) fn new(options: &SearchOptions, ends: usize) -> Self {
+        let threshold = options.threshold.unwrap_or(f64::INFINITY);
+        Self { top_k: options.top_k.min(ends), exclusion: options.exclusion, threshold }
+    }
+
+    /// Whether the host chooses.
+    pub(crate) fn is_for_host(&self) -> bool {
+        self.top_k > MOST_ON_DEVICE
+    }
+
+    /// What the host needs to choose.
+    fn selection<T: Number>(&self, budget: &Budget) -> Selection<T> {
+        let Self { top_k, exclusion, threshold } = *self;
+        let threshold = threshold.is_finite().then_some(threshold);
+        let options =
+            SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion).with_threshold(threshold);
+        Selection::new(&options, budget.limit / 2).within(budget.limit)
+    }
+}
+
+/// What hits need on the device and on the way back; kept between calls.
+#[derive(Debug)]
+pub(crate) struct Searcher<T: Number, M: Machine> {
+    costs: Region<M>,
+    found: Region<M>,
+    counts: Region<M>,
+    excluded: Region<M>,
+    lengths: Region<M>,
+    /// Costs of windows.
+    pub(crate) totals: Region<M>,
+    /// What goes from block to block.
+    pub(crate) carried: Carried<M>,
+    host_costs: Vec<T>,
+    host_found: Vec<u32>,
+    host_counts: Vec<u32>,
+}
+
+impl<T: Number, M: Machine> Default for Searcher<T, M> {
+    fn default() -> Self {
+        Self {
+            costs: Region::default(),
+            found: Region::default(),
+            counts: Region::default(),
+            excluded: Region::default(),
+            lengths: Region::default(),
+            totals: Region::default(),
+            carried: Carried::default(),
+            host_costs: Vec::new(),
+            host_found: Vec::new(),
+            host_counts: Vec::new(),
+        }
+    }
+}
+
+/// Where candidates are: a cost for every end, task after task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidates<'a> {
+    pub(crate) totals: u64,
+    /// 0: none.
+    pub(crate) starts: u64,
+    pub(crate) stride: u64,
+    pub(crate) tasks: usize,
+    pub(crate) longest: usize,
+    /// Ends of each task; empty: all `longest`.
+    pub(crate) lengths: &'a [u32],
+}
+
+impl<T: Number, M: Machine> Searcher<T, M> {
+    pub(crate) fn bytes(&self) -> usize {
+        [&self.costs, &self.found, &self.counts, &self.excluded, &self.lengths, &self.totals]
+            .iter()
+            .map(|region| region.bytes())
+            .sum::<usize>()
+            + self.carried.bytes()
+            + self.host_costs.capacity() * size_of::<T>()
+            + (self.host_found.capacity() + self.host_counts.capacity()) * size_of::<u32>()
+    }
+
+    /// Bytes that the hits of one task take.
+    pub(crate) fn task_bytes(top_k: usize, longest: usize) -> u64 {
+        let hit = (size_of::<T>() + 2 * size_of::<u32>()) as u64;
+        let excluded = if top_k > 1 { (longest.div_ceil(32) * size_of::<u32>()) as u64 } else { 0 };
+        top_k as u64 * hit + 2 * size_of::<u32>() as u64 + excluded
+    }
+
+    /// Finds the cost of the best end of every task, without telling the host: `costs[task]`.
+    /// `lengths` are those of the tasks, on the device; 0: all `longest`.
+    pub(crate) fn best(machine: &M, candidates: &Candidates<'_>, lengths: u64, costs: u64) -> Result<()> {
+        let p = params::Best {
+            totals: candidates.totals,
+            lengths,
+            costs,
+            stride: candidates.stride,
+            tasks: candidates.tasks as u64,
+            length: candidates.longest as u32,
+            top_k: 1,
+            ..params::Best::default()
+        };
+        machine.launch(best_kernel::<T>(), p.bytes(), blocks_for(p.tasks))
+    }
+
+    /// Finds the best ends of every task; [`Searcher::hits`] then has them.
+    pub(crate) fn find(&mut self, machine: &M, candidates: &Candidates<'_>, wanted: Wanted) -> Result<()> {
+        let Wanted { top_k, exclusion, .. } = wanted;
+        let (tasks, hits) = (candidates.tasks, candidates.tasks * top_k);
+        self.costs.reserve(machine, hits * size_of::<T>())?;
+        self.found.reserve(machine, hits * 2 * size_of::<u32>())?;
+        self.counts.reserve(machine, tasks * size_of::<u32>())?;
+        let words = candidates.stride.div_ceil(32);
+        let excluded = if top_k > 1 {
+            self.excluded.zeros(machine, tasks * words as usize * size_of::<u32>())?
+        } else {
+            0
+        };
+        let lengths =
+            if candidates.lengths.is_empty() { 0 } else { self.lengths.hold(machine, candidates.lengths)? };
+        let whole = params::Best {
+            totals: candidates.totals,
+            starts: candidates.starts,
+            lengths,
+            costs: self.costs.address(),
+            found: self.found.address(),
+            counts: self.counts.address(),
+            excluded,
+            stride: candidates.stride,
+            tasks: tasks as u64,
+            length: candidates.longest as u32,
+            top_k: top_k as u32,
+            exclusion: exclusion as u64,
+        };
+        let kernel = best_kernel::<T>();
+        if candidates.starts == 0 || size_of::<T>() == size_of::<u32>() {
+            machine.launch(kernel, whole.bytes(), blocks_for(tasks as u64))?;
+        } else {
+            // Starts lie in slots as wide as a number, which the kernel's one stride says for the first task only.
+            for k in 0..tasks as u64 {
+                let step = |address: u64, bytes: u64| if address == 0 { 0 } else { address + k * bytes };
+                let (number, hits) = (size_of::<T>() as u64, top_k as u64);
+                let one = params::Best {
+                    totals: step(whole.totals, whole.stride * number),
+                    starts: step(whole.starts, whole.stride * number),
+                    lengths: step(whole.lengths, 4),
+                    costs: step(whole.costs, hits * number),
+                    found: step(whole.found, hits * 8),
+                    counts: step(whole.counts, 4),
+                    excluded: step(whole.excluded, words * 4),
+                    tasks: 1,
+                    ..whole
+                };
+                machine.launch(kernel, one.bytes(), 1)?;
+            }
+        }
+        fetch(machine, &self.costs, &mut self.host_costs, hits)?;
+        fetch(machine, &self.found, &mut self.host_found, 2 * hits)?;
+        fetch(machine, &self.counts, &mut self.host_counts, tasks)
+    }
+
+    /// The hits of task `k`. They come best first, so that those below a threshold come before the others.
+    pub(crate) fn hits(&self, k: usize, wanted: Wanted) -> impl Iterator<Item = Match<T>> + '_ {
+        let hits = (0..self.host_counts[k] as usize).map(move |hit| {
+            let at = k * wanted.top_k + hit;
+            let (start, end) = (self.host_found[2 * at] as usize, self.host_found[2 * at + 1] as usize);
+            Match { distance: self.host_costs[at], start, end }
+        });
+        hits.take_while(move |hit| hit.distance.to_f64() <= wanted.threshold)
+    }
+
+    /// Chooses the hits of task `k` on the host, among `allowed` ends; its costs come a block at a time.
+    pub(crate) fn hits_on_host(
+        machine: &M,
+        budget: &Budget,
+        candidates: &Candidates<'_>,
+        from: &M::Buffer,
+        k: usize,
+        allowed: Range<usize>,
+        wanted: Wanted,
+    ) -> Result<Vec<Match<T>>> {
+        let mut selection = wanted.selection::<T>(budget);
+        let task = k as u64 * candidates.stride * size_of::<T>() as u64;
+        let at = |address: u64, end: usize| (address + task - from.address()) as usize + end * size_of::<T>();
+        let (mut totals, mut starts) = (Vec::new(), Vec::new());
+        for first in allowed.clone().step_by(HOST_ENDS) {
+            let count = HOST_ENDS.min(allowed.end - first);
+            totals.resize(count, T::ZERO);
+            machine.download(from, at(candidates.totals, first), bytes_mut(&mut totals))?;
+            if candidates.starts > 0 {
+                // Starts lie in slots as wide as a number, one after the other.
+                starts.resize(count, 0_u32);
+                let slot = (candidates.starts + task - from.address()) as usize;
+                machine.download(from, slot + first * size_of::<u32>(), bytes_mut(&mut starts))?;
+            }
+            selection.offer(&totals, |j| starts.get(j).map_or(0, |start| *start as usize))?;
+        }
+        let ahead = |hit: Match<T>| Match { end: allowed.start + hit.end, ..hit };
+        Ok(selection.finish().into_iter().map(ahead).collect())
+    }
+}
+
+/// Downloads `count` numbers.
+fn fetch<M: Machine, V: crate::memory::bytes::Plain + Default>(
+    machine: &M,
+    from: &Region<M>,
+    to: &mut Vec<V>,
+    count: usize,
+) -> Result<()> {
+    to.clear();
+    to.resize(count, V::default());
+    machine.download(from.buffer().expect("reserved before"), 0, bytes_mut(to))
+}
+
+/// Device memory for what goes from block to block; kept between calls.
+#[derive(Debug)]
+pub(crate) struct Carried<M: Machine> {
+    /// Totals of the row before the block, as the queries lie.
+    pub(crate) border: Region<M>,
+    /// The last row of the block, totals and starts.
+    pub(crate) last_row: Region<M>,
+}
+
+impl<M: Machine> Default for Carried<M> {
+    fn default() -> Self {
+        Self { border: Region::default(), last_row: Region::default() }
+    }
+}
+
+impl<M: Machine> Carried<M> {
+    fn bytes(&self) -> usize {
+        self.border.bytes() + self.last_row.bytes()
+    }
+}

@@ -1,0 +1,489 @@
+//! Launching a sweep: kernel, blocks, edges, band and weights for one rectangle of prepared pairs.
+
+use std::collections::HashMap;
+
+use dtw_core::{Error, Pairing, Result};
+use dtw_kernels::params::{self, Params};
+use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
+use dtw_plan::{Banding, Budget, Form, Order, Rect, RowRange, Rows, Table};
+
+use crate::launch::choose::{Choice, Demand, Device, choose};
+use crate::launch::functor::Functor;
+use crate::memory::bytes::Number;
+use crate::memory::region::Region;
+use crate::series::prepared::blocks_for;
+use crate::{BLOCK_THREADS, Machine};
+
+mod tiled;
+
+/// Groups of 32 lanes in a block.
+const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
+
+/// Rows of an edge are a multiple of this.
+const EDGE_ROWS: usize = 32;
+
+/// What a launch is to do, besides the band.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job {
+    pub(crate) functor: Functor,
+    /// Channels of a prepared point.
+    pub(crate) channels: usize,
+    pub(crate) x: params::Side,
+    pub(crate) y: params::Side,
+    pub(crate) pairing: Pairing,
+    /// Pairs of the pairing that are left out before the first.
+    pub(crate) first_task: u64,
+    pub(crate) tasks: u64,
+    /// Address of the results; 0: none wanted.
+    pub(crate) out: u64,
+    pub(crate) out_stride: usize,
+    /// Cells of the largest pair.
+    pub(crate) cells: u64,
+    /// Whether the last column of every task is wanted: the tasks' edges then stay until the next launch.
+    pub(crate) keeps_edges: bool,
+    /// Whether only results that are NaN so far are wanted.
+    pub(crate) only_missing: bool,
+    /// Address of the last row's states, from kernels of blocks; 0: of no such kernel.
+    pub(crate) last_row: u64,
+}
+
+/// A band as a kernel is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LaunchBand {
+    form: Form,
+    ranges: u64,
+    offsets: u64,
+}
+
+impl LaunchBand {
+    /// A form that needs no table.
+    pub(crate) fn plain(form: Form) -> Self {
+        Self { form, ranges: 0, offsets: 0 }
+    }
+
+    /// The cells that it allows, for tasks that are swept whole.
+    fn grid(self) -> params::Grid {
+        let (band, radius, is_fraction) = match self.form {
+            Form::Full => (params::BAND_FULL, 0, false),
+            Form::Sakoe { radius, is_fraction } => (params::BAND_SAKOE, radius, is_fraction),
+            Form::Table => (params::BAND_TABLE, 0, false),
+        };
+        params::Grid {
+            band,
+            radius,
+            radius_is_fraction: u32::from(is_fraction),
+            spread: 0,
+            ranges: self.ranges,
+            range_offsets: self.offsets,
+        }
+    }
+}
+
+/// Where the last columns of a search are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edges {
+    pub(crate) address: u64,
+    /// Numbers from task to task.
+    pub(crate) stride: u64,
+    /// Numbers from part to part.
+    pub(crate) part_stride: u64,
+}
+
+/// The links of a launch that needs none: the first is read all the same.
+const LEAST_LINKS: u64 = 16;
+
+/// Bytes of what a task, or a warp that does one after the other, keeps in memory while strips are under way.
+struct Slot {
+    edge: u64,
+    links: u64,
+    progress: u64,
+}
+
+impl Slot {
+    fn of<T: Number>(kernel: &Kernel, job: &Job, strips: u32, rows: u64) -> Self {
+        let number = size_of::<T>() as u64;
+        if kernel.is(SweepKind::Wide) {
+            // A number and a mark; the last column alone is an edge.
+            let links = if strips > 1 { rows * 2 * number } else { 0 };
+            return Self { edge: if job.keeps_edges { rows * number } else { 0 }, links, progress: 0 };
+        }
+        let progress = u64::from(strips) * size_of::<u32>() as u64;
+        Self { edge: rows * job.functor.parts as u64 * number, links: 0, progress }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.edge + self.links
+    }
+}
+
+/// Tables of bands that stay on the device: those of the passes of a divergence, of pairs of other lengths each.
+pub(crate) const BANDS: usize = 3;
+
+/// A table that the device has.
+#[derive(Debug)]
+struct KnownBand<M: Machine> {
+    ranges: Region<M>,
+    offsets: Region<M>,
+    known: (Vec<RowRange>, Vec<u64>),
+}
+
+impl<M: Machine> Default for KnownBand<M> {
+    fn default() -> Self {
+        Self { ranges: Region::lasting(), offsets: Region::lasting(), known: (Vec::new(), Vec::new()) }
+    }
+}
+
+impl<M: Machine> KnownBand<M> {
+    fn is(&self, table: &Table) -> bool {
+        self.known.0 == table.ranges && self.known.1 == table.offsets
+    }
+
+    fn keep(&mut self, machine: &M, table: &Table) -> Result<()> {
+        self.ranges.keep(machine, &table.ranges, &mut self.known.0)?;
+        self.offsets.keep(machine, &table.offsets, &mut self.known.1)?;
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        let known =
+            self.known.0.capacity() * size_of::<RowRange>() + self.known.1.capacity() * size_of::<u64>();
+        self.ranges.bytes() + self.offsets.bytes() + known
+    }
+}
+
+/// What launches need besides the series; kept between calls.
+#[derive(Debug)]
+pub(crate) struct Sweeper<M: Machine> {
+    machine: M,
+    pub(crate) multiprocessors: u32,
+    device: Device,
+    edges: Region<M>,
+    links: Region<M>,
+    progress: Region<M>,
+    ticket: Region<M>,
+    table: Table,
+    /// Tables that the device has, the one of the last band, and the one that goes next.
+    bands: [KnownBand<M>; BANDS],
+    band: usize,
+    next_band: usize,
+    /// Whether no band of this call has had a table yet.
+    is_first: bool,
+    weights: Region<M>,
+    /// Steepness, longest length and number type of `weights`.
+    weighed: Option<(f64, usize)>,
+    resident: HashMap<&'static str, u32>,
+}
+
+impl<M: Machine> Sweeper<M> {
+    pub(crate) fn new(machine: M) -> Self {
+        let device = Device::of(&machine);
+        Self {
+            machine,
+            multiprocessors: device.multiprocessors,
+            device,
+            edges: Region::default(),
+            links: Region::default(),
+            progress: Region::default(),
+            ticket: Region::default(),
+            table: Table::default(),
+            bands: std::array::from_fn(|_| KnownBand::default()),
+            band: 0,
+            next_band: 0,
+            is_first: true,
+            weights: Region::lasting(),
+            weighed: None,
+            resident: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        [&self.edges, &self.links, &self.progress, &self.ticket, &self.weights]
+            .iter()
+            .map(|region| region.bytes())
+            .sum::<usize>()
+            + self.table.bytes()
+            + self.bands.iter().map(KnownBand::bytes).sum::<usize>()
+    }
+
+    /// Begins a call: calls that are alike then keep their tables in the same places.
+    pub(crate) fn begin(&mut self) {
+        (self.next_band, self.is_first) = (0, true);
+    }
+
+    pub(crate) fn edges(&self) -> &Region<M> {
+        &self.edges
+    }
+
+    /// Makes sure that cells can be weighed for series of up to `longest` points.
+    pub(crate) fn weigh<T: Number>(&mut self, functor: &Functor, longest: usize) -> Result<()> {
+        let Some(g) = functor.weights else { return Ok(()) };
+        if self.weighed.is_some_and(|(known, most)| known == g && most >= longest) {
+            return Ok(());
+        }
+        // h = 2|i - j| - max(n, m), so that an offset beyond the middle of the longer series has h > 0.
+        let weight = |h: i64| T::from_f64(1.0 / (1.0 + (-g * (h as f64 / 2.0)).exp()));
+        let table: Vec<T> = (-(longest as i64)..=longest as i64).map(weight).collect();
+        self.weighed = None;
+        self.weights.hold(&self.machine, &table)?;
+        self.weighed = Some((g, longest));
+        Ok(())
+    }
+
+    /// The band of a rectangle, whose table goes to the device if it has one.
+    pub(crate) fn band(
+        &mut self,
+        banding: &mut Banding,
+        rect: &Rect,
+        x: &Order,
+        y: &Order,
+        rows: Rows,
+    ) -> Result<LaunchBand> {
+        let form = banding.form();
+        if form != Form::Table {
+            return Ok(LaunchBand::plain(form));
+        }
+        if banding.fill(&mut self.table, rect, x, y, rows)? {
+            // Several sweeps of one tile have the same table.
+            if self.is_first || !self.bands[self.band].is(&self.table) {
+                (self.band, self.next_band) = (self.next_band, (self.next_band + 1) % BANDS);
+            }
+            self.is_first = false;
+            self.bands[self.band].keep(&self.machine, &self.table)?;
+            self.table.is_on_the_device();
+        }
+        let band = &self.bands[self.band];
+        let offsets = if self.table.offsets.is_empty() { 0 } else { band.offsets.address() };
+        Ok(LaunchBand { form, ranges: band.ranges.address(), offsets })
+    }
+
+    fn resident_blocks(&mut self, kernel: &'static Kernel) -> Result<u64> {
+        if let Some(blocks) = self.resident.get(kernel.symbol) {
+            return Ok(u64::from(*blocks));
+        }
+        let blocks = self.machine.resident_blocks(kernel)?.max(1);
+        self.resident.insert(kernel.symbol, blocks);
+        Ok(u64::from(blocks))
+    }
+
+    /// The kernel that a job would get.
+    pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form, budget: &Budget) -> Result<Choice> {
+        let demand = self.demand::<T>(job, form);
+        let fits = |kernel: &Kernel| {
+            let strips = job.y.length.div_ceil(kernel.width().max(1));
+            let rows = u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64);
+            let slot = Slot::of::<T>(kernel, job, strips, rows);
+            !kernel.has_strips() || slot.bytes() + slot.progress <= budget.edges
+        };
+        choose(&demand, &self.device, fits).ok_or_else(|| Error::Unsupported {
+            backend: self.machine.name(),
+            what: format!(
+                "{} of {}: no kernel was built for it; the cpu backend can",
+                demand.key, demand.dtype
+            ),
+        })
+    }
+
+    fn demand<T: Number>(&self, job: &Job, form: Form) -> Demand {
+        let (n, m) = (job.x.length as usize, job.y.length as usize);
+        Demand {
+            key: job.functor.key,
+            only: (job.last_row != 0).then_some(SweepKind::Block),
+            untimed: job.x.times == 0 && job.y.times == 0,
+            dtype: T::DTYPE.name(),
+            channels: job.channels,
+            band: form != Form::Full,
+            offsets: form.offsets(n, m).filter(|_| job.x.lengths == 0 && job.y.lengths == 0),
+            n,
+            m,
+            row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,
+            tasks: job.tasks,
+            keeps_edges: job.keeps_edges,
+        }
+    }
+
+    /// Bytes that a task whose last column is wanted takes at most: its edge, its links where there are kernels that
+    /// have some and the budget has room for them, and its strips' progress.
+    pub(crate) fn kept_bytes<T: Number>(functor: &Functor, n: usize, m: usize, budget: &Budget) -> u64 {
+        let bytes = |numbers: usize| {
+            // No strip is narrower than a warp.
+            (n.next_multiple_of(EDGE_ROWS) * numbers * size_of::<T>() + m.div_ceil(32) * size_of::<u32>())
+                as u64
+        };
+        let least = bytes(functor.parts);
+        let linked =
+            catalog::sweeps(functor.key, T::DTYPE.name(), false).any(|kernel| kernel.is(SweepKind::Wide));
+        // A number that is kept, a number and a mark that are passed on.
+        let most = bytes(3);
+        if linked && most <= budget.edges { most } else { least }
+    }
+
+    /// Launches a job; returns where its edges are, for a job that keeps them.
+    pub(crate) fn launch<T: Number>(
+        &mut self,
+        job: &Job,
+        band: LaunchBand,
+        budget: &Budget,
+    ) -> Result<Option<Edges>> {
+        if self.launch_tiled::<T>(job, band, budget)? {
+            return Ok(None);
+        }
+        let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
+        let mut p = self.params(job, band);
+        if job.out != 0 && !job.only_missing {
+            for kind in SweepKind::ALL.into_iter().filter(|kind| kind.may_give_up()) {
+                let demand = Demand { only: Some(kind), ..self.demand::<T>(job, band.form) };
+                if let Some(first) = choose(&demand, &self.device, |_| true) {
+                    self.launch_one_strip(first.kernel, &p)?;
+                    p.measure.only_missing = 1;
+                }
+            }
+        }
+        if !kernel.has_strips() {
+            self.launch_one_strip(kernel, &p)?;
+            return Ok(None);
+        }
+        p.strips.most_strips = job.y.length.div_ceil(kernel.width());
+        p.strips.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
+        let slot = Slot::of::<T>(kernel, job, p.strips.most_strips, p.strips.edge_stride);
+        if spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot.bytes() {
+            return self.launch_spread(kernel, job, &slot, &mut p, budget);
+        }
+        self.launch_in_warps(kernel, job, &slot, &mut p, budget)?;
+        Ok(None)
+    }
+
+    /// Pairs of one strip: a group of lanes for each. Of the pairs that a kind gave up there are few, so warps that
+    /// look for them take more than one round.
+    fn launch_one_strip(&mut self, kernel: &'static Kernel, p: &params::Sweep) -> Result<()> {
+        let groups = u64::from(32 / kernel.lanes.min(32));
+        let mut blocks = blocks_for(p.pairs.tasks.div_ceil(groups));
+        if p.measure.only_missing != 0 {
+            let resident = u32::try_from(self.resident_blocks(kernel)?).unwrap_or(u32::MAX);
+            blocks = blocks.min(resident.max(blocks / kernel.lanes));
+        }
+        self.machine.launch(kernel, p.bytes(), blocks)
+    }
+
+    /// Strips of a pair one after the other in the same warp: as many slots as warps.
+    fn launch_in_warps(
+        &mut self,
+        kernel: &'static Kernel,
+        job: &Job,
+        slot: &Slot,
+        p: &mut params::Sweep,
+        budget: &Budget,
+    ) -> Result<()> {
+        let resident = self.resident_blocks(kernel)?;
+        let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot.bytes()).max(1));
+        let blocks = blocks.min(job.tasks.div_ceil(BLOCK_WARPS)).max(1);
+        let slots = blocks * BLOCK_WARPS;
+        p.strips.edge_part_stride = slots * p.strips.edge_stride;
+        self.edges.reserve(&self.machine, (slots * slot.edge) as usize)?;
+        self.links.reserve(&self.machine, (slots * slot.links).max(LEAST_LINKS) as usize)?;
+        (p.strips.edges, p.strips.links) = (self.edges.address(), self.links.address());
+        p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+        self.machine.launch(kernel, p.bytes(), blocks as u32)
+    }
+
+    /// A warp for each strip: a slot for each task, of as many tasks at once as the budget has room for.
+    fn launch_spread(
+        &mut self,
+        kernel: &'static Kernel,
+        job: &Job,
+        slot: &Slot,
+        p: &mut params::Sweep,
+        budget: &Budget,
+    ) -> Result<Option<Edges>> {
+        let resident = self.resident_blocks(kernel)?;
+        p.grid.spread = 1;
+        let task_bytes = slot.bytes() + slot.progress;
+        if task_bytes > budget.edges {
+            return Err(budget.exceeded("the edge between two strips", task_bytes, budget.edges));
+        }
+        let most = (budget.edges / task_bytes.max(1)).min(job.tasks).max(1);
+        if job.keeps_edges && most < job.tasks {
+            return Err(budget.exceeded(
+                "the last columns of a search",
+                job.tasks * task_bytes,
+                budget.edges,
+            ));
+        }
+        p.strips.edge_part_stride = most * p.strips.edge_stride;
+        self.edges.reserve(&self.machine, (most * slot.edge) as usize)?;
+        p.strips.edges = self.edges.address();
+        let has_links = kernel.is(SweepKind::Wide);
+        let (offsets, mut first) = (p.grid.range_offsets, 0);
+        while first < job.tasks {
+            let tasks = most.min(job.tasks - first);
+            (p.pairs.first_task, p.pairs.tasks) = (job.first_task + first, tasks);
+            p.grid.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
+            if has_links {
+                // The ticket behind the links: one thing less to zero before a short launch.
+                let bytes = (tasks * slot.links).max(LEAST_LINKS);
+                p.strips.links = self.links.zeros(&self.machine, bytes as usize + size_of::<u64>())?;
+                p.strips.ticket = p.strips.links + bytes;
+            } else {
+                p.strips.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
+                p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
+            }
+            // A wave of several warps takes the same strip of as many tasks; where there are fewer, some are idle.
+            let together = u64::from(self.device.lanes / 32).max(1);
+            let strips = tasks.next_multiple_of(together) * u64::from(p.strips.most_strips);
+            let waits = has_links && p.strips.most_strips > 1;
+            let most = if waits {
+                u64::from(self.device.tuning.spread_blocks * self.multiprocessors)
+            } else {
+                resident
+            };
+            let blocks = resident.min(most).min(strips.div_ceil(BLOCK_WARPS));
+            self.machine.launch(kernel, p.bytes(), blocks as u32)?;
+            first += tasks;
+        }
+        let edges = Edges {
+            address: p.strips.edges,
+            stride: p.strips.edge_stride,
+            part_stride: p.strips.edge_part_stride,
+        };
+        Ok(job.keeps_edges.then_some(edges))
+    }
+
+    /// What every kind of sweep is told.
+    pub(crate) fn params(&self, job: &Job, band: LaunchBand) -> params::Sweep {
+        params::Sweep {
+            pairs: params::Pairs {
+                x: job.x,
+                y: job.y,
+                out: job.out,
+                out_stride: job.out_stride as u64,
+                first_task: job.first_task,
+                tasks: job.tasks,
+                pairing: match job.pairing {
+                    Pairing::Cross => params::CROSS,
+                    Pairing::SelfSymmetric => params::SYMMETRIC,
+                    Pairing::Zipped => params::ZIPPED,
+                },
+                channels: job.channels as u32,
+                ..params::Pairs::default()
+            },
+            grid: band.grid(),
+            strips: params::Strips {
+                only_strip: params::ALL_STRIPS,
+                keep_last: u32::from(job.keeps_edges),
+                ..params::Strips::default()
+            },
+            trace: params::Trace { choices: job.last_row, choice_stride: u64::from(job.y.length) },
+            measure: params::Measure {
+                weights: self.weights.address(),
+                weight_center: self.weighed.map_or(0, |(_, longest)| longest as i64),
+                parameters: job.functor.parameters,
+                option: job.functor.option,
+                only_missing: u32::from(job.only_missing),
+            },
+        }
+    }
+}
+
+/// The kernel that finds the best ends.
+pub(crate) fn best_kernel<T: Number>() -> &'static Kernel {
+    catalog::other(Pass::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
+}

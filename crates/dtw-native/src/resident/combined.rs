@@ -1,0 +1,161 @@
+//! Results on the device that several sweeps make together: one channel after the other, or the terms of a divergence.
+//!
+//! What [`dtw_core::PassResults`] does on the host, a kernel does here ([`params::Settle`]). Each tile is swept into a
+//! slot, and goes from there to its places. Of a divergence, a kernel judges which values of a plain sweep have kept
+//! the digits of their excess; a second sweep computes the excess of the others.
+
+use dtw_core::{Measure, Pairing, Result};
+use dtw_kernels::params;
+use dtw_plan::{Fetch, Order, Pairs, Rect, Rows, each_tile};
+
+use crate::engine::{Distances, Source};
+use crate::launch::combine::{Together, launch_settle};
+use crate::launch::functor::Functor;
+use crate::series::device_batch::DeviceBatch;
+use crate::series::prepared::Preparation;
+use crate::state::NativePlan;
+use crate::{Machine, Number};
+
+/// Slots of a tile's excess, or of a channel's results, and of its values.
+const FIRST: usize = 0;
+const SECOND: usize = 1;
+
+/// Which series a pass compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    Both = 0,
+    OwnX = 1,
+    OwnY = 2,
+}
+
+/// Both batches of a call, and how their series lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Both<'a> {
+    pub(crate) batches: [DeviceBatch<'a>; 2],
+    pub(crate) orders: [&'a Order; 2],
+}
+
+impl<T: Number, M: Machine> NativePlan<T, M> {
+    /// Sums over channels that are warped each on its own.
+    pub(crate) fn channels_on_device(&mut self, both: Both<'_>, out: u64) -> Result<()> {
+        let settle = params::Settle { out, ..params::Settle::default() };
+        (0..both.batches[0].channels).try_for_each(|channel| {
+            let settle = params::Settle { adds: u32::from(channel > 0), ..settle };
+            self.settled(both, Sides::Both, Some(channel), None, settle)
+        })
+    }
+
+    /// Divergences of Soft-DTW.
+    pub(crate) fn divergences_on_device(&mut self, both: Both<'_>, out: u64) -> Result<()> {
+        let measure = self.problem.spec().measure;
+        let Measure::SoftDtwDivergence { gamma, .. } = measure else {
+            unreachable!("callers ask for the measure")
+        };
+        let excess = Functor::excess(&measure);
+        let unit = params::Settle { unit: gamma, ..params::Settle::default() };
+        let mut own = [0; 2];
+        for (side, sides) in [Sides::OwnX, Sides::OwnY].into_iter().enumerate() {
+            if sides == Sides::OwnY && self.problem.pairing() == Pairing::SelfSymmetric {
+                own[side] = own[0];
+                continue;
+            }
+            let bytes = both.orders[side].len() * size_of::<T>();
+            self.together.own[side].reserve(&self.engine.machine, bytes)?;
+            own[side] = self.together.own[side].address();
+            self.settled(both, sides, None, Some(excess), params::Settle { out: own[side], ..unit })?;
+        }
+        let [own_x, own_y] = own;
+        self.settled(both, Sides::Both, None, Some(excess), params::Settle { out, own_x, own_y, ..unit })
+    }
+
+    /// One pass: sweeps tiles and puts them in their places as `settle` says.
+    fn settled(
+        &mut self,
+        both: Both<'_>,
+        sides: Sides,
+        channel: Option<usize>,
+        excess: Option<Functor>,
+        mut settle: params::Settle,
+    ) -> Result<()> {
+        let (pairing, [x, y], [order_x, order_y]) = match sides {
+            Sides::Both => (self.problem.pairing(), both.batches, both.orders),
+            own => {
+                let side = own as usize - 1;
+                (Pairing::Zipped, [both.batches[side]; 2], [both.orders[side]; 2])
+            }
+        };
+        let machine = self.engine.machine.clone();
+        let Together { layouts, classes, .. } = &mut self.together;
+        if excess.is_some() {
+            let counts = &mut self.passes.counts;
+            let band = &self.problem.spec().band;
+            let (of, is_divergence) = ((pairing, order_x, order_y), settle.own_x != 0);
+            classes[sides as usize].tell(&machine, &mut settle, counts, band, of, is_divergence)?;
+        }
+        settle.out_stride = order_y.len() as u64;
+        settle.pairing = match pairing {
+            Pairing::Cross => params::CROSS,
+            Pairing::SelfSymmetric => params::SYMMETRIC,
+            Pairing::Zipped => params::ZIPPED,
+        };
+        let preparation = Preparation {
+            functor: self.functor,
+            channels: x.channels,
+            channel,
+            normalize: false,
+            times: x.times != 0,
+        };
+        let budget = self.engine.budget.in_tiles();
+        let mut pairs = Pairs {
+            pairing,
+            rows: order_x,
+            columns: order_y,
+            kind: Rows::X,
+            banding: &mut self.banding,
+            observer: &*self.observer.0,
+        };
+        let [layout_x, layout_y] = match sides {
+            Sides::Both => &mut self.resident,
+            own => &mut layouts[own as usize - 1],
+        };
+        let mut device = Distances {
+            engine: &mut self.engine,
+            functor: self.functor,
+            before: None,
+            only_missing: false,
+            preparation,
+            sources: [Source::Device(x, layout_x), Source::Device(y, layout_y)],
+            place: None,
+        };
+        let plain = self.functor;
+        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
+            let mut p = placed(settle, tile);
+            let Some(excess) = excess else {
+                device.sweep(pairs, tile, FIRST)?;
+                p.first = device.engine.slot(FIRST);
+                return launch_settle::<T, M>(&machine, &p);
+            };
+            (device.functor, device.only_missing) = (plain, false);
+            device.sweep(pairs, tile, SECOND)?;
+            p.second = device.engine.slot(SECOND);
+            let first = device.engine.reserve_slot(FIRST, tile)?;
+            launch_settle::<T, M>(&machine, &params::Settle { out: first, ..p })?;
+            (device.functor, device.only_missing) = (excess, true);
+            device.sweep(pairs, tile, FIRST)?;
+            (p.first, p.least) = (first, 0);
+            launch_settle::<T, M>(&machine, &p)
+        })
+    }
+}
+
+/// The same for one tile.
+fn placed(settle: params::Settle, tile: &Rect) -> params::Settle {
+    params::Settle {
+        tile_stride: tile.stride() as u64,
+        row: tile.rows.start as u64,
+        column: tile.columns.start as u64,
+        rows: tile.rows.len() as u64,
+        columns: tile.columns.len() as u64,
+        ..settle
+    }
+}
