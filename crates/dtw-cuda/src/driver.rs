@@ -8,16 +8,17 @@ use dtw_core::{Error, Result};
 use dtw_kernels::image::Image;
 use dtw_kernels::images;
 use dtw_kernels::tuning::SM90;
-use dtw_native::gpu::{Context, Driver, Event, Failure, Function, Known, Launch, Module, Opened, Stream};
+use dtw_native::gpu::{
+    Context, Driver, Event, Failure, Function, Launch, Module, OpenDevices, Opened, Stream,
+};
 
-use crate::NAME;
-use crate::library::{Absent, capability, describe, failure, start, too_weak};
+use crate::library::{Absent, NAME, capability, describe, failure, start, too_weak};
 
 /// NVIDIA's driver. Contexts are the primary ones of the devices, shared with all that uses CUDA in the process.
 #[derive(Debug)]
 pub enum Cuda {}
 
-static KNOWN: Known<Cuda> = Known::new();
+static OPEN_DEVICES: OpenDevices = OpenDevices::new();
 
 fn told<T>(answer: Result<T, DriverError>) -> Result<T, Failure> {
     answer.map_err(failure)
@@ -28,8 +29,8 @@ impl Driver for Cuda {
     const DEVICE: &'static str = "CUDA device";
     const READS_IMAGES_LATER: bool = false;
 
-    fn known() -> &'static Known<Self> {
-        &KNOWN
+    fn open_devices() -> &'static OpenDevices {
+        &OPEN_DEVICES
     }
 
     fn open(ordinal: usize, renew: bool) -> Result<Opened> {

@@ -26,6 +26,7 @@ mod library;
 
 pub use devices::devices;
 pub use driver::Cuda;
+pub use library::NAME;
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
@@ -35,9 +36,6 @@ pub use dtw_native::{
     Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
 };
 use dtw_native::{NativeBackend, gpu};
-
-/// The backend's name.
-pub const NAME: &str = "cuda";
 
 /// A GPU and a stream of it. Clones share the stream.
 pub type CudaMachine = gpu::Gpu<Cuda>;

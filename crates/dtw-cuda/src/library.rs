@@ -4,7 +4,8 @@ use cudarc::driver::{DriverError, result, sys};
 use dtw_core::Error;
 use dtw_native::gpu::{Failure, FailureKind};
 
-use crate::NAME;
+/// The backend's name.
+pub const NAME: &str = "cuda";
 
 /// The oldest CUDA version of a driver that runs the compiled kernels.
 pub(crate) const NEEDED: i32 = 13_000;

@@ -14,13 +14,12 @@ use dtw_kernels::catalog::HIP_LOCAL_BYTES;
 use dtw_kernels::image::Image;
 use dtw_kernels::tuning;
 use dtw_native::gpu::{
-    Context, Driver, Event, Failure, FailureKind, Function, Known, Launch, Module, Opened, Stream,
+    Context, Driver, Event, Failure, FailureKind, Function, Launch, Module, OpenDevices, Opened, Stream,
 };
 
-use crate::NAME;
 use crate::devices::{Properties, lanes_of};
 use crate::kernels::{Embedded, Kernels};
-use crate::library::{self, Absent, start};
+use crate::library::{self, Absent, NAME, start};
 use crate::sys::{self, Calls, Code, Handle};
 
 /// AMD's HIP runtime, with kernels from `K`.
@@ -62,8 +61,8 @@ impl<K: Kernels> Driver for Hip<K> {
     const DEVICE: &'static str = "HIP device";
     const READS_IMAGES_LATER: bool = true;
 
-    fn known() -> &'static Known<Self> {
-        K::known()
+    fn open_devices() -> &'static OpenDevices {
+        K::open_devices()
     }
 
     fn open(ordinal: usize, renew: bool) -> Result<Opened> {

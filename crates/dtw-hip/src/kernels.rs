@@ -2,15 +2,13 @@
 
 use dtw_kernels::image::{Damaged, Image};
 use dtw_kernels::images;
-use dtw_native::gpu::Known;
-
-use crate::driver::Hip;
+use dtw_native::gpu::OpenDevices;
 
 /// Compiled kernels by architecture. There is one implementation, [`Embedded`]; the tests have another, because they
 /// need no compiled kernels.
 pub trait Kernels: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// The devices that this process has opened with these kernels.
-    fn known() -> &'static Known<Hip<Self>>;
+    fn open_devices() -> &'static OpenDevices;
 
     /// The architectures that there are kernels for: `gfx90a` …
     fn chips() -> Vec<&'static str>;
@@ -29,11 +27,11 @@ pub trait Kernels: std::fmt::Debug + Send + Sync + Sized + 'static {
 #[derive(Debug)]
 pub enum Embedded {}
 
-static KNOWN: Known<Hip> = Known::new();
+static OPEN_DEVICES: OpenDevices = OpenDevices::new();
 
 impl Kernels for Embedded {
-    fn known() -> &'static Known<Hip> {
-        &KNOWN
+    fn open_devices() -> &'static OpenDevices {
+        &OPEN_DEVICES
     }
 
     fn chips() -> Vec<&'static str> {

@@ -35,7 +35,7 @@ mod sys;
 pub use devices::devices;
 pub use driver::Hip;
 pub use kernels::{Embedded, Kernels};
-pub use library::version;
+pub use library::{NAME, version};
 
 use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
@@ -45,9 +45,6 @@ pub use dtw_native::{
     Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
 };
 use dtw_native::{NativeBackend, gpu};
-
-/// The backend's name.
-pub const NAME: &str = "hip";
 
 /// A GPU and a stream of it. Clones share the stream.
 pub type HipMachine = gpu::Gpu<Hip>;

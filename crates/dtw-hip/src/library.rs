@@ -7,8 +7,10 @@ use dtw_core::{Error, Result};
 use dtw_native::gpu::{Failure, FailureKind};
 use libloading::Library;
 
-use crate::NAME;
 use crate::sys::{Calls, Code, code};
+
+/// The backend's name.
+pub const NAME: &str = "hip";
 
 /// What the library is called, the newest first. Without a version it is there where programs are compiled.
 const NAMES: &[&str] = if cfg!(windows) {

@@ -5,9 +5,10 @@ use dtw_core::{Backend, Error, Plan, Problem, Result, SeriesBatch, Task, Weighte
 use crate::launch::differentiate::Kernels;
 use crate::launch::functor::Functor;
 use crate::launch::trace::trace_kernel;
+use crate::machine::Machine;
+use crate::memory::bytes::Number;
 use crate::resident::weighted_total::Total;
 use crate::state::{NativePlan, no_kernels};
-use crate::{Machine, Number};
 
 /// A backend on a [`Machine`]. Plans get a queue each.
 #[derive(Debug, Clone)]

@@ -11,12 +11,12 @@ use dtw_plan::{
 
 use crate::launch::functor::Functor;
 use crate::launch::sweep::{BANDS, Job, Sweeper};
+use crate::machine::{Machine, TRANSFER_SLOTS};
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
 use crate::series::device_batch::DeviceBatch;
 use crate::series::layout::Layout;
 use crate::series::prepared::{Bring, Preparation, Prepared, Staging};
-use crate::{Machine, TRANSFER_SLOTS};
 
 /// Tasks per multiprocessor from which a run of shorter columns gets a launch of its own.
 const RUN_TASKS: u64 = 64;

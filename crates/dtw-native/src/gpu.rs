@@ -5,6 +5,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | `open_devices` | which devices a process has opened |
 //! | `driver` | the calls, handles and errors of a driver |
 //! | `context` | one device opened, its kernels, and whether it still works |
 //! | `staging` | page-locked memory that transfers go through |
@@ -14,21 +15,15 @@
 mod context;
 mod driver;
 mod machine;
+mod open_devices;
 mod staging;
 #[cfg(test)]
 mod tests;
 mod timer;
 
-pub use context::Known;
 pub use driver::{
     Context, DeviceInfo, Driver, Event, Failure, FailureKind, Function, Launch, Module, Opened, Stream,
 };
 pub use machine::{Gpu, GpuBuffer};
+pub use open_devices::OpenDevices;
 pub use timer::Timer;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A lock that a panic elsewhere does not close: what is behind ours is valid at all times.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

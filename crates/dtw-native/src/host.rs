@@ -13,7 +13,7 @@ use dtw_core::{Error, Result};
 use dtw_kernels::tuning::{self, Tuning};
 use dtw_kernels::{Kernel, host};
 
-use crate::{BLOCK_THREADS, Buffer, Machine, Properties};
+use crate::machine::{BLOCK_THREADS, Buffer, Machine, Properties};
 
 /// What buffers are aligned to, and the size of the zones round them.
 const ZONE: usize = 256;

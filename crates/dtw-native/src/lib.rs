@@ -27,6 +27,7 @@ pub mod gpu;
 #[cfg(feature = "host")]
 mod host;
 mod launch;
+mod lock;
 mod machine;
 mod memory;
 mod resident;

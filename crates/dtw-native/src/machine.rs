@@ -14,6 +14,17 @@ pub const BLOCK_THREADS: u32 = 128;
 /// Transfers that may be under way at once: see [`Machine::download_begin`].
 pub const TRANSFER_SLOTS: usize = dtw_plan::SLOTS;
 
+/// Warps of a block.
+const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
+
+/// Most blocks of a launch whose warps take further work by themselves.
+const MOST_BLOCKS: u64 = 1 << 20;
+
+/// Blocks for this many warps of a kernel that strides over its work.
+pub(crate) fn blocks_for(warps: u64) -> u32 {
+    warps.div_ceil(BLOCK_WARPS).clamp(1, MOST_BLOCKS) as u32
+}
+
 /// Device memory, freed when dropped (after what was launched before has ended).
 pub trait Buffer: Send + Sync + std::fmt::Debug + 'static {
     /// Where it is on the device, a multiple of 256; 0 only if it has no bytes.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBatch, Spec, Unobserved};
 use dtw_plan::Banding;
 
-use crate::Machine;
 use crate::engine::{Engine, Pass};
 use crate::launch::combine::Together;
 use crate::launch::differentiate::Differentiator;
 use crate::launch::functor::Functor;
 use crate::launch::hits::Searcher;
 use crate::launch::trace::Tracer;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::device_batch::{KnownLayout, Strided};
 use crate::series::layout::Layout;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use dtw_hip::{Hip, Kernels};
 use dtw_kernels::image::{Damaged, Image, pack};
-use dtw_native::gpu::{Gpu, Known};
+use dtw_native::gpu::{Gpu, OpenDevices};
 use libloading::Library;
 
 /// A version of HIP that there is a stand-in for.
@@ -26,11 +26,11 @@ const CHILD: &str = "DTW_HIP_TESTS_CHILD";
 #[derive(Debug)]
 pub enum Named {}
 
-static KNOWN: Known<Hip<Named>> = Known::new();
+static OPEN_DEVICES: OpenDevices = OpenDevices::new();
 
 impl Kernels for Named {
-    fn known() -> &'static Known<Hip<Self>> {
-        &KNOWN
+    fn open_devices() -> &'static OpenDevices {
+        &OPEN_DEVICES
     }
     fn chips() -> Vec<&'static str> {
         vec!["gfx90a", "gfx1100"]

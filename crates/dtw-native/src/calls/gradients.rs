@@ -7,10 +7,10 @@ use dtw_core::{Error, Gradients, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_kernels::params::{self, TILE};
 use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, gradients, launch_tasks, tiles};
 
-use crate::Machine;
 use crate::engine::{Engine, Source};
 use crate::launch::differentiate::{Differentiator, Kernels, Tiles};
 use crate::launch::sweep::Job;
+use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
 use crate::series::device_batch::{DeviceBatch, DeviceGradients};

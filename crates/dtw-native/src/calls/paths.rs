@@ -8,11 +8,11 @@ use dtw_plan::{
     Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
 };
 
-use crate::Machine;
 use crate::engine::{Engine, Given, Source};
 use crate::launch::hits::Wanted;
 use crate::launch::sweep::Job;
 use crate::launch::trace::{Size, Tracer, trace_kernel};
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::prepared::Preparation;
 use crate::state::NativePlan;

@@ -7,8 +7,8 @@ use dtw_core::{
     SoftResult, Task, bail_invalid,
 };
 
-use crate::Machine;
 use crate::engine::Given;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::layout::Layout;
 use crate::state::{NativePlan, Watch};

@@ -8,11 +8,11 @@ use std::ops::Range;
 use dtw_core::{Match, Observer, Pairing, Result};
 use dtw_plan::{Axis, Banding, Device, Form, Order, Pairs, Rect, Rows, chunks, each_tile, tiles};
 
-use crate::Machine;
 use crate::engine::{Engine, Source};
 use crate::launch::functor::Functor;
 use crate::launch::hits::{Candidates, Searcher, Wanted};
 use crate::launch::sweep::{Edges, Job, Sweeper};
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::prepared::Preparation;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use dtw_core::{Measure, Pairing, PathCounts, Result, SeriesBatch, SoftResult, Uncounted, Unobserved};
 use dtw_plan::{Order, keep_digits};
 
-use crate::Machine;
 use crate::launch::functor::{Arguments, Functor};
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::state::{NativePlan, Watch};
 

@@ -14,9 +14,9 @@ use dtw_kernels::SweepKind;
 use dtw_kernels::params::PAD;
 use dtw_plan::{Budget, Form, Order, cut, launch_tasks, stop_if_cancelled};
 
-use crate::Machine;
 use crate::launch::functor::CARRIED;
 use crate::launch::sweep::{Edges, Job, LaunchBand, Sweeper};
+use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::series::prepared::{Bring, Preparation};
 use crate::state::NativePlan;

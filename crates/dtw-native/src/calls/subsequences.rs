@@ -3,10 +3,10 @@
 use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
 use dtw_plan::Form;
 
-use crate::Machine;
 use crate::calls::search::Search;
 use crate::engine::Given;
 use crate::launch::hits::Wanted;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::state::NativePlan;
 

@@ -8,8 +8,8 @@
 use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, WindowBlocks, Windows};
 use dtw_plan::{Order, stop_if_cancelled};
 
-use crate::Machine;
 use crate::calls::windows::Raw;
+use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::series::prepared::Bring;
 use crate::state::NativePlan;

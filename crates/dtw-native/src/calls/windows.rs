@@ -5,10 +5,10 @@ use std::ops::Range;
 use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, bail_invalid};
 use dtw_plan::{Axis, Order, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
-use crate::Machine;
 use crate::engine::Given;
 use crate::launch::hits::{Candidates, Searcher, Wanted};
 use crate::launch::sweep::Job;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::prepared::Preparation;
 use crate::state::NativePlan;

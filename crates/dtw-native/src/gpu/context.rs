@@ -6,18 +6,20 @@
 //! shares. Drivers promise this for a context, not for every fault: where that fails too, only a new process helps, and
 //! the error says so.
 
-use std::collections::{BTreeMap, HashMap};
+use std::any::Any;
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, TryLockError, Weak};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, TryLockError};
 
 use dtw_core::{Error, Result};
 use dtw_kernels::Kernel;
 use dtw_kernels::image::Image;
 
 use super::driver::{Context, Driver, Failure, FailureKind, Function, Module, Opened};
-use super::lock;
-use crate::{BLOCK_THREADS, Properties};
+use super::open_devices::OpenDevice;
+use crate::lock::lock;
+use crate::machine::{BLOCK_THREADS, Properties};
 
 /// A device that is open, shared with everything else in the process that uses it.
 #[derive(Debug)]
@@ -64,17 +66,6 @@ impl<D: Driver> Drop for Before<D> {
     }
 }
 
-/// The devices that a process has opened, by ordinal: one context for all, so that all that use it learn when it is
-/// lost.
-#[derive(Debug)]
-pub struct Known<D: Driver>(Mutex<BTreeMap<usize, Entry<D>>>);
-
-#[derive(Debug)]
-struct Entry<D: Driver> {
-    context: Weak<Shared<D>>,
-    lost: Arc<AtomicBool>,
-}
-
 /// A call of the driver that failed, and what that means for the caller.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} failed: {failure}{after}")]
@@ -84,26 +75,13 @@ struct CallFailed {
     after: &'static str,
 }
 
-impl<D: Driver> Known<D> {
-    /// None yet.
-    pub const fn new() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
-    }
-}
-
-impl<D: Driver> Default for Known<D> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<D: Driver> Shared<D> {
     /// The context of device `ordinal`: the one in use, or a fresh one where there is none or it is lost.
     pub(super) fn of(ordinal: usize) -> Result<Arc<Self>> {
-        let mut all = lock(&D::known().0);
-        let known = all.get(&ordinal);
-        let old = known.and_then(|known| known.context.upgrade());
-        let is_lost = known.is_some_and(|known| known.lost.load(Ordering::Acquire));
+        let mut devices = lock(&D::open_devices().0);
+        let open = devices.get(&ordinal);
+        let old = open.and_then(|open| open.context.upgrade()).and_then(|any| any.downcast::<Self>().ok());
+        let is_lost = open.is_some_and(|open| open.lost.load(Ordering::Acquire));
         if let Some(context) = &old
             && !is_lost
         {
@@ -121,8 +99,9 @@ impl<D: Driver> Shared<D> {
             driver: std::marker::PhantomData,
         });
         drop(alone);
-        let entry = Entry { context: Arc::downgrade(&context), lost: Arc::clone(&context.lost) };
-        all.insert(ordinal, entry);
+        let lost = Arc::clone(&context.lost);
+        let shared: Arc<dyn Any + Send + Sync> = context.clone();
+        devices.insert(ordinal, OpenDevice { context: Arc::downgrade(&shared), lost });
         Ok(context)
     }
 
@@ -198,8 +177,8 @@ impl<D: Driver> Shared<D> {
     /// The kernel, its image loaded if need be, and how many of its blocks a multiprocessor runs at once, at least 1.
     pub(super) fn function(&self, kernel: &Kernel) -> Result<(Function, u32)> {
         let mut functions = lock(&self.functions);
-        if let Some(known) = functions.get(kernel.symbol) {
-            return Ok(*known);
+        if let Some(found) = functions.get(kernel.symbol) {
+            return Ok(*found);
         }
         let module = self.module(kernel.unit)?;
         let symbol = CString::new(kernel.symbol).expect("symbols have no zero bytes");
@@ -212,9 +191,9 @@ impl<D: Driver> Shared<D> {
         }
         // SAFETY: a kernel of the current context.
         let blocks = unsafe { D::blocks_per_multiprocessor(function, BLOCK_THREADS, kernel.shared_bytes) };
-        let known = (function, self.check("the occupancy query", blocks)?.max(1));
-        functions.insert(kernel.symbol, known);
-        Ok(known)
+        let found = (function, self.check("the occupancy query", blocks)?.max(1));
+        functions.insert(kernel.symbol, found);
+        Ok(found)
     }
 
     fn module(&self, unit: &'static str) -> Result<Module> {

@@ -7,7 +7,7 @@ use dtw_core::Result;
 use dtw_kernels::image::Image;
 use dtw_kernels::tuning::Tuning;
 
-use super::Known;
+use super::open_devices::OpenDevices;
 
 /// Handles of the driver's, as numbers: they are never looked behind.
 macro_rules! handles {
@@ -120,7 +120,7 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     const READS_IMAGES_LATER: bool;
 
     /// The devices that this process has opened.
-    fn known() -> &'static Known<Self>;
+    fn open_devices() -> &'static OpenDevices;
 
     /// Opens device `ordinal`. With `renew` the context is made anew first, because it was lost. Another context that
     /// is current on this thread stays so.

@@ -9,10 +9,9 @@ use dtw_kernels::tuning::Tuning;
 
 use super::context::Shared;
 use super::driver::{Driver, Event, FailureKind, Launch, Stream};
-use super::lock;
 use super::staging::{CHUNK, Pinned};
-use super::timer::Timer;
-use crate::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
+use crate::lock::lock;
+use crate::machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 
 /// A GPU and a stream of it. Clones share the stream.
 #[derive(Debug)]
@@ -110,8 +109,8 @@ impl<D: Driver> Queue<D> {
 
     /// The context is entered.
     fn transfers(&self) -> Result<Transfers> {
-        let mut known = lock(&self.transfers);
-        if let Some(transfers) = *known {
+        let mut made = lock(&self.transfers);
+        if let Some(transfers) = *made {
             return Ok(transfers);
         }
         let ready = self.context.check("making an event", D::make_event(false))?;
@@ -119,7 +118,7 @@ impl<D: Driver> Queue<D> {
             // SAFETY: ours, and not used yet.
             unsafe { D::destroy_event(ready) };
         })?;
-        Ok(*known.insert(Transfers { stream, ready }))
+        Ok(*made.insert(Transfers { stream, ready }))
     }
 }
 
@@ -201,14 +200,6 @@ impl<D: Driver> Gpu<D> {
             "{name} is not memory of {} {ordinal}: pass an address allocated in its primary context",
             D::DEVICE
         )))
-    }
-
-    /// A stopwatch on this machine's stream.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn timer(&self) -> Result<Timer<D>> {
-        Timer::new(self)
     }
 
     /// Copies the first `bytes` bytes from one buffer of this device to another, after what was asked for so far.

@@ -12,18 +12,24 @@ pub struct Timer<D: Driver> {
     events: [Event; 2],
 }
 
-impl<D: Driver> Timer<D> {
-    pub(super) fn new(machine: &Gpu<D>) -> Result<Self> {
-        let _entered = machine.context.enter()?;
-        let make = || machine.context.check("making an event", D::make_event(true));
+impl<D: Driver> Gpu<D> {
+    /// A stopwatch on this machine's stream.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn timer(&self) -> Result<Timer<D>> {
+        let _entered = self.context.enter()?;
+        let make = || self.context.check("making an event", D::make_event(true));
         let first = make()?;
         let second = make().inspect_err(|_| {
             // SAFETY: ours, and not used yet.
             unsafe { D::destroy_event(first) };
         })?;
-        Ok(Self { machine: machine.clone(), events: [first, second] })
+        Ok(Timer { machine: self.clone(), events: [first, second] })
     }
+}
 
+impl<D: Driver> Timer<D> {
     /// Starts after what was asked for so far.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 use dtw_kernels::tuning::Tuning;
 use dtw_kernels::{Kernel, SweepKind, catalog};
 
-use crate::Machine;
+use crate::machine::Machine;
 
 /// What a launch is to do.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,11 +7,11 @@ use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
 use dtw_plan::Order;
 
-use crate::Machine;
+use crate::machine::Machine;
+use crate::machine::blocks_for;
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 use crate::series::layout::Layout;
-use crate::series::prepared::blocks_for;
 
 /// The least logarithm of `Z` that keeps the digits of a result: as `dtw_core::SoftResult` has it for a plain sweep.
 fn least_logarithm(n: usize, m: usize) -> f64 {

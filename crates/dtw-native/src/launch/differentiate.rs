@@ -5,7 +5,7 @@ use dtw_core::Result;
 use dtw_kernels::params::{self, Params, TILE};
 use dtw_kernels::{Kernel, Pass, catalog};
 
-use crate::Machine;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 

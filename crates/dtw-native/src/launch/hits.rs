@@ -7,10 +7,10 @@ use dtw_kernels::params::{self, Params};
 use dtw_plan::Budget;
 
 use crate::launch::sweep::best_kernel;
+use crate::machine::blocks_for;
+use crate::machine::{Buffer, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
-use crate::series::prepared::blocks_for;
-use crate::{Buffer, Machine};
 
 /// Most hits that are chosen on the device, where each one takes another look at all ends.
 const MOST_ON_DEVICE: usize = 32;

@@ -9,10 +9,10 @@ use dtw_plan::{Banding, Budget, Form, Order, Rect, RowRange, Rows, Table};
 
 use crate::launch::choose::{Choice, Demand, Device, choose};
 use crate::launch::functor::Functor;
+use crate::machine::blocks_for;
+use crate::machine::{BLOCK_THREADS, Machine};
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
-use crate::series::prepared::blocks_for;
-use crate::{BLOCK_THREADS, Machine};
 
 mod tiled;
 

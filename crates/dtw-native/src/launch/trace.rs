@@ -7,10 +7,10 @@ use dtw_kernels::{Kernel, Pass, catalog};
 
 use crate::engine::Engine;
 use crate::launch::sweep::{Job, LaunchBand};
+use crate::machine::blocks_for;
+use crate::machine::{BLOCK_THREADS, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
-use crate::series::prepared::blocks_for;
-use crate::{BLOCK_THREADS, Machine};
 
 /// Columns of a strip: `kTraceColumns`.
 const STRIP_COLUMNS: usize = 512;

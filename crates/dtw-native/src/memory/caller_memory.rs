@@ -9,14 +9,15 @@
 //! A call can be *measured*: then nothing is launched, and the block is as large as it has to be. So the bytes that a
 //! call needs are counted by the same code that will ask for them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dtw_core::{Error, Result};
 use dtw_kernels::Kernel;
 use dtw_kernels::tuning::Tuning;
 
+use crate::lock::lock;
+use crate::machine::{Buffer, Machine, Properties};
 use crate::memory::arena::Arena;
-use crate::{Buffer, Machine, Properties};
 
 /// A machine whose scratch is lent call by call: see [`NativePlan::scratch_bytes_on_device`] and
 /// [`NativePlan::distances_in`].
@@ -92,10 +93,6 @@ impl<M: Machine> Drop for LentBuffer<M> {
             _ => {}
         }
     }
-}
-
-fn lock<M>(state: &Mutex<State<M>>) -> MutexGuard<'_, State<M>> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a call lends.

@@ -2,8 +2,8 @@
 
 use dtw_core::Result;
 
+use crate::machine::{Buffer, Machine};
 use crate::memory::bytes::{Plain, bytes};
-use crate::{Buffer, Machine};
 
 /// A piece of device memory of the size that has been asked for so far.
 #[derive(Debug)]

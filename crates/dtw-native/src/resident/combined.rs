@@ -11,10 +11,11 @@ use dtw_plan::{Fetch, Order, Pairs, Rect, Rows, each_tile};
 use crate::engine::{Distances, Source};
 use crate::launch::combine::{Together, launch_settle};
 use crate::launch::functor::Functor;
+use crate::machine::Machine;
+use crate::memory::bytes::Number;
 use crate::series::device_batch::DeviceBatch;
 use crate::series::prepared::Preparation;
 use crate::state::NativePlan;
-use crate::{Machine, Number};
 
 /// Slots of a tile's excess, or of a channel's results, and of its values.
 const FIRST: usize = 0;

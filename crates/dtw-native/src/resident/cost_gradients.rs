@@ -3,8 +3,8 @@
 
 use dtw_core::{Measure, Pairing, PathCounts, Result, SoftResult, Spec, Task, bail_invalid};
 
-use crate::Machine;
 use crate::calls::gradients::InPlace;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::device_batch::DeviceGradients;
 use crate::series::device_costs::{DeviceCostGradients, DeviceCosts, Matrices};

@@ -17,11 +17,13 @@ use dtw_plan::{Order, Pairs, Rows, each_tile};
 use crate::calls::search::Search;
 use crate::engine::{Distances, Given, Source};
 use crate::launch::hits::Wanted;
+use crate::machine::Machine;
+use crate::machine::blocks_for;
+use crate::memory::bytes::Number;
 use crate::resident::combined::Both;
 use crate::series::device_batch::DeviceBatch;
-use crate::series::prepared::{Preparation, blocks_for};
+use crate::series::prepared::Preparation;
 use crate::state::NativePlan;
-use crate::{Machine, Number};
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Distances of all pairs to `out` on the device, shaped as the problem's pairing says. `y` is not looked at for

@@ -7,9 +7,9 @@
 use dtw_core::{Measure, Pairing, Result, Task, bail_invalid};
 use dtw_kernels::params;
 
-use crate::Machine;
 use crate::calls::gradients::InPlace;
 use crate::launch::combine::launch_settle;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::resident::combined::Both;
 use crate::series::device_batch::{DeviceBatch, DeviceGradients};

@@ -10,11 +10,12 @@
 
 use dtw_core::{Pairing, Result};
 
+use crate::machine::Machine;
+use crate::memory::bytes::Number;
 use crate::memory::caller_memory::{Lent, Scratch};
 use crate::series::device_batch::{DeviceBatch, DeviceGradients, KnownLayout};
 use crate::series::device_costs::{DeviceCostGradients, DeviceCosts};
 use crate::state::{Measured, NativePlan};
-use crate::{Machine, Number};
 
 /// Stands for the address of results that nobody writes: any that is aligned and not null.
 const NOWHERE: u64 = 1 << 20;

@@ -28,14 +28,14 @@ use dtw_core::{
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
 
-use crate::Machine;
 use crate::calls::gradients::InPlace;
 use crate::launch::combine::launch_settle;
+use crate::machine::Machine;
+use crate::machine::blocks_for;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
 use crate::resident::combined::Both;
 use crate::series::device_batch::{DeviceBatch, DeviceGradients, DeviceLayout};
-use crate::series::prepared::blocks_for;
 use crate::state::{NativePlan, Watch};
 
 /// Rows that one launch sums in one piece; more are summed in two launches.

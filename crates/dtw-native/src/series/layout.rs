@@ -6,7 +6,7 @@ use dtw_core::Result;
 use dtw_kernels::params;
 use dtw_plan::Order;
 
-use crate::Machine;
+use crate::machine::Machine;
 use crate::memory::region::Region;
 use crate::series::device_batch::{DeviceBatch, DeviceLayout};
 use crate::series::prepared::{Preparation, Resident};

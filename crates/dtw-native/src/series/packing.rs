@@ -6,9 +6,9 @@
 use dtw_core::{Error, Result};
 use dtw_kernels::params::{self, PAD};
 
-use crate::Machine;
 use crate::launch::combine::launch_settle;
 use crate::launch::functor::Functor;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 use crate::series::device_batch::{DeviceBatch, DeviceLayout, Strided};

@@ -9,21 +9,10 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use dtw_plan::{Budget, Order, cut};
 
 use crate::launch::functor::{Functor, Gaps};
+use crate::machine::{Machine, blocks_for};
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 use crate::series::device_batch::Strided;
-use crate::{BLOCK_THREADS, Machine};
-
-/// Warps of a block: a warp prepares a series.
-const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
-
-/// Most blocks of a launch whose warps take further work by themselves.
-const MOST_BLOCKS: u64 = 1 << 20;
-
-/// Blocks for this many warps of a kernel that strides over its work.
-pub(crate) fn blocks_for(warps: u64) -> u32 {
-    warps.div_ceil(BLOCK_WARPS).clamp(1, MOST_BLOCKS) as u32
-}
 
 /// What is made of a series on its way.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -13,8 +13,9 @@ use dtw_kernels::catalog;
 use dtw_kernels::image::{self, Image};
 
 use crate::gpu::{
-    Context, Driver, Event, Failure, FailureKind, Function, Known, Launch, Module, Opened, Stream, lock,
+    Context, Driver, Event, Failure, FailureKind, Function, Launch, Module, OpenDevices, Opened, Stream,
 };
+use crate::lock::lock;
 
 /// Memory of each device.
 pub(super) const MEMORY_BYTES: usize = 1 << 30;
@@ -33,7 +34,7 @@ pub(super) const FAULT: u8 = 0xff;
 #[derive(Debug)]
 pub(super) enum Fake {}
 
-static KNOWN: Known<Fake> = Known::new();
+static OPEN_DEVICES: OpenDevices = OpenDevices::new();
 
 enum Work {
     /// From, to, bytes.
@@ -215,8 +216,8 @@ impl Driver for Fake {
     const DEVICE: &'static str = "fake device";
     const READS_IMAGES_LATER: bool = false;
 
-    fn known() -> &'static Known<Self> {
-        &KNOWN
+    fn open_devices() -> &'static OpenDevices {
+        &OPEN_DEVICES
     }
 
     fn open(ordinal: usize, renew: bool) -> Result<Opened> {

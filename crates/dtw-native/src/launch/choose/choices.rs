@@ -64,7 +64,8 @@ fn name(choice: Choice) -> String {
 
 #[test]
 fn choices_are_as_recorded() {
-    let rows = include_str!("../../../tests/choices.csv").lines().filter(|line| !line.starts_with('#')).skip(1);
+    let rows =
+        include_str!("../../../tests/choices.csv").lines().filter(|line| !line.starts_with('#')).skip(1);
     let mut changed = Vec::new();
     for line in rows {
         let (demand, device, recorded) = parse(line);

@@ -7,7 +7,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use dtw_plan::Budget;
 
 use super::{Job, LaunchBand, Sweeper};
-use crate::Machine;
+use crate::machine::Machine;
 use crate::memory::bytes::Number;
 
 /// Cells of a tile that a pair has to fill at least: below, the other sweeps compute fewer cells for nothing.
