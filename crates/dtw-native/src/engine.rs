@@ -9,14 +9,15 @@ use dtw_plan::{
     launch_tasks, parts, runs, tiles,
 };
 
+use crate::launch::bands::TABLES;
 use crate::launch::functor::Functor;
-use crate::launch::sweep::{BANDS, Job, Sweeper};
+use crate::launch::job::Job;
+use crate::launch::sweep::Sweeper;
 use crate::machine::{Machine, TRANSFER_SLOTS};
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
-use crate::series::device_batch::DeviceBatch;
-use crate::series::layout::Layout;
 use crate::series::prepared::{Bring, Preparation, Prepared, Staging};
+use crate::series::source::SideSource;
 
 /// Tasks per multiprocessor from which a run of shorter columns gets a launch of its own.
 const RUN_TASKS: u64 = 64;
@@ -36,71 +37,6 @@ pub(crate) struct Engine<T: Number, M: Machine> {
     pub(crate) sweeper: Sweeper<M>,
     out: [Region<M>; TRANSFER_SLOTS],
     host: Vec<T>,
-}
-
-/// Where the series of a side come from.
-#[derive(Debug)]
-pub(crate) enum Source<'a, T, M: Machine> {
-    /// Memory of the host.
-    Host(&'a SeriesBatch<'a, T>),
-    /// The caller's memory on the device, and what the device has been told of it.
-    Device(DeviceBatch<'a>, &'a mut Layout<M>),
-}
-
-/// The series of an argument.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Given<'a, T> {
-    /// In memory of the host.
-    Host(&'a SeriesBatch<'a, T>),
-    /// In the caller's memory on the device.
-    Device(DeviceBatch<'a>),
-}
-
-impl<'a, T: Number> Given<'a, T> {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Host(batch) => batch.len(),
-            Self::Device(batch) => batch.layout.count(),
-        }
-    }
-
-    pub(crate) fn channels(&self) -> usize {
-        match self {
-            Self::Host(batch) => batch.channels(),
-            Self::Device(batch) => batch.channels,
-        }
-    }
-
-    pub(crate) fn has_times(&self) -> bool {
-        match self {
-            Self::Host(batch) => batch.has_times(),
-            Self::Device(batch) => batch.times != 0,
-        }
-    }
-
-    /// Points of the longest.
-    pub(crate) fn longest(&self) -> usize {
-        match self {
-            Self::Host(batch) => batch.max_length(),
-            Self::Device(batch) => batch.layout.lengths().max().unwrap_or(0),
-        }
-    }
-
-    /// The series as they come, which lose `dropped` points on the way.
-    pub(crate) fn order(&self, dropped: usize) -> Order {
-        match self {
-            Self::Host(batch) => Order::given(batch, dropped),
-            Self::Device(batch) => batch.order(dropped),
-        }
-    }
-
-    /// Where they come from; the device is told of those of the caller's by `layout`.
-    pub(crate) fn source<M: Machine>(self, layout: &'a mut Layout<M>) -> Source<'a, T, M> {
-        match self {
-            Self::Host(batch) => Source::Host(batch),
-            Self::Device(batch) => Source::Device(batch, layout),
-        }
-    }
 }
 
 impl<T: Number, M: Machine> Engine<T, M> {
@@ -143,7 +79,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
     pub(crate) fn load(
         &mut self,
         axis: Axis,
-        source: &mut Source<'_, T, M>,
+        source: &mut SideSource<'_, T, M>,
         preparation: &Preparation,
         order: &Order,
         places: &Range<usize>,
@@ -154,10 +90,10 @@ impl<T: Number, M: Machine> Engine<T, M> {
             Axis::Columns => y,
         };
         match source {
-            Source::Host(batch) => {
+            SideSource::Host(batch) => {
                 side.load(machine, staging, budget, preparation, Bring { batch, order, places })
             }
-            Source::Device(batch, layout) => {
+            SideSource::Device(batch, layout) => {
                 let resident = layout.place(machine, batch, order, places, size_of::<T>())?;
                 side.load_resident(machine, preparation, order, places, &resident)
             }
@@ -169,7 +105,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
     pub(crate) fn launch_tasks(&self, pairs: &Pairs<'_>, chunk: &Rect, cells: u64, in_place: bool) -> u64 {
         let times = if in_place { LONG_LAUNCHES } else { 1 };
         let tasks = launch_tasks(cells, self.sweeper.multiprocessors).saturating_mul(times);
-        let ranges = self.budget.tables / (BANDS * size_of::<RowRange>()) as u64;
+        let ranges = self.budget.tables / (TABLES * size_of::<RowRange>()) as u64;
         if pairs.banding.most_ranges(pairs.rows, pairs.columns) <= ranges {
             return tasks;
         }
@@ -213,7 +149,7 @@ impl<T: Number, M: Machine> Engine<T, M> {
             before: None,
             only_missing: false,
             preparation,
-            sources: [Source::Host(x), Source::Host(y)],
+            sources: [SideSource::Host(x), SideSource::Host(y)],
             place: None,
         };
         let swept = fetch_tiles(&mut device, &mut pairs, &budget, &mut output);
@@ -243,7 +179,7 @@ pub(crate) struct Distances<'a, T: Number, M: Machine> {
     pub(crate) before: Option<Functor>,
     pub(crate) preparation: Preparation,
     /// Of rows and columns.
-    pub(crate) sources: [Source<'a, T, M>; 2],
+    pub(crate) sources: [SideSource<'a, T, M>; 2],
     /// Only results that are NaN in their slot are wanted.
     pub(crate) only_missing: bool,
     /// Where all results have their place on the device; `None`: those of a tile go to its slot.
@@ -378,7 +314,7 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
 
     fn launch(&mut self, pairs: &mut Pairs<'_>, part: &Rect, job: &Job) -> Result<()> {
         let Engine { sweeper, budget, .. } = &mut *self.engine;
-        let band = sweeper.band(pairs.banding, part, pairs.rows, pairs.columns, pairs.kind)?;
+        let band = sweeper.band(pairs, part)?;
         if let Some(functor) = self.before {
             let first = Job { functor, only_missing: false, ..*job };
             sweeper.launch::<T>(&first, band, budget)?;
@@ -396,20 +332,13 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
         let (n, m) = (x.length as usize, y.length as usize);
         let (row, column) = (part.rows.start - to.first.0, part.columns.start - to.first.1);
         let at = if pairs.pairing == Pairing::Zipped { row } else { row * to.stride + column };
+        let job = Job::of(self.functor, self.preparation.prepared_channels(), [x, y], part);
         Job {
-            functor: self.functor,
-            channels: self.preparation.prepared_channels(),
-            x,
-            y,
-            pairing: part.pairing,
-            first_task: 0,
-            tasks: part.tasks(),
             out: to.address + (at * size_of::<T>()) as u64,
             out_stride: to.stride,
-            cells: pairs.banding.cells(n, m).unwrap_or(n as u64 * m as u64),
-            keeps_edges: false,
+            cells: pairs.banding.cells(n, m).unwrap_or(job.cells),
             only_missing: self.only_missing || self.before.is_some(),
-            last_row: 0,
+            ..job
         }
     }
 }

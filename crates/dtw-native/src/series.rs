@@ -2,6 +2,7 @@
 
 pub(crate) mod device_batch;
 pub(crate) mod device_costs;
-pub(crate) mod layout;
+pub(crate) mod layout_tables;
 pub(crate) mod packing;
 pub(crate) mod prepared;
+pub(crate) mod source;

@@ -6,7 +6,7 @@ use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBat
 use dtw_plan::Banding;
 
 use crate::engine::{Engine, Pass};
-use crate::launch::combine::Together;
+use crate::launch::combine::Combined;
 use crate::launch::differentiate::Differentiator;
 use crate::launch::functor::Functor;
 use crate::launch::hits::Searcher;
@@ -14,7 +14,7 @@ use crate::launch::trace::Tracer;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::device_batch::{KnownLayout, Strided};
-use crate::series::layout::Layout;
+use crate::series::layout_tables::LayoutTables;
 use crate::series::packing::Packer;
 
 /// A plan on a machine that runs the native kernels.
@@ -30,10 +30,12 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) observer: Watch,
     pub(crate) tracer: Tracer<T, M>,
     pub(crate) differentiator: Differentiator<T, M>,
-    pub(crate) resident: [Layout<M>; 2],
+    pub(crate) resident: [LayoutTables<M>; 2],
     /// What several passes give together.
     pub(crate) passes: PassResults<T>,
-    pub(crate) together: Together<M>,
+    pub(crate) combined: Combined<M>,
+    /// Tables of the layouts of x and y, each compared with itself.
+    pub(crate) own_layouts: [[LayoutTables<M>; 2]; 2],
     pub(crate) packer: Packer<M>,
     /// What the last call on lent memory takes, of each task there.
     pub(crate) measured: [Option<Measured>; 4],
@@ -83,10 +85,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             searcher: Searcher::default(),
             tracer: Tracer::default(),
             differentiator: Differentiator::default(),
-            resident: [Layout::default(), Layout::default()],
+            resident: [LayoutTables::default(), LayoutTables::default()],
             observer: Watch(Arc::new(Unobserved)),
             passes: PassResults::default(),
-            together: Together::default(),
+            combined: Combined::default(),
+            own_layouts: std::array::from_fn(|_| std::array::from_fn(|_| LayoutTables::default())),
             packer: Packer::default(),
             measured: [const { None }; 4],
         })

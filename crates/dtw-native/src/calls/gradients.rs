@@ -7,15 +7,16 @@ use dtw_core::{Error, Gradients, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_kernels::params::{self, TILE};
 use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, gradients, launch_tasks, tiles};
 
-use crate::engine::{Engine, Source};
+use crate::engine::Engine;
 use crate::launch::differentiate::{Differentiator, Kernels, Tiles};
-use crate::launch::sweep::Job;
+use crate::launch::job::Job;
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
 use crate::series::device_batch::{DeviceBatch, DeviceGradients};
 use crate::series::device_costs::Matrices;
 use crate::series::prepared::{Preparation, Prepared};
+use crate::series::source::SideSource;
 use crate::state::NativePlan;
 
 /// Strips for each multiprocessor that keep it busy.
@@ -95,9 +96,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let budget = Budget::of(self.problem.memory_limit_bytes()).in_place();
         let [layout_x, layout_y] = match own {
             None => &mut self.resident,
-            Some(side) => &mut self.together.layouts[side],
+            Some(side) => &mut self.own_layouts[side],
         };
-        let sources = [Source::Device(x, layout_x), Source::Device(y, layout_y)];
+        let sources = [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)];
         let kernels = kernels_of::<T, M>(&self.engine.machine, self.functor.key, x.channels)?;
         let mut pairs = Pairs {
             pairing: Pairing::Zipped,
@@ -144,7 +145,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             differentiator: &mut self.differentiator,
             kernels,
             preparation: Preparation::plain(self.functor, x.channels()),
-            sources: [Source::Host(x), Source::Host(y)],
+            sources: [SideSource::Host(x), SideSource::Host(y)],
             share: budget.limit - budget.sides - budget.staging - budget.tables,
             budget,
             place: None,
@@ -175,7 +176,7 @@ struct Soft<'a, T: Number, M: Machine> {
     kernels: Kernels,
     preparation: Preparation,
     /// Of rows and columns.
-    sources: [Source<'a, T, M>; 2],
+    sources: [SideSource<'a, T, M>; 2],
     budget: Budget,
     /// Bytes of the budget for edges.
     share: u64,
@@ -222,7 +223,7 @@ impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
         let source = &mut self.sources[axis as usize];
-        let (Some(_), Source::Device(batch, layout)) = (&self.place, &mut *source) else {
+        let (Some(_), SideSource::Device(batch, layout)) = (&self.place, &mut *source) else {
             return self.engine.load(axis, source, &self.preparation, order, places);
         };
         let Engine { machine, x, y, .. } = &mut *self.engine;
@@ -258,22 +259,10 @@ impl<T: Number, M: Machine> Soft<'_, T, M> {
     fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, wanted: Wanted<'_, T>) -> Result<()> {
         let (n, m) = pairs.longest(tile);
         let Engine { machine, sweeper, x, y, .. } = &mut *self.engine;
-        let job = Job {
-            functor: self.preparation.functor,
-            channels: self.preparation.channels,
-            x: x.part(pairs.rows, &tile.rows),
-            y: y.part(pairs.columns, &tile.columns),
-            pairing: Pairing::Zipped,
-            first_task: 0,
-            tasks: tile.tasks(),
-            out: 0,
-            out_stride: 0,
-            cells: n as u64 * m as u64,
-            keeps_edges: true,
-            only_missing: false,
-            last_row: 0,
-        };
-        let band = sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
+        let sides = [x.part(pairs.rows, &tile.rows), y.part(pairs.columns, &tile.columns)];
+        let Preparation { functor, channels, .. } = self.preparation;
+        let job = Job { keeps_edges: true, ..Job::of(functor, channels, sides, tile) };
+        let band = sweeper.band(pairs, tile)?;
         let own = &mut *self.differentiator;
         let mut p = params::Soft { sweep: sweeper.params(&job, band), ..params::Soft::default() };
         if let Some(InPlace { values, out, from, matrices }) = self.place {

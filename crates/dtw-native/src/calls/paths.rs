@@ -8,18 +8,19 @@ use dtw_plan::{
     Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
 };
 
-use crate::engine::{Engine, Given, Source};
+use crate::engine::Engine;
 use crate::launch::hits::Wanted;
-use crate::launch::sweep::Job;
+use crate::launch::job::Job;
 use crate::launch::trace::{Size, Tracer, trace_kernel};
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::prepared::Preparation;
+use crate::series::source::{SideSource, Source};
 use crate::state::NativePlan;
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Best paths of zipped pairs.
-    pub(crate) fn paths_of(&mut self, x: Given<'_, T>, y: Given<'_, T>) -> Result<Vec<Path<T>>> {
+    pub(crate) fn paths_of(&mut self, x: Source<'_, T>, y: Source<'_, T>) -> Result<Vec<Path<T>>> {
         if x.len() != y.len() {
             bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
         }
@@ -47,8 +48,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Paths of pairs whose kernel rows are `rows`; `ends` has the last row of each and the path's cost.
     fn traced(
         &mut self,
-        rows: Given<'_, T>,
-        columns: Given<'_, T>,
+        rows: Source<'_, T>,
+        columns: Source<'_, T>,
         kind: Rows,
         ends: Option<&[(usize, T)]>,
     ) -> Result<Vec<Path<T>>> {
@@ -58,7 +59,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         })?;
         let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = match (rows, columns) {
-            (Given::Host(rows), Given::Host(columns)) => Order::of(Pairing::Zipped, rows, columns, dropped),
+            (Source::Host(rows), Source::Host(columns)) => Order::of(Pairing::Zipped, rows, columns, dropped),
             _ => (rows.order(dropped), columns.order(dropped)),
         };
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
@@ -87,7 +88,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             tracer: &mut self.tracer,
             kernel,
             preparation,
-            sources: [rows.source(of_rows), columns.source(of_columns)],
+            sources: [rows.with_tables(of_rows), columns.with_tables(of_columns)],
             budget,
             ends,
         };
@@ -120,7 +121,7 @@ struct Walks<'a, T: Number, M: Machine> {
     kernel: &'static Kernel,
     preparation: Preparation,
     /// Of rows and columns.
-    sources: [Source<'a, T, M>; 2],
+    sources: [SideSource<'a, T, M>; 2],
     budget: Budget,
     /// Last row and cost of each pair, where they are known.
     ends: Option<&'a [(usize, T)]>,
@@ -156,22 +157,11 @@ impl<T: Number, M: Machine> Walks<'_, T, M> {
     /// Traces a tile: paths and distances are then with the tracer.
     fn trace(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<Size> {
         let size = self.size_of(pairs, tile);
-        let job = Job {
-            functor: self.preparation.functor,
-            channels: self.preparation.channels,
-            x: self.engine.x.part(pairs.rows, &tile.rows),
-            y: self.engine.y.part(pairs.columns, &tile.columns),
-            pairing: Pairing::Zipped,
-            first_task: 0,
-            tasks: tile.tasks(),
-            out: 0,
-            out_stride: 0,
-            cells: size.n as u64 * size.m as u64,
-            keeps_edges: false,
-            only_missing: false,
-            last_row: 0,
-        };
-        let band = self.engine.sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
+        let Engine { machine, sweeper, x, y, .. } = &mut *self.engine;
+        let sides = [x.part(pairs.rows, &tile.rows), y.part(pairs.columns, &tile.columns)];
+        let Preparation { functor, channels, .. } = self.preparation;
+        let band = sweeper.band(pairs, tile)?;
+        let p = sweeper.params(&Job::of(functor, channels, sides, tile), band);
         self.tracer.host_state.clear();
         for place in tile.rows.clone() {
             let end = self.ends.map(|ends| ends[pairs.rows.series(place)].0 + 1);
@@ -179,7 +169,7 @@ impl<T: Number, M: Machine> Walks<'_, T, M> {
             self.tracer.host_state.extend([last as u32, pairs.columns.length(place) as u32, 0, 0]);
         }
         let observer = pairs.observer;
-        self.tracer.trace(self.engine, self.kernel, &job, band, size, || stop_if_cancelled(observer))?;
+        self.tracer.trace(machine, self.kernel, p, size, || stop_if_cancelled(observer))?;
         Ok(size)
     }
 }

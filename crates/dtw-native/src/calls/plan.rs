@@ -7,10 +7,10 @@ use dtw_core::{
     SoftResult, Task, bail_invalid,
 };
 
-use crate::engine::Given;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
-use crate::series::layout::Layout;
+use crate::series::layout_tables::LayoutTables;
+use crate::series::source::Source;
 use crate::state::{NativePlan, Watch};
 
 impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
@@ -19,13 +19,14 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     }
 
     fn scratch_bytes(&self) -> u64 {
-        let resident: usize = self.resident.iter().map(Layout::bytes).sum();
+        let layouts = self.resident.iter().chain(self.own_layouts.iter().flatten());
+        let layouts = layouts.map(LayoutTables::bytes).sum::<usize>();
         let others = self.searcher.bytes()
             + self.tracer.bytes()
             + self.differentiator.bytes()
-            + self.together.bytes()
+            + self.combined.bytes()
             + self.packer.bytes();
-        (self.engine.bytes() + others + resident + self.passes.bytes()) as u64
+        (self.engine.bytes() + others + layouts + self.passes.bytes()) as u64
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
@@ -92,7 +93,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         self.problem.admits(Task::Paths)?;
         self.problem.check_input(&x, &y)?;
         self.engine.sweeper.begin();
-        self.paths_of(Given::Host(&x), Given::Host(&y))
+        self.paths_of(Source::Host(&x), Source::Host(&y))
     }
 
     fn matches(
@@ -105,9 +106,9 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         self.problem.check_input(&queries, &references)?;
         self.engine.sweeper.begin();
         match options.normalized_window {
-            None => self.subsequence_matches(Given::Host(&queries), Given::Host(&references), options),
+            None => self.subsequence_matches(Source::Host(&queries), Source::Host(&references), options),
             Some(length) => {
-                self.window_matches(Given::Host(&queries), Given::Host(&references), options, length)
+                self.window_matches(Source::Host(&queries), Source::Host(&references), options, length)
             }
         }
     }

@@ -8,13 +8,15 @@ use std::ops::Range;
 use dtw_core::{Match, Observer, Pairing, Result};
 use dtw_plan::{Axis, Banding, Device, Form, Order, Pairs, Rect, Rows, chunks, each_tile, tiles};
 
-use crate::engine::{Engine, Source};
+use crate::engine::Engine;
 use crate::launch::functor::Functor;
 use crate::launch::hits::{Candidates, Searcher, Wanted};
-use crate::launch::sweep::{Edges, Job, Sweeper};
+use crate::launch::job::{Edges, Job};
+use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::prepared::Preparation;
+use crate::series::source::SideSource;
 
 /// A search over all pairs of a pairing.
 pub(crate) struct Search<'a, T: Number, M: Machine> {
@@ -28,7 +30,7 @@ pub(crate) struct Search<'a, T: Number, M: Machine> {
     pub(crate) references: Order,
     pub(crate) queries: Order,
     /// Of references and queries.
-    pub(crate) sources: [Source<'a, T, M>; 2],
+    pub(crate) sources: [SideSource<'a, T, M>; 2],
 }
 
 impl<'a, T: Number, M: Machine> Search<'a, T, M> {
@@ -113,7 +115,7 @@ struct Sweeps<'a, T: Number, M: Machine> {
     searcher: &'a mut Searcher<T, M>,
     preparation: Preparation,
     wanted: Wanted,
-    sources: [Source<'a, T, M>; 2],
+    sources: [SideSource<'a, T, M>; 2],
     /// Whether costs are put in their places on the device.
     in_place: bool,
 }
@@ -172,23 +174,10 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     /// Sweeps a tile, whose last columns stay on the device.
     fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<(Job, Edges)> {
         let Engine { budget, x, y, sweeper, .. } = &mut *self.engine;
-        let (n, m) = pairs.longest(tile);
-        let job = Job {
-            functor: self.preparation.functor,
-            channels: self.preparation.channels,
-            x: x.part(pairs.rows, &tile.rows),
-            y: y.part(pairs.columns, &tile.columns),
-            pairing: tile.pairing,
-            first_task: 0,
-            tasks: tile.tasks(),
-            out: 0,
-            out_stride: 0,
-            cells: n as u64 * m as u64,
-            keeps_edges: true,
-            only_missing: false,
-            last_row: 0,
-        };
-        let band = sweeper.band(pairs.banding, tile, pairs.rows, pairs.columns, pairs.kind)?;
+        let sides = [x.part(pairs.rows, &tile.rows), y.part(pairs.columns, &tile.columns)];
+        let Preparation { functor, channels, .. } = self.preparation;
+        let job = Job { keeps_edges: true, ..Job::of(functor, channels, sides, tile) };
+        let band = sweeper.band(pairs, tile)?;
         let edges = sweeper.launch::<T>(&job, band, budget)?.expect("a search keeps its edges");
         Ok((job, edges))
     }

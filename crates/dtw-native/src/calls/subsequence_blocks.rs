@@ -12,10 +12,11 @@ use dtw_core::{
 };
 use dtw_kernels::SweepKind;
 use dtw_kernels::params::PAD;
-use dtw_plan::{Budget, Form, Order, cut, launch_tasks, stop_if_cancelled};
+use dtw_plan::{Budget, Form, Order, Rect, cut, launch_tasks, stop_if_cancelled};
 
 use crate::launch::functor::CARRIED;
-use crate::launch::sweep::{Edges, Job, LaunchBand, Sweeper};
+use crate::launch::job::{Edges, Job, LaunchBand};
+use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::series::prepared::{Bring, Preparation};
@@ -214,20 +215,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         y.sums = carried.border.hold(&engine.machine, &border.totals)?;
         let row = places.len() * y.length as usize * preparation.functor.parts * size_of::<T>();
         carried.last_row.reserve(&engine.machine, row)?;
+        let rect = Rect { rows: 0..1, columns: (*places).clone(), pairing: Pairing::Cross };
+        let sides = [engine.x.part(&Order::equal(1, points), &rect.rows), y];
         let job = Job {
-            functor: preparation.functor,
-            channels: preparation.channels,
-            x: engine.x.part(&Order::equal(1, points), &(0..1)),
-            y,
-            pairing: Pairing::Cross,
-            first_task: 0,
-            tasks: places.len() as u64,
-            out: 0,
-            out_stride: 0,
-            cells: points as u64 * u64::from(y.length),
             keeps_edges: true,
-            only_missing: false,
             last_row: carried.last_row.address(),
+            ..Job::of(preparation.functor, preparation.channels, sides, &rect)
         };
         let edges = engine.sweeper.launch::<T>(&job, LaunchBand::plain(Form::Full), budget)?;
         Ok(edges.expect("a search keeps its edges"))

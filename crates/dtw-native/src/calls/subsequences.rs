@@ -4,18 +4,18 @@ use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
 use dtw_plan::Form;
 
 use crate::calls::search::Search;
-use crate::engine::Given;
 use crate::launch::hits::Wanted;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
+use crate::series::source::Source;
 use crate::state::NativePlan;
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// A search, to be run.
     pub(crate) fn search<'a>(
         &'a mut self,
-        queries: Given<'a, T>,
-        references: Given<'a, T>,
+        queries: Source<'a, T>,
+        references: Source<'a, T>,
         wanted: Wanted,
     ) -> Search<'a, T, M> {
         let [of_queries, of_references] = &mut self.resident;
@@ -29,7 +29,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             channels: queries.channels(),
             references: references.order(0),
             queries: queries.order(0),
-            sources: [references.source(of_references), queries.source(of_queries)],
+            sources: [references.with_tables(of_references), queries.with_tables(of_queries)],
         }
     }
 
@@ -48,7 +48,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let options = SearchOptions::default();
         let banded = self.banding.form() != Form::Full;
         let wanted = Wanted::new(&options, references.max_length());
-        let mut search = self.search(Given::Host(queries), Given::Host(references), wanted);
+        let mut search = self.search(Source::Host(queries), Source::Host(references), wanted);
         search.functor = search.functor.without_starts();
         // A band needs the whole reference.
         if banded || search.fits(pairing) {
@@ -60,8 +60,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// The best matches of every query in every reference, in that order.
     pub(crate) fn subsequence_matches(
         &mut self,
-        queries: Given<'_, T>,
-        references: Given<'_, T>,
+        queries: Source<'_, T>,
+        references: Source<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
@@ -74,7 +74,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let banded = self.banding.form() != Form::Full;
         let mut search = self.search(queries, references, wanted);
         match (queries, references) {
-            (Given::Host(queries), Given::Host(references)) if !banded && !search.fits(Pairing::Cross) => {
+            (Source::Host(queries), Source::Host(references)) if !banded && !search.fits(Pairing::Cross) => {
                 self.each_in_blocks(Pairing::Cross, queries, references, options, put)?;
             }
             _ => search.run(Pairing::Cross, put)?,

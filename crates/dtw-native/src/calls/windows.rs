@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, bail_invalid};
-use dtw_plan::{Axis, Order, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
+use dtw_plan::{Axis, Order, Pairs, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
-use crate::engine::Given;
 use crate::launch::hits::{Candidates, Searcher, Wanted};
-use crate::launch::sweep::Job;
+use crate::launch::job::Job;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::prepared::Preparation;
+use crate::series::source::Source;
 use crate::state::NativePlan;
 
 /// The packed values of a reference.
@@ -25,15 +25,15 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     /// The best windows of `length` points for every query in every reference, in that order.
     pub(crate) fn window_matches(
         &mut self,
-        queries: Given<'_, T>,
-        references: Given<'_, T>,
+        queries: Source<'_, T>,
+        references: Source<'_, T>,
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let order_references = references.order(0);
         match references {
-            Given::Host(references) => options.check_windows(references)?,
-            Given::Device(_) => {
+            Source::Host(references) => options.check_windows(references)?,
+            Source::Device(_) => {
                 if let Some(r) = (0..references.len()).find(|r| order_references.length(*r) < length) {
                     let points = order_references.length(r);
                     bail_invalid!("reference {r} has {points} points, fewer than a window of {length}");
@@ -62,7 +62,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let longest_query = (0..queries.len()).map(query_bytes).max().unwrap_or(0);
         if longest_query > budget.sides / 2 {
             // Too many windows for their costs to be there at once.
-            let (Given::Host(queries), Given::Host(references)) = (queries, references) else {
+            let (Source::Host(queries), Source::Host(references)) = (queries, references) else {
                 return Err(budget.exceeded("the costs of all windows", longest_query, budget.sides / 2));
             };
             for (r, reference) in references.iter().enumerate() {
@@ -76,13 +76,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         }
         for places in cut(queries.len(), budget.sides / 2, &budget, query_bytes)? {
             stop_if_cancelled(&*self.observer.0)?;
-            let mut source = queries.source(&mut self.resident[0]);
+            let mut source = queries.with_tables(&mut self.resident[0]);
             self.engine.load(Axis::Rows, &mut source, &preparation, &order, &places)?;
             for r in 0..references.len() {
                 let windows = order_references.length(r) - length + 1;
                 let reference = match references {
-                    Given::Host(batch) => Raw::Host(batch.get(r).values),
-                    Given::Device(batch) => Raw::Device(batch.first_value::<T>(r)),
+                    Source::Host(batch) => Raw::Host(batch.get(r).values),
+                    Source::Device(batch) => Raw::Device(batch.first_value::<T>(r)),
                 };
                 self.windows(&preparation, &order, &places, reference, windows, length)?;
                 let candidates = Candidates {
@@ -160,25 +160,24 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             engine.y.load_windows(&engine.machine, preparation, raw, count, length)?;
             let own = Order::equal(count, length);
             let rect = Rect { rows: places.clone(), columns: 0..count, pairing: Pairing::Cross };
+            let sides = [engine.x.part(order, places), engine.y.part(&own, &(0..count))];
             let job = Job {
-                functor: self.functor,
-                channels,
-                x: engine.x.part(order, places),
-                y: engine.y.part(&own, &(0..count)),
-                pairing: Pairing::Cross,
-                first_task: 0,
-                tasks: rect.tasks(),
                 out: self.searcher.totals.address() + (first * size_of::<T>()) as u64,
                 out_stride: windows,
-                cells,
-                keeps_edges: false,
-                only_missing: false,
-                last_row: 0,
+                ..Job::of(self.functor, channels, sides, &rect)
             };
-            let band = engine.sweeper.band(&mut self.banding, &rect, order, &own, Rows::X)?;
+            let mut pairs = Pairs {
+                pairing: Pairing::Cross,
+                rows: order,
+                columns: &own,
+                kind: Rows::X,
+                banding: &mut self.banding,
+                observer: &*self.observer.0,
+            };
+            let band = engine.sweeper.band(&mut pairs, &rect)?;
             engine.sweeper.launch::<T>(&job, band, &budget)?;
-            let cells = self.banding.cells_of(&rect, order, &own, Rows::X)?;
-            self.observer.0.advance(cells);
+            let cells = pairs.cells(&rect)?;
+            pairs.observer.advance(cells);
         }
         Ok(())
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use dtw_core::{Match, Result, SearchOptions, Selection};
 use dtw_kernels::params::{self, Params};
+use dtw_kernels::{Kernel, Pass, catalog};
 use dtw_plan::Budget;
 
-use crate::launch::sweep::best_kernel;
 use crate::machine::blocks_for;
 use crate::machine::{Buffer, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
@@ -224,6 +224,11 @@ impl<T: Number, M: Machine> Searcher<T, M> {
         let ahead = |hit: Match<T>| Match { end: allowed.start + hit.end, ..hit };
         Ok(selection.finish().into_iter().map(ahead).collect())
     }
+}
+
+/// The kernel that finds the best ends.
+fn best_kernel<T: Number>() -> &'static Kernel {
+    catalog::other(Pass::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }
 
 /// Downloads `count` numbers.

@@ -2,19 +2,20 @@
 
 use std::collections::HashMap;
 
-use dtw_core::{Error, Pairing, Result};
+use dtw_core::{Error, Result};
 use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
-use dtw_plan::{Banding, Budget, Form, Order, Rect, RowRange, Rows, Table};
+use dtw_kernels::{Kernel, SweepKind, catalog};
+use dtw_plan::{Budget, Form, Pairs, Rect};
 
+use crate::launch::bands::BandTables;
 use crate::launch::choose::{Choice, Demand, Device, choose};
 use crate::launch::functor::Functor;
+use crate::launch::job::{Edges, Job, LaunchBand};
+use crate::launch::tiled::Tiled;
 use crate::machine::blocks_for;
 use crate::machine::{BLOCK_THREADS, Machine};
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
-
-mod tiled;
 
 /// Groups of 32 lanes in a block.
 const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
@@ -22,84 +23,17 @@ const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
 /// Rows of an edge are a multiple of this.
 const EDGE_ROWS: usize = 32;
 
-/// What a launch is to do, besides the band.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Job {
-    pub(crate) functor: Functor,
-    /// Channels of a prepared point.
-    pub(crate) channels: usize,
-    pub(crate) x: params::Side,
-    pub(crate) y: params::Side,
-    pub(crate) pairing: Pairing,
-    /// Pairs of the pairing that are left out before the first.
-    pub(crate) first_task: u64,
-    pub(crate) tasks: u64,
-    /// Address of the results; 0: none wanted.
-    pub(crate) out: u64,
-    pub(crate) out_stride: usize,
-    /// Cells of the largest pair.
-    pub(crate) cells: u64,
-    /// Whether the last column of every task is wanted: the tasks' edges then stay until the next launch.
-    pub(crate) keeps_edges: bool,
-    /// Whether only results that are NaN so far are wanted.
-    pub(crate) only_missing: bool,
-    /// Address of the last row's states, from kernels of blocks; 0: of no such kernel.
-    pub(crate) last_row: u64,
-}
-
-/// A band as a kernel is told.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LaunchBand {
-    form: Form,
-    ranges: u64,
-    offsets: u64,
-}
-
-impl LaunchBand {
-    /// A form that needs no table.
-    pub(crate) fn plain(form: Form) -> Self {
-        Self { form, ranges: 0, offsets: 0 }
-    }
-
-    /// The cells that it allows, for tasks that are swept whole.
-    fn grid(self) -> params::Grid {
-        let (band, radius, is_fraction) = match self.form {
-            Form::Full => (params::BAND_FULL, 0, false),
-            Form::Sakoe { radius, is_fraction } => (params::BAND_SAKOE, radius, is_fraction),
-            Form::Table => (params::BAND_TABLE, 0, false),
-        };
-        params::Grid {
-            band,
-            radius,
-            radius_is_fraction: u32::from(is_fraction),
-            spread: 0,
-            ranges: self.ranges,
-            range_offsets: self.offsets,
-        }
-    }
-}
-
-/// Where the last columns of a search are.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Edges {
-    pub(crate) address: u64,
-    /// Numbers from task to task.
-    pub(crate) stride: u64,
-    /// Numbers from part to part.
-    pub(crate) part_stride: u64,
-}
-
 /// The links of a launch that needs none: the first is read all the same.
 const LEAST_LINKS: u64 = 16;
 
 /// Bytes of what a task, or a warp that does one after the other, keeps in memory while strips are under way.
-struct Slot {
+struct TaskBytes {
     edge: u64,
     links: u64,
     progress: u64,
 }
 
-impl Slot {
+impl TaskBytes {
     fn of<T: Number>(kernel: &Kernel, job: &Job, strips: u32, rows: u64) -> Self {
         let number = size_of::<T>() as u64;
         if kernel.is(SweepKind::Wide) {
@@ -116,41 +50,6 @@ impl Slot {
     }
 }
 
-/// Tables of bands that stay on the device: those of the passes of a divergence, of pairs of other lengths each.
-pub(crate) const BANDS: usize = 3;
-
-/// A table that the device has.
-#[derive(Debug)]
-struct KnownBand<M: Machine> {
-    ranges: Region<M>,
-    offsets: Region<M>,
-    known: (Vec<RowRange>, Vec<u64>),
-}
-
-impl<M: Machine> Default for KnownBand<M> {
-    fn default() -> Self {
-        Self { ranges: Region::lasting(), offsets: Region::lasting(), known: (Vec::new(), Vec::new()) }
-    }
-}
-
-impl<M: Machine> KnownBand<M> {
-    fn is(&self, table: &Table) -> bool {
-        self.known.0 == table.ranges && self.known.1 == table.offsets
-    }
-
-    fn keep(&mut self, machine: &M, table: &Table) -> Result<()> {
-        self.ranges.keep(machine, &table.ranges, &mut self.known.0)?;
-        self.offsets.keep(machine, &table.offsets, &mut self.known.1)?;
-        Ok(())
-    }
-
-    fn bytes(&self) -> usize {
-        let known =
-            self.known.0.capacity() * size_of::<RowRange>() + self.known.1.capacity() * size_of::<u64>();
-        self.ranges.bytes() + self.offsets.bytes() + known
-    }
-}
-
 /// What launches need besides the series; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Sweeper<M: Machine> {
@@ -161,13 +60,7 @@ pub(crate) struct Sweeper<M: Machine> {
     links: Region<M>,
     progress: Region<M>,
     ticket: Region<M>,
-    table: Table,
-    /// Tables that the device has, the one of the last band, and the one that goes next.
-    bands: [KnownBand<M>; BANDS],
-    band: usize,
-    next_band: usize,
-    /// Whether no band of this call has had a table yet.
-    is_first: bool,
+    bands: BandTables<M>,
     weights: Region<M>,
     /// Steepness, longest length and number type of `weights`.
     weighed: Option<(f64, usize)>,
@@ -185,11 +78,7 @@ impl<M: Machine> Sweeper<M> {
             links: Region::default(),
             progress: Region::default(),
             ticket: Region::default(),
-            table: Table::default(),
-            bands: std::array::from_fn(|_| KnownBand::default()),
-            band: 0,
-            next_band: 0,
-            is_first: true,
+            bands: BandTables::default(),
             weights: Region::lasting(),
             weighed: None,
             resident: HashMap::new(),
@@ -201,13 +90,18 @@ impl<M: Machine> Sweeper<M> {
             .iter()
             .map(|region| region.bytes())
             .sum::<usize>()
-            + self.table.bytes()
-            + self.bands.iter().map(KnownBand::bytes).sum::<usize>()
+            + self.bands.bytes()
     }
 
     /// Begins a call: calls that are alike then keep their tables in the same places.
     pub(crate) fn begin(&mut self) {
-        (self.next_band, self.is_first) = (0, true);
+        self.bands.begin();
+    }
+
+    /// The band of a rectangle of a call's pairs.
+    pub(crate) fn band(&mut self, pairs: &mut Pairs<'_>, rect: &Rect) -> Result<LaunchBand> {
+        let orders = (pairs.rows, pairs.columns);
+        self.bands.band(&self.machine, pairs.banding, rect, orders, pairs.kind)
     }
 
     pub(crate) fn edges(&self) -> &Region<M> {
@@ -217,7 +111,7 @@ impl<M: Machine> Sweeper<M> {
     /// Makes sure that cells can be weighed for series of up to `longest` points.
     pub(crate) fn weigh<T: Number>(&mut self, functor: &Functor, longest: usize) -> Result<()> {
         let Some(g) = functor.weights else { return Ok(()) };
-        if self.weighed.is_some_and(|(known, most)| known == g && most >= longest) {
+        if self.weighed.is_some_and(|(steepness, most)| steepness == g && most >= longest) {
             return Ok(());
         }
         // h = 2|i - j| - max(n, m), so that an offset beyond the middle of the longer series has h > 0.
@@ -227,33 +121,6 @@ impl<M: Machine> Sweeper<M> {
         self.weights.hold(&self.machine, &table)?;
         self.weighed = Some((g, longest));
         Ok(())
-    }
-
-    /// The band of a rectangle, whose table goes to the device if it has one.
-    pub(crate) fn band(
-        &mut self,
-        banding: &mut Banding,
-        rect: &Rect,
-        x: &Order,
-        y: &Order,
-        rows: Rows,
-    ) -> Result<LaunchBand> {
-        let form = banding.form();
-        if form != Form::Table {
-            return Ok(LaunchBand::plain(form));
-        }
-        if banding.fill(&mut self.table, rect, x, y, rows)? {
-            // Several sweeps of one tile have the same table.
-            if self.is_first || !self.bands[self.band].is(&self.table) {
-                (self.band, self.next_band) = (self.next_band, (self.next_band + 1) % BANDS);
-            }
-            self.is_first = false;
-            self.bands[self.band].keep(&self.machine, &self.table)?;
-            self.table.is_on_the_device();
-        }
-        let band = &self.bands[self.band];
-        let offsets = if self.table.offsets.is_empty() { 0 } else { band.offsets.address() };
-        Ok(LaunchBand { form, ranges: band.ranges.address(), offsets })
     }
 
     fn resident_blocks(&mut self, kernel: &'static Kernel) -> Result<u64> {
@@ -271,8 +138,8 @@ impl<M: Machine> Sweeper<M> {
         let fits = |kernel: &Kernel| {
             let strips = job.y.length.div_ceil(kernel.width().max(1));
             let rows = u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64);
-            let slot = Slot::of::<T>(kernel, job, strips, rows);
-            !kernel.has_strips() || slot.bytes() + slot.progress <= budget.edges
+            let each = TaskBytes::of::<T>(kernel, job, strips, rows);
+            !kernel.has_strips() || each.bytes() + each.progress <= budget.edges
         };
         choose(&demand, &self.device, fits).ok_or_else(|| Error::Unsupported {
             backend: self.machine.name(),
@@ -324,7 +191,9 @@ impl<M: Machine> Sweeper<M> {
         band: LaunchBand,
         budget: &Budget,
     ) -> Result<Option<Edges>> {
-        if self.launch_tiled::<T>(job, band, budget)? {
+        if let Some(tiled) = Tiled::of::<T>(job, budget)? {
+            let (resident, p) = (self.resident_blocks(tiled.kernel())?, self.params(job, band));
+            tiled.launch(&self.machine, job, p, resident, [&mut self.edges, &mut self.progress], budget)?;
             return Ok(None);
         }
         let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
@@ -344,11 +213,11 @@ impl<M: Machine> Sweeper<M> {
         }
         p.strips.most_strips = job.y.length.div_ceil(kernel.width());
         p.strips.edge_stride = (job.x.length as usize).next_multiple_of(EDGE_ROWS) as u64;
-        let slot = Slot::of::<T>(kernel, job, p.strips.most_strips, p.strips.edge_stride);
-        if spread || job.keeps_edges || budget.edges < BLOCK_WARPS * slot.bytes() {
-            return self.launch_spread(kernel, job, &slot, &mut p, budget);
+        let each = TaskBytes::of::<T>(kernel, job, p.strips.most_strips, p.strips.edge_stride);
+        if spread || job.keeps_edges || budget.edges < BLOCK_WARPS * each.bytes() {
+            return self.launch_spread(kernel, job, &each, &mut p, budget);
         }
-        self.launch_in_warps(kernel, job, &slot, &mut p, budget)?;
+        self.launch_in_warps(kernel, job, &each, &mut p, budget)?;
         Ok(None)
     }
 
@@ -369,17 +238,17 @@ impl<M: Machine> Sweeper<M> {
         &mut self,
         kernel: &'static Kernel,
         job: &Job,
-        slot: &Slot,
+        each: &TaskBytes,
         p: &mut params::Sweep,
         budget: &Budget,
     ) -> Result<()> {
         let resident = self.resident_blocks(kernel)?;
-        let blocks = resident.min(budget.edges / (BLOCK_WARPS * slot.bytes()).max(1));
+        let blocks = resident.min(budget.edges / (BLOCK_WARPS * each.bytes()).max(1));
         let blocks = blocks.min(job.tasks.div_ceil(BLOCK_WARPS)).max(1);
         let slots = blocks * BLOCK_WARPS;
         p.strips.edge_part_stride = slots * p.strips.edge_stride;
-        self.edges.reserve(&self.machine, (slots * slot.edge) as usize)?;
-        self.links.reserve(&self.machine, (slots * slot.links).max(LEAST_LINKS) as usize)?;
+        self.edges.reserve(&self.machine, (slots * each.edge) as usize)?;
+        self.links.reserve(&self.machine, (slots * each.links).max(LEAST_LINKS) as usize)?;
         (p.strips.edges, p.strips.links) = (self.edges.address(), self.links.address());
         p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
         self.machine.launch(kernel, p.bytes(), blocks as u32)
@@ -390,13 +259,13 @@ impl<M: Machine> Sweeper<M> {
         &mut self,
         kernel: &'static Kernel,
         job: &Job,
-        slot: &Slot,
+        each: &TaskBytes,
         p: &mut params::Sweep,
         budget: &Budget,
     ) -> Result<Option<Edges>> {
         let resident = self.resident_blocks(kernel)?;
         p.grid.spread = 1;
-        let task_bytes = slot.bytes() + slot.progress;
+        let task_bytes = each.bytes() + each.progress;
         if task_bytes > budget.edges {
             return Err(budget.exceeded("the edge between two strips", task_bytes, budget.edges));
         }
@@ -409,7 +278,7 @@ impl<M: Machine> Sweeper<M> {
             ));
         }
         p.strips.edge_part_stride = most * p.strips.edge_stride;
-        self.edges.reserve(&self.machine, (most * slot.edge) as usize)?;
+        self.edges.reserve(&self.machine, (most * each.edge) as usize)?;
         p.strips.edges = self.edges.address();
         let has_links = kernel.is(SweepKind::Wide);
         let (offsets, mut first) = (p.grid.range_offsets, 0);
@@ -419,16 +288,16 @@ impl<M: Machine> Sweeper<M> {
             p.grid.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
             if has_links {
                 // The ticket behind the links: one thing less to zero before a short launch.
-                let bytes = (tasks * slot.links).max(LEAST_LINKS);
+                let bytes = (tasks * each.links).max(LEAST_LINKS);
                 p.strips.links = self.links.zeros(&self.machine, bytes as usize + size_of::<u64>())?;
                 p.strips.ticket = p.strips.links + bytes;
             } else {
-                p.strips.progress = self.progress.zeros(&self.machine, (tasks * slot.progress) as usize)?;
+                p.strips.progress = self.progress.zeros(&self.machine, (tasks * each.progress) as usize)?;
                 p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             }
             // A wave of several warps takes the same strip of as many tasks; where there are fewer, some are idle.
-            let together = u64::from(self.device.lanes / 32).max(1);
-            let strips = tasks.next_multiple_of(together) * u64::from(p.strips.most_strips);
+            let warps_per_wave = u64::from(self.device.lanes / 32).max(1);
+            let strips = tasks.next_multiple_of(warps_per_wave) * u64::from(p.strips.most_strips);
             let waits = has_links && p.strips.most_strips > 1;
             let most = if waits {
                 u64::from(self.device.tuning.spread_blocks * self.multiprocessors)
@@ -447,43 +316,11 @@ impl<M: Machine> Sweeper<M> {
         Ok(job.keeps_edges.then_some(edges))
     }
 
-    /// What every kind of sweep is told.
+    /// What a sweep of a job is told.
     pub(crate) fn params(&self, job: &Job, band: LaunchBand) -> params::Sweep {
-        params::Sweep {
-            pairs: params::Pairs {
-                x: job.x,
-                y: job.y,
-                out: job.out,
-                out_stride: job.out_stride as u64,
-                first_task: job.first_task,
-                tasks: job.tasks,
-                pairing: match job.pairing {
-                    Pairing::Cross => params::CROSS,
-                    Pairing::SelfSymmetric => params::SYMMETRIC,
-                    Pairing::Zipped => params::ZIPPED,
-                },
-                channels: job.channels as u32,
-                ..params::Pairs::default()
-            },
-            grid: band.grid(),
-            strips: params::Strips {
-                only_strip: params::ALL_STRIPS,
-                keep_last: u32::from(job.keeps_edges),
-                ..params::Strips::default()
-            },
-            trace: params::Trace { choices: job.last_row, choice_stride: u64::from(job.y.length) },
-            measure: params::Measure {
-                weights: self.weights.address(),
-                weight_center: self.weighed.map_or(0, |(_, longest)| longest as i64),
-                parameters: job.functor.parameters,
-                option: job.functor.option,
-                only_missing: u32::from(job.only_missing),
-            },
-        }
+        let mut p = job.params(band);
+        p.measure.weights = self.weights.address();
+        p.measure.weight_center = self.weighed.map_or(0, |(_, longest)| longest as i64);
+        p
     }
-}
-
-/// The kernel that finds the best ends.
-pub(crate) fn best_kernel<T: Number>() -> &'static Kernel {
-    catalog::other(Pass::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }

@@ -5,8 +5,6 @@ use dtw_core::Result;
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Pass, catalog};
 
-use crate::engine::Engine;
-use crate::launch::sweep::{Job, LaunchBand};
 use crate::machine::blocks_for;
 use crate::machine::{BLOCK_THREADS, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
@@ -101,23 +99,22 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             + (self.host_points.capacity() + self.host_state.capacity()) * size_of::<u32>()
     }
 
-    /// Traces the tasks of a job; paths and distances are then on the host. `self.host_state` holds where they end.
+    /// Traces the tasks of a launch, of which a sweep is told `p`; paths and distances are then on the host.
+    /// `self.host_state` holds where they end.
     pub(crate) fn trace(
         &mut self,
-        engine: &Engine<T, M>,
+        machine: &M,
         kernel: &'static Kernel,
-        job: &Job,
-        band: LaunchBand,
+        mut p: params::Sweep,
         size: Size,
         is_cancelled: impl Fn() -> Result<()>,
     ) -> Result<()> {
-        let (machine, tasks) = (&engine.machine, job.tasks as usize);
+        let tasks = p.pairs.tasks as usize;
         let (strips, words) = (size.strips(), ROW_WORDS * size.n);
         self.out.reserve(machine, tasks * size_of::<T>())?;
         self.edges.reserve(machine, tasks * size.edges() * size_of::<T>())?;
         self.choices.reserve(machine, tasks * words * size_of::<u32>())?;
         self.points.reserve(machine, tasks * size.points() * 2 * size_of::<u32>())?;
-        let mut p = engine.sweeper.params(job, band);
         p.pairs.out = self.out.address();
         p.grid.spread = 1;
         p.strips = params::Strips {
@@ -139,7 +136,7 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             state: self.state.hold(machine, &self.host_state)?,
             path_stride: size.points() as u64,
             choice_stride: words as u64,
-            tasks: job.tasks,
+            tasks: p.pairs.tasks,
             ..params::Walk::default()
         };
         let walker = catalog::other(Pass::Walk, "walk", "", false).expect("permutations.toml lists it");
@@ -149,7 +146,7 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             self.ticket.zeros(machine, size_of::<u64>())?;
             (p.strips.only_strip, walk.strip) = (strip, strip);
             machine.launch(kernel, p.bytes(), resident.min(blocks_for(tasks as u64)))?;
-            machine.launch(walker, walk.bytes(), job.tasks.div_ceil(u64::from(BLOCK_THREADS)) as u32)?;
+            machine.launch(walker, walk.bytes(), p.pairs.tasks.div_ceil(u64::from(BLOCK_THREADS)) as u32)?;
         }
         fetch(machine, &self.out, &mut self.distances, tasks)?;
         fetch(machine, &self.state, &mut self.host_state, 4 * tasks)?;

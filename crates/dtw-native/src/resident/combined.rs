@@ -8,13 +8,14 @@ use dtw_core::{Measure, Pairing, Result};
 use dtw_kernels::params;
 use dtw_plan::{Fetch, Order, Pairs, Rect, Rows, each_tile};
 
-use crate::engine::{Distances, Source};
-use crate::launch::combine::{Together, launch_settle};
+use crate::engine::Distances;
+use crate::launch::combine::launch_combine;
 use crate::launch::functor::Functor;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::device_batch::DeviceBatch;
 use crate::series::prepared::Preparation;
+use crate::series::source::SideSource;
 use crate::state::NativePlan;
 
 /// Slots of a tile's excess, or of a channel's results, and of its values.
@@ -61,8 +62,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 continue;
             }
             let bytes = both.orders[side].len() * size_of::<T>();
-            self.together.own[side].reserve(&self.engine.machine, bytes)?;
-            own[side] = self.together.own[side].address();
+            self.combined.own[side].reserve(&self.engine.machine, bytes)?;
+            own[side] = self.combined.own[side].address();
             self.settled(both, sides, None, Some(excess), params::Settle { out: own[side], ..unit })?;
         }
         let [own_x, own_y] = own;
@@ -86,12 +87,18 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             }
         };
         let machine = self.engine.machine.clone();
-        let Together { layouts, classes, .. } = &mut self.together;
         if excess.is_some() {
             let counts = &mut self.passes.counts;
             let band = &self.problem.spec().band;
             let (of, is_divergence) = ((pairing, order_x, order_y), settle.own_x != 0);
-            classes[sides as usize].tell(&machine, &mut settle, counts, band, of, is_divergence)?;
+            self.combined.classes[sides as usize].upload(
+                &machine,
+                &mut settle,
+                counts,
+                band,
+                of,
+                is_divergence,
+            )?;
         }
         settle.out_stride = order_y.len() as u64;
         settle.pairing = match pairing {
@@ -117,7 +124,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         };
         let [layout_x, layout_y] = match sides {
             Sides::Both => &mut self.resident,
-            own => &mut layouts[own as usize - 1],
+            own => &mut self.own_layouts[own as usize - 1],
         };
         let mut device = Distances {
             engine: &mut self.engine,
@@ -125,7 +132,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             before: None,
             only_missing: false,
             preparation,
-            sources: [Source::Device(x, layout_x), Source::Device(y, layout_y)],
+            sources: [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)],
             place: None,
         };
         let plain = self.functor;
@@ -134,17 +141,17 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             let Some(excess) = excess else {
                 device.sweep(pairs, tile, FIRST)?;
                 p.first = device.engine.slot(FIRST);
-                return launch_settle::<T, M>(&machine, &p);
+                return launch_combine::<T, M>(&machine, &p);
             };
             (device.functor, device.only_missing) = (plain, false);
             device.sweep(pairs, tile, SECOND)?;
             p.second = device.engine.slot(SECOND);
             let first = device.engine.reserve_slot(FIRST, tile)?;
-            launch_settle::<T, M>(&machine, &params::Settle { out: first, ..p })?;
+            launch_combine::<T, M>(&machine, &params::Settle { out: first, ..p })?;
             (device.functor, device.only_missing) = (excess, true);
             device.sweep(pairs, tile, FIRST)?;
             (p.first, p.least) = (first, 0);
-            launch_settle::<T, M>(&machine, &p)
+            launch_combine::<T, M>(&machine, &p)
         })
     }
 }

@@ -15,7 +15,7 @@ use dtw_kernels::{Pass, catalog};
 use dtw_plan::{Order, Pairs, Rows, each_tile};
 
 use crate::calls::search::Search;
-use crate::engine::{Distances, Given, Source};
+use crate::engine::Distances;
 use crate::launch::hits::Wanted;
 use crate::machine::Machine;
 use crate::machine::blocks_for;
@@ -23,6 +23,7 @@ use crate::memory::bytes::Number;
 use crate::resident::combined::Both;
 use crate::series::device_batch::DeviceBatch;
 use crate::series::prepared::Preparation;
+use crate::series::source::{SideSource, Source};
 use crate::state::NativePlan;
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
@@ -97,7 +98,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             before,
             only_missing: false,
             preparation,
-            sources: [Source::Device(x, layout_x), Source::Device(y, layout_y)],
+            sources: [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)],
             place: Some(out),
         };
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| device.sweep_in_place(pairs, tile))
@@ -114,7 +115,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         self.problem.admits(Task::Paths)?;
         self.check_layouts(&x, &y)?;
         self.engine.sweeper.begin();
-        self.paths_of(Given::Device(x), Given::Device(y))
+        self.paths_of(Source::Device(x), Source::Device(y))
     }
 
     /// The best matches of every query in every reference, of series on the device. They are brought to the host, which
@@ -137,7 +138,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         self.check_layouts(&queries, &references)?;
         self.engine.sweeper.begin();
         let Some(length) = options.normalized_window else {
-            return self.subsequence_matches(Given::Device(queries), Given::Device(references), options);
+            return self.subsequence_matches(Source::Device(queries), Source::Device(references), options);
         };
         if references.strided.is_some() {
             return Err(self.unsupported(
@@ -145,7 +146,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                     .to_owned(),
             ));
         }
-        self.window_matches(Given::Device(queries), Given::Device(references), options, length)
+        self.window_matches(Source::Device(queries), Source::Device(references), options, length)
     }
 
     pub(crate) fn check_layouts(&self, x: &DeviceBatch<'_>, y: &DeviceBatch<'_>) -> Result<()> {
@@ -200,7 +201,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             channels: queries.channels,
             references: order_references,
             queries: order_queries,
-            sources: [Source::Device(references, of_references), Source::Device(queries, of_queries)],
+            sources: [SideSource::Device(references, of_references), SideSource::Device(queries, of_queries)],
         };
         search.run_in_place(self.problem.pairing(), out)
     }

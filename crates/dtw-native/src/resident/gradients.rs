@@ -8,7 +8,7 @@ use dtw_core::{Measure, Pairing, Result, Task, bail_invalid};
 use dtw_kernels::params;
 
 use crate::calls::gradients::InPlace;
-use crate::launch::combine::launch_settle;
+use crate::launch::combine::launch_combine;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::resident::combined::Both;
@@ -87,7 +87,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let count = end(&series.layout) * series.channels;
         let bytes = count * size_of::<T>();
         // Nobody writes between the series of a padded batch.
-        let [left, right] = &mut self.together.gradients;
+        let [left, right] = &mut self.combined.gradients;
         let (left, right) = (left.zeros(&machine, bytes)?, right.zeros(&machine, bytes)?);
         let out = DeviceGradients { upstream, distances: 0, grad_x: left, grad_y: right };
         let place = InPlace { values: 0, out, from: [series.values; 2], matrices: None };
@@ -97,11 +97,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             own_x: left,
             own_y: right,
             out: gradient,
-            divergences: self.together.tell_nothing(&machine)?,
+            divergences: self.combined.zero(&machine)?,
             rows: count as u64,
             pairing: params::ZIPPED,
             ..params::Settle::default()
         };
-        launch_settle::<T, M>(&machine, &p)
+        launch_combine::<T, M>(&machine, &p)
     }
 }

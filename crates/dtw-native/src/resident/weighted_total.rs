@@ -29,7 +29,7 @@ use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
 
 use crate::calls::gradients::InPlace;
-use crate::launch::combine::launch_settle;
+use crate::launch::combine::launch_combine;
 use crate::machine::Machine;
 use crate::machine::blocks_for;
 use crate::memory::bytes::{Number, bytes_mut};
@@ -247,7 +247,7 @@ impl<T: Number, M: Machine> WeightedTotal<T> for Total<T, M> {
             pairing: params::CROSS,
             ..params::Settle::default()
         };
-        launch_settle::<T, M>(&machine, &p)?;
+        launch_combine::<T, M>(&machine, &p)?;
         self.sweep()?;
         self.sum()?;
         self.host.resize(numbers + 1, 0.0);

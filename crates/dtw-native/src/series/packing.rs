@@ -6,7 +6,7 @@
 use dtw_core::{Error, Result};
 use dtw_kernels::params::{self, PAD};
 
-use crate::launch::combine::launch_settle;
+use crate::launch::combine::launch_combine;
 use crate::launch::functor::Functor;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
@@ -148,7 +148,7 @@ fn rows<T: Number, M: Machine>(
         pairing: params::CROSS,
         ..params::Settle::default()
     };
-    launch_settle::<T, M>(machine, &p)?;
+    launch_combine::<T, M>(machine, &p)?;
     Ok(to)
 }
 

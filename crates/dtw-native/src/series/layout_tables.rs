@@ -13,13 +13,13 @@ use crate::series::prepared::{Preparation, Resident};
 
 /// What the device is told of a ragged batch; kept between calls.
 #[derive(Debug)]
-pub(crate) struct Layout<M: Machine> {
+pub(crate) struct LayoutTables<M: Machine> {
     regions: [Region<M>; 4],
     known: [Vec<u64>; 2],
     known_lengths: [Vec<u32>; 2],
 }
 
-impl<M: Machine> Default for Layout<M> {
+impl<M: Machine> Default for LayoutTables<M> {
     fn default() -> Self {
         Self {
             regions: std::array::from_fn(|_| Region::lasting()),
@@ -29,7 +29,7 @@ impl<M: Machine> Default for Layout<M> {
     }
 }
 
-impl<M: Machine> Layout<M> {
+impl<M: Machine> LayoutTables<M> {
     pub(crate) fn bytes(&self) -> usize {
         self.regions.iter().map(Region::bytes).sum()
     }

@@ -6,9 +6,10 @@ use dtw_kernels::params::{self, Params, TILE};
 use dtw_kernels::{Kernel, Pass, catalog};
 use dtw_plan::Budget;
 
-use super::{Job, LaunchBand, Sweeper};
+use crate::launch::job::Job;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
+use crate::memory::region::Region;
 
 /// Cells of a tile that a pair has to fill at least: below, the other sweeps compute fewer cells for nothing.
 const LEAST_CELLS: usize = 1024;
@@ -16,15 +17,25 @@ const LEAST_CELLS: usize = 1024;
 /// Edges of a launch may take so much, however few pairs keep the device busy.
 const ENOUGH_BYTES: u64 = 64 << 20;
 
-/// Bytes that a task takes while it is under way.
+/// A job that is swept in tiles.
 #[derive(Debug, Clone, Copy)]
-struct Room {
+pub(crate) struct Tiled {
+    kernel: &'static Kernel,
+    /// Rows and columns of tiles of the largest pair.
+    down: u32,
+    across: u32,
+    bytes: PairBytes,
+}
+
+/// Bytes that a pair takes while it is under way.
+#[derive(Debug, Clone, Copy)]
+struct PairBytes {
     bottoms: u64,
     bases: u64,
     progress: u64,
 }
 
-impl Room {
+impl PairBytes {
     fn of<T>(down: u32, across: u32) -> Self {
         Self {
             // Exponents and mantissas.
@@ -34,39 +45,50 @@ impl Room {
         }
     }
 
-    fn bytes(self) -> u64 {
+    fn sum(self) -> u64 {
         self.bottoms + self.bases + self.progress
     }
 }
 
-impl<M: Machine> Sweeper<M> {
-    /// Launches a job of a functor that has such a kernel, if its pairs are large enough, or it has no other; whether
-    /// it did.
-    pub(super) fn launch_tiled<T: Number>(
-        &mut self,
-        job: &Job,
-        band: LaunchBand,
-        budget: &Budget,
-    ) -> Result<bool> {
-        let Some(kernel) = tiled::<T>(job) else { return Ok(false) };
+impl Tiled {
+    /// A job of a functor that has such a kernel, if its pairs are large enough, or it has no other.
+    pub(crate) fn of<T: Number>(job: &Job, budget: &Budget) -> Result<Option<Self>> {
+        let Some(kernel) = kernel_of::<T>(job) else { return Ok(None) };
         let (down, across) = (job.x.length.div_ceil(TILE), job.y.length.div_ceil(TILE));
-        let room = Room::of::<T>(down, across);
-        if room.bytes() > budget.edges {
-            if job.functor.in_tiles {
-                return Err(budget.exceeded("the edges of a row of tiles", room.bytes(), budget.edges));
-            }
-            return Ok(false);
+        let bytes = PairBytes::of::<T>(down, across);
+        if bytes.sum() <= budget.edges {
+            return Ok(Some(Self { kernel, down, across, bytes }));
         }
-        let resident = self.resident_blocks(kernel)?;
+        if job.functor.in_tiles {
+            return Err(budget.exceeded("the edges of a row of tiles", bytes.sum(), budget.edges));
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn kernel(&self) -> &'static Kernel {
+        self.kernel
+    }
+
+    /// Launches the job, of which a sweep would be told `sweep`, on a device that runs `resident` blocks at once.
+    pub(crate) fn launch<M: Machine>(
+        &self,
+        machine: &M,
+        job: &Job,
+        sweep: params::Sweep,
+        resident: u64,
+        [edges, progress]: [&mut Region<M>; 2],
+        budget: &Budget,
+    ) -> Result<()> {
+        let Self { kernel, down, across, bytes } = *self;
         // More at once would not be faster, only take more memory.
-        let enough = (ENOUGH_BYTES / room.bytes()).max(resident);
-        let most = (budget.edges / room.bytes()).min(enough).min(job.tasks).max(1);
-        // The bases of all tasks are behind all their edges, the ticket is before their progress.
-        self.edges.reserve(&self.machine, (most * (room.bottoms + room.bases)) as usize)?;
+        let enough = (ENOUGH_BYTES / bytes.sum()).max(resident);
+        let most = (budget.edges / bytes.sum()).min(enough).min(job.tasks).max(1);
+        // The bases of all pairs are behind all their edges, the ticket is before their progress.
+        edges.reserve(machine, (most * (bytes.bottoms + bytes.bases)) as usize)?;
         let mut p = params::Soft {
-            sweep: self.params(job, band),
-            bottoms: self.edges.address(),
-            bases: self.edges.address() + most * room.bottoms,
+            sweep,
+            bottoms: edges.address(),
+            bases: edges.address() + most * bytes.bottoms,
             down,
             across,
             ..params::Soft::default()
@@ -76,19 +98,19 @@ impl<M: Machine> Sweeper<M> {
             let tasks = most.min(job.tasks - first);
             (p.sweep.pairs.first_task, p.sweep.pairs.tasks) = (job.first_task + first, tasks);
             p.sweep.grid.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
-            let bytes = size_of::<u64>() as u64 + tasks * room.progress;
-            p.sweep.strips.ticket = self.progress.zeros(&self.machine, bytes as usize)?;
+            let zeros = size_of::<u64>() as u64 + tasks * bytes.progress;
+            p.sweep.strips.ticket = progress.zeros(machine, zeros as usize)?;
             p.progress = p.sweep.strips.ticket + size_of::<u64>() as u64;
             let blocks = resident.min(tasks * u64::from(down));
-            self.machine.launch(kernel, p.bytes(), blocks as u32)?;
+            machine.launch(kernel, p.bytes(), blocks as u32)?;
             first += tasks;
         }
-        Ok(true)
+        Ok(())
     }
 }
 
 /// The kernel in tiles for a job; `None`: another sweep is better, or the only one.
-fn tiled<T: Number>(job: &Job) -> Option<&'static Kernel> {
+fn kernel_of<T: Number>(job: &Job) -> Option<&'static Kernel> {
     let many = job.channels > 1;
     let kernel = || catalog::other(Pass::SoftForward, job.functor.key, T::DTYPE.name(), many);
     if job.functor.in_tiles {
