@@ -7,7 +7,7 @@ use crate::launch::functor::Functor;
 use crate::launch::trace::trace_kernel;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
-use crate::resident::weighted_total::Total;
+use crate::resident::weighted_total::DeviceTotal;
 use crate::state::{NativePlan, no_kernels};
 
 /// A backend on a [`Machine`]. Plans get a queue each.
@@ -62,7 +62,7 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
         weights: &[f64],
     ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
         Backend::<T>::supports(self, problem, Task::Gradients)?;
-        let total = Total::new(&self.machine, problem, series, weights)?;
+        let total = DeviceTotal::new(&self.machine, problem, series, weights)?;
         Ok(total.map(|total| Box::new(total) as Box<dyn WeightedTotal<T>>))
     }
 }

@@ -16,7 +16,7 @@ use crate::launch::sweep::Sweeper;
 use crate::machine::{Machine, TRANSFER_SLOTS};
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
-use crate::series::prepared::{Bring, Preparation, Prepared, Staging};
+use crate::series::prepared::{HostSeries, Preparation, Prepared, Staging};
 use crate::series::source::SideSource;
 
 /// Tasks per multiprocessor from which a run of shorter columns gets a launch of its own.
@@ -91,11 +91,11 @@ impl<T: Number, M: Machine> Engine<T, M> {
         };
         match source {
             SideSource::Host(batch) => {
-                side.load(machine, staging, budget, preparation, Bring { batch, order, places })
+                side.load(machine, staging, budget, preparation, HostSeries { batch, order, places })
             }
             SideSource::Device(batch, layout) => {
-                let resident = layout.place(machine, batch, order, places, size_of::<T>())?;
-                side.load_resident(machine, preparation, order, places, &resident)
+                let series = layout.place(machine, batch, order, places, size_of::<T>())?;
+                side.load_from_caller(machine, preparation, order, places, &series)
             }
         }
     }

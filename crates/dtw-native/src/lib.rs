@@ -39,7 +39,7 @@ pub use backend::NativeBackend;
 pub use host::{HostBuffer, HostMachine};
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 pub use memory::bytes::Number;
-pub use memory::caller_memory::{Lent, LentBuffer, Scratch};
+pub use memory::caller_memory::{CallerBuffer, CallerMemory, Scratch};
 pub use resident::cost_gradients::costs_keep_digits;
 pub use resident::distances::normalize_on_device;
 pub use series::device_batch::{DeviceBatch, DeviceGradients, DeviceLayout, Format, Strided};

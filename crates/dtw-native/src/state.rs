@@ -13,7 +13,7 @@ use crate::launch::hits::Searcher;
 use crate::launch::trace::Tracer;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
-use crate::series::device_batch::{KnownLayout, Strided};
+use crate::series::device_batch::{OwnedLayout, Strided};
 use crate::series::layout_tables::LayoutTables;
 use crate::series::packing::Packer;
 
@@ -30,21 +30,21 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) observer: Watch,
     pub(crate) tracer: Tracer<T, M>,
     pub(crate) differentiator: Differentiator<T, M>,
-    pub(crate) resident: [LayoutTables<M>; 2],
+    pub(crate) layouts: [LayoutTables<M>; 2],
     /// What several passes give together.
     pub(crate) passes: PassResults<T>,
     pub(crate) combined: Combined<M>,
     /// Tables of the layouts of x and y, each compared with itself.
     pub(crate) own_layouts: [[LayoutTables<M>; 2]; 2],
     pub(crate) packer: Packer<M>,
-    /// What the last call on lent memory takes, of each task there.
-    pub(crate) measured: [Option<Measured>; 4],
+    /// What the last call in the caller's memory takes, of each kind.
+    pub(crate) scratch_sizes: [Option<ScratchSize>; 4],
 }
 
 /// Bytes of scratch that a call takes on series of these layouts.
 #[derive(Debug)]
-pub(crate) struct Measured {
-    pub(crate) layouts: [KnownLayout; 2],
+pub(crate) struct ScratchSize {
+    pub(crate) layouts: [OwnedLayout; 2],
     pub(crate) has_times: bool,
     pub(crate) strided: [Option<Strided>; 2],
     pub(crate) bytes: usize,
@@ -85,13 +85,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             searcher: Searcher::default(),
             tracer: Tracer::default(),
             differentiator: Differentiator::default(),
-            resident: [LayoutTables::default(), LayoutTables::default()],
+            layouts: [LayoutTables::default(), LayoutTables::default()],
             observer: Watch(Arc::new(Unobserved)),
             passes: PassResults::default(),
             combined: Combined::default(),
             own_layouts: std::array::from_fn(|_| std::array::from_fn(|_| LayoutTables::default())),
             packer: Packer::default(),
-            measured: [const { None }; 4],
+            scratch_sizes: [const { None }; 4],
         })
     }
 

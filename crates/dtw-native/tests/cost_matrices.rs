@@ -6,7 +6,7 @@ mod numbers;
 
 use dtw_core::{Anchor, Band, ColumnRanges, Error, Measure, Pairing, Plan, Problem, Radius, Shape, Spec};
 use dtw_native::{
-    Buffer, DeviceCostGradients, DeviceCosts, HostMachine, Lent, Machine, NativePlan, Number, Scratch,
+    Buffer, DeviceCostGradients, DeviceCosts, HostMachine, CallerMemory, Machine, NativePlan, Number, Scratch,
     costs_keep_digits,
 };
 use numbers::{Memory, download, noise, upload};
@@ -322,7 +322,7 @@ fn few_paths_are_for_doubles() {
 }
 
 #[test]
-fn lent_memory_gives_the_same() {
+fn memory_of_the_caller_gives_the_same() {
     let mut call = Call { gamma: 0.5, ..Call::new(0.5, [4, 70, 80]) };
     for lengths in [[None, None], [Some(vec![70, 3, 66, 70]), None]] {
         call.lengths = lengths;
@@ -330,7 +330,7 @@ fn lent_memory_gives_the_same() {
         let machine = HostMachine::new(1 << 30);
         let (_held, first) = spread(&machine, &call, &costs);
         let problem = call.problem(call.spec());
-        let mut plan = NativePlan::<f32, _>::new(Lent::new(machine.clone()), &problem).unwrap();
+        let mut plan = NativePlan::<f32, _>::new(CallerMemory::new(machine.clone()), &problem).unwrap();
         let lengths = [0, 1].map(|side: usize| call.lengths[side].as_deref());
         let given = DeviceCosts { values: first, shape: call.shape, strides: call.strides, lengths };
         for wants in [true, false] {
@@ -344,17 +344,17 @@ fn lent_memory_gives_the_same() {
             assert!(!plan.is_ready_for_costs(&given, wants));
             let bytes = plan.cost_scratch_bytes_on_device(&machine, &given, wants).unwrap();
             assert!(plan.is_ready_for_costs(&given, wants));
-            let scratch = machine.allocate(bytes).unwrap();
-            let lent = Scratch { address: scratch.address(), bytes };
+            let memory = machine.allocate(bytes).unwrap();
+            let scratch = Scratch { address: memory.address(), bytes };
             for _ in 0..2 {
                 // SAFETY: buffers with room for what the call says.
-                unsafe { plan.cost_gradients_in(&machine, lent, given, out) }.unwrap();
+                unsafe { plan.cost_gradients_in(&machine, scratch, given, out) }.unwrap();
             }
             assert_eq!(download::<f32>(&machine, &values), expected[0]);
             if wants {
                 assert_eq!(download::<f32>(&machine, &gradient), expected[1]);
             }
-            let less = Scratch { bytes: bytes - 1, ..lent };
+            let less = Scratch { bytes: bytes - 1, ..scratch };
             // SAFETY: as above.
             let refused = unsafe { plan.cost_gradients_in(&machine, less, given, out) }.unwrap_err();
             assert!(matches!(refused, Error::OutOfMemory { .. }), "{refused}");

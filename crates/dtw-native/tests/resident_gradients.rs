@@ -1,5 +1,5 @@
-//! Gradients whose series and results stay on the device: of divergences what host memory gets; of series at any
-//! strides and in any format the bits of packed ones; on lent memory the same.
+//! Gradients whose series and results stay on the device: what host memory gets; of series at any strides and in any
+//! format the bits of packed ones; in memory of the caller's the bits of a plan's own.
 #![cfg(feature = "host")]
 
 mod numbers;
@@ -8,11 +8,10 @@ use dtw_core::{
     Backend, Band, Error, Gradients, LocalCost, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec,
 };
 use dtw_native::{
-    Buffer, DeviceBatch, DeviceGradients, DeviceLayout, Format, HostMachine, Lent, Machine, NativeBackend,
+    Buffer, DeviceBatch, DeviceGradients, DeviceLayout, Format, HostMachine, CallerMemory, Machine, NativeBackend,
     NativePlan, Number, Scratch, Strided,
 };
-use half::{bf16, f16};
-use numbers::{Memory, download, noise, upload};
+use numbers::{Memory, download, noise, upload, written};
 
 const COUNT: usize = 4;
 const CHANNELS: usize = 3;
@@ -126,12 +125,13 @@ fn specs() -> Vec<Spec> {
     measures.into_iter().flat_map(with).chain(others.map(Spec::new)).collect()
 }
 
-fn divergences_are_those_of_host_memory<T: Number>(tolerance: f64)
+fn gradients_are_those_of_host_memory<T: Number>(tolerance: f64)
 where
     NativeBackend<HostMachine>: Backend<T>,
 {
     let machine = HostMachine::new(1 << 30);
-    for spec in specs().into_iter().chain([Spec::new(Measure::soft_dtw_divergence(1e4))]) {
+    let others = [Spec::new(Measure::soft_dtw_divergence(1e4)), Spec::soft_dtw(1e9)];
+    for spec in specs().into_iter().chain(others) {
         for lie in [Lie::Equal, Lie::Ragged, Lie::Padded] {
             let sides = [Side::new(lie, 0), Side::new(lie, 1)];
             let values =
@@ -159,6 +159,9 @@ where
             backend.plan(&problem).unwrap().gradients(batch(0), batch(1), out).unwrap();
             for (k, expected) in expected.iter().enumerate() {
                 let got = if k == 0 { got[0].clone() } else { sides[k - 1].together(&got[k]) };
+                if k > 0 && matches!(spec.measure, Measure::SoftDtw { .. }) {
+                    assert!(got == *expected, "{spec:?} {lie:?} {k}: other bits");
+                }
                 let largest = expected.iter().fold(0.0_f64, |most, value| most.max(value.to_f64().abs()));
                 for (got, expected) in got.iter().zip(expected) {
                     let error = (got.to_f64() - expected.to_f64()).abs();
@@ -175,13 +178,13 @@ where
 }
 
 #[test]
-fn divergences_are_those_of_host_memory_in_floats() {
-    divergences_are_those_of_host_memory::<f32>(2e-5);
+fn gradients_are_those_of_host_memory_in_floats() {
+    gradients_are_those_of_host_memory::<f32>(2e-5);
 }
 
 #[test]
-fn divergences_are_those_of_host_memory_in_doubles() {
-    divergences_are_those_of_host_memory::<f64>(1e-12);
+fn gradients_are_those_of_host_memory_in_doubles() {
+    gradients_are_those_of_host_memory::<f64>(1e-12);
 }
 
 /// Strides of a side whose points are packed, lie channel by channel, point by point of all series, backwards, or with
@@ -195,17 +198,6 @@ fn lies(room: usize) -> [([i64; 3], usize); 5] {
         ([n * c, -c, 1], (room - 1) * CHANNELS),
         ([2 * n * c, 2 * c, 2], 1),
     ]
-}
-
-/// A number of a format, as bytes, and what it is.
-fn written(format: Format, value: f64) -> (Vec<u8>, f64) {
-    match format {
-        Format::F32 => ((value as f32).to_ne_bytes().to_vec(), f64::from(value as f32)),
-        Format::F64 => (value.to_ne_bytes().to_vec(), value),
-        Format::F16 => (f16::from_f64(value).to_ne_bytes().to_vec(), f16::from_f64(value).to_f64()),
-        Format::Bf16 => (bf16::from_f64(value).to_ne_bytes().to_vec(), bf16::from_f64(value).to_f64()),
-        _ => unreachable!("a new format"),
-    }
 }
 
 /// A side as a caller has it, and packed.
@@ -298,7 +290,7 @@ fn formats_give_the_same_bits() {
 }
 
 #[test]
-fn lent_memory_gives_the_same() {
+fn memory_of_the_caller_gives_the_same() {
     let machine = HostMachine::new(1 << 30);
     for (spec, kind) in specs().iter().flat_map(|spec| [(spec, Lie::Equal), (spec, Lie::Padded)]) {
         let sides = [Side::new(kind, 0), Side::new(kind, 1)];
@@ -309,18 +301,18 @@ fn lent_memory_gives_the_same() {
         let strided = [0, 1].map(|side: usize| given[side].batch(sides[side].layout()));
         let problem = problem(spec).with_memory_limit(1 << 20);
         let expected = computed::<f32>(&machine, &problem, &sides, packed).unwrap();
-        let mut plan = NativePlan::<f32, _>::new(Lent::new(machine.clone()), &problem).unwrap();
+        let mut plan = NativePlan::<f32, _>::new(CallerMemory::new(machine.clone()), &problem).unwrap();
         // The same layouts, but not the same scratch.
         for [x, y] in [packed, strided, packed, strided] {
             let bytes = plan.gradients_scratch_bytes_on_device(&machine, x, y).unwrap();
             assert!(bytes <= 1 << 20);
-            let scratch = machine.allocate(bytes).unwrap();
-            let lent = Scratch { address: scratch.address(), bytes };
+            let memory = machine.allocate(bytes).unwrap();
+            let scratch = Scratch { address: memory.address(), bytes };
             let weights = upstream::<f32>(&machine);
             let out = outputs::<f32>(&machine, &sides);
             for _ in 0..2 {
                 // SAFETY: buffers with room for what the layouts say.
-                unsafe { plan.gradients_in(&machine, lent, x, y, addresses(&weights, &out)) }.unwrap();
+                unsafe { plan.gradients_in(&machine, scratch, x, y, addresses(&weights, &out)) }.unwrap();
             }
             let got = out.map(|buffer| download::<f32>(&machine, &buffer));
             for k in 0..3 {
@@ -346,4 +338,36 @@ fn copies_beyond_the_memory_limit_are_refused() {
             if what.contains("packed copies") && *requested_bytes > 10_000),
         "{error}"
     );
+}
+
+#[test]
+fn values_that_another_sweep_computes_stay_within_the_memory_limit() {
+    // One path: the excess is swept for.
+    let machine = HostMachine::new(1 << 30);
+    let shape = dtw_core::Shape { n_x: 4, n_y: 4, max_length_x: 300, max_length_y: 1, channels: 1 };
+    let problem = Problem::new(Spec::soft_dtw(1.0), Pairing::Zipped, shape).unwrap().with_memory_limit(64 << 10);
+    let held = [4 * 300, 4, 4].map(|count| upload(&machine, &vec![0.5_f32; count]));
+    let out = [4, 4 * 300, 4].map(|count| upload(&machine, &vec![f32::NAN; count]));
+    let batch = |side: usize, length| {
+        DeviceBatch::packed(held[side].address(), 1, DeviceLayout::Equal { count: 4, length })
+    };
+    let mut plan = NativePlan::<f32, _>::new(machine.clone(), &problem).unwrap();
+    // SAFETY: buffers of these layouts, and as large as what is written to them.
+    unsafe { plan.gradients_on_device(batch(0, 300), batch(1, 1), addresses(&held[2], &out)) }.unwrap();
+    assert!(plan.scratch_bytes() <= problem.memory_limit_bytes());
+    for buffer in &out {
+        assert!(download::<f32>(&machine, buffer).iter().all(|number| *number == 0.0));
+    }
+}
+
+#[test]
+fn a_gamma_that_floats_cannot_divide_by_is_refused() {
+    let shape = dtw_core::Shape { n_x: 1, n_y: 1, max_length_x: 4, max_length_y: 4, channels: 1 };
+    let problem = Problem::new(Spec::soft_dtw(1e-39), Pairing::Zipped, shape).unwrap();
+    let mut plan = NativePlan::<f32, _>::new(HostMachine::new(1 << 20), &problem).unwrap();
+    let series = DeviceBatch::packed(256, 1, DeviceLayout::Equal { count: 1, length: 4 });
+    let out = DeviceGradients { upstream: 0, distances: 256, grad_x: 256, grad_y: 256 };
+    // SAFETY: refused before anything is launched.
+    let refused = unsafe { plan.gradients_on_device(series, series, out) }.unwrap_err();
+    assert!(refused.to_string().contains("gamma = 1e-39 is too small"), "{refused}");
 }

@@ -11,7 +11,7 @@ use dtw_core::{
     Backend, Band, Error, LocalCost, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec,
 };
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
-use numbers::noise;
+use numbers::{download, noise, upload};
 
 /// Six series: of as many points, or of very different numbers of them.
 fn batches(values: &[f32]) -> [(SeriesBatch<'_, f32>, DeviceLayout<'static>); 2] {
@@ -49,18 +49,14 @@ fn results_on_the_device_keep_their_digits() {
                     let problem = Problem::of(spec.clone().with_band(band), pairing, &batch, &batch).unwrap();
                     let machine = HostMachine::new(1 << 30);
                     let expected = distances(&machine, &problem, batch);
-                    let raw: Vec<u8> = batch.values().iter().flat_map(|value| value.to_ne_bytes()).collect();
-                    let input = machine.allocate(raw.len()).unwrap();
-                    machine.upload(&input, 0, &raw).unwrap();
+                    let input = upload(&machine, batch.values());
                     let output = machine.allocate(expected.len() * 4).unwrap();
                     let series = DeviceBatch::packed(input.address(), 1, layout);
                     let mut plan = NativePlan::<f32, _>::new(machine.clone(), &problem).unwrap();
                     // SAFETY: the buffers are as large as the problem says.
                     unsafe { plan.distances_on_device(series, series, output.address()) }.unwrap();
-                    let mut got = vec![0; expected.len() * 4];
-                    machine.download(&output, 0, &mut got).unwrap();
-                    for (k, (expected, got)) in expected.iter().zip(got.chunks(4)).enumerate() {
-                        let got = f32::from_ne_bytes(got.try_into().unwrap());
+                    let got = download::<f32>(&machine, &output);
+                    for (k, (expected, got)) in expected.iter().zip(got).enumerate() {
                         // What two parts of this size leave.
                         let unit = if let Measure::SoftDtw { gamma, .. } = spec.measure {
                             gamma as f32

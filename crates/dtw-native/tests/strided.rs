@@ -1,43 +1,18 @@
 //! Series on the device in any format and at any strides: the same bits as packed ones of the same values.
-
 #![cfg(feature = "host")]
+
+mod numbers;
 
 use dtw_core::{LocalCost, Measure, Pairing, Problem, SeriesBatch, Spec};
 use dtw_native::{
     Buffer, DeviceBatch, DeviceLayout, Format, HostMachine, Machine, NativePlan, Number, Strided,
 };
 use half::{bf16, f16};
+use numbers::{download, noise, upload, upload_bytes, written};
 
 const COUNT: usize = 5;
 const LENGTH: usize = 37;
 const CHANNELS: usize = 3;
-
-/// Numbers without a pattern, from -3 to 3.
-fn noise() -> impl FnMut() -> f64 {
-    let mut state = 7_u32;
-    move || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        f64::from(state >> 8) / f64::from(1 << 24) * 6.0 - 3.0
-    }
-}
-
-/// Memory of a device that begins with these bytes.
-fn upload(machine: &HostMachine, bytes: &[u8]) -> <HostMachine as Machine>::Buffer {
-    let buffer = machine.allocate(bytes.len()).unwrap();
-    machine.upload(&buffer, 0, bytes).unwrap();
-    buffer
-}
-
-/// A number of a format, as bytes, and what it is.
-fn written(format: Format, value: f64) -> (Vec<u8>, f64) {
-    match format {
-        Format::F32 => ((value as f32).to_ne_bytes().to_vec(), f64::from(value as f32)),
-        Format::F64 => (value.to_ne_bytes().to_vec(), value),
-        Format::F16 => (f16::from_f64(value).to_ne_bytes().to_vec(), f16::from_f64(value).to_f64()),
-        Format::Bf16 => (bf16::from_f64(value).to_ne_bytes().to_vec(), bf16::from_f64(value).to_f64()),
-        _ => unreachable!("a new format"),
-    }
-}
 
 /// Distances of series on the device with themselves.
 fn distances<T: Number>(
@@ -49,13 +24,7 @@ fn distances<T: Number>(
     let mut plan = NativePlan::<T, _>::new(machine.clone(), problem)?;
     // SAFETY: the buffers hold what the layouts say.
     unsafe { plan.distances_on_device(batch, batch, out.address()) }?;
-    let mut bytes = vec![0; problem.output_len() * size_of::<T>()];
-    machine.download(&out, 0, &mut bytes)?;
-    let number = |bytes: &[u8]| match size_of::<T>() {
-        4 => T::from_f64(f64::from(f32::from_ne_bytes(bytes.try_into().unwrap()))),
-        _ => T::from_f64(f64::from_ne_bytes(bytes.try_into().unwrap())),
-    };
-    Ok(bytes.chunks(size_of::<T>()).map(number).collect())
+    Ok(download(machine, &out))
 }
 
 /// A way to lay out series: where numbers go, as strides, and where the first one is.
@@ -85,14 +54,14 @@ const LAYS: [Lay; 5] = [
 fn agrees<T: Number>(spec: &Spec, format: Format, lay: &Lay, ragged: bool) {
     let machine = HostMachine::new(1 << 30);
     let bytes = format.bytes();
-    let mut next = noise();
+    let mut next = noise::<f64>(COUNT * LENGTH * CHANNELS, 7).into_iter().map(|value| 3.0 * value);
     let mut there = vec![0xff; 2 * COUNT * LENGTH * CHANNELS * bytes];
     let mut packed: Vec<T> = Vec::new();
     let [series, point, channel] = lay.strides;
     for s in 0..COUNT as i64 {
         for i in 0..LENGTH as i64 {
             for c in 0..CHANNELS as i64 {
-                let (number, value) = written(format, next());
+                let (number, value) = written(format, next.next().unwrap());
                 let k = usize::try_from(lay.first as i64 + s * series + i * point + c * channel).unwrap();
                 there[k * bytes..][..bytes].copy_from_slice(&number);
                 packed.push(T::from_f64(value));
@@ -112,18 +81,10 @@ fn agrees<T: Number>(spec: &Spec, format: Format, lay: &Lay, ragged: bool) {
     for limit in [1 << 30, 40 << 10] {
         let problem =
             Problem::of(spec.clone(), Pairing::Cross, &batch, &batch).unwrap().with_memory_limit(limit);
-        let raw: Vec<u8> = packed.iter().flat_map(|v| v.to_f64().to_ne_bytes()).collect();
-        let raw = match size_of::<T>() {
-            4 => raw
-                .chunks(8)
-                .flat_map(|b| (f64::from_ne_bytes(b.try_into().unwrap()) as f32).to_ne_bytes())
-                .collect(),
-            _ => raw,
-        };
-        let values = upload(&machine, &raw);
+        let values = upload(&machine, &packed);
         let plain = DeviceBatch::packed(values.address(), CHANNELS, layout);
         let wanted = distances::<T>(&machine, &problem, plain).unwrap();
-        let values = upload(&machine, &there);
+        let values = upload_bytes(&machine, &there);
         let strided = DeviceBatch {
             strided: Some(Strided { format, series, point, channel }),
             ..DeviceBatch::packed(values.address() + (lay.first * bytes) as u64, CHANNELS, layout)
@@ -164,9 +125,7 @@ fn strided_series_give_the_same_bits() {
 #[test]
 fn a_stride_of_zero_repeats_a_series() {
     let machine = HostMachine::new(1 << 30);
-    let values = [1.0_f32, 4.0, 9.0];
-    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
-    let values_there = upload(&machine, &bytes);
+    let values_there = upload(&machine, &[1.0_f32, 4.0, 9.0]);
     let batch = SeriesBatch::equal(&[0.0_f32; 12], 4, 3, 1).unwrap();
     let problem = Problem::of(Spec::dtw(), Pairing::Cross, &batch, &batch).unwrap();
     let repeated = DeviceBatch {
@@ -194,8 +153,8 @@ fn every_finite_number_of_two_bytes_is_read_exactly() {
         let machine = HostMachine::new(1 << 30);
         let bits: Vec<u16> = finite(format).collect();
         let bytes: Vec<u8> = bits.iter().flat_map(|b| b.to_ne_bytes()).collect();
-        let there = upload(&machine, &bytes);
-        let four = upload(&machine, &4.0_f64.to_ne_bytes());
+        let there = upload_bytes(&machine, &bytes);
+        let four = upload(&machine, &[4.0_f64]);
         let (x, y) = (vec![0.0_f64; bits.len()], [4.0_f64]);
         let x = SeriesBatch::equal(&x, bits.len(), 1, 1).unwrap();
         let y = SeriesBatch::equal(&y, 1, 1, 1).unwrap();
@@ -210,10 +169,7 @@ fn every_finite_number_of_two_bytes_is_read_exactly() {
         let mut plan = NativePlan::<f64, _>::new(machine.clone(), &problem).unwrap();
         // SAFETY: the buffers hold what the layouts say.
         unsafe { plan.distances_on_device(halves, four, out.address()) }.unwrap();
-        let mut bytes = vec![0; bits.len() * 8];
-        machine.download(&out, 0, &mut bytes).unwrap();
-        for (bits, got) in bits.iter().zip(bytes.chunks(8)) {
-            let got = f64::from_ne_bytes(got.try_into().unwrap());
+        for (bits, got) in bits.iter().zip(download::<f64>(&machine, &out)) {
             assert_eq!(got, (value(format, *bits) - 4.0).abs(), "{format:?} {bits:#06x}");
         }
     }

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use dtwave::cuda::{
-    CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, Lent, Machine,
+    CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, CallerMemory, Machine,
     NativePlan, Scratch, costs_keep_digits, normalize_on_device,
 };
 use dtwave::{Anchor, Float, Pairing, Plan, Problem, SearchOptions, Shape};
@@ -352,9 +352,9 @@ impl Gpu {
         // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
         if unsafe { machine.for_a_call_on(stream_of(stream)) }?.is_recording()? {
             // Making a plan would spoil the graph.
-            return Err(dtwave::Error::invalid(Lent::<CudaMachine>::NOT_RECORDED).into());
+            return Err(dtwave::Error::invalid(CallerMemory::<CudaMachine>::NOT_RECORDED).into());
         }
-        Ok(Box::new(Lending::<T>::new(Lent::new(machine.own_queue()?), problem)?))
+        Ok(Box::new(Lending::<T>::new(CallerMemory::new(machine.own_queue()?), problem)?))
     }
 
     fn keep<T: Float>(&self, plan: Box<Lending<T>>) {

@@ -95,7 +95,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let (order_x, order_y) = (x.order(0), y.order(0));
         let budget = Budget::of(self.problem.memory_limit_bytes()).in_place();
         let [layout_x, layout_y] = match own {
-            None => &mut self.resident,
+            None => &mut self.layouts,
             Some(side) => &mut self.own_layouts[side],
         };
         let sources = [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)];
@@ -108,7 +108,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             banding: &mut self.banding,
             observer: &*self.observer.0,
         };
-        let mut device = Soft {
+        let mut device = GradientSweeps {
             engine: &mut self.engine,
             differentiator: &mut self.differentiator,
             kernels,
@@ -118,7 +118,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             budget,
             place: Some(place),
         };
-        let wanted = Wanted { upstream: None, alignment: false };
+        let wanted = TileOptions { upstream: None, alignment: false };
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| device.sweep(pairs, tile, wanted))
     }
 
@@ -140,7 +140,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             observer: &*self.observer.0,
         };
         let budget = Budget::of(self.problem.memory_limit_bytes());
-        let mut device = Soft {
+        let mut device = GradientSweeps {
             engine: &mut self.engine,
             differentiator: &mut self.differentiator,
             kernels,
@@ -151,7 +151,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             place: None,
         };
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            let wanted = Wanted { upstream: results.upstream, alignment: results.alignment.is_some() };
+            let wanted = TileOptions { upstream: results.upstream, alignment: results.alignment.is_some() };
             device.sweep(pairs, tile, wanted)?;
             device.fetch(pairs, tile, [x, y], &mut results)?;
             let cells = pairs.cells(tile)?;
@@ -170,7 +170,7 @@ fn kernels_of<T: Number, M: Machine>(machine: &M, key: &str, channels: usize) ->
 }
 
 /// Zipped pairs in tiles.
-struct Soft<'a, T: Number, M: Machine> {
+struct GradientSweeps<'a, T: Number, M: Machine> {
     engine: &'a mut Engine<T, M>,
     differentiator: &'a mut Differentiator<T, M>,
     kernels: Kernels,
@@ -205,13 +205,13 @@ impl InPlace {
 
 /// What is asked of a tile of pairs besides gradients.
 #[derive(Debug, Clone, Copy)]
-struct Wanted<'a, T> {
+struct TileOptions<'a, T> {
     /// Of all pairs of the call, in memory of the host.
     upstream: Option<&'a [T]>,
     alignment: bool,
 }
 
-impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
+impl<T: Number, M: Machine> Device for GradientSweeps<'_, T, M> {
     /// With room for its gradient.
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         if self.place.is_some() {
@@ -231,8 +231,8 @@ impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
             Axis::Rows => x,
             Axis::Columns => y,
         };
-        let resident = layout.place(machine, batch, order, places, size_of::<T>())?;
-        side.borrow(self.preparation.channels, order, places, &resident);
+        let series = layout.place(machine, batch, order, places, size_of::<T>())?;
+        side.borrow(self.preparation.channels, order, places, &series);
         Ok(())
     }
 
@@ -254,9 +254,9 @@ impl<T: Number, M: Machine> Device for Soft<'_, T, M> {
     }
 }
 
-impl<T: Number, M: Machine> Soft<'_, T, M> {
+impl<T: Number, M: Machine> GradientSweeps<'_, T, M> {
     /// Launches the sweeps of a tile of pairs.
-    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, wanted: Wanted<'_, T>) -> Result<()> {
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, wanted: TileOptions<'_, T>) -> Result<()> {
         let (n, m) = pairs.longest(tile);
         let Engine { machine, sweeper, x, y, .. } = &mut *self.engine;
         let sides = [x.part(pairs.rows, &tile.rows), y.part(pairs.columns, &tile.columns)];

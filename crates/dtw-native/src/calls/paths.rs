@@ -9,7 +9,7 @@ use dtw_plan::{
 };
 
 use crate::engine::Engine;
-use crate::launch::hits::Wanted;
+use crate::launch::hits::HitOptions;
 use crate::launch::job::Job;
 use crate::launch::trace::{Size, Tracer, trace_kernel};
 use crate::machine::Machine;
@@ -33,7 +33,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         // The kernel's rows are the reference; where its path ends is found first.
         let mut ends = vec![(0, T::INFINITY); x.len()];
         let observer = std::mem::replace(&mut self.observer.0, std::sync::Arc::new(Unobserved));
-        let (wanted, lengths) = (Wanted::new(&SearchOptions::default(), y.longest()), y.order(0));
+        let (wanted, lengths) = (HitOptions::new(&SearchOptions::default(), y.longest()), y.order(0));
         let mut search = self.search(x, y, wanted);
         search.functor = search.functor.without_starts();
         let found = search.run(Pairing::Zipped, |q, _, hits| {
@@ -82,7 +82,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             banding: &mut self.banding,
             observer: &*self.observer.0,
         };
-        let [of_rows, of_columns] = &mut self.resident;
+        let [of_rows, of_columns] = &mut self.layouts;
         let mut walks = Walks {
             engine: &mut self.engine,
             tracer: &mut self.tracer,

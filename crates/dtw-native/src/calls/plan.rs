@@ -19,7 +19,7 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
     }
 
     fn scratch_bytes(&self) -> u64 {
-        let layouts = self.resident.iter().chain(self.own_layouts.iter().flatten());
+        let layouts = self.layouts.iter().chain(self.own_layouts.iter().flatten());
         let layouts = layouts.map(LayoutTables::bytes).sum::<usize>();
         let others = self.searcher.bytes()
             + self.tracer.bytes()

@@ -10,7 +10,7 @@ use dtw_plan::{Axis, Banding, Device, Form, Order, Pairs, Rect, Rows, chunks, ea
 
 use crate::engine::Engine;
 use crate::launch::functor::Functor;
-use crate::launch::hits::{Candidates, Searcher, Wanted};
+use crate::launch::hits::{Candidates, HitOptions, Searcher};
 use crate::launch::job::{Edges, Job};
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;
@@ -25,7 +25,7 @@ pub(crate) struct Search<'a, T: Number, M: Machine> {
     pub(crate) banding: &'a mut Banding,
     pub(crate) functor: Functor,
     pub(crate) observer: &'a dyn Observer,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: HitOptions,
     pub(crate) channels: usize,
     pub(crate) references: Order,
     pub(crate) queries: Order,
@@ -114,7 +114,7 @@ struct Sweeps<'a, T: Number, M: Machine> {
     engine: &'a mut Engine<T, M>,
     searcher: &'a mut Searcher<T, M>,
     preparation: Preparation,
-    wanted: Wanted,
+    wanted: HitOptions,
     sources: [SideSource<'a, T, M>; 2],
     /// Whether costs are put in their places on the device.
     in_place: bool,
@@ -125,7 +125,7 @@ struct Sweeps<'a, T: Number, M: Machine> {
 fn most_tasks<T: Number, M: Machine>(
     engine: &Engine<T, M>,
     functor: &Functor,
-    wanted: Option<Wanted>,
+    wanted: Option<HitOptions>,
     (n, m): (usize, usize),
 ) -> Result<u64> {
     let budget = &engine.budget;

@@ -19,7 +19,7 @@ use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
-use crate::series::prepared::{Bring, Preparation};
+use crate::series::prepared::{HostSeries, Preparation};
 use crate::state::NativePlan;
 
 /// Points of a block, where memory allows.
@@ -90,7 +90,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let order = Order::given(queries, 0);
         for (r, reference) in references.iter().enumerate() {
             let all = if pairing == Pairing::Zipped { r..r + 1 } else { 0..queries.len() };
-            for places in self.together(queries.channels(), &order, &all)? {
+            for places in self.query_runs(queries.channels(), &order, &all)? {
                 let mut reference = InMemory::new(reference);
                 let found = self.scan(queries, (&order, &places), &mut reference, options)?;
                 places.zip(found).for_each(|(q, hits)| each(q, r, hits));
@@ -100,7 +100,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 
     /// Queries that fit the memory together, with blocks that are worth a launch where there is room.
-    fn together(&self, channels: usize, order: &Order, all: &Range<usize>) -> Result<Vec<Range<usize>>> {
+    fn query_runs(&self, channels: usize, order: &Order, all: &Range<usize>) -> Result<Vec<Range<usize>>> {
         let preparation = Preparation::plain(self.functor, channels);
         let budget = self.engine.budget.without_tables();
         let query_bytes = |k: usize| query_bytes::<T>(&preparation, order.length(all.start + k));
@@ -131,7 +131,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let budget = self.engine.budget.without_tables();
         let points = self.block_points(&preparation, order, places, &budget)?;
         let scan = Scan { preparation, order, places, budget, points };
-        let series = Bring { batch: queries, order, places };
+        let series = HostSeries { batch: queries, order, places };
         let engine = &mut self.engine;
         engine.y.load(&engine.machine, &mut engine.staging, &budget, &preparation, series)?;
 

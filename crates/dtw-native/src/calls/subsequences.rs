@@ -4,7 +4,7 @@ use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
 use dtw_plan::Form;
 
 use crate::calls::search::Search;
-use crate::launch::hits::Wanted;
+use crate::launch::hits::HitOptions;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::source::Source;
@@ -16,9 +16,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         &'a mut self,
         queries: Source<'a, T>,
         references: Source<'a, T>,
-        wanted: Wanted,
+        wanted: HitOptions,
     ) -> Search<'a, T, M> {
-        let [of_queries, of_references] = &mut self.resident;
+        let [of_queries, of_references] = &mut self.layouts;
         Search {
             engine: &mut self.engine,
             searcher: &mut self.searcher,
@@ -47,7 +47,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         };
         let options = SearchOptions::default();
         let banded = self.banding.form() != Form::Full;
-        let wanted = Wanted::new(&options, references.max_length());
+        let wanted = HitOptions::new(&options, references.max_length());
         let mut search = self.search(Source::Host(queries), Source::Host(references), wanted);
         search.functor = search.functor.without_starts();
         // A band needs the whole reference.
@@ -65,7 +65,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
-        let wanted = Wanted::new(options, references.longest());
+        let wanted = HitOptions::new(options, references.longest());
         if wanted.top_k == 0 || matches.is_empty() {
             return Ok(matches);
         }

@@ -11,7 +11,7 @@ use dtw_plan::{Order, stop_if_cancelled};
 use crate::calls::windows::Raw;
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
-use crate::series::prepared::Bring;
+use crate::series::prepared::HostSeries;
 use crate::state::NativePlan;
 
 /// Windows of a block, where memory allows: enough for many launches that fill the device.
@@ -53,7 +53,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         }
         let most = (1 + (budget.tile - least) / window_bytes).min(MOST_WINDOWS) as usize;
         let places = 0..count;
-        let series = Bring { batch: queries, order: &order, places: &places };
+        let series = HostSeries { batch: queries, order: &order, places: &places };
         let engine = &mut self.engine;
         engine.x.load(&engine.machine, &mut engine.staging, &budget, &preparation, series)?;
 

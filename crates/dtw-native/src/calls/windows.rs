@@ -5,7 +5,7 @@ use std::ops::Range;
 use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, bail_invalid};
 use dtw_plan::{Axis, Order, Pairs, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
-use crate::launch::hits::{Candidates, Searcher, Wanted};
+use crate::launch::hits::{Candidates, HitOptions, Searcher};
 use crate::launch::job::Job;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
@@ -49,7 +49,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             self.banding.cells(n, length)?;
         }
         let longest = references.longest() - length + 1;
-        let wanted = Wanted::new(options, longest);
+        let wanted = HitOptions::new(options, longest);
         let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
         let preparation = self.window_preparation(queries.channels());
         let budget = self.engine.budget;
@@ -76,7 +76,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         }
         for places in cut(queries.len(), budget.sides / 2, &budget, query_bytes)? {
             stop_if_cancelled(&*self.observer.0)?;
-            let mut source = queries.with_tables(&mut self.resident[0]);
+            let mut source = queries.with_tables(&mut self.layouts[0]);
             self.engine.load(Axis::Rows, &mut source, &preparation, &order, &places)?;
             for r in 0..references.len() {
                 let windows = order_references.length(r) - length + 1;

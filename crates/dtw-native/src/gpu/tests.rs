@@ -10,7 +10,7 @@ use dtw_core::{Band, Error, Measure, Pairing, Plan, Problem, Shape, Spec};
 use dtw_kernels::{Pass, catalog};
 
 use super::Gpu;
-use crate::{Buffer, DeviceBatch, DeviceLayout, Lent, Machine, NativePlan, Scratch};
+use crate::{Buffer, CallerMemory, DeviceBatch, DeviceLayout, Machine, NativePlan, Scratch};
 use fake::{Fake, MEMORY_BYTES};
 
 /// Three chunks of staging memory and a bit.
@@ -197,7 +197,7 @@ fn streams_and_addresses_of_others_are_refused() {
 
 /// Distances of ragged series in a band that has a table, on memory that is lent.
 struct Lending {
-    plan: NativePlan<f32, Lent<Gpu<Fake>>>,
+    plan: NativePlan<f32, CallerMemory<Gpu<Fake>>>,
     series: crate::gpu::GpuBuffer<Fake>,
     scratch: crate::gpu::GpuBuffer<Fake>,
 }
@@ -208,7 +208,7 @@ impl Lending {
         let spec = Spec::new(measure).with_band(Band::Itakura { max_slope: 2.0 });
         let problem = Problem::new(spec, Pairing::Cross, shape).unwrap();
         Self {
-            plan: NativePlan::new(Lent::new(machine.own_queue().unwrap()), &problem).unwrap(),
+            plan: NativePlan::new(CallerMemory::new(machine.own_queue().unwrap()), &problem).unwrap(),
             series: machine.allocate(4096).unwrap(),
             scratch: machine.allocate(1 << 16).unwrap(),
         }

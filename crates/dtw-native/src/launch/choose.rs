@@ -40,16 +40,16 @@ pub(crate) struct Choice {
     pub(crate) spread: bool,
 }
 
-/// What the choice has to know of a device.
+/// What the choice has to know of a machine.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Device {
+pub(crate) struct Hardware {
     pub(crate) multiprocessors: u32,
     /// Lanes that issue together.
     pub(crate) lanes: u32,
     pub(crate) tuning: &'static Tuning,
 }
 
-impl Device {
+impl Hardware {
     pub(crate) fn of(machine: &impl Machine) -> Self {
         let properties = machine.properties();
         Self {
@@ -67,11 +67,11 @@ const BLOCK_LANES: u32 = 128;
 
 /// The fastest kernel for a launch on a device, among those that `fit` into memory unless none
 /// does; `None` if there is none at all.
-pub(crate) fn choose(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
-    fastest(demand, device, fits).or_else(|| fastest(demand, device, |_| true))
+pub(crate) fn choose(demand: &Demand, hardware: &Hardware, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
+    fastest(demand, hardware, fits).or_else(|| fastest(demand, hardware, |_| true))
 }
 
-fn fastest(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
+fn fastest(demand: &Demand, hardware: &Hardware, fits: impl Fn(&Kernel) -> bool) -> Option<Choice> {
     catalog::sweeps(demand.key, demand.dtype, demand.channels > 1)
         .filter(|kernel| can(kernel, demand) && fits(kernel))
         .flat_map(|kernel| {
@@ -82,7 +82,7 @@ fn fastest(demand: &Demand, device: &Device, fits: impl Fn(&Kernel) -> bool) -> 
             };
             spreads.iter().map(move |spread| Choice { kernel, spread: *spread })
         })
-        .map(|choice| (cycles(&choice, demand, device), choice))
+        .map(|choice| (cycles(&choice, demand, hardware), choice))
         .min_by(|(cost_a, a), (cost_b, b)| {
             // Equal estimates: the narrower, then one for series without timestamps.
             let rank = |choice: &Choice| (choice.kernel.columns, !choice.kernel.untimed);
@@ -116,11 +116,11 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
 }
 
 /// Estimated cycles of a launch.
-fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
+fn cycles(choice: &Choice, demand: &Demand, hardware: &Hardware) -> f64 {
     let Choice { kernel, spread } = *choice;
-    let costs = device.tuning.costs(kernel, is_one_strip(kernel, demand.m), demand.channels);
+    let costs = hardware.tuning.costs(kernel, is_one_strip(kernel, demand.m), demand.channels);
     let columns = f64::from(kernel.columns);
-    let schedulers = device.tuning.schedulers * f64::from(device.multiprocessors.max(1));
+    let schedulers = hardware.tuning.schedulers * f64::from(hardware.multiprocessors.max(1));
     let rows_at_once = f64::from(kernel.rows);
     let (strips, rows, lag) = if kernel.has_strips() {
         let width = kernel.width() as usize;
@@ -140,7 +140,7 @@ fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
         (1.0, demand.n as f64, f64::from(lag))
     };
     let steps = strips * (rows + lag * rows_at_once);
-    let warps = demand.tasks as f64 * f64::from(kernel.lanes) / f64::from(device.lanes.max(1));
+    let warps = demand.tasks as f64 * f64::from(kernel.lanes) / f64::from(hardware.lanes.max(1));
     // A wave of several groups takes the same strip of as many tasks; where there are fewer, groups are idle.
     let warps = if spread { warps.ceil() } else { warps };
     let cell = costs.cell + costs.channel * demand.channels.saturating_sub(1) as f64;
@@ -152,11 +152,11 @@ fn cycles(choice: &Choice, demand: &Demand, device: &Device) -> f64 {
     let running = if spread { warps * strips } else { warps };
     let links = kernel.is(SweepKind::Wide);
     // Of a scheduler, as blocks have a warp for each scheduler or fewer.
-    let spread_warps = f64::from(device.tuning.spread_blocks * (BLOCK_LANES / device.lanes.max(1)))
-        / device.tuning.schedulers;
+    let spread_warps = f64::from(hardware.tuning.spread_blocks * (BLOCK_LANES / hardware.lanes.max(1)))
+        / hardware.tuning.schedulers;
     let waits = spread && links && strips > 1.0;
     let most = if waits { spread_warps } else { f64::INFINITY };
-    let at_once = running.min(schedulers * device.tuning.resident_warps(kernel, costs).min(most));
+    let at_once = running.min(schedulers * hardware.tuning.resident_warps(kernel, costs).min(most));
     let rounds = (running / at_once.max(1.0)).ceil();
     if !spread {
         return issue.max(steps * latency * rounds);
@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    const H200: Device = Device { multiprocessors: 132, lanes: 32, tuning: &SM90 };
+    const H200: Hardware = Hardware { multiprocessors: 132, lanes: 32, tuning: &SM90 };
 
     fn demand(n: usize, m: usize, tasks: u64) -> Demand {
         Demand {
@@ -320,18 +320,18 @@ mod tests {
         }
     }
 
-    fn amd(multiprocessors: u32, chip: &str) -> Device {
+    fn amd(multiprocessors: u32, chip: &str) -> Hardware {
         let lanes = if chip.starts_with("gfx9") { 64 } else { 32 };
-        Device { multiprocessors, lanes, tuning: of_hip(chip) }
+        Hardware { multiprocessors, lanes, tuning: of_hip(chip) }
     }
 
     #[test]
     fn many_pairs_go_to_kernels_of_their_width_on_amd_gpus_too() {
-        for device in [amd(304, "gfx942"), amd(104, "gfx90a"), amd(48, "gfx1100")] {
+        for hardware in [amd(304, "gfx942"), amd(104, "gfx90a"), amd(48, "gfx1100")] {
             for m in [20, 60, 96, 127, 255, 511, 1023] {
-                let kernel = choose(&demand(m, m, 1_000_000), &device, |_| true).unwrap().kernel;
+                let kernel = choose(&demand(m, m, 1_000_000), &hardware, |_| true).unwrap().kernel;
                 let width = kernel.width() as usize;
-                let name = device.tuning.name;
+                let name = hardware.tuning.name;
                 assert!(kernel.is(SweepKind::Narrow) && width <= m + m / 2 + 16, "{name} {m}: {kernel:?}");
             }
         }
@@ -340,22 +340,22 @@ mod tests {
     /// A wave for every two queries leaves most of a large GPU idle: there they are cut into more strips.
     #[test]
     fn few_queries_are_cut_into_strips_on_large_gpus() {
-        let of = |device: &Device, queries| {
+        let of = |hardware: &Hardware, queries| {
             let search = Demand { key: "open_dtw", keeps_edges: true, ..demand(100_000, 2000, queries) };
-            let kernel = choose(&search, device, |_| true).unwrap().kernel;
+            let kernel = choose(&search, hardware, |_| true).unwrap().kernel;
             (kernel.columns, kernel.rows)
         };
         assert_eq!(of(&amd(304, "gfx942"), 512), (16, 2));
         assert_eq!(of(&amd(104, "gfx90a"), 512), (63, 8));
-        for device in [amd(304, "gfx942"), amd(104, "gfx90a"), amd(48, "gfx1100")] {
-            assert_eq!(of(&device, 10_000), (63, 8), "{}", device.tuning.name);
+        for hardware in [amd(304, "gfx942"), amd(104, "gfx90a"), amd(48, "gfx1100")] {
+            assert_eq!(of(&hardware, 10_000), (63, 8), "{}", hardware.tuning.name);
         }
     }
 
     /// Warps of 64 lanes are half as many, so what all of them issue takes half the time.
     #[test]
     fn lanes_that_issue_together_count_once() {
-        let waves = Device { lanes: 64, ..H200 };
+        let waves = Hardware { lanes: 64, ..H200 };
         let many = demand(512, 512, 10_000_000);
         let choice = choose(&many, &H200, |_| true).unwrap();
         let (apart, together) = (cycles(&choice, &many, &H200), cycles(&choice, &many, &waves));
@@ -365,7 +365,7 @@ mod tests {
     /// The strips of one pair are never in one wave, so waves of 64 lanes are as many as those of 32.
     #[test]
     fn strips_of_one_pair_leave_groups_idle() {
-        let waves = Device { lanes: 64, ..H200 };
+        let waves = Hardware { lanes: 64, ..H200 };
         let one = demand(100_000, 100_000, 1);
         let choice = choose(&one, &H200, |_| true).unwrap();
         assert!(choice.spread, "{choice:?}");

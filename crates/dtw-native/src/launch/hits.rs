@@ -20,13 +20,13 @@ const HOST_ENDS: usize = 1 << 20;
 
 /// How many hits, how far apart, and what they may cost.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct HitOptions {
     pub(crate) top_k: usize,
     pub(crate) exclusion: usize,
     pub(crate) threshold: f64,
 }
 
-impl Wanted {
+impl HitOptions {
     /// What the options say, of a reference of `ends` ends.
     pub(crate) fn new(options: &SearchOptions, ends: usize) -> Self {
         let threshold = options.threshold.unwrap_or(f64::INFINITY);
@@ -130,8 +130,13 @@ impl<T: Number, M: Machine> Searcher<T, M> {
     }
 
     /// Finds the best ends of every task; [`Searcher::hits`] then has them.
-    pub(crate) fn find(&mut self, machine: &M, candidates: &Candidates<'_>, wanted: Wanted) -> Result<()> {
-        let Wanted { top_k, exclusion, .. } = wanted;
+    pub(crate) fn find(
+        &mut self,
+        machine: &M,
+        candidates: &Candidates<'_>,
+        wanted: HitOptions,
+    ) -> Result<()> {
+        let HitOptions { top_k, exclusion, .. } = wanted;
         let (tasks, hits) = (candidates.tasks, candidates.tasks * top_k);
         self.costs.reserve(machine, hits * size_of::<T>())?;
         self.found.reserve(machine, hits * 2 * size_of::<u32>())?;
@@ -186,7 +191,7 @@ impl<T: Number, M: Machine> Searcher<T, M> {
     }
 
     /// The hits of task `k`. They come best first, so that those below a threshold come before the others.
-    pub(crate) fn hits(&self, k: usize, wanted: Wanted) -> impl Iterator<Item = Match<T>> + '_ {
+    pub(crate) fn hits(&self, k: usize, wanted: HitOptions) -> impl Iterator<Item = Match<T>> + '_ {
         let hits = (0..self.host_counts[k] as usize).map(move |hit| {
             let at = k * wanted.top_k + hit;
             let (start, end) = (self.host_found[2 * at] as usize, self.host_found[2 * at + 1] as usize);
@@ -203,7 +208,7 @@ impl<T: Number, M: Machine> Searcher<T, M> {
         from: &M::Buffer,
         k: usize,
         allowed: Range<usize>,
-        wanted: Wanted,
+        wanted: HitOptions,
     ) -> Result<Vec<Match<T>>> {
         let mut selection = wanted.selection::<T>(budget);
         let task = k as u64 * candidates.stride * size_of::<T>() as u64;

@@ -8,7 +8,7 @@ use dtw_kernels::{Kernel, SweepKind, catalog};
 use dtw_plan::{Budget, Form, Pairs, Rect};
 
 use crate::launch::bands::BandTables;
-use crate::launch::choose::{Choice, Demand, Device, choose};
+use crate::launch::choose::{Choice, Demand, Hardware, choose};
 use crate::launch::functor::Functor;
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::tiled::Tiled;
@@ -55,7 +55,7 @@ impl TaskBytes {
 pub(crate) struct Sweeper<M: Machine> {
     machine: M,
     pub(crate) multiprocessors: u32,
-    device: Device,
+    hardware: Hardware,
     edges: Region<M>,
     links: Region<M>,
     progress: Region<M>,
@@ -64,16 +64,16 @@ pub(crate) struct Sweeper<M: Machine> {
     weights: Region<M>,
     /// Steepness, longest length and number type of `weights`.
     weighed: Option<(f64, usize)>,
-    resident: HashMap<&'static str, u32>,
+    resident_blocks: HashMap<&'static str, u32>,
 }
 
 impl<M: Machine> Sweeper<M> {
     pub(crate) fn new(machine: M) -> Self {
-        let device = Device::of(&machine);
+        let hardware = Hardware::of(&machine);
         Self {
             machine,
-            multiprocessors: device.multiprocessors,
-            device,
+            multiprocessors: hardware.multiprocessors,
+            hardware,
             edges: Region::default(),
             links: Region::default(),
             progress: Region::default(),
@@ -81,7 +81,7 @@ impl<M: Machine> Sweeper<M> {
             bands: BandTables::default(),
             weights: Region::lasting(),
             weighed: None,
-            resident: HashMap::new(),
+            resident_blocks: HashMap::new(),
         }
     }
 
@@ -124,11 +124,11 @@ impl<M: Machine> Sweeper<M> {
     }
 
     fn resident_blocks(&mut self, kernel: &'static Kernel) -> Result<u64> {
-        if let Some(blocks) = self.resident.get(kernel.symbol) {
+        if let Some(blocks) = self.resident_blocks.get(kernel.symbol) {
             return Ok(u64::from(*blocks));
         }
         let blocks = self.machine.resident_blocks(kernel)?.max(1);
-        self.resident.insert(kernel.symbol, blocks);
+        self.resident_blocks.insert(kernel.symbol, blocks);
         Ok(u64::from(blocks))
     }
 
@@ -141,7 +141,7 @@ impl<M: Machine> Sweeper<M> {
             let each = TaskBytes::of::<T>(kernel, job, strips, rows);
             !kernel.has_strips() || each.bytes() + each.progress <= budget.edges
         };
-        choose(&demand, &self.device, fits).ok_or_else(|| Error::Unsupported {
+        choose(&demand, &self.hardware, fits).ok_or_else(|| Error::Unsupported {
             backend: self.machine.name(),
             what: format!(
                 "{} of {}: no kernel was built for it; the cpu backend can",
@@ -201,7 +201,7 @@ impl<M: Machine> Sweeper<M> {
         if job.out != 0 && !job.only_missing {
             for kind in SweepKind::ALL.into_iter().filter(|kind| kind.may_give_up()) {
                 let demand = Demand { only: Some(kind), ..self.demand::<T>(job, band.form) };
-                if let Some(first) = choose(&demand, &self.device, |_| true) {
+                if let Some(first) = choose(&demand, &self.hardware, |_| true) {
                     self.launch_one_strip(first.kernel, &p)?;
                     p.measure.only_missing = 1;
                 }
@@ -296,11 +296,11 @@ impl<M: Machine> Sweeper<M> {
                 p.strips.ticket = self.ticket.zeros(&self.machine, size_of::<u64>())?;
             }
             // A wave of several warps takes the same strip of as many tasks; where there are fewer, some are idle.
-            let warps_per_wave = u64::from(self.device.lanes / 32).max(1);
+            let warps_per_wave = u64::from(self.hardware.lanes / 32).max(1);
             let strips = tasks.next_multiple_of(warps_per_wave) * u64::from(p.strips.most_strips);
             let waits = has_links && p.strips.most_strips > 1;
             let most = if waits {
-                u64::from(self.device.tuning.spread_blocks * self.multiprocessors)
+                u64::from(self.hardware.tuning.spread_blocks * self.multiprocessors)
             } else {
                 resident
             };

@@ -1,8 +1,8 @@
-//! A machine without memory of its own: scratch is a block that the caller lends for each call, on a queue that the
-//! caller names for each call.
+//! A machine without memory of its own: scratch is a block of the caller's, and the queue one that the caller names,
+//! both for one call.
 //!
-//! [`Lent`] is a [`Machine`] over another one. What a plan asks of it goes to the handle of the call that is under way.
-//! Scratch comes from the block that was lent with it, and is gone when the call ends. Tables that later calls use
+//! [`CallerMemory`] is a [`Machine`] over another one. What a plan asks of it goes to the handle of the call that is under way.
+//! Scratch comes from the block that came with it, and is gone when the call ends. Tables that later calls use
 //! again ([`Machine::allocate_lasting`]) are memory of the wrapped machine, because a block may be another one next
 //! time.
 //!
@@ -19,13 +19,13 @@ use crate::lock::lock;
 use crate::machine::{Buffer, Machine, Properties};
 use crate::memory::arena::Arena;
 
-/// A machine whose scratch is lent call by call: see [`NativePlan::scratch_bytes_on_device`] and
+/// A machine whose scratch is the caller's, another in each call: see [`NativePlan::scratch_bytes_on_device`] and
 /// [`NativePlan::distances_in`].
 ///
 /// [`NativePlan::scratch_bytes_on_device`]: crate::NativePlan::scratch_bytes_on_device
 /// [`NativePlan::distances_in`]: crate::NativePlan::distances_in
 #[derive(Debug, Clone)]
-pub struct Lent<M: Machine> {
+pub struct CallerMemory<M: Machine> {
     machine: M,
     state: Arc<Mutex<State<M>>>,
 }
@@ -51,9 +51,9 @@ struct Call<M> {
     is_recorded: bool,
 }
 
-/// Memory of a [`Lent`] machine.
+/// Memory of a [`CallerMemory`] machine.
 #[derive(Debug)]
-pub struct LentBuffer<M: Machine> {
+pub struct CallerBuffer<M: Machine> {
     /// `None` while a call is measured.
     memory: Option<M::Buffer>,
     address: u64,
@@ -64,13 +64,13 @@ pub struct LentBuffer<M: Machine> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Of the block of this call, from this byte on.
+    /// Part of the block of this call, from this byte on.
     Scratch { call: u64, start: usize },
-    /// Of the wrapped machine, allocated when so many calls were recorded.
+    /// Memory of the wrapped machine, allocated when so many calls were recorded.
     Lasting { recorded: u64 },
 }
 
-impl<M: Machine> Buffer for LentBuffer<M> {
+impl<M: Machine> Buffer for CallerBuffer<M> {
     fn address(&self) -> u64 {
         self.address
     }
@@ -79,7 +79,7 @@ impl<M: Machine> Buffer for LentBuffer<M> {
     }
 }
 
-impl<M: Machine> Drop for LentBuffer<M> {
+impl<M: Machine> Drop for CallerBuffer<M> {
     fn drop(&mut self) {
         let mut state = lock(&self.state);
         match self.kind {
@@ -95,7 +95,7 @@ impl<M: Machine> Drop for LentBuffer<M> {
     }
 }
 
-/// What a call lends.
+/// Memory of the caller's for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scratch {
     /// Where the memory is, a multiple of 256.
@@ -104,7 +104,7 @@ pub struct Scratch {
     pub bytes: usize,
 }
 
-impl<M: Machine> Lent<M> {
+impl<M: Machine> CallerMemory<M> {
     /// A machine on the device of `machine`.
     pub fn new(machine: M) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl<M: Machine> Lent<M> {
     /// Why a call that is recorded is refused if there was no such call before.
     pub const NOT_RECORDED: &str = NOT_RECORDED;
 
-    /// The machine that calls do not lend: it has the tables of plans.
+    /// The machine that this one is over: it has the tables of plans.
     pub fn machine(&self) -> &M {
         &self.machine
     }
@@ -170,7 +170,7 @@ impl<M: Machine> Lent<M> {
     }
 }
 
-/// The error of a call that lends nothing.
+/// The error of a call without scratch.
 fn no_memory() -> Error {
     Error::invalid("this plan has no memory of its own: lend it some with `distances_in`")
 }
@@ -190,7 +190,7 @@ impl<M: Machine> Call<M> {
     }
 }
 
-impl<M: Machine> LentBuffer<M> {
+impl<M: Machine> CallerBuffer<M> {
     fn memory(&self) -> &M::Buffer {
         self.memory.as_ref().expect("a call with memory is under way")
     }
@@ -201,8 +201,8 @@ impl<M: Machine> LentBuffer<M> {
     }
 }
 
-impl<M: Machine> Machine for Lent<M> {
-    type Buffer = LentBuffer<M>;
+impl<M: Machine> Machine for CallerMemory<M> {
+    type Buffer = CallerBuffer<M>;
 
     fn name(&self) -> &'static str {
         self.machine.name()
@@ -224,7 +224,7 @@ impl<M: Machine> Machine for Lent<M> {
         self.machine.is_lost()
     }
 
-    fn allocate(&self, bytes: usize) -> Result<LentBuffer<M>> {
+    fn allocate(&self, bytes: usize) -> Result<CallerBuffer<M>> {
         let mut state = lock(&self.state);
         let number = state.calls;
         let Some(call) = &mut state.call else {
@@ -237,17 +237,17 @@ impl<M: Machine> Machine for Lent<M> {
                 available_bytes: call.arena.left() as u64,
             });
         };
-        // SAFETY: whoever lends the block promises this of all of it, and the arena hands no byte out twice at a time.
+        // SAFETY: whoever passes the block promises this of all of it, and the arena hands no byte out twice at a time.
         let memory = call.block.map(|block| unsafe { call.machine.borrow(block + start as u64, bytes) });
         // Where nothing is launched, any address but 0 will do.
         let address = memory.as_ref().map_or(256 + start as u64, Buffer::address);
         let kind = Kind::Scratch { call: number, start };
-        Ok(LentBuffer { memory, address, bytes, kind, state: Arc::clone(&self.state) })
+        Ok(CallerBuffer { memory, address, bytes, kind, state: Arc::clone(&self.state) })
     }
 
-    unsafe fn borrow(&self, address: u64, bytes: usize) -> LentBuffer<M> {
+    unsafe fn borrow(&self, address: u64, bytes: usize) -> CallerBuffer<M> {
         let recorded = lock(&self.state).recorded;
-        LentBuffer {
+        CallerBuffer {
             // SAFETY: as the caller promises.
             memory: Some(unsafe { self.machine.borrow(address, bytes) }),
             address,
@@ -257,19 +257,25 @@ impl<M: Machine> Machine for Lent<M> {
         }
     }
 
-    fn allocate_lasting(&self, bytes: usize) -> Result<LentBuffer<M>> {
+    fn allocate_lasting(&self, bytes: usize) -> Result<CallerBuffer<M>> {
         let memory = self.under_way(|call| {
             if call.is_recorded { Err(not_recorded()) } else { call.machine.allocate(bytes) }
         })?;
-        let mut known = lock(&self.state);
-        known.has_tables = true;
-        let kind = Kind::Lasting { recorded: known.recorded };
-        drop(known);
+        let mut state = lock(&self.state);
+        state.has_tables = true;
+        let kind = Kind::Lasting { recorded: state.recorded };
+        drop(state);
         let state = Arc::clone(&self.state);
-        Ok(LentBuffer { address: memory.address(), bytes: memory.bytes(), memory: Some(memory), kind, state })
+        Ok(CallerBuffer {
+            address: memory.address(),
+            bytes: memory.bytes(),
+            memory: Some(memory),
+            kind,
+            state,
+        })
     }
 
-    fn is_current(&self, buffer: &LentBuffer<M>) -> bool {
+    fn is_current(&self, buffer: &CallerBuffer<M>) -> bool {
         let state = lock(&self.state);
         match buffer.kind {
             Kind::Scratch { call, .. } => call == state.calls,
@@ -277,7 +283,7 @@ impl<M: Machine> Machine for Lent<M> {
         }
     }
 
-    fn upload(&self, to: &LentBuffer<M>, offset: usize, bytes: &[u8]) -> Result<()> {
+    fn upload(&self, to: &CallerBuffer<M>, offset: usize, bytes: &[u8]) -> Result<()> {
         if !to.is_there() {
             return Ok(());
         }
@@ -289,11 +295,11 @@ impl<M: Machine> Machine for Lent<M> {
         })
     }
 
-    fn download(&self, from: &LentBuffer<M>, offset: usize, bytes: &mut [u8]) -> Result<()> {
+    fn download(&self, from: &CallerBuffer<M>, offset: usize, bytes: &mut [u8]) -> Result<()> {
         self.under_way(|call| call.machine.download(from.memory(), offset, bytes))
     }
 
-    fn zero(&self, buffer: &LentBuffer<M>, offset: usize, bytes: usize) -> Result<()> {
+    fn zero(&self, buffer: &CallerBuffer<M>, offset: usize, bytes: usize) -> Result<()> {
         if !buffer.is_there() {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Results on the device that several sweeps make together: one channel after the other, or the terms of a divergence.
+//! Results on the device that are combined from several sweeps: one for each channel, or for each term of a divergence.
 //!
 //! What [`dtw_core::PassResults`] does on the host, a kernel does here ([`params::Settle`]). Each tile is swept into a
 //! slot, and goes from there to its places. Of a divergence, a kernel judges which values of a plain sweep have kept
@@ -32,23 +32,23 @@ enum Sides {
 
 /// Both batches of a call, and how their series lie.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Both<'a> {
+pub(crate) struct DevicePairs<'a> {
     pub(crate) batches: [DeviceBatch<'a>; 2],
     pub(crate) orders: [&'a Order; 2],
 }
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Sums over channels that are warped each on its own.
-    pub(crate) fn channels_on_device(&mut self, both: Both<'_>, out: u64) -> Result<()> {
-        let settle = params::Settle { out, ..params::Settle::default() };
+    pub(crate) fn channels_on_device(&mut self, both: DevicePairs<'_>, out: u64) -> Result<()> {
+        let combine = params::Settle { out, ..params::Settle::default() };
         (0..both.batches[0].channels).try_for_each(|channel| {
-            let settle = params::Settle { adds: u32::from(channel > 0), ..settle };
-            self.settled(both, Sides::Both, Some(channel), None, settle)
+            let combine = params::Settle { adds: u32::from(channel > 0), ..combine };
+            self.combined_pass(both, Sides::Both, Some(channel), None, combine)
         })
     }
 
     /// Divergences of Soft-DTW.
-    pub(crate) fn divergences_on_device(&mut self, both: Both<'_>, out: u64) -> Result<()> {
+    pub(crate) fn divergences_on_device(&mut self, both: DevicePairs<'_>, out: u64) -> Result<()> {
         let measure = self.problem.spec().measure;
         let Measure::SoftDtwDivergence { gamma, .. } = measure else {
             unreachable!("callers ask for the measure")
@@ -64,20 +64,26 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             let bytes = both.orders[side].len() * size_of::<T>();
             self.combined.own[side].reserve(&self.engine.machine, bytes)?;
             own[side] = self.combined.own[side].address();
-            self.settled(both, sides, None, Some(excess), params::Settle { out: own[side], ..unit })?;
+            self.combined_pass(both, sides, None, Some(excess), params::Settle { out: own[side], ..unit })?;
         }
         let [own_x, own_y] = own;
-        self.settled(both, Sides::Both, None, Some(excess), params::Settle { out, own_x, own_y, ..unit })
+        self.combined_pass(
+            both,
+            Sides::Both,
+            None,
+            Some(excess),
+            params::Settle { out, own_x, own_y, ..unit },
+        )
     }
 
-    /// One pass: sweeps tiles and puts them in their places as `settle` says.
-    fn settled(
+    /// One pass: sweeps tiles and puts them in their places as `combine` says.
+    fn combined_pass(
         &mut self,
-        both: Both<'_>,
+        both: DevicePairs<'_>,
         sides: Sides,
         channel: Option<usize>,
         excess: Option<Functor>,
-        mut settle: params::Settle,
+        mut combine: params::Settle,
     ) -> Result<()> {
         let (pairing, [x, y], [order_x, order_y]) = match sides {
             Sides::Both => (self.problem.pairing(), both.batches, both.orders),
@@ -90,18 +96,18 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if excess.is_some() {
             let counts = &mut self.passes.counts;
             let band = &self.problem.spec().band;
-            let (of, is_divergence) = ((pairing, order_x, order_y), settle.own_x != 0);
+            let (of, is_divergence) = ((pairing, order_x, order_y), combine.own_x != 0);
             self.combined.classes[sides as usize].upload(
                 &machine,
-                &mut settle,
+                &mut combine,
                 counts,
                 band,
                 of,
                 is_divergence,
             )?;
         }
-        settle.out_stride = order_y.len() as u64;
-        settle.pairing = match pairing {
+        combine.out_stride = order_y.len() as u64;
+        combine.pairing = match pairing {
             Pairing::Cross => params::CROSS,
             Pairing::SelfSymmetric => params::SYMMETRIC,
             Pairing::Zipped => params::ZIPPED,
@@ -123,7 +129,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             observer: &*self.observer.0,
         };
         let [layout_x, layout_y] = match sides {
-            Sides::Both => &mut self.resident,
+            Sides::Both => &mut self.layouts,
             own => &mut self.own_layouts[own as usize - 1],
         };
         let mut device = Distances {
@@ -137,7 +143,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         };
         let plain = self.functor;
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            let mut p = placed(settle, tile);
+            let mut p = placed(combine, tile);
             let Some(excess) = excess else {
                 device.sweep(pairs, tile, FIRST)?;
                 p.first = device.engine.slot(FIRST);
@@ -157,13 +163,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 }
 
 /// The same for one tile.
-fn placed(settle: params::Settle, tile: &Rect) -> params::Settle {
+fn placed(combine: params::Settle, tile: &Rect) -> params::Settle {
     params::Settle {
         tile_stride: tile.stride() as u64,
         row: tile.rows.start as u64,
         column: tile.columns.start as u64,
         rows: tile.rows.len() as u64,
         columns: tile.columns.len() as u64,
-        ..settle
+        ..combine
     }
 }

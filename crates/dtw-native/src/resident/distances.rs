@@ -16,11 +16,11 @@ use dtw_plan::{Order, Pairs, Rows, each_tile};
 
 use crate::calls::search::Search;
 use crate::engine::Distances;
-use crate::launch::hits::Wanted;
+use crate::launch::hits::HitOptions;
 use crate::machine::Machine;
 use crate::machine::blocks_for;
 use crate::memory::bytes::Number;
-use crate::resident::combined::Both;
+use crate::resident::combined::DevicePairs;
 use crate::series::device_batch::DeviceBatch;
 use crate::series::prepared::Preparation;
 use crate::series::source::{SideSource, Source};
@@ -64,7 +64,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if self.problem.is_subsequence() {
             return self.search_on_device(x, y, order_x, order_y, out);
         }
-        let both = Both { batches: [x, y], orders: [&order_x, &order_y] };
+        let both = DevicePairs { batches: [x, y], orders: [&order_x, &order_y] };
         match self.problem.spec().measure {
             Measure::SoftDtwDivergence { .. } => return self.divergences_on_device(both, out),
             measure if measure.sums_channels() && x.channels > 1 => {
@@ -91,7 +91,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             banding: &mut self.banding,
             observer: &*self.observer.0,
         };
-        let [layout_x, layout_y] = &mut self.resident;
+        let [layout_x, layout_y] = &mut self.layouts;
         let mut device = Distances {
             engine: &mut self.engine,
             functor: self.functor,
@@ -187,14 +187,14 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         order_references: Order,
         out: u64,
     ) -> Result<()> {
-        let [of_queries, of_references] = &mut self.resident;
+        let [of_queries, of_references] = &mut self.layouts;
         let search = Search {
             engine: &mut self.engine,
             searcher: &mut self.searcher,
             banding: &mut self.banding,
             functor: self.functor.without_starts(),
             observer: &*self.observer.0,
-            wanted: Wanted::new(
+            wanted: HitOptions::new(
                 &SearchOptions::default(),
                 order_references.longest(0..order_references.len()),
             ),

@@ -11,7 +11,7 @@ use crate::calls::gradients::InPlace;
 use crate::launch::combine::launch_combine;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
-use crate::resident::combined::Both;
+use crate::resident::combined::DevicePairs;
 use crate::series::device_batch::{DeviceBatch, DeviceGradients};
 use crate::series::packing::end;
 use crate::state::NativePlan;
@@ -50,7 +50,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         // Values whose digits are in doubt come from sweeps of their own.
         let mut values = out.distances;
         if is_divergence {
-            let both = Both { batches: [x, y], orders: [&order_x, &order_y] };
+            let both = DevicePairs { batches: [x, y], orders: [&order_x, &order_y] };
             self.divergences_on_device(both, out.distances)?;
             values = 0;
         } else if self.soft_before(&order_x, &order_y)?.is_some() {

@@ -1,4 +1,4 @@
-//! Calls on memory that the caller lends, on a queue that the caller names: nothing is allocated, freed or waited for.
+//! Calls in memory of the caller's, on a queue that the caller names: nothing is allocated, freed or waited for.
 //!
 //! Such a plan keeps nothing on the device between calls but tables: where series of different lengths begin, the
 //! ranges of a band, weights. They are copied there in the first call, and again when lengths change. Calls on
@@ -12,32 +12,32 @@ use dtw_core::{Pairing, Result};
 
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
-use crate::memory::caller_memory::{Lent, Scratch};
-use crate::series::device_batch::{DeviceBatch, DeviceGradients, KnownLayout};
+use crate::memory::caller_memory::{CallerMemory, Scratch};
+use crate::series::device_batch::{DeviceBatch, DeviceGradients, OwnedLayout};
 use crate::series::device_costs::{DeviceCostGradients, DeviceCosts};
-use crate::state::{Measured, NativePlan};
+use crate::state::{NativePlan, ScratchSize};
 
 /// Stands for the address of results that nobody writes: any that is aligned and not null.
-const NOWHERE: u64 = 1 << 20;
+const UNWRITTEN: u64 = 1 << 20;
 
-/// What a call computes; the number of its place in what a plan remembers.
+/// What a call computes; the number of its place among the sizes that a plan remembers.
 #[derive(Debug, Clone, Copy)]
-enum Task {
+enum CallKind {
     Distances = 0,
     Gradients = 1,
-    /// Of matrices of costs, whose shape is that of the layouts.
+    /// Values of matrices of costs, whose shape is that of the layouts.
     CostValues = 2,
     CostGradients = 3,
 }
 
-impl Task {
-    /// Of matrices of costs.
+impl CallKind {
+    /// A call on matrices of costs.
     fn of_costs(wants_gradient: bool) -> Self {
         if wants_gradient { Self::CostGradients } else { Self::CostValues }
     }
 }
 
-impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
+impl<T: Number, M: Machine> NativePlan<T, CallerMemory<M>> {
     /// Bytes of scratch that [`NativePlan::distances_in`] takes for these batches, of which only layouts are looked at,
     /// and whether there are timestamps. The answer for the layouts of the last call is remembered. For others the call
     /// is tried without launching anything, on `machine`, whose queue then copies tables to the device.
@@ -51,13 +51,14 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         x: DeviceBatch<'_>,
         y: DeviceBatch<'_>,
     ) -> Result<usize> {
-        self.measured(machine, [x, y], Task::Distances, |plan| {
+        self.scratch_size(machine, [x, y], CallKind::Distances, |plan| {
             // SAFETY: nothing is launched, so no address is used.
-            unsafe { plan.distances_on_device(x, y, NOWHERE) }
+            unsafe { plan.distances_on_device(x, y, UNWRITTEN) }
         })
     }
 
-    /// The same of [`NativePlan::gradients_in`].
+    /// Bytes of scratch that [`NativePlan::gradients_in`] takes for these batches, as
+    /// [`NativePlan::scratch_bytes_on_device`] says them for distances.
     ///
     /// # Errors
     /// As [`NativePlan::gradients_on_device`] and [`NativePlan::scratch_bytes_on_device`].
@@ -67,8 +68,8 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         x: DeviceBatch<'_>,
         y: DeviceBatch<'_>,
     ) -> Result<usize> {
-        let out = DeviceGradients { upstream: 0, distances: NOWHERE, grad_x: NOWHERE, grad_y: NOWHERE };
-        self.measured(machine, [x, y], Task::Gradients, |plan| {
+        let out = DeviceGradients { upstream: 0, distances: UNWRITTEN, grad_x: UNWRITTEN, grad_y: UNWRITTEN };
+        self.scratch_size(machine, [x, y], CallKind::Gradients, |plan| {
             // SAFETY: nothing is launched, so no address is used.
             unsafe { plan.gradients_on_device(x, y, out) }
         })
@@ -93,14 +94,8 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         out: u64,
     ) -> Result<()> {
         let needed = self.scratch_bytes_on_device(machine, x, y)?;
-        let lent = self.machine().clone();
         // SAFETY: as the caller promises.
-        let used = lent.call(machine, Some(scratch), || unsafe { self.distances_on_device(x, y, out) })?;
-        debug_assert!(
-            used == needed || self.problem.output_len() == 0,
-            "{used} bytes used, {needed} measured"
-        );
-        Ok(())
+        self.run_in(machine, scratch, needed, |plan| unsafe { plan.distances_on_device(x, y, out) })
     }
 
     /// [`NativePlan::gradients_on_device`] on the queue of `machine`, with the caller's scratch, as
@@ -121,14 +116,8 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         out: DeviceGradients,
     ) -> Result<()> {
         let needed = self.gradients_scratch_bytes_on_device(machine, x, y)?;
-        let lent = self.machine().clone();
         // SAFETY: as the caller promises.
-        let used = lent.call(machine, Some(scratch), || unsafe { self.gradients_on_device(x, y, out) })?;
-        debug_assert!(
-            used == needed || self.problem.output_len() == 0,
-            "{used} bytes used, {needed} measured"
-        );
-        Ok(())
+        self.run_in(machine, scratch, needed, |plan| unsafe { plan.gradients_on_device(x, y, out) })
     }
 
     /// Bytes of scratch that [`NativePlan::cost_gradients_in`] takes for matrices of which only shape and lengths are
@@ -142,9 +131,9 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         costs: &DeviceCosts<'_>,
         wants_gradient: bool,
     ) -> Result<usize> {
-        let gradient = if wants_gradient { NOWHERE } else { 0 };
-        let out = DeviceCostGradients { upstream: 0, values: NOWHERE, gradient };
-        self.measured(machine, costs.sides(), Task::of_costs(wants_gradient), |plan| {
+        let gradient = if wants_gradient { UNWRITTEN } else { 0 };
+        let out = DeviceCostGradients { upstream: 0, values: UNWRITTEN, gradient };
+        self.scratch_size(machine, costs.sides(), CallKind::of_costs(wants_gradient), |plan| {
             // SAFETY: nothing is launched, so no address is used.
             unsafe { plan.cost_gradients_on_device(*costs, out) }
         })
@@ -167,55 +156,67 @@ impl<T: Number, M: Machine> NativePlan<T, Lent<M>> {
         out: DeviceCostGradients,
     ) -> Result<()> {
         let needed = self.cost_scratch_bytes_on_device(machine, &costs, out.gradient != 0)?;
-        let lent = self.machine().clone();
         // SAFETY: as the caller promises.
-        let used =
-            lent.call(machine, Some(scratch), || unsafe { self.cost_gradients_on_device(costs, out) })?;
-        debug_assert!(
-            used == needed || self.problem.output_len() == 0,
-            "{used} bytes used, {needed} measured"
-        );
-        Ok(())
+        self.run_in(machine, scratch, needed, |plan| unsafe { plan.cost_gradients_on_device(costs, out) })
     }
 
     /// Whether the last such call was of matrices of these lengths: then there is nothing to copy.
     pub fn is_ready_for_costs(&self, costs: &DeviceCosts<'_>, wants_gradient: bool) -> bool {
         let [x, y] = costs.sides();
-        self.known(x, y, Task::of_costs(wants_gradient)).is_some()
+        self.remembered_size(x, y, CallKind::of_costs(wants_gradient)).is_some()
     }
 
     /// Whether the last such call was of these layouts: then there is nothing to copy.
     pub fn is_ready_for(&self, x: DeviceBatch<'_>, y: DeviceBatch<'_>, gradients: bool) -> bool {
-        self.known(x, y, if gradients { Task::Gradients } else { Task::Distances }).is_some()
+        self.remembered_size(x, y, if gradients { CallKind::Gradients } else { CallKind::Distances })
+            .is_some()
     }
 
-    fn known(&self, x: DeviceBatch<'_>, y: DeviceBatch<'_>, task: Task) -> Option<usize> {
-        let known = self.measured[task as usize].as_ref()?;
-        let is_same = known.layouts[0].is(&x.layout)
-            && known.layouts[1].is(&y.layout)
-            && known.has_times == (x.times != 0)
+    /// Runs a call that was measured to take so many bytes.
+    fn run_in(
+        &mut self,
+        machine: &M,
+        scratch: Scratch,
+        measured: usize,
+        call: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let memory = self.machine().clone();
+        let used = memory.call(machine, Some(scratch), || call(self))?;
+        debug_assert!(
+            used == measured || self.problem.output_len() == 0,
+            "{used} bytes used, {measured} measured"
+        );
+        Ok(())
+    }
+
+    /// What the last such call took, if it was of these layouts.
+    fn remembered_size(&self, x: DeviceBatch<'_>, y: DeviceBatch<'_>, kind: CallKind) -> Option<usize> {
+        let last = self.scratch_sizes[kind as usize].as_ref()?;
+        let is_same = last.layouts[0].is(&x.layout)
+            && last.layouts[1].is(&y.layout)
+            && last.has_times == (x.times != 0)
             // Gradients copy series that are not packed.
-            && (!matches!(task, Task::Gradients) || known.strided == [x.strided, y.strided]);
-        is_same.then_some(known.bytes)
+            && (!matches!(kind, CallKind::Gradients) || last.strided == [x.strided, y.strided]);
+        is_same.then_some(last.bytes)
     }
 
-    /// What is known, or what `work` takes, of which nothing is launched.
-    fn measured(
+    /// What is remembered, or what `call` takes, of which nothing is launched.
+    fn scratch_size(
         &mut self,
         machine: &M,
         [x, y]: [DeviceBatch<'_>; 2],
-        task: Task,
-        work: impl FnOnce(&mut Self) -> Result<()>,
+        kind: CallKind,
+        call: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<usize> {
         let y = if self.problem.pairing() == Pairing::SelfSymmetric { x } else { y };
-        if let Some(bytes) = self.known(x, y, task) {
+        if let Some(bytes) = self.remembered_size(x, y, kind) {
             return Ok(bytes);
         }
-        self.measured[task as usize] = None;
-        let lent = self.machine().clone();
-        let bytes = lent.call(machine, None, || work(self))?;
-        self.measured[task as usize] = Some(Measured {
-            layouts: [KnownLayout::of(&x.layout), KnownLayout::of(&y.layout)],
+        self.scratch_sizes[kind as usize] = None;
+        let memory = self.machine().clone();
+        let bytes = memory.call(machine, None, || call(self))?;
+        self.scratch_sizes[kind as usize] = Some(ScratchSize {
+            layouts: [OwnedLayout::of(&x.layout), OwnedLayout::of(&y.layout)],
             has_times: x.times != 0,
             strided: [x.strided, y.strided],
             bytes,

@@ -34,7 +34,7 @@ use crate::machine::Machine;
 use crate::machine::blocks_for;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::Region;
-use crate::resident::combined::Both;
+use crate::resident::combined::DevicePairs;
 use crate::series::device_batch::{DeviceBatch, DeviceGradients, DeviceLayout};
 use crate::state::{NativePlan, Watch};
 
@@ -49,7 +49,7 @@ const SHARE: u64 = 4;
 
 /// A centre's total with series on a machine.
 #[derive(Debug)]
-pub(crate) struct Total<T: Number, M: Machine> {
+pub(crate) struct DeviceTotal<T: Number, M: Machine> {
     /// Of the pairs, in the memory that is left.
     plan: NativePlan<T, M>,
     /// Points of the centre.
@@ -76,7 +76,7 @@ pub(crate) struct Total<T: Number, M: Machine> {
     cells: u64,
 }
 
-impl<T: Number, M: Machine> Total<T, M> {
+impl<T: Number, M: Machine> DeviceTotal<T, M> {
     /// Takes in series that fit, with what calls need, a share of the memory limit.
     pub(crate) fn new(
         machine: &M,
@@ -179,7 +179,7 @@ impl<T: Number, M: Machine> Total<T, M> {
         plan.check_layouts(&x, &y)?;
         plan.engine.sweeper.begin();
         let (order_x, order_y) = (x.order(0), y.order(0));
-        let both = Both { batches: [x, y], orders: [&order_x, &order_y] };
+        let both = DevicePairs { batches: [x, y], orders: [&order_x, &order_y] };
         plan.divergences_on_device(both, out.distances)?;
         let taken = plan.engine.bytes() as u64;
         let place = InPlace { values: 0, out, from: [x.values, y.values], matrices: None };
@@ -225,7 +225,7 @@ impl<T: Number, M: Machine> Total<T, M> {
     }
 }
 
-impl<T: Number, M: Machine> WeightedTotal<T> for Total<T, M> {
+impl<T: Number, M: Machine> WeightedTotal<T> for DeviceTotal<T, M> {
     fn observe(&mut self, observer: Arc<dyn Observer>) {
         self.plan.observer = Watch(observer);
     }

@@ -128,15 +128,15 @@ pub enum DeviceLayout<'a> {
     },
 }
 
-/// A [`DeviceLayout`] of a call before.
+/// A copy of the [`DeviceLayout`] of an earlier call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum KnownLayout {
+pub(crate) enum OwnedLayout {
     Equal { count: usize, length: usize },
     Ragged(Vec<usize>),
     Padded { lengths: Vec<usize>, room: usize },
 }
 
-impl KnownLayout {
+impl OwnedLayout {
     pub(crate) fn of(layout: &DeviceLayout<'_>) -> Self {
         match *layout {
             DeviceLayout::Equal { count, length } => Self::Equal { count, length },
@@ -150,9 +150,9 @@ impl KnownLayout {
             (Self::Equal { count: a, length: n }, DeviceLayout::Equal { count: b, length: m }) => {
                 a == b && n == m
             }
-            (Self::Ragged(known), DeviceLayout::Ragged(offsets)) => known == offsets,
-            (Self::Padded { lengths: known, room: a }, DeviceLayout::Padded { lengths, room: b }) => {
-                known == lengths && a == b
+            (Self::Ragged(last), DeviceLayout::Ragged(offsets)) => last == offsets,
+            (Self::Padded { lengths: last, room: a }, DeviceLayout::Padded { lengths, room: b }) => {
+                last == lengths && a == b
             }
             _ => false,
         }

@@ -1,4 +1,4 @@
-//! What the device is told of where the caller's series are.
+//! Tables of where the caller's series begin and how long they are, which kernels read.
 
 use std::ops::Range;
 
@@ -9,22 +9,22 @@ use dtw_plan::Order;
 use crate::machine::Machine;
 use crate::memory::region::Region;
 use crate::series::device_batch::{DeviceBatch, DeviceLayout};
-use crate::series::prepared::{Preparation, Resident};
+use crate::series::prepared::{CallerSeries, Preparation};
 
-/// What the device is told of a ragged batch; kept between calls.
+/// The tables of a batch; kept between calls.
 #[derive(Debug)]
 pub(crate) struct LayoutTables<M: Machine> {
     regions: [Region<M>; 4],
-    known: [Vec<u64>; 2],
-    known_lengths: [Vec<u32>; 2],
+    uploaded: [Vec<u64>; 2],
+    uploaded_lengths: [Vec<u32>; 2],
 }
 
 impl<M: Machine> Default for LayoutTables<M> {
     fn default() -> Self {
         Self {
             regions: std::array::from_fn(|_| Region::lasting()),
-            known: [Vec::new(), Vec::new()],
-            known_lengths: [Vec::new(), Vec::new()],
+            uploaded: [Vec::new(), Vec::new()],
+            uploaded_lengths: [Vec::new(), Vec::new()],
         }
     }
 }
@@ -42,9 +42,9 @@ impl<M: Machine> LayoutTables<M> {
         order: &Order,
         places: &Range<usize>,
         number: usize,
-    ) -> Result<Resident> {
+    ) -> Result<CallerSeries> {
         let stride = |k: usize| Preparation::stride(order.length(k));
-        let mut resident = Resident {
+        let mut series = CallerSeries {
             values: batch.values,
             strided: batch.strided,
             times: batch.times,
@@ -64,9 +64,9 @@ impl<M: Machine> LayoutTables<M> {
                 None => (before * batch.channels) as i64,
                 Some(strided) => places.start as i64 * strided.series * strided.format.bytes() as i64,
             };
-            resident.values = resident.values.wrapping_add_signed(values_before);
-            resident.times += if batch.times == 0 { 0 } else { before as u64 };
-            return Ok(resident);
+            series.values = series.values.wrapping_add_signed(values_before);
+            series.times += if batch.times == 0 { 0 } else { before as u64 };
+            return Ok(series);
         }
         let raw: Vec<u64> = places.clone().map(|k| batch.layout.first_point(k) as u64).collect();
         let mut point = u64::from(params::PAD);
@@ -78,10 +78,10 @@ impl<M: Machine> LayoutTables<M> {
         let raw_lengths: Vec<u32> = places.clone().map(|k| order.raw_length(k) as u32).collect();
         let lengths: Vec<u32> = places.clone().map(|k| order.length(k) as u32).collect();
         let [a, b, c, d] = &mut self.regions;
-        resident.raw_offsets = a.keep(machine, &raw, &mut self.known[0])?;
-        resident.offsets = b.keep(machine, &own, &mut self.known[1])?;
-        resident.raw_lengths = c.keep(machine, &raw_lengths, &mut self.known_lengths[0])?;
-        resident.lengths = d.keep(machine, &lengths, &mut self.known_lengths[1])?;
-        Ok(resident)
+        series.raw_offsets = a.keep(machine, &raw, &mut self.uploaded[0])?;
+        series.offsets = b.keep(machine, &own, &mut self.uploaded[1])?;
+        series.raw_lengths = c.keep(machine, &raw_lengths, &mut self.uploaded_lengths[0])?;
+        series.lengths = d.keep(machine, &lengths, &mut self.uploaded_lengths[1])?;
+        Ok(series)
     }
 }

@@ -41,9 +41,9 @@ impl<M: Machine> Packer<M> {
         limit: u64,
         batches: [DeviceBatch<'a>; 2],
     ) -> Result<([DeviceBatch<'a>; 2], u64)> {
-        let rooms = batches.map(|batch| Room::of::<T>(&batch));
-        let copies = rooms.iter().map(|room| room.copy).sum::<u64>();
-        let bytes = copies + rooms.iter().map(|room| room.padded).max().unwrap_or(0);
+        let sizes = batches.map(|batch| CopyBytes::of::<T>(&batch));
+        let copies = sizes.iter().map(|bytes| bytes.copy).sum::<u64>();
+        let bytes = copies + sizes.iter().map(|bytes| bytes.padded).max().unwrap_or(0);
         if bytes > limit {
             return Err(Error::OutOfMemory {
                 what: "packed copies of the series".to_owned(),
@@ -52,7 +52,7 @@ impl<M: Machine> Packer<M> {
             });
         }
         let mut packed = batches;
-        for ((batch, copy), room) in packed.iter_mut().zip(&mut self.copies).zip(rooms) {
+        for ((batch, copy), bytes) in packed.iter_mut().zip(&mut self.copies).zip(sizes) {
             let Some(strided) = batch.strided else { continue };
             let preparation = Preparation::plain(functor, batch.channels);
             let base = params::Prepare {
@@ -63,11 +63,11 @@ impl<M: Machine> Packer<M> {
                 channel_stride: strided.channel,
                 ..preparation.params()
             };
-            copy.reserve(machine, room.copy as usize)?;
-            batch.values = if room.padded == 0 {
+            copy.reserve(machine, bytes.copy as usize)?;
+            batch.values = if bytes.padded == 0 {
                 whole::<T, M>(machine, copy.address(), batch, base)?
             } else {
-                self.padded.reserve(machine, room.padded as usize)?;
+                self.padded.reserve(machine, bytes.padded as usize)?;
                 rows::<T, M>(machine, [self.padded.address(), copy.address()], batch, base)?
             };
             batch.strided = None;
@@ -78,12 +78,12 @@ impl<M: Machine> Packer<M> {
 
 /// Bytes of a copy, and of the same series with padding where it is made of these.
 #[derive(Debug, Clone, Copy)]
-struct Room {
+struct CopyBytes {
     copy: u64,
     padded: u64,
 }
 
-impl Room {
+impl CopyBytes {
     fn of<T>(batch: &DeviceBatch<'_>) -> Self {
         let Some(strided) = &batch.strided else { return Self { copy: 0, padded: 0 } };
         let (points, point) = (end(&batch.layout), batch.channels * size_of::<T>());

@@ -136,9 +136,14 @@ impl<T: Number, M: Machine> Staging<T, M> {
         self.raw.hold(machine, values)
     }
 
-    /// Uploads series as they are and tells `p` where they are.
-    fn bring(&mut self, machine: &M, p: &mut params::Prepare, series: Bring<'_, T>) -> Result<()> {
-        let Bring { batch, order, places } = series;
+    /// Uploads series as they are and puts their addresses into `p`.
+    fn upload_series(
+        &mut self,
+        machine: &M,
+        p: &mut params::Prepare,
+        series: HostSeries<'_, T>,
+    ) -> Result<()> {
+        let HostSeries { batch, order, places } = series;
         if order.is_given() {
             let (first, last) = (batch.offset(places.start), places.end - 1);
             let end = batch.offset(last) + batch.length(last);
@@ -177,9 +182,9 @@ impl<T: Number, M: Machine> Staging<T, M> {
     }
 }
 
-/// Series to be brought to the device: those at `places` of `order`.
+/// Series of the host's that are to be prepared: those at `places` of `order`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bring<'a, T> {
+pub(crate) struct HostSeries<'a, T> {
     pub(crate) batch: &'a SeriesBatch<'a, T>,
     pub(crate) order: &'a Order,
     pub(crate) places: &'a Range<usize>,
@@ -187,7 +192,7 @@ pub(crate) struct Bring<'a, T> {
 
 /// Where series are that the caller has on the device; null offsets and lengths for series of one length.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Resident {
+pub(crate) struct CallerSeries {
     pub(crate) values: u64,
     pub(crate) strided: Option<Strided>,
     pub(crate) times: u64,
@@ -286,9 +291,9 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         staging: &mut Staging<T, M>,
         budget: &Budget,
         preparation: &Preparation,
-        series: Bring<'_, T>,
+        series: HostSeries<'_, T>,
     ) -> Result<()> {
-        let Bring { batch, order, places } = series;
+        let HostSeries { batch, order, places } = series;
         self.host_offsets.clear();
         let mut point = u64::from(PAD);
         for place in places.clone() {
@@ -317,45 +322,45 @@ impl<T: Number, M: Machine> Prepared<T, M> {
                 stride: part.stride,
                 ..preparation.params()
             };
-            staging.bring(machine, &mut p, Bring { batch, order, places: &here })?;
+            staging.upload_series(machine, &mut p, HostSeries { batch, order, places: &here })?;
             machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))?;
         }
         Ok(())
     }
 
     /// Prepares series that are on the device already, in one launch.
-    pub(crate) fn load_resident(
+    pub(crate) fn load_from_caller(
         &mut self,
         machine: &M,
         preparation: &Preparation,
         order: &Order,
         places: &Range<usize>,
-        resident: &Resident,
+        series: &CallerSeries,
     ) -> Result<()> {
         let longest = order.longest(places.clone());
         let stride = Preparation::stride(longest);
         self.places = places.clone();
-        self.reserve(machine, preparation, PAD as usize + resident.points)?;
+        self.reserve(machine, preparation, PAD as usize + series.points)?;
         (self.side.count, self.side.length) = (places.len() as u32, longest as u32);
         self.side.stride = stride as u64;
-        (self.side.offsets, self.side.lengths) = (resident.offsets, resident.lengths);
+        (self.side.offsets, self.side.lengths) = (series.offsets, series.lengths);
         let mut p = params::Prepare {
-            raw: resident.values,
-            raw_times: resident.times,
-            raw_offsets: resident.raw_offsets,
-            lengths: resident.raw_lengths,
+            raw: series.values,
+            raw_times: series.times,
+            raw_offsets: series.raw_offsets,
+            lengths: series.raw_lengths,
             raw_stride: order.raw_length(0) as u64,
             length: (longest + order.raw_length(0) - order.length(0)) as u32,
             values: self.side.values,
             gaps: self.side.gaps,
             sums: self.side.sums,
             times: self.side.times,
-            offsets: resident.offsets,
+            offsets: series.offsets,
             stride: stride as u64,
             count: places.len() as u64,
             ..preparation.params()
         };
-        let kernel = match resident.strided {
+        let kernel = match series.strided {
             None => prepare_kernel::<T>(),
             Some(Strided { format, series, point, channel }) => {
                 (p.format, p.series_stride, p.point_stride, p.channel_stride) =
@@ -372,17 +377,17 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         channels: usize,
         order: &Order,
         places: &Range<usize>,
-        resident: &Resident,
+        series: &CallerSeries,
     ) {
         let length = order.longest(places.clone());
         // Kernels skip the padding before the first of series that have no offsets.
-        let skipped = if resident.raw_offsets == 0 { PAD as usize * channels * size_of::<T>() } else { 0 };
+        let skipped = if series.raw_offsets == 0 { PAD as usize * channels * size_of::<T>() } else { 0 };
         self.places = places.clone();
         self.channels = channels;
         self.side = params::Side {
-            values: resident.values.wrapping_sub(skipped as u64),
-            offsets: resident.raw_offsets,
-            lengths: resident.lengths,
+            values: series.values.wrapping_sub(skipped as u64),
+            offsets: series.raw_offsets,
+            lengths: series.lengths,
             stride: length as u64,
             length: length as u32,
             count: places.len() as u32,

@@ -1,7 +1,8 @@
 //! Numbers for tests, and numbers in the memory of the host's machine.
 #![allow(dead_code, reason = "not all tests need all of it")]
 
-use dtw_native::{Buffer, HostMachine, Machine, Number};
+use dtw_native::{Buffer, Format, HostMachine, Machine, Number};
+use half::{bf16, f16};
 
 /// Memory of the host's machine.
 pub(crate) type Memory = <HostMachine as Machine>::Buffer;
@@ -27,9 +28,13 @@ pub(crate) fn raw<T: Number>(values: &[T]) -> Vec<u8> {
 
 /// A copy in the machine's memory.
 pub(crate) fn upload<T: Number>(machine: &HostMachine, values: &[T]) -> Memory {
-    let bytes = raw(values);
+    upload_bytes(machine, &raw(values))
+}
+
+/// Memory that begins with these bytes.
+pub(crate) fn upload_bytes(machine: &HostMachine, bytes: &[u8]) -> Memory {
     let buffer = machine.allocate(bytes.len()).unwrap();
-    machine.upload(&buffer, 0, &bytes).unwrap();
+    machine.upload(&buffer, 0, bytes).unwrap();
     buffer
 }
 
@@ -47,4 +52,15 @@ pub(crate) fn download<T: Number>(machine: &HostMachine, from: &Memory) -> Vec<T
 /// The bits of the `f32` that the machine's memory holds.
 pub(crate) fn bits(machine: &HostMachine, from: &Memory) -> Vec<u32> {
     download::<f32>(machine, from).into_iter().map(f32::to_bits).collect()
+}
+
+/// A number of a format, as bytes, and what it is.
+pub(crate) fn written(format: Format, value: f64) -> (Vec<u8>, f64) {
+    match format {
+        Format::F32 => ((value as f32).to_ne_bytes().to_vec(), f64::from(value as f32)),
+        Format::F64 => (value.to_ne_bytes().to_vec(), value),
+        Format::F16 => (f16::from_f64(value).to_ne_bytes().to_vec(), f16::from_f64(value).to_f64()),
+        Format::Bf16 => (bf16::from_f64(value).to_ne_bytes().to_vec(), bf16::from_f64(value).to_f64()),
+        _ => unreachable!("a new format"),
+    }
 }

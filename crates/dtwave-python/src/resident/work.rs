@@ -1,14 +1,14 @@
 //! What a call on a GPU computes: of what, and where results go. The same for plans of both number types.
 
 use dtwave::cuda::{
-    CudaMachine, DeviceCostGradients, DeviceCosts, DeviceGradients, Lent, NativePlan, Scratch,
+    CudaMachine, DeviceCostGradients, DeviceCosts, DeviceGradients, CallerMemory, NativePlan, Scratch,
 };
 use dtwave::{Float, Pairing, Result, Shape};
 
 use super::side::Side;
 
 /// A plan that takes its memory from the caller.
-pub(super) type Lending<T> = NativePlan<T, Lent<CudaMachine>>;
+pub(super) type Lending<T> = NativePlan<T, CallerMemory<CudaMachine>>;
 
 /// A call's work.
 #[derive(Clone, Copy)]

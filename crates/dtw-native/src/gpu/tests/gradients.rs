@@ -8,15 +8,15 @@ use dtw_core::{Band, Measure, Pairing, Problem, Shape, Spec};
 use super::fake::{self, Fake};
 use crate::gpu::{Gpu, GpuBuffer};
 use crate::{
-    Buffer, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout, Format, Lent,
-    Machine, NativePlan, Scratch, Strided,
+    Buffer, CallerMemory, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout,
+    Format, Machine, NativePlan, Scratch, Strided,
 };
 
 const LENGTHS: [usize; 3] = [40, 30, 35];
 
 /// A plan of ragged pairs in a band that has a table, and memory for everything.
 struct Lending {
-    plan: NativePlan<f32, Lent<Gpu<Fake>>>,
+    plan: NativePlan<f32, CallerMemory<Gpu<Fake>>>,
     memory: GpuBuffer<Fake>,
     scratch: GpuBuffer<Fake>,
 }
@@ -27,7 +27,7 @@ impl Lending {
         let spec = Spec::new(measure).with_band(Band::Itakura { max_slope: 2.0 });
         let problem = Problem::new(spec, Pairing::Zipped, shape).unwrap();
         Self {
-            plan: NativePlan::new(Lent::new(machine.own_queue().unwrap()), &problem).unwrap(),
+            plan: NativePlan::new(CallerMemory::new(machine.own_queue().unwrap()), &problem).unwrap(),
             memory: machine.allocate(1 << 15).unwrap(),
             scratch: machine.allocate(1 << 18).unwrap(),
         }

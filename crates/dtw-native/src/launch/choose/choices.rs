@@ -5,8 +5,8 @@ use dtw_kernels::tuning::SM90;
 
 use super::*;
 
-/// A row of the record: the demand, the device, and what was chosen.
-fn parse(line: &'static str) -> (Demand, Device, String) {
+/// A row of the record: the demand, the hardware, and what was chosen.
+fn parse(line: &'static str) -> (Demand, Hardware, String) {
     let fields: Vec<&'static str> = line.split(',').collect();
     let [
         key,
@@ -21,7 +21,7 @@ fn parse(line: &'static str) -> (Demand, Device, String) {
         row_cells,
         tasks,
         wanted,
-        device,
+        hardware,
         kind,
         shape,
         strips,
@@ -49,8 +49,8 @@ fn parse(line: &'static str) -> (Demand, Device, String) {
         tasks: number(tasks) as u64,
         keeps_edges: is(wanted, "keeps", "result"),
     };
-    let device = Device { multiprocessors: number(device) as u32, lanes: 32, tuning: &SM90 };
-    (demand, device, format!("{kind},{shape},{strips}"))
+    let hardware = Hardware { multiprocessors: number(hardware) as u32, lanes: 32, tuning: &SM90 };
+    (demand, hardware, format!("{kind},{shape},{strips}"))
 }
 
 /// A choice as the record has it.
@@ -68,8 +68,8 @@ fn choices_are_as_recorded() {
         include_str!("../../../tests/choices.csv").lines().filter(|line| !line.starts_with('#')).skip(1);
     let mut changed = Vec::new();
     for line in rows {
-        let (demand, device, recorded) = parse(line);
-        let now = choose(&demand, &device, |_| true).map_or("none".to_owned(), name);
+        let (demand, hardware, recorded) = parse(line);
+        let now = choose(&demand, &hardware, |_| true).map_or("none".to_owned(), name);
         if now != recorded {
             changed.push(format!("{line}: now {now}"));
         }

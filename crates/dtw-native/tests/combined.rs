@@ -5,7 +5,7 @@ mod numbers;
 
 use dtw_core::{Band, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{
-    Buffer, DeviceBatch, DeviceLayout, HostMachine, Lent, Machine, NativePlan, Number, Scratch,
+    Buffer, DeviceBatch, DeviceLayout, HostMachine, CallerMemory, Machine, NativePlan, Number, Scratch,
 };
 use numbers::{download, noise, raw, upload};
 
@@ -22,7 +22,7 @@ impl<T: Number> Side<'_, T> {
     }
 }
 
-/// Distances on the device are those of the host within `tolerance`; so are those on lent memory, call after call.
+/// Distances on the device are those of the host within `tolerance`; so are those in the caller's memory, call after call.
 fn agrees<T: Number>(
     machine: &HostMachine,
     problem: &Problem,
@@ -48,18 +48,18 @@ fn agrees<T: Number>(
     let own = download::<T>(machine, &out);
     compare(&own);
     drop(plan);
-    let mut plan = NativePlan::<T, _>::new(Lent::new(machine.clone()), problem).unwrap();
+    let mut plan = NativePlan::<T, _>::new(CallerMemory::new(machine.clone()), problem).unwrap();
     let bytes = plan.scratch_bytes_on_device(machine, x.on_device(), y.on_device()).unwrap();
     let held = machine.used_bytes();
     for _ in 0..2 {
         machine.upload(&out, 0, &raw(&vec![T::from_f64(f64::NAN); problem.output_len()])).unwrap();
-        let scratch = machine.allocate(bytes).unwrap();
-        let lent = Scratch { address: scratch.address(), bytes };
+        let memory = machine.allocate(bytes).unwrap();
+        let scratch = Scratch { address: memory.address(), bytes };
         // SAFETY: as above; the scratch is this call's.
-        unsafe { plan.distances_in(machine, lent, x.on_device(), y.on_device(), out.address()) }.unwrap();
-        drop(scratch);
+        unsafe { plan.distances_in(machine, scratch, x.on_device(), y.on_device(), out.address()) }.unwrap();
+        drop(memory);
         assert_eq!(machine.used_bytes(), held, "{what}: memory is kept");
-        assert!(download::<T>(machine, &out) == own, "{what}: other bits on lent memory");
+        assert!(download::<T>(machine, &out) == own, "{what}: other bits in the caller's memory");
     }
 }
 
