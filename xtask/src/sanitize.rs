@@ -86,10 +86,9 @@ fn address(host: &str, all: bool) -> Result<()> {
         "--test",
         "soft",
         "--test",
-        "soft_tiled",
-        "--test",
-        "gradients_channels",
+        "soft_values",
     ])?;
+    watched(&["--test", "soft_gradients", "--", "many_channels", "near_copies"])?;
     watched(&["--test", "conformance", "--", "golden", "::matches"])
 }
 

@@ -20,7 +20,7 @@ pub enum Cuda {}
 
 static OPEN_DEVICES: OpenDevices = OpenDevices::new();
 
-fn told<T>(answer: Result<T, DriverError>) -> Result<T, Failure> {
+fn check<T>(answer: Result<T, DriverError>) -> Result<T, Failure> {
     answer.map_err(failure)
 }
 
@@ -85,17 +85,17 @@ impl Driver for Cuda {
 
     unsafe fn make_current(context: Context) -> Result<(), Failure> {
         // SAFETY: the caller's context is open.
-        told(unsafe { result::ctx::set_current(context.get()) })
+        check(unsafe { result::ctx::set_current(context.get()) })
     }
 
     fn memory() -> Result<(u64, u64), Failure> {
-        told(result::mem_get_info().map(|(free, total)| (free as u64, total as u64)))
+        check(result::mem_get_info().map(|(free, total)| (free as u64, total as u64)))
     }
 
     unsafe fn is_own_stream(context: Context, stream: Stream) -> Result<bool, Failure> {
         let mut owner = std::ptr::null_mut();
         // SAFETY: the caller promises a live stream; writes one pointer.
-        told(unsafe { sys::cuStreamGetCtx(stream.get(), &raw mut owner).result() })?;
+        check(unsafe { sys::cuStreamGetCtx(stream.get(), &raw mut owner).result() })?;
         Ok(Context::of(owner) == context)
     }
 
@@ -121,7 +121,7 @@ impl Driver for Cuda {
 
     unsafe fn load(image: &Image) -> Result<Module, Failure> {
         // SAFETY: the caller's image is a whole fat binary; the driver copies it.
-        told(unsafe { result::module::load_data(image.bytes().as_ptr().cast()) }).map(Module::of)
+        check(unsafe { result::module::load_data(image.bytes().as_ptr().cast()) }).map(Module::of)
     }
 
     unsafe fn unload(module: Module) {
@@ -131,13 +131,13 @@ impl Driver for Cuda {
 
     unsafe fn function(module: Module, symbol: &CStr) -> Result<Function, Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::module::get_function(module.get(), symbol.to_owned()) }).map(Function::of)
+        check(unsafe { result::module::get_function(module.get(), symbol.to_owned()) }).map(Function::of)
     }
 
     unsafe fn share(function: Function, bytes: u32) -> Result<(), Failure> {
         let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: as the caller promises.
-        told(unsafe { sys::cuFuncSetAttribute(function.get(), most, bytes as i32).result() })
+        check(unsafe { sys::cuFuncSetAttribute(function.get(), most, bytes as i32).result() })
     }
 
     unsafe fn blocks_per_multiprocessor(
@@ -156,7 +156,7 @@ impl Driver for Cuda {
             )
             .result()
         };
-        told(answer).map(|()| blocks.max(0) as u32)
+        check(answer).map(|()| blocks.max(0) as u32)
     }
 
     unsafe fn launch(
@@ -169,30 +169,30 @@ impl Driver for Cuda {
         let mut arguments = [params.cast_mut()];
         let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
         // SAFETY: as the caller promises; the driver copies what the argument points to.
-        told(unsafe {
+        check(unsafe {
             result::launch_kernel(function.get(), grid, block, shared_bytes, stream.get(), &mut arguments)
         })
     }
 
     fn make_stream() -> Result<Stream, Failure> {
-        told(result::stream::create(result::stream::StreamKind::NonBlocking)).map(Stream::of)
+        check(result::stream::create(result::stream::StreamKind::NonBlocking)).map(Stream::of)
     }
 
     unsafe fn synchronize(stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::stream::synchronize(stream.get()) })
+        check(unsafe { result::stream::synchronize(stream.get()) })
     }
 
     unsafe fn wait_for(stream: Stream, event: Event) -> Result<(), Failure> {
         let wait = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: as the caller promises.
-        told(unsafe { result::stream::wait_event(stream.get(), event.get(), wait) })
+        check(unsafe { result::stream::wait_event(stream.get(), event.get(), wait) })
     }
 
     unsafe fn is_recording(stream: Stream) -> Result<bool, Failure> {
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: as the caller promises; writes one number.
-        told(unsafe { sys::cuStreamIsCapturing(stream.get(), &raw mut status).result() })?;
+        check(unsafe { sys::cuStreamIsCapturing(stream.get(), &raw mut status).result() })?;
         Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
     }
 
@@ -204,34 +204,34 @@ impl Driver for Cuda {
     fn make_event(timed: bool) -> Result<Event, Failure> {
         use sys::CUevent_flags as F;
         let flags = if timed { F::CU_EVENT_DEFAULT } else { F::CU_EVENT_DISABLE_TIMING };
-        told(result::event::create(flags)).map(Event::of)
+        check(result::event::create(flags)).map(Event::of)
     }
 
     unsafe fn record(event: Event, stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::event::record(event.get(), stream.get()) })
+        check(unsafe { result::event::record(event.get(), stream.get()) })
     }
 
     unsafe fn wait(event: Event) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::event::synchronize(event.get()) })
+        check(unsafe { result::event::synchronize(event.get()) })
     }
 
     unsafe fn wait_aside(event: Event) -> Result<(), Failure> {
         // A thread that records lets nobody wait, unless it says that it knows what it does.
         let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: exchanges one number.
-        told(unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut mode).result() })?;
+        check(unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut mode).result() })?;
         // SAFETY: as the caller promises.
         let waited = unsafe { Self::wait(event) };
         // SAFETY: puts the mode back.
-        let restored = told(unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut mode).result() });
+        let restored = check(unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut mode).result() });
         waited.and(restored)
     }
 
     unsafe fn seconds(from: Event, to: Event) -> Result<f64, Failure> {
         // SAFETY: as the caller promises.
-        let milliseconds = told(unsafe { result::event::elapsed(from.get(), to.get()) })?;
+        let milliseconds = check(unsafe { result::event::elapsed(from.get(), to.get()) })?;
         Ok(f64::from(milliseconds) / 1e3)
     }
 
@@ -242,7 +242,7 @@ impl Driver for Cuda {
 
     fn allocate(bytes: usize) -> Result<u64, Failure> {
         // SAFETY: a plain allocation.
-        told(unsafe { result::malloc_sync(bytes) })
+        check(unsafe { result::malloc_sync(bytes) })
     }
 
     unsafe fn free(address: u64) {
@@ -252,7 +252,7 @@ impl Driver for Cuda {
 
     fn allocate_host(bytes: usize) -> Result<NonNull<u8>, Failure> {
         // SAFETY: a plain allocation. The driver hands out zeroed pages.
-        let memory = told(unsafe { result::malloc_host(bytes, 0) })?;
+        let memory = check(unsafe { result::malloc_host(bytes, 0) })?;
         Ok(NonNull::new(memory.cast()).expect("page-locked memory has an address"))
     }
 
@@ -263,21 +263,21 @@ impl Driver for Cuda {
 
     unsafe fn copy_to_device(to: u64, from: &[u8], stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::memcpy_htod_async(to, from, stream.get()) })
+        check(unsafe { result::memcpy_htod_async(to, from, stream.get()) })
     }
 
     unsafe fn copy_from_device(to: &mut [u8], from: u64, stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::memcpy_dtoh_async(to, from, stream.get()) })
+        check(unsafe { result::memcpy_dtoh_async(to, from, stream.get()) })
     }
 
     unsafe fn copy_on_device(to: u64, from: u64, bytes: usize, stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::memcpy_dtod_async(to, from, bytes, stream.get()) })
+        check(unsafe { result::memcpy_dtod_async(to, from, bytes, stream.get()) })
     }
 
     unsafe fn zero(address: u64, bytes: usize, stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { result::memset_d8_async(address, 0, bytes, stream.get()) })
+        check(unsafe { result::memset_d8_async(address, 0, bytes, stream.get()) })
     }
 }

@@ -58,7 +58,7 @@ fn results_have_their_place_and_nothing_else_is_written() {
                 let y = if pairing == Pairing::SelfSymmetric { &x } else { &y };
                 let on_device = guarded(&machine, &problem, &x, y);
                 let expected = distances(&backend, &problem, &x, y);
-                // Of one point there is one path: its cost comes from another sweep where nobody looks at results.
+                // A single point has one path: its cost comes from another sweep where nobody looks at results.
                 let is_soft = matches!(spec.measure, Measure::SoftDtw { .. }) && length == 1;
                 let allowed = if is_soft { 1e-6 } else { 0.0 };
                 for (k, (got, expected)) in on_device.iter().zip(&expected).enumerate() {

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use dtw_native::gpu::{DeviceInfo, Failure};
 
 use crate::kernels::{Embedded, Kernels};
-use crate::library::{Absent, start, told};
+use crate::library::{Absent, check, start};
 use crate::sys::{
     ARCHITECTURE_BYTES, ARCHITECTURE_R0000, ARCHITECTURE_R0600, Calls, MULTIPROCESSOR_COUNT,
     PROPERTIES_BYTES, WARP_SIZE,
@@ -56,22 +56,22 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Of a GPU that there is.
+    /// The properties of a GPU that there is.
     pub(crate) fn of(hip: &Calls, ordinal: usize) -> Result<Self, Absent> {
         let failed = |failure: Failure| Absent::Device(failure.text);
         let device = ordinal as c_int;
         let attribute = |which| {
             let mut value = 0;
             // SAFETY: writes one integer.
-            told(hip, unsafe { (hip.hipDeviceGetAttribute)(&raw mut value, which, device) }).map(|()| value)
+            check(hip, unsafe { (hip.hipDeviceGetAttribute)(&raw mut value, which, device) }).map(|()| value)
         };
         let mut name = [0_u8; 256];
         let mut bytes = 0;
         // SAFETY: there are as many bytes as is said, and one integer.
         unsafe {
             let text = name.as_mut_ptr().cast::<c_char>();
-            told(hip, (hip.hipDeviceGetName)(text, name.len() as c_int, device)).map_err(failed)?;
-            told(hip, (hip.hipDeviceTotalMem)(&raw mut bytes, device)).map_err(failed)?;
+            check(hip, (hip.hipDeviceGetName)(text, name.len() as c_int, device)).map_err(failed)?;
+            check(hip, (hip.hipDeviceTotalMem)(&raw mut bytes, device)).map_err(failed)?;
         }
         let found = architecture(hip, device).map_err(failed)?;
         let chip = chip_of(&found).ok_or(Absent::Unnamed { ordinal, found: found.clone() })?;
@@ -110,7 +110,7 @@ fn architecture(hip: &Calls, device: c_int) -> Result<String, Failure> {
         (None, None) => return Ok(String::new()),
     };
     // SAFETY: no version's structure is as large; it begins at an address for any number.
-    told(hip, unsafe { ask(properties.as_mut_ptr().cast::<c_void>(), device) })?;
+    check(hip, unsafe { ask(properties.as_mut_ptr().cast::<c_void>(), device) })?;
     let bytes: Vec<u8> = properties.iter().flat_map(|word| word.to_ne_bytes()).collect();
     Ok(text_of(&bytes[offset..][..ARCHITECTURE_BYTES]))
 }

@@ -31,14 +31,14 @@ fn hip() -> &'static Calls {
     library::calls().expect("a device is open, so the library is loaded")
 }
 
-fn told(answer: Code) -> Result<(), Failure> {
-    library::told(hip(), answer)
+fn check(answer: Code) -> Result<(), Failure> {
+    library::check(hip(), answer)
 }
 
 /// The handle that a function writes.
 fn made(make: impl FnOnce(*mut Handle) -> Code) -> Result<Handle, Failure> {
     let mut handle = std::ptr::null_mut();
-    told(make(&raw mut handle))?;
+    check(make(&raw mut handle))?;
     Ok(handle)
 }
 
@@ -82,7 +82,7 @@ impl<K: Kernels> Driver for Hip<K> {
             let before = Self::current();
             // SAFETY: contexts are numbers of devices that there are; nothing of ours is used meanwhile.
             let reset = unsafe {
-                Self::make_current(context).and_then(|()| told((hip.hipDeviceReset)())).and_then(|()| {
+                Self::make_current(context).and_then(|()| check((hip.hipDeviceReset)())).and_then(|()| {
                     // The runtime answers for the device, or it is still lost.
                     Self::memory().map(drop)
                 })
@@ -121,13 +121,13 @@ impl<K: Kernels> Driver for Hip<K> {
             return Ok(());
         }
         // SAFETY: takes any number.
-        told(unsafe { (hip().hipSetDevice)(device_of(context)) })
+        check(unsafe { (hip().hipSetDevice)(device_of(context)) })
     }
 
     fn memory() -> Result<(u64, u64), Failure> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: writes two integers.
-        told(unsafe { (hip().hipMemGetInfo)(&raw mut free, &raw mut total) })?;
+        check(unsafe { (hip().hipMemGetInfo)(&raw mut free, &raw mut total) })?;
         Ok((free as u64, total as u64))
     }
 
@@ -140,7 +140,7 @@ impl<K: Kernels> Driver for Hip<K> {
         };
         let mut device = -1;
         // SAFETY: the caller promises a live stream; writes one integer.
-        told(unsafe { ask(stream.get(), &raw mut device) })?;
+        check(unsafe { ask(stream.get(), &raw mut device) })?;
         Ok(device == device_of(context))
     }
 
@@ -197,7 +197,7 @@ impl<K: Kernels> Driver for Hip<K> {
                 local(shared_bytes) as usize,
             )
         };
-        told(answer).map(|()| blocks.max(0) as u32)
+        check(answer).map(|()| blocks.max(0) as u32)
     }
 
     unsafe fn launch(
@@ -210,7 +210,7 @@ impl<K: Kernels> Driver for Hip<K> {
         let mut arguments = [params.cast_mut()];
         let nothing = std::ptr::null_mut();
         // SAFETY: as the caller promises; the runtime copies what the argument points to.
-        told(unsafe {
+        check(unsafe {
             (hip().hipModuleLaunchKernel)(
                 function.get(),
                 blocks,
@@ -235,18 +235,18 @@ impl<K: Kernels> Driver for Hip<K> {
 
     unsafe fn synchronize(stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { (hip().hipStreamSynchronize)(stream.get()) })
+        check(unsafe { (hip().hipStreamSynchronize)(stream.get()) })
     }
 
     unsafe fn wait_for(stream: Stream, event: Event) -> Result<(), Failure> {
         // SAFETY: as the caller promises; no other flags are known.
-        told(unsafe { (hip().hipStreamWaitEvent)(stream.get(), event.get(), 0) })
+        check(unsafe { (hip().hipStreamWaitEvent)(stream.get(), event.get(), 0) })
     }
 
     unsafe fn is_recording(stream: Stream) -> Result<bool, Failure> {
         let mut status = sys::CAPTURE_STATUS_NONE;
         // SAFETY: as the caller promises; writes one number.
-        told(unsafe { (hip().hipStreamIsCapturing)(stream.get(), &raw mut status) })?;
+        check(unsafe { (hip().hipStreamIsCapturing)(stream.get(), &raw mut status) })?;
         Ok(status != sys::CAPTURE_STATUS_NONE)
     }
 
@@ -263,30 +263,30 @@ impl<K: Kernels> Driver for Hip<K> {
 
     unsafe fn record(event: Event, stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { (hip().hipEventRecord)(event.get(), stream.get()) })
+        check(unsafe { (hip().hipEventRecord)(event.get(), stream.get()) })
     }
 
     unsafe fn wait(event: Event) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { (hip().hipEventSynchronize)(event.get()) })
+        check(unsafe { (hip().hipEventSynchronize)(event.get()) })
     }
 
     unsafe fn wait_aside(event: Event) -> Result<(), Failure> {
         // A thread that records lets nobody wait, unless it says that it knows what it does.
         let mut mode = sys::CAPTURE_MODE_RELAXED;
         // SAFETY: exchanges one number.
-        told(unsafe { (hip().hipThreadExchangeStreamCaptureMode)(&raw mut mode) })?;
+        check(unsafe { (hip().hipThreadExchangeStreamCaptureMode)(&raw mut mode) })?;
         // SAFETY: as the caller promises.
         let waited = unsafe { Self::wait(event) };
         // SAFETY: puts the mode back.
-        let restored = told(unsafe { (hip().hipThreadExchangeStreamCaptureMode)(&raw mut mode) });
+        let restored = check(unsafe { (hip().hipThreadExchangeStreamCaptureMode)(&raw mut mode) });
         waited.and(restored)
     }
 
     unsafe fn seconds(from: Event, to: Event) -> Result<f64, Failure> {
         let mut milliseconds = 0.0;
         // SAFETY: as the caller promises; writes one number.
-        told(unsafe { (hip().hipEventElapsedTime)(&raw mut milliseconds, from.get(), to.get()) })?;
+        check(unsafe { (hip().hipEventElapsedTime)(&raw mut milliseconds, from.get(), to.get()) })?;
         Ok(f64::from(milliseconds) / 1e3)
     }
 
@@ -323,24 +323,24 @@ impl<K: Kernels> Driver for Hip<K> {
     unsafe fn copy_to_device(to: u64, from: &[u8], stream: Stream) -> Result<(), Failure> {
         let source = from.as_ptr().cast();
         // SAFETY: as the caller promises.
-        told(unsafe { (hip().hipMemcpyHtoDAsync)(on_device(to), source, from.len(), stream.get()) })
+        check(unsafe { (hip().hipMemcpyHtoDAsync)(on_device(to), source, from.len(), stream.get()) })
     }
 
     unsafe fn copy_from_device(to: &mut [u8], from: u64, stream: Stream) -> Result<(), Failure> {
         let bytes = to.len();
         // SAFETY: as the caller promises.
-        told(unsafe {
+        check(unsafe {
             (hip().hipMemcpyDtoHAsync)(to.as_mut_ptr().cast(), on_device(from), bytes, stream.get())
         })
     }
 
     unsafe fn copy_on_device(to: u64, from: u64, bytes: usize, stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { (hip().hipMemcpyDtoDAsync)(on_device(to), on_device(from), bytes, stream.get()) })
+        check(unsafe { (hip().hipMemcpyDtoDAsync)(on_device(to), on_device(from), bytes, stream.get()) })
     }
 
     unsafe fn zero(address: u64, bytes: usize, stream: Stream) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        told(unsafe { (hip().hipMemsetD8Async)(on_device(address), 0, bytes, stream.get()) })
+        check(unsafe { (hip().hipMemsetD8Async)(on_device(address), 0, bytes, stream.get()) })
     }
 }

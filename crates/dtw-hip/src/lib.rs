@@ -41,8 +41,8 @@ use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
 pub use dtw_native::gpu::DeviceInfo;
 pub use dtw_native::{
-    Buffer, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout, Format, CallerMemory,
-    Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
+    Buffer, CallerMemory, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout,
+    Format, Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
 };
 use dtw_native::{NativeBackend, gpu};
 

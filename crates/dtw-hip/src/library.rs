@@ -114,12 +114,12 @@ pub(crate) fn start() -> Result<(&'static Calls, usize), Absent> {
     let (mut version, mut count) = (0, 0);
     // SAFETY: the functions are the library's; each pointer is to a live integer.
     unsafe {
-        told(hip, (hip.hipInit)(0)).map_err(failed)?;
-        told(hip, (hip.hipRuntimeGetVersion)(&raw mut version)).map_err(failed)?;
+        check(hip, (hip.hipInit)(0)).map_err(failed)?;
+        check(hip, (hip.hipRuntimeGetVersion)(&raw mut version)).map_err(failed)?;
         if version < NEEDED {
             return Err(Absent::TooOld { found: version });
         }
-        told(hip, (hip.hipGetDeviceCount)(&raw mut count)).map_err(failed)?;
+        check(hip, (hip.hipGetDeviceCount)(&raw mut count)).map_err(failed)?;
     }
     if count <= 0 {
         return Err(Absent::Device("0 devices".to_owned()));
@@ -136,12 +136,12 @@ pub fn version() -> Result<String> {
     let mut found = 0;
     // SAFETY: writes one integer.
     let answer = unsafe { (hip.hipRuntimeGetVersion)(&raw mut found) };
-    told(hip, answer).map_err(|failure| Absent::Device(failure.text))?;
+    check(hip, answer).map_err(|failure| Absent::Device(failure.text))?;
     Ok(format!("{}.{}.{}", found / 10_000_000, found % 10_000_000 / 100_000, found % 100_000))
 }
 
 /// An answer of the runtime as dtw-native wants it.
-pub(crate) fn told(hip: &Calls, answer: Code) -> Result<(), Failure> {
+pub(crate) fn check(hip: &Calls, answer: Code) -> Result<(), Failure> {
     let kind = match answer {
         code::SUCCESS => return Ok(()),
         code::OUT_OF_MEMORY => FailureKind::OutOfMemory,
@@ -192,11 +192,11 @@ mod tests {
         file.write_all(b"no library, but long enough to be looked at: it would begin with a magic number")
             .unwrap();
         let name: &'static str = file.path().to_str().unwrap().to_owned().leak();
-        let told = open(&["libdtw-none.so.2", name]).unwrap_err();
-        assert!(matches!(told, Absent::Broken { name: found, .. } if found == name), "{told}");
+        let error = open(&["libdtw-none.so.2", name]).unwrap_err();
+        assert!(matches!(error, Absent::Broken { name: found, .. } if found == name), "{error}");
         assert!(
-            told.to_string().contains("cannot be loaded (") && told.to_string().contains("ELF"),
-            "{told}"
+            error.to_string().contains("cannot be loaded (") && error.to_string().contains("ELF"),
+            "{error}"
         );
         // Another version may be whole.
         let next = open(&[name, "libc.so.6"]).unwrap_err();

@@ -178,7 +178,7 @@ pub(crate) struct Distances<'a, T: Number, M: Machine> {
     /// Is swept with before; the functor then does the pairs that this gave up.
     pub(crate) before: Option<Functor>,
     pub(crate) preparation: Preparation,
-    /// Of rows and columns.
+    /// The series of rows and of columns.
     pub(crate) sources: [SideSource<'a, T, M>; 2],
     /// Only results that are NaN in their slot are wanted.
     pub(crate) only_missing: bool,
@@ -285,7 +285,7 @@ impl<T: Number, M: Machine> Distances<'_, T, M> {
     fn runs(&self, pairs: &mut Pairs<'_>, tile: &Rect, to: Place) -> Vec<usize> {
         let lengths = pairs.columns.lengths();
         if lengths.is_empty() || pairs.columns.is_given() || self.functor.in_tiles {
-            // Of one length, or of any as they come; tiles have one width.
+            // Series have one length, or come in any order, or tiles have one width.
             return Vec::new();
         }
         let lengths = &lengths[tile.columns.clone()];

@@ -101,7 +101,7 @@ fn a_bad_reference_is_refused_wherever_it_is_bad() {
     assert!(read(&bad, 1 << 30).to_string().contains("NaN at point 211"));
     assert!(read(&values[..39], 1 << 30).to_string().contains("39 points, fewer than a window of 40"));
     assert!(matches!(read(&values, 1 << 10), Error::OutOfMemory { .. }));
-    // The same without windows; a band needs the whole reference.
+    // Searches without windows; a band needs the whole reference.
     let free = |values: &[f32], limit: u64, band: Band| {
         let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean).with_band(band);
         let problem = Problem::of(spec, Pairing::Cross, &query, &query).unwrap().with_memory_limit(limit);

@@ -5,7 +5,8 @@ mod numbers;
 
 use dtw_core::{Anchor, Band, Error, LocalCost, Measure, Pairing, Problem, SeriesBatch, Spec};
 use dtw_native::{
-    Buffer, CallerMemory, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Machine, NativePlan, Scratch,
+    Buffer, CallerMemory, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Machine, NativePlan,
+    Scratch,
 };
 use numbers::{Memory, bits, noise, upload};
 
@@ -77,7 +78,13 @@ impl Call<'_> {
     }
 
     /// In memory of the caller's, which has `less` bytes than the call takes, and is gone afterwards.
-    fn run_in(&self, plan: &mut Plan, machine: &HostMachine, out: &[Memory], less: usize) -> Result<(), Error> {
+    fn run_in(
+        &self,
+        plan: &mut Plan,
+        machine: &HostMachine,
+        out: &[Memory],
+        less: usize,
+    ) -> Result<(), Error> {
         let (x, y) = (self.series, self.series);
         let bytes = self.bytes(plan, machine);
         // Elsewhere in each call, and exactly as large: a byte beyond is seen when it is dropped.

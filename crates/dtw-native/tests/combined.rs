@@ -5,7 +5,7 @@ mod numbers;
 
 use dtw_core::{Band, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{
-    Buffer, DeviceBatch, DeviceLayout, HostMachine, CallerMemory, Machine, NativePlan, Number, Scratch,
+    Buffer, CallerMemory, DeviceBatch, DeviceLayout, HostMachine, Machine, NativePlan, Number, Scratch,
 };
 use numbers::{download, noise, raw, upload};
 

@@ -6,8 +6,8 @@ mod numbers;
 
 use dtw_core::{Anchor, Band, ColumnRanges, Error, Measure, Pairing, Plan, Problem, Radius, Shape, Spec};
 use dtw_native::{
-    Buffer, DeviceCostGradients, DeviceCosts, HostMachine, CallerMemory, Machine, NativePlan, Number, Scratch,
-    costs_keep_digits,
+    Buffer, CallerMemory, DeviceCostGradients, DeviceCosts, HostMachine, Machine, NativePlan, Number,
+    Scratch, costs_keep_digits,
 };
 use numbers::{Memory, download, noise, upload};
 

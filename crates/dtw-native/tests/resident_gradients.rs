@@ -8,8 +8,8 @@ use dtw_core::{
     Backend, Band, Error, Gradients, LocalCost, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec,
 };
 use dtw_native::{
-    Buffer, DeviceBatch, DeviceGradients, DeviceLayout, Format, HostMachine, CallerMemory, Machine, NativeBackend,
-    NativePlan, Number, Scratch, Strided,
+    Buffer, CallerMemory, DeviceBatch, DeviceGradients, DeviceLayout, Format, HostMachine, Machine,
+    NativeBackend, NativePlan, Number, Scratch, Strided,
 };
 use numbers::{Memory, download, noise, upload, written};
 
@@ -302,7 +302,7 @@ fn memory_of_the_caller_gives_the_same() {
         let problem = problem(spec).with_memory_limit(1 << 20);
         let expected = computed::<f32>(&machine, &problem, &sides, packed).unwrap();
         let mut plan = NativePlan::<f32, _>::new(CallerMemory::new(machine.clone()), &problem).unwrap();
-        // The same layouts, but not the same scratch.
+        // Layouts agree, the scratch differs.
         for [x, y] in [packed, strided, packed, strided] {
             let bytes = plan.gradients_scratch_bytes_on_device(&machine, x, y).unwrap();
             assert!(bytes <= 1 << 20);
@@ -345,7 +345,8 @@ fn values_that_another_sweep_computes_stay_within_the_memory_limit() {
     // One path: the excess is swept for.
     let machine = HostMachine::new(1 << 30);
     let shape = dtw_core::Shape { n_x: 4, n_y: 4, max_length_x: 300, max_length_y: 1, channels: 1 };
-    let problem = Problem::new(Spec::soft_dtw(1.0), Pairing::Zipped, shape).unwrap().with_memory_limit(64 << 10);
+    let problem =
+        Problem::new(Spec::soft_dtw(1.0), Pairing::Zipped, shape).unwrap().with_memory_limit(64 << 10);
     let held = [4 * 300, 4, 4].map(|count| upload(&machine, &vec![0.5_f32; count]));
     let out = [4, 4 * 300, 4].map(|count| upload(&machine, &vec![f32::NAN; count]));
     let batch = |side: usize, length| {

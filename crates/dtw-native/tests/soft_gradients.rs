@@ -9,8 +9,7 @@ use dtw_conformance::batch::Batch;
 use dtw_conformance::cases::Case;
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_core::{
-    Backend, Band, Error, Gradients, LocalCost, Measure, Pairing, Problem, Radius, SeriesBatch, Spec,
-    Task,
+    Backend, Band, Error, Gradients, LocalCost, Measure, Pairing, Problem, Radius, SeriesBatch, Spec, Task,
 };
 use judged::{backend, case, judge, judge_as, soft};
 

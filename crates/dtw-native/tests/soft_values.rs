@@ -11,11 +11,8 @@ use judged::{backend, case, case_of, judge_values, soft};
 use numbers::noise;
 
 /// Costs, and numbers of channels for which each is swept in tiles.
-const SWEPT_IN_TILES: [(LocalCost, &[usize]); 3] = [
-    (LocalCost::SquaredEuclidean, &[3]),
-    (LocalCost::Euclidean, &[1, 5]),
-    (LocalCost::Manhattan, &[1, 5]),
-];
+const SWEPT_IN_TILES: [(LocalCost, &[usize]); 3] =
+    [(LocalCost::SquaredEuclidean, &[3]), (LocalCost::Euclidean, &[1, 5]), (LocalCost::Manhattan, &[1, 5])];
 
 #[test]
 fn lengths_round_the_edges_of_tiles() {
@@ -87,8 +84,7 @@ fn the_bits_do_not_depend_on_the_memory() {
     ] {
         let values: Vec<f32> = noise(12 * 100 * channels, 5);
         let batch = SeriesBatch::equal(&values, 12, 100, channels).unwrap();
-        let problem =
-            Problem::of(soft(1.0, cost).with_band(band), Pairing::Cross, &batch, &batch).unwrap();
+        let problem = Problem::of(soft(1.0, cost).with_band(band), Pairing::Cross, &batch, &batch).unwrap();
         let run = |problem: &Problem| {
             let mut plan: Box<dyn Plan<f32>> = backend().plan(problem).unwrap();
             let mut out = vec![f32::NAN; problem.output_len()];

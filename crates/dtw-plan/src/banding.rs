@@ -64,7 +64,7 @@ pub struct Table {
     begins: HashMap<(usize, usize), u64>,
     /// The lengths that this is the table of, if it is of one pair of lengths.
     single: Option<(usize, usize, Rows)>,
-    /// The same of the table that the device has.
+    /// The lengths that the table on the device is of.
     uploaded: Option<(usize, usize, Rows)>,
 }
 

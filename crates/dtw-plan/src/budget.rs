@@ -42,17 +42,17 @@ impl Budget {
         }
     }
 
-    /// The same where no band has a table.
+    /// The shares where no band has a table.
     pub fn without_tables(self) -> Self {
         Self { edges: self.edges + self.tables, tables: 0, ..self }
     }
 
-    /// The same where series and results are on the device already: nothing is staged, no tile waits for its transfer.
+    /// The shares where series and results are on the device already: nothing is staged, no tile waits for its transfer.
     pub fn in_place(self) -> Self {
         Self { sides: self.limit - self.edges - self.tables, staging: 0, tile: 0, ..self }
     }
 
-    /// The same where results on the device come from tiles there.
+    /// The shares where results on the device come from tiles there.
     pub fn in_tiles(self) -> Self {
         Self { sides: self.limit - self.edges - self.tables - 2 * self.tile, staging: 0, ..self }
     }

@@ -90,7 +90,7 @@ fn excess<T: Scalar>(
         sweep(pairing, x, y, &mut excess)?;
         return lost.iter().try_for_each(|k| each(*k, excess[*k]));
     }
-    // Of two mirrored results the one above the diagonal is computed.
+    // The one of two mirrored results that is above the diagonal is computed.
     let is_computed = |k: &usize| {
         let (i, j) = batches.of(*k);
         pairing != Pairing::SelfSymmetric || i <= j

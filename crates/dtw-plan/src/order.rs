@@ -102,7 +102,7 @@ impl Order {
     pub fn series(&self, k: usize) -> usize {
         if self.series.is_empty() { k } else { self.series[k] as usize }
     }
-    /// The same, of series that lose this many points on the way.
+    /// This order of series that lose so many points on the way.
     pub fn dropping(self, dropped: usize) -> Self {
         Self { dropped, ..self }
     }
@@ -110,7 +110,7 @@ impl Order {
     pub fn length(&self, k: usize) -> usize {
         if self.lengths.is_empty() { self.longest } else { self.lengths[k] as usize }
     }
-    /// The same as given.
+    /// Points of the series at place `k`, as given.
     pub fn raw_length(&self, k: usize) -> usize {
         self.length(k) + self.dropped
     }

@@ -12,7 +12,7 @@ const BLOCK: usize = 64;
 /// The output, and the order in which pairs were computed.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
-    /// Of the whole output.
+    /// The pairing of the whole output.
     pub pairing: Pairing,
     /// The order of the rows.
     pub order_x: &'a Order,

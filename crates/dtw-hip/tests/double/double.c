@@ -21,7 +21,7 @@ struct object {
     size_t bytes;
     unsigned flags;
     int records;
-    // Of a module: its image, and how it began. Of a function: its module is `flags`.
+    // A module has its image here, and how it began; a function has its module in `flags`.
     const char *image;
     char kept[KEPT];
 };

@@ -175,7 +175,7 @@ struct GradientSweeps<'a, T: Number, M: Machine> {
     differentiator: &'a mut Differentiator<T, M>,
     kernels: Kernels,
     preparation: Preparation,
-    /// Of rows and columns.
+    /// The series of rows and of columns.
     sources: [SideSource<'a, T, M>; 2],
     budget: Budget,
     /// Bytes of the budget for edges.
@@ -187,10 +187,10 @@ struct GradientSweeps<'a, T: Number, M: Machine> {
 /// Addresses of the caller's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InPlace {
-    /// Of the values that the sweep writes; 0: none wanted.
+    /// Where the sweep writes values; 0: none wanted.
     pub(crate) values: u64,
     pub(crate) out: DeviceGradients,
-    /// Of the series of x and y.
+    /// Where the series of x and y are.
     pub(crate) from: [u64; 2],
     /// Costs in place of series.
     pub(crate) matrices: Option<Matrices>,
@@ -206,13 +206,13 @@ impl InPlace {
 /// What is asked of a tile of pairs besides gradients.
 #[derive(Debug, Clone, Copy)]
 struct TileOptions<'a, T> {
-    /// Of all pairs of the call, in memory of the host.
+    /// Factors of all pairs of the call, in memory of the host.
     upstream: Option<&'a [T]>,
     alignment: bool,
 }
 
 impl<T: Number, M: Machine> Device for GradientSweeps<'_, T, M> {
-    /// With room for its gradient.
+    /// A series takes room for its gradient, too.
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         if self.place.is_some() {
             return 0;

@@ -120,7 +120,7 @@ struct Walks<'a, T: Number, M: Machine> {
     tracer: &'a mut Tracer<T, M>,
     kernel: &'static Kernel,
     preparation: Preparation,
-    /// Of rows and columns.
+    /// The series of rows and of columns.
     sources: [SideSource<'a, T, M>; 2],
     budget: Budget,
     /// Last row and cost of each pair, where they are known.

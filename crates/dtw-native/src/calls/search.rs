@@ -29,7 +29,7 @@ pub(crate) struct Search<'a, T: Number, M: Machine> {
     pub(crate) channels: usize,
     pub(crate) references: Order,
     pub(crate) queries: Order,
-    /// Of references and queries.
+    /// The series of references and of queries.
     pub(crate) sources: [SideSource<'a, T, M>; 2],
 }
 
@@ -258,7 +258,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         Searcher::<T, M>::best(&self.engine.machine, &candidates, lengths, costs)
     }
 
-    /// The same where only the ends that the query's last row allows count: a launch for each run of pairs with the
+    /// Puts the costs of a tile in their places where only the ends that the query's last row allows count: a launch for each run of pairs with the
     /// same ends.
     fn best_in_band(
         &self,

@@ -97,7 +97,7 @@ impl Functor {
         Self { parts: 5, option, ..Self::with_parameter(key, parameter) }
     }
 
-    /// The same, giving the value.
+    /// The functor that sums without cancellation and gives the value.
     fn without_cancellation(measure: &Measure) -> Self {
         let excess = Self::excess(measure);
         Self { option: excess.option | 2, ..excess }

@@ -105,7 +105,7 @@ pub struct Launch {
 /// The calls of a vendor's driver. A type without values stands for the driver; what it makes is known by handles.
 ///
 /// # Safety
-/// Of all calls that are `unsafe`, unless they say more: the context in which the handles were made is current on this
+/// All calls that are `unsafe` promise this, unless they say more: the context in which the handles were made is current on this
 /// thread ([`Driver::make_current`]), they are live, addresses are of that device, and memory that a copy reads or
 /// writes stays as it is until the stream is past the copy.
 ///
@@ -297,7 +297,7 @@ pub trait Driver: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// See [`Driver`].
     unsafe fn wait(event: Event) -> Result<(), Failure>;
 
-    /// The same as [`Driver::wait`], for an event that is not part of a graph, also while one is recorded.
+    /// Waits as [`Driver::wait`] does, for an event that is not part of a graph, also while one is recorded.
     ///
     /// # Errors
     /// See [`Driver`], of anything before the event.

@@ -156,7 +156,7 @@ impl<D: Driver> Gpu<D> {
         Ok(Self { stream, queue: Arc::new(Queue::new(&context, Some(stream))), context })
     }
 
-    /// The same GPU on a stream of the caller's (the driver's handle; null: its default stream): everything is ordered
+    /// This GPU on a stream of the caller's (the driver's handle; null: its default stream): everything is ordered
     /// after what is on it already, and the caller may order more after it.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl<D: Driver> Gpu<D> {
         Ok(Self { stream: Stream::of(stream), queue: Arc::new(Queue::new(&context, None)), context })
     }
 
-    /// The same as [`Gpu::on_stream`], for one call: makes nothing, because it shares this machine's memory for
+    /// This GPU on a stream of the caller's for one call: makes nothing, because it shares this machine's memory for
     /// transfers. Such calls must come one after the other.
     ///
     /// # Errors

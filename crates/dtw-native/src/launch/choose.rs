@@ -151,7 +151,7 @@ fn cycles(choice: &Choice, demand: &Demand, hardware: &Hardware) -> f64 {
     let latency = cells + costs.row_latency + costs.row;
     let running = if spread { warps * strips } else { warps };
     let links = kernel.is(SweepKind::Wide);
-    // Of a scheduler, as blocks have a warp for each scheduler or fewer.
+    // Warps of a scheduler, as blocks have a warp for each scheduler or fewer.
     let spread_warps = f64::from(hardware.tuning.spread_blocks * (BLOCK_LANES / hardware.lanes.max(1)))
         / hardware.tuning.schedulers;
     let waits = spread && links && strips > 1.0;

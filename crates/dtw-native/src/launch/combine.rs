@@ -35,7 +35,7 @@ pub(crate) struct Combined<M: Machine> {
     pub(crate) gradients: [Region<M>; 2],
     zero: Region<M>,
     uploaded_zero: Vec<f64>,
-    /// Of x with y, x with itself, y with itself.
+    /// Numbers for x with y, x with itself, y with itself.
     pub(crate) classes: [Classes<M>; 3],
 }
 

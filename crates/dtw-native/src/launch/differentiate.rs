@@ -23,7 +23,7 @@ pub(crate) struct Kernels {
 }
 
 impl Kernels {
-    /// Those of a functor, if there are such.
+    /// The kernels of a functor, if there are any.
     pub(crate) fn of<T: Number>(key: &str, many: bool) -> Option<Self> {
         let kernel = |pass| catalog::other(pass, key, T::DTYPE.name(), many);
         Some(Self { forward: kernel(Pass::SoftForward)?, backward: kernel(Pass::SoftBackward)? })

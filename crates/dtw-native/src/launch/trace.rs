@@ -29,7 +29,7 @@ pub(crate) struct Tracer<T, M: Machine> {
     choices: Region<M>,
     points: Region<M>,
     state: Region<M>,
-    /// Of the tasks of the last tile.
+    /// The distances of the last tile, task by task.
     pub(crate) distances: Vec<T>,
     host_points: Vec<u32>,
     /// Row, column, steps and whether it is done, for each task.

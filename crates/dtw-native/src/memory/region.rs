@@ -49,17 +49,17 @@ impl<M: Machine> Region<M> {
         Ok(buffer.address())
     }
 
-    /// The same, without a copy if they are the numbers that it holds already: those of `known`.
+    /// Memory that holds these numbers, without a copy if it holds them already: those of `uploaded`.
     pub(crate) fn keep<V: Plain + PartialEq>(
         &mut self,
         machine: &M,
         values: &[V],
-        known: &mut Vec<V>,
+        uploaded: &mut Vec<V>,
     ) -> Result<u64> {
-        if self.bytes() == 0 || known != values {
-            known.clear();
+        if self.bytes() == 0 || uploaded != values {
+            uploaded.clear();
             self.hold(machine, values)?;
-            known.extend_from_slice(values);
+            uploaded.extend_from_slice(values);
         }
         Ok(self.address())
     }

@@ -162,7 +162,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 }
 
-/// The same for one tile.
+/// What combining one tile of a pass is told.
 fn placed(combine: params::Settle, tile: &Rect) -> params::Settle {
     params::Settle {
         tile_stride: tile.stride() as u64,

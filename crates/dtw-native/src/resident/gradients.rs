@@ -61,7 +61,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let limit = self.problem.memory_limit_bytes();
         let machine = self.engine.machine.clone();
         let ([x, y], copies) = self.packer.packed::<T>(&machine, self.functor, limit, [x, y])?;
-        // Of a divergence, also the gradients of series with themselves.
+        // A divergence also takes the gradients of series with themselves.
         let numbers = [&x, &y].map(|series| end(&series.layout) * series.channels);
         let own = if is_divergence { 2 * numbers[0].max(numbers[1]) * size_of::<T>() } else { 0 };
         let swept = if values == 0 { self.engine.bytes() } else { 0 };

@@ -50,7 +50,7 @@ const SHARE: u64 = 4;
 /// A centre's total with series on a machine.
 #[derive(Debug)]
 pub(crate) struct DeviceTotal<T: Number, M: Machine> {
-    /// Of the pairs, in the memory that is left.
+    /// Sweeps the pairs, in the memory that is left.
     plan: NativePlan<T, M>,
     /// Points of the centre.
     length: usize,
@@ -60,7 +60,7 @@ pub(crate) struct DeviceTotal<T: Number, M: Machine> {
     longest: usize,
     /// First points of series that differ in length, and the end of the last.
     offsets: Option<Vec<usize>>,
-    /// Of the sum.
+    /// Rows of the sum.
     rows: usize,
     series: Region<M>,
     weights: Region<M>,
@@ -69,10 +69,10 @@ pub(crate) struct DeviceTotal<T: Number, M: Machine> {
     values: Region<M>,
     /// To the copies and to the series.
     gradients: [Region<M>; 2],
-    /// Of pieces, and of all.
+    /// Sums of pieces, and of all.
     sums: [Region<M>; 2],
     host: Vec<f64>,
-    /// Of a call, for the observer.
+    /// Cells of a call, for the observer.
     cells: u64,
 }
 

@@ -17,7 +17,7 @@ use crate::series::prepared::{Preparation, launch_prepare_strided};
 /// Memory for the copies; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Packer<M: Machine> {
-    /// Of x and of y.
+    /// Copies of x and of y.
     copies: [Region<M>; 2],
     padded: Region<M>,
 }
@@ -33,7 +33,7 @@ impl<M: Machine> Packer<M> {
         self.copies.iter().map(Region::bytes).sum::<usize>() + self.padded.bytes()
     }
 
-    /// The same batches, packed, within so many bytes; and the bytes that the copies take.
+    /// Batches as they are after packing within so many bytes, and the bytes that the copies take.
     pub(crate) fn packed<'a, T: Number>(
         &mut self,
         machine: &M,

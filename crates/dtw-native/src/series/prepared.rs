@@ -422,7 +422,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         machine.launch(prepare_kernel::<T>(), p.bytes(), prepare_blocks(&p))
     }
 
-    /// The same part, whose first series has this number in a launch. No task may have a series before it: none is
+    /// A part whose first series has this number in a launch. No task may have a series before it: none is
     /// there.
     pub(crate) fn numbered_from(&self, number: usize, part: params::Side) -> params::Side {
         let (number, mut side) = (number as u64, part);
@@ -452,7 +452,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
             return side;
         }
         let bytes = first * side.stride * size_of::<T>() as u64;
-        // Of borrowed series it may lie before the first address there is.
+        // The address for borrowed series may lie before the first one there is.
         side.values = side.values.wrapping_add(bytes * self.channels as u64);
         for address in [&mut side.gaps, &mut side.sums, &mut side.times] {
             *address += if *address == 0 { 0 } else { bytes };

@@ -149,7 +149,7 @@ fn current<T>(work: impl FnOnce(&mut Device) -> T) -> T {
     work(device)
 }
 
-/// The same for a call that a driver refuses while a stream is recorded.
+/// Counts a call that a driver refuses while a stream is recorded.
 fn unrecorded<T>(work: impl FnOnce(&mut Device) -> T) -> T {
     current(|device| {
         assert_eq!(device.recorded, None, "a call that is not allowed while a stream is recorded");

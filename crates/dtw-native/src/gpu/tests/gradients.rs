@@ -54,7 +54,7 @@ impl Lending {
         unsafe { self.plan.gradients_in(&machine, self.lent(bytes), x, y, out) }
     }
 
-    /// Of matrices of costs.
+    /// The gradient of matrices of costs.
     fn of_costs(&mut self, on: &Gpu<Fake>) -> dtw_core::Result<()> {
         // SAFETY: as above.
         let machine = unsafe { self.plan.machine().machine().for_a_call_on(on.stream().get()) }?;
