@@ -79,17 +79,9 @@ fn address(host: &str, all: bool) -> Result<()> {
         return watched(&[]);
     }
     // Every sweep kind, tiles, gradients and the plans' memory: what the other tests add are numbers.
-    watched(&[
-        "--lib",
-        "--test",
-        "memory",
-        "--test",
-        "soft",
-        "--test",
-        "soft_values",
-    ])?;
-    watched(&["--test", "soft_gradients", "--", "many_channels", "near_copies"])?;
-    watched(&["--test", "conformance", "--", "golden", "::matches"])
+    watched(&["--lib"])?;
+    let files = ["memory::", "soft::", "soft_values::", "many_channels", "near_copies"];
+    watched(&[&["--test", "all", "--"], &files[..], &["conformance_f32::golden", "::matches"]].concat())
 }
 
 fn threads(host: &str, all: bool) -> Result<()> {
@@ -117,7 +109,7 @@ fn threads(host: &str, all: bool) -> Result<()> {
         ]);
     }
     // One that takes a minute stays for `--all`.
-    let quick = ["--test", "consistency", "--test", "search", "--", "--skip", "hits_do_not_depend"];
+    let quick = ["--test", "all", "--", "consistency::", "search::", "--skip", "hits_do_not_depend"];
     watched(&[&["-p", "dtw-cpu"], &quick[..]].concat())
 }
 

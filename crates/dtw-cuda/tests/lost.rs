@@ -2,6 +2,7 @@
 //! the driver opens a fresh context; drivers that give no other to the process (CUDA_ERROR_ILLEGAL_ADDRESS says so)
 //! lead to an error that says what to do. `cargo test -p dtw-cuda --test lost -- --ignored`
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use common::{distances, from_device, noise, on_device, problem};

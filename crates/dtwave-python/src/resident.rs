@@ -8,8 +8,8 @@ use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use dtwave::cuda::{
-    CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, CallerMemory, Machine,
-    NativePlan, Scratch, costs_keep_digits, normalize_on_device,
+    CallerMemory, CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients,
+    Machine, NativePlan, Scratch, costs_keep_digits, normalize_on_device,
 };
 use dtwave::{Anchor, Float, Pairing, Plan, Problem, SearchOptions, Shape};
 use pyo3::exceptions::PyValueError;

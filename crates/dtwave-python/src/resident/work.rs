@@ -1,7 +1,7 @@
 //! What a call on a GPU computes: of what, and where results go. The same for plans of both number types.
 
 use dtwave::cuda::{
-    CudaMachine, DeviceCostGradients, DeviceCosts, DeviceGradients, CallerMemory, NativePlan, Scratch,
+    CallerMemory, CudaMachine, DeviceCostGradients, DeviceCosts, DeviceGradients, NativePlan, Scratch,
 };
 use dtwave::{Float, Pairing, Result, Shape};
 

@@ -1,18 +1,15 @@
 //! Results do not depend on how much memory there is or where it is: tiles under a small limit, and series on the
 //! device.
-#![cfg(feature = "host")]
-
-mod numbers;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::numbers::noise;
 use dtw_core::{
     Anchor, Backend, Band, Error, LocalCost, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec,
     Unobserved,
 };
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
-use numbers::noise;
 
 fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_ne_bytes()).collect()

@@ -1,12 +1,9 @@
 //! Sums over all paths whose cells share exponents: every shape against a plain loop in double precision, and which
 //! pairs are given up because those exponents cannot hold them.
-#![cfg(feature = "host")]
 
+use crate::launch::{Launch, noise};
 use dtw_kernels::params::{self, Measure, Pairs, Sweep};
 use dtw_kernels::{Kernel, SweepKind, catalog};
-use launch::{Launch, noise};
-
-mod launch;
 
 /// Soft-DTW by its definition, in log space.
 fn soft_dtw(x: &[f64], y: &[f64], gamma: f64) -> f64 {

@@ -1,5 +1,4 @@
 //! References that are read block by block: the hits are those in the whole, to the last bit.
-#![cfg(feature = "host")]
 
 use dtw_conformance::trickle::Trickle;
 use dtw_core::{

@@ -1,14 +1,10 @@
 //! Values of Soft-DTW that come from a sweep in tiles: several channels, and Euclidean and Manhattan costs. Lengths
 //! round the edges of tiles, bands that leave tiles out, ragged batches of every pairing, little memory.
-#![cfg(feature = "host")]
 
-mod judged;
-mod numbers;
-
+use crate::judged::{backend, case, case_of, judge_values, soft};
+use crate::numbers::noise;
 use dtw_conformance::cases::series::Kind;
 use dtw_core::{Backend, Band, Error, LocalCost, Pairing, Plan, Problem, Radius, SeriesBatch};
-use judged::{backend, case, case_of, judge_values, soft};
-use numbers::noise;
 
 /// Costs, and numbers of channels for which each is swept in tiles.
 const SWEPT_IN_TILES: [(LocalCost, &[usize]); 3] =

@@ -1,14 +1,11 @@
 //! Every shape of the fast sweeps, whichever the planner would choose: lengths at the edges of lanes, strips and
 //! bundles of rows, several pairs of different lengths at once, strips in one warp or in many. Points are multiples of
 //! a quarter, so that every sum is exact and results must be equal.
-#![cfg(feature = "host")]
 
+use crate::launch::Launch;
 use dtw_core::Scalar;
 use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Side, Strips, Sweep};
 use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
-use launch::Launch;
-
-mod launch;
 
 const NU: f64 = 0.5;
 const LAMBDA: f64 = 1.0;

@@ -1,14 +1,11 @@
 //! Paths and matches of series on the device: the same as of the same series on the host.
-#![cfg(feature = "host")]
 
-mod numbers;
-
+use crate::numbers::{noise, upload};
 use dtw_core::{
     Band, Error, LocalCost, Match, Measure, Pairing, Path, Plan, Problem, Radius, SearchOptions, SeriesBatch,
     Spec,
 };
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, Format, HostMachine, Machine, NativePlan, Strided};
-use numbers::{noise, upload};
 
 /// A batch on the host and the same on the device.
 struct Side<'a> {

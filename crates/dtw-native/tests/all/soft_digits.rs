@@ -1,17 +1,14 @@
 //! The second sweep of measures that sum over all paths: where it is launched, what is told of it, and results that
 //! stay on the device. (What its digits are worth is judged by the suite's section of the same name.)
-#![cfg(feature = "host")]
-
-mod numbers;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::numbers::{download, noise, upload};
 use dtw_core::{
     Backend, Band, Error, LocalCost, Measure, Observer, Pairing, Plan, Problem, SeriesBatch, Spec,
 };
 use dtw_native::{Buffer, DeviceBatch, DeviceLayout, HostMachine, Machine, NativeBackend, NativePlan};
-use numbers::{download, noise, upload};
 
 /// Six series: of as many points, or of very different numbers of them.
 fn batches(values: &[f32]) -> [(SeriesBatch<'_, f32>, DeviceLayout<'static>); 2] {

@@ -1,13 +1,10 @@
 //! Results that several sweeps make together, of series on the device: those of the same series on the host.
-#![cfg(feature = "host")]
 
-mod numbers;
-
+use crate::numbers::{download, noise, raw, upload};
 use dtw_core::{Band, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
 use dtw_native::{
     Buffer, CallerMemory, DeviceBatch, DeviceLayout, HostMachine, Machine, NativePlan, Number, Scratch,
 };
-use numbers::{download, noise, raw, upload};
 
 /// Batches of a call: on the host, on the device, and what keeps them there.
 struct Side<'a, T: Number> {

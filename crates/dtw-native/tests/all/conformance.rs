@@ -1,5 +1,4 @@
 //! The whole suite on the host machine: every native kernel and the planner, without a GPU.
-#![cfg(feature = "host")]
 
 use dtw_native::{HostMachine, NativeBackend};
 

@@ -1,14 +1,11 @@
 //! Series on the device in any format and at any strides: the same bits as packed ones of the same values.
-#![cfg(feature = "host")]
 
-mod numbers;
-
+use crate::numbers::{download, noise, upload, upload_bytes, written};
 use dtw_core::{LocalCost, Measure, Pairing, Problem, SeriesBatch, Spec};
 use dtw_native::{
     Buffer, DeviceBatch, DeviceLayout, Format, HostMachine, Machine, NativePlan, Number, Strided,
 };
 use half::{bf16, f16};
-use numbers::{download, noise, upload, upload_bytes, written};
 
 const COUNT: usize = 5;
 const LENGTH: usize = 37;

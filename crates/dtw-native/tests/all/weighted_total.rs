@@ -1,16 +1,13 @@
 //! The weighted total of a centre's values with series that stay on the device: value and gradient are those of zipped
 //! pairs, summed; a step copies the centre up and its value and gradient down; averages come out the same.
-#![cfg(feature = "host")]
 
-mod numbers;
-
+use crate::numbers::noise;
 use dtw_core::{
     Backend, Band, Error, Gradients, Measure, Pairing, Plan, Problem, Radius, Result, SeriesBatch, Shape,
     Spec, Task,
 };
 use dtw_learn::{BarycenterOptions, Context, Start, soft_barycenter};
 use dtw_native::{HostMachine, NativeBackend, Number};
-use numbers::noise;
 
 /// The native backend without [`Backend::weighted_total`].
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! Gradients whose series and results stay on the device: what host memory gets; of series at any strides and in any
 //! format the bits of packed ones; in memory of the caller's the bits of a plan's own.
-#![cfg(feature = "host")]
 
-mod numbers;
-
+use crate::numbers::{Memory, download, noise, upload, written};
 use dtw_core::{
     Backend, Band, Error, Gradients, LocalCost, Measure, Pairing, Plan, Problem, Radius, SeriesBatch, Spec,
 };
@@ -11,7 +9,6 @@ use dtw_native::{
     Buffer, CallerMemory, DeviceBatch, DeviceGradients, DeviceLayout, Format, HostMachine, Machine,
     NativeBackend, NativePlan, Number, Scratch, Strided,
 };
-use numbers::{Memory, download, noise, upload, written};
 
 const COUNT: usize = 4;
 const CHANNELS: usize = 3;

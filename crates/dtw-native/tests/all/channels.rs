@@ -2,14 +2,11 @@
 //! points for each cell (but for squares of many channels, which are as good as rounded once), and as a plain loop
 //! where sums are exact. Lengths at the edges of tiles and strips, bands that leave tiles out, channels at the edges of
 //! what is read at once, several pairs of different lengths, strips in one warp or in many.
-#![cfg(feature = "host")]
 
+use crate::launch::{Launch, noise};
 use dtw_core::Scalar;
 use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Range, Side, Strips, Sweep};
 use dtw_kernels::{Kernel, SweepKind, catalog};
-use launch::{Launch, noise};
-
-mod launch;
 
 /// Pairs of a launch, each with series shorter than those of the one before.
 const TASKS: usize = 3;

@@ -1,9 +1,7 @@
 //! On a GPU: series and results on the device, the caller's stream, what is written and what is not, what is refused.
 //! `cargo test -p dtw-cuda --test resident -- --ignored`
 
-mod common;
-
-use common::{distances, from_device, noise, on_device, problem};
+use crate::common::{distances, from_device, noise, on_device, problem};
 use cudarc::driver::{result, sys};
 use dtw_core::{Error, Measure, Pairing, Problem, Spec};
 use dtw_cuda::{Buffer, CudaBackend, CudaMachine, DeviceBatch, DeviceLayout, Machine, NativePlan};

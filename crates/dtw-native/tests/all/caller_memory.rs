@@ -1,14 +1,11 @@
 //! Calls in memory of the caller's: the same bits, the bytes that were foretold, and nothing kept.
-#![cfg(feature = "host")]
 
-mod numbers;
-
+use crate::numbers::{Memory, bits, noise, upload};
 use dtw_core::{Anchor, Band, Error, LocalCost, Measure, Pairing, Problem, SeriesBatch, Spec};
 use dtw_native::{
     Buffer, CallerMemory, DeviceBatch, DeviceGradients, DeviceLayout, HostMachine, Machine, NativePlan,
     Scratch,
 };
-use numbers::{Memory, bits, noise, upload};
 
 /// A plan in memory of the caller's.
 type Plan = NativePlan<f32, CallerMemory<HostMachine>>;

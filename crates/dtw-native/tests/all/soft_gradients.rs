@@ -1,17 +1,14 @@
 //! Gradients of Soft-DTW in tiles on the host's machine, of every local cost: lengths round the edges of tiles, bands
 //! that leave tiles out, ragged batches, numbers of channels round those that are staged at once, all γ. Judged as the
 //! suite judges its cases: against the oracle, with factors, a second time with the same plan.
-#![cfg(feature = "host")]
 
-mod judged;
-
+use crate::judged::{backend, case, judge, judge_as, soft};
 use dtw_conformance::batch::Batch;
 use dtw_conformance::cases::Case;
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_core::{
     Backend, Band, Error, Gradients, LocalCost, Measure, Pairing, Problem, Radius, SeriesBatch, Spec, Task,
 };
-use judged::{backend, case, judge, judge_as, soft};
 
 const NORMS: [LocalCost; 2] = [LocalCost::Euclidean, LocalCost::Manhattan];
 const COSTS: [LocalCost; 3] = [LocalCost::SquaredEuclidean, LocalCost::Euclidean, LocalCost::Manhattan];

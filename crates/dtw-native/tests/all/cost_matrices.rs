@@ -1,15 +1,12 @@
 //! Soft-DTW of matrices of costs on the host's machine, and the gradient to the costs: beside a plain loop in `f64`.
 //! Sizes round the edges of tiles, costs of both signs, bands, lengths, strides, weights.
-#![cfg(feature = "host")]
 
-mod numbers;
-
+use crate::numbers::{Memory, download, noise, upload};
 use dtw_core::{Anchor, Band, ColumnRanges, Error, Measure, Pairing, Plan, Problem, Radius, Shape, Spec};
 use dtw_native::{
     Buffer, CallerMemory, DeviceCostGradients, DeviceCosts, HostMachine, Machine, NativePlan, Number,
     Scratch, costs_keep_digits,
 };
-use numbers::{Memory, download, noise, upload};
 
 /// What is asked, and of what.
 #[derive(Debug, Clone)]

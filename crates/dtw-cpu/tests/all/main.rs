@@ -1,0 +1,8 @@
+//! The tests of the backend, in one program.
+
+mod cancelling;
+mod conformance;
+mod consistency;
+mod costs;
+mod search;
+mod soft_digits;

@@ -1,0 +1,6 @@
+//! The tests of the backend, in one program.
+
+mod common;
+mod device;
+mod resident;
+mod suite;
