@@ -16,8 +16,6 @@ use crate::side::{Side, Stored};
 pub(crate) const ROWS: usize = 8;
 /// Rows of a strip whose states are two registers each, or whose points are not held in registers.
 const FEWER_ROWS: usize = 4;
-/// Half of both on an instruction set that is kept small ([`Register::IS_COMPACT`]).
-const COMPACT: usize = 2;
 /// Columns between two calls of [`Recurrence::settle`]; with [`ROWS`] within `SETTLE_EVERY`.
 const SETTLE_COLUMNS: usize = dtw_core::recurrence::SETTLE_EVERY - ROWS;
 
@@ -48,14 +46,7 @@ pub(crate) fn sweep<'a, V, P, R>(
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
 {
-    let is_light = R::State::PARTS == 1 && P::UNIVARIATE;
-    if V::IS_COMPACT {
-        if is_light {
-            strips::<V, P, R, { ROWS / COMPACT }>(recurrence, grid, ends, edge, result);
-        } else {
-            strips::<V, P, R, { FEWER_ROWS / COMPACT }>(recurrence, grid, ends, edge, result);
-        }
-    } else if is_light {
+    if R::State::PARTS == 1 && P::UNIVARIATE {
         strips::<V, P, R, ROWS>(recurrence, grid, ends, edge, result);
     } else {
         strips::<V, P, R, FEWER_ROWS>(recurrence, grid, ends, edge, result);

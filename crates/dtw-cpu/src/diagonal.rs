@@ -24,12 +24,10 @@ use crate::tables::{Lines, Tables, load, read_edge, store_one};
 /// of registers, and short series spent most of their time on diagonals that fill a strip: DTW f64 of 5,000 × 5,000 at
 /// 5.1 against 6.4 GCUPS, MSM 2.7 against 3.0 (one core, AMD Zen 5).
 const REGISTERS: usize = 4;
-/// Registers of a strip on an instruction set that is kept small ([`Register::IS_COMPACT`]).
-const FEWER_REGISTERS: usize = 2;
 
 /// Rows of a strip, at most.
 pub(crate) fn strip_rows<V: Register>() -> usize {
-    V::LANES * if V::IS_COMPACT { FEWER_REGISTERS } else { REGISTERS }
+    V::LANES * REGISTERS
 }
 
 /// Diagonals between two looks at the observer.
@@ -90,18 +88,12 @@ where
     V::compiled(
         grid.token,
         #[inline(always)]
-        || {
-            if V::IS_COMPACT {
-                walk::<V, P, R, K, FEWER_REGISTERS>(grid, rows, above, below, right, recorder)
-            } else {
-                walk::<V, P, R, K, REGISTERS>(grid, rows, above, below, right, recorder)
-            }
-        },
+        || walk(grid, rows, above, below, right, recorder),
     )
 }
 
 #[inline(always)]
-fn walk<'a, V, P, R, K, const REGISTERS: usize>(
+fn walk<'a, V, P, R, K>(
     grid: &Grid<'a, '_, V, R>,
     rows: Range<usize>,
     above: &[V::Scalar],
@@ -171,13 +163,9 @@ where
             t = steps.until;
             let states = (&mut here, &mut diagonal);
             if is_full && !is_filling {
-                quickly::<V, P, R, K, REGISTERS, false>(
-                    grid, steps, &rows_of_x, states, above, below, recorder,
-                );
+                quickly::<V, P, R, K, false>(grid, steps, &rows_of_x, states, above, below, recorder);
             } else {
-                quickly::<V, P, R, K, REGISTERS, true>(
-                    grid, steps, &rows_of_x, states, above, below, recorder,
-                );
+                quickly::<V, P, R, K, true>(grid, steps, &rows_of_x, states, above, below, recorder);
             }
             if R::LOCATES && t == any_outside {
                 // The first lane has just been on the last column; the others follow below.
@@ -270,7 +258,7 @@ struct Steps {
 /// which nothing reads. With `ENTERING`, lanes may also still hold their border, and lanes below the last row are swept
 /// along.
 #[inline(always)]
-fn quickly<'a, V, P, R, K, const REGISTERS: usize, const ENTERING: bool>(
+fn quickly<'a, V, P, R, K, const ENTERING: bool>(
     grid: &Grid<'a, '_, V, R>,
     steps: Steps,
     rows_of_x: &[Sample<V, P>; REGISTERS],

@@ -83,9 +83,6 @@ pub(crate) const MOST_LANES: usize = 16;
 pub(crate) trait Register: Vector {
     /// Number of lanes.
     const LANES: usize;
-    /// Whether sweeps for it are unrolled less. SSE2 serves processors without AVX2 alone: its sweeps were a third of
-    /// what is compiled.
-    const IS_COMPACT: bool;
     /// What makes one: proof that the instruction set is there.
     type Token: Copy + Send + Sync + 'static;
     /// `value` in every lane.
@@ -236,8 +233,6 @@ impl<S: Simd, T: Element> Register for Lanes<S, T> {
         assert!(lanes <= MOST_LANES);
         lanes
     };
-    const IS_COMPACT: bool =
-        cfg!(any(target_arch = "x86", target_arch = "x86_64")) && size_of::<T::Native<S>>() <= 16;
     type Token = S;
 
     #[inline(always)]
