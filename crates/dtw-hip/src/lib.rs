@@ -18,6 +18,13 @@
 //! Series that are already on the GPU stay there: [`NativePlan::distances_on_device`] takes their addresses, and
 //! [`HipMachine::on_stream`] a stream of the caller's.
 //!
+//! This crate loads AMD's runtime itself, by its versioned names, and has its own table of the forty functions that it
+//! calls. Among the crates that there are, hip-sys wants ROCm's headers to build; cubecl-hip-sys loads at run time, but ends
+//! the process where a library or function is missing, wants the run-time compiler too, looks for names without version
+//! only, and is of one version of HIP at a time, none of them HIP 5. Machines of the CI have no AMD GPU. So the tests
+//! compile a stand-in for the runtime (`tests/double`), which records every call, knows what lives, and lets any call
+//! fail.
+//!
 //! | module | holds |
 //! | --- | --- |
 //! | `sys` | the functions, numbers and layouts of `hip/hip_runtime_api.h` that are used |

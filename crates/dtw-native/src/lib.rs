@@ -15,10 +15,16 @@
 //! | `memory` | device memory that is kept, the caller's memory, numbers as bytes |
 //! | `machine` | what a machine is |
 //!
-//! [`gpu`] is a machine made of a vendor's driver, `host` one made of this processor.
-//!
 //! A module imports those below it in this table, never one above. The loop over chunks and tiles, orders, budgets and
-//! tables of bands belong to [`dtw_plan`].
+//! tables of bands belong to [`dtw_plan`]. Distances, searches, paths and gradients are four of its devices. Series and
+//! results in the caller's device memory are another source and another sink of that loop: kernels write results to
+//! their places.
+//!
+//! There are two machines. [`gpu::Gpu`] is a GPU through its vendor's driver: streams, staging memory, transfers and lost
+//! contexts are written there once, and its tests run on a driver in memory, which does copies late and panics when a
+//! promise of an `unsafe` call is broken. `HostMachine` (feature `host`) runs the kernels on this processor: every lane
+//! is a fiber, memory starts as NaN between guard zones, and waves run in random order. The lanes of a wave, 32 or 64,
+//! advance in lockstep, and a launch in which all of them wait is an error.
 
 mod backend;
 mod calls;

@@ -12,7 +12,8 @@
 //! | `gradients` | the sweeps of a gradient, and how they go together |
 //! | `walk` | the loop over that trait: series in chunks, pairs in tiles, transfers under the next sweep |
 //!
-//! Nothing here knows an address, a buffer or a kernel.
+//! Nothing here knows an address, a buffer or a kernel, so that a backend with bind groups can implement the trait.
+//! `tests/walk.rs` runs the loop over a device of vectors.
 
 #![forbid(unsafe_code)]
 

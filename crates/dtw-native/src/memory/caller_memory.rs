@@ -1,9 +1,9 @@
 //! A machine without memory of its own: scratch is a block of the caller's, and the queue one that the caller names,
 //! both for one call.
 //!
-//! [`CallerMemory`] is a [`Machine`] over another one. What a plan asks of it goes to the handle of the call that is under way.
-//! Scratch comes from the block that came with it, and is gone when the call ends. Tables that later calls use
-//! again ([`Machine::allocate_lasting`]) are memory of the wrapped machine, because a block may be another one next
+//! [`CallerMemory`] is a [`Machine`] over another one. What a plan asks of it goes to the handle of the call that is
+//! under way. Scratch comes from the block that came with it, and is gone when the call ends. Tables that later calls
+//! use again ([`Machine::allocate_lasting`]) are memory of the wrapped machine, because a block may be another one next
 //! time.
 //!
 //! A call can be *measured*: then nothing is launched, and the block is as large as it has to be. So the bytes that a
