@@ -19,11 +19,11 @@
 //! [`HipMachine::on_stream`] a stream of the caller's.
 //!
 //! This crate loads AMD's runtime itself, by its versioned names, and has its own table of the forty functions that it
-//! calls. Among the crates that there are, hip-sys wants ROCm's headers to build; cubecl-hip-sys loads at run time, but ends
-//! the process where a library or function is missing, wants the run-time compiler too, looks for names without version
-//! only, and is of one version of HIP at a time, none of them HIP 5. Machines of the CI have no AMD GPU. So the tests
-//! compile a stand-in for the runtime (`tests/double`), which records every call, knows what lives, and lets any call
-//! fail.
+//! calls. Among the crates that there are, hip-sys wants ROCm's headers to build; cubecl-hip-sys loads at run time, but
+//! ends the process where a library or function is missing, wants the run-time compiler too, looks for names without
+//! version only, and is of one version of HIP at a time, none of them HIP 5. Machines of the CI have no AMD GPU. So the
+//! tests compile a stand-in for the runtime (`tests/double`), which records every call, knows what lives, and lets any
+//! call fail.
 //!
 //! | module | holds |
 //! | --- | --- |

@@ -134,24 +134,11 @@ impl<T: Number, M: Machine> Engine<T, M> {
             observer: pass.observer,
         };
         self.sweeper.weigh::<T>(&pass.functor, longest)?;
-        let preparation = Preparation {
-            functor: pass.functor,
-            channels: x.channels(),
-            channel: pass.channel,
-            normalize: false,
-            times: x.has_times(),
-        };
+        let plain = Preparation::plain(pass.functor, x.channels());
+        let preparation = Preparation { channel: pass.channel, times: x.has_times(), ..plain };
         let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
         let mut output = Output { values: out, adds: pass.adds, room: &mut room };
-        let mut device = Distances {
-            engine: self,
-            functor: pass.functor,
-            before: None,
-            only_missing: false,
-            preparation,
-            sources: [SideSource::Host(x), SideSource::Host(y)],
-            place: None,
-        };
+        let mut device = Distances::new(self, preparation, [SideSource::Host(x), SideSource::Host(y)]);
         let swept = fetch_tiles(&mut device, &mut pairs, &budget, &mut output);
         self.host = room;
         swept
@@ -239,7 +226,17 @@ impl<T: Number, M: Machine> Fetch<T> for Distances<'_, T, M> {
     }
 }
 
-impl<T: Number, M: Machine> Distances<'_, T, M> {
+impl<'a, T: Number, M: Machine> Distances<'a, T, M> {
+    /// All pairs once, by the preparation's functor; results of a tile go to its slot.
+    pub(crate) fn new(
+        engine: &'a mut Engine<T, M>,
+        preparation: Preparation,
+        sources: [SideSource<'a, T, M>; 2],
+    ) -> Self {
+        let functor = preparation.functor;
+        Self { engine, functor, before: None, preparation, sources, only_missing: false, place: None }
+    }
+
     /// Launches the sweeps of a tile whose results have their place among all others.
     pub(crate) fn sweep_in_place(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<()> {
         let address = self.place.expect("results have their place");

@@ -20,11 +20,11 @@
 //! results in the caller's device memory are another source and another sink of that loop: kernels write results to
 //! their places.
 //!
-//! There are two machines. [`gpu::Gpu`] is a GPU through its vendor's driver: streams, staging memory, transfers and lost
-//! contexts are written there once, and its tests run on a driver in memory, which does copies late and panics when a
-//! promise of an `unsafe` call is broken. `HostMachine` (feature `host`) runs the kernels on this processor: every lane
-//! is a fiber, memory starts as NaN between guard zones, and waves run in random order. The lanes of a wave, 32 or 64,
-//! advance in lockstep, and a launch in which all of them wait is an error.
+//! There are two machines. [`gpu::Gpu`] is a GPU through its vendor's driver: streams, staging memory, transfers and
+//! lost contexts are written there once, and its tests run on a driver in memory, which does copies late and panics
+//! when a promise of an `unsafe` call is broken. `HostMachine` (feature `host`) runs the kernels on this processor:
+//! every lane is a fiber, memory starts as NaN between guard zones, and waves run in random order. The lanes of a wave,
+//! 32 or 64, advance in lockstep, and a launch in which all of them wait is an error.
 
 mod backend;
 mod calls;

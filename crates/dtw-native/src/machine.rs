@@ -91,7 +91,8 @@ pub trait Machine: Clone + Send + Sync + std::fmt::Debug + 'static {
     /// until everything that was asked of this handle with it is done.
     unsafe fn borrow(&self, address: u64, bytes: usize) -> Self::Buffer;
 
-    /// Memory for what stays as it is over many calls. [`CallerMemory`](crate::CallerMemory) has it from elsewhere than scratch.
+    /// Memory for what stays as it is over many calls. [`CallerMemory`](crate::CallerMemory) has it from elsewhere than
+    /// scratch.
     ///
     /// # Errors
     /// As [`Machine::allocate`].

@@ -64,13 +64,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         };
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
         self.engine.sweeper.weigh::<T>(&self.functor, longest)?;
-        let preparation = Preparation {
-            functor: self.functor,
-            channels: rows.channels(),
-            channel: None,
-            normalize: false,
-            times: rows.has_times(),
-        };
+        let preparation =
+            Preparation { times: rows.has_times(), ..Preparation::plain(self.functor, rows.channels()) };
         // Edges and choices take most of the memory here.
         let limit = self.problem.memory_limit_bytes();
         let budget = Budget { sides: limit / 8, ..Budget::of(limit) };

@@ -258,8 +258,8 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         Searcher::<T, M>::best(&self.engine.machine, &candidates, lengths, costs)
     }
 
-    /// Puts the costs of a tile in their places where only the ends that the query's last row allows count: a launch for each run of pairs with the
-    /// same ends.
+    /// Puts the costs of a tile in their places where only the ends that the query's last row allows count: a launch
+    /// for each run of pairs with the same ends.
     fn best_in_band(
         &self,
         pairs: &Pairs<'_>,

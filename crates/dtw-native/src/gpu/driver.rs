@@ -105,9 +105,9 @@ pub struct Launch {
 /// The calls of a vendor's driver. A type without values stands for the driver; what it makes is known by handles.
 ///
 /// # Safety
-/// All calls that are `unsafe` promise this, unless they say more: the context in which the handles were made is current on this
-/// thread ([`Driver::make_current`]), they are live, addresses are of that device, and memory that a copy reads or
-/// writes stays as it is until the stream is past the copy.
+/// All calls that are `unsafe` promise this, unless they say more: the context in which the handles were made is
+/// current on this thread ([`Driver::make_current`]), they are live, addresses are of that device, and memory that a
+/// copy reads or writes stays as it is until the stream is past the copy.
 ///
 /// # Errors
 /// What the driver says, as a [`Failure`].

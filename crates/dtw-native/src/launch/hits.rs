@@ -185,9 +185,9 @@ impl<T: Number, M: Machine> Searcher<T, M> {
                 machine.launch(kernel, one.bytes(), 1)?;
             }
         }
-        fetch(machine, &self.costs, &mut self.host_costs, hits)?;
-        fetch(machine, &self.found, &mut self.host_found, 2 * hits)?;
-        fetch(machine, &self.counts, &mut self.host_counts, tasks)
+        self.costs.fetch(machine, &mut self.host_costs, hits)?;
+        self.found.fetch(machine, &mut self.host_found, 2 * hits)?;
+        self.counts.fetch(machine, &mut self.host_counts, tasks)
     }
 
     /// The hits of task `k`. They come best first, so that those below a threshold come before the others.
@@ -234,18 +234,6 @@ impl<T: Number, M: Machine> Searcher<T, M> {
 /// The kernel that finds the best ends.
 fn best_kernel<T: Number>() -> &'static Kernel {
     catalog::other(Pass::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
-}
-
-/// Downloads `count` numbers.
-fn fetch<M: Machine, V: crate::memory::bytes::Plain + Default>(
-    machine: &M,
-    from: &Region<M>,
-    to: &mut Vec<V>,
-    count: usize,
-) -> Result<()> {
-    to.clear();
-    to.resize(count, V::default());
-    machine.download(from.buffer().expect("reserved before"), 0, bytes_mut(to))
 }
 
 /// Device memory for what goes from block to block; kept between calls.

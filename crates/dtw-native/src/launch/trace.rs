@@ -7,7 +7,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 
 use crate::machine::blocks_for;
 use crate::machine::{BLOCK_THREADS, Machine};
-use crate::memory::bytes::{Number, bytes_mut};
+use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 
 /// Columns of a strip: `kTraceColumns`.
@@ -148,9 +148,9 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             machine.launch(kernel, p.bytes(), resident.min(blocks_for(tasks as u64)))?;
             machine.launch(walker, walk.bytes(), p.pairs.tasks.div_ceil(u64::from(BLOCK_THREADS)) as u32)?;
         }
-        fetch(machine, &self.out, &mut self.distances, tasks)?;
-        fetch(machine, &self.state, &mut self.host_state, 4 * tasks)?;
-        fetch(machine, &self.points, &mut self.host_points, 2 * tasks * size.points())
+        self.out.fetch(machine, &mut self.distances, tasks)?;
+        self.state.fetch(machine, &mut self.host_state, 4 * tasks)?;
+        self.points.fetch(machine, &mut self.host_points, 2 * tasks * size.points())
     }
 
     /// The path of task `k` from its first point to its last, as (row, column).
@@ -161,14 +161,4 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             .rev()
             .map(|at| (self.host_points[2 * at] as usize, self.host_points[2 * at + 1] as usize))
     }
-}
-
-fn fetch<M: Machine, V: crate::memory::bytes::Plain + Default>(
-    machine: &M,
-    from: &Region<M>,
-    to: &mut Vec<V>,
-    count: usize,
-) -> Result<()> {
-    to.resize(count, V::default());
-    machine.download(from.buffer().expect("reserved before"), 0, bytes_mut(to))
 }

@@ -3,7 +3,7 @@
 use dtw_core::Result;
 
 use crate::machine::{Buffer, Machine};
-use crate::memory::bytes::{Plain, bytes};
+use crate::memory::bytes::{Plain, bytes, bytes_mut};
 
 /// A piece of device memory of the size that has been asked for so far.
 #[derive(Debug)]
@@ -69,6 +69,13 @@ impl<M: Machine> Region<M> {
         let buffer = self.reserve(machine, bytes)?;
         machine.zero(buffer, 0, bytes)?;
         Ok(buffer.address())
+    }
+
+    /// Downloads the first `count` numbers.
+    pub(crate) fn fetch<V: Plain + Default>(&self, machine: &M, to: &mut Vec<V>, count: usize) -> Result<()> {
+        to.clear();
+        to.resize(count, V::default());
+        machine.download(self.buffer.as_ref().expect("reserved before"), 0, bytes_mut(to))
     }
 
     /// What has been reserved.

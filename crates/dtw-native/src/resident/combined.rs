@@ -11,6 +11,7 @@ use dtw_plan::{Fetch, Order, Pairs, Rect, Rows, each_tile};
 use crate::engine::Distances;
 use crate::launch::combine::launch_combine;
 use crate::launch::functor::Functor;
+use crate::launch::job::pairing_code;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::device_batch::DeviceBatch;
@@ -107,18 +108,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             )?;
         }
         combine.out_stride = order_y.len() as u64;
-        combine.pairing = match pairing {
-            Pairing::Cross => params::CROSS,
-            Pairing::SelfSymmetric => params::SYMMETRIC,
-            Pairing::Zipped => params::ZIPPED,
-        };
-        let preparation = Preparation {
-            functor: self.functor,
-            channels: x.channels,
-            channel,
-            normalize: false,
-            times: x.times != 0,
-        };
+        combine.pairing = pairing_code(pairing);
+        let plain = Preparation::plain(self.functor, x.channels);
+        let preparation = Preparation { channel, times: x.times != 0, ..plain };
         let budget = self.engine.budget.in_tiles();
         let mut pairs = Pairs {
             pairing,
@@ -132,15 +124,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             Sides::Both => &mut self.layouts,
             own => &mut self.own_layouts[own as usize - 1],
         };
-        let mut device = Distances {
-            engine: &mut self.engine,
-            functor: self.functor,
-            before: None,
-            only_missing: false,
-            preparation,
-            sources: [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)],
-            place: None,
-        };
+        let sources = [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)];
+        let mut device = Distances::new(&mut self.engine, preparation, sources);
         let plain = self.functor;
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
             let mut p = placed(combine, tile);

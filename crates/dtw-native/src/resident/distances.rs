@@ -12,9 +12,8 @@
 use dtw_core::{Error, Match, Measure, Pairing, Path, Result, SearchOptions, Task, bail_invalid};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
-use dtw_plan::{Order, Pairs, Rows, each_tile};
+use dtw_plan::{Pairs, Rows, each_tile};
 
-use crate::calls::search::Search;
 use crate::engine::Distances;
 use crate::launch::hits::HitOptions;
 use crate::machine::Machine;
@@ -62,7 +61,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = (x.order(dropped), y.order(dropped));
         if self.problem.is_subsequence() {
-            return self.search_on_device(x, y, order_x, order_y, out);
+            let options = HitOptions::new(&SearchOptions::default(), order_y.longest(0..order_y.len()));
+            let mut search = self.search(Source::Device(x), Source::Device(y), options);
+            search.functor = search.functor.without_starts();
+            return search.run_in_place(pairing, out);
         }
         let both = DevicePairs { batches: [x, y], orders: [&order_x, &order_y] };
         match self.problem.spec().measure {
@@ -75,13 +77,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let before = self.soft_before(&order_x, &order_y)?;
         let longest = order_x.longest(0..order_x.len()).max(order_y.longest(0..order_y.len()));
         self.engine.sweeper.weigh::<T>(&self.functor, longest)?;
-        let preparation = Preparation {
-            functor: self.functor,
-            channels: x.channels,
-            channel: None,
-            normalize: false,
-            times: x.times != 0,
-        };
+        let preparation = Preparation { times: x.times != 0, ..Preparation::plain(self.functor, x.channels) };
         let budget = self.engine.budget.in_place();
         let mut pairs = Pairs {
             pairing,
@@ -92,15 +88,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             observer: &*self.observer.0,
         };
         let [layout_x, layout_y] = &mut self.layouts;
-        let mut device = Distances {
-            engine: &mut self.engine,
-            functor: self.functor,
-            before,
-            only_missing: false,
-            preparation,
-            sources: [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)],
-            place: Some(out),
-        };
+        let sources = [SideSource::Device(x, layout_x), SideSource::Device(y, layout_y)];
+        let mut device = Distances::new(&mut self.engine, preparation, sources);
+        (device.before, device.place) = (before, Some(out));
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| device.sweep_in_place(pairs, tile))
     }
 
@@ -176,34 +166,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             bail_invalid!("either both x and y have timestamps or neither");
         }
         Ok(())
-    }
-
-    /// The cost of the best match of every pair.
-    fn search_on_device(
-        &mut self,
-        queries: DeviceBatch<'_>,
-        references: DeviceBatch<'_>,
-        order_queries: Order,
-        order_references: Order,
-        out: u64,
-    ) -> Result<()> {
-        let [of_queries, of_references] = &mut self.layouts;
-        let search = Search {
-            engine: &mut self.engine,
-            searcher: &mut self.searcher,
-            banding: &mut self.banding,
-            functor: self.functor.without_starts(),
-            observer: &*self.observer.0,
-            wanted: HitOptions::new(
-                &SearchOptions::default(),
-                order_references.longest(0..order_references.len()),
-            ),
-            channels: queries.channels,
-            references: order_references,
-            queries: order_queries,
-            sources: [SideSource::Device(references, of_references), SideSource::Device(queries, of_queries)],
-        };
-        search.run_in_place(self.problem.pairing(), out)
     }
 }
 
