@@ -31,7 +31,7 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) tracer: Tracer<T, M>,
     pub(crate) differentiator: Differentiator<T, M>,
     pub(crate) layouts: [LayoutTables<M>; 2],
-    /// What several passes give together.
+    /// What results are combined of, pass by pass.
     pub(crate) passes: PassResults<T>,
     pub(crate) combined: Combined<M>,
     /// Tables of the layouts of x and y, each compared with itself.

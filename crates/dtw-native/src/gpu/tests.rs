@@ -195,14 +195,14 @@ fn streams_and_addresses_of_others_are_refused() {
     }
 }
 
-/// Distances of ragged series in a band that has a table, on memory that is lent.
-struct Lending {
+/// Distances of ragged series in a band that has a table, in the caller's memory.
+struct CallerPlan {
     plan: NativePlan<f32, CallerMemory<Gpu<Fake>>>,
     series: crate::gpu::GpuBuffer<Fake>,
     scratch: crate::gpu::GpuBuffer<Fake>,
 }
 
-impl Lending {
+impl CallerPlan {
     fn new(machine: &Gpu<Fake>, measure: Measure) -> Self {
         let shape = Shape { n_x: 3, n_y: 3, max_length_x: 40, max_length_y: 40, channels: 1 };
         let spec = Spec::new(measure).with_band(Band::Itakura { max_slope: 2.0 });
@@ -234,13 +234,13 @@ const OTHERS: [usize; 4] = [0, 30, 70, 101];
 #[test]
 fn a_loop_on_lent_memory_makes_copies_and_waits_for_nothing() {
     let machine = Gpu::<Fake>::new(8).unwrap();
-    let mut lending = Lending::new(&machine, Measure::DTW);
+    let mut caller = CallerPlan::new(&machine, Measure::DTW);
     let (a, b) = (machine.own_queue().unwrap(), machine.own_queue().unwrap());
-    lending.call(&a, &SOME).unwrap();
+    caller.call(&a, &SOME).unwrap();
     let first = fake::counts(8);
     assert!(first.copies > 0 && first.launches > 0, "{first:?}");
     for _ in 0..5 {
-        lending.call(&a, &SOME).unwrap();
+        caller.call(&a, &SOME).unwrap();
     }
     let steady = fake::counts(8);
     let launches = steady.launches - first.launches;
@@ -248,34 +248,34 @@ fn a_loop_on_lent_memory_makes_copies_and_waits_for_nothing() {
     assert_eq!(steady, fake::Counts { launches: steady.launches, orders: steady.orders, ..first });
     assert!(launches > 0 && launches.is_multiple_of(5), "{launches}");
     // On another stream: behind the call before, because of the tables.
-    lending.call(&b, &SOME).unwrap();
+    caller.call(&b, &SOME).unwrap();
     let moved = fake::counts(8);
     assert_eq!((moved.made, moved.waits, moved.copies), (steady.made, steady.waits, steady.copies));
     assert_eq!(moved.orders, steady.orders + 1);
     // Other lengths: other tables, of which a few have memory of their own. Their copies wait for no copy before.
     let with = |shorter: usize| OTHERS.map(|end| end - end * shorter / 120);
     for shorter in 0..12 {
-        lending.call(&b, &with(shorter)).unwrap();
+        caller.call(&b, &with(shorter)).unwrap();
     }
     let before = fake::counts(8);
     for shorter in 12..15 {
-        lending.call(&b, &with(shorter)).unwrap();
+        caller.call(&b, &with(shorter)).unwrap();
     }
     let changed = fake::counts(8);
     assert_eq!((changed.made, changed.freed), (before.made, before.freed));
     assert!(changed.copies > before.copies);
-    drop((lending, a, b, machine));
+    drop((caller, a, b, machine));
     assert_eq!(fake::left(8), 0);
 }
 
 #[test]
 fn so_does_one_of_several_passes_with_tables_of_their_own() {
     let machine = Gpu::<Fake>::new(12).unwrap();
-    let mut lending = Lending::new(&machine, Measure::soft_dtw_divergence(1.0));
+    let mut caller = CallerPlan::new(&machine, Measure::soft_dtw_divergence(1.0));
     let a = machine.own_queue().unwrap();
-    lending.call(&a, &SOME).unwrap();
+    caller.call(&a, &SOME).unwrap();
     let first = fake::counts(12);
-    lending.call(&a, &SOME).unwrap();
+    caller.call(&a, &SOME).unwrap();
     let steady = fake::counts(12);
     assert_eq!(steady, fake::Counts { launches: steady.launches, orders: steady.orders, ..first });
     assert!(steady.launches > first.launches);
@@ -284,27 +284,27 @@ fn so_does_one_of_several_passes_with_tables_of_their_own() {
 #[test]
 fn a_call_is_recorded_after_one_that_was_not_and_its_tables_stay() {
     let machine = Gpu::<Fake>::new(9).unwrap();
-    let mut lending = Lending::new(&machine, Measure::DTW);
+    let mut caller = CallerPlan::new(&machine, Measure::DTW);
     let (a, b) = (machine.own_queue().unwrap(), machine.own_queue().unwrap());
     fake::record(9, Some(a.stream()));
-    let error = lending.call(&a, &SOME).unwrap_err().to_string();
+    let error = caller.call(&a, &SOME).unwrap_err().to_string();
     assert!(error.contains("call it once before recording"), "{error}");
     fake::record(9, None);
-    lending.call(&b, &SOME).unwrap();
+    caller.call(&b, &SOME).unwrap();
     let before = fake::counts(9);
     fake::record(9, Some(a.stream()));
-    lending.call(&a, &SOME).unwrap();
+    caller.call(&a, &SOME).unwrap();
     let recorded = fake::counts(9);
     let launches = recorded.launches;
     assert_eq!(recorded, fake::Counts { launches, ..before });
     assert!(launches > before.launches);
-    let error = lending.call(&a, &OTHERS).unwrap_err().to_string();
+    let error = caller.call(&a, &OTHERS).unwrap_err().to_string();
     assert!(error.contains("with the same lengths"), "{error}");
     fake::record(9, None);
     // The graph may be played again: what it reads is neither overwritten nor freed.
-    lending.call(&a, &OTHERS).unwrap();
+    caller.call(&a, &OTHERS).unwrap();
     assert!(fake::counts(9).made > recorded.made);
-    let Lending { plan, series, scratch } = lending;
+    let CallerPlan { plan, series, scratch } = caller;
     drop((plan, series, scratch, a, b));
     let queue = fake::left(9);
     assert!(queue > 3, "{queue} things are left: a stream, a module or two, and the tables");

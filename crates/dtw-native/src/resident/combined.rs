@@ -1,10 +1,10 @@
 //! Results on the device that are combined from several sweeps: one for each channel, or for each term of a divergence.
 //!
 //! What [`dtw_core::PassResults`] does on the host, a kernel does here ([`params::Settle`]). Each tile is swept into a
-//! slot, and goes from there to its places. Of a divergence, a kernel judges which values of a plain sweep have kept
+//! slot, and goes from there to its places. For a divergence, a kernel judges which values of a plain sweep have kept
 //! the digits of their excess; a second sweep computes the excess of the others.
 
-use dtw_core::{Measure, Pairing, Result};
+use dtw_core::{Measure, Pairing, Result, Sides};
 use dtw_kernels::params;
 use dtw_plan::{Fetch, Order, Pairs, Rect, Rows, each_tile};
 
@@ -22,14 +22,6 @@ use crate::state::NativePlan;
 /// Slots of a tile's excess, or of a channel's results, and of its values.
 const FIRST: usize = 0;
 const SECOND: usize = 1;
-
-/// Which series a pass compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sides {
-    Both = 0,
-    OwnX = 1,
-    OwnY = 2,
-}
 
 /// Both batches of a call, and how their series lie.
 #[derive(Debug, Clone, Copy)]

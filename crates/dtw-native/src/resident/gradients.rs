@@ -1,7 +1,7 @@
 //! Gradients of Soft-DTW and its divergence whose series and results stay on the device.
 //!
 //! Sweeps read packed series where they are; of others there is a packed copy for the time of the call. The gradient of
-//! a divergence, `s(x, y) - (s(x, x) + s(y, y)) / 2`, is put together there too: each side's series are swept with
+//! a divergence, `s(x, y) - (s(x, x) + s(y, y)) / 2`, is combined there too: each side's series are swept with
 //! themselves, and half of what that gives to them as x and as y is taken off ([`params::Settle`]).
 
 use dtw_core::{Measure, Pairing, Result, Task, bail_invalid};

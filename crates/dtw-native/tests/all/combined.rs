@@ -1,4 +1,4 @@
-//! Results that several sweeps make together, of series on the device: those of the same series on the host.
+//! Results combined of several sweeps, of series on the device: what the host gets for them.
 
 use crate::numbers::{download, noise, raw, upload};
 use dtw_core::{Band, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec};
