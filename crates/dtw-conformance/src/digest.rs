@@ -1,14 +1,14 @@
 //! One number for all results of a run: two builds that compute the same bits have the same digest.
 //!
 //! A [`Digesting`] backend passes every call on to another one and takes the bits of what comes back, in the order of
-//! the calls. What was refused or cancelled counts as well, but not its words. The shape of memory held and the cells
+//! the calls. What the backend refused or was told to stop counts as well, but not its words. The shape of memory held and the cells
 //! reported as progress do not count.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dtw_core::{
-    Backend, Blocks, Gradients, Match, Observer, Path, Plan, Problem, Result, SearchOptions, Series,
-    SeriesBatch, Task,
+    Backend, CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Path, Plan, Problem, Result,
+    SearchOptions, SeriesBatch, Task,
 };
 use xxhash_rust::xxh3::Xxh3;
 
@@ -102,7 +102,7 @@ impl<T: Element> DigestingPlan<T> {
     }
 }
 
-impl<T: Element> Plan<T> for DigestingPlan<T> {
+impl<T: Element> Compute<T> for DigestingPlan<T> {
     fn problem(&self) -> &Problem {
         self.plan.problem()
     }
@@ -115,21 +115,16 @@ impl<T: Element> Plan<T> for DigestingPlan<T> {
         self.plan.observe(observer);
     }
 
-    fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
-        let done = self.plan.distances(x, y, out);
+    fn distances(&mut self, pairs: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()> {
+        let done = self.plan.distances(pairs.x, pairs.y, out);
         self.digest.result(done, |()| self.digest.values(out))
     }
 
-    fn gradients(
-        &mut self,
-        x: SeriesBatch<'_, T>,
-        y: SeriesBatch<'_, T>,
-        out: Gradients<'_, T>,
-    ) -> Result<()> {
+    fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
         let Gradients { upstream, distances, grad_x, grad_y } = out;
         let own =
             Gradients { upstream, distances: &mut *distances, grad_x: &mut *grad_x, grad_y: &mut *grad_y };
-        let done = self.plan.gradients(x, y, own);
+        let done = self.plan.gradients(pairs.x, pairs.y, own);
         self.digest.result(done, |()| {
             for values in [distances, grad_x, grad_y] {
                 self.digest.values(values);
@@ -137,12 +132,13 @@ impl<T: Element> Plan<T> for DigestingPlan<T> {
         })
     }
 
-    fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
+    fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
+        let (x, y) = (pair.x.get(0), pair.y.get(0));
         self.digest.result(self.plan.alignment(x, y), |values| self.digest.values(values))
     }
 
-    fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
-        self.digest.result(self.plan.paths(x, y), |paths| {
+    fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
+        self.digest.result(self.plan.paths(pairs.x, pairs.y), |paths| {
             for path in paths {
                 self.digest.values(&[path.distance]);
                 self.digest.take([path.points.len() as u64]);
@@ -153,21 +149,20 @@ impl<T: Element> Plan<T> for DigestingPlan<T> {
 
     fn matches(
         &mut self,
-        queries: SeriesBatch<'_, T>,
-        references: SeriesBatch<'_, T>,
+        searched: CheckedBatches<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        let found = self.plan.matches(queries, references, options);
+        let found = self.plan.matches(searched.x, searched.y, options);
         self.found(found)
     }
 
     fn matches_in_blocks(
         &mut self,
-        queries: SeriesBatch<'_, T>,
-        reference: &mut dyn Blocks<T>,
+        queries: &SeriesBatch<'_, T>,
+        reference: &mut CheckedBlocks<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        let found = self.plan.matches_in_blocks(queries, reference, options);
+        let found = self.plan.matches_in_blocks(*queries, reference, options);
         self.found(found)
     }
 }

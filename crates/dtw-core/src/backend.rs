@@ -1,13 +1,14 @@
-//! What a device implements.
+//! What callers see of a device: [`Backend`] and [`Plan`].
 //!
 //! **The contract.** A [`Backend`] is cheap to hold and shared between threads. [`Backend::plan`] does everything that
 //! depends on the problem and not on the values: it chooses and compiles. A [`Plan`] is then called any number of
-//! times; its scratch memory is made in `plan` or in the first call and kept. Each call first passes its input through
-//! [`Problem::check_input`] (and its output through [`Problem::check_output`]), so that bad input is the same
-//! [`crate::Error::Invalid`] on every backend; after that it may assume what the problem promises. A call either writes
-//! every output value or returns an error; nothing falls back, is truncated or is left empty silently. The same input,
-//! device and version give the same bits.
-//! `dtw-conformance` checks all of this.
+//! times; its scratch memory is made in `plan` or in the first call and kept. A call either writes every output value
+//! or returns an error; nothing falls back, is truncated or is left empty silently. The same input, device and version
+//! give the same bits.
+//!
+//! Each call is checked once, before the backend hears of it: a backend implements [`crate::Compute`], which is called
+//! with what is promised, and its [`Plan`] is made of that. So bad input is the same [`crate::Error::Invalid`]
+//! everywhere. `dtw-conformance` checks all of this.
 
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ pub enum Task {
     Matches,
 }
 
-/// A prepared, reusable computation.
+/// A prepared, reusable computation. Whatever implements [`crate::Compute`] is one.
 pub trait Plan<T: Scalar>: Send {
     /// The problem this plan solves.
     fn problem(&self) -> &Problem;
@@ -98,9 +99,7 @@ pub trait Plan<T: Scalar>: Send {
 
     /// Whether calls can succeed. They cannot once the device that the plan was made on is known to be lost; those of a
     /// new plan may.
-    fn is_usable(&self) -> bool {
-        true
-    }
+    fn is_usable(&self) -> bool;
 
     /// Distances of all pairs into `out`, shaped as the [`crate::Pairing`] says. `y` is ignored for
     /// [`crate::Pairing::SelfSymmetric`]. For [`crate::Anchor::Subsequence`] the distance is the best match's cost.

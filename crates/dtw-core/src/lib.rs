@@ -10,7 +10,8 @@
 //! | [`band`] | [`Band`] → column ranges per row and row ranges per diagonal |
 //! | [`series`] | [`SeriesBatch`]: borrowed, ragged, multichannel series |
 //! | [`problem`] | [`Problem`]: spec + pairing + shape, validated once for every backend |
-//! | [`backend`] | the [`Backend`] and [`Plan`] traits that a device implements |
+//! | [`backend`] | [`Backend`] and [`Plan`]: what callers see of a device |
+//! | [`compute`] | [`Compute`], which a device implements, and the checks in front of it |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
 //! | [`passes`] | the passes that a distances call is made of, and how their results are put together |
@@ -22,6 +23,7 @@
 
 pub mod backend;
 pub mod band;
+pub mod compute;
 pub mod counts;
 pub mod derivative;
 pub mod diagonal;
@@ -42,6 +44,7 @@ pub mod windows;
 
 pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Uncounted, Unobserved, WeightedTotal};
 pub use band::{Band, ColumnRanges, Radius};
+pub use compute::{CheckedBatches, CheckedBlocks, Compute};
 pub use counts::PathCounts;
 pub use error::{Error, Result, reserved};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};

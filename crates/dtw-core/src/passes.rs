@@ -1,10 +1,10 @@
-//! The passes that a distances call is made of, and how their results are put together: once, for every backend.
+//! The passes that a call of distances or gradients is made of, and how their results are put together: once, for every backend.
 //!
 //! Most measures need one pass over the pairs. [`crate::Measure::SoftDtwDivergence`] is put together from up to three:
 //! x with y, and each batch with itself. A measure that warps each channel on its own
 //! ([`crate::Measure::sums_channels`]) needs one pass for every channel, and adds up their results.
 
-use crate::{Measure, Pairing, PathCounts, Problem, Result, Scalar, SeriesBatch, SoftResult};
+use crate::{Gradients, Measure, Pairing, PathCounts, Problem, Result, Scalar, SeriesBatch, SoftResult};
 
 /// Which series a pass compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,6 +130,39 @@ impl<T: Scalar> PassResults<T> {
             *value = soft.divergence([*value, own_x[i], own_y[j]], counts, &problem.spec().band, lengths)?;
         }
         Ok(())
+    }
+
+    /// Values and gradients of zipped pairs. `sweep` gives them for one pass: of x with y, or of a divergence also of
+    /// the series of one side with themselves, half of which is taken off.
+    ///
+    /// # Errors
+    /// As [`PassResults::distances`].
+    pub fn gradients(
+        &mut self,
+        problem: &Problem,
+        [x, y]: [&SeriesBatch<'_, T>; 2],
+        out: Gradients<'_, T>,
+        mut sweep: impl FnMut([&SeriesBatch<'_, T>; 2], Gradients<'_, T>, &mut PathCounts) -> Result<()>,
+    ) -> Result<()> {
+        let Gradients { upstream, distances, grad_x, grad_y } = out;
+        let half = T::from_f64(0.5);
+        self.distances(problem, Pairing::Zipped, x, y, distances, |pass, a, b, distances, counts| {
+            let own = match pass.sides {
+                Sides::Both => {
+                    let out = Gradients { upstream, distances, grad_x: &mut *grad_x, grad_y: &mut *grad_y };
+                    return sweep([a, b], out, counts);
+                }
+                Sides::OwnX => &mut *grad_x,
+                Sides::OwnY => &mut *grad_y,
+            };
+            let (mut left, mut right) = (vec![T::ZERO; own.len()], vec![T::ZERO; own.len()]);
+            let out = Gradients { upstream, distances, grad_x: &mut left, grad_y: &mut right };
+            sweep([a, b], out, counts)?;
+            for (own, (left, right)) in own.iter_mut().zip(left.iter().zip(&right)) {
+                *own = *own - half * (*left + *right);
+            }
+            Ok(())
+        })
     }
 }
 

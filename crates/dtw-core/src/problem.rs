@@ -1,4 +1,4 @@
-//! A problem: what to compute, between which series, of what shape. Validated here once; backends assume it.
+//! A problem: what to compute, between which series, of what shape. Validated here once, for every backend.
 
 use std::collections::HashMap;
 
@@ -163,7 +163,8 @@ impl Problem {
         }
     }
 
-    /// Checks the batches of one call: shape, lengths, finite values, timestamps. Backends call this first.
+    /// Checks the batches of one call: shape, lengths, finite values, timestamps. Each call of a [`crate::Plan`] does
+    /// it.
     ///
     /// Cost: one pass over the values.
     ///
@@ -171,6 +172,15 @@ impl Problem {
     /// [`Error::Invalid`] naming the batch, the series and the position.
     pub fn check_input<T: Scalar>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<()> {
         let y = if self.pairing == Pairing::SelfSymmetric { x } else { y };
+        self.check_batches(x, y)
+    }
+
+    /// [`Problem::check_input`] of a call that reads y whatever the pairing.
+    pub(crate) fn check_batches<T: Scalar>(
+        &self,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<()> {
         if x.channels() != y.channels() {
             bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels(), y.channels());
         }
@@ -252,6 +262,18 @@ impl Problem {
             bail_invalid!("timestamps are used by twed only, but x has them and this is a search");
         }
         Ok(())
+    }
+
+    /// Checks that x and y have equally many series, which gradients and paths need, whatever the pairing.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with both numbers; `what` is wanted.
+    pub fn check_zipped(&self, what: &str) -> Result<()> {
+        let Shape { n_x, n_y, .. } = self.shape;
+        if n_x == n_y {
+            return Ok(());
+        }
+        bail_invalid!("{what} are of zipped pairs: x has {n_x} series, y has {n_y}")
     }
 
     /// Checks that parameters which divide are neither infinite nor short of digits in the precision of the values.

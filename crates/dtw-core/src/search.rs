@@ -2,7 +2,7 @@
 //!
 //! How hits are chosen from the costs is in [`crate::selection`].
 
-use crate::{Anchor, Error, Problem, Result, Scalar, Series, SeriesBatch, Task, bail_invalid};
+use crate::{Anchor, Problem, Result, Scalar, Series, Task, bail_invalid};
 
 /// A stretch of the reference that matches a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,7 +72,7 @@ impl SearchOptions {
         self
     }
 
-    /// Checks the options against the problem of a plan. Backends call this first, in every search.
+    /// Checks the options against the problem of a plan.
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] naming the option, or the measure that has no search.
@@ -93,16 +93,14 @@ impl SearchOptions {
         }
     }
 
-    /// Checks that every reference holds a window.
+    /// Checks that every reference, of these numbers of points, holds a window.
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] naming the reference and both lengths.
-    pub fn check_windows<T>(&self, references: &SeriesBatch<'_, T>) -> Result<()> {
+    pub fn check_windows(&self, lengths: impl IntoIterator<Item = usize>) -> Result<()> {
         let Some(length) = self.normalized_window else { return Ok(()) };
-        let short = (0..references.len()).find(|r| references.length(*r) < length);
-        match short {
-            Some(r) => {
-                let points = references.length(r);
+        match lengths.into_iter().enumerate().find(|(_, points)| *points < length) {
+            Some((r, points)) => {
                 bail_invalid!("reference {r} has {points} points, fewer than a window of {length}")
             }
             None => Ok(()),
@@ -120,32 +118,6 @@ pub trait Blocks<T: Scalar>: Send {
     /// # Errors
     /// What stops the reading; the search returns it.
     fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()>;
-
-    /// Replaces `block` by the next points, of which `done` came before, and looks at them. Backends read so.
-    ///
-    /// # Errors
-    /// As [`Blocks::read`]; [`Error::Invalid`] for parts of points, for more than were asked for, and for values that
-    /// are not finite.
-    fn read_checked(&mut self, points: usize, done: usize, block: &mut Vec<T>) -> Result<()> {
-        block.clear();
-        self.read(points, block)?;
-        let channels = self.channels();
-        if !block.len().is_multiple_of(channels) || block.len() > points * channels {
-            bail_invalid!(
-                "a block of {} values is not at most {points} points of {channels} channels",
-                block.len()
-            );
-        }
-        match block.iter().position(|value| !value.finite()) {
-            Some(at) => Err(Error::invalid(format!(
-                "the reference has {} at point {}, channel {}: expected finite numbers",
-                block[at],
-                done + at / channels,
-                at % channels
-            ))),
-            None => Ok(()),
-        }
-    }
 }
 
 /// A reference in memory, for what reads block by block.

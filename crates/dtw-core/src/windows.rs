@@ -1,6 +1,6 @@
 //! The windows of a reference that is read block by block.
 
-use crate::{Blocks, Match, Result, Scalar, Selection, bail_invalid};
+use crate::{Blocks, Match, Result, Scalar, Selection};
 
 /// Gives every window of a reference once; the last points of a block are kept for the windows that reach into the next
 /// one.
@@ -12,7 +12,6 @@ pub struct WindowBlocks<T> {
     length: usize,
     channels: usize,
     points: Vec<T>,
-    coming: Vec<T>,
     /// Points read.
     done: usize,
     /// Windows that were given last.
@@ -33,30 +32,23 @@ pub struct Windows<'a, T> {
 impl<T: Scalar> WindowBlocks<T> {
     /// Windows of `length` points, at least 1, with `channels` values each.
     pub fn new(length: usize, channels: usize) -> Self {
-        Self { length, channels, points: Vec::new(), coming: Vec::new(), done: 0, given: 0 }
+        Self { length, channels, points: Vec::new(), done: 0, given: 0 }
     }
 
     /// The next windows, at most `most`; `None` at the end.
     ///
     /// # Errors
-    /// As [`Blocks::read_checked`]; [`crate::Error::Invalid`] for a reference that is shorter than a window.
+    /// As [`Blocks::read`].
     pub fn next(&mut self, reference: &mut dyn Blocks<T>, most: usize) -> Result<Option<Windows<'_, T>>> {
         self.points.drain(..self.given * self.channels);
         self.given = 0;
-        let missing = most + self.length - 1 - self.points.len() / self.channels;
-        reference.read_checked(missing, self.done, &mut self.coming)?;
-        if self.coming.is_empty() {
-            if self.done < self.length {
-                bail_invalid!(
-                    "the reference has {} points, fewer than a window of {}",
-                    self.done,
-                    self.length
-                );
-            }
+        let kept = self.points.len();
+        let missing = most + self.length - 1 - kept / self.channels;
+        reference.read(missing, &mut self.points)?;
+        if self.points.len() == kept {
             return Ok(None);
         }
-        self.done += self.coming.len() / self.channels;
-        self.points.extend_from_slice(&self.coming);
+        self.done += (self.points.len() - kept) / self.channels;
         let held = self.points.len() / self.channels;
         self.given = (held + 1).saturating_sub(self.length);
         Ok(Some(Windows { first: self.done - held, count: self.given, points: &self.points }))

@@ -6,7 +6,7 @@ use dtw_core::recurrence::cost::{Euclidean, Manhattan, SquaredEuclidean};
 use dtw_core::recurrence::{One, SoftDtw};
 use dtw_core::{
     Error, Gradients, LocalCost, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
-    SoftResult, Spec, Uncounted, bail_invalid,
+    SoftResult, Spec, Uncounted,
 };
 use rayon::prelude::*;
 
@@ -39,52 +39,26 @@ fn cut<'v, T>(batch: &SeriesBatch<'_, T>, mut values: &'v mut [T]) -> Vec<&'v mu
 }
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
-    pub(crate) fn check_gradients(
-        &self,
-        x: &SeriesBatch<'_, V::Scalar>,
-        y: &SeriesBatch<'_, V::Scalar>,
-        out: &Gradients<'_, V::Scalar>,
-    ) -> Result<()> {
-        if x.len() != y.len() {
-            bail_invalid!("gradients are of zipped pairs: x has {} series, y has {}", x.len(), y.len());
-        }
-        let lengths = [
-            ("upstream", out.upstream.map_or(x.len(), <[_]>::len), x.len()),
-            ("distances", out.distances.len(), x.len()),
-            ("grad_x", out.grad_x.len(), x.values().len()),
-            ("grad_y", out.grad_y.len(), y.values().len()),
-        ];
-        for (name, got, expected) in lengths {
-            if got != expected {
-                bail_invalid!("{name} needs {expected} values, got a slice of {got}");
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) fn all_gradients(
         &mut self,
         x: &SeriesBatch<'_, V::Scalar>,
         y: &SeriesBatch<'_, V::Scalar>,
         out: Gradients<'_, V::Scalar>,
     ) -> Result<()> {
-        let spec = self.problem.spec().clone();
-        self.soft_gradients(&spec, x, y, out.distances, out.grad_x, out.grad_y)?;
-        if matches!(spec.measure, Measure::SoftDtwDivergence { .. }) {
-            let half = V::Scalar::from_f64(0.5);
-            for (batch, grad) in [(x, &mut *out.grad_x), (y, &mut *out.grad_y)] {
-                let mut values = vec![V::Scalar::ZERO; batch.len()];
-                let mut left = vec![V::Scalar::ZERO; grad.len()];
-                let mut right = left.clone();
-                self.soft_gradients(&spec, batch, batch, &mut values, &mut left, &mut right)?;
-                for (grad, (left, right)) in grad.iter_mut().zip(left.iter().zip(&right)) {
-                    *grad = *grad - half * (*left + *right);
-                }
-            }
-        }
-        self.distances_of_gradients(&spec, x, y, out.distances)?;
-        if let Some(upstream) = out.upstream {
-            for (batch, grad) in [(x, out.grad_x), (y, out.grad_y)] {
+        let problem = self.problem.clone();
+        let mut results = std::mem::take(&mut self.passes);
+        // The upstream gradient is a factor of the whole.
+        let Gradients { upstream, distances, grad_x, grad_y } = out;
+        let whole = Gradients { upstream: None, distances, grad_x: &mut *grad_x, grad_y: &mut *grad_y };
+        let swept = results.gradients(&problem, [x, y], whole, |[a, b], out, counts| {
+            let Gradients { distances, grad_x, grad_y, .. } = out;
+            self.soft_gradients(problem.spec(), a, b, distances, grad_x, grad_y)?;
+            self.distances_of_gradients(problem.spec(), [a, b], distances, counts)
+        });
+        self.passes = results;
+        swept?;
+        if let Some(upstream) = upstream {
+            for (batch, grad) in [(x, grad_x), (y, grad_y)] {
                 for (series, factor) in cut(batch, grad).into_iter().zip(upstream) {
                     series.iter_mut().for_each(|g| *g = *g * *factor);
                 }
@@ -93,34 +67,31 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         Ok(())
     }
 
-    /// Makes distances of what the gradients' sweep found, by sweeps of their own where it has not kept their digits.
+    /// Makes distances of what the gradients' sweep found, by sweeps of their own where it has not kept their digits;
+    /// of a divergence, the excess.
     fn distances_of_gradients(
         &mut self,
         spec: &Spec,
-        x: &SeriesBatch<'_, V::Scalar>,
-        y: &SeriesBatch<'_, V::Scalar>,
+        [x, y]: [&SeriesBatch<'_, V::Scalar>; 2],
         distances: &mut [V::Scalar],
+        counts: &mut PathCounts,
     ) -> Result<()> {
         let Some(soft) = SoftResult::of(&spec.measure) else {
-            unreachable!("callers check the measure");
+            unreachable!("the problem admits gradients");
         };
+        if matches!(spec.measure, Measure::SoftDtw { .. }) {
+            let mut are_kept = true;
+            for (pair, value) in distances.iter().enumerate() {
+                let lengths = (x.length(pair), y.length(pair));
+                are_kept &= soft.from_value(*value, counts, &spec.band, lengths)?.is_some();
+            }
+            if are_kept {
+                return Ok(());
+            }
+        }
         let observer = Arc::clone(&self.observer);
         self.observer = Arc::new(Uncounted(Arc::clone(&observer)));
-        let done = if let Measure::SoftDtwDivergence { .. } = spec.measure {
-            self.unchecked_distances(Pairing::Zipped, x, y, distances)
-        } else {
-            let mut counts = PathCounts::default();
-            let mut is_kept = |(pair, value): (usize, &V::Scalar)| {
-                soft.from_value(*value, &mut counts, &spec.band, (x.length(pair), y.length(pair)))
-                    .map(|kept| kept.is_some())
-            };
-            let kept = distances.iter().enumerate().map(&mut is_kept).collect::<Result<Vec<_>>>();
-            match kept {
-                Ok(kept) if kept.iter().all(|kept| *kept) => Ok(()),
-                Ok(_) => self.pairing(spec, Pairing::Zipped, x, y, distances),
-                Err(error) => Err(error),
-            }
-        };
+        let done = self.pairing(spec, Pairing::Zipped, x, y, distances);
         self.observer = observer;
         done
     }
@@ -192,12 +163,6 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         y: Series<'_, V::Scalar>,
     ) -> Result<Vec<V::Scalar>> {
         let spec = self.problem.spec();
-        for (name, series) in [("x", x), ("y", y)] {
-            SeriesBatch::single(series).check(name)?;
-        }
-        if x.channels != y.channels {
-            bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels, y.channels);
-        }
         let values = (x.len() as u64) * (y.len() as u64);
         let needed = values * size_of::<V::Scalar>() as u64
             + GradientScratch::<V>::bytes(x.len(), y.len(), x.channels);

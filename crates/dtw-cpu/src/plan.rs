@@ -1,11 +1,11 @@
-//! The CPU's plan: input checked, pairs handed to threads a register-full at a time.
+//! The CPU's plan: pairs handed to threads a register-full at a time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Observer, Pairing, Pass, PassResults, Path, Plan, Problem, Result,
-    Scalar, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
+    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Pass, PassResults,
+    Path, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch, Spec, Unobserved,
 };
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ pub(crate) struct CpuPlan<V: Register> {
     /// One per thread of the pool.
     pub(crate) scratch: Vec<Mutex<Scratch<V>>>,
     results: Vec<V::Scalar>,
-    passes: PassResults<V::Scalar>,
+    pub(crate) passes: PassResults<V::Scalar>,
 }
 
 impl<V: Register> CpuPlan<V> {
@@ -127,23 +127,6 @@ where
         Ok(())
     }
 
-    /// Distances of this pairing, without input checks.
-    pub(crate) fn unchecked_distances(
-        &mut self,
-        pairing: Pairing,
-        x: &SeriesBatch<'_, V::Scalar>,
-        y: &SeriesBatch<'_, V::Scalar>,
-        out: &mut [V::Scalar],
-    ) -> Result<()> {
-        let problem = self.problem.clone();
-        let mut results = std::mem::take(&mut self.passes);
-        let done = results.distances(&problem, pairing, x, y, out, |pass, x, y, out, _| {
-            self.pass(problem.spec(), pass, x, y, out)
-        });
-        self.passes = results;
-        done
-    }
-
     /// One pass, derivatives and channels taken.
     fn pass(
         &mut self,
@@ -179,7 +162,7 @@ where
     }
 }
 
-impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
+impl<V: Register + Send + 'static> Compute<V::Scalar> for CpuPlan<V> {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -193,52 +176,39 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
         self.observer = observer;
     }
 
-    fn distances(
-        &mut self,
-        x: SeriesBatch<'_, V::Scalar>,
-        y: SeriesBatch<'_, V::Scalar>,
-        out: &mut [V::Scalar],
-    ) -> Result<()> {
-        self.problem.check_input(&x, &y)?;
-        self.problem.check_output(out.len())?;
-        self.unchecked_distances(self.problem.pairing(), &x, &y, out)
+    fn distances(&mut self, pairs: CheckedBatches<'_, V::Scalar>, out: &mut [V::Scalar]) -> Result<()> {
+        let problem = self.problem.clone();
+        let mut results = std::mem::take(&mut self.passes);
+        let CheckedBatches { x, y, .. } = pairs;
+        let done = results.distances(&problem, problem.pairing(), &x, &y, out, |pass, x, y, out, _| {
+            self.pass(problem.spec(), pass, x, y, out)
+        });
+        self.passes = results;
+        done
     }
 
     fn gradients(
         &mut self,
-        x: SeriesBatch<'_, V::Scalar>,
-        y: SeriesBatch<'_, V::Scalar>,
+        pairs: CheckedBatches<'_, V::Scalar>,
         out: Gradients<'_, V::Scalar>,
     ) -> Result<()> {
-        self.problem.admits(Task::Gradients)?;
-        self.problem.check_input(&x, &y)?;
-        self.check_gradients(&x, &y, &out)?;
-        self.all_gradients(&x, &y, out)
+        self.all_gradients(&pairs.x, &pairs.y, out)
     }
 
-    fn alignment(&mut self, x: Series<'_, V::Scalar>, y: Series<'_, V::Scalar>) -> Result<Vec<V::Scalar>> {
-        self.problem.admits(Task::Alignment)?;
-        self.expected_alignment(x, y)
+    fn alignment(&mut self, pair: CheckedBatches<'_, V::Scalar>) -> Result<Vec<V::Scalar>> {
+        self.expected_alignment(pair.x.get(0), pair.y.get(0))
     }
 
-    fn paths(
-        &mut self,
-        x: SeriesBatch<'_, V::Scalar>,
-        y: SeriesBatch<'_, V::Scalar>,
-    ) -> Result<Vec<Path<V::Scalar>>> {
-        self.problem.admits(Task::Paths)?;
-        self.problem.check_input(&x, &y)?;
-        self.all_paths(&x, &y)
+    fn paths(&mut self, pairs: CheckedBatches<'_, V::Scalar>) -> Result<Vec<Path<V::Scalar>>> {
+        self.all_paths(&pairs.x, &pairs.y)
     }
 
     fn matches(
         &mut self,
-        queries: SeriesBatch<'_, V::Scalar>,
-        references: SeriesBatch<'_, V::Scalar>,
+        searched: CheckedBatches<'_, V::Scalar>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
-        options.check(&self.problem)?;
-        self.problem.check_input(&queries, &references)?;
+        let CheckedBatches { x: queries, y: references, .. } = searched;
         match options.normalized_window {
             None => self.subsequence_matches(&queries, &references, options),
             Some(length) => self.window_matches(&queries, &references, options, length),
@@ -247,15 +217,13 @@ impl<V: Register + Send + 'static> Plan<V::Scalar> for CpuPlan<V> {
 
     fn matches_in_blocks(
         &mut self,
-        queries: SeriesBatch<'_, V::Scalar>,
-        reference: &mut dyn Blocks<V::Scalar>,
+        queries: &SeriesBatch<'_, V::Scalar>,
+        reference: &mut CheckedBlocks<'_, V::Scalar>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
-        options.check(&self.problem)?;
-        self.problem.check_queries(&queries, reference.channels())?;
         match options.normalized_window {
-            None => self.subsequence_matches_in_blocks(&queries, reference, options),
-            Some(length) => self.window_matches_in_blocks(&queries, reference, options, length),
+            None => self.subsequence_matches_in_blocks(queries, reference, options),
+            Some(length) => self.window_matches_in_blocks(queries, reference, options, length),
         }
     }
 }

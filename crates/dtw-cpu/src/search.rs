@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dtw_core::{Band, Blocks, Match, Result, SearchOptions, Series, SeriesBatch, bail_invalid};
+use dtw_core::{Band, Blocks, Match, Result, SearchOptions, Series, SeriesBatch};
 use rayon::prelude::*;
 
 use crate::group::Scratch;
@@ -81,23 +81,18 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let demand = Demand { rows, channels, searches: count, begun: count, copies: 2 };
         let cut = Cut::new::<V::Scalar>(&demand, threads.count(), problem.memory_limit_bytes())?;
         let scans: Vec<_> = (0..count).map(|_| Mutex::new(Scan::new(options, &cut))).collect();
-        let mut done = 0;
         let (mut block, mut coming) = (Vec::new(), Vec::new());
-        reference.read_checked(cut.points, done, &mut block)?;
+        reference.read(cut.points, &mut block)?;
         while !block.is_empty() {
             let series = Series { values: &block, channels, times: None };
-            done += series.len();
             let search = || {
                 for_each(scratch, cut.workers, count, |q, scratch| {
                     held(&scans[q]).next::<V>((token, scratch), spec, queries.get(q), series, observer)
                 })
             };
-            let read = || reference.read_checked(cut.points, done, &mut coming);
-            threads.run_beside(search, read)?;
+            coming.clear();
+            threads.run_beside(search, || reference.read(cut.points, &mut coming))?;
             std::mem::swap(&mut block, &mut coming);
-        }
-        if done == 0 {
-            bail_invalid!("the reference is empty: a search needs at least one point");
         }
         let scans = scans.into_iter().map(|scan| scan.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(scans.map(Scan::finish).collect())

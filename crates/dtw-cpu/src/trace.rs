@@ -5,7 +5,6 @@ use std::ops::Range;
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
     Anchor, Band, ColumnRanges, Error, Observer, Path, Result, Scalar, Series, SeriesBatch, Spec, Uncounted,
-    bail_invalid,
 };
 use rayon::prelude::*;
 
@@ -23,15 +22,12 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         y: &SeriesBatch<'_, V::Scalar>,
     ) -> Result<Vec<Path<V::Scalar>>> {
         let spec = self.problem.spec();
-        if x.len() != y.len() {
-            bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
-        }
         let derived = Derivatives::wanted(spec.measure.preparation(), x, y);
         let (x, y) = match &derived {
             Some((x, y)) => (x.batch(), y.batch()),
             None => (*x, *y),
         };
-        let threads = self.threads.count().min(x.len().max(1)) as u64;
+        let threads = self.threads.count().min(x.len()) as u64;
         let memory_limit_bytes = self.problem.memory_limit_bytes() / threads;
         let (token, scratch, observer) = (self.token, &self.scratch, &*self.observer);
         let trace = |s: usize, scratch: &mut Scratch<V>| {

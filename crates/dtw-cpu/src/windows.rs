@@ -21,7 +21,6 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
-        options.check_windows(references)?;
         let mut found = vec![Vec::new(); queries.len() * references.len()];
         for (r, reference) in references.iter().enumerate() {
             let mut reference = InMemory::new(reference);

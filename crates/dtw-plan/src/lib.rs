@@ -9,7 +9,6 @@
 //! | `scatter` | where a tile's results belong in the caller's output |
 //! | `device` | what is asked of a device: a small trait |
 //! | `digits` | which pairs of a soft measure are swept a second time |
-//! | `gradients` | the sweeps of a gradient, and how they go together |
 //! | `walk` | the loop over that trait: series in chunks, pairs in tiles, transfers under the next sweep |
 //!
 //! Nothing here knows an address, a buffer or a kernel, so that a backend with bind groups can implement the trait.
@@ -21,7 +20,6 @@ mod banding;
 mod budget;
 mod device;
 mod digits;
-mod gradients;
 mod order;
 mod runs;
 mod scatter;
@@ -31,7 +29,6 @@ pub use banding::{Banding, Form, RowRange, Rows, Table};
 pub use budget::{Budget, bands, chunks, cut, launch_tasks, tiles};
 pub use device::{Axis, Device, Fetch, Pairs, SLOTS};
 pub use digits::keep_digits;
-pub use gradients::gradients;
 pub use order::{Order, Rect};
 pub use runs::{parts, runs};
 pub use scatter::{Target, direct, scatter};

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use dtw_core::{Error, Match, Observer, Plan, Problem, Result, SearchOptions, SeriesBatch, SoftResult};
+use dtw_core::{
+    Compute as _, Error, Match, Observer, Problem, Result, SearchOptions, SeriesBatch, SoftResult,
+};
 
 use crate::NAME;
 use crate::engine::Pass;
 use crate::plan::WgpuPlan;
 
 /// Computes distances and searches again and again, in memory of the device that it keeps. Its calls are those of
-/// [`Plan`]; what they give is the same, bit by bit.
+/// [`Plan`](dtw_core::Plan); what they give is the same, bit by bit.
 ///
 /// Outside of a browser a future is ready when it is first polled, and the poll waits for the device.
 #[derive(Debug)]
@@ -35,10 +37,10 @@ impl AsyncPlan {
         self.0.observe(observer);
     }
 
-    /// Distances into `out`, row after row, as [`Plan::distances`].
+    /// Distances into `out`, row after row, as [`Plan::distances`](dtw_core::Plan::distances).
     ///
     /// # Errors
-    /// As of [`Plan::distances`]; [`Error::Unsupported`] for the problem of a search, which has [`AsyncPlan::matches`].
+    /// As of [`Plan::distances`](dtw_core::Plan::distances); [`Error::Unsupported`] for the problem of a search, which has [`AsyncPlan::matches`].
     pub async fn distances(
         &mut self,
         x: SeriesBatch<'_, f32>,
@@ -71,10 +73,10 @@ impl AsyncPlan {
         Ok(())
     }
 
-    /// The best matches of every query in every reference, as [`Plan::matches`].
+    /// The best matches of every query in every reference, as [`Plan::matches`](dtw_core::Plan::matches).
     ///
     /// # Errors
-    /// As of [`Plan::matches`]; [`Error::Unsupported`] for z-normalised windows, and for a reference that would have to
+    /// As of [`Plan::matches`](dtw_core::Plan::matches); [`Error::Unsupported`] for z-normalised windows, and for a reference that would have to
     /// be searched in blocks.
     pub async fn matches(
         &mut self,

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch};
 use dtw_core::{Error, Gradients, Observer, Pairing, Result, SeriesBatch, SoftResult};
-use dtw_plan::{Axis, Device, Form, Order, Pairs, Rect, Rows, each_tile, gradients, tiles};
+use dtw_plan::{Axis, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
 
 use crate::choose::choose;
 use crate::dispatch::{Job, Launch, Piece, Queue};
@@ -389,7 +389,7 @@ impl WgpuPlan {
             unreachable!("the problem admits gradients");
         };
         let mut results = std::mem::take(&mut self.passes);
-        let swept = gradients(&problem, &mut results, [x, y], out, |a, b, out, counts| {
+        let swept = results.gradients(&problem, [x, y], out, |[a, b], out, counts| {
             let mut results = Results::Gradients(out);
             self.soft_gradients(a, b, &mut results)?;
             let Results::Gradients(out) = results else { return Ok(()) };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use dtw_core::{
     Anchor, Band, ColumnRanges, Observer, OwnedBatch, Pairing, Path, Result, SearchOptions, SeriesBatch,
-    Spec, Uncounted, bail_invalid,
+    Spec, Uncounted,
 };
 use dtw_plan::{Axis, Banding, Budget, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
 
@@ -56,12 +56,6 @@ impl Tracer {
 impl WgpuPlan {
     /// Best paths of zipped pairs.
     pub(crate) fn paths_of(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Path<f32>>> {
-        if x.len() != y.len() {
-            bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
-        }
-        if x.is_empty() {
-            return Ok(Vec::new());
-        }
         if self.problem.is_subsequence() {
             return self.matched_paths(x, y);
         }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Blocks, Error, Gradients, Match, Observer, Pairing, Pass as Sweep, PassResults, Path, PathCounts, Plan,
-    Problem, Result, SearchOptions, Series, SeriesBatch, SoftResult, Spec, Task, Uncounted, Unobserved,
-    bail_invalid,
+    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Pass as Sweep,
+    PassResults, Path, PathCounts, Problem, Result, SearchOptions, SeriesBatch, SoftResult, Spec, Uncounted,
+    Unobserved,
 };
 use dtw_plan::{Banding, keep_digits};
 
@@ -148,7 +148,7 @@ pub(crate) fn no_shaders(spec: &Spec) -> Error {
     Error::Unsupported { backend: NAME, what }
 }
 
-impl Plan<f32> for WgpuPlan {
+impl Compute<f32> for WgpuPlan {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -170,12 +170,8 @@ impl Plan<f32> for WgpuPlan {
         !self.engine.gpu.is_lost()
     }
 
-    fn distances(&mut self, x: SeriesBatch<'_, f32>, y: SeriesBatch<'_, f32>, out: &mut [f32]) -> Result<()> {
-        self.problem.check_input(&x, &y)?;
-        self.problem.check_output(out.len())?;
-        if out.is_empty() {
-            return Ok(());
-        }
+    fn distances(&mut self, pairs: CheckedBatches<'_, f32>, out: &mut [f32]) -> Result<()> {
+        let CheckedBatches { x, y, .. } = pairs;
         if self.problem.is_subsequence() {
             return self.subsequence_distances(&x, &y, out);
         }
@@ -198,43 +194,24 @@ impl Plan<f32> for WgpuPlan {
         done
     }
 
-    fn gradients(
-        &mut self,
-        x: SeriesBatch<'_, f32>,
-        y: SeriesBatch<'_, f32>,
-        out: Gradients<'_, f32>,
-    ) -> Result<()> {
-        self.problem.admits(Task::Gradients)?;
-        self.problem.check_input(&x, &y)?;
-        self.all_gradients(&x, &y, out)
+    fn gradients(&mut self, pairs: CheckedBatches<'_, f32>, out: Gradients<'_, f32>) -> Result<()> {
+        self.all_gradients(&pairs.x, &pairs.y, out)
     }
 
-    fn alignment(&mut self, x: Series<'_, f32>, y: Series<'_, f32>) -> Result<Vec<f32>> {
-        self.problem.admits(Task::Alignment)?;
-        let (x, y) = (SeriesBatch::single(x), SeriesBatch::single(y));
-        for (name, batch) in [("x", &x), ("y", &y)] {
-            batch.check(name)?;
-        }
-        if x.channels() != y.channels() {
-            bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels(), y.channels());
-        }
-        self.expected_alignment(&x, &y)
+    fn alignment(&mut self, pair: CheckedBatches<'_, f32>) -> Result<Vec<f32>> {
+        self.expected_alignment(&pair.x, &pair.y)
     }
 
-    fn paths(&mut self, x: SeriesBatch<'_, f32>, y: SeriesBatch<'_, f32>) -> Result<Vec<Path<f32>>> {
-        self.problem.admits(Task::Paths)?;
-        self.problem.check_input(&x, &y)?;
-        self.paths_of(&x, &y)
+    fn paths(&mut self, pairs: CheckedBatches<'_, f32>) -> Result<Vec<Path<f32>>> {
+        self.paths_of(&pairs.x, &pairs.y)
     }
 
     fn matches(
         &mut self,
-        queries: SeriesBatch<'_, f32>,
-        references: SeriesBatch<'_, f32>,
+        searched: CheckedBatches<'_, f32>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
-        options.check(&self.problem)?;
-        self.problem.check_input(&queries, &references)?;
+        let CheckedBatches { x: queries, y: references, .. } = searched;
         match options.normalized_window {
             None => self.subsequence_matches(&queries, &references, options),
             Some(length) => self.window_matches(&queries, &references, options, length),
@@ -243,15 +220,13 @@ impl Plan<f32> for WgpuPlan {
 
     fn matches_in_blocks(
         &mut self,
-        queries: SeriesBatch<'_, f32>,
-        reference: &mut dyn Blocks<f32>,
+        queries: &SeriesBatch<'_, f32>,
+        reference: &mut CheckedBlocks<'_, f32>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
-        options.check(&self.problem)?;
-        self.problem.check_queries(&queries, reference.channels())?;
         match options.normalized_window {
-            Some(length) => self.window_matches_in_blocks(&queries, reference, options, length),
-            None => self.subsequence_matches_in_blocks(&queries, reference, options),
+            Some(length) => self.window_matches_in_blocks(queries, reference, options, length),
+            None => self.subsequence_matches_in_blocks(queries, reference, options),
         }
     }
 }

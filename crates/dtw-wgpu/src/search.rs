@@ -273,9 +273,6 @@ impl WgpuPlan {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
-        if options.top_k == 0 || matches.is_empty() {
-            return Ok(matches);
-        }
         let columns = references.len();
         self.each_match(Pairing::Cross, queries, references, options, |q, r, hits| {
             matches[q * columns + r] = hits
@@ -342,18 +339,9 @@ impl WgpuPlan {
         reference: &mut dyn Blocks<f32>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
-        if self.banding.form() != Form::Full {
-            return Err(Error::Unsupported {
-                backend: NAME,
-                what: "a band over a reference that comes in blocks: it needs the whole reference".to_owned(),
-            });
-        }
         let Self { problem, functor, engine, searcher, observer, .. } = self;
         let (budget, channels) = (engine.budget, queries.channels());
         let (order, tasks) = (Order::given(queries, 0), queries.len());
-        if tasks == 0 || options.top_k == 0 {
-            return Ok(vec![Vec::new(); tasks]);
-        }
         let m = queries.max_length();
         let preparation = Preparation { spec: problem.spec(), functor: *functor, channel: None, channels };
         let of_queries = order.total(|length| preparation.held_bytes(length));
@@ -388,7 +376,8 @@ impl WgpuPlan {
         let mut costs = Vec::new();
         loop {
             stop_if_cancelled(&**observer)?;
-            reference.read_checked(block as usize, done, &mut points)?;
+            points.clear();
+            reference.read(block as usize, &mut points)?;
             let n = points.len() / channels;
             if n == 0 {
                 return Ok(selections.into_iter().map(Selection::finish).collect());

@@ -34,7 +34,6 @@ impl WgpuPlan {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<f32>>>> {
-        options.check_windows(references)?;
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
         for (r, reference) in references.iter().enumerate() {
             let mut reference = InMemory::new(reference);
@@ -55,9 +54,6 @@ impl WgpuPlan {
         length: usize,
     ) -> Result<Vec<Vec<Match<f32>>>> {
         let (channels, count) = (queries.channels(), queries.len());
-        if count == 0 {
-            return Ok(Vec::new());
-        }
         let mut normalized = OwnedBatch::new(channels)?;
         for (q, query) in queries.iter().enumerate() {
             normalized.push(query.values)?;

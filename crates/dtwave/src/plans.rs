@@ -88,8 +88,8 @@ mod tests {
     use std::sync::Arc;
 
     use dtw_core::{
-        Blocks, Gradients, Match, Observer, Pairing, Path, Result, SearchOptions, Series, SeriesBatch, Shape,
-        Spec,
+        CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Pairing, Path, Result,
+        SearchOptions, SeriesBatch, Shape, Spec,
     };
 
     use super::*;
@@ -122,9 +122,9 @@ mod tests {
     /// A plan whose device was lost.
     struct Lost(Boxed<f64>);
 
-    type Batch<'a> = SeriesBatch<'a, f64>;
+    type Found = Result<Vec<Vec<Match<f64>>>>;
 
-    impl Plan<f64> for Lost {
+    impl Compute<f64> for Lost {
         fn problem(&self) -> &Problem {
             self.0.problem()
         }
@@ -137,28 +137,28 @@ mod tests {
         fn is_usable(&self) -> bool {
             false
         }
-        fn distances(&mut self, x: Batch<'_>, y: Batch<'_>, out: &mut [f64]) -> Result<()> {
-            self.0.distances(x, y, out)
+        fn distances(&mut self, _: CheckedBatches<'_, f64>, _: &mut [f64]) -> Result<()> {
+            unreachable!()
         }
-        fn gradients(&mut self, x: Batch<'_>, y: Batch<'_>, out: Gradients<'_, f64>) -> Result<()> {
-            self.0.gradients(x, y, out)
+        fn gradients(&mut self, _: CheckedBatches<'_, f64>, _: Gradients<'_, f64>) -> Result<()> {
+            unreachable!()
         }
-        fn alignment(&mut self, x: Series<'_, f64>, y: Series<'_, f64>) -> Result<Vec<f64>> {
-            self.0.alignment(x, y)
+        fn alignment(&mut self, _: CheckedBatches<'_, f64>) -> Result<Vec<f64>> {
+            unreachable!()
         }
-        fn paths(&mut self, x: Batch<'_>, y: Batch<'_>) -> Result<Vec<Path<f64>>> {
-            self.0.paths(x, y)
+        fn paths(&mut self, _: CheckedBatches<'_, f64>) -> Result<Vec<Path<f64>>> {
+            unreachable!()
         }
-        fn matches(&mut self, x: Batch<'_>, y: Batch<'_>, o: &SearchOptions) -> Result<Vec<Vec<Match<f64>>>> {
-            self.0.matches(x, y, o)
+        fn matches(&mut self, _: CheckedBatches<'_, f64>, _: &SearchOptions) -> Found {
+            unreachable!()
         }
         fn matches_in_blocks(
             &mut self,
-            x: Batch<'_>,
-            y: &mut dyn Blocks<f64>,
-            o: &SearchOptions,
-        ) -> Result<Vec<Vec<Match<f64>>>> {
-            self.0.matches_in_blocks(x, y, o)
+            _: &SeriesBatch<'_, f64>,
+            _: &mut CheckedBlocks<'_, f64>,
+            _: &SearchOptions,
+        ) -> Found {
+            unreachable!()
         }
     }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dtw_core::{
-    Backend, Error, Gradients, Observer, Pairing, Problem, SearchOptions, SeriesBatch, Spec, Task,
+    Backend, Error, Gradients, LocalCost, Observer, Pairing, Problem, SearchOptions, Series, SeriesBatch,
+    Spec, Task,
 };
 
+use super::matches::Thirds;
 use super::{Checked, Stop, prepared, refused};
 use crate::batch::{Batch, Element};
 use crate::cases::series::{Kind, SplitMix, series};
@@ -14,7 +16,7 @@ use crate::cases::{Case, variants};
 use crate::guard::Guarded;
 
 /// The bad inputs [`bad_input`] knows.
-pub const BAD_INPUTS: [&str; 10] = [
+pub const BAD_INPUTS: [&str; 13] = [
     "NaN in x",
     "infinity in y",
     "empty series in y",
@@ -25,6 +27,9 @@ pub const BAD_INPUTS: [&str; 10] = [
     "other channels than planned",
     "timestamps where none are used",
     "gradient of another size",
+    "empty reference in blocks",
+    "infinity in a block",
+    "window longer than all blocks",
 ];
 
 /// Checks that what has no meaning for a measure is refused as invalid, naming the measure, whatever the call:
@@ -127,6 +132,13 @@ pub fn bad_input<T: Element>(kind: &str, spec: &Spec, backend: &dyn Backend<T>) 
             call(timed, timed, 3, &["timestamps", "twed"])
         }
         "gradient of another size" => gradient_of_another_size(&good, backend),
+        "empty reference in blocks" => in_blocks(kind, &good[..0], None, &["reference", "empty"], backend),
+        "infinity in a block" => {
+            in_blocks(kind, &with(9, f64::INFINITY), None, &["reference", "point 9"], backend)
+        }
+        "window longer than all blocks" => {
+            in_blocks(kind, &good, Some(13), &["12 points", "window of 13"], backend)
+        }
         other => panic!("no bad input is called {other:?}"),
     }
 }
@@ -147,6 +159,26 @@ fn gradient_of_another_size<T: Element>(good: &[T], backend: &dyn Backend<T>) ->
     Ok(())
 }
 
+/// Checks that a search in a reference of these values, read in blocks, is refused.
+fn in_blocks<T: Element>(
+    kind: &str,
+    reference: &[T],
+    normalized_window: Option<usize>,
+    named: &[&str],
+    backend: &dyn Backend<T>,
+) -> Checked {
+    let spec = match normalized_window {
+        Some(_) => Spec::dtw(),
+        None => Spec::subsequence_dtw(LocalCost::SquaredEuclidean),
+    };
+    let query = [T::zero(), T::one()];
+    let query = SeriesBatch::equal(&query, 1, 2, 1)?;
+    let mut plan = prepared(backend, &Problem::of(spec, Pairing::Cross, &query, &query)?, Task::Matches)?;
+    let options = SearchOptions::default().with_normalized_window(normalized_window);
+    let mut blocks = Thirds::of(Series::univariate(reference));
+    refused(plan.matches_in_blocks(query, &mut blocks, &options), kind, named)
+}
+
 /// Checks that the measures which are not symmetric refuse to be mirrored.
 ///
 /// # Errors
@@ -154,7 +186,7 @@ fn gradient_of_another_size<T: Element>(good: &[T], backend: &dyn Backend<T>) ->
 pub fn asymmetric_is_not_mirrored<T: Element>(backend: &dyn Backend<T>) -> Checked {
     let values: Vec<T> = (0..12).map(|i| T::of(f64::from(i * i))).collect();
     let batch = SeriesBatch::equal(&values, 3, 4, 1)?;
-    let subsequence = Spec::subsequence_dtw(dtw_core::LocalCost::SquaredEuclidean);
+    let subsequence = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
     let lopsided = Spec::dtw().with_band(dtw_core::Band::Ranges(vec![0..4; 4]));
     for (what, spec) in
         [("mirroring a subsequence search", subsequence), ("mirroring explicit ranges", lopsided)]

@@ -1,6 +1,9 @@
 //! Matches of a query in a reference: ends, starts, costs, order and exclusion zones.
 
-use dtw_core::{Anchor, Backend, Band, Dtype, LocalCost, Match, Measure, Problem, SearchOptions, Spec, Task};
+use dtw_core::{
+    Anchor, Backend, Band, Blocks, Dtype, InMemory, LocalCost, Match, Measure, Pairing, Plan, Problem,
+    SearchOptions, Series, SeriesBatch, Spec, Task,
+};
 
 use super::{Checked, Stop, prepared, refused};
 use crate::batch::{Batch, Element, pairs};
@@ -59,11 +62,60 @@ pub fn check<T: Element>(search: &Search, backend: &dyn Backend<T>) -> Checked {
         judge(search, cost, &pair, &known, found)
             .map_err(|message| Stop::Failed(format!("query {s} in reference {t}: {message}")))?;
     }
+    if case.pairing == Pairing::Cross {
+        in_blocks(&mut *plan, x.batch()?, y.batch()?, options, &got)?;
+    }
     plan.matches(x.changed().batch()?, y.batch()?, options)?;
     if plan.matches(x.batch()?, y.batch()?, options)? != got {
         return Err(Stop::Failed("a later call of the same plan gives other matches".to_owned()));
     }
     Ok(())
+}
+
+/// Checks that the hits in references which are read once, block by block, are those in the whole references.
+fn in_blocks<T: Element>(
+    plan: &mut dyn Plan<T>,
+    queries: SeriesBatch<'_, T>,
+    references: SeriesBatch<'_, T>,
+    options: &SearchOptions,
+    whole: &[Vec<Match<T>>],
+) -> Checked {
+    let is_banded = plan.problem().spec().band != Band::Full;
+    for (r, reference) in references.iter().enumerate() {
+        let mut blocks = Thirds::of(reference);
+        let got = plan.matches_in_blocks(queries, &mut blocks, options);
+        if is_banded && options.normalized_window.is_none() {
+            refused(got, "a band over a reference in blocks", &["band"])?;
+            continue;
+        }
+        let expected = (0..queries.len()).map(|q| &whole[q * references.len() + r]);
+        if !got?.iter().eq(expected) {
+            return Err(Stop::Failed(format!("reference {r} in blocks gives other matches than the whole")));
+        }
+    }
+    Ok(())
+}
+
+/// A reference that gives at most a third of its points at a time.
+pub(super) struct Thirds<'a, T> {
+    rest: InMemory<'a, T>,
+    most: usize,
+}
+
+impl<'a, T: Element> Thirds<'a, T> {
+    pub(super) fn of(reference: Series<'a, T>) -> Self {
+        Self { rest: InMemory::new(reference), most: reference.len().div_ceil(3) }
+    }
+}
+
+impl<T: Element> Blocks<T> for Thirds<'_, T> {
+    fn channels(&self) -> usize {
+        self.rest.channels()
+    }
+
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> dtw_core::Result<()> {
+        self.rest.read(points.min(self.most), block)
+    }
 }
 
 fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Checked<Known> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dtw_conformance::batch::Element;
 use dtw_conformance::expectations::INCOMPLETE;
 use dtw_core::{
-    Backend, Band, Blocks, Dtype, Error, Gradients, Match, Observer, Path, Plan, Problem, Radius, Result,
-    SearchOptions, Series, SeriesBatch, Spec, Task,
+    Backend, Band, CheckedBatches, CheckedBlocks, Compute, Dtype, Error, Gradients, Match, Observer, Path,
+    Plan, Problem, Radius, Result, SearchOptions, SeriesBatch, Spec, Task,
 };
 
 use crate::plain::{self, Plain};
@@ -157,7 +157,7 @@ fn backwards<T: Element>(series: &SeriesBatch<'_, T>) -> Vec<T> {
     (0..series.len()).flat_map(one).collect()
 }
 
-impl<T: Element> Plan<T> for FaultyPlan<T> {
+impl<T: Element> Compute<T> for FaultyPlan<T> {
     fn problem(&self) -> &Problem {
         self.inner.problem()
     }
@@ -170,18 +170,15 @@ impl<T: Element> Plan<T> for FaultyPlan<T> {
         self.inner.observe(observer);
     }
 
-    fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
+    fn distances(&mut self, pairs: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()> {
+        let CheckedBatches { x, y, .. } = pairs;
         self.inner.distances(x, y, out)?;
         self.spoil(out, is_ragged(&x));
         Ok(())
     }
 
-    fn gradients(
-        &mut self,
-        x: SeriesBatch<'_, T>,
-        y: SeriesBatch<'_, T>,
-        out: Gradients<'_, T>,
-    ) -> Result<()> {
+    fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
+        let CheckedBatches { x, y, .. } = pairs;
         let Gradients { upstream, distances, grad_x, grad_y } = out;
         let inner =
             Gradients { upstream, distances: &mut *distances, grad_x: &mut *grad_x, grad_y: &mut *grad_y };
@@ -190,15 +187,16 @@ impl<T: Element> Plan<T> for FaultyPlan<T> {
         Ok(())
     }
 
-    fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
-        let mut alignment = self.inner.alignment(x, y)?;
+    fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
+        let mut alignment = self.inner.alignment(pair.x.get(0), pair.y.get(0))?;
         if !matches!(self.planted, Planted::WritesBefore | Planted::WritesBehind) {
             self.spoil(&mut alignment, false);
         }
         Ok(alignment)
     }
 
-    fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
+    fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
+        let CheckedBatches { x, y, .. } = pairs;
         let mut paths = self.inner.paths(x, y)?;
         let mut distances: Vec<T> = paths.iter().map(|path| path.distance).collect();
         if !matches!(self.planted, Planted::WritesBefore | Planted::WritesBehind) {
@@ -212,19 +210,19 @@ impl<T: Element> Plan<T> for FaultyPlan<T> {
 
     fn matches_in_blocks(
         &mut self,
-        queries: SeriesBatch<'_, T>,
-        reference: &mut dyn Blocks<T>,
+        queries: &SeriesBatch<'_, T>,
+        reference: &mut CheckedBlocks<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        self.inner.matches_in_blocks(queries, reference, options)
+        self.inner.matches_in_blocks(*queries, reference, options)
     }
 
     fn matches(
         &mut self,
-        queries: SeriesBatch<'_, T>,
-        references: SeriesBatch<'_, T>,
+        searched: CheckedBatches<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
+        let CheckedBatches { x: queries, y: references, .. } = searched;
         if self.planted == Planted::OtherTies && queries.len() == 1 && references.len() == 1 {
             let (query, reference) = (backwards(&queries), backwards(&references));
             let query = SeriesBatch::equal(&query, 1, queries.length(0), queries.channels())?;

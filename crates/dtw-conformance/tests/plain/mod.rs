@@ -9,8 +9,9 @@ use dtw_conformance::check::soft::truth;
 use dtw_conformance::oracle::{Oracle, Pair, subsequence_dtw};
 use dtw_core::measure::Paths;
 use dtw_core::{
-    Anchor, Backend, Band, Blocks, Error, Gradients, Match, Measure, Observer, Pairing, Path, Plan, Problem,
-    Result, SearchOptions, Series, SeriesBatch, Spec, Task, Unobserved,
+    Anchor, Backend, Band, Blocks as _, CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match,
+    Measure, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions, Series, SeriesBatch, Spec, Task,
+    Unobserved,
 };
 
 /// A way of being wrong.
@@ -33,7 +34,7 @@ pub(crate) enum Fault {
     PathSkipsACell,
     MatchStartsLate,
     MatchIgnoresExclusion,
-    AcceptsNaN,
+    AcceptsMore,
     IgnoresCancellation,
     LosesProgress,
     SupportsThenRefuses,
@@ -67,9 +68,14 @@ impl<T: Element> Backend<T> for Plain {
         if self.0 == Fault::SupportsThenRefuses {
             return Err(Error::Unsupported { backend: "plain", what: "this, after all".to_owned() });
         }
+        let mut shape = problem.shape();
+        if self.0 == Fault::AcceptsMore {
+            (shape.max_length_x, shape.max_length_y) = (shape.max_length_x + 1, shape.max_length_y + 1);
+        }
+        let limit = problem.memory_limit_bytes();
         Ok(Box::new(PlainPlan {
             fault: self.0,
-            problem: problem.clone(),
+            problem: Problem::new(problem.spec().clone(), problem.pairing(), shape)?.with_memory_limit(limit),
             observer: Arc::new(Unobserved),
             calls: 0,
         }))
@@ -108,13 +114,33 @@ impl PlainPlan {
         if ignored { spec.with_band(Band::Full) } else { spec }
     }
 
-    fn check<T: Element>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<()> {
-        // The oracle of searches takes no NaN.
-        let accepts = self.fault == Fault::AcceptsNaN && self.problem.spec().anchor == Anchor::Global;
-        if accepts && x.values().iter().any(|value| value.is_nan()) {
-            return Ok(());
-        }
-        self.problem.check_input(x, y)
+    /// The best matches of one query in one reference.
+    fn hits<T: Element>(
+        &self,
+        query: Series<'_, T>,
+        reference: Series<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Match<T>>> {
+        let asked = self.spec();
+        let exclusion = if self.fault == Fault::MatchIgnoresExclusion { 0 } else { options.exclusion };
+        let pair = self.pair(query, reference);
+        let found = match (options.normalized_window, asked.measure) {
+            (Some(length), Measure::Dtw { cost }) if asked.anchor == Anchor::Global => {
+                let costs = subsequence_dtw::window_costs(&pair.x, &pair.y, cost, &asked.band, length);
+                let costs = costs.map_err(invalid)?;
+                subsequence_dtw::window_matches(&costs, length, options.top_k, exclusion)
+            }
+            _ => asked.matches(&pair, options.top_k, exclusion).map_err(invalid)?,
+        };
+        let late = usize::from(self.fault == Fault::MatchStartsLate);
+        let moved = |hit: subsequence_dtw::Match<T>| Match {
+            distance: hit.cost,
+            start: (hit.start + late).min(hit.end),
+            end: hit.end,
+        };
+        let most = options.threshold.unwrap_or(f64::INFINITY);
+        let found = found.into_iter().filter(|hit| hit.cost.wide() <= most);
+        Ok(found.map(moved).collect())
     }
 
     fn cells(&self, n: usize, m: usize) -> Result<u64> {
@@ -126,7 +152,7 @@ impl PlainPlan {
     }
 }
 
-impl<T: Element> Plan<T> for PlainPlan {
+impl<T: Element> Compute<T> for PlainPlan {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -139,17 +165,10 @@ impl<T: Element> Plan<T> for PlainPlan {
         self.observer = observer;
     }
 
-    fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
-        self.check(&x, &y)?;
-        self.problem.check_output(out.len())?;
+    fn distances(&mut self, given: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()> {
+        let CheckedBatches { x, y, .. } = given;
         self.calls += 1;
         let pairing = self.problem.pairing();
-        let spec = self.problem.spec();
-        let lopsided = spec.anchor == Anchor::Subsequence || matches!(spec.band, Band::Ranges(_));
-        if pairing == Pairing::SelfSymmetric && lopsided {
-            return Err(Error::invalid(format!("{} in this band is not symmetric", spec.key())));
-        }
-        let y = if pairing == Pairing::SelfSymmetric { x } else { y };
         let asked = self.spec();
         if matches!(asked.measure, Measure::SoftDtwDivergence { .. }) {
             let sides = if pairing == Pairing::SelfSymmetric { &[x][..] } else { &[x, y][..] };
@@ -196,22 +215,8 @@ impl<T: Element> Plan<T> for PlainPlan {
         Ok(())
     }
 
-    fn gradients(
-        &mut self,
-        x: SeriesBatch<'_, T>,
-        y: SeriesBatch<'_, T>,
-        out: Gradients<'_, T>,
-    ) -> Result<()> {
-        self.problem.check_input(&x, &y)?;
-        let sizes = [
-            ("distances", out.distances.len(), x.len()),
-            ("grad_x", out.grad_x.len(), x.values().len()),
-            ("grad_y", out.grad_y.len(), y.values().len()),
-            ("upstream", out.upstream.map_or(x.len(), <[T]>::len), x.len()),
-        ];
-        if let Some((name, got, wanted)) = sizes.into_iter().find(|(_, got, wanted)| got != wanted) {
-            return Err(Error::invalid(format!("{name} needs {wanted} values, got {got}")));
-        }
+    fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
+        let CheckedBatches { x, y, .. } = pairs;
         let asked = self.spec();
         let (mut at_x, mut at_y) = (0, 0);
         for s in 0..x.len() {
@@ -237,13 +242,14 @@ impl<T: Element> Plan<T> for PlainPlan {
         Ok(())
     }
 
-    fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
-        let alignment = self.spec().alignment(&self.pair(x, y)).map_err(invalid)?;
+    fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
+        let pair = self.pair(pair.x.get(0), pair.y.get(0));
+        let alignment = self.spec().alignment(&pair).map_err(invalid)?;
         Ok(alignment.into_iter().flatten().collect())
     }
 
-    fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
-        self.problem.check_input(&x, &y)?;
+    fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
+        let CheckedBatches { x, y, .. } = pairs;
         let asked = self.spec();
         let one = |s: usize| {
             let pair = self.pair(x.get(s), y.get(s));
@@ -264,49 +270,28 @@ impl<T: Element> Plan<T> for PlainPlan {
 
     fn matches(
         &mut self,
-        queries: SeriesBatch<'_, T>,
-        references: SeriesBatch<'_, T>,
+        searched: CheckedBatches<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        self.problem.check_input(&queries, &references)?;
-        let shortest = (0..references.len()).map(|t| references.length(t)).min().unwrap_or(0);
-        if options.normalized_window.is_some_and(|length| length > shortest) {
-            return Err(Error::invalid("a reference is shorter than a window"));
-        }
-        let asked = self.spec();
-        let exclusion = if self.fault == Fault::MatchIgnoresExclusion { 0 } else { options.exclusion };
-        pairs(self.problem.pairing(), queries.len(), references.len())
+        let CheckedBatches { x: queries, y: references, .. } = searched;
+        pairs(<Self as Compute<T>>::problem(self).pairing(), queries.len(), references.len())
             .into_iter()
-            .map(|(s, t)| {
-                let pair = self.pair(queries.get(s), references.get(t));
-                let found = match (options.normalized_window, asked.measure) {
-                    (Some(length), Measure::Dtw { cost }) if asked.anchor == Anchor::Global => {
-                        let costs =
-                            subsequence_dtw::window_costs(&pair.x, &pair.y, cost, &asked.band, length);
-                        let costs = costs.map_err(invalid)?;
-                        subsequence_dtw::window_matches(&costs, length, options.top_k, exclusion)
-                    }
-                    _ => asked.matches(&pair, options.top_k, exclusion).map_err(invalid)?,
-                };
-                let late = usize::from(self.fault == Fault::MatchStartsLate);
-                let moved = |hit: subsequence_dtw::Match<T>| Match {
-                    distance: hit.cost,
-                    start: (hit.start + late).min(hit.end),
-                    end: hit.end,
-                };
-                let most = options.threshold.unwrap_or(f64::INFINITY);
-                let found = found.into_iter().filter(|hit| hit.cost.wide() <= most);
-                Ok(found.map(moved).collect())
-            })
+            .map(|(s, t)| self.hits(queries.get(s), references.get(t), options))
             .collect()
     }
 
     fn matches_in_blocks(
         &mut self,
-        _: SeriesBatch<'_, T>,
-        _: &mut dyn Blocks<T>,
-        _: &SearchOptions,
+        queries: &SeriesBatch<'_, T>,
+        reference: &mut CheckedBlocks<'_, T>,
+        options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        Err(Error::Unsupported { backend: "plain", what: "a search block by block".to_owned() })
+        let (mut values, mut before) = (Vec::new(), None);
+        while before != Some(values.len()) {
+            before = Some(values.len());
+            reference.read(100, &mut values)?;
+        }
+        let reference = Series { values: &values, channels: queries.channels(), times: None };
+        queries.iter().map(|query| self.hits(query, reference, options)).collect()
     }
 }

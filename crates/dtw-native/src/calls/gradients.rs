@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use dtw_core::{Error, Gradients, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_kernels::params::{self, TILE};
-use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, gradients, launch_tasks, tiles};
+use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, tiles};
 
 use crate::engine::Engine;
 use crate::launch::differentiate::{Differentiator, Kernels, Tiles};
@@ -49,7 +49,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             unreachable!("the problem admits gradients");
         };
         let mut results = std::mem::take(&mut self.passes);
-        let swept = gradients(&problem, &mut results, [x, y], out, |a, b, out, counts| {
+        let swept = results.gradients(&problem, [x, y], out, |[a, b], out, counts| {
             let Gradients { upstream, distances, grad_x, grad_y } = out;
             let gradients = Some([grad_x, grad_y]);
             let values = &mut *distances;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{Pairing, Path, Result, SearchOptions, Unobserved, bail_invalid};
+use dtw_core::{Pairing, Path, Result, SearchOptions, Unobserved};
 use dtw_kernels::Kernel;
 use dtw_plan::{
     Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
@@ -19,14 +19,8 @@ use crate::series::source::{SideSource, Source};
 use crate::state::NativePlan;
 
 impl<T: Number, M: Machine> NativePlan<T, M> {
-    /// Best paths of zipped pairs.
+    /// Best paths of zipped pairs, at least one.
     pub(crate) fn paths_of(&mut self, x: Source<'_, T>, y: Source<'_, T>) -> Result<Vec<Path<T>>> {
-        if x.len() != y.len() {
-            bail_invalid!("paths are found for zipped pairs: x has {} series, y has {}", x.len(), y.len());
-        }
-        if x.len() == 0 {
-            return Ok(Vec::new());
-        }
         if !self.problem.is_subsequence() {
             return self.traced(x, y, Rows::X, None);
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Blocks, Gradients, Match, Observer, Path, Plan, Problem, Result, SearchOptions, Series, SeriesBatch,
-    SoftResult, Task, bail_invalid,
+    CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Path, Problem, Result, SearchOptions,
+    SeriesBatch, SoftResult,
 };
 
 use crate::machine::Machine;
@@ -13,7 +13,7 @@ use crate::series::layout_tables::LayoutTables;
 use crate::series::source::Source;
 use crate::state::{NativePlan, Watch};
 
-impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
+impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -37,12 +37,8 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         !self.engine.machine.is_lost()
     }
 
-    fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()> {
-        self.problem.check_input(&x, &y)?;
-        self.problem.check_output(out.len())?;
-        if out.is_empty() {
-            return Ok(());
-        }
+    fn distances(&mut self, pairs: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()> {
+        let CheckedBatches { x, y, .. } = pairs;
         self.engine.sweeper.begin();
         if self.problem.is_subsequence() {
             return self.subsequence_distances(&x, &y, out);
@@ -66,65 +62,42 @@ impl<T: Number, M: Machine> Plan<T> for NativePlan<T, M> {
         done
     }
 
-    fn gradients(
-        &mut self,
-        x: SeriesBatch<'_, T>,
-        y: SeriesBatch<'_, T>,
-        out: Gradients<'_, T>,
-    ) -> Result<()> {
-        self.problem.admits(Task::Gradients)?;
-        self.problem.check_input(&x, &y)?;
-        self.all_gradients(&x, &y, out)
+    fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
+        self.all_gradients(&pairs.x, &pairs.y, out)
     }
 
-    fn alignment(&mut self, x: Series<'_, T>, y: Series<'_, T>) -> Result<Vec<T>> {
-        self.problem.admits(Task::Alignment)?;
-        let (x, y) = (SeriesBatch::single(x), SeriesBatch::single(y));
-        for (name, batch) in [("x", &x), ("y", &y)] {
-            batch.check(name)?;
-        }
-        if x.channels() != y.channels() {
-            bail_invalid!("x has {} channels, y has {}: they must be equal", x.channels(), y.channels());
-        }
-        self.expected_alignment(&x, &y)
+    fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
+        self.expected_alignment(&pair.x, &pair.y)
     }
 
-    fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>> {
-        self.problem.admits(Task::Paths)?;
-        self.problem.check_input(&x, &y)?;
+    fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
         self.engine.sweeper.begin();
-        self.paths_of(Source::Host(&x), Source::Host(&y))
+        self.paths_of(Source::Host(&pairs.x), Source::Host(&pairs.y))
     }
 
     fn matches(
         &mut self,
-        queries: SeriesBatch<'_, T>,
-        references: SeriesBatch<'_, T>,
+        searched: CheckedBatches<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        options.check(&self.problem)?;
-        self.problem.check_input(&queries, &references)?;
         self.engine.sweeper.begin();
+        let (queries, references) = (Source::Host(&searched.x), Source::Host(&searched.y));
         match options.normalized_window {
-            None => self.subsequence_matches(Source::Host(&queries), Source::Host(&references), options),
-            Some(length) => {
-                self.window_matches(Source::Host(&queries), Source::Host(&references), options, length)
-            }
+            None => self.subsequence_matches(queries, references, options),
+            Some(length) => self.window_matches(queries, references, options, length),
         }
     }
 
     fn matches_in_blocks(
         &mut self,
-        queries: SeriesBatch<'_, T>,
-        reference: &mut dyn Blocks<T>,
+        queries: &SeriesBatch<'_, T>,
+        reference: &mut CheckedBlocks<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        options.check(&self.problem)?;
-        self.problem.check_queries(&queries, reference.channels())?;
         self.engine.sweeper.begin();
         match options.normalized_window {
-            Some(length) => self.window_matches_in_blocks(&queries, reference, options, length),
-            None => self.subsequence_matches_in_blocks(&queries, reference, options),
+            Some(length) => self.window_matches_in_blocks(queries, reference, options, length),
+            None => self.subsequence_matches_in_blocks(queries, reference, options),
         }
     }
 }

@@ -7,9 +7,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{
-    Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, bail_invalid,
-};
+use dtw_core::{Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch};
 use dtw_kernels::SweepKind;
 use dtw_kernels::params::PAD;
 use dtw_plan::{Budget, Form, Order, Rect, cut, launch_tasks, stop_if_cancelled};
@@ -70,9 +68,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         reference: &mut dyn Blocks<T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        if queries.is_empty() {
-            return Ok(Vec::new());
-        }
         let order = Order::given(queries, 0);
         self.scan(queries, (&order, &(0..queries.len())), reference, options)
     }
@@ -144,7 +139,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let mut done = 0;
         loop {
             stop_if_cancelled(&*self.observer.0)?;
-            reference.read_checked(scan.points, done, &mut block)?;
+            block.clear();
+            reference.read(scan.points, &mut block)?;
             if block.is_empty() {
                 break;
             }
@@ -164,9 +160,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             border = self.last_row(&scan, &border, done)?;
             done += count;
             self.observer.0.advance(cells * count as u64);
-        }
-        if done == 0 {
-            bail_invalid!("the reference is empty: a search needs at least one point");
         }
         Ok(selections.into_iter().map(Selection::finish).collect())
     }

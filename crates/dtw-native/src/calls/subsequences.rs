@@ -66,9 +66,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
         let wanted = HitOptions::new(options, references.longest());
-        if wanted.top_k == 0 || matches.is_empty() {
-            return Ok(matches);
-        }
         let columns = references.len();
         let put = |q: usize, r: usize, hits: Vec<Match<T>>| matches[q * columns + r] = hits;
         let banded = self.banding.form() != Form::Full;

@@ -26,9 +26,6 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        if queries.is_empty() {
-            return Ok(Vec::new());
-        }
         let (channels, count, number) = (queries.channels(), queries.len(), size_of::<T>() as u64);
         let order = Order::given(queries, 0);
         for n in order.distinct() {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions, bail_invalid};
+use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions};
 use dtw_plan::{Axis, Order, Pairs, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
 use crate::launch::hits::{Candidates, HitOptions, Searcher};
@@ -31,19 +31,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let order_references = references.order(0);
-        match references {
-            Source::Host(references) => options.check_windows(references)?,
-            Source::Device(_) => {
-                if let Some(r) = (0..references.len()).find(|r| order_references.length(*r) < length) {
-                    let points = order_references.length(r);
-                    bail_invalid!("reference {r} has {points} points, fewer than a window of {length}");
-                }
-            }
-        }
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
-        if options.top_k == 0 || matches.is_empty() {
-            return Ok(matches);
-        }
         let order = queries.order(0);
         for n in order.distinct() {
             self.banding.cells(n, length)?;

@@ -104,6 +104,10 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     pub unsafe fn paths_on_device(&mut self, x: DeviceBatch<'_>, y: DeviceBatch<'_>) -> Result<Vec<Path<T>>> {
         self.problem.admits(Task::Paths)?;
         self.check_layouts(&x, &y)?;
+        self.problem.check_zipped("paths")?;
+        if x.layout.count() == 0 {
+            return Ok(Vec::new());
+        }
         self.engine.sweeper.begin();
         self.paths_of(Source::Device(x), Source::Device(y))
     }
@@ -126,6 +130,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         options.check(&self.problem)?;
         self.check_layouts(&queries, &references)?;
+        let order = references.order(0);
+        options.check_windows((0..order.len()).map(|r| order.length(r)))?;
+        let pairs = queries.layout.count() * references.layout.count();
+        if pairs == 0 || options.top_k == 0 {
+            return Ok(vec![Vec::new(); pairs]);
+        }
         self.engine.sweeper.begin();
         let Some(length) = options.normalized_window else {
             return self.subsequence_matches(Source::Device(queries), Source::Device(references), options);
