@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
 
-use crate::NAME;
-use crate::adapter::{self, Choice};
-use crate::asynchronous::AsyncPlan;
-use crate::functor::Functor;
-use crate::gpu::Gpu;
-use crate::lanes::LanesKind;
-use crate::pace::Pace;
-use crate::plan::{WgpuPlan, no_shaders};
-use crate::resident::DevicePlan;
+use crate::gpu::adapter::{self, Choice};
+use crate::gpu::device::Gpu;
+use crate::gpu::failure::NAME;
+use crate::gpu::lanes::LanesKind;
+use crate::launch::speed::Pace;
+use crate::plans::asynchronous::AsyncPlan;
+use crate::plans::plan::{WgpuPlan, no_shaders};
+use crate::plans::resident::DevicePlan;
+use crate::shaders::functor::Functor;
 
 /// Computes on one GPU through wgpu, in `f32`.
 #[derive(Debug, Clone)]

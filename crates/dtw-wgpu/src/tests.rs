@@ -9,12 +9,12 @@ mod shapes;
 use dtw_core::Error;
 use wgpu::Features;
 
-use crate::adapter::{Choice, choose};
-use crate::gpu::Gpu;
-use crate::lanes::{Lanes, LanesKind};
-use crate::pipelines::BINDINGS;
-use crate::readback::Readback;
-use crate::stopwatch::Stopwatch;
+use crate::gpu::adapter::{Choice, choose};
+use crate::gpu::device::Gpu;
+use crate::gpu::lanes::{Lanes, LanesKind};
+use crate::gpu::pipelines::BINDINGS;
+use crate::gpu::readback::Readback;
+use crate::gpu::stopwatch::Stopwatch;
 
 /// The first GPU.
 fn open(force: Option<LanesKind>) -> Gpu {

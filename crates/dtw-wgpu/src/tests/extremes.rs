@@ -9,8 +9,8 @@ use dtw_core::{
 
 use super::open;
 use crate::backend::WgpuBackend;
-use crate::pace::Pace;
-use crate::plan::WgpuPlan;
+use crate::launch::speed::Pace;
+use crate::plans::plan::WgpuPlan;
 
 fn distance(measure: Measure, x: &[f32], y: &[f32], channels: usize) -> Result<f32> {
     let batch = |values| SeriesBatch::equal(values, 1, x.len() / channels, channels).unwrap();

@@ -5,7 +5,7 @@ use wgpu::util::{BufferInitDescriptor, DeviceExt};
 
 use super::{fetched, open};
 use crate::backend::WgpuBackend;
-use crate::resident::DeviceSeries;
+use crate::memory::series::DeviceSeries;
 
 #[test]
 fn results_are_those_of_series_in_main_memory() {

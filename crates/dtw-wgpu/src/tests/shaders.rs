@@ -4,9 +4,9 @@ use dtw_core::Measure;
 use dtw_core::measure::Kind;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use crate::functor::Functor;
-use crate::lanes::Lanes;
-use crate::shader::{Mode, Points, Sweep};
+use crate::gpu::lanes::Lanes;
+use crate::shaders::functor::Functor;
+use crate::shaders::sweep::{Mode, Points, Sweep};
 
 /// What naga says of a shader.
 fn validate(sweep: &Sweep) -> Result<(), String> {

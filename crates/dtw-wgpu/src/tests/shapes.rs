@@ -7,7 +7,7 @@ use dtw_core::{Backend, OwnedBatch, Pairing, Problem, Spec};
 
 use super::open;
 use crate::backend::WgpuBackend;
-use crate::lanes::LanesKind;
+use crate::gpu::lanes::LanesKind;
 
 /// DTW of squared differences.
 fn plain(x: &[f32], y: &[f32]) -> f64 {

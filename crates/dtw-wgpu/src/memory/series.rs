@@ -11,9 +11,22 @@ use dtw_core::recurrence::{One, Point, Recurrence, Sample, Visitor, dispatch};
 use dtw_core::{Result, Series, SeriesBatch, Spec};
 use dtw_plan::Order;
 
-use crate::functor::Functor;
-use crate::gpu::Gpu;
-use crate::resident::DeviceSeries;
+use crate::gpu::device::Gpu;
+use crate::shaders::functor::Functor;
+
+/// Series of one length in a buffer of [`WgpuBackend::wgpu_device`](crate::WgpuBackend::wgpu_device):
+/// `[count, length, channels]` of `f32`, the channels those of the problem.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceSeries<'a> {
+    /// The buffer; of usage `COPY_SRC`.
+    pub buffer: &'a wgpu::Buffer,
+    /// Where the first value is, in bytes; a multiple of 4.
+    pub offset: u64,
+    /// Series.
+    pub count: usize,
+    /// Points of each.
+    pub length: usize,
+}
 
 /// Prepared series.
 #[derive(Debug, Default)]

@@ -18,9 +18,9 @@ use wgpu::{
     PipelineLayout, ShaderRuntimeChecks,
 };
 
-use crate::gpu::{Gpu, lock};
-use crate::pipeline_cache::DiskCache;
-use crate::variables;
+use crate::gpu::lock::lock;
+use crate::gpu::pipeline_cache::DiskCache;
+use crate::gpu::variables;
 
 /// Bindings of every shader.
 pub(crate) const BINDINGS: usize = 7;
@@ -73,36 +73,34 @@ impl Pipelines {
         Ok(Self { bindings, layout, made: Mutex::default(), cache, checks })
     }
 
-    /// The shader of this key. Two threads that ask for a new one at once may both compile it.
-    pub(crate) fn get(
-        &self,
-        gpu: &Gpu,
-        key: &str,
-        source: impl FnOnce() -> String,
-    ) -> Result<ComputePipeline> {
-        if let Some(pipeline) = lock(&self.made).get(key) {
-            return Ok(pipeline.clone());
-        }
-        let source = wgpu::ShaderSource::Wgsl(source().into());
-        let pipeline = gpu.scoped(&format!("the shader {key:?}"), |device, _| {
-            let description = wgpu::ShaderModuleDescriptor { label: Some(key), source };
-            // SAFETY: the shaders are ours. They index within what they are given, their loops end, and no divisor of
-            // theirs is zero; the suite runs them with checks too.
-            let module = unsafe { device.create_shader_module_trusted(description, self.checks) };
-            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(key),
-                layout: Some(&self.layout),
-                module: &module,
-                entry_point: Some("main"),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                cache: self.cache.as_ref().map(DiskCache::handle),
-            })
-        })?;
+    /// The shader of this key, if it was compiled.
+    pub(crate) fn known(&self, key: &str) -> Option<ComputePipeline> {
+        lock(&self.made).get(key).cloned()
+    }
+
+    /// Compiles a shader; whether it is one is known to the scope.
+    pub(crate) fn compiled(&self, device: &Device, key: &str, source: String) -> ComputePipeline {
+        let source = wgpu::ShaderSource::Wgsl(source.into());
+        let description = wgpu::ShaderModuleDescriptor { label: Some(key), source };
+        // SAFETY: the shaders are ours. They index within what they are given, their loops end, and no divisor of
+        // theirs is zero; the suite runs them with checks too.
+        let module = unsafe { device.create_shader_module_trusted(description, self.checks) };
+        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(key),
+            layout: Some(&self.layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: self.cache.as_ref().map(DiskCache::handle),
+        })
+    }
+
+    /// Keeps a shader that was compiled without an error.
+    pub(crate) fn keep(&self, key: &str, pipeline: &ComputePipeline) {
         lock(&self.made).insert(key.to_owned(), pipeline.clone());
         if let Some(cache) = &self.cache {
             cache.grown();
         }
-        Ok(pipeline)
     }
 
     /// Buffers by binding.

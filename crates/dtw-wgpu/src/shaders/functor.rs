@@ -31,10 +31,10 @@ impl Cost {
     /// The piece that prices points of one or of several channels.
     pub(crate) fn source(self, one: bool) -> &'static str {
         match self {
-            Self::Squared if one => include_str!("../shaders/costs/squared_one.wgsl"),
-            Self::Squared => include_str!("../shaders/costs/squared.wgsl"),
-            Self::Euclidean => include_str!("../shaders/costs/euclidean.wgsl"),
-            Self::Manhattan => include_str!("../shaders/costs/manhattan.wgsl"),
+            Self::Squared if one => include_str!("../../shaders/costs/squared_one.wgsl"),
+            Self::Squared => include_str!("../../shaders/costs/squared.wgsl"),
+            Self::Euclidean => include_str!("../../shaders/costs/euclidean.wgsl"),
+            Self::Manhattan => include_str!("../../shaders/costs/manhattan.wgsl"),
         }
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct Functor {
 }
 
 macro_rules! pieces {
-    ($($name:literal),*) => { &[$(include_str!(concat!("../shaders/measures/", $name, ".wgsl"))),*] };
+    ($($name:literal),*) => { &[$(include_str!(concat!("../../shaders/measures/", $name, ".wgsl"))),*] };
 }
 
 /// `−log₂(e)/divisor`: what a cost is multiplied by to be an exponent of 2.

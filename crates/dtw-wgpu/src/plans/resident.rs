@@ -4,26 +4,14 @@ use dtw_core::measure::Preparation as How;
 use dtw_core::{EdrOutput, Error, LcssOutput, Measure, Pairing, Problem, Result, Unobserved, bail_invalid};
 use dtw_plan::{Form, Order, Pairs, Rect, Rows};
 
-use crate::NAME;
-use crate::choose::choose;
-use crate::dispatch::Job;
-use crate::plan::WgpuPlan;
-use crate::shader::Mode;
-use crate::side::Preparation;
-
-/// Series of one length in a buffer of [`WgpuBackend::wgpu_device`](crate::WgpuBackend::wgpu_device):
-/// `[count, length, channels]` of `f32`, the channels those of the problem.
-#[derive(Debug, Clone, Copy)]
-pub struct DeviceSeries<'a> {
-    /// The buffer; of usage `COPY_SRC`.
-    pub buffer: &'a wgpu::Buffer,
-    /// Where the first value is, in bytes; a multiple of 4.
-    pub offset: u64,
-    /// Series.
-    pub count: usize,
-    /// Points of each.
-    pub length: usize,
-}
+use crate::calls::context::Context;
+use crate::gpu::failure::NAME;
+use crate::launch::job::Job;
+use crate::memory::series::DeviceSeries;
+use crate::memory::series::Preparation;
+use crate::plans::plan::WgpuPlan;
+use crate::shaders::choose::choose;
+use crate::shaders::sweep::Mode;
 
 /// A plan for series and results in buffers of the device. See
 /// [`WgpuBackend::plan_on_device`](crate::WgpuBackend::plan_on_device).
@@ -38,7 +26,7 @@ impl DevicePlan {
             let what = format!("{what} between buffers of the device: copy the series to main memory");
             Err(Error::Unsupported { backend: NAME, what })
         };
-        let (problem, functor) = (&plan.problem, &plan.functor);
+        let (problem, functor) = (&plan.context.problem, &plan.context.functor);
         let measure = &problem.spec().measure;
         let is_divided = matches!(
             measure,
@@ -59,7 +47,7 @@ impl DevicePlan {
 
     /// The problem this plan solves.
     pub fn problem(&self) -> &Problem {
-        &self.0.problem
+        &self.0.context.problem
     }
 
     /// Distances of all pairs into `out`, a buffer of usage `STORAGE`, shaped as the pairing says: `[x, y]`, or `[x]`
@@ -73,7 +61,7 @@ impl DevicePlan {
     /// [`Error::Invalid`] for buffers that are too small or of another shape than the problem's;
     /// [`Error::OutOfMemory`] for series that exceed the memory limit; [`Error::Backend`].
     pub fn distances(&mut self, x: DeviceSeries<'_>, y: DeviceSeries<'_>, out: &wgpu::Buffer) -> Result<()> {
-        let WgpuPlan { problem, functor, banding, engine, .. } = &mut self.0;
+        let Context { problem, functor, banding, engine, .. } = &mut self.0.context;
         let y = if problem.pairing() == Pairing::SelfSymmetric { x } else { y };
         let (shape, channels) = (problem.shape(), problem.shape().channels);
         for (name, side, count, longest) in

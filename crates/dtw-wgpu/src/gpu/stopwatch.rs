@@ -3,8 +3,8 @@
 use dtw_core::Result;
 use wgpu::{Buffer, BufferUsages, CommandEncoder, ComputePassTimestampWrites, Features, QuerySet, QueryType};
 
-use crate::gpu::Gpu;
-use crate::readback::Readback;
+use crate::gpu::device::Gpu;
+use crate::gpu::readback::Readback;
 
 /// Bytes of the two times.
 const BYTES: u64 = 2 * size_of::<u64>() as u64;

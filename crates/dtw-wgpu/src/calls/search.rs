@@ -6,14 +6,15 @@ use dtw_plan::{
 };
 use web_time::Instant;
 
-use crate::NAME;
-use crate::choose::choose;
-use crate::dispatch::Job;
-use crate::engine::{Engine, Region};
-use crate::plan::WgpuPlan;
-use crate::readback::Readback;
-use crate::shader::Mode;
-use crate::side::Preparation;
+use crate::calls::context::Context;
+use crate::gpu::failure::NAME;
+use crate::gpu::readback::Readback;
+use crate::launch::engine::Engine;
+use crate::launch::job::Job;
+use crate::memory::region::Region;
+use crate::memory::series::Preparation;
+use crate::shaders::choose::choose;
+use crate::shaders::sweep::Mode;
 
 type Batch<'a> = SeriesBatch<'a, f32>;
 
@@ -162,20 +163,45 @@ fn total(end: [u32; 2]) -> f32 {
     if total >= f32::MAX { f32::INFINITY } else { total }
 }
 
-impl WgpuPlan {
+/// Whether a whole reference fits the memory, beside the queries and with its ends.
+fn holds_ends(
+    context: &Context,
+    pairing: Pairing,
+    queries: &Batch<'_>,
+    references: &Batch<'_>,
+    options: &SearchOptions,
+) -> bool {
+    let (budget, channels) = (&context.engine.budget, queries.channels());
+    let preparation =
+        Preparation { spec: context.problem.spec(), functor: context.functor, channel: None, channels };
+    // As the planner shares out: a side leaves to the other what it does not need, or half.
+    let of_queries = match pairing {
+        Pairing::Zipped => preparation.held_bytes(queries.max_length()),
+        _ => {
+            let all = Order::given(queries, 0).total(|length| preparation.held_bytes(length));
+            all.min(budget.sides / 2)
+        }
+    };
+    let longest = references.max_length();
+    preparation.held_bytes(longest).saturating_add(of_queries) <= budget.sides
+        && (!is_of_all(options) || longest as u64 * END_BYTES <= budget.tile)
+}
+
+impl Searcher {
     /// Calls `put` with the number of a query, that of a reference, and the hits of the one in the other.
     fn search(
         &mut self,
+        context: &mut Context,
         pairing: Pairing,
         queries: &Batch<'_>,
         references: &Batch<'_>,
         options: &SearchOptions,
         mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
-        let budget = self.engine.budget;
+        let budget = context.engine.budget;
         let (rows, columns) = Order::of(pairing, references, queries, 0);
         let (mut device, mut pairs) =
-            self.searching(pairing, [references, queries], [&rows, &columns], options);
+            self.searching(context, pairing, [references, queries], [&rows, &columns], options);
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
             device.tile(pairs, tile, |row, column, ends| {
                 put(columns.series(column), rows.series(row), hits(options, &budget, ends)?);
@@ -187,15 +213,16 @@ impl WgpuPlan {
     /// As `search` of all queries in all references, where nothing may wait.
     async fn search_async(
         &mut self,
+        context: &mut Context,
         queries: &Batch<'_>,
         references: &Batch<'_>,
         options: &SearchOptions,
         mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
-        let budget = self.engine.budget;
+        let budget = context.engine.budget;
         let (rows, columns) = Order::of(Pairing::Cross, references, queries, 0);
         let (mut device, mut pairs) =
-            self.searching(Pairing::Cross, [references, queries], [&rows, &columns], options);
+            self.searching(context, Pairing::Cross, [references, queries], [&rows, &columns], options);
         let mut walk = Walk::new(&device, &mut pairs, &budget)?;
         while let Some(tile) = walk.next(&mut device, &mut pairs)? {
             let each = |row, column, ends: &[[u32; 2]]| {
@@ -210,12 +237,13 @@ impl WgpuPlan {
     /// References and queries as a device, and the pairs of them.
     fn searching<'a>(
         &'a mut self,
+        context: &'a mut Context,
         pairing: Pairing,
         batches: [&'a Batch<'a>; 2],
         [rows, columns]: [&'a Order; 2],
         options: &SearchOptions,
     ) -> (Searching<'a>, Pairs<'a>) {
-        let Self { problem, functor, banding, engine, searcher, observer, .. } = self;
+        let Context { problem, functor, banding, engine, observer, .. } = context;
         let preparation = Preparation {
             spec: problem.spec(),
             functor: *functor,
@@ -224,68 +252,47 @@ impl WgpuPlan {
         };
         let all = is_of_all(options);
         let pairs = Pairs { pairing, rows, columns, kind: Rows::Y, banding, observer: &**observer };
-        (Searching { engine, searcher, preparation, batches, all }, pairs)
-    }
-
-    /// Whether a whole reference fits the memory, beside the queries and with its ends.
-    fn holds_ends(
-        &self,
-        pairing: Pairing,
-        queries: &Batch<'_>,
-        references: &Batch<'_>,
-        options: &SearchOptions,
-    ) -> bool {
-        let (budget, channels) = (&self.engine.budget, queries.channels());
-        let preparation =
-            Preparation { spec: self.problem.spec(), functor: self.functor, channel: None, channels };
-        // As the planner shares out: a side leaves to the other what it does not need, or half.
-        let of_queries = match pairing {
-            Pairing::Zipped => preparation.held_bytes(queries.max_length()),
-            _ => {
-                let all = Order::given(queries, 0).total(|length| preparation.held_bytes(length));
-                all.min(budget.sides / 2)
-            }
-        };
-        let longest = references.max_length();
-        preparation.held_bytes(longest).saturating_add(of_queries) <= budget.sides
-            && (!is_of_all(options) || longest as u64 * END_BYTES <= budget.tile)
+        (Searching { engine, searcher: self, preparation, batches, all }, pairs)
     }
 
     /// The cost of the best match of every pair.
-    pub(crate) fn subsequence_distances(
+    pub(crate) fn distances(
         &mut self,
+        context: &mut Context,
         queries: &Batch<'_>,
         references: &Batch<'_>,
         out: &mut [f32],
     ) -> Result<()> {
-        let (pairing, columns) = (self.problem.pairing(), references.len());
-        self.each_match(pairing, queries, references, &SearchOptions::default(), |q, r, hits| {
+        let (pairing, columns) = (context.problem.pairing(), references.len());
+        self.each_match(context, pairing, queries, references, &SearchOptions::default(), |q, r, hits| {
             let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
             out[at] = hits.first().map_or(f32::INFINITY, |hit| hit.distance);
         })
     }
 
     /// The best matches of every query in every reference, in that order.
-    pub(crate) fn subsequence_matches(
+    pub(crate) fn matches(
         &mut self,
+        context: &mut Context,
         queries: &Batch<'_>,
         references: &Batch<'_>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
         let columns = references.len();
-        self.each_match(Pairing::Cross, queries, references, options, |q, r, hits| {
+        self.each_match(context, Pairing::Cross, queries, references, options, |q, r, hits| {
             matches[q * columns + r] = hits
         })?;
         Ok(matches)
     }
 
-    /// As `subsequence_matches`, where nothing may wait.
+    /// As `matches`, where nothing may wait.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the ends of a whole reference do not fit the memory.
-    pub(crate) async fn subsequence_matches_async(
+    pub(crate) async fn matches_async(
         &mut self,
+        context: &mut Context,
         queries: &Batch<'_>,
         references: &Batch<'_>,
         options: &SearchOptions,
@@ -294,18 +301,22 @@ impl WgpuPlan {
         if options.top_k == 0 || matches.is_empty() {
             return Ok(matches);
         }
-        if !self.holds_ends(Pairing::Cross, queries, references, options) {
+        if !holds_ends(context, Pairing::Cross, queries, references, options) {
             let what = "a reference whose ends do not fit the memory, in a call that does not wait";
             return Err(Error::Unsupported { backend: NAME, what: format!("{what}; the cpu backend can") });
         }
         let columns = references.len();
-        self.search_async(queries, references, options, |q, r, hits| matches[q * columns + r] = hits).await?;
+        self.search_async(context, queries, references, options, |q, r, hits| {
+            matches[q * columns + r] = hits
+        })
+        .await?;
         Ok(matches)
     }
 
-    /// As [`WgpuPlan::search`]; block by block where whole references do not fit the memory.
+    /// As `search`; block by block where whole references do not fit the memory.
     pub(crate) fn each_match(
         &mut self,
+        context: &mut Context,
         pairing: Pairing,
         queries: &Batch<'_>,
         references: &Batch<'_>,
@@ -313,18 +324,18 @@ impl WgpuPlan {
         mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
         // A band needs the whole reference.
-        let is_banded = self.banding.form() != Form::Full;
-        if is_banded || self.holds_ends(pairing, queries, references, options) {
-            return self.search(pairing, queries, references, options, put);
+        let is_banded = context.banding.form() != Form::Full;
+        if is_banded || holds_ends(context, pairing, queries, references, options) {
+            return self.search(context, pairing, queries, references, options, put);
         }
         for r in 0..references.len() {
             let mut reference = InMemory::new(references.get(r));
             if pairing == Pairing::Zipped {
                 let query = SeriesBatch::single(queries.get(r));
-                let hits = self.subsequence_matches_in_blocks(&query, &mut reference, options)?;
+                let hits = self.matches_in_blocks(context, &query, &mut reference, options)?;
                 put(r, r, hits.into_iter().next().unwrap_or_default());
             } else {
-                let hits = self.subsequence_matches_in_blocks(queries, &mut reference, options)?;
+                let hits = self.matches_in_blocks(context, queries, &mut reference, options)?;
                 hits.into_iter().enumerate().for_each(|(q, hits)| put(q, r, hits));
             }
         }
@@ -333,13 +344,14 @@ impl WgpuPlan {
 
     /// The best matches of each query in a reference that comes block by block. The last row of a block stays on the
     /// device until the next one comes.
-    pub(crate) fn subsequence_matches_in_blocks(
+    pub(crate) fn matches_in_blocks(
         &mut self,
+        context: &mut Context,
         queries: &Batch<'_>,
         reference: &mut dyn Blocks<f32>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
-        let Self { problem, functor, engine, searcher, observer, .. } = self;
+        let Context { problem, functor, engine, observer, .. } = context;
         let (budget, channels) = (engine.budget, queries.channels());
         let (order, tasks) = (Order::given(queries, 0), queries.len());
         let m = queries.max_length();
@@ -397,15 +409,15 @@ impl WgpuPlan {
             let mut params = engine.params_of(&sweep, &preparation, &rect, false);
             (params.stride, params.row_base, params.saves) = (n as u32, done as u32, 1);
             let bytes = (tasks * n) as u64 * END_BYTES;
-            let results = searcher.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
+            let results = self.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
             let cells = n as u64 * m as u64;
             let job =
                 Job { sweep, params, results, tasks: tasks as u64, longest: (n, m), cells, within_x: false };
             engine.dispatch(&job, &**observer)?;
-            searcher.readback.begin(&engine.gpu, results, 0, bytes)?;
-            searcher.room.resize(tasks * n, [0; 2]);
-            searcher.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut searcher.room))?;
-            for (selection, ends) in selections.iter_mut().zip(searcher.room.chunks_exact(n)) {
+            self.readback.begin(&engine.gpu, results, 0, bytes)?;
+            self.room.resize(tasks * n, [0; 2]);
+            self.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut self.room))?;
+            for (selection, ends) in selections.iter_mut().zip(self.room.chunks_exact(n)) {
                 costs.clear();
                 costs.extend(ends.iter().map(|end| total(*end)));
                 selection.offer(&costs, |k| ends[k][1] as usize)?;

@@ -1,6 +1,11 @@
 //! How many pairs are swept at once for their gradients, and in which blocks of rows: as memory allows.
 
-use super::{NUMBER, SHARES, STATE};
+/// Bytes of a number.
+pub(super) const NUMBER: u64 = 4;
+/// Numbers of a cell of the grid.
+pub(super) const SHARES: u64 = 3;
+/// Bytes of a state, and of a sum with what rounding has added to it.
+pub(super) const STATE: u64 = 8;
 
 /// Pairs at the same time that keep a device busy.
 const ENOUGH: u64 = 4096;

@@ -1,9 +1,9 @@
 //! Which shader sweeps pairs of given lengths: the one place that knows what is fast.
 
-use crate::functor::Functor;
-use crate::gpu::Gpu;
-use crate::lanes::Lanes;
-use crate::shader::{Mode, Points, Sweep, TRACE_WIDTH};
+use crate::gpu::device::Gpu;
+use crate::gpu::lanes::Lanes;
+use crate::shaders::functor::Functor;
+use crate::shaders::sweep::{Mode, Points, Sweep, TRACE_WIDTH};
 
 /// Columns of a lane, at least.
 const LEAST_WIDTH: u32 = 4;
@@ -76,13 +76,4 @@ fn most_width(gpu: &Gpu, functor: &Functor, points: Points) -> u32 {
     let registers = if is_software(gpu) { 32 } else { 64 };
     let of_column = points.registers() + 1 + if functor.has_extras() { 1 } else { 0 };
     (registers / of_column).next_power_of_two().min(registers / 2).max(LEAST_WIDTH)
-}
-
-impl Lanes {
-    /// Lanes of a workgroup.
-    pub(crate) fn count(self) -> u32 {
-        match self {
-            Self::Subgroup(count) | Self::Workgroup(count) => count,
-        }
-    }
 }

@@ -5,38 +5,31 @@
 //! pairs do not fit the memory, they are cut into blocks of rows: a sweep before keeps the rows between blocks, and the
 //! blocks are taken from the last to the first. Where they are cut depends on memory alone, not on the device's speed.
 
-mod shape;
-
 use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch};
 use dtw_core::{Error, Gradients, Observer, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_plan::{Axis, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
 
-use crate::choose::choose;
-use crate::dispatch::{Job, Launch, Piece, Queue};
-use crate::engine::{Engine, Region};
-use crate::functor::Cost;
-use crate::gpu::Gpu;
-use crate::params::Params;
-use crate::plan::WgpuPlan;
-use crate::readback::Readback;
-use crate::recurrence::{Finish, Lengths};
-use crate::shader::{Mode, Sweep};
-use crate::side::Preparation;
-use shape::Shape;
+use crate::calls::context::Context;
+use crate::calls::gradient_shape::{NUMBER, SHARES, STATE, Shape};
+use crate::gpu::device::Gpu;
+use crate::gpu::readback::Readback;
+use crate::launch::dispatch::{Launch, Queue};
+use crate::launch::engine::Engine;
+use crate::launch::job::{Job, Piece};
+use crate::launch::recurrence::{Finish, Lengths};
+use crate::memory::region::Region;
+use crate::memory::series::Preparation;
+use crate::shaders::choose::choose;
+use crate::shaders::functor::Cost;
+use crate::shaders::params::Params;
+use crate::shaders::sweep::{Mode, Sweep};
 
 type Batch<'a> = SeriesBatch<'a, f32>;
 
 /// Rows of a dispatch that one is sure to need.
 const DISPATCHED_ROWS: u64 = 256;
-
-/// Bytes of a number.
-const NUMBER: u64 = 4;
-/// Numbers of a cell of the grid.
-const SHARES: u64 = 3;
-/// Bytes of a state, and of a sum with what rounding has added to it.
-const STATE: u64 = 8;
 
 /// What gradients keep between calls.
 #[derive(Debug, Default)]
@@ -376,33 +369,39 @@ fn copy(engine: &Engine, from: (&wgpu::Buffer, u64), to: (&wgpu::Buffer, u64), b
     })
 }
 
-impl WgpuPlan {
+impl Differentiator {
     /// Values and gradients of zipped pairs.
-    pub(crate) fn all_gradients(
+    pub(crate) fn gradients(
         &mut self,
+        context: &mut Context,
         x: &Batch<'_>,
         y: &Batch<'_>,
         out: Gradients<'_, f32>,
     ) -> Result<()> {
-        let problem = self.problem.clone();
+        let problem = context.problem.clone();
         let Some(soft) = SoftResult::of(&problem.spec().measure) else {
             unreachable!("the problem admits gradients");
         };
-        let mut results = std::mem::take(&mut self.passes);
+        let mut results = std::mem::take(&mut context.passes);
         let swept = results.gradients(&problem, [x, y], out, |[a, b], out, counts| {
             let mut results = Results::Gradients(out);
-            self.soft_gradients(a, b, &mut results)?;
+            self.soft_gradients(context, a, b, &mut results)?;
             let Results::Gradients(out) = results else { return Ok(()) };
-            self.keep_digits(soft, counts, (Pairing::Zipped, a, b), out.distances)
+            context.keep_digits(soft, counts, (Pairing::Zipped, a, b), out.distances)
         });
-        self.passes = results;
+        context.passes = results;
         swept
     }
 
     /// The expected alignment of one pair.
-    pub(crate) fn expected_alignment(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<f32>> {
+    pub(crate) fn alignment(
+        &mut self,
+        context: &mut Context,
+        x: &Batch<'_>,
+        y: &Batch<'_>,
+    ) -> Result<Vec<f32>> {
         let (n, m) = (x.length(0), y.length(0));
-        let (cells, limit) = (n as u64 * m as u64, self.engine.budget.limit);
+        let (cells, limit) = (n as u64 * m as u64, context.engine.budget.limit);
         if cells * NUMBER > limit {
             return Err(Error::OutOfMemory {
                 what: format!("the {n} x {m} alignment matrix"),
@@ -411,13 +410,19 @@ impl WgpuPlan {
             });
         }
         let mut expected = vec![0.0; cells as usize];
-        self.soft_gradients(x, y, &mut Results::Alignment(&mut expected))?;
+        self.soft_gradients(context, x, y, &mut Results::Alignment(&mut expected))?;
         Ok(expected)
     }
 
     /// Sweeps all pairs forward and backward.
-    fn soft_gradients(&mut self, x: &Batch<'_>, y: &Batch<'_>, results: &mut Results<'_>) -> Result<()> {
-        let Self { problem, functor, banding, engine, differentiator, observer, .. } = self;
+    fn soft_gradients(
+        &mut self,
+        context: &mut Context,
+        x: &Batch<'_>,
+        y: &Batch<'_>,
+        results: &mut Results<'_>,
+    ) -> Result<()> {
+        let Context { problem, functor, banding, engine, observer, .. } = context;
         let (rows, columns) = Order::of(Pairing::Zipped, x, y, 0);
         let preparation =
             Preparation { spec: problem.spec(), functor: *functor, channel: None, channels: x.channels() };
@@ -430,7 +435,7 @@ impl WgpuPlan {
             banding,
             observer: &**observer,
         };
-        let mut device = Soft { engine, own: differentiator, preparation, batches: [x, y], rows: None };
+        let mut device = Soft { engine, own: self, preparation, batches: [x, y], rows: None };
         each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
             device.tile(pairs, tile, results)?;
             pairs.observer.advance(pairs.cells(tile)?);

@@ -19,14 +19,16 @@ use dtw_core::{
 };
 use dtw_plan::{Axis, Banding, Budget, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
 
-use crate::choose::choose;
-use crate::dispatch::Job;
-use crate::engine::{Engine, Pass, Region};
-use crate::functor::Functor;
-use crate::plan::WgpuPlan;
-use crate::readback::Readback;
-use crate::shader::{Mode, Sweep, TRACE_WIDTH};
-use crate::side::Preparation;
+use crate::calls::context::Context;
+use crate::calls::search::Searcher;
+use crate::gpu::readback::Readback;
+use crate::launch::engine::Engine;
+use crate::launch::job::Job;
+use crate::memory::region::Region;
+use crate::memory::series::Preparation;
+use crate::shaders::choose::choose;
+use crate::shaders::functor::Functor;
+use crate::shaders::sweep::{Mode, Sweep, TRACE_WIDTH};
 
 type Batch<'a> = SeriesBatch<'a, f32>;
 
@@ -53,47 +55,52 @@ impl Tracer {
     }
 }
 
-impl WgpuPlan {
+impl Tracer {
     /// Best paths of zipped pairs.
-    pub(crate) fn paths_of(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Path<f32>>> {
-        if self.problem.is_subsequence() {
-            return self.matched_paths(x, y);
+    pub(crate) fn paths(
+        &mut self,
+        context: &mut Context,
+        searcher: &mut Searcher,
+        x: &Batch<'_>,
+        y: &Batch<'_>,
+    ) -> Result<Vec<Path<f32>>> {
+        if context.problem.is_subsequence() {
+            return self.matched_paths(context, searcher, x, y);
         }
-        let spec = self.problem.spec();
         let mut distances = vec![0.0; x.len()];
-        let mut pass = Pass {
-            spec,
-            functor: self.functor,
-            excess: false,
-            channel: None,
-            pairing: Pairing::Zipped,
-            banding: &mut self.banding,
-            observer: &Uncounted(Arc::clone(&self.observer)),
-            adds: false,
-        };
-        self.engine.distances(&mut pass, x, y, &mut distances)?;
+        let uncounted = Uncounted(Arc::clone(&context.observer));
+        let (mut pass, engine) = context.pass(Pairing::Zipped);
+        pass.observer = &uncounted;
+        engine.distances(&mut pass, x, y, &mut distances)?;
         let mut traced = Tracing {
-            engine: &mut self.engine,
-            tracer: &mut self.tracer,
-            spec,
-            functor: self.functor,
-            observer: &*self.observer,
+            engine: &mut context.engine,
+            tracer: self,
+            spec: context.problem.spec(),
+            functor: context.functor,
+            observer: &*context.observer,
         };
-        let walks = traced.walks(&mut self.banding, x, y)?;
+        let walks = traced.walks(&mut context.banding, x, y)?;
         let path = |(distance, points)| Path { distance, points };
         Ok(distances.into_iter().zip(walks).map(path).collect())
     }
 
     /// Paths of the best match of each x in its y. Between its ends a path is the best one of both as wholes: the
     /// totals along it are the same, and no other cell's total is smaller than in the open grid.
-    fn matched_paths(&mut self, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Path<f32>>> {
+    fn matched_paths(
+        &mut self,
+        context: &mut Context,
+        searcher: &mut Searcher,
+        x: &Batch<'_>,
+        y: &Batch<'_>,
+    ) -> Result<Vec<Path<f32>>> {
         let mut found = vec![None; x.len()];
-        let uncounted = Arc::new(Uncounted(Arc::clone(&self.observer)));
-        let observer = std::mem::replace(&mut self.observer, uncounted);
-        let searched = self.each_match(Pairing::Zipped, x, y, &SearchOptions::default(), |q, _, hits| {
-            found[q] = hits.into_iter().next();
-        });
-        self.observer = observer;
+        let uncounted = Arc::new(Uncounted(Arc::clone(&context.observer)));
+        let observer = std::mem::replace(&mut context.observer, uncounted);
+        let searched =
+            searcher.each_match(context, Pairing::Zipped, x, y, &SearchOptions::default(), |q, _, hits| {
+                found[q] = hits.into_iter().next();
+            });
+        context.observer = observer;
         searched?;
         // Where every match costs too much for a number, the path ends at the last point.
         let stretches: Vec<Range<usize>> =
@@ -104,22 +111,22 @@ impl WgpuPlan {
             parts.push(&y.get(s).values[stretch.start * channels..stretch.end * channels])?;
         }
         let parts = parts.batch();
-        let spec = Spec { anchor: Anchor::Global, band: Band::Full, ..self.problem.spec().clone() };
+        let spec = Spec { anchor: Anchor::Global, band: Band::Full, ..context.problem.spec().clone() };
         let functor = Functor::of(&spec).expect("whole series have shaders, too");
         let longest = x.max_length().max(parts.max_length());
         let mut traced = Tracing {
-            engine: &mut self.engine,
-            tracer: &mut self.tracer,
+            engine: &mut context.engine,
+            tracer: self,
             spec: &spec,
             functor,
-            observer: &*self.observer,
+            observer: &*context.observer,
         };
-        let walks = if self.banding.form() == Form::Full {
+        let walks = if context.banding.form() == Form::Full {
             traced.walks(&mut Banding::new(&Band::Full, Anchor::Global, longest), x, &parts)?
         } else {
             let mut walks = Vec::with_capacity(x.len());
             for (s, stretch) in stretches.iter().enumerate() {
-                let open = self.banding.ranges(x.length(s), y.length(s))?;
+                let open = context.banding.ranges(x.length(s), y.length(s))?;
                 let cut = |i| {
                     let row: Range<usize> = open.row(i);
                     row.start.max(stretch.start) - stretch.start

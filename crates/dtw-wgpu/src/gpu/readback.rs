@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 use dtw_core::Result;
 use wgpu::{Buffer, BufferUsages, MapMode, SubmissionIndex};
 
-use crate::failure::failed;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::device::Gpu;
+use crate::gpu::failure::failed;
+use crate::gpu::lock::lock;
 
 /// How long after its transfer a mapping may be answered.
 #[cfg(not(target_arch = "wasm32"))]
@@ -116,7 +117,7 @@ impl Readback {
     /// begun.
     pub(crate) fn finish(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
         #[cfg(target_arch = "wasm32")]
-        let waited = Err(crate::failure::unsupported(
+        let waited = Err(crate::gpu::failure::unsupported(
             "a browser does not wait for results: use WgpuBackend::plan_async, or the cpu backend",
         ));
         #[cfg(not(target_arch = "wasm32"))]

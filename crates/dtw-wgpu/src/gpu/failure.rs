@@ -2,8 +2,8 @@
 
 use dtw_core::Error;
 
-/// The name of the backend.
-pub(crate) const NAME: &str = "wgpu";
+/// The backend's name.
+pub const NAME: &str = "wgpu";
 
 /// The device or its driver failed, or is not there; the text is one line and says what to do where something can be
 /// done.

@@ -12,8 +12,8 @@
 
 use std::fmt::Write as _;
 
-use crate::functor::{Cost, Functor};
-use crate::lanes::Lanes;
+use crate::gpu::lanes::Lanes;
+use crate::shaders::functor::{Cost, Functor};
 
 /// What a sweep leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -211,18 +211,18 @@ impl Sweep {
     }
 }
 
-const COMMON: &str = include_str!("../shaders/common.wgsl");
-const LEAST: &str = include_str!("../shaders/least.wgsl");
-const POINTS_SEVERAL: &str = include_str!("../shaders/points/several.wgsl");
-const POINTS_FEW: &str = include_str!("../shaders/points/few.wgsl");
-const POINTS_ONE: &str = include_str!("../shaders/points/one.wgsl");
-const POINTS_MANY: &str = include_str!("../shaders/points/many.wgsl");
-const LANES_SUBGROUP: &str = include_str!("../shaders/lanes/subgroup.wgsl");
-const LANES_WORKGROUP: &str = include_str!("../shaders/lanes/workgroup.wgsl");
-const STRIPS: &str = include_str!("../shaders/sweeps/strips.wgsl");
-const SHARES: &str = include_str!("../shaders/measures/shares.wgsl");
-const BACKWARD: &str = include_str!("../shaders/sweeps/backward.wgsl");
-const PULL: &str = include_str!("../shaders/sweeps/pull.wgsl");
+const COMMON: &str = include_str!("../../shaders/common.wgsl");
+const LEAST: &str = include_str!("../../shaders/least.wgsl");
+const POINTS_SEVERAL: &str = include_str!("../../shaders/points/several.wgsl");
+const POINTS_FEW: &str = include_str!("../../shaders/points/few.wgsl");
+const POINTS_ONE: &str = include_str!("../../shaders/points/one.wgsl");
+const POINTS_MANY: &str = include_str!("../../shaders/points/many.wgsl");
+const LANES_SUBGROUP: &str = include_str!("../../shaders/lanes/subgroup.wgsl");
+const LANES_WORKGROUP: &str = include_str!("../../shaders/lanes/workgroup.wgsl");
+const STRIPS: &str = include_str!("../../shaders/sweeps/strips.wgsl");
+const SHARES: &str = include_str!("../../shaders/measures/shares.wgsl");
+const BACKWARD: &str = include_str!("../../shaders/sweeps/backward.wgsl");
+const PULL: &str = include_str!("../../shaders/sweeps/pull.wgsl");
 
 /// The piece for points of several channels.
 fn several(channels: u32) -> String {

@@ -1,4 +1,4 @@
-//! How the lanes of a workgroup hand values on to each other, found out by trying.
+//! Opening a GPU; how its lanes hand values on is found out by trying.
 //!
 //! A sweep passes a value from lane to lane at every step. Within a subgroup this is one instruction, without a
 //! barrier. But WebGPU does not promise that a workgroup as large as the smallest subgroup is one subgroup, with its
@@ -6,44 +6,31 @@
 //! does.
 
 use dtw_core::Result;
-use wgpu::Features;
+use wgpu::{Adapter, Features};
 
-use crate::failure::unsupported;
-use crate::gpu::Gpu;
-use crate::readback::Readback;
-use crate::variables;
+use crate::gpu::device::Gpu;
+use crate::gpu::failure::unsupported;
+use crate::gpu::lanes::{Lanes, LanesKind, WORKGROUP_LANES};
+use crate::gpu::readback::Readback;
 
-/// Lanes of a workgroup where values go through workgroup memory.
-pub(crate) const WORKGROUP_LANES: u32 = 64;
-
-/// How lanes hand values on, and how many lanes a workgroup has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lanes {
-    /// By shuffles: the workgroup is one subgroup, its lanes in order.
-    Subgroup(u32),
-    /// Through workgroup memory, with a barrier.
-    Workgroup(u32),
-}
-
-/// A way for lanes to hand values on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LanesKind {
-    /// By shuffles.
-    Subgroup,
-    /// Through workgroup memory.
-    Workgroup,
-}
-
-impl LanesKind {
-    /// What the variable `DTWAVE_WGPU_LANES` says, if anything.
+impl Gpu {
+    /// Opens the adapter with everything that it can do. `force` is a way for lanes to talk that is to be taken,
+    /// whichever is the better one.
     ///
     /// # Errors
-    /// [`dtw_core::Error::Invalid`] for a value that it may not have.
-    pub(crate) fn of_environment() -> Result<Option<Self>> {
-        Ok(variables::LANES.get()?.map(|name| match name {
-            "subgroup" => Self::Subgroup,
-            _ => Self::Workgroup,
-        }))
+    /// [`dtw_core::Error::Backend`] where the driver refuses, [`dtw_core::Error::Unsupported`] where the device cannot
+    /// do what is forced.
+    pub(crate) async fn open(adapter: Adapter, force: Option<LanesKind>) -> Result<Self> {
+        let mut gpu = Self::untried(adapter).await?;
+        let lanes = lanes_of(&gpu, force).await?;
+        gpu.set_lanes(lanes);
+        Ok(gpu)
+    }
+
+    /// As [`Gpu::open`]; waits.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn open_blocking(adapter: Adapter, force: Option<LanesKind>) -> Result<Self> {
+        pollster::block_on(Self::open(adapter, force))
     }
 }
 
@@ -51,7 +38,7 @@ impl LanesKind {
 ///
 /// # Errors
 /// [`dtw_core::Error::Unsupported`] if the device cannot do what is asked for, and what fails at the device.
-pub(crate) async fn of(gpu: &Gpu, force: Option<LanesKind>) -> Result<Lanes> {
+async fn lanes_of(gpu: &Gpu, force: Option<LanesKind>) -> Result<Lanes> {
     let fallback = Lanes::Workgroup(WORKGROUP_LANES);
     if force == Some(LanesKind::Workgroup) {
         return Ok(fallback);

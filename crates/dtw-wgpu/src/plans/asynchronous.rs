@@ -6,9 +6,8 @@ use dtw_core::{
     Compute as _, Error, Match, Observer, Problem, Result, SearchOptions, SeriesBatch, SoftResult,
 };
 
-use crate::NAME;
-use crate::engine::Pass;
-use crate::plan::WgpuPlan;
+use crate::gpu::failure::NAME;
+use crate::plans::plan::WgpuPlan;
 
 /// Computes distances and searches again and again, in memory of the device that it keeps. Its calls are those of
 /// [`Plan`](dtw_core::Plan); what they give is the same, bit by bit.
@@ -19,7 +18,7 @@ pub struct AsyncPlan(WgpuPlan);
 
 impl AsyncPlan {
     pub(crate) fn new(plan: WgpuPlan) -> Result<Self> {
-        let measure = &plan.problem.spec().measure;
+        let measure = &plan.context.problem.spec().measure;
         if SoftResult::of(measure).is_some() {
             let what = format!("{} in calls that do not wait; the cpu backend can", measure.key());
             return Err(Error::Unsupported { backend: NAME, what });
@@ -29,7 +28,7 @@ impl AsyncPlan {
 
     /// What is computed.
     pub fn problem(&self) -> &Problem {
-        &self.0.problem
+        &self.0.context.problem
     }
 
     /// Is told of cells while a call runs, and may stop it.
@@ -47,27 +46,19 @@ impl AsyncPlan {
         y: SeriesBatch<'_, f32>,
         out: &mut [f32],
     ) -> Result<()> {
-        let WgpuPlan { problem, functor, banding, engine, observer, .. } = &mut self.0;
-        problem.check_input(&x, &y)?;
-        problem.check_output(out.len())?;
+        let context = &mut self.0.context;
+        context.problem.check_input(&x, &y)?;
+        context.problem.check_output(out.len())?;
         if out.is_empty() {
             return Ok(());
         }
-        if problem.is_subsequence() {
+        if context.problem.is_subsequence() {
             let what = "distances of a search in calls that do not wait: ask for matches".to_owned();
             return Err(Error::Unsupported { backend: NAME, what });
         }
-        for part in problem.passes() {
-            let mut pass = Pass {
-                spec: problem.spec(),
-                functor: *functor,
-                excess: false,
-                channel: part.channel,
-                pairing: part.pairing,
-                banding: &mut *banding,
-                observer: &**observer,
-                adds: part.adds(),
-            };
+        for part in context.problem.passes() {
+            let (mut pass, engine) = context.pass(part.pairing);
+            (pass.channel, pass.adds) = (part.channel, part.adds());
             engine.distances_async(&mut pass, &x, &y, out).await?;
         }
         Ok(())
@@ -84,12 +75,15 @@ impl AsyncPlan {
         references: SeriesBatch<'_, f32>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
-        options.check(&self.0.problem)?;
-        self.0.problem.check_input(&queries, &references)?;
+        options.check(&self.0.context.problem)?;
+        self.0.context.problem.check_input(&queries, &references)?;
         if options.normalized_window.is_some() {
             let what = "z-normalised windows in calls that do not wait; the cpu backend can".to_owned();
             return Err(Error::Unsupported { backend: NAME, what });
         }
-        self.0.subsequence_matches_async(&queries, &references, options).await
+        {
+            let WgpuPlan { context, searcher, .. } = &mut self.0;
+            searcher.matches_async(context, &queries, &references, options).await
+        }
     }
 }

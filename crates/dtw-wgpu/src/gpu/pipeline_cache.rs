@@ -22,7 +22,7 @@ mod native {
     use wgpu::{AdapterInfo, Device, Features, PipelineCache, PipelineCacheDescriptor};
     use xxhash_rust::xxh3::xxh3_64;
 
-    use crate::gpu::lock;
+    use crate::gpu::lock::lock;
 
     /// Files above this are neither read nor written.
     const MOST_BYTES: usize = 64 << 20;
@@ -137,8 +137,8 @@ mod native {
     #[cfg(test)]
     mod tests {
         use super::*;
-        use crate::adapter::{Choice, choose};
-        use crate::gpu::Gpu;
+        use crate::gpu::adapter::{Choice, choose};
+        use crate::gpu::device::Gpu;
 
         #[test]
         fn a_file_that_is_not_whole_is_none() {

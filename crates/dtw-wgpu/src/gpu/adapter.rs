@@ -9,7 +9,7 @@ use std::fmt;
 use dtw_core::{Error, Result};
 use wgpu::{Adapter, AdapterInfo, Backend, Backends, DeviceType};
 
-use crate::failure::failed;
+use crate::gpu::failure::failed;
 
 /// A GPU as a list shows it, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]

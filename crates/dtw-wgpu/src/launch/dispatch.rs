@@ -6,91 +6,15 @@ use dtw_core::{Error, Observer, Result};
 use dtw_plan::stop_if_cancelled;
 use web_time::{Duration, Instant};
 
-use crate::NAME;
-use crate::engine::Engine;
-use crate::pace::PARALLEL;
-use crate::params::Params;
-use crate::shader::Sweep;
-use crate::stopwatch::Stopwatch;
+use crate::gpu::failure::NAME;
+use crate::gpu::stopwatch::Stopwatch;
+use crate::launch::engine::Engine;
+use crate::launch::job::{Job, LEAST_ROWS, Piece, settled};
+use crate::shaders::params::Params;
+use crate::shaders::sweep::Sweep;
 
 /// Workgroups of a dispatch; each takes one task after the other.
 const MOST_WORKGROUPS: u64 = 16_384;
-/// Pairs that are swept in pieces at the same time, where memory allows.
-const MOST_PIECES: u64 = 4096;
-/// Rows of a piece, at least: fewer would leave the lanes idle.
-const LEAST_ROWS: u64 = 64;
-/// And at most: a call is stopped between two pieces.
-const MOST_ROWS: u64 = 8192;
-
-/// Tasks to dispatch.
-#[derive(Debug)]
-pub(crate) struct Job<'a> {
-    pub(crate) sweep: Sweep,
-    pub(crate) params: Params,
-    pub(crate) results: &'a wgpu::Buffer,
-    pub(crate) tasks: u64,
-    /// Most points of a row's and of a column's series.
-    pub(crate) longest: (usize, usize),
-    /// Of the largest task.
-    pub(crate) cells: u64,
-    /// Whether the columns are among the rows on the device.
-    pub(crate) within_x: bool,
-}
-
-/// What is done at once.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Piece {
-    pub(crate) tasks: u64,
-    pub(crate) rows: u64,
-    pub(crate) strips: u64,
-}
-
-/// The step between the rows at which pieces may be cut, so that a state is settled in the same rows however they are.
-const SETTLED_ROWS: u64 = 8;
-
-/// Such rows, at most so many, unless these are fewer than a step.
-fn settled(rows: u64) -> u64 {
-    if rows > SETTLED_ROWS { rows - rows % SETTLED_ROWS } else { rows }
-}
-
-impl Job<'_> {
-    pub(crate) fn strips(&self) -> u64 {
-        (self.longest.1 as u64).div_ceil(u64::from(self.sweep.span()))
-    }
-
-    /// Tasks, rows and strips that are done at once, at most: as `loops` turns of a loop allow, and such that edges and
-    /// carried rows take no more than `bytes`. `None` where not even one row of one task fits.
-    pub(crate) fn piece(&self, cells: u64, loops: Option<u64>, bytes: u64) -> Option<Piece> {
-        let (n, m) = (self.longest.0 as u64, self.longest.1 as u64);
-        let turns = self.sweep.turns(self.params.channels);
-        let (mut strips, mut rows) = (self.strips(), n.min(MOST_ROWS));
-        if let Some(loops) = loops {
-            let group = u64::from(self.sweep.group);
-            if strips * (LEAST_ROWS.min(n) + group) * turns > loops {
-                strips = 1;
-            }
-            rows = (loops / (strips * turns)).saturating_sub(group).clamp(1, rows);
-        }
-        // The rows of a search in blocks are carried to the next block, each in its place.
-        let keeps = self.params.saves == 1;
-        let mut tasks = if keeps { self.tasks } else { self.tasks.min(MOST_PIECES) };
-        let of_row = m.min(strips * u64::from(self.sweep.span()));
-        while !keeps && tasks > PARALLEL && tasks * of_row * LEAST_ROWS > cells {
-            tasks = tasks.div_ceil(2);
-        }
-        loop {
-            let fit = (bytes / (tasks * self.sweep.functor.state_bytes())).saturating_sub(1 + m);
-            if fit >= rows.min(LEAST_ROWS) || ((keeps || tasks == 1) && fit > 0) {
-                return Some(Piece { tasks, rows: rows.min(fit), strips });
-            }
-            if keeps || tasks == 1 {
-                return None;
-            }
-            tasks = tasks.div_ceil(2);
-        }
-    }
-}
-
 impl Engine {
     /// Dispatches the tasks of a job.
     ///
@@ -254,14 +178,6 @@ impl Engine {
     fn launch_of(&mut self, job: &Job<'_>, edge_bytes: u64) -> Result<Launch> {
         let edges = self.edges.reserve(&self.gpu, edge_bytes.max(16), "edges")?.clone();
         self.launch(&job.sweep, job.results, &edges, job.within_x)
-    }
-
-    /// The buffer of what dispatches are told.
-    pub(crate) fn make_params(&mut self) -> Result<()> {
-        if self.params.is_none() {
-            self.params = Some(self.gpu.uniform(size_of::<Params>() as u64)?);
-        }
-        Ok(())
     }
 
     /// A shader for the series that are loaded.

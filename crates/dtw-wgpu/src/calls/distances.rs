@@ -1,0 +1,239 @@
+//! Distances: the device as the planner sees it. Series are brought, tiles swept into slots, results fetched.
+
+use std::ops::Range;
+
+use dtw_core::recurrence::{One, dispatch, excess};
+use dtw_core::{Pairing, Result, SeriesBatch};
+use dtw_plan::{
+    Axis, Device, Fetch, Form, Order, Output, Pairs, Rect, Target, Walk, fetch_tiles, scatter, tiles,
+};
+use web_time::Instant;
+
+use crate::gpu::device::Gpu;
+use crate::launch::engine::{Engine, Slot};
+use crate::launch::job::Job;
+use crate::launch::pass::Pass;
+use crate::launch::recurrence::{Finish, Lengths};
+use crate::memory::series::{Preparation, Side};
+use crate::memory::windows::DeviceWindows;
+use crate::shaders::choose::choose;
+use crate::shaders::sweep::Mode;
+
+impl Engine {
+    /// Distances of all pairs into `out`, in the places the pairing says.
+    pub(crate) fn distances(
+        &mut self,
+        pass: &mut Pass<'_>,
+        x: &SeriesBatch<'_, f32>,
+        y: &SeriesBatch<'_, f32>,
+        out: &mut [f32],
+    ) -> Result<()> {
+        let (rows, columns) = pass.orders(x, y);
+        self.distances_of(pass, [&rows, &columns], [Source::Batch(x), Source::Batch(y)], out)
+    }
+
+    /// The same of series in these orders, which come from somewhere.
+    pub(crate) fn distances_of(
+        &mut self,
+        pass: &mut Pass<'_>,
+        orders: [&Order; 2],
+        sources: [Source<'_>; 2],
+        out: &mut [f32],
+    ) -> Result<()> {
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let mut output = Output { values: out, adds: pass.adds, room: &mut room };
+        let mut device = self.begin(pass, sources, orders)?;
+        let swept = fetch_tiles(&mut device, &mut pass.pairs(orders[0], orders[1]), &budget, &mut output);
+        self.host = room;
+        swept
+    }
+
+    /// As `distances`, where nothing may wait: one tile after the other.
+    pub(crate) async fn distances_async(
+        &mut self,
+        pass: &mut Pass<'_>,
+        x: &SeriesBatch<'_, f32>,
+        y: &SeriesBatch<'_, f32>,
+        out: &mut [f32],
+    ) -> Result<()> {
+        let (rows, columns) = pass.orders(x, y);
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let target = Target { pairing: pass.pairing, order_x: &rows, order_y: &columns, adds: pass.adds };
+        let mut device = self.begin(pass, [Source::Batch(x), Source::Batch(y)], [&rows, &columns])?;
+        let mut pairs = pass.pairs(&rows, &columns);
+        let mut walk = Walk::new(&device, &mut pairs, &budget)?;
+        while let Some(tile) = walk.next(&mut device, &mut pairs)? {
+            device.sweep(&mut pairs, &tile, 0)?;
+            device.begin_fetch(0, tile.outputs())?;
+            room.resize(tile.outputs(), 0.0);
+            device.finish_fetch_async(0, &mut room).await?;
+            scatter(&target, &tile, &room, out);
+            pairs.observer.advance(pairs.cells(&tile)?);
+        }
+        self.host = room;
+        Ok(())
+    }
+
+    /// The device of a pass, which finds its weights there.
+    fn begin<'a>(
+        &'a mut self,
+        pass: &Pass<'a>,
+        sources: [Source<'a>; 2],
+        orders: [&Order; 2],
+    ) -> Result<Distances<'a>> {
+        let longest = orders.map(|order| order.longest(0..order.len())).into_iter().max().unwrap_or(0);
+        self.weigh(pass.spec, &pass.functor, longest)?;
+        let preparation = Preparation {
+            spec: pass.spec,
+            functor: pass.functor,
+            channel: pass.channel,
+            channels: sources[0].channels(),
+        };
+        let columns = if pass.pairing == Pairing::SelfSymmetric { 0 } else { 1 };
+        let sources = [sources[0], sources[columns]];
+        Ok(Distances { engine: self, preparation, excess: pass.excess, sources })
+    }
+}
+
+/// Distances of the pairs of a call.
+struct Distances<'a> {
+    engine: &'a mut Engine,
+    preparation: Preparation<'a>,
+    excess: bool,
+    sources: [Source<'a>; 2],
+}
+
+/// Where the series of a side come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    Batch(&'a SeriesBatch<'a, f32>),
+    Windows(&'a DeviceWindows<'a>),
+}
+
+impl Source<'_> {
+    fn channels(self) -> usize {
+        match self {
+            Self::Batch(batch) => batch.channels(),
+            Self::Windows(windows) => windows.channels,
+        }
+    }
+}
+
+impl Device for Distances<'_> {
+    fn series_bytes(&self, _: Axis, length: usize) -> u64 {
+        self.preparation.held_bytes(length)
+    }
+
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
+        self.engine.make_params()?;
+        let Engine { gpu, pace, params, x, y, .. } = &mut *self.engine;
+        let side = match axis {
+            Axis::Rows => x,
+            Axis::Columns => y,
+        };
+        match self.sources[axis as usize] {
+            Source::Batch(batch) => side.load(gpu, &self.preparation, batch, order, places),
+            Source::Windows(windows) => {
+                let params = params.as_ref().expect("it was made");
+                windows.load(gpu, params, pace.cells(), side, places)
+            }
+        }
+    }
+
+    fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
+        let cells = pairs.most_cells(chunk);
+        let outputs = (self.engine.budget.tile / self.preparation.functor.state_bytes()).max(1);
+        let tasks = self.engine.pace.tile_tasks(cells).min(self.engine.table_tasks(pairs, chunk));
+        Ok(tiles(chunk, outputs, tasks.min(u64::from(u32::MAX / 2))))
+    }
+}
+
+impl Fetch<f32> for Distances<'_> {
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, slot: usize) -> Result<bool> {
+        let functor = self.preparation.functor;
+        let (n, m) = pairs.longest(tile);
+        let is_banded = pairs.banding.form() != Form::Full;
+        let channels = self.preparation.prepared_channels();
+        let sweep = choose(&self.engine.gpu, functor, channels, (n, m), is_banded, Mode::Distances);
+        let within_x = pairs.pairing == Pairing::SelfSymmetric && is_within(&self.engine.x, &tile.columns);
+        let cells = pairs.most_cells(tile);
+        let mut params = self.engine.params_of(&sweep, &self.preparation, tile, within_x);
+        self.engine.band(pairs, tile, &mut params)?;
+        let mut own = std::mem::take(&mut self.engine.slots[slot]);
+        own.cells = pairs.cells(tile)?;
+        own.lengths = Some(if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
+            Lengths::Equal(n, m)
+        } else {
+            Lengths::of_places(pairs.rows, pairs.columns, tile)
+        });
+        let bytes = tile.outputs() as u64 * functor.state_bytes();
+        let swept = own.results.reserve(&self.engine.gpu, bytes, "results").and_then(|results| {
+            let tasks = tile.tasks();
+            let job = Job { sweep, params, results, tasks, longest: (n, m), cells, within_x };
+            self.engine.dispatch(&job, pairs.observer)
+        });
+        own.begun = Some(Instant::now());
+        self.engine.slots[slot] = own;
+        swept.map(|()| false)
+    }
+
+    fn begin_fetch(&mut self, slot: usize, results: usize) -> Result<()> {
+        let Engine { gpu, slots, .. } = &mut *self.engine;
+        let Slot { results: region, readback, .. } = &mut slots[slot];
+        let buffer = region.buffer().expect("a tile is under way");
+        readback.begin(gpu, buffer, 0, results as u64 * self.preparation.functor.state_bytes())
+    }
+
+    fn finish_fetch(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
+        let (gpu, own, room) = self.fetching(slot, results.len());
+        let done =
+            own.readback.finish(gpu, bytemuck::cast_slice_mut(if room.is_empty() { results } else { room }));
+        self.fetched(slot, done, results)
+    }
+}
+
+impl Distances<'_> {
+    /// As `finish_fetch`, where nothing may wait.
+    async fn finish_fetch_async(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
+        let (gpu, own, room) = self.fetching(slot, results.len());
+        let done = own
+            .readback
+            .finish_async(gpu, bytemuck::cast_slice_mut(if room.is_empty() { results } else { room }))
+            .await;
+        self.fetched(slot, done, results)
+    }
+
+    /// A slot, and room for the states of so many results; none for states of one number, which are finished where they
+    /// are.
+    fn fetching(&mut self, slot: usize, results: usize) -> (&Gpu, &mut Slot, &mut [f32]) {
+        let Engine { gpu, slots, room, .. } = &mut *self.engine;
+        let stride = self.preparation.functor.stride();
+        room.resize(if stride > 1 { results * stride } else { 0 }, 0.0);
+        (gpu, &mut slots[slot], room)
+    }
+
+    /// Results from the states of a slot that were fetched, if they were.
+    fn fetched(&mut self, slot: usize, done: Result<()>, results: &mut [f32]) -> Result<()> {
+        let Engine { pace, slots, room, .. } = &mut *self.engine;
+        let (own, functor) = (&mut slots[slot], self.preparation.functor);
+        if let Some(begun) = own.begun.take() {
+            pace.learn(own.cells, begun.elapsed());
+        }
+        done?;
+        let stride = functor.stride();
+        let states = (stride > 1).then_some((&room[..], stride));
+        let lengths = own.lengths.as_ref().expect("a tile is under way");
+        let finish = Finish { states, parts: functor.parts, lengths, out: results };
+        if self.excess {
+            excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);
+        } else {
+            dispatch::<f32, One<f32>, _>(self.preparation.spec, 0.0, finish);
+        }
+        Ok(())
+    }
+}
+
+/// Whether these places are among the rows on the device.
+fn is_within(x: &Side, columns: &Range<usize>) -> bool {
+    x.places().start <= columns.start && columns.end <= x.places().end
+}

@@ -1,0 +1,72 @@
+//! Windows of a reference that is on the device, as z-normalised series of a side.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use dtw_core::Result;
+
+use crate::gpu::device::Gpu;
+use crate::gpu::pipelines::BINDINGS;
+use crate::memory::series::Side;
+
+/// The points of a reference on the device, whose windows are a side's series.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeviceWindows<'a> {
+    pub(crate) points: &'a wgpu::Buffer,
+    pub(crate) length: usize,
+    pub(crate) channels: usize,
+}
+
+/// What a dispatch is told; `Told` of shaders/windows.wgsl.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Told {
+    skipped: u32,
+    first: u32,
+    count: u32,
+    length: u32,
+    channels: u32,
+}
+
+impl DeviceWindows<'_> {
+    /// Normalises the windows at these places into a side, about `values` values a dispatch.
+    pub(crate) fn load(
+        &self,
+        gpu: &Gpu,
+        params: &wgpu::Buffer,
+        values: u64,
+        side: &mut Side,
+        places: &Range<usize>,
+    ) -> Result<()> {
+        let (count, points) = (places.len() as u64, (self.length * self.channels) as u64);
+        let most = u64::from(gpu.limits().max_compute_workgroups_per_dimension);
+        let step = (values / points).clamp(1, most);
+        let series = side.reserve(gpu, places, 4 * (2 * count + self.channels as u64 + count * points))?;
+        let mut buffers: [&wgpu::Buffer; BINDINGS] = std::array::from_fn(|binding| gpu.unused(binding));
+        (buffers[0], buffers[1], buffers[4]) = (params, self.points, series);
+        let group = gpu.bind_group(buffers)?;
+        let source = || include_str!("../../shaders/windows.wgsl").to_owned();
+        let pipeline = gpu.pipeline("windows", source)?;
+        for first in (0..count).step_by(step as usize) {
+            let told = Told {
+                skipped: places.start as u32,
+                first: first as u32,
+                count: count as u32,
+                length: self.length as u32,
+                channels: self.channels as u32,
+            };
+            let now = step.min(count - first);
+            gpu.scoped("normalising windows", |device, queue| {
+                queue.write_buffer(params, 0, bytemuck::bytes_of(&told));
+                let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                pass.set_pipeline(&pipeline);
+                pass.set_bind_group(0, &group, &[]);
+                pass.dispatch_workgroups(now as u32, self.channels as u32, 1);
+                drop(pass);
+                queue.submit([encoder.finish()]);
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,6 @@
+//! Shaders: from a measure to the text of the one that sweeps it, and what a dispatch of it is told.
+
+pub(crate) mod choose;
+pub(crate) mod functor;
+pub(crate) mod params;
+pub(crate) mod sweep;
