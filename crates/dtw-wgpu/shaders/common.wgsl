@@ -8,7 +8,7 @@ struct Params {
     // Tasks of this dispatch.
     first: u32,
     end: u32,
-    // 0: every row with every column; 1: those on and above the diagonal; 2: the k-th with the k-th.
+    // CROSS: every row with every column; TRIANGLE: those on and above the diagonal; ZIPPED: the k-th with the k-th.
     pairing: u32,
     // Series in the columns of the rectangle of pairs.
     columns: u32,
@@ -23,7 +23,7 @@ struct Params {
     stride: u32,
     // States of an edge between strips, for each workgroup: one for each row of a piece, and the one above them.
     edge_stride: u32,
-    // 0: full, 1: radius in points, 2: radius in millionths, 3: ranges of rows.
+    // What the band is, one of BAND_FULL, BAND_POINTS, BAND_MILLIONTHS and BAND_RANGES.
     band: u32,
     radius: u32,
     // Where each task's first range is found; 0: all have the same ranges.
@@ -65,12 +65,8 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> edges: array<State>;
 @group(0) @binding(6) var<storage, read> weights: array<f32>;
 
-// A total that no path has. Infinity may be assumed absent in WGSL; whoever reads a result takes this for infinity.
-const NONE: f32 = 0x1.fffffep+127f;
-
-const ROWS: u32 = 0u;
-const TRIANGLE: u32 = 1u;
-const ZIPPED: u32 = 2u;
+// Constants in capitals come from src/shaders/constants.rs. LARGEST, the largest number, is a total that no path has:
+// infinity may be assumed absent in WGSL, and whoever reads a result takes LARGEST for infinity.
 
 struct Pair {
     x: u32,
@@ -91,7 +87,7 @@ fn tasks_before(r: u32, n: u32) -> u32 {
 
 fn pair_of(task: u32) -> Pair {
     let n = params.columns;
-    if params.pairing == ROWS {
+    if params.pairing == CROSS {
         let row = task / n;
         return Pair(row, task - row * n);
     }
@@ -154,7 +150,7 @@ fn millionths(radius: u32, longer: u32) -> u32 {
 
 // The columns of row i that a path of this task may visit.
 fn band_of(task: u32, i: u32, n: u32, m: u32) -> Range {
-    if params.band == 3u {
+    if params.band == BAND_RANGES {
         var begin = 0u;
         if params.band_offsets != 0u {
             begin = tables[params.band_offsets + task];
@@ -163,7 +159,7 @@ fn band_of(task: u32, i: u32, n: u32, m: u32) -> Range {
         return Range(tables[at], tables[at + 1u]);
     }
     var radius = params.radius;
-    if params.band == 2u {
+    if params.band == BAND_MILLIONTHS {
         radius = millionths(radius, max(n, m));
     }
     radius = min(radius, n + m);

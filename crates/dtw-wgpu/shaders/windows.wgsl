@@ -3,7 +3,7 @@
 // Values are taken as differences from the first one of their window, in units of a power of two near the largest of
 // them; then mean and deviation in two passes. So an offset costs no digits, and no square over- or underflows.
 
-struct Told {
+struct WindowParams {
     // Points before the first window.
     skipped: u32,
     // Windows before the first of this dispatch, and all of them.
@@ -14,7 +14,7 @@ struct Told {
     channels: u32,
 }
 
-@group(0) @binding(0) var<uniform> told: Told;
+@group(0) @binding(0) var<uniform> params: WindowParams;
 @group(0) @binding(1) var<storage, read> points: array<f32>;
 @group(0) @binding(4) var<storage, read_write> series: array<u32>;
 
@@ -52,22 +52,22 @@ fn largest_of_all(own: f32, lane: u32) -> f32 {
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let window = told.first + workgroup.x;
+    let window = params.first + workgroup.x;
     let channel = workgroup.y;
-    let length = told.length;
-    let at = (told.skipped + window) * told.channels + channel;
-    let begin = 2u * told.count + told.channels + window * length * told.channels;
+    let length = params.length;
+    let at = (params.skipped + window) * params.channels + channel;
+    let begin = 2u * params.count + params.channels + window * length * params.channels;
     if lane == 0u {
         series[2u * window] = begin;
         series[2u * window + 1u] = length;
         // The zero point.
-        series[2u * told.count + channel] = 0u;
+        series[2u * params.count + channel] = 0u;
     }
 
     let pivot = points[at];
     var own = 0.0;
     for (var i = lane; i < length; i += LANES) {
-        own = max(own, abs(points[at + i * told.channels] - pivot));
+        own = max(own, abs(points[at + i * params.channels] - pivot));
     }
     let largest = largest_of_all(own, lane);
     // 2^−e of the largest difference's exponent e.
@@ -76,24 +76,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
     own = 0.0;
     for (var i = lane; i < length; i += LANES) {
-        own += (points[at + i * told.channels] - pivot) * scale;
+        own += (points[at + i * params.channels] - pivot) * scale;
     }
     let mean = sum_of_all(own, lane) / f32(length);
 
     own = 0.0;
     for (var i = lane; i < length; i += LANES) {
-        let off = (points[at + i * told.channels] - pivot) * scale - mean;
+        let off = (points[at + i * params.channels] - pivot) * scale - mean;
         own += off * off;
     }
     let deviation = sqrt(sum_of_all(own, lane) / f32(length));
 
     for (var i = lane; i < length; i += LANES) {
-        let off = (points[at + i * told.channels] - pivot) * scale - mean;
+        let off = (points[at + i * params.channels] - pivot) * scale - mean;
         var value = 0.0;
         // Where all values are equal there is no deviation.
         if largest > 0.0 {
             value = off / deviation;
         }
-        series[begin + i * told.channels + channel] = bitcast<u32>(value);
+        series[begin + i * params.channels + channel] = bitcast<u32>(value);
     }
 }

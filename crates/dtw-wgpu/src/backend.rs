@@ -76,7 +76,7 @@ impl WgpuBackend {
     ///
     /// # Errors
     /// As of [`Backend::plan`]; [`Error::Unsupported`] also for measures of which the host does a part: `soft_dtw`,
-    /// `soft_dtw_divergence`, `log_gak`, `erp`, `twed`, `ddtw`, `wddtw`, normalised `edr`, the distance of `lcss`, and
+    /// `soft_dtw_divergence`, `log_gak`, `erp`, `twed`, `ddtw`, `wddtw`, normalised `edr`, `lcss`, and
     /// `msm` of several channels.
     pub fn plan_on_device(&self, problem: &Problem) -> Result<DevicePlan> {
         DevicePlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)

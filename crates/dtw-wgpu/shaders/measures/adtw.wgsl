@@ -1,4 +1,5 @@
 // ADTW: D(i,j) = c(xᵢ, yⱼ) + min(D(i−1,j−1), D(i−1,j) + ω, D(i,j−1) + ω). ω is `a`.
+//! uses: total, closed
 
 alias Price = f32;
 

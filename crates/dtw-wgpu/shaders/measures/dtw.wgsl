@@ -1,4 +1,5 @@
 // DTW: D(i,j) = c(xᵢ, yⱼ) + min(D(i−1,j−1), D(i−1,j), D(i,j−1)).
+//! uses: total, closed
 
 alias Price = f32;
 

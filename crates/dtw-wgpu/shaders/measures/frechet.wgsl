@@ -1,4 +1,5 @@
 // Discrete Fréchet distance: D(i,j) = max(‖xᵢ − yⱼ‖, min(D(i−1,j−1), D(i−1,j), D(i,j−1))).
+//! uses: total, closed
 
 alias Price = f32;
 

@@ -1,4 +1,6 @@
 // WDTW: DTW of squared Euclidean cost, each cell weighted by its distance from the diagonal.
+//! uses: total, closed
+//! flags: WEIGHTS
 
 alias Price = f32;
 
@@ -7,7 +9,7 @@ alias Price = f32;
 fn price(x: Sample, y: Sample, weight: f32) -> Price {
     let cost = squared(x.point, y.point);
     let overflowed = select(cost, 0.0, bitcast<u32>(weight) == 0u);
-    return select(weight * cost, overflowed, cost > 3.4028234e38);
+    return select(weight * cost, overflowed, cost > LARGEST);
 }
 
 fn arrivals(diagonal: State, up: State, left: State, price: Price) -> vec3<f32> {

@@ -51,7 +51,7 @@ fn norm(x: Point, y: Point, degree: f32) -> f32 {
     let parts = abs(x - y);
     let largest = {LARGEST};
     // What overflows cannot be divided by.
-    if largest == 0.0 || largest > 3.4028234e38 {
+    if largest == 0.0 || largest > LARGEST {
         return largest;
     }
     return largest * pow(sum_of(pow(parts / largest, Point(degree))), 1.0 / degree);

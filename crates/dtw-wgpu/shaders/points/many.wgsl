@@ -62,7 +62,7 @@ fn norm(x: Point, y: Point, degree: f32) -> f32 {
         largest = max(largest, abs(difference(x, y, k)));
     }
     // What overflows cannot be divided by.
-    if largest == 0.0 || largest > 3.4028234e38 {
+    if largest == 0.0 || largest > LARGEST {
         return largest;
     }
     var sum = 0.0;

@@ -46,7 +46,7 @@ fn norm(x: Point, y: Point, degree: f32) -> f32 {
     var largest = 0.0;
     {LARGEST}
     // What overflows cannot be divided by.
-    if largest == 0.0 || largest > 3.4028234e38 {
+    if largest == 0.0 || largest > LARGEST {
         return largest;
     }
     var sum = 0.0;

@@ -37,7 +37,7 @@ fn main(
         let pair = pair_of(task);
         let x = x_series(pair.x);
         let y = y_series(pair.y);
-//# if SUMS
+//# if GAPS
         let x_sums = x.values + x.length * params.channels;
         let y_sums = y.values + y.length * params.channels;
 //# end
@@ -86,7 +86,7 @@ fn main(
             var corner = origin();
 //# if BORDERS
             if own > 0u {
-//# if SUMS
+//# if GAPS
                 corner = border_right(own, bitcast<f32>(ys[y_sums + column]));
 //# else
                 corner = border_right(own, 0.0);
@@ -107,7 +107,7 @@ fn main(
             let yg{j} = bitcast<f32>(ys[y_gaps + column]);
 //# end
 //# if BORDERS
-//# if SUMS
+//# if GAPS
             var s{k} = border_right(own + {j}u, bitcast<f32>(ys[y_sums + column]));
 //# else
             var s{k} = border_right(own + {j}u, 0.0);
@@ -142,7 +142,7 @@ fn main(
                     }
                 } else {
 //# if BORDERS
-//# if SUMS
+//# if GAPS
                     corner = border_down(params.row_first, bitcast<f32>(xs[x_sums + params.row_first - 1u]));
 //# else
                     corner = border_down(params.row_base + params.row_first, 0.0);
@@ -174,7 +174,7 @@ fn main(
                 var left = handed_on(handed, t, thread);
 //# if SETTLES
                 // A lane settles nothing before its first row: the same rows are settled then, wherever a piece begins.
-                if (t & 7u) == 0u && t >= lane {
+                if t % SETTLE_ROWS == 0u && t >= lane {
 //# each WIDTH
                     s{k} = settle(s{k});
 //# end
@@ -194,7 +194,7 @@ fn main(
                     if lane == 0u {
 //# if ONE_STRIP
 //# if BORDERS
-//# if SUMS
+//# if GAPS
                         left = border_down(i + 1u, bitcast<f32>(xs[x_sums + i]));
 //# else
                         left = border_down(i + 1u, 0.0);
@@ -208,7 +208,7 @@ fn main(
                             next_left = edges[edge + min(i + 1u, row_end - 1u) - params.row_first];
                         } else {
 //# if BORDERS
-//# if SUMS
+//# if GAPS
                             left = border_down(i + 1u, bitcast<f32>(xs[x_sums + i]));
 //# else
                             left = border_down(params.row_base + i + 1u, 0.0);

@@ -48,7 +48,7 @@ impl Context {
         out: &mut [f32],
     ) -> Result<()> {
         let band = self.problem.spec().band.clone();
-        let functor = Functor::excess(&self.problem.spec().measure);
+        let functor = Functor::excess(self.problem.spec());
         let uncounted = Uncounted(Arc::clone(&self.observer));
         keep_digits(soft, counts, &band, pairs, out, |pairing, x, y, excess| {
             let (mut pass, engine) = self.pass(pairing);

@@ -14,6 +14,9 @@ use crate::launch::recurrence::{Lengths, Weights};
 use crate::launch::speed::Pace;
 use crate::memory::region::Region;
 use crate::memory::series::{Preparation, Side};
+use crate::shaders::constants::{
+    BAND_FULL, BAND_MILLIONTHS, BAND_POINTS, BAND_RANGES, CROSS, TRIANGLE, ZIPPED,
+};
 use crate::shaders::functor::Functor;
 use crate::shaders::params::Params;
 use crate::shaders::sweep::Sweep;
@@ -154,14 +157,14 @@ impl Engine {
     /// What the device has to know of the band of a rectangle; brings its table if there is one.
     pub(crate) fn band(&mut self, pairs: &mut Pairs<'_>, rect: &Rect, params: &mut Params) -> Result<()> {
         match pairs.banding.form() {
-            Form::Full => {}
+            Form::Full => params.band = BAND_FULL,
             Form::Sakoe { radius, is_fraction } => {
-                params.band = if is_fraction { 2 } else { 1 };
+                params.band = if is_fraction { BAND_MILLIONTHS } else { BAND_POINTS };
                 // Beyond every grid that is swept, and far from overflow in the shader.
                 params.radius = if is_fraction { radius } else { radius.min(1 << 30) };
             }
             Form::Table => {
-                params.band = 3;
+                params.band = BAND_RANGES;
                 let Self { gpu, table, tables, .. } = self;
                 let is_new = pairs.banding.fill(table, rect, pairs.rows, pairs.columns, pairs.kind)?;
                 let ranges = 2 * table.ranges.len();
@@ -198,11 +201,12 @@ impl Engine {
         within_x: bool,
     ) -> Params {
         let columns = if within_x { &self.x } else { &self.y };
+        let [a, b, c, d] = sweep.functor.parameters;
         Params {
             pairing: match rect.pairing {
-                Pairing::Cross => 0,
-                Pairing::SelfSymmetric => 1,
-                Pairing::Zipped => 2,
+                Pairing::Cross => CROSS,
+                Pairing::SelfSymmetric => TRIANGLE,
+                Pairing::Zipped => ZIPPED,
             },
             columns: rect.columns.len() as u32,
             x_place: (rect.rows.start - self.x.places().start) as u32,
@@ -212,7 +216,10 @@ impl Engine {
             channels: preparation.prepared_channels() as u32,
             stride: rect.stride() as u32,
             longest: self.weighed.map_or(0, |(_, longest)| longest as u32),
-            numbers: sweep.functor.parameters,
+            a,
+            b,
+            c,
+            d,
             ..Params::default()
         }
     }

@@ -1,6 +1,7 @@
 //! A job: tasks that a device is given, and how much of them is done at once.
 
 use crate::launch::speed::PARALLEL;
+use crate::shaders::constants::SETTLE_ROWS;
 use crate::shaders::params::Params;
 use crate::shaders::sweep::Sweep;
 
@@ -34,12 +35,11 @@ pub(crate) struct Piece {
     pub(crate) strips: u64,
 }
 
-/// The step between the rows at which pieces may be cut, so that a state is settled in the same rows however they are.
-const SETTLED_ROWS: u64 = 8;
-
-/// Such rows, at most so many, unless these are fewer than a step.
+/// As many of these rows as make whole steps of [`SETTLE_ROWS`], or all where they are fewer: a state is settled in the
+/// same rows however pieces are cut.
 pub(crate) fn settled(rows: u64) -> u64 {
-    if rows > SETTLED_ROWS { rows - rows % SETTLED_ROWS } else { rows }
+    const STEP: u64 = SETTLE_ROWS as u64;
+    if rows > STEP { rows - rows % STEP } else { rows }
 }
 
 impl Job<'_> {

@@ -96,3 +96,14 @@ impl Visitor<f32, One<f32>> for Finish<'_> {
         }
     }
 }
+
+/// Whether a state of one number is the result, whatever the lengths.
+pub(crate) struct IsFinished;
+
+impl Visitor<f32, One<f32>> for IsFinished {
+    type Output = bool;
+
+    fn visit<R: Recurrence<f32, One<f32>>>(self, recurrence: R) -> bool {
+        recurrence.finish(&[3.0], 5, 7) == 3.0
+    }
+}

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
 use dtw_core::Result;
 
 use crate::gpu::device::Gpu;
 use crate::gpu::pipelines::BINDINGS;
 use crate::memory::series::Side;
+use crate::shaders::params::WindowParams;
 
 /// The points of a reference on the device, whose windows are a side's series.
 #[derive(Debug, Clone, Copy)]
@@ -15,17 +15,6 @@ pub(crate) struct DeviceWindows<'a> {
     pub(crate) points: &'a wgpu::Buffer,
     pub(crate) length: usize,
     pub(crate) channels: usize,
-}
-
-/// What a dispatch is told; `Told` of shaders/windows.wgsl.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Told {
-    skipped: u32,
-    first: u32,
-    count: u32,
-    length: u32,
-    channels: u32,
 }
 
 impl DeviceWindows<'_> {
@@ -48,7 +37,7 @@ impl DeviceWindows<'_> {
         let source = || include_str!("../../shaders/windows.wgsl").to_owned();
         let pipeline = gpu.pipeline("windows", source)?;
         for first in (0..count).step_by(step as usize) {
-            let told = Told {
+            let own = WindowParams {
                 skipped: places.start as u32,
                 first: first as u32,
                 count: count as u32,
@@ -57,7 +46,7 @@ impl DeviceWindows<'_> {
             };
             let now = step.min(count - first);
             gpu.scoped("normalising windows", |device, queue| {
-                queue.write_buffer(params, 0, bytemuck::bytes_of(&told));
+                queue.write_buffer(params, 0, bytemuck::bytes_of(&own));
                 let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                 pass.set_pipeline(&pipeline);

@@ -1,12 +1,14 @@
 //! Distances of series that are in buffers of the device, into a buffer there: nothing goes through main memory.
 
 use dtw_core::measure::Preparation as How;
-use dtw_core::{EdrOutput, Error, LcssOutput, Measure, Pairing, Problem, Result, Unobserved, bail_invalid};
+use dtw_core::recurrence::{One, dispatch};
+use dtw_core::{Error, Pairing, Problem, Result, Unobserved, bail_invalid};
 use dtw_plan::{Form, Order, Pairs, Rect, Rows};
 
 use crate::calls::context::Context;
 use crate::gpu::failure::NAME;
 use crate::launch::job::Job;
+use crate::launch::recurrence::IsFinished;
 use crate::memory::series::DeviceSeries;
 use crate::memory::series::Preparation;
 use crate::plans::plan::WgpuPlan;
@@ -28,12 +30,7 @@ impl DevicePlan {
         };
         let (problem, functor) = (&plan.context.problem, &plan.context.functor);
         let measure = &problem.spec().measure;
-        let is_divided = matches!(
-            measure,
-            Measure::Edr { output: EdrOutput::Normalized, .. }
-                | Measure::Lcss { output: LcssOutput::Distance, .. }
-        );
-        if functor.parts > 1 || is_divided {
+        if functor.wgsl.parts > 1 || !dispatch::<f32, One<f32>, _>(problem.spec(), 0.0, IsFinished) {
             return refused(&format!("{}, whose results are finished on the host,", problem.spec().key()));
         }
         if functor.has_extras() || functor.preparation != How::None {

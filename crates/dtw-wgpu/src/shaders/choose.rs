@@ -2,6 +2,7 @@
 
 use crate::gpu::device::Gpu;
 use crate::gpu::lanes::Lanes;
+use crate::shaders::constants::SETTLE_COLUMNS;
 use crate::shaders::functor::Functor;
 use crate::shaders::sweep::{Mode, Points, Sweep, TRACE_WIDTH};
 
@@ -29,7 +30,7 @@ pub(crate) fn choose(
     let most = match mode {
         Mode::Trace => TRACE_WIDTH,
         // States are wide, and settled at the edge of a lane.
-        _ if functor.settles() => most_width(gpu, &functor, points).min(8),
+        _ if functor.settles() => most_width(gpu, &functor, points).min(SETTLE_COLUMNS),
         _ => most_width(gpu, &functor, points),
     };
     let (lanes, count) = match wider(gpu, lanes, m.div_ceil(most as usize)) {

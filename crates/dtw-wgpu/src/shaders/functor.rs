@@ -1,7 +1,9 @@
-//! From a measure to the pieces of WGSL that compute it, and what these need to know of the series.
+//! From a measure to the functor that computes it in shaders, and what that functor needs to know of the series.
 
-use dtw_core::measure::Preparation;
-use dtw_core::{Anchor, LocalCost, Measure, Spec};
+use dtw_core::measure::{Preparation, Value};
+use dtw_core::{Anchor, Measure, Spec};
+
+use crate::shaders::pieces::Wgsl;
 
 /// The local cost, where it is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -12,12 +14,17 @@ pub(crate) enum Cost {
 }
 
 impl Cost {
-    fn of(cost: LocalCost) -> Self {
-        match cost {
-            LocalCost::SquaredEuclidean => Self::Squared,
-            LocalCost::Euclidean => Self::Euclidean,
-            LocalCost::Manhattan => Self::Manhattan,
-        }
+    /// The cost that a measure has chosen, if it has the choice.
+    fn of(measure: &Measure) -> Option<Self> {
+        let chosen = |(parameter, value): (&_, Value)| match (parameter, value) {
+            (dtw_core::measure::Parameter { name: "cost", .. }, Value::Choice(name)) => Some(name),
+            _ => None,
+        };
+        measure.parameters().into_iter().find_map(chosen).map(|name| match name {
+            "euclidean" => Self::Euclidean,
+            "manhattan" => Self::Manhattan,
+            _ => Self::Squared,
+        })
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -42,148 +49,86 @@ impl Cost {
 /// A measure as shaders compute it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Functor {
-    pub(crate) name: &'static str,
+    pub(crate) wgsl: &'static Wgsl,
     pub(crate) cost: Option<Cost>,
-    pub(crate) pieces: &'static [&'static str],
-    /// Orders of the sweep that it needs.
-    pub(crate) flags: &'static [&'static str],
     /// `a`, `b`, `c` and `d` of the shaders.
     pub(crate) parameters: [f32; 4],
-    /// Numbers of a state.
-    pub(crate) parts: usize,
-    /// Loops over the channels for each cell.
-    pub(crate) channel_loops: u32,
     /// Steepness of the weights, where cells are weighted.
     pub(crate) weights: Option<f64>,
     pub(crate) preparation: Preparation,
 }
 
-macro_rules! pieces {
-    ($($name:literal),*) => { &[$(include_str!(concat!("../../shaders/measures/", $name, ".wgsl"))),*] };
+/// The key of the recurrence that a spec is swept by.
+pub(crate) fn key(spec: &Spec) -> &'static str {
+    let kind = spec.kind();
+    if kind.anchor == Anchor::Global { kind.recurrence } else { kind.key }
 }
 
-/// `−log₂(e)/divisor`: what a cost is multiplied by to be an exponent of 2.
-fn rate(divisor: f64) -> f32 {
-    (-std::f64::consts::LOG2_E / divisor) as f32
+/// The numbers among a measure's parameters, in the order of declaration.
+fn numbers(measure: &Measure) -> impl Iterator<Item = (&'static str, f64)> {
+    measure.parameters().into_iter().filter_map(|(parameter, value)| match value {
+        Value::Number(number) => Some((parameter.name, number)),
+        _ => None,
+    })
+}
+
+/// `−log₂(e)` over the divisor that a file declares: what a cost is multiplied by to be an exponent of 2.
+fn rate(wgsl: &Wgsl, measure: &Measure) -> f32 {
+    let factor = |name: &&str| {
+        let number = numbers(measure).find(|(known, _)| known == name).map(|(_, number)| number);
+        number
+            .or_else(|| name.parse().ok())
+            .unwrap_or_else(|| panic!("{}.wgsl: no parameter {name}", wgsl.key))
+    };
+    (-std::f64::consts::LOG2_E / wgsl.divisor.iter().map(factor).product::<f64>()) as f32
 }
 
 impl Functor {
-    const PLAIN: Self = Self {
-        name: "",
-        cost: None,
-        pieces: &[],
-        flags: &[],
-        parameters: [0.0; 4],
-        parts: 1,
-        channel_loops: 1,
-        weights: None,
-        preparation: Preparation::None,
-    };
-
     /// The functor of a spec; `None` for a measure that has no shaders.
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
-        if !matches!(spec.measure.preparation(), Preparation::None | Preparation::Derivative) {
+        let (wgsl, measure) = (Wgsl::of(key(spec))?, &spec.measure);
+        let preparation = measure.preparation();
+        if !matches!(preparation, Preparation::None | Preparation::Derivative) {
             return None;
         }
-        let plain = Self { preparation: spec.measure.preparation(), ..Self::PLAIN };
-        if let (Anchor::Subsequence, Measure::Dtw { cost }) = (spec.anchor, spec.measure) {
-            return Some(Self {
-                name: "subsequence",
-                cost: Some(Cost::of(cost)),
-                pieces: pieces!("subsequence"),
-                flags: &["BORDERS"],
-                parts: 2,
-                ..plain
-            });
+        let mut given = numbers(measure).map(|(_, number)| number);
+        // The steepness of weights is the host's.
+        let weights = if wgsl.has("WEIGHTS") { given.next() } else { None };
+        let mut parameters = [0.0; 4];
+        let mut places = parameters.iter_mut();
+        given.for_each(|number| *places.next().expect("shaders take four numbers") = number as f32);
+        if !wgsl.divisor.is_empty() {
+            parameters[0] = rate(wgsl, measure);
         }
-        let with = |name, pieces, flags, parameters| Self { name, pieces, flags, parameters, ..plain };
-        let first = |a: f64| [a as f32, 0.0, 0.0, 0.0];
-        Some(match spec.measure {
-            Measure::Dtw { cost } | Measure::Ddtw { cost } => Self {
-                cost: Some(Cost::of(cost)),
-                ..with("dtw", pieces!("total", "closed", "dtw"), &[], [0.0; 4])
-            },
-            Measure::Wdtw { g } | Measure::Wddtw { g } => Self {
-                weights: Some(g),
-                ..with("wdtw", pieces!("total", "closed", "wdtw"), &["WEIGHTS"], [0.0; 4])
-            },
-            Measure::Adtw { penalty } => {
-                with("adtw", pieces!("total", "closed", "adtw"), &[], first(penalty))
-            }
-            Measure::Erp { gap } => {
-                with("erp", pieces!("total", "three", "erp"), &["BORDERS", "SUMS", "GAPS"], first(gap))
-            }
-            Measure::Edr { epsilon, .. } => {
-                with("edr", pieces!("total", "edr"), &["BORDERS"], first(epsilon))
-            }
-            Measure::Lcss { epsilon, .. } => {
-                with("lcss", pieces!("total", "lcss"), &["BORDERS", "LEAVES_BAND"], first(epsilon))
-            }
-            Measure::Msm { c } => with("msm", pieces!("total", "closed", "three", "msm"), &[], first(c)),
-            Measure::Twed { nu, lambda, degree } => Self {
-                channel_loops: 4,
-                ..with(
-                    "twed",
-                    pieces!("total", "closed", "three", "twed"),
-                    &["TIMES", "SUMS", "GAPS"],
-                    [nu as f32, lambda as f32, degree as f32, 0.0],
-                )
-            },
-            Measure::Frechet => with("frechet", pieces!("total", "closed", "frechet"), &[], [0.0; 4]),
-            Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost } => Self {
-                cost: Some(Cost::of(cost)),
-                parts: 2,
-                ..with(
-                    "soft_dtw",
-                    pieces!("exponents", "scaled", "closed", "soft_dtw"),
-                    &["SETTLES"],
-                    [rate(gamma), 0.0, 0.0, 0.0],
-                )
-            },
-            Measure::LogGak { sigma } => Self {
-                parts: 2,
-                ..with(
-                    "log_gak",
-                    pieces!("exponents", "scaled", "closed", "log_gak"),
-                    &["SETTLES"],
-                    [rate(2.0 * sigma * sigma), 0.0, 0.0, 0.0],
-                )
-            },
-            _ => return None,
-        })
+        Some(Self { wgsl, cost: Cost::of(measure), parameters, weights, preparation })
     }
 
     /// What gives the excess of a measure that sums over all paths.
     ///
     /// # Panics
     /// For another measure: callers ask [`dtw_core::SoftResult::of`] first.
-    pub(crate) fn excess(measure: &Measure) -> Self {
-        let (divisor, is_kernel, cost) = match *measure {
-            Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost } => {
-                (gamma, 0.0, Cost::of(cost))
-            }
-            Measure::LogGak { sigma } => (2.0 * sigma * sigma, 1.0, Cost::Squared),
-            _ => panic!("{} has no excess", measure.key()),
+    pub(crate) fn excess(spec: &Spec) -> Self {
+        let own = Wgsl::of(key(spec)).filter(|wgsl| wgsl.excess.is_some());
+        let Some((own, b)) = own.and_then(|own| Some((own, own.excess?))) else {
+            panic!("{} has no excess", spec.key())
         };
         Self {
-            name: "soft_excess",
-            cost: Some(cost),
-            pieces: pieces!("exponents", "soft_excess", "closed"),
-            flags: &["SETTLES"],
-            parameters: [rate(divisor), is_kernel, 0.0, 0.0],
-            parts: 3,
-            ..Self::PLAIN
+            wgsl: Wgsl::of_excess(),
+            cost: Cost::of(&spec.measure).or(Some(Cost::Squared)),
+            parameters: [rate(own, &spec.measure), b, 0.0, 0.0],
+            weights: None,
+            preparation: Preparation::None,
         }
     }
 
     /// Whether a point has a time or a sum of gaps, and a gap.
     pub(crate) fn has_extras(&self) -> bool {
-        self.flags.contains(&"SUMS")
+        self.wgsl.has("GAPS")
     }
 
     /// Whether states are wide: fewer columns fit the registers, and they are settled often enough.
     pub(crate) fn settles(&self) -> bool {
-        self.flags.contains(&"SETTLES")
+        self.wgsl.has("SETTLES")
     }
 
     /// The constant factor of the slopes of its cost, by which sums of them are multiplied.
@@ -193,10 +138,10 @@ impl Functor {
 
     /// Bytes of a state in memory.
     pub(crate) fn state_bytes(&self) -> u64 {
-        [4, 8, 16][self.parts - 1]
+        [4, 8, 16][self.wgsl.parts - 1]
     }
 
-    /// The same in numbers.
+    /// Numbers of a state in memory.
     pub(crate) fn stride(&self) -> usize {
         self.state_bytes() as usize / size_of::<f32>()
     }

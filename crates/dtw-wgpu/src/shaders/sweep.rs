@@ -13,6 +13,7 @@
 use std::fmt::Write as _;
 
 use crate::gpu::lanes::Lanes;
+use crate::shaders::constants::declarations;
 use crate::shaders::functor::{Cost, Functor};
 
 /// What a sweep leaves behind.
@@ -117,7 +118,7 @@ impl Sweep {
         if self.points != Points::Many {
             return 1;
         }
-        1 + u64::from(self.width) * u64::from(self.functor.channel_loops) * (u64::from(channels) + 2)
+        1 + u64::from(self.width) * u64::from(self.functor.wgsl.channel_loops) * (u64::from(channels) + 2)
     }
 
     /// A name that no other shader has.
@@ -145,13 +146,13 @@ impl Sweep {
             Mode::Pull { of_x: false } => "_pull_y",
         };
         let cost = self.functor.cost.map_or("", |cost| cost.name());
-        let (name, group, width) = (self.functor.name, self.group, self.width);
+        let (name, group, width) = (self.functor.wgsl.key, self.group, self.width);
         format!("{name}_{cost}_{channels}_{lanes}x{group}x{width}{strips}{band}{mode}")
     }
 
     /// The shader.
     pub(crate) fn source(&self) -> String {
-        let mut flags = self.functor.flags.to_vec();
+        let mut flags = self.functor.wgsl.flags.clone();
         let mut set = |flag, is_set| {
             if is_set {
                 flags.push(flag);
@@ -185,6 +186,7 @@ impl Sweep {
             self.span(),
         )
         .expect("a string takes all");
+        source.push_str(&declarations());
         source.push_str(COMMON);
         source.push_str(LEAST);
         match self.points {
@@ -200,7 +202,7 @@ impl Sweep {
         if let Some(cost) = self.functor.cost {
             source.push_str(cost.source(self.points == Points::One));
         }
-        for piece in self.functor.pieces {
+        for piece in &self.functor.wgsl.texts {
             source.push_str(piece);
         }
         if self.mode == Mode::Shares {
@@ -212,7 +214,7 @@ impl Sweep {
 }
 
 const COMMON: &str = include_str!("../../shaders/common.wgsl");
-const LEAST: &str = include_str!("../../shaders/least.wgsl");
+const LEAST: &str = include_str!("../../shaders/pieces/least.wgsl");
 const POINTS_SEVERAL: &str = include_str!("../../shaders/points/several.wgsl");
 const POINTS_FEW: &str = include_str!("../../shaders/points/few.wgsl");
 const POINTS_ONE: &str = include_str!("../../shaders/points/one.wgsl");
@@ -220,7 +222,7 @@ const POINTS_MANY: &str = include_str!("../../shaders/points/many.wgsl");
 const LANES_SUBGROUP: &str = include_str!("../../shaders/lanes/subgroup.wgsl");
 const LANES_WORKGROUP: &str = include_str!("../../shaders/lanes/workgroup.wgsl");
 const STRIPS: &str = include_str!("../../shaders/sweeps/strips.wgsl");
-const SHARES: &str = include_str!("../../shaders/measures/shares.wgsl");
+const SHARES: &str = include_str!("../../shaders/pieces/shares.wgsl");
 const BACKWARD: &str = include_str!("../../shaders/sweeps/backward.wgsl");
 const PULL: &str = include_str!("../../shaders/sweeps/pull.wgsl");
 

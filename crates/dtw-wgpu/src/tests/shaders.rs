@@ -6,6 +6,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use crate::gpu::lanes::Lanes;
 use crate::shaders::functor::Functor;
+use crate::shaders::params::{Params, WindowParams};
 use crate::shaders::sweep::{Mode, Points, Sweep};
 
 /// What naga says of a shader.
@@ -24,8 +25,8 @@ fn functors() -> Vec<Functor> {
     for spec in Kind::all().iter().flat_map(Kind::specs) {
         let functor = Functor::of(&spec).unwrap_or_else(|| panic!("{spec:?} has no shaders"));
         let sums = matches!(spec.measure, Measure::SoftDtw { .. } | Measure::LogGak { .. });
-        for functor in [functor].into_iter().chain(sums.then(|| Functor::excess(&spec.measure))) {
-            if !functors.iter().any(|known| (known.name, known.cost) == (functor.name, functor.cost)) {
+        for functor in [functor].into_iter().chain(sums.then(|| Functor::excess(&spec))) {
+            if !functors.iter().any(|known| (known.wgsl, known.cost) == (functor.wgsl, functor.cost)) {
                 functors.push(functor);
             }
         }
@@ -37,9 +38,9 @@ fn functors() -> Vec<Functor> {
 fn every_sweep_is_valid() {
     let mut count = 0;
     for functor in functors() {
-        let modes: &[Mode] = match functor.name {
-            "subsequence" => &[Mode::Search { all: false }, Mode::Search { all: true }],
-            _ if functor.parts == 1 => &[Mode::Distances, Mode::Trace],
+        let modes: &[Mode] = match functor.wgsl.key {
+            "subsequence_dtw" => &[Mode::Search { all: false }, Mode::Search { all: true }],
+            _ if functor.wgsl.parts == 1 => &[Mode::Distances, Mode::Trace],
             "soft_dtw" => &[
                 Mode::Distances,
                 Mode::Shares,
@@ -50,7 +51,7 @@ fn every_sweep_is_valid() {
             ],
             _ => &[Mode::Distances],
         };
-        let points: &[Points] = match functor.name {
+        let points: &[Points] = match functor.wgsl.key {
             // Each channel is warped on its own.
             "msm" => &[Points::One],
             _ => &[
@@ -79,4 +80,45 @@ fn every_sweep_is_valid() {
         }
     }
     assert!(count > 500, "{count}");
+}
+
+/// The fields of a struct in WGSL: name, offset and size of each.
+fn fields_of(source: &str, name: &str) -> (Vec<(String, usize, usize)>, usize) {
+    let module = naga::front::wgsl::parse_str(source).unwrap();
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).unwrap();
+    let found = module.types.iter().find(|(_, own)| own.name.as_deref() == Some(name));
+    let naga::TypeInner::Struct { members, span } = &found.unwrap().1.inner else {
+        panic!("{name} is no struct")
+    };
+    let field = |member: &naga::StructMember| {
+        (member.name.clone().unwrap(), member.offset as usize, layouter[member.ty].size as usize)
+    };
+    (members.iter().map(field).collect(), *span as usize)
+}
+
+#[test]
+fn uniforms_lie_as_shaders_read_them() {
+    let functor = functors()[0];
+    let lanes = Lanes::Workgroup(64);
+    let sweep = Sweep {
+        functor,
+        points: Points::One,
+        lanes,
+        group: 64,
+        width: 4,
+        one_strip: true,
+        band: true,
+        mode: Mode::Distances,
+    };
+    let windows = include_str!("../../shaders/windows.wgsl");
+    for (source, name, fields, bytes) in [
+        (&*sweep.source(), "Params", Params::FIELDS, size_of::<Params>()),
+        (windows, "WindowParams", WindowParams::FIELDS, size_of::<WindowParams>()),
+    ] {
+        let (found, span) = fields_of(source, name);
+        let found: Vec<_> = found.iter().map(|(name, offset, size)| (&**name, *offset, *size)).collect();
+        assert_eq!(found, fields, "{name}");
+        assert_eq!(span, bytes, "{name}");
+    }
 }

@@ -7,5 +7,5 @@ fn origin() -> State {
 }
 
 fn forbidden() -> State {
-    return NONE;
+    return LARGEST;
 }

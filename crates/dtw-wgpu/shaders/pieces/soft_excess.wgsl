@@ -1,10 +1,10 @@
 // What costs take away from the number of paths, kept beside Z with an exponent for both: see recurrence/excess.rs of
 // dtw-core. −log₂(e)/γ (or /2σ²) is `a`; `b` is 1 for the alignment kernel.
+//! uses: exponents, closed
+//! flags: SETTLES
 
 alias State = vec3<f32>;
 alias Price = vec2<f32>;
-
-const ZERO_EXPONENT: f32 = -0x1.fffffep+125f;
 
 fn origin() -> State {
     return vec3(1.0, 0.0, 0.0);
@@ -16,7 +16,7 @@ fn forbidden() -> State {
 
 // What is kept and what is taken away.
 fn price(x: Sample, y: Sample, weight: f32) -> Price {
-    let t = max(cost(x.point, y.point) * params.a, -64.0);
+    let t = max(cost(x.point, y.point) * params.a, LEAST_EXPONENT);
     let exponent = round(t);
     let scale = pow2(exponent);
     let scaled = scale * exp2_tail(t - exponent);

@@ -10,9 +10,9 @@ fn exponent_of(v: f32) -> f32 {
     return f32(i32(bitcast<u32>(v) >> 23u) - 127);
 }
 
-// v · 2^e for integral e <= 0; what would vanish is scaled by 2^-64 instead.
+// v · 2^e for integral e <= 0; what would vanish is scaled by 2^LEAST_EXPONENT instead.
 fn scaled_down(v: f32, e: f32) -> f32 {
-    return v * pow2(max(e, -64.0));
+    return v * pow2(max(e, LEAST_EXPONENT));
 }
 
 // 2^r − 1 for |r| <= ½: a fit at Chebyshev nodes, relative error of 2^r 2.0e-9.
@@ -28,7 +28,7 @@ fn exp2_tail(r: f32) -> f32 {
 
 // 2^t for t <= 0 as a mantissa near 1 and an integral exponent.
 fn exp2_parts(t: f32) -> vec2<f32> {
-    let bounded = max(t, -0x1.fffffep+125f);
+    let bounded = max(t, ZERO_EXPONENT);
     let exponent = round(bounded);
     return vec2(1.0 + exp2_tail(bounded - exponent), exponent);
 }

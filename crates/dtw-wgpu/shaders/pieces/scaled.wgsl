@@ -1,9 +1,7 @@
-// Positive numbers of any size: mantissa · 2^exponent, the exponent an integral float.
+// Positive numbers of any size: mantissa · 2^exponent, the exponent an integral float. The exponent of zero is ZERO_EXPONENT, so negative
+// that no sum of exponents reaches it.
 
 alias State = vec2<f32>;
-
-// So negative that no sum of exponents reaches it: the exponent of zero.
-const ZERO_EXPONENT: f32 = -0x1.fffffep+125f;
 
 fn origin() -> State {
     return vec2(1.0, 0.0);

@@ -1,6 +1,7 @@
 // Subsequence DTW: rows are the reference, columns the query. The border column is free: a path may start at any row.
 // A state is a total's bits and the row where its path starts. Equal arrivals: diagonal, then left (the query's point
 // before), then up (the reference's), the order in which a path is walked back.
+//! flags: BORDERS
 
 alias State = vec2<u32>;
 alias Price = f32;
@@ -10,7 +11,7 @@ fn origin() -> State {
 }
 
 fn forbidden() -> State {
-    return vec2(bitcast<u32>(NONE), 0u);
+    return vec2(bitcast<u32>(LARGEST), 0u);
 }
 
 fn border_down(i: u32, sum: f32) -> State {

@@ -1,0 +1,41 @@
+//! Numbers that shaders and the host share: declared once, here or in dtw-core, and written into every shader.
+
+use dtw_core::recurrence::SETTLE_EVERY;
+use dtw_core::vector::Vector;
+
+/// Which pairs tasks are: every row with every column, those on and above the diagonal, the k-th with the k-th.
+pub(crate) const CROSS: u32 = 0;
+pub(crate) const TRIANGLE: u32 = 1;
+pub(crate) const ZIPPED: u32 = 2;
+
+/// What a band is: all cells, a radius in points, a radius in millionths of the longer series, ranges of rows.
+pub(crate) const BAND_FULL: u32 = 0;
+pub(crate) const BAND_POINTS: u32 = 1;
+pub(crate) const BAND_MILLIONTHS: u32 = 2;
+pub(crate) const BAND_RANGES: u32 = 3;
+
+/// States are settled in rows that are multiples of this: pieces of pairs begin there, so that the same rows are
+/// settled wherever a pair is cut.
+pub(crate) const SETTLE_ROWS: u32 = 8;
+/// Columns of a lane whose states are settled, at most.
+pub(crate) const SETTLE_COLUMNS: u32 = 8;
+const _: () = assert!(((SETTLE_ROWS + SETTLE_COLUMNS) as usize) < SETTLE_EVERY);
+
+/// The declarations for shaders.
+pub(crate) fn declarations() -> String {
+    let whole = [
+        ("CROSS", CROSS),
+        ("TRIANGLE", TRIANGLE),
+        ("ZIPPED", ZIPPED),
+        ("BAND_MILLIONTHS", BAND_MILLIONTHS),
+        ("BAND_RANGES", BAND_RANGES),
+        ("SETTLE_ROWS", SETTLE_ROWS),
+    ];
+    let real = [
+        ("LARGEST", f32::MAX),
+        ("LEAST_EXPONENT", <f32 as Vector>::POW2_MIN as f32),
+        ("ZERO_EXPONENT", <f32 as Vector>::ZERO_EXPONENT as f32),
+    ];
+    let whole = whole.iter().map(|(name, value)| format!("const {name}: u32 = {value}u;\n"));
+    whole.chain(real.iter().map(|(name, value)| format!("const {name}: f32 = {value:?}f;\n"))).collect()
+}
