@@ -1,5 +1,5 @@
-//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | kernels | conformance |
-//! bench | python | docs | web | wheel | stubs | dist`.
+//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | more | release-check | kernels |
+//! conformance | bench | python | docs | web | wheel | stubs | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for
 //! the table of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs
@@ -15,6 +15,7 @@ mod elsewhere;
 mod format;
 mod fuzz;
 mod kernels;
+mod more;
 mod python;
 mod sanitize;
 mod test;
@@ -64,6 +65,12 @@ enum Task {
     /// libFuzzer tries what its coverage leads it to. The targets are in fuzz/targets; a failing input is written to
     /// fuzz/artifacts. Needs a C++ compiler.
     Fuzz(fuzz::Options),
+    /// Run what takes too long for every change, or some of its parts: `.ci/more`.
+    ///
+    /// `.ci/parts.toml` says what the parts do. Those that pass are noted in `.ci/passed.toml`.
+    More(more::Options),
+    /// Say which parts of `.ci/more` have not passed since the files that they watch changed; an error if there are any.
+    ReleaseCheck,
     /// Compile the kernels of a device, for the next build to embed.
     Kernels {
         #[command(subcommand)]
@@ -118,6 +125,8 @@ fn main() -> ExitCode {
         Task::Fmt => format::format(&[]),
         Task::Tidy => tidy::tidy(),
         Task::Sanitize(options) => sanitize::sanitize(&options),
+        Task::More(options) => more::more(&options),
+        Task::ReleaseCheck => more::release_check(),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Python(options) => python::python(&options),
         Task::Docs => docs::docs(),

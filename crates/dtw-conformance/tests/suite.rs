@@ -19,7 +19,7 @@ fn reports(section: &str, fault: Fault) -> [Report; 2] {
 }
 
 #[test]
-#[ignore = "takes three minutes: .ci/more runs it"]
+#[ignore = "takes three minutes: `.ci/more faults` runs it"]
 fn every_fault_is_noticed() {
     for (section, fault) in [
         ("dtw", Fault::LeavesTheLastUnwritten),
