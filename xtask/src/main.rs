@@ -1,5 +1,5 @@
-//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | more | release-check | kernels |
-//! conformance | bench | python | docs | web | wheel | stubs | dist`.
+//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | more | release-check |
+//! kernels | conformance | bench | python | docs | web | wheel | stubs | dist`.
 //!
 //! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for
 //! the table of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs
@@ -69,7 +69,8 @@ enum Task {
     ///
     /// `.ci/parts.toml` says what the parts do. Those that pass are noted in `.ci/passed.toml`.
     More(more::Options),
-    /// Say which parts of `.ci/more` have not passed since the files that they watch changed; an error if there are any.
+    /// Name the parts of `.ci/more` that have not passed since the files that they watch changed; an error if any has
+    /// not.
     ReleaseCheck,
     /// Compile the kernels of a device, for the next build to embed.
     Kernels {
