@@ -38,10 +38,11 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run all tests: unit, integration and documentation tests of every crate.
+    /// Run the tests: unit, integration and documentation tests of every crate.
     ///
-    /// Uses cargo-nextest where it is installed and plain `cargo test` elsewhere; says which.
-    Test,
+    /// Leaves out what repeats others, and says how much; `--all` runs everything. Uses cargo-nextest where it is
+    /// installed and plain `cargo test` elsewhere; says which.
+    Test(test::Options),
     /// Everything a change must pass: format, clippy, documentation, tidy and all tests.
     Ci {
         /// Leave out the tests.
@@ -121,7 +122,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Options::parse().task {
-        Task::Test => test::test(),
+        Task::Test(options) => test::test(&options),
         Task::Ci { no_test } => ci(no_test),
         Task::Fmt => format::format(&[]),
         Task::Tidy => tidy::tidy(),
@@ -178,5 +179,5 @@ fn ci(no_test: bool) -> anyhow::Result<()> {
         .env("DTWAVE_HOST_KERNELS", "skip")
         .env("RUSTDOCFLAGS", "--deny warnings")
         .run()?;
-    if no_test { Ok(()) } else { test::test() }
+    if no_test { Ok(()) } else { test::test(&test::Options::default()) }
 }

@@ -1,17 +1,101 @@
-//! `cargo xtask test`: every test there is, by the runner that is there.
+//! `cargo xtask test`: the tests, by the runner that is there.
 
 use anyhow::Result;
 
-use crate::command::cargo;
+use crate::command::{Step, cargo};
 
-/// Runs all tests.
-pub(crate) fn test() -> Result<()> {
+/// Which tests.
+#[derive(clap::Args, Default)]
+pub(crate) struct Options {
+    /// Also those that repeat others on more shapes, types and random cases: half an hour more on two cores.
+    #[arg(long)]
+    all: bool,
+}
+
+/// Random cases of a property, unless the environment says how many; `--all` draws 256.
+const FEW_CASES: (&str, &str) = ("PROPTEST_CASES", "32");
+
+/// What `--all` adds: parts of the names of tests that take seconds each and repeat on another device, shape, type or
+/// number of cases what the others check.
+const REPEATED: &[&str] = &[
+    // Kernels of GPUs on the processor.
+    "blocks::matches_of_any_length_do_not_depend_on_how_the_reference_is_cut",
+    "blocks::windows_do_not_depend_on_how_the_reference_is_cut",
+    "channels::costs_by_products_are_as_good_as_rounded_once",
+    "combined::divergences",
+    "conformance::conformance_f32::alignment",
+    "conformance::conformance_f32::gradients_soft_dtw",
+    "conformance::conformance_f32::gradients_soft_dtw_divergence",
+    "conformance::conformance_f32::long_subsequence_dtw",
+    "conformance::conformance_f32::paths",
+    "conformance::conformance_f32::progress_and_cancellation",
+    "conformance::conformance_f32::soft_digits",
+    "conformance::conformance_f32::soft_dtw_divergence",
+    "conformance::conformance_f64::alignment",
+    "conformance::conformance_f64::gradients_soft_dtw",
+    "conformance::conformance_f64::gradients_soft_dtw_divergence",
+    "conformance::conformance_f64::log_gak",
+    "conformance::conformance_f64::long_subsequence_dtw",
+    "conformance::conformance_f64::paths",
+    "conformance::conformance_f64::progress_and_cancellation",
+    "conformance::conformance_f64::soft_digits",
+    "conformance::conformance_f64::soft_dtw",
+    "conformance::conformance_f64::soft_dtw_divergence",
+    "memory::a_small_limit_only_means_more_tiles",
+    "memory::series_on_the_device_are_prepared_in_parts_and_swept_in_several_launches",
+    "resident_gradients::gradients_are_those_of_host_memory_in_doubles",
+    "resident_gradients::gradients_are_those_of_host_memory_in_floats",
+    "resident_gradients::memory_of_the_caller_gives_the_same",
+    "resident_gradients::strides_give_the_same_bits",
+    "shapes::bands_along_the_diagonal_of_all_short_pairs",
+    "shapes::bands_along_the_diagonal_of_every_shape",
+    "shapes::dtw_of_every_shape",
+    "shapes::open_dtw_of_every_shape",
+    "soft::cells_that_fall_and_rise_by_thousands_of_digits",
+    "soft::pairs_that_exponents_cannot_hold_are_given_up",
+    "soft_gradients::bands_that_leave_tiles_out",
+    "soft_gradients::channels_round_those_staged_at_once",
+    "soft_gradients::every_gamma",
+    "soft_gradients::lengths_round_the_edges_of_tiles",
+    "soft_gradients::ragged_batches_and_divergences",
+    "weighted_total::many_series_are_summed_in_pieces",
+    "weighted_total::totals_are_those_of_zipped_pairs_in_doubles",
+    "weighted_total::totals_are_those_of_zipped_pairs_in_floats",
+];
+
+/// Runs the tests.
+pub(crate) fn test(options: &Options) -> Result<()> {
+    let skipped: Vec<&str> = if options.all {
+        println!("all tests, with 256 random cases of each property");
+        Vec::new()
+    } else {
+        println!(
+            "without {} tests (or groups of them) that repeat others, and with {} random cases of each property: \
+             `cargo xtask test --all` runs all",
+            REPEATED.len(),
+            FEW_CASES.1,
+        );
+        REPEATED.iter().flat_map(|name| ["--skip", name]).collect()
+    };
     if cargo(&["nextest", "--version"], &[]).succeeds() {
         println!("cargo-nextest is installed: tests run with it, documentation tests with cargo test");
-        cargo(&["nextest", "run", "--workspace", "--all-features"], &[]).run()?;
-        cargo(&["test", "--doc", "--workspace", "--all-features"], &[]).run()
+        run(&["nextest", "run"], &skipped, options)?;
+        run(&["test", "--doc"], &[], options)
     } else {
         println!("cargo-nextest is not installed: all tests run with cargo test");
-        cargo(&["test", "--workspace", "--all-features"], &[]).run()
+        run(&["test"], &skipped, options)
     }
+}
+
+/// Runs a command of cargo on the whole workspace.
+fn run(command: &[&str], skipped: &[&str], options: &Options) -> Result<()> {
+    let separator: &[&str] = if skipped.is_empty() { &[] } else { &["--"] };
+    let step: Step = cargo(command, &[])
+        .arguments(&["--workspace", "--all-features"])
+        .arguments(separator)
+        .arguments(skipped)
+        // Files for the next build would take a third of the time of this one.
+        .env("CARGO_INCREMENTAL", "0");
+    let few = !options.all && std::env::var_os(FEW_CASES.0).is_none();
+    if few { step.env(FEW_CASES.0, FEW_CASES.1).run() } else { step.run() }
 }

@@ -8,8 +8,6 @@ mod judge;
 use dtw_core::measure::Kind;
 use dtw_core::{Backend, Pairing};
 
-pub use self::judge::RANDOM_CASES;
-
 use self::judge::Judge;
 use crate::batch::Element;
 use crate::cases::long::{self, LongCase};

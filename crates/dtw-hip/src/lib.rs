@@ -44,8 +44,7 @@ pub use driver::Hip;
 pub use kernels::{Embedded, Kernels};
 pub use library::{NAME, version};
 
-use dtw_core::backend::Task;
-use dtw_core::{Backend, Plan, Problem, Result, SeriesBatch, WeightedTotal};
+use dtw_core::Result;
 pub use dtw_native::gpu::DeviceInfo;
 pub use dtw_native::{
     Buffer, CallerMemory, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout,
@@ -88,22 +87,4 @@ impl HipBackend {
     }
 }
 
-impl<T: Number> Backend<T> for HipBackend {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
-        Backend::<T>::supports(&self.0, problem, task)
-    }
-    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        self.0.plan(problem)
-    }
-    fn weighted_total(
-        &self,
-        problem: &Problem,
-        series: SeriesBatch<'_, T>,
-        weights: &[f64],
-    ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
-        self.0.weighted_total(problem, series, weights)
-    }
-}
+dtw_native::backend_of_both_types!(HipBackend, NAME);

@@ -66,3 +66,37 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
         Ok(total.map(|total| Box::new(total) as Box<dyn WeightedTotal<T>>))
     }
 }
+
+/// Makes a newtype of a [`NativeBackend`] a backend of both number types. It is not one of any [`Number`]: its plans are
+/// compiled with the crate that has the newtype, and not again with every program that uses it.
+#[macro_export]
+macro_rules! backend_of_both_types {
+    ($backend:ty, $name:expr) => {
+        $crate::backend_of_both_types!(@one $backend, $name, f32);
+        $crate::backend_of_both_types!(@one $backend, $name, f64);
+    };
+    (@one $backend:ty, $name:expr, $number:ty) => {
+        impl dtw_core::Backend<$number> for $backend {
+            fn name(&self) -> &'static str {
+                $name
+            }
+            fn supports(&self, problem: &dtw_core::Problem, task: dtw_core::Task) -> dtw_core::Result<()> {
+                dtw_core::Backend::<$number>::supports(&self.0, problem, task)
+            }
+            fn plan(
+                &self,
+                problem: &dtw_core::Problem,
+            ) -> dtw_core::Result<Box<dyn dtw_core::Plan<$number>>> {
+                self.0.plan(problem)
+            }
+            fn weighted_total(
+                &self,
+                problem: &dtw_core::Problem,
+                series: dtw_core::SeriesBatch<'_, $number>,
+                weights: &[f64],
+            ) -> dtw_core::Result<Option<Box<dyn dtw_core::WeightedTotal<$number>>>> {
+                self.0.weighted_total(problem, series, weights)
+            }
+        }
+    };
+}

@@ -274,20 +274,33 @@ impl Device {
 
     /// The backend, for callers that plan their own problems.
     pub fn backend<T: Float>(&self) -> &dyn Backend<T> {
-        match &self.0 {
-            #[cfg(feature = "cpu")]
-            Kind::Cpu(cpu) => cpu,
-            #[cfg(feature = "cuda")]
-            Kind::Cuda(cuda) => cuda,
-            #[cfg(feature = "hip")]
-            Kind::Hip(hip) => hip,
-            #[cfg(feature = "wgpu")]
-            Kind::Wgpu(wgpu) => T::of_wgpu(wgpu),
-            #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
-            Kind::None(never) => match *never {},
-        }
+        T::backend_of(self)
     }
 }
+
+/// A method that gives the backend for one type of numbers.
+macro_rules! backend_for {
+    ($method:ident, $number:ty) => {
+        impl Device {
+            pub(crate) fn $method(&self) -> &dyn Backend<$number> {
+                match &self.0 {
+                    #[cfg(feature = "cpu")]
+                    Kind::Cpu(cpu) => cpu,
+                    #[cfg(feature = "cuda")]
+                    Kind::Cuda(cuda) => cuda,
+                    #[cfg(feature = "hip")]
+                    Kind::Hip(hip) => hip,
+                    #[cfg(feature = "wgpu")]
+                    Kind::Wgpu(wgpu) => wgpu,
+                    #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
+                    Kind::None(never) => match *never {},
+                }
+            }
+        }
+    };
+}
+backend_for!(backend_for_f32, f32);
+backend_for!(backend_for_f64, f64);
 
 /// For a GPU that is chosen otherwise: [`dtw_wgpu::WgpuBackend::with_choice`].
 #[cfg(feature = "wgpu")]

@@ -1,61 +1,26 @@
 //! What counts as a series and as a batch of series: slices, vectors, `ndarray` views, and dtwave's own types.
 
-use dtw_core::{OwnedBatch, Result, Scalar, Series, SeriesBatch};
+use dtw_core::{Backend, OwnedBatch, Result, Scalar, Series, SeriesBatch};
 use ndarray::{ArrayBase, Data, Ix1, Ix2, Ix3};
 
-/// What each backend of this build asks of a number type.
-mod asked {
-    #[cfg(feature = "cpu")]
-    pub(super) use dtw_cpu::Element as Cpu;
-    #[cfg(feature = "cuda")]
-    pub(super) use dtw_cuda::Number as Cuda;
-    #[cfg(feature = "hip")]
-    pub(super) use dtw_hip::Number as Hip;
+use crate::Device;
 
-    /// Nothing: the backend is not in this build.
-    #[cfg(not(feature = "cpu"))]
-    pub trait Cpu {}
-    #[cfg(not(feature = "cpu"))]
-    impl<T> Cpu for T {}
-    /// Nothing: the backend is not in this build.
-    #[cfg(not(feature = "cuda"))]
-    pub trait Cuda {}
-    #[cfg(not(feature = "cuda"))]
-    impl<T> Cuda for T {}
-    /// Nothing: the backend is not in this build.
-    #[cfg(not(feature = "hip"))]
-    pub trait Hip {}
-    #[cfg(not(feature = "hip"))]
-    impl<T> Hip for T {}
-    /// A number type for which it is a backend, be it one that refuses.
-    #[cfg(feature = "wgpu")]
-    pub trait Wgpu: dtw_core::Scalar {
-        /// It as that backend.
-        fn of_wgpu(backend: &dtw_wgpu::WgpuBackend) -> &dyn dtw_core::Backend<Self>;
-    }
-    #[cfg(feature = "wgpu")]
-    impl Wgpu for f32 {
-        fn of_wgpu(backend: &dtw_wgpu::WgpuBackend) -> &dyn dtw_core::Backend<Self> {
-            backend
-        }
-    }
-    #[cfg(feature = "wgpu")]
-    impl Wgpu for f64 {
-        fn of_wgpu(backend: &dtw_wgpu::WgpuBackend) -> &dyn dtw_core::Backend<Self> {
-            backend
-        }
-    }
-    /// Nothing: the backend is not in this build.
-    #[cfg(not(feature = "wgpu"))]
-    pub trait Wgpu {}
-    #[cfg(not(feature = "wgpu"))]
-    impl<T> Wgpu for T {}
+/// A number type that series can hold and every device of this build computes with: `f32` or `f64`.
+pub trait Float: Scalar {
+    /// The backend of a device for these numbers.
+    #[doc(hidden)]
+    fn backend_of(device: &Device) -> &dyn Backend<Self>;
 }
-
-/// A number type that series can hold and every backend of this build computes with: `f32` or `f64`.
-pub trait Float: Scalar + asked::Cpu + asked::Cuda + asked::Hip + asked::Wgpu {}
-impl Float for f32 {}
-impl Float for f64 {}
+impl Float for f32 {
+    fn backend_of(device: &Device) -> &dyn Backend<Self> {
+        device.backend_for_f32()
+    }
+}
+impl Float for f64 {
+    fn backend_of(device: &Device) -> &dyn Backend<Self> {
+        device.backend_for_f64()
+    }
+}
 
 /// One series, borrowed where its memory allows and copied where not.
 #[derive(Debug, Clone)]

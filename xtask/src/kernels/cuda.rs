@@ -153,7 +153,10 @@ ptxas info    : Used 255 registers, used 0 barriers, 776 bytes cmem[0]
     fn chips_become_flags() {
         let all = flags(&[]).unwrap();
         assert!(all.contains(&"-gencode=arch=compute_90a,code=sm_90a".to_owned()), "{all:?}");
-        assert!(all.contains(&"-gencode=arch=compute_80,code=[sm_80,sm_89,compute_80]".to_owned()), "{all:?}");
+        assert!(
+            all.contains(&"-gencode=arch=compute_80,code=[sm_80,sm_89,compute_80]".to_owned()),
+            "{all:?}"
+        );
         let one = flags(&["sm_80".to_owned()]).unwrap();
         assert_eq!(one.iter().filter(|flag| flag.starts_with("-gencode")).count(), 1);
         assert!(flags(&["90a".to_owned()]).unwrap_err().to_string().contains("sm_90a"));

@@ -10,9 +10,6 @@ use crate::golden;
 use crate::report::{Details, Outcome, Report};
 use crate::seed;
 
-/// Fewest random cases per property; `PROPTEST_CASES` may ask for more.
-pub const RANDOM_CASES: u32 = 256;
-
 /// A section while it runs.
 pub(super) struct Judge<'a> {
     section: &'a str,
@@ -38,21 +35,16 @@ impl<'a> Judge<'a> {
         self.report.record(format!("{}: {name}", self.section), outcome);
     }
 
-    /// Runs one property on [`RANDOM_CASES`] cases or more; a failure is shrunk first. `name` and the seed decide
-    /// which.
+    /// Runs one property on 256 random cases, or as many as the environment variable `PROPTEST_CASES` says; a failure is
+    /// shrunk first. `name` and the seed decide which.
     pub(super) fn property<S: Strategy, D: Into<Details>>(
         &mut self,
         name: &str,
         strategy: &S,
         check: impl Fn(&S::Value) -> Checked<D>,
     ) {
-        let asked = Config::default().cases;
-        let config = Config {
-            cases: asked.max(RANDOM_CASES),
-            failure_persistence: None,
-            max_shrink_iters: 1000,
-            ..Config::default()
-        };
+        let config = Config { failure_persistence: None, max_shrink_iters: 1000, ..Config::default() };
+        let asked = config.cases as usize;
         let random = seed::random(self.seed, &format!("{} {name}", self.section));
         let mut runner = TestRunner::new_with_rng(config, random);
         let report = RefCell::new(Report::default());
@@ -76,7 +68,7 @@ impl<'a> Judge<'a> {
         };
         if let Some(problem) = problem {
             // Whatever passed while the failure was shrunk was not asked for.
-            report.passed = report.passed.min(asked.max(RANDOM_CASES) as usize);
+            report.passed = report.passed.min(asked);
             let again = format!("again with --seed {0} or {1}={0}", self.seed, seed::VARIABLE);
             report
                 .record(format!("{} {name}", self.section), Outcome::Failed(format!("{problem} ({again})")));

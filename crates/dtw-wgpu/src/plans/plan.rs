@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pass as Part, PassResults, Path,
-    PathCounts, Problem, Result, SearchOptions, SeriesBatch, SoftResult, Spec, Unobserved,
+    CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pass as Part, PassResults,
+    Path, PathCounts, Problem, Result, SearchOptions, SeriesBatch, SoftResult, Spec, Unobserved,
 };
 use dtw_plan::Banding;
 
