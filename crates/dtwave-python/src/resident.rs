@@ -11,7 +11,7 @@ use dtwave::cuda::{
     CallerMemory, CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients,
     Machine, NativePlan, Number, Scratch, costs_keep_digits, normalize_on_device,
 };
-use dtwave::{Anchor, Pairing, Plan, Problem, SearchOptions, Shape};
+use dtwave::{Anchor, Float, Pairing, Plan, Problem, SearchOptions, Shape};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -129,7 +129,7 @@ impl Gpu {
         is_double: bool,
         stream: usize,
     ) -> PyResult<Vec<Found<'py>>> {
-        fn of<'py, T: Number>(
+        fn of<'py, T: Float + Number>(
             gpu: &Gpu,
             py: Python<'py>,
             (x, y): (&Side, &Side),
@@ -164,7 +164,7 @@ impl Gpu {
         threshold: Option<f64>,
         normalized_window: Option<usize>,
     ) -> PyResult<Vec<Vec<Hit>>> {
-        fn of<T: Number>(
+        fn of<T: Float + Number>(
             gpu: &Gpu,
             py: Python<'_>,
             sides: [&Side; 2],
@@ -235,7 +235,7 @@ impl Gpu {
     }
 
     /// What `work` brings to the host, behind what is on `stream`: with a plan that has memory of its own for the call.
-    fn fetched<T: Number, R: Send>(
+    fn fetched<T: Float + Number, R: Send>(
         &self,
         py: Python<'_>,
         [x, y]: [&Side; 2],
@@ -292,7 +292,7 @@ impl Gpu {
         }
     }
 
-    fn call<T: Number>(
+    fn call<T: Float + Number>(
         &self,
         py: Python<'_>,
         work: Work<'_>,
@@ -323,7 +323,7 @@ impl Gpu {
     }
 
     /// A plan that waits, or a new one: best one whose tables are those of this call, which has nothing to copy then.
-    fn plan<T: Number>(
+    fn plan<T: Float + Number>(
         &self,
         problem: &Problem,
         work: Work<'_>,
@@ -357,7 +357,7 @@ impl Gpu {
         Ok(Box::new(Lending::<T>::new(CallerMemory::new(machine.own_queue()?), problem)?))
     }
 
-    fn keep<T: Number>(&self, plan: Box<Lending<T>>) {
+    fn keep<T: Float + Number>(&self, plan: Box<Lending<T>>) {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         plans.push(plan);
         let oldest = (plans.len() > MOST).then(|| plans.remove(0));

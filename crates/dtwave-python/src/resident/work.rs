@@ -3,7 +3,7 @@
 use dtwave::cuda::{
     CallerMemory, CudaMachine, DeviceCostGradients, DeviceCosts, DeviceGradients, NativePlan, Number, Scratch,
 };
-use dtwave::{Pairing, Result, Shape};
+use dtwave::{Float, Pairing, Result, Shape};
 
 use super::side::Side;
 
@@ -35,7 +35,7 @@ impl Work<'_> {
     }
 
     /// Whether a plan has nothing to copy for this call.
-    pub(super) fn is_ready<T: Number>(&self, plan: &Lending<T>) -> bool {
+    pub(super) fn is_ready<T: Float + Number>(&self, plan: &Lending<T>) -> bool {
         match self {
             Self::Distances([x, y], ..) => plan.is_ready_for(x.batch::<T>(), y.batch::<T>(), false),
             Self::Gradients([x, y], _) => plan.is_ready_for(x.batch::<T>(), y.batch::<T>(), true),
@@ -44,7 +44,7 @@ impl Work<'_> {
     }
 
     /// Bytes of scratch that the call takes.
-    pub(super) fn scratch_bytes<T: Number>(
+    pub(super) fn scratch_bytes<T: Float + Number>(
         &self,
         plan: &mut Lending<T>,
         machine: &CudaMachine,
@@ -65,7 +65,7 @@ impl Work<'_> {
     /// # Safety
     /// The addresses are memory of the machine's device with room for what the call says; the scratch is this call's
     /// alone until the queue is past it.
-    pub(super) unsafe fn launch<T: Number>(
+    pub(super) unsafe fn launch<T: Float + Number>(
         &self,
         plan: &mut Lending<T>,
         machine: &CudaMachine,
