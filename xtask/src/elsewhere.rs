@@ -100,7 +100,8 @@ fn neon() -> Result<()> {
             .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu")
     };
     // Every random test of the consistency is slow under emulation; two dozen cases see all lanes.
-    emulated(cargo(&["test", "-p", "dtw-cpu", "--test", "consistency"], &[]))
+    emulated(cargo(&["test", "-p", "dtw-cpu", "--test", "all"], &[]))
+        .arguments(&["--", "consistency::"])
         .env("PROPTEST_CASES", "24")
         .run()?;
     let run = ["run", "-p", "dtw-conformance", "--features", "cli,cpu", "--bin", "conformance"];
