@@ -44,7 +44,7 @@ struct Params {
     // Before the edges are the last rows of pieces: where edges begin, and states of a row for each workgroup.
     edge_first: u32,
     carry_stride: u32,
-    // Of gradients: the first row of the grid that is kept, numbers from row to row and from one number of a cell to
+    // For gradients: the first row of the grid that is kept, numbers from row to row and from one number of a cell to
     // the next one, and where the last cells' states are.
     block: u32,
     pitch: u32,
@@ -128,7 +128,7 @@ struct Sample {
     gap: f32,
 }
 
-// The same number. Compilers do not know that no pairing has such bits. They would otherwise add the parts of a sum to
+// Returns its argument. Compilers do not know that no pairing has such bits. They would otherwise add the parts of a sum to
 // a total one by one, as Mesa does, which rounds each time at the size of the total.
 fn whole(sum: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(sum) | (params.pairing >> 8u));

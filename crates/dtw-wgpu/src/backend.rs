@@ -8,7 +8,7 @@ use crate::gpu::adapter::{self, Choice};
 use crate::gpu::device::Gpu;
 use crate::gpu::failure::NAME;
 use crate::gpu::lanes::LanesKind;
-use crate::launch::speed::Pace;
+use crate::launch::speed::Speed;
 use crate::plans::asynchronous::AsyncPlan;
 use crate::plans::plan::{WgpuPlan, no_shaders};
 use crate::plans::resident::DevicePlan;
@@ -19,7 +19,7 @@ use crate::shaders::functor::Functor;
 pub struct WgpuBackend {
     gpu: Gpu,
     /// What the device has shown of its speed.
-    pace: Arc<Pace>,
+    speed: Arc<Speed>,
 }
 
 impl WgpuBackend {
@@ -55,10 +55,10 @@ impl WgpuBackend {
     /// A plan whose calls do not wait, but give futures.
     ///
     /// # Errors
-    /// As of [`Backend::plan`]; [`Error::Unsupported`] also for measures that sum over all paths, whose results take
+    /// What [`Backend::plan`] returns; [`Error::Unsupported`] also for measures that sum over all paths, whose results take
     /// several sweeps.
     pub fn plan_async(&self, problem: &Problem) -> Result<AsyncPlan> {
-        AsyncPlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)
+        AsyncPlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.speed), problem)?)
     }
 
     /// The device of wgpu, for callers with buffers of their own. Its errors are taken from its error scopes: balance
@@ -75,16 +75,16 @@ impl WgpuBackend {
     /// A plan for series and results that are in buffers of [`WgpuBackend::wgpu_device`].
     ///
     /// # Errors
-    /// As of [`Backend::plan`]; [`Error::Unsupported`] also for measures of which the host does a part: `soft_dtw`,
+    /// What [`Backend::plan`] returns; [`Error::Unsupported`] also for measures of which the host does a part: `soft_dtw`,
     /// `soft_dtw_divergence`, `log_gak`, `erp`, `twed`, `ddtw`, `wddtw`, normalised `edr`, `lcss`, and
     /// `msm` of several channels.
     pub fn plan_on_device(&self, problem: &Problem) -> Result<DevicePlan> {
-        DevicePlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?)
+        DevicePlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.speed), problem)?)
     }
 
     pub(crate) fn of(gpu: Gpu) -> Self {
         let is_software = gpu.adapter_info().device_type == wgpu::DeviceType::Cpu;
-        Self { gpu, pace: Arc::new(Pace::new(is_software)) }
+        Self { gpu, speed: Arc::new(Speed::new(is_software)) }
     }
 }
 
@@ -99,7 +99,7 @@ impl Backend<f32> for WgpuBackend {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f32>>> {
-        Ok(Box::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.pace), problem)?))
+        Ok(Box::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.speed), problem)?))
     }
 }
 

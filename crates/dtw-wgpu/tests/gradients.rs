@@ -100,7 +100,7 @@ fn blocks_of_rows_where_memory_is_short() {
         Band::Itakura { max_slope: 4.0 },
         Band::SakoeChiba { radius: Radius::Fraction(0.1) },
     ];
-    // Of 72 × 72 numbers a cell takes 12 bytes, and grids an eighth of the memory: some pairs, one, or a part of one.
+    // A cell of 72 × 72 takes 12 bytes, and grids an eighth of the memory: some pairs, one, or a part of one.
     for bytes in [2 << 20, 400 << 10, 120 << 10] {
         for band in &bands {
             let spec = Spec::soft_dtw(0.5).with_band(band.clone());

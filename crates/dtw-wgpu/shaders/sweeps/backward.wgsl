@@ -19,12 +19,12 @@ fn main(
     let grid = 3u * params.plane * task;
     let edge = params.edge_first + workgroup.x * params.edge_stride;
     let carry = workgroup.x * params.carry_stride;
-    let strips = (y.length + SPAN - 1u) / SPAN;
+    let strips = (y.length + STRIP_COLUMNS - 1u) / STRIP_COLUMNS;
     let row_end = min(params.row_end, x.length);
     let strip_end = select(min(params.strip_end, strips), 0u, params.row_first >= x.length);
     for (var ahead = strip_end; ahead > params.strip_first; ahead--) {
         let strip = ahead - 1u;
-        let first = strip * SPAN;
+        let first = strip * STRIP_COLUMNS;
         let is_last = ahead == strips;
         // The first column of this lane, and the lane that begins.
         let own = first + lane * WIDTH;

@@ -58,12 +58,12 @@ fn main(
 //# else
         let edge = params.edge_first + workgroup.x * params.edge_stride;
         let carry = workgroup.x * params.carry_stride;
-        let strips = (y.length + SPAN - 1u) / SPAN;
+        let strips = (y.length + STRIP_COLUMNS - 1u) / STRIP_COLUMNS;
         let row_end = min(params.row_end, x.length);
         let has_carry = params.row_base + params.row_first > 0u;
         let strip_end = select(min(params.strip_end, strips), 0u, params.row_first >= x.length);
         for (var strip = params.strip_first; strip < strip_end; strip++) {
-            let first = strip * SPAN;
+            let first = strip * STRIP_COLUMNS;
             let is_last = strip + 1u == strips;
             let steps = row_end - params.row_first + select(GROUP - 1u, (y.length - 1u - first) / WIDTH, is_last);
 //# end
@@ -340,7 +340,7 @@ fn main(
                     results[params.ends + 2u * task + 1u] = result.y;
                 }
 //# else
-                // Of a piece that is not the last one, it is written over.
+                // What a piece writes, a later piece of the pair writes over.
                 if params.pairing == ZIPPED {
                     results[task] = result;
                 } else {

@@ -32,7 +32,7 @@ impl Engine {
         self.distances_of(pass, [&rows, &columns], [Source::Batch(x), Source::Batch(y)], out)
     }
 
-    /// The same of series in these orders, which come from somewhere.
+    /// Distances of all pairs of series in these orders, from a batch or from the windows of a reference.
     pub(crate) fn distances_of(
         &mut self,
         pass: &mut Pass<'_>,
@@ -126,7 +126,7 @@ impl Device for Distances<'_> {
 
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
         self.engine.make_params()?;
-        let Engine { gpu, pace, params, x, y, .. } = &mut *self.engine;
+        let Engine { gpu, speed, params, x, y, .. } = &mut *self.engine;
         let side = match axis {
             Axis::Rows => x,
             Axis::Columns => y,
@@ -135,7 +135,7 @@ impl Device for Distances<'_> {
             Source::Batch(batch) => side.load(gpu, &self.preparation, batch, order, places),
             Source::Windows(windows) => {
                 let params = params.as_ref().expect("it was made");
-                windows.load(gpu, params, pace.cells(), side, places)
+                windows.load(gpu, params, speed.cells(), side, places)
             }
         }
     }
@@ -143,7 +143,7 @@ impl Device for Distances<'_> {
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
         let cells = pairs.most_cells(chunk);
         let outputs = (self.engine.budget.tile / self.preparation.functor.state_bytes()).max(1);
-        let tasks = self.engine.pace.tile_tasks(cells).min(self.engine.table_tasks(pairs, chunk));
+        let tasks = self.engine.speed.tile_tasks(cells).min(self.engine.table_tasks(pairs, chunk));
         Ok(tiles(chunk, outputs, tasks.min(u64::from(u32::MAX / 2))))
     }
 }
@@ -214,10 +214,10 @@ impl Distances<'_> {
 
     /// Results from the states of a slot that were fetched, if they were.
     fn fetched(&mut self, slot: usize, done: Result<()>, results: &mut [f32]) -> Result<()> {
-        let Engine { pace, slots, room, .. } = &mut *self.engine;
+        let Engine { speed, slots, room, .. } = &mut *self.engine;
         let (own, functor) = (&mut slots[slot], self.preparation.functor);
         if let Some(begun) = own.begun.take() {
-            pace.learn(own.cells, begun.elapsed());
+            speed.learn(own.cells, begun.elapsed());
         }
         done?;
         let stride = functor.stride();

@@ -38,7 +38,7 @@ pub(crate) struct Differentiator {
     grid: Region,
     /// The rows between blocks.
     kept: Region,
-    /// Of the sweep forward whose last cells nobody asks for.
+    /// Last cells of the sweep forward, for which nobody asks.
     unused: Region,
     /// What cells hand on across strips and blocks on the way back.
     edges: Region,
@@ -101,7 +101,7 @@ impl Device for Soft<'_> {
             .map_or(1, |shape| shape.tasks)
             .min(budget.edges / 2 / ((rows + 1 + m) * STATE))
             .min(together / (n + m))
-            .min(self.engine.pace.tile_tasks(rows * m))
+            .min(self.engine.speed.tile_tasks(rows * m))
             .min(self.engine.table_tasks(pairs, chunk));
         Ok(tiles(chunk, u64::MAX, tasks.max(1)))
     }
@@ -136,7 +136,7 @@ impl Tile<'_> {
         let columns = self.m.div_ceil(strip_pieces);
         let mut left = block.clone();
         while !left.is_empty() {
-            let rows = engine.paced_rows(&piece, tasks * columns).min(left.end - left.start);
+            let rows = engine.rows_in_time(&piece, tasks * columns).min(left.end - left.start);
             let part = if in_reverse {
                 left.end -= rows;
                 left.end..left.end + rows
@@ -146,7 +146,7 @@ impl Tile<'_> {
             };
             for k in 0..strip_pieces {
                 let strip = piece.strips * if in_reverse { strip_pieces - 1 - k } else { k };
-                let told = Params {
+                let params = Params {
                     row_first: part.start as u32,
                     row_end: part.end as u32,
                     strip_first: strip as u32,
@@ -154,7 +154,7 @@ impl Tile<'_> {
                     block: block.start as u32,
                     ..self.params
                 };
-                self.queue.put(engine, launch, &told, tasks, tasks * rows * columns, self.observer)?;
+                self.queue.put(engine, launch, &params, tasks, tasks * rows * columns, self.observer)?;
             }
         }
         Ok(())
@@ -167,8 +167,8 @@ impl Tile<'_> {
         let values = tasks * points * channels;
         let run = engine.gpu.loop_limit().unwrap_or(u64::MAX).min(along.end - along.start);
         let most = u64::from(engine.gpu.limits().max_compute_workgroups_per_dimension) * lanes;
-        let step = (engine.pace.cells() / run).clamp(lanes, most);
-        let mut told = Params {
+        let step = (engine.speed.cells() / run).clamp(lanes, most);
+        let mut params = Params {
             stride: (points * channels) as u32,
             block: block.start as u32,
             edge_first: if of_x { 0 } else { (tasks * n * channels) as u32 },
@@ -178,15 +178,15 @@ impl Tile<'_> {
         for from in along.clone().step_by(run as usize) {
             let to = along.end.min(from + run) as u32;
             if of_x {
-                (told.strip_first, told.strip_end) = (from as u32, to);
+                (params.strip_first, params.strip_end) = (from as u32, to);
             } else {
-                (told.row_first, told.row_end) = (from as u32, to);
+                (params.row_first, params.row_end) = (from as u32, to);
             }
             for first in (0..values).step_by(step as usize) {
                 let end = values.min(first + step);
-                (told.first, told.end) = (first as u32, end as u32);
+                (params.first, params.end) = (first as u32, end as u32);
                 let count = end - first;
-                self.queue.put(engine, launch, &told, count.div_ceil(lanes), count * run, self.observer)?;
+                self.queue.put(engine, launch, &params, count.div_ceil(lanes), count * run, self.observer)?;
             }
         }
         Ok(())
@@ -243,7 +243,7 @@ impl Soft<'_> {
         };
         let share = engine.budget.edges / 2;
         let piece = job
-            .piece(engine.pace.cells(), engine.gpu.loop_limit(), share)
+            .piece(engine.speed.cells(), engine.gpu.loop_limit(), share)
             .ok_or_else(|| engine.budget.exceeded("the edges of a gradient", (m + 2) * STATE, share))?;
         params.edge_first = (tasks * m) as u32;
         params.edge_stride = piece.rows as u32 + 1;

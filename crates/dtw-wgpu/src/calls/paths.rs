@@ -257,7 +257,7 @@ struct Walks<'a> {
     preparation: Preparation<'a>,
     batches: [&'a Batch<'a>; 2],
     budget: Budget,
-    /// Of the chunk that is there.
+    /// How the pairs of the chunk that is there are traced.
     shape: Shape,
 }
 
@@ -309,11 +309,11 @@ impl Walks<'_> {
         let share = (limit - sides - edges - tables).min(WORD_BYTES / 4 * binding);
         let shape = Shape::of((n as u64, m as u64), most_rows, share)
             .map_err(|bytes| self.budget.exceeded("the warping path of one pair", bytes, share))?;
-        let columns = (m as u64).min(u64::from(sweep.span()));
+        let columns = (m as u64).min(u64::from(sweep.strip_columns()));
         let tasks = shape
             .tasks
             .min(edges / own_edges(shape.rows))
-            .min(self.engine.pace.tasks(shape.rows * columns))
+            .min(self.engine.speed.tasks(shape.rows * columns))
             .min(MOST_TASKS);
         Ok(Shape { tasks: tasks.max(1), ..shape })
     }

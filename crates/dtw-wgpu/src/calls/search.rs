@@ -65,7 +65,7 @@ impl Device for Searching<'_> {
         if ends * END_BYTES > tile {
             return Err(self.engine.budget.exceeded("the ends of one reference", ends * END_BYTES, tile));
         }
-        let tasks = self.engine.pace.tile_tasks(cells).min(tile / (ends * END_BYTES)).max(1);
+        let tasks = self.engine.speed.tile_tasks(cells).min(tile / (ends * END_BYTES)).max(1);
         Ok(tiles(chunk, u64::MAX, tasks.min(self.engine.table_tasks(pairs, chunk))))
     }
 }
@@ -95,7 +95,7 @@ impl Searching<'_> {
         let of_task = self.launch(pairs, tile)?;
         let Searcher { readback, room, .. } = &mut *self.searcher;
         readback.finish_async(&self.engine.gpu, bytemuck::cast_slice_mut(room)).await?;
-        self.engine.pace.learn(pairs.cells(tile)?, begun.elapsed());
+        self.engine.speed.learn(pairs.cells(tile)?, begun.elapsed());
         self.ends(pairs, tile, of_task, each)
     }
 

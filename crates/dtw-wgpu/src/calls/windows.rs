@@ -41,7 +41,7 @@ pub(crate) fn window_matches(
     Ok(matches)
 }
 
-/// The same in a reference that is read once.
+/// The best windows for every query in one reference that is read once, block by block.
 pub(crate) fn window_matches_in_blocks(
     context: &mut Context,
     region: &mut Region,
@@ -85,7 +85,7 @@ pub(crate) fn window_matches_in_blocks(
             continue;
         }
         let (mut pass, engine) = context.pass(Pairing::Cross);
-        // Of smaller ones there could be differences that shaders take for zero; of larger ones, infinite ones.
+        // Differences of smaller values may be zero in shaders, those of larger ones infinite.
         let is_usual = |value: &f32| *value == 0.0 || (1e-30..1e37).contains(&value.abs());
         let most_channels = engine.gpu.limits().max_compute_workgroups_per_dimension;
         if channels <= most_channels as usize && points.iter().all(is_usual) {

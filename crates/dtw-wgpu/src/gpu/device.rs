@@ -70,7 +70,7 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new({
             let health = health.clone();
             move |error: wgpu::Error| {
-                lock(&health.uncaptured).get_or_insert_with(|| told(&error));
+                lock(&health.uncaptured).get_or_insert_with(|| plain_text(&error));
             }
         }));
         device.set_device_lost_callback({
@@ -220,7 +220,7 @@ impl Gpu {
     fn judged(&self, what: &str, error: Option<wgpu::Error>) -> Result<()> {
         match error {
             Some(_) if self.is_lost() => Err(self.lost(what)),
-            Some(error) => Err(failed(format!("{what}: {}", told(&error)))),
+            Some(error) => Err(failed(format!("{what}: {}", plain_text(&error)))),
             None => self.check(what),
         }
     }
@@ -315,7 +315,7 @@ fn made(device: &Device, bytes: u64, label: &str, usage: BufferUsages) -> Buffer
 }
 
 /// An error in one paragraph, without the frame that wgpu puts around it.
-fn told(error: &wgpu::Error) -> String {
+fn plain_text(error: &wgpu::Error) -> String {
     let text = match error {
         wgpu::Error::OutOfMemory { .. } => "the device has no memory left".to_owned(),
         wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {

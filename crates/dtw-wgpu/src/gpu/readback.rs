@@ -77,7 +77,7 @@ impl Readback {
     /// wait. A transfer that nobody finished is forgotten.
     ///
     /// # Errors
-    /// As of [`Gpu::scoped`]; memory for the results that is missing.
+    /// What [`Gpu::scoped`] returns; memory for the results that is missing.
     pub(crate) fn begin(&mut self, gpu: &Gpu, from: &Buffer, offset: u64, bytes: u64) -> Result<()> {
         self.forget();
         // The device copies words.
@@ -128,7 +128,7 @@ impl Readback {
     /// As `finish`, where nothing may wait: a browser calls back.
     ///
     /// # Errors
-    /// As of `finish`.
+    /// What `finish` returns.
     pub(crate) async fn finish_async(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
         #[cfg(not(target_arch = "wasm32"))]
         let waited = self.wait(gpu);

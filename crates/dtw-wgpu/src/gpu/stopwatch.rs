@@ -22,7 +22,7 @@ impl Stopwatch {
     /// `None` where the device has no clock that passes can ask.
     ///
     /// # Errors
-    /// As of [`Gpu::scoped`].
+    /// What [`Gpu::scoped`] returns.
     pub(crate) fn new(gpu: &Gpu) -> Result<Option<Self>> {
         if !gpu.device().features().contains(Features::TIMESTAMP_QUERY) {
             return Ok(None);
@@ -54,7 +54,7 @@ impl Stopwatch {
     /// Begins to fetch the times of a pass that was submitted. Does not wait.
     ///
     /// # Errors
-    /// As of [`Readback::begin`].
+    /// What [`Readback::begin`] returns.
     pub(crate) fn begin(&mut self, gpu: &Gpu) -> Result<()> {
         self.readback.begin(gpu, &self.resolved, 0, BYTES)
     }
@@ -62,7 +62,7 @@ impl Stopwatch {
     /// Waits for the times, and returns what lies between them in nanoseconds.
     ///
     /// # Errors
-    /// As of [`Readback::finish`].
+    /// What [`Readback::finish`] returns.
     pub(crate) fn finish(&mut self, gpu: &Gpu) -> Result<u64> {
         let mut ticks = [0_u64; 2];
         self.readback.finish(gpu, bytemuck::bytes_of_mut(&mut ticks))?;

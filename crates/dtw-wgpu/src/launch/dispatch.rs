@@ -25,7 +25,7 @@ impl Engine {
         let loops = self.gpu.loop_limit();
         let is_whole = job.sweep.one_strip
             || (loops.is_none()
-                && self.pace.tasks(job.cells) > 1
+                && self.speed.tasks(job.cells) > 1
                 && job.params.row_base == 0
                 && job.params.saves == 0);
         if is_whole { self.dispatch_whole(job, observer) } else { self.dispatch_pieces(job, observer) }
@@ -36,8 +36,8 @@ impl Engine {
         let pairs = u64::from(job.sweep.pairs());
         let most = MOST_WORKGROUPS.min(u64::from(self.gpu.limits().max_compute_workgroups_per_dimension));
         let mut workgroups = job.tasks.div_ceil(pairs).min(most);
-        let mut told = job.params;
-        (told.row_end, told.strip_end) = (u32::MAX, u32::MAX);
+        let mut params = job.params;
+        (params.row_end, params.strip_end) = (u32::MAX, u32::MAX);
         let mut edge_bytes = 0;
         if !job.sweep.one_strip {
             let states = job.longest.0 as u64 + 1;
@@ -45,14 +45,15 @@ impl Engine {
             if own > self.budget.edges {
                 return Err(self.budget.exceeded("the edge of a strip", own, self.budget.edges));
             }
-            told.edge_stride = states as u32;
+            params.edge_stride = states as u32;
             workgroups = workgroups.min(self.budget.edges / own);
             edge_bytes = workgroups * own;
         }
-        let mut step = self.pace.tasks(job.cells);
+        let mut step = self.speed.tasks(job.cells);
         if let Some(loops) = self.gpu.loop_limit() {
             // Such devices count the turns of all loops of an invocation together.
-            let turns = (job.longest.0 as u64 + u64::from(job.sweep.group)) * job.sweep.turns(told.channels);
+            let turns =
+                (job.longest.0 as u64 + u64::from(job.sweep.group)) * job.sweep.turns(params.channels);
             step = step.min(most * pairs * (loops / turns.max(1)).max(1));
         }
         let launch = self.launch_of(job, edge_bytes)?;
@@ -60,9 +61,9 @@ impl Engine {
         let step = step.min(job.tasks).max(1);
         for first in (0..job.tasks).step_by(step as usize) {
             let end = job.tasks.min(first + step);
-            (told.first, told.end) = (first as u32, end as u32);
+            (params.first, params.end) = (first as u32, end as u32);
             let count = (end - first).div_ceil(pairs).min(workgroups);
-            queue.put(self, &launch, &told, count, (end - first) * job.cells, observer)?;
+            queue.put(self, &launch, &params, count, (end - first) * job.cells, observer)?;
         }
         Ok(())
     }
@@ -87,57 +88,57 @@ impl Engine {
         let state = job.sweep.functor.state_bytes();
         let bytes = self.budget.edges;
         let piece = job
-            .piece(self.pace.cells(), self.gpu.loop_limit(), bytes)
+            .piece(self.speed.cells(), self.gpu.loop_limit(), bytes)
             .ok_or_else(|| self.budget.exceeded("the edges of a pair", (m + 2) * state, bytes))?;
-        let mut told = job.params;
-        told.edge_stride = piece.rows as u32 + 1;
-        told.edge_first = (piece.tasks * m) as u32;
-        told.carry_stride = m as u32;
+        let mut params = job.params;
+        params.edge_stride = piece.rows as u32 + 1;
+        params.edge_first = (piece.tasks * m) as u32;
+        params.carry_stride = m as u32;
         let launch = self.launch_of(job, piece.tasks * (piece.rows + 1 + m) * state)?;
         let mut queue = Queue::default();
         for first in (0..job.tasks).step_by(piece.tasks as usize) {
             let end = job.tasks.min(first + piece.tasks);
-            (told.first, told.end) = (first as u32, end as u32);
-            let columns = m.min(piece.strips * u64::from(job.sweep.span()));
+            (params.first, params.end) = (first as u32, end as u32);
+            let columns = m.min(piece.strips * u64::from(job.sweep.strip_columns()));
             let mut row = 0;
             while row < n {
-                let rows = row..n.min(row + self.paced_rows(&piece, (end - first) * columns));
+                let rows = row..n.min(row + self.rows_in_time(&piece, (end - first) * columns));
                 row = rows.end;
-                self.put_rows((&mut queue, &launch), job, &mut told, rows, piece.strips, observer)?;
+                self.put_rows((&mut queue, &launch), job, &mut params, rows, piece.strips, observer)?;
             }
         }
         Ok(())
     }
 
     /// Rows of a dispatch, each of so many cells: as many as the device has shown by now that it does in time.
-    pub(crate) fn paced_rows(&self, piece: &Piece, cells: u64) -> u64 {
-        settled((self.pace.cells() / cells).clamp(LEAST_ROWS.min(piece.rows), piece.rows))
+    pub(crate) fn rows_in_time(&self, piece: &Piece, cells: u64) -> u64 {
+        settled((self.speed.cells() / cells).clamp(LEAST_ROWS.min(piece.rows), piece.rows))
     }
 
-    /// Some rows of the tasks that `told` names, so many strips at a time.
+    /// Some rows of the tasks that `params` names, so many strips at a time.
     fn put_rows(
         &self,
         (queue, launch): (&mut Queue, &Launch),
         job: &Job<'_>,
-        told: &mut Params,
+        params: &mut Params,
         rows: Range<u64>,
         strips: u64,
         observer: &dyn Observer,
     ) -> Result<()> {
-        (told.row_first, told.row_end) = (rows.start as u32, rows.end as u32);
-        let tasks = u64::from(told.end - told.first);
-        let columns = (job.longest.1 as u64).min(strips * u64::from(job.sweep.span()));
+        (params.row_first, params.row_end) = (rows.start as u32, rows.end as u32);
+        let tasks = u64::from(params.end - params.first);
+        let columns = (job.longest.1 as u64).min(strips * u64::from(job.sweep.strip_columns()));
         for strip in (0..job.strips()).step_by(strips as usize) {
-            (told.strip_first, told.strip_end) = (strip as u32, (strip + strips) as u32);
-            queue.put(self, launch, told, tasks, tasks * (rows.end - rows.start) * columns, observer)?;
+            (params.strip_first, params.strip_end) = (strip as u32, (strip + strips) as u32);
+            queue.put(self, launch, params, tasks, tasks * (rows.end - rows.start) * columns, observer)?;
         }
         Ok(())
     }
 
     /// Rows of a pair of `m` columns that a dispatch of one strip of each task may have, at most `n`.
     pub(crate) fn block_rows(&self, sweep: &Sweep, channels: u32, (n, m): (usize, usize)) -> u64 {
-        let columns = (m as u64).min(u64::from(sweep.span()));
-        let rows = (self.pace.cells() / columns.max(1)).max(LEAST_ROWS);
+        let columns = (m as u64).min(u64::from(sweep.strip_columns()));
+        let rows = (self.speed.cells() / columns.max(1)).max(LEAST_ROWS);
         let loops = self.gpu.loop_limit().map_or(u64::MAX, |loops| loops / sweep.turns(channels));
         rows.min(loops.saturating_sub(u64::from(sweep.group)).max(1)).min(n as u64)
     }
@@ -155,15 +156,15 @@ impl Engine {
     ) -> Result<()> {
         self.check_turns(job)?;
         let (m, count) = (job.longest.1 as u64, rows.end - rows.start);
-        let mut told = job.params;
-        (told.first, told.end) = (0, job.tasks as u32);
-        told.edge_stride = count as u32 + 1;
-        told.edge_first = (job.tasks * m) as u32;
-        told.carry_stride = m as u32;
+        let mut params = job.params;
+        (params.first, params.end) = (0, job.tasks as u32);
+        params.edge_stride = count as u32 + 1;
+        params.edge_first = (job.tasks * m) as u32;
+        params.carry_stride = m as u32;
         let bytes = job.tasks * (count + 1 + m) * job.sweep.functor.state_bytes();
         let launch = self.launch_of(job, bytes)?;
         let mut queue = Queue::default();
-        self.put_rows((&mut queue, &launch), job, &mut told, rows, 1, observer)
+        self.put_rows((&mut queue, &launch), job, &mut params, rows, 1, observer)
     }
 }
 
@@ -223,14 +224,14 @@ impl Queue {
         &mut self,
         engine: &Engine,
         launch: &Launch,
-        told: &Params,
+        params: &Params,
         count: u64,
         cells: u64,
         observer: &dyn Observer,
     ) -> Result<()> {
         stop_if_cancelled(observer)?;
         let gpu = &engine.gpu;
-        let params = engine.params.as_ref().expect("it was made");
+        let uniform = engine.params.as_ref().expect("it was made");
         // The first of several tells that there are several.
         if self.before.is_some() && self.watch.is_none() && cfg!(not(target_arch = "wasm32")) {
             self.watch = Stopwatch::new(gpu)?;
@@ -239,7 +240,7 @@ impl Queue {
             self.watch.as_mut().filter(|_| self.before.as_ref().is_some_and(|before| !before.is_timed));
         let is_timed = watch.is_some();
         let index = gpu.scoped("a sweep", |device, queue| {
-            queue.write_buffer(params, 0, bytemuck::bytes_of(told));
+            queue.write_buffer(uniform, 0, bytemuck::bytes_of(params));
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: None,
@@ -278,7 +279,7 @@ impl Queue {
             None => waited,
         };
         if let Some(took) = took {
-            engine.pace.learn(cells, took);
+            engine.speed.learn(cells, took);
         }
         Ok(())
     }

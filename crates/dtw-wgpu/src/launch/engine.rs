@@ -11,7 +11,7 @@ use web_time::Instant;
 use crate::gpu::device::Gpu;
 use crate::gpu::readback::Readback;
 use crate::launch::recurrence::{Lengths, Weights};
-use crate::launch::speed::Pace;
+use crate::launch::speed::Speed;
 use crate::memory::region::Region;
 use crate::memory::series::{Preparation, Side};
 use crate::shaders::constants::{
@@ -41,7 +41,7 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(crate) gpu: Gpu,
-    pub(crate) pace: Arc<Pace>,
+    pub(crate) speed: Arc<Speed>,
     pub(crate) budget: Budget,
     pub(crate) x: Side,
     pub(crate) y: Side,
@@ -58,7 +58,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(gpu: Gpu, pace: Arc<Pace>, limit_bytes: u64) -> Self {
+    pub(crate) fn new(gpu: Gpu, speed: Arc<Speed>, limit_bytes: u64) -> Self {
         let limits = gpu.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let budget = Budget::of(limit_bytes);
@@ -73,7 +73,7 @@ impl Engine {
         };
         Self {
             gpu,
-            pace,
+            speed,
             budget,
             x: Side::default(),
             y: Side::default(),

@@ -21,7 +21,7 @@ pub(crate) struct Job<'a> {
     pub(crate) tasks: u64,
     /// Most points of a row's and of a column's series.
     pub(crate) longest: (usize, usize),
-    /// Of the largest task.
+    /// Cells of the largest task.
     pub(crate) cells: u64,
     /// Whether the columns are among the rows on the device.
     pub(crate) within_x: bool,
@@ -44,7 +44,7 @@ pub(crate) fn settled(rows: u64) -> u64 {
 
 impl Job<'_> {
     pub(crate) fn strips(&self) -> u64 {
-        (self.longest.1 as u64).div_ceil(u64::from(self.sweep.span()))
+        (self.longest.1 as u64).div_ceil(u64::from(self.sweep.strip_columns()))
     }
 
     /// Tasks, rows and strips that are done at once, at most: as `loops` turns of a loop allow, and such that edges and
@@ -63,7 +63,7 @@ impl Job<'_> {
         // The rows of a search in blocks are carried to the next block, each in its place.
         let keeps = self.params.saves == 1;
         let mut tasks = if keeps { self.tasks } else { self.tasks.min(MOST_PIECES) };
-        let of_row = m.min(strips * u64::from(self.sweep.span()));
+        let of_row = m.min(strips * u64::from(self.sweep.strip_columns()));
         while !keeps && tasks > PARALLEL && tasks * of_row * LEAST_ROWS > cells {
             tasks = tasks.div_ceil(2);
         }

@@ -15,7 +15,7 @@ impl Visitor<f32, One<f32>> for Weights {
     type Output = Vec<f32>;
 
     fn visit<R: Recurrence<f32, One<f32>>>(self, recurrence: R) -> Vec<f32> {
-        // Of lengths such that 2·offset − length is what is wanted.
+        // Lengths are such that 2·offset − length is what is wanted.
         let longest = self.longest;
         (0..=2 * longest)
             .map(|k| {
@@ -30,16 +30,16 @@ impl Visitor<f32, One<f32>> for Weights {
 /// The lengths of the series of each result's pair.
 #[derive(Debug)]
 pub(crate) enum Lengths {
-    /// The same of all.
+    /// All pairs have these lengths.
     Equal(usize, usize),
     /// Pair by pair.
     Zipped(Vec<(u32, u32)>),
-    /// Of rows and of columns; results are row by row.
+    /// Lengths of the rows and of the columns; results are row by row.
     Cross(Vec<u32>, Vec<u32>),
 }
 
 impl Lengths {
-    /// Of the series at these places of two orders.
+    /// Lengths of the series at these places of two orders.
     pub(crate) fn of_places(rows: &Order, columns: &Order, rect: &Rect) -> Self {
         let of = |order: &Order, places: &Range<usize>| -> Vec<u32> {
             places.clone().map(|place| order.length(place) as u32).collect()

@@ -8,7 +8,7 @@ const DISPATCH: Duration = Duration::from_millis(40);
 /// And a tile in this, so that its results are taken while the next one is swept.
 const TILE: Duration = Duration::from_millis(20);
 /// Tasks that a device does at the same time, for all that is known: fewer would leave most of it idle, and show too
-/// low a pace.
+/// low a speed.
 pub(crate) const PARALLEL: u64 = 512;
 /// Tiles that took less tell more of their transfer than of the sweep.
 const LEAST: Duration = Duration::from_millis(4);
@@ -18,22 +18,22 @@ const MOST_GROWTH: u64 = 8;
 
 /// What a device has shown of its speed.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct Speed {
     /// Cells a second.
     cells: AtomicU64,
     /// Whether it is a processor that pretends to be a GPU.
     is_software: bool,
 }
 
-impl Pace {
-    /// Of a device that has shown nothing yet: slower than any that is sold, or than any processor that pretends to be
+impl Speed {
+    /// The speed of a device that has shown nothing yet: slower than any that is sold, or than any processor that pretends to be
     /// one.
     pub(crate) fn new(is_software: bool) -> Self {
         let cells = AtomicU64::new(if is_software { 50_000_000 } else { 10_000_000_000 });
         Self { cells, is_software }
     }
 
-    /// Of a device that is taken to do so many cells a second.
+    /// The speed of a device that is taken to do so many cells a second.
     #[cfg(test)]
     pub(crate) fn of(cells: u64) -> Self {
         Self { cells: AtomicU64::new(cells), is_software: true }

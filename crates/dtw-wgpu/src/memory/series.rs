@@ -32,7 +32,7 @@ pub struct DeviceSeries<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Side {
     buffer: Option<wgpu::Buffer>,
-    /// The same on the host; kept for its memory.
+    /// What the buffer holds, on the host; kept for its memory.
     words: Vec<u32>,
     /// Which places of the order they are.
     places: Range<usize>,
@@ -65,7 +65,7 @@ impl Preparation<'_> {
         4 * (2 + (length * self.point_words() + self.prepared_channels()) as u64)
     }
 
-    /// The same with the copy that is kept on the host.
+    /// Bytes of a series as swept, on the device and in the copy that is kept on the host.
     pub(crate) fn held_bytes(&self, length: usize) -> u64 {
         2 * self.bytes(length)
     }

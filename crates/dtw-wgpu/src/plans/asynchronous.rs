@@ -39,7 +39,7 @@ impl AsyncPlan {
     /// Distances into `out`, row after row, as [`Plan::distances`](dtw_core::Plan::distances).
     ///
     /// # Errors
-    /// As of [`Plan::distances`](dtw_core::Plan::distances); [`Error::Unsupported`] for the problem of a search, which has [`AsyncPlan::matches`].
+    /// What [`Plan::distances`](dtw_core::Plan::distances) returns; [`Error::Unsupported`] for the problem of a search, which has [`AsyncPlan::matches`].
     pub async fn distances(
         &mut self,
         x: SeriesBatch<'_, f32>,
@@ -67,7 +67,7 @@ impl AsyncPlan {
     /// The best matches of every query in every reference, as [`Plan::matches`](dtw_core::Plan::matches).
     ///
     /// # Errors
-    /// As of [`Plan::matches`](dtw_core::Plan::matches); [`Error::Unsupported`] for z-normalised windows, and for a reference that would have to
+    /// What [`Plan::matches`](dtw_core::Plan::matches) returns; [`Error::Unsupported`] for z-normalised windows, and for a reference that would have to
     /// be searched in blocks.
     pub async fn matches(
         &mut self,

@@ -16,7 +16,7 @@ use crate::calls::windows::{window_matches, window_matches_in_blocks};
 use crate::gpu::device::Gpu;
 use crate::gpu::failure::NAME;
 use crate::launch::engine::Engine;
-use crate::launch::speed::Pace;
+use crate::launch::speed::Speed;
 use crate::memory::region::Region;
 use crate::shaders::functor::Functor;
 
@@ -40,7 +40,7 @@ impl std::fmt::Debug for WgpuPlan {
 const MOST_POINTS: usize = 1 << 30;
 
 impl WgpuPlan {
-    pub(crate) fn new(gpu: Gpu, pace: Arc<Pace>, problem: &Problem) -> Result<Self> {
+    pub(crate) fn new(gpu: Gpu, speed: Arc<Speed>, problem: &Problem) -> Result<Self> {
         let (spec, shape) = (problem.spec(), problem.shape());
         let longest = spec.measure.swept_length(shape.max_length_x.max(shape.max_length_y));
         if longest > MOST_POINTS {
@@ -63,7 +63,7 @@ impl WgpuPlan {
         }
         let context = Context {
             banding: Banding::new(&spec.band, spec.anchor, longest),
-            engine: Engine::new(gpu, pace, problem.memory_limit_bytes()),
+            engine: Engine::new(gpu, speed, problem.memory_limit_bytes()),
             functor,
             problem: problem.clone(),
             observer: Arc::new(Unobserved),

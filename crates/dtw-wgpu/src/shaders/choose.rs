@@ -29,32 +29,33 @@ pub(crate) fn choose(
     let points = Points::of(channels, mode);
     let most = match mode {
         Mode::Trace => TRACE_WIDTH,
-        // States are wide, and settled at the edge of a lane.
+        // States have several numbers, and are settled at the edge of a lane.
         _ if functor.settles() => most_width(gpu, &functor, points).min(SETTLE_COLUMNS),
         _ => most_width(gpu, &functor, points),
     };
-    let (lanes, count) = match wider(gpu, lanes, m.div_ceil(most as usize)) {
+    let (lanes, count) = match larger_workgroup(gpu, lanes, m.div_ceil(most as usize)) {
         Some(lanes) => (lanes, lanes.count()),
         None => (lanes, count),
     };
     let sweep =
         |group, width, one_strip| Sweep { functor, points, lanes, group, width, one_strip, band, mode };
-    let wide = sweep(count, most, false);
-    if mode.is_wide() || m as u64 > u64::from(wide.span()) {
-        return wide;
+    let in_strips = sweep(count, most, false);
+    if mode.has_own_workgroup() || m as u64 > u64::from(in_strips.strip_columns()) {
+        return in_strips;
     }
     // As many columns a lane as there are, in as few lanes as hold them.
     let group = (m as u32).div_ceil(most).next_power_of_two().min(count);
     let width = (m as u32).div_ceil(group).next_power_of_two().clamp(LEAST_WIDTH, most);
-    let narrow = sweep(group, width, true);
-    let turns = (n as u64).saturating_add(u64::from(group)).saturating_mul(narrow.turns(channels as u32));
+    let in_one_strip = sweep(group, width, true);
+    let turns =
+        (n as u64).saturating_add(u64::from(group)).saturating_mul(in_one_strip.turns(channels as u32));
     let is_too_long = gpu.loop_limit().is_some_and(|limit| turns > limit) || n > MOST_ROWS;
-    if is_too_long { wide } else { narrow }
+    if is_too_long { in_strips } else { in_one_strip }
 }
 
 /// Lanes of a larger workgroup, where as many as `wanted` are busy in one: a pair then takes fewer strips, or one. On
 /// an H200, dtw of 2047 points took 1.3 times as long in two strips of a subgroup as one of 1023 points for each cell.
-fn wider(gpu: &Gpu, lanes: Lanes, wanted: usize) -> Option<Lanes> {
+fn larger_workgroup(gpu: &Gpu, lanes: Lanes, wanted: usize) -> Option<Lanes> {
     // A processor has no use for more of them.
     if is_software(gpu) || wanted <= lanes.count() as usize {
         return None;

@@ -126,7 +126,7 @@ impl Functor {
         self.wgsl.has("GAPS")
     }
 
-    /// Whether states are wide: fewer columns fit the registers, and they are settled often enough.
+    /// Whether states are settled every few steps; they have several numbers, so fewer columns fit the registers.
     pub(crate) fn settles(&self) -> bool {
         self.wgsl.has("SETTLES")
     }

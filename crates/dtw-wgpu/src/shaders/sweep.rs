@@ -44,7 +44,7 @@ pub(crate) enum Mode {
 
 impl Mode {
     /// Whether a pair has a workgroup of its own, however short it is.
-    pub(crate) fn is_wide(self) -> bool {
+    pub(crate) fn has_own_workgroup(self) -> bool {
         !matches!(self, Self::Distances | Self::Search { .. })
     }
 }
@@ -104,7 +104,7 @@ pub(crate) const TRACE_WIDTH: u32 = 16;
 
 impl Sweep {
     /// Columns of a strip.
-    pub(crate) fn span(&self) -> u32 {
+    pub(crate) fn strip_columns(&self) -> u32 {
         self.group * self.width
     }
 
@@ -181,9 +181,9 @@ impl Sweep {
         write!(
             source,
             "const LANES: u32 = {lanes}u;\nconst GROUP: u32 = {group}u;\nconst WIDTH: u32 = {width}u;\n\
-             const PAIRS: u32 = {}u;\nconst SPAN: u32 = {}u;\nalias Result = {result};\n",
+             const PAIRS: u32 = {}u;\nconst STRIP_COLUMNS: u32 = {}u;\nalias Result = {result};\n",
             self.pairs(),
-            self.span(),
+            self.strip_columns(),
         )
         .expect("a string takes all");
         source.push_str(&declarations());

@@ -9,7 +9,7 @@ use dtw_core::{
 
 use super::open;
 use crate::backend::WgpuBackend;
-use crate::launch::speed::Pace;
+use crate::launch::speed::Speed;
 use crate::plans::plan::WgpuPlan;
 
 fn distance(measure: Measure, x: &[f32], y: &[f32], channels: usize) -> Result<f32> {
@@ -77,14 +77,14 @@ fn sums_over_paths_do_not_depend_on_how_fast_the_device_is() {
         let x = SeriesBatch::equal(&x, 1, n, 2).unwrap();
         let y = SeriesBatch::equal(&y, 1, m, 2).unwrap();
         let problem = Problem::of(Spec::new(measure), Pairing::Cross, &x, &y).unwrap();
-        let of_pace = |cells| {
-            let pace = Arc::new(Pace::of(cells));
-            let mut plan = WgpuPlan::new(gpu.clone(), pace, &problem).unwrap();
+        let of_speed = |cells| {
+            let speed = Arc::new(Speed::of(cells));
+            let mut plan = WgpuPlan::new(gpu.clone(), speed, &problem).unwrap();
             let mut out = [0.0_f32];
             plan.distances(x, y, &mut out).unwrap();
             out[0].to_bits()
         };
-        assert_eq!(of_pace(1), of_pace(1 << 40), "{measure:?}");
+        assert_eq!(of_speed(1), of_speed(1 << 40), "{measure:?}");
     }
 }
 

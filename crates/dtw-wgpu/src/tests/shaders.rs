@@ -67,7 +67,7 @@ fn every_sweep_is_valid() {
         {
             for (lanes, group) in [(Lanes::Subgroup(32), 8), (Lanes::Workgroup(64), 64)] {
                 for (one_strip, band) in [(true, false), (false, true), (false, false), (true, true)] {
-                    if mode.is_wide() && one_strip {
+                    if mode.has_own_workgroup() && one_strip {
                         continue;
                     }
                     let group = if one_strip { group } else { lanes.count() };
