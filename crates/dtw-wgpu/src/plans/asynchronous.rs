@@ -39,7 +39,8 @@ impl AsyncPlan {
     /// Distances into `out`, row after row, as [`Plan::distances`](dtw_core::Plan::distances).
     ///
     /// # Errors
-    /// What [`Plan::distances`](dtw_core::Plan::distances) returns; [`Error::Unsupported`] for the problem of a search, which has [`AsyncPlan::matches`].
+    /// What [`Plan::distances`](dtw_core::Plan::distances) returns; [`Error::Unsupported`] for the problem of a search,
+    /// which has [`AsyncPlan::matches`].
     pub async fn distances(
         &mut self,
         x: SeriesBatch<'_, f32>,
@@ -67,8 +68,8 @@ impl AsyncPlan {
     /// The best matches of every query in every reference, as [`Plan::matches`](dtw_core::Plan::matches).
     ///
     /// # Errors
-    /// What [`Plan::matches`](dtw_core::Plan::matches) returns; [`Error::Unsupported`] for z-normalised windows, and for a reference that would have to
-    /// be searched in blocks.
+    /// What [`Plan::matches`](dtw_core::Plan::matches) returns; [`Error::Unsupported`] for z-normalised windows, and for
+    /// a reference that would have to be searched in blocks.
     pub async fn matches(
         &mut self,
         queries: SeriesBatch<'_, f32>,
