@@ -128,7 +128,8 @@ struct Sample {
     gap: f32,
 }
 
-// Returns its argument. Compilers do not know that no pairing has such bits. They would otherwise add the parts of a sum to
+// Returns its argument. Compilers do not know that no pairing has such bits. They would otherwise add the parts of a
+// sum to
 // a total one by one, as Mesa does, which rounds each time at the size of the total.
 fn whole(sum: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(sum) | (params.pairing >> 8u));

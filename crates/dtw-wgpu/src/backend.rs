@@ -55,7 +55,8 @@ impl WgpuBackend {
     /// A plan whose calls do not wait, but give futures.
     ///
     /// # Errors
-    /// What [`Backend::plan`] returns; [`Error::Unsupported`] also for measures that sum over all paths, whose results take
+    /// What [`Backend::plan`] returns; [`Error::Unsupported`] also for measures that sum over all paths, whose
+    /// results take
     /// several sweeps.
     pub fn plan_async(&self, problem: &Problem) -> Result<AsyncPlan> {
         AsyncPlan::new(WgpuPlan::new(self.gpu.clone(), Arc::clone(&self.speed), problem)?)
@@ -75,7 +76,8 @@ impl WgpuBackend {
     /// A plan for series and results that are in buffers of [`WgpuBackend::wgpu_device`].
     ///
     /// # Errors
-    /// What [`Backend::plan`] returns; [`Error::Unsupported`] also for measures of which the host does a part: `soft_dtw`,
+    /// What [`Backend::plan`] returns; [`Error::Unsupported`] also for measures of which the host does a part:
+    /// `soft_dtw`,
     /// `soft_dtw_divergence`, `log_gak`, `erp`, `twed`, `ddtw`, `wddtw`, normalised `edr`, `lcss`, and
     /// `msm` of several channels.
     pub fn plan_on_device(&self, problem: &Problem) -> Result<DevicePlan> {

@@ -1,4 +1,5 @@
-//! A GPU: which there are, one of them opened, how its lanes hand values on, its compiled shaders, results on their way.
+//! A GPU: which there are, one of them opened, how its lanes hand values on, its compiled shaders, results on their
+//! way.
 
 pub(crate) mod adapter;
 pub(crate) mod device;

@@ -5,7 +5,7 @@
 //! | `backend` | what dtw-core asks for, and ways to a device |
 //! | `plans` | plans of calls that wait, of calls that do not, and of series in buffers of the device |
 //! | `calls` | what each call becomes, pass by pass |
-//! | `launch` | the engine: tiles of tasks become jobs, and jobs dispatches of a length that the device has shown to do |
+//! | `launch` | the engine: tiles become jobs, jobs dispatches as long as the device has shown to do |
 //! | `memory` | regions that grow, series as shaders read them, windows of a reference |
 //! | `shaders` | which shader, its text, and what a dispatch of it is told |
 //! | `gpu` | which GPUs there are; one of them opened; its lanes, compiled shaders and results on their way |

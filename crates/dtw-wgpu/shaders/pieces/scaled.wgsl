@@ -1,4 +1,5 @@
-// Positive numbers of any size: mantissa · 2^exponent, the exponent an integral float. The exponent of zero is ZERO_EXPONENT, so negative
+// Positive numbers of any size: mantissa · 2^exponent, the exponent an integral float. The exponent of zero is
+// ZERO_EXPONENT, so negative
 // that no sum of exponents reaches it.
 
 alias State = vec2<f32>;

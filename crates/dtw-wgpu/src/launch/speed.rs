@@ -26,7 +26,8 @@ pub(crate) struct Speed {
 }
 
 impl Speed {
-    /// The speed of a device that has shown nothing yet: slower than any that is sold, or than any processor that pretends to be
+    /// The speed of a device that has shown nothing yet: slower than any that is sold, or than any processor that
+    /// pretends to be
     /// one.
     pub(crate) fn new(is_software: bool) -> Self {
         let cells = AtomicU64::new(if is_software { 50_000_000 } else { 10_000_000_000 });

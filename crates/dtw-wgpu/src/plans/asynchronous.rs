@@ -68,7 +68,8 @@ impl AsyncPlan {
     /// The best matches of every query in every reference, as [`Plan::matches`](dtw_core::Plan::matches).
     ///
     /// # Errors
-    /// What [`Plan::matches`](dtw_core::Plan::matches) returns; [`Error::Unsupported`] for z-normalised windows, and for
+    /// What [`Plan::matches`](dtw_core::Plan::matches) returns; [`Error::Unsupported`] for z-normalised windows, and
+    /// for
     /// a reference that would have to be searched in blocks.
     pub async fn matches(
         &mut self,
