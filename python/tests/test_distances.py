@@ -122,7 +122,9 @@ def test_a_missing_gpu_is_a_device_error():
     with pytest.raises(dtwave.DeviceError) as caught:
         dtwave.distance(X, Y, device="cuda")
     assert "\n" not in str(caught.value) and "--" not in str(caught.value)
+    assert 'use device="cpu"' in str(caught.value)
     assert not any("--" in (device.unavailable or "") for device in dtwave.devices())
+    assert not any("Device::" in (device.unavailable or "") for device in dtwave.devices())
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ mod tests {
             seen.push(definition.name.clone());
             match definition.name.as_str() {
                 "a" => bail!("wrong"),
-                "b" => Err(Error::Unsupported { backend: "x", what: "this".into() }.into()),
+                "b" => Err(Error::Unsupported { backend: "x", what: "this".into(), remedies: &[] }.into()),
                 _ => Ok(()),
             }
         });

@@ -141,7 +141,7 @@ impl Measures for Gpu {
             // No task of a plan: the CPU prepares series.
             (Task::Normalize, _) => {
                 let what = "z-normalisation alone; --backend cuda or hip can".to_owned();
-                Err(Error::Unsupported { backend: "wgpu", what }.into())
+                Err(Error::Unsupported { backend: "wgpu", what, remedies: &[] }.into())
             }
             (_, Dtype::F64) => on_host::<f64>(&self.backend, definition, rounds, checker),
             (_, Dtype::F32) if self.is_resident(definition)? => self.resident(definition, rounds, checker),

@@ -89,7 +89,7 @@ pub fn supported<T: Element>(backend: &dyn Backend<T>, problem: &Problem, task: 
 pub fn refused<R>(result: dtw_core::Result<R>, what: &str, named: &[&str]) -> Checked {
     match result {
         Ok(_) => Err(Stop::Failed(format!("{what} was accepted"))),
-        Err(Error::Invalid(text)) => {
+        Err(Error::Invalid(text) | Error::Undefined { what: text, .. }) => {
             if text.contains('\n') {
                 return Err(Stop::Failed(format!("{what}: the error is more than one line: {text}")));
             }

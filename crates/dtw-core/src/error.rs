@@ -2,12 +2,16 @@
 
 use std::fmt;
 
+use crate::Remedy;
+use crate::remedy::told;
+
 /// Result of every fallible call in dtwave.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error, sorted by who can mend it.
 ///
-/// Its text is all of it: that of [`Error::Backend`] includes the backend's reason. So `source` goes on behind what the
+/// What helps is data ([`Error::remedies`]). The text of an error names it as the Rust library spells it; another face
+/// writes the text with [`Error::told`]. The text is all of it: that of [`Error::Backend`] includes the backend's reason. So `source` goes on behind what the
 /// text tells, and printing a whole chain of errors (`{:#}` of the crate `anyhow`) says nothing twice. The reason
 /// itself, with its type, is in the variant.
 #[derive(Debug)]
@@ -16,12 +20,21 @@ pub enum Error {
     /// The caller's: an argument or a series is not what the measure needs. The text names which, what was expected
     /// and what was found.
     Invalid(String),
-    /// The backend's: it cannot do this. The text names what, and which backend can.
+    /// The caller's: what is asked for has no meaning for the measure, and something else has.
+    Undefined {
+        /// What was asked, and why it has no meaning.
+        what: String,
+        /// What has one.
+        remedies: &'static [Remedy],
+    },
+    /// The backend's: it cannot do this.
     Unsupported {
         /// Name of the backend that refused.
         backend: &'static str,
-        /// What was asked, and who can do it.
+        /// What was asked.
         what: String,
+        /// Who can, or how it can be done.
+        remedies: &'static [Remedy],
     },
     /// The call needs more memory than it may use.
     OutOfMemory {
@@ -47,28 +60,14 @@ pub enum Error {
         backend: &'static str,
         /// What failed and what the driver said, in a type of the backend's.
         reason: Box<dyn std::error::Error + Send + Sync>,
+        /// What helps, if that is known.
+        remedies: &'static [Remedy],
     },
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid(text) => f.write_str(text),
-            Self::Unsupported { backend, what } => write!(f, "{backend} cannot compute this: {what}"),
-            Self::OutOfMemory { what, requested_bytes, available_bytes } => write!(
-                f,
-                "out of memory: {what} needs {requested_bytes} bytes, {available_bytes} bytes are allowed; raise the \
-                 memory limit"
-            ),
-            Self::MemoryRefused { what, requested_bytes } => {
-                write!(
-                    f,
-                    "out of memory: {what} needs {requested_bytes} bytes, which the system does not give"
-                )
-            }
-            Self::Cancelled => f.write_str("cancelled"),
-            Self::Backend { backend, reason } => write!(f, "{backend}: {reason}"),
-        }
+        f.write_str(&self.told(Remedy::in_rust))
     }
 }
 
@@ -86,6 +85,47 @@ impl Error {
     /// An [`Error::Invalid`] with this text.
     pub fn invalid(text: impl Into<String>) -> Self {
         Self::Invalid(text.into())
+    }
+
+    /// An [`Error::Backend`] about which nothing is known to help.
+    pub fn failed(
+        backend: &'static str,
+        reason: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Backend { backend, reason: reason.into(), remedies: &[] }
+    }
+
+    /// An [`Error::Unsupported`] of what the CPU computes.
+    pub fn left_to_cpu(backend: &'static str, what: impl Into<String>) -> Self {
+        Self::Unsupported { backend, what: what.into(), remedies: Remedy::CPU }
+    }
+
+    /// What helps, the best first.
+    pub const fn remedies(&self) -> &'static [Remedy] {
+        match self {
+            Self::Undefined { remedies, .. }
+            | Self::Unsupported { remedies, .. }
+            | Self::Backend { remedies, .. } => remedies,
+            Self::OutOfMemory { .. } => &[Remedy::MoreMemory],
+            Self::Invalid(_) | Self::MemoryRefused { .. } | Self::Cancelled => &[],
+        }
+    }
+
+    /// The text of the error, with its remedies in a face's own words. Those without words are left out.
+    pub fn told(&self, words: impl Fn(Remedy) -> String) -> String {
+        let what = match self {
+            Self::Invalid(what) | Self::Undefined { what, .. } => what.clone(),
+            Self::Unsupported { backend, what, .. } => format!("{backend} cannot compute this: {what}"),
+            Self::OutOfMemory { what, requested_bytes, available_bytes } => format!(
+                "out of memory: {what} needs {requested_bytes} bytes, {available_bytes} bytes are allowed"
+            ),
+            Self::MemoryRefused { what, requested_bytes } => {
+                format!("out of memory: {what} needs {requested_bytes} bytes, which the system does not give")
+            }
+            Self::Cancelled => "cancelled".to_owned(),
+            Self::Backend { backend, reason, .. } => format!("{backend}: {reason}"),
+        };
+        told(what, self.remedies(), words)
     }
 }
 
@@ -133,7 +173,7 @@ mod tests {
     #[test]
     fn the_chain_of_a_backends_error_tells_each_cause_once() {
         let reason = Failed(std::io::Error::other("no such device"));
-        let error = Error::Backend { backend: "cpu", reason: Box::new(reason) };
+        let error = Error::failed("cpu", reason);
         let mut chain = vec![error.to_string()];
         let mut next = std::error::Error::source(&error);
         while let Some(cause) = next {
@@ -145,11 +185,29 @@ mod tests {
 
     #[test]
     fn the_reason_of_a_backend_keeps_its_type() {
-        let error = Error::Backend { backend: "cpu", reason: Box::new(Failed(std::io::Error::other("x"))) };
+        let error = Error::failed("cpu", Failed(std::io::Error::other("x")));
         let Error::Backend { reason, .. } = &error else { panic!("{error}") };
         assert_eq!(
             reason.downcast_ref::<Failed>().map(|failed| failed.0.kind()),
             Some(std::io::ErrorKind::Other)
+        );
+    }
+
+    #[test]
+    fn each_face_says_in_its_own_words_what_helps() {
+        let remedies = &[Remedy::Dtype(crate::Dtype::F32), Remedy::Backend("cpu")];
+        let error = Error::Unsupported { backend: "wgpu", what: "f64".to_owned(), remedies };
+        assert_eq!(
+            error.to_string(),
+            "wgpu cannot compute this: f64; use f32 values, or use `Device::cpu()`"
+        );
+        assert_eq!(error.told(|_| "wait".to_owned()), "wgpu cannot compute this: f64; wait, or wait");
+        let error = Error::OutOfMemory { what: "it".to_owned(), requested_bytes: 2, available_bytes: 1 };
+        assert_eq!(error.remedies(), [Remedy::MoreMemory]);
+        assert!(
+            error
+                .to_string()
+                .ends_with("1 bytes are allowed; allow more with `memory_limit` or `with_memory_limit`")
         );
     }
 }

@@ -17,6 +17,7 @@
 //! | [`passes`] | the passes that a distances call is made of, and how their results are put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
+//! | [`error`], [`remedy`] | what can go wrong, by whose doing, and what helps |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
 
 #![forbid(unsafe_code)]
@@ -33,6 +34,7 @@ pub mod normalize;
 pub mod passes;
 pub mod problem;
 pub mod recurrence;
+pub mod remedy;
 pub mod scalar;
 pub mod search;
 pub mod selection;
@@ -50,6 +52,7 @@ pub use error::{Error, Result, reserved};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 pub use passes::{Pass, PassResults, Sides};
 pub use problem::{Pairing, Problem, Shape};
+pub use remedy::{Obstacle, Remedy};
 pub use scalar::{Dtype, Scalar};
 pub use search::{Blocks, InMemory, Match, SearchOptions};
 pub use selection::Selection;

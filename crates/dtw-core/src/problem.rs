@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    Anchor, Band, Dtype, Error, Measure, Result, Scalar, SeriesBatch, Sides, Spec, Task, bail_invalid,
+    Anchor, Band, Dtype, Error, Measure, Remedy, Result, Scalar, SeriesBatch, Sides, Spec, Task, bail_invalid,
 };
 
 /// Which pairs of series are compared, and the shape of the output.
@@ -73,14 +73,12 @@ impl Problem {
         if pairing == Pairing::SelfSymmetric
             && (spec.anchor == Anchor::Subsequence || matches!(spec.band, Band::Ranges(_)))
         {
-            bail_invalid!(
-                "{} is not symmetric in x and y: compute it with Pairing::Cross",
-                if spec.anchor == Anchor::Subsequence {
-                    "subsequence_dtw"
-                } else {
-                    "a band of explicit ranges"
-                }
-            );
+            let is_search = spec.anchor == Anchor::Subsequence;
+            let what = if is_search { "subsequence_dtw" } else { "a band of explicit ranges" };
+            return Err(Error::Undefined {
+                what: format!("{what} is not symmetric in x and y"),
+                remedies: &[Remedy::BothSides],
+            });
         }
         if matches!(spec.band, Band::Ranges(_))
             && matches!(spec.measure, Measure::SoftDtwDivergence { .. })
@@ -140,7 +138,7 @@ impl Problem {
     /// ([`Backend::supports`](crate::Backend::supports)).
     ///
     /// # Errors
-    /// [`Error::Invalid`] with the reason, and what has a meaning.
+    /// [`Error::Invalid`] or [`Error::Undefined`] with the reason, and what has a meaning.
     pub fn admits(&self, task: Task) -> Result<()> {
         let (measure, key, channels) = (&self.spec.measure, self.spec.key(), self.shape.channels);
         match task {
@@ -150,9 +148,10 @@ impl Problem {
             Task::Alignment if !matches!(measure, Measure::SoftDtw { .. }) => {
                 bail_invalid!("{key} has no expected alignment: only soft_dtw has one")
             }
-            Task::Paths if !measure.has_path(1) => bail_invalid!(
-                "{key} has no warping path: it sums over all paths; soft_dtw has an expected alignment instead"
-            ),
+            Task::Paths if !measure.has_path(1) => Err(Error::Undefined {
+                what: format!("{key} has no warping path: it sums over all paths"),
+                remedies: &[Remedy::ExpectedAlignment],
+            }),
             Task::Paths if !measure.has_path(channels) => bail_invalid!(
                 "{key} of {channels} channels has no common warping path: each channel is warped on its own"
             ),

@@ -27,6 +27,7 @@ pub(crate) fn check_band<V: Register>(ranges: &ColumnRanges) -> Result<()> {
                     "a band that moves by more than {FAR} columns in {} rows; use the full grid",
                     V::LANES
                 ),
+                remedies: &[],
             });
         }
     }

@@ -21,7 +21,7 @@ struct Pool {
 /// Why there is no pool, in one line that says all: it has no source.
 fn not_started(error: &ThreadPoolBuildError) -> Error {
     let reason = format!("the operating system does not start as many threads: {error}; use fewer");
-    Error::Backend { backend: NAME, reason: reason.into() }
+    Error::failed(NAME, reason)
 }
 
 /// Pools that everybody shares: what they were asked for, the latest used last.

@@ -11,18 +11,18 @@ pub fn devices() -> Vec<DeviceInfo> {
         Err(absent) => vec![DeviceInfo {
             ordinal: 0,
             description: "NVIDIA GPUs".to_owned(),
-            unavailable: Some(absent.to_string()),
+            unavailable: Some(absent.into()),
         }],
         Ok(count) => (0..count)
             .map(|ordinal| match about(ordinal) {
                 Ok((description, weak)) => {
-                    let advice = dtw_kernels::images::cuda_advice().map(str::to_owned);
-                    DeviceInfo { ordinal, description, unavailable: weak.map(|w| w.to_string()).or(advice) }
+                    let refused = weak.or_else(|| dtw_kernels::images::cuda_advice().map(Absent::Kernels));
+                    DeviceInfo { ordinal, description, unavailable: refused.map(Into::into) }
                 }
                 Err(absent) => DeviceInfo {
                     ordinal,
                     description: "an NVIDIA GPU".to_owned(),
-                    unavailable: Some(absent.to_string()),
+                    unavailable: Some(absent.into()),
                 },
             })
             .collect(),

@@ -116,7 +116,7 @@ impl Driver for Cuda {
     fn image(_: &Opened, unit: &str) -> Result<Image> {
         let image = images::cuda_image(unit)
             .ok_or(Absent::Kernels("kernels not built: run `cargo xtask kernels cuda`, then build again"))?;
-        image.map_err(|damaged| Error::Backend { backend: NAME, reason: Box::new(damaged) })
+        image.map_err(|damaged| Error::failed(NAME, damaged))
     }
 
     unsafe fn load(image: &Image) -> Result<Module, Failure> {

@@ -1,7 +1,7 @@
 //! The driver's library: whether it is there, and what its errors mean.
 
 use cudarc::driver::{DriverError, result, sys};
-use dtw_core::Error;
+use dtw_core::{Error, Obstacle, Remedy};
 use dtw_native::gpu::{Failure, FailureKind};
 
 /// The backend's name.
@@ -16,13 +16,10 @@ const LEAST_CAPABILITY: (i32, i32) = (8, 0);
 /// Why there is no device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Absent {
-    #[error(
-        "no CUDA driver: the library libcuda (nvcuda.dll on Windows) is not on this machine; install NVIDIA's driver, or \
-         use --backend cpu"
-    )]
+    #[error("no CUDA driver: the library libcuda (nvcuda.dll on Windows) is not on this machine")]
     Driver,
     #[error(
-        "the CUDA driver is too old: it knows CUDA {}.{}, the kernels need {}.{}; install a newer NVIDIA driver",
+        "the CUDA driver is too old: it knows CUDA {}.{}, the kernels need {}.{}",
         found / 1000, found % 1000 / 10, NEEDED / 1000, NEEDED % 1000 / 10
     )]
     TooOld { found: i32 },
@@ -31,19 +28,39 @@ pub(crate) enum Absent {
     #[error("no CUDA device {ordinal}: there are {count}, numbered from 0")]
     Number { ordinal: usize, count: usize },
     #[error(
-        "the CUDA device is too old: {name} has compute capability {}.{}, the kernels need {}.{}; use --backend cpu",
+        "the CUDA device is too old: {name} has compute capability {}.{}, the kernels need {}.{}",
         found.0, found.1, LEAST_CAPABILITY.0, LEAST_CAPABILITY.1
     )]
     TooWeak { name: String, found: (i32, i32) },
-    #[error("the CUDA device was lost and could not be opened again ({0}): start the program again")]
+    #[error("the CUDA device was lost and could not be opened again ({0})")]
     NotRenewed(String),
     #[error("{0}")]
     Kernels(&'static str),
 }
 
+impl Absent {
+    /// What helps.
+    const fn remedies(&self) -> &'static [Remedy] {
+        match self {
+            Self::Driver => &[Remedy::Do("install NVIDIA's driver"), Remedy::Backend("cpu")],
+            Self::TooOld { .. } => &[Remedy::Do("install a newer NVIDIA driver"), Remedy::Backend("cpu")],
+            Self::Device(_) | Self::TooWeak { .. } | Self::Kernels(_) => Remedy::CPU,
+            Self::NotRenewed(_) => &[Remedy::Do("start the program again")],
+            Self::Number { .. } => &[],
+        }
+    }
+}
+
+impl From<Absent> for Obstacle {
+    fn from(absent: Absent) -> Self {
+        Self { what: absent.to_string(), remedies: absent.remedies() }
+    }
+}
+
 impl From<Absent> for Error {
     fn from(absent: Absent) -> Self {
-        Error::Backend { backend: NAME, reason: Box::new(absent) }
+        let remedies = absent.remedies();
+        Error::Backend { backend: NAME, reason: Box::new(absent), remedies }
     }
 }
 

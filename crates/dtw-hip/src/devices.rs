@@ -17,27 +17,27 @@ pub fn devices() -> Vec<DeviceInfo> {
         Err(absent) => vec![DeviceInfo {
             ordinal: 0,
             description: "AMD GPUs".to_owned(),
-            unavailable: Some(absent.to_string()),
+            unavailable: Some(absent.into()),
         }],
         Ok((hip, count)) => (0..count)
             .map(|ordinal| match Properties::of(hip, ordinal) {
                 Ok(properties) => {
                     let Properties { name, chip, bytes, .. } = &properties;
-                    let advice = Embedded::advice().map(str::to_owned);
-                    let refused = || properties.refused::<Embedded>().map(|why| why.to_string());
+                    let refused = Embedded::advice().map(Absent::Kernels);
+                    let refused = refused.or_else(|| properties.refused::<Embedded>());
                     DeviceInfo {
                         ordinal,
                         description: format!(
                             "{name}, {chip}, {:.0} GiB",
                             *bytes as f64 / (1_u64 << 30) as f64
                         ),
-                        unavailable: advice.or_else(refused),
+                        unavailable: refused.map(Into::into),
                     }
                 }
                 Err(absent) => DeviceInfo {
                     ordinal,
                     description: "an AMD GPU".to_owned(),
-                    unavailable: Some(absent.to_string()),
+                    unavailable: Some(absent.into()),
                 },
             })
             .collect(),

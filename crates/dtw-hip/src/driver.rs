@@ -157,7 +157,7 @@ impl<K: Kernels> Driver for Hip<K> {
     fn image(opened: &Opened, unit: &str) -> Result<Image> {
         let image = K::image(&opened.architecture, unit)
             .ok_or(Absent::Kernels("kernels not built: run `cargo xtask kernels hip`, then build again"))?;
-        image.map_err(|damaged| Error::Backend { backend: NAME, reason: Box::new(damaged) })
+        image.map_err(|damaged| Error::failed(NAME, damaged))
     }
 
     unsafe fn load(image: &Image) -> Result<Module, Failure> {

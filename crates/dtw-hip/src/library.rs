@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
-use dtw_core::{Error, Result};
+use dtw_core::{Error, Obstacle, Remedy, Result};
 use dtw_native::gpu::{Failure, FailureKind};
 use libloading::Library;
 
@@ -26,29 +26,19 @@ const NEEDED: i32 = 50_000_000;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Absent {
     #[error(
-        "no HIP device: the library libamdhip64 (amdhip64.dll on Windows) is not where this machine looks for libraries; \
-         install AMD's driver with ROCm's HIP runtime, or use --backend cpu"
+        "no HIP device: the library libamdhip64 (amdhip64.dll on Windows) is not where this machine looks for libraries"
     )]
     Library,
-    #[error(
-        "no HIP device: {name} is here, but cannot be loaded ({reason}); install ROCm again, or use --backend cpu"
-    )]
+    #[error("no HIP device: {name} is here, but cannot be loaded ({reason})")]
     Broken { name: &'static str, reason: String },
-    #[error(
-        "no HIP device: {name} has no function {function}; install the HIP runtime of ROCm 5 or newer, or use \
-         --backend cpu"
-    )]
+    #[error("no HIP device: {name} has no function {function}")]
     Incomplete { name: &'static str, function: &'static str },
     #[error(
-        "no HIP device: the HIP runtime is too old, version {}.{}, and the kernels need {}.0; install a newer ROCm, or use \
-         --backend cpu",
+        "no HIP device: the HIP runtime is too old, version {}.{}, and the kernels need {}.0",
         found / 10_000_000, found % 10_000_000 / 100_000, NEEDED / 10_000_000
     )]
     TooOld { found: i32 },
-    #[error(
-        "no HIP device: the HIP runtime is here, but it finds no GPU ({0}); `rocminfo` shows what it sees, which users of \
-         the groups render and video may; or use --backend cpu"
-    )]
+    #[error("no HIP device: the HIP runtime is here, but it finds no GPU ({0})")]
     Device(String),
     #[error("no HIP device {ordinal}: there are {count}, numbered from 0")]
     Number { ordinal: usize, count: usize },
@@ -57,25 +47,53 @@ pub(crate) enum Absent {
     )]
     Unnamed { ordinal: usize, found: String },
     #[error(
-        "no kernels for the HIP device {name}: its architecture is {chip}, and this program has kernels for {}; use \
-         --backend cpu",
+        "no kernels for the HIP device {name}: its architecture is {chip}, and this program has kernels for {}",
         .shipped.join(", ")
     )]
     Chip { name: String, chip: String, shipped: Vec<&'static str> },
     #[error(
         "no kernels for the HIP device {name}: its waves have {found} lanes, and the kernels for {chip} are compiled for \
-         {expected}; use --backend cpu"
+         {expected}"
     )]
     Lanes { name: String, chip: String, found: i32, expected: u32 },
-    #[error("the HIP device was lost and could not be opened again ({0}): start the program again")]
+    #[error("the HIP device was lost and could not be opened again ({0})")]
     NotRenewed(String),
     #[error("{0}")]
     Kernels(&'static str),
 }
 
+impl Absent {
+    /// What helps.
+    const fn remedies(&self) -> &'static [Remedy] {
+        const CPU: Remedy = Remedy::Backend("cpu");
+        match self {
+            Self::Library => &[Remedy::Do("install AMD's driver with ROCm's HIP runtime"), CPU],
+            Self::Broken { .. } => &[Remedy::Do("install ROCm again"), CPU],
+            Self::Incomplete { .. } => &[Remedy::Do("install the HIP runtime of ROCm 5 or newer"), CPU],
+            Self::TooOld { .. } => &[Remedy::Do("install a newer ROCm"), CPU],
+            Self::Device(_) => &[
+                Remedy::Do(
+                    "look at `rocminfo`, which shows what it sees to users of the groups render and video",
+                ),
+                CPU,
+            ],
+            Self::Chip { .. } | Self::Lanes { .. } | Self::Unnamed { .. } | Self::Kernels(_) => Remedy::CPU,
+            Self::NotRenewed(_) => &[Remedy::Do("start the program again")],
+            Self::Number { .. } => &[],
+        }
+    }
+}
+
+impl From<Absent> for Obstacle {
+    fn from(absent: Absent) -> Self {
+        Self { what: absent.to_string(), remedies: absent.remedies() }
+    }
+}
+
 impl From<Absent> for Error {
     fn from(absent: Absent) -> Self {
-        Error::Backend { backend: NAME, reason: Box::new(absent) }
+        let remedies = absent.remedies();
+        Error::Backend { backend: NAME, reason: Box::new(absent), remedies }
     }
 }
 
@@ -208,7 +226,10 @@ mod tests {
         let device = Absent::Device("hipErrorNoDevice (100)".to_owned());
         for absent in [Absent::Library, device, Absent::TooOld { found: 40_321_331 }] {
             let text = Error::from(absent).to_string();
-            assert!(text.starts_with("hip: no HIP device: ") && text.contains("--backend cpu"), "{text}");
+            assert!(
+                text.starts_with("hip: no HIP device: ") && text.contains("use `Device::cpu()`"),
+                "{text}"
+            );
         }
         assert!(Absent::TooOld { found: 40_321_331 }.to_string().contains("version 4.3"));
     }

@@ -269,9 +269,9 @@ fn what_cannot_be_used_is_told() {
             "finds no GPU (hipErrorNoDevice: no ROCm-capable device is detected (100))",
         ]);
         double.says(Says { init: 101, ..says });
-        refused(&["no HIP device: ", "finds no GPU (hipErrorDouble (101))", "--backend cpu"]);
+        refused(&["no HIP device: ", "finds no GPU (hipErrorDouble (101))", "use `Device::cpu()`"]);
         let [info] = &dtw_hip::devices()[..] else { panic!("one line where there is no device") };
-        assert!(info.description == "AMD GPUs" && info.unavailable.as_ref().unwrap().contains("(101)"));
+        assert!(info.description == "AMD GPUs" && info.unavailable.as_ref().unwrap().what.contains("(101)"));
         double.says(Says { devices: 0, ..says });
         refused(&["no HIP device: ", "finds no GPU"]);
         double.says(Says { version: 40_321_331, ..says });

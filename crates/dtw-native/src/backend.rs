@@ -40,12 +40,10 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
         let many = problem.shape().channels > 1;
         match task {
             Task::Gradients | Task::Alignment if Kernels::of::<T>(functor.key, many).is_none() => {
-                let what = format!("the gradient of {}: the cpu backend can", spec.key());
-                Err(Error::Unsupported { backend, what })
+                Err(Error::left_to_cpu(backend, format!("the gradient of {}", spec.key())))
             }
             Task::Paths if trace_kernel::<T>(functor.key, many).is_none() => {
-                let what = format!("a path of {}: the cpu backend can", spec.key());
-                Err(Error::Unsupported { backend, what })
+                Err(Error::left_to_cpu(backend, format!("a path of {}", spec.key())))
             }
             _ => Ok(()),
         }

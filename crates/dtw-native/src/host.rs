@@ -208,7 +208,7 @@ impl Machine for HostMachine {
         let interleaved = MULTIPROCESSORS * BLOCKS_EACH * (BLOCK_THREADS / host::LANES);
         // SAFETY: the planner's addresses are of buffers that it keeps until this returns.
         unsafe { host::launch(kernel.symbol, params, blocks, interleaved, seed) }
-            .map_err(|error| Error::Backend { backend: self.name(), reason: Box::new(error) })
+            .map_err(|error| Error::failed(self.name(), error))
     }
 
     fn resident_blocks(&self, _: &Kernel) -> Result<u32> {

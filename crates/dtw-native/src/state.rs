@@ -70,12 +70,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let shape = problem.shape();
         let longest = spec.measure.swept_length(shape.max_length_x.max(shape.max_length_y));
         if longest > MOST_POINTS {
-            return Err(Error::Unsupported {
-                backend: machine.name(),
-                what: format!(
-                    "series of {longest} points: its kernels count up to {MOST_POINTS}; the cpu backend can"
-                ),
-            });
+            let what = format!("series of {longest} points: its kernels count up to {MOST_POINTS}");
+            return Err(Error::left_to_cpu(machine.name(), what));
         }
         Ok(Self {
             banding: Banding::new(&spec.band, spec.anchor, longest),
@@ -101,7 +97,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 
     pub(crate) fn unsupported(&self, what: String) -> Error {
-        Error::Unsupported { backend: self.engine.machine.name(), what }
+        Error::Unsupported { backend: self.engine.machine.name(), what, remedies: &[] }
     }
 
     /// One pass over the pairs of `pairing`.
@@ -130,6 +126,5 @@ pub(crate) const MOST_POINTS: usize = (u32::MAX / 2 - 4096) as usize;
 
 /// The error of a measure without kernels.
 pub(crate) fn no_kernels(backend: &'static str, spec: &Spec) -> Error {
-    let what = format!("{}: there are no kernels for it; the cpu backend can", spec.key());
-    Error::Unsupported { backend, what }
+    Error::left_to_cpu(backend, format!("{}: there are no kernels for it", spec.key()))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dtw_core::{Backend, Error, Plan, Problem, Result, Task};
+use dtw_core::{Backend, Dtype, Error, Plan, Problem, Remedy, Result, Task};
 
 use crate::gpu::adapter::{self, Choice};
 use crate::gpu::device::Gpu;
@@ -109,8 +109,8 @@ impl Backend<f32> for WgpuBackend {
 fn no_doubles() -> Error {
     Error::Unsupported {
         backend: NAME,
-        what: "f64: WebGPU has no double precision; use f32 (--dtype f32), or the cpu, cuda or hip backend"
-            .to_owned(),
+        what: "f64: WebGPU has no double precision".to_owned(),
+        remedies: &[Remedy::Dtype(Dtype::F32), Remedy::Backend("cpu")],
     }
 }
 

@@ -77,7 +77,7 @@ fn what_needs_several_sweeps_is_refused_by_name() {
     let batch = SeriesBatch::equal(&values, 1, 3, 1).unwrap();
     let problem = |spec| Problem::of(spec, Pairing::Cross, &batch, &batch).unwrap();
     let refused = |error: Error| match error {
-        Error::Unsupported { backend: "wgpu", what } => what,
+        Error::Unsupported { backend: "wgpu", what, .. } => what,
         error => panic!("{error:?}"),
     };
     let soft = refused(backend.plan_async(&problem(Spec::soft_dtw(1.0))).unwrap_err());

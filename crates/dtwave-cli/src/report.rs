@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Error, Result};
 use clap::error::ErrorKind;
-use dtwave::Error as DistanceError;
+use dtwave::{Error as DistanceError, Remedy};
+use dtwave_results::matrix::{Blocked, Words};
 
 use crate::signals::Cancel;
 
@@ -171,15 +172,45 @@ pub(crate) fn fail(error: &Error, cancel: Option<&Cancel>) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// What helps against an error, as the command spells it.
+pub(crate) fn in_command(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Backend(name) => format!("use --backend {name}"),
+        Remedy::Dtype(dtype) => format!("use --dtype {dtype}"),
+        Remedy::MoreMemory => "raise --memory-limit".to_owned(),
+        Remedy::Feature(name) => format!("build it with --features {name}"),
+        Remedy::ExpectedAlignment => "soft_dtw has an expected alignment instead".to_owned(),
+        // No command compares series with themselves where that is not symmetric.
+        Remedy::BothSides => String::new(),
+        remedy => remedy.in_rust(),
+    }
+}
+
+/// Whether an error is that of a file which takes more memory than the limit.
+pub(crate) fn is_over_limit(error: &Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::OutOfMemory)
+}
+
 /// The error and its causes, each told once: errors of other libraries often end with the text of their cause.
 fn chain(error: &Error) -> String {
     let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain() {
+        let cause = if let Some(error) = cause.downcast_ref::<DistanceError>() {
+            error.told(in_command)
+        } else if let Some(blocked) = cause.downcast_ref::<Blocked>() {
+            blocked.told(Words { resume: "--resume", run: "command" })
+        } else {
+            cause.to_string()
+        };
         if text.is_empty() {
             text = cause;
         } else if text != cause && !text.ends_with(&format!(": {cause}")) {
             text += &format!(": {cause}");
         }
+    }
+    if is_over_limit(error) {
+        text += "; raise --memory-limit if that is meant";
     }
     text
 }
@@ -247,7 +278,7 @@ mod tests {
     #[test]
     fn each_cause_is_told_once() {
         let reason = std::io::Error::other("no memory");
-        let error = DistanceError::Backend { backend: "cpu", reason: Box::new(reason) };
+        let error = DistanceError::failed("cpu", reason);
         assert_eq!(chain(&Error::from(error).context("cannot compute")), "cannot compute: cpu: no memory");
         assert_eq!(chain(&Error::msg("a").context("b").context("c")), "c: b: a");
         let of = |text, cause| Error::from(Told(text, Some(Box::new(Told(cause, None)))));
@@ -256,6 +287,22 @@ mod tests {
             "I/O error: the disk is full"
         );
         assert_eq!(chain(&of("the disk is full", "the disk is full")), "the disk is full");
+    }
+
+    #[test]
+    fn the_command_names_its_flags() {
+        let remedies = &[Remedy::Dtype(dtwave::Dtype::F32), Remedy::Backend("cpu")];
+        let error = DistanceError::Unsupported { backend: "wgpu", what: "f64".to_owned(), remedies };
+        let told = "wgpu cannot compute this: f64; use --dtype f32, or use --backend cpu";
+        assert_eq!(chain(&error.into()), told);
+        let error = DistanceError::OutOfMemory { what: "it".into(), requested_bytes: 2, available_bytes: 1 };
+        assert!(
+            chain(&Error::from(error).context("a")).ends_with("1 bytes are allowed; raise --memory-limit")
+        );
+        let large = std::io::Error::new(io::ErrorKind::OutOfMemory, "2 bytes");
+        assert!(chain(&Error::from(large).context("b")).starts_with("b: 2 bytes; raise --memory-limit"));
+        let other = Blocked::OtherResult("it is none".to_owned());
+        assert!(chain(&other.into()).starts_with("it is none; leave out --resume to replace it"));
     }
 
     /// A cause may be a word of the text before it and still say something else.

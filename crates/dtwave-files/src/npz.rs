@@ -15,7 +15,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use zip::{CompressionMethod, ZipArchive};
 
 use super::npy::Array;
-use super::source::Content;
+use super::source::{Content, over_limit};
 use super::text::clean;
 use super::{Dataset, Key, ReadOptions};
 
@@ -195,11 +195,11 @@ impl<'a> Archive<'a> {
             if !is_stored || self.is_limited {
                 let needed = array.memory_bytes();
                 let Some(left) = inflated_bytes.checked_sub(needed) else {
-                    bail!(
-                        "shape {:?} inflates to {needed} bytes of memory, more than --memory-limit allows ({} bytes)",
+                    bail!(over_limit(format!(
+                        "shape {:?} inflates to {needed} bytes of memory, more than the memory limit allows ({} bytes)",
                         array.shape(),
                         self.limit_bytes
-                    );
+                    )));
                 };
                 *inflated_bytes = left;
             }
@@ -327,7 +327,7 @@ pub(crate) mod tests {
         let zeros = npy(&[3 << 20], &vec![0u8; 3 << 20]);
         let bomb = npz(&[("first.npy", npy(&[1], &[1.])), ("X.npy", zeros.clone())]);
         assert!(bomb.len() < 8192);
-        refuses_with("a.npz", &bomb, &limited, &["array 'X'", "25165824 bytes", "--memory-limit"]);
+        refuses_with("a.npz", &bomb, &limited, &["array 'X'", "25165824 bytes", "the memory limit allows"]);
         let beside = npz(&[("X.npy", npy(&[1], &[1.])), ("bomb.npy", zeros)]);
         assert_eq!(read_with("a.npz", beside, &limited).unwrap().series, [[1.]]);
         let empty = raw("<U0", "(1000000000000,)", &[]);
@@ -337,7 +337,7 @@ pub(crate) mod tests {
         let part = npy(&[50_000], &vec![0u8; 50_000]);
         let names: Vec<String> = (0..8).map(|k| format!("{k}.npy")).collect();
         let members: Vec<(&str, Vec<u8>)> = names.iter().map(|n| (n.as_str(), part.clone())).collect();
-        refuses_with("a.npz", npz(&members), &limited, &["array '5'", "--memory-limit"]);
+        refuses_with("a.npz", npz(&members), &limited, &["array '5'", "the memory limit allows"]);
     }
 
     /// Claims in the directory that the file's size contradicts.

@@ -4,7 +4,7 @@
 //! trusted: it is bounded by the memory limit while it is read.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -110,9 +110,9 @@ impl Content {
     pub(crate) fn allow(&self, needed_bytes: u64) -> Result<()> {
         let needed = needed_bytes.saturating_add(self.bytes.len() as u64);
         match self.limit_bytes {
-            Some(limit) if needed > limit => bail!(
-                "the values may take {needed} bytes of memory, more than the {limit} of the memory limit; raise --memory-limit if that is meant"
-            ),
+            Some(limit) if needed > limit => bail!(over_limit(format!(
+                "the values may take {needed} bytes of memory, more than the {limit} of the memory limit"
+            ))),
             _ => Ok(()),
         }
     }
@@ -153,9 +153,15 @@ pub(crate) fn read_stream(reader: impl Read, limit_bytes: u64) -> Result<Vec<u8>
     reader.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     ensure!(
         bytes.len() as u64 <= limit_bytes,
-        "more than {limit_bytes} bytes, which is the memory limit; raise --memory-limit if that is meant"
+        over_limit(format!("more than {limit_bytes} bytes, which is the memory limit"))
     );
     Ok(bytes)
+}
+
+/// The error of what takes more memory than the limit. [`io::ErrorKind::OutOfMemory`] tells it from others, wherever
+/// in a chain of causes it is.
+pub(crate) fn over_limit(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, text)
 }
 
 /// How content is compressed, by its first bytes; a name that promises a compression must have it.
@@ -272,7 +278,7 @@ pub(crate) mod tests {
         }
         // A dictionary of 1 MiB.
         let limited = ReadOptions { memory_limit_bytes: 1 << 20, ..options() };
-        let said = ["xz data: needs 2 MiB to be unpacked (its dictionary)", "raise --memory-limit"];
+        let said = ["xz data: needs 2 MiB to be unpacked (its dictionary)", "more than the memory limit"];
         refuses_with("a.csv.xz", xz(b"1\n2\n"), &limited, &said);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv.xz");

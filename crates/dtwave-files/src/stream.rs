@@ -128,12 +128,12 @@ impl<R: Read> Read for Unpacked<R> {
             let said = match (error.kind(), self.dictionary_bytes) {
                 (io::ErrorKind::UnexpectedEof, _) => "the file ends early; is it complete?".to_owned(),
                 (io::ErrorKind::OutOfMemory, Some(bytes)) => format!(
-                    "needs {} MiB to be unpacked (its dictionary), more than the memory limit; raise --memory-limit",
+                    "needs {} MiB to be unpacked (its dictionary), more than the memory limit",
                     // What the decoder takes besides is less than that.
                     (bytes >> 20) + 1
                 ),
                 (io::ErrorKind::OutOfMemory, None) => {
-                    "its dictionary does not fit the memory limit; raise --memory-limit".to_owned()
+                    "its dictionary does not fit the memory limit".to_owned()
                 }
                 _ => error.to_string(),
             };

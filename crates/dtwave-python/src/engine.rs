@@ -79,7 +79,7 @@ pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let entry = PyDict::new(py);
         entry.set_item("backend", info.backend)?;
         entry.set_item("description", info.description)?;
-        let unavailable = info.unavailable.map(|why| in_python(&why));
+        let unavailable = info.unavailable.map(|why| why.told(in_python));
         entry.set_item("unavailable", unavailable)?;
         Ok(entry)
     };

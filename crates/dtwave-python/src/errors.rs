@@ -2,7 +2,8 @@
 
 use std::any::Any;
 
-use dtwave::Error;
+use dtwave::{Dtype, Error, Remedy};
+use dtwave_results::matrix::{Blocked, Words};
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -50,12 +51,10 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Library(error) => exception(&error),
-            // The crate of files speaks to people at a command line.
-            Failure::File(error) => {
-                let text =
-                    format!("{error:#}").replace("--resume", "resume=True").replace("--dtype", "dtype");
-                PyOSError::new_err(text.replace("the first command", "the first call"))
-            }
+            Failure::File(error) => PyOSError::new_err(match error.downcast_ref::<Blocked>() {
+                Some(blocked) => blocked.told(Words { resume: "resume=True", run: "call" }),
+                None => format!("{error:#}"),
+            }),
             Failure::Python(error) => error,
             Failure::Panic(text) => PyRuntimeError::new_err(format!("a mistake in dtwave itself: {text}")),
         }
@@ -64,7 +63,7 @@ impl From<Failure> for PyErr {
 
 /// The exception for whoever can mend it.
 fn exception(error: &Error) -> PyErr {
-    let text = in_python(&error.to_string());
+    let text = error.told(in_python);
     match error {
         Error::OutOfMemory { .. } | Error::MemoryRefused { .. } => PyMemoryError::new_err(text),
         Error::Unsupported { .. } | Error::Backend { .. } => DeviceError::new_err(text),
@@ -72,11 +71,17 @@ fn exception(error: &Error) -> PyErr {
     }
 }
 
-/// What the library says to people at a command line, as Python writes it.
-pub(crate) fn in_python(text: &str) -> String {
-    text.replace("--backend cpu", "device=\"cpu\"")
-        .replace("--dtype f32", "dtype=\"float32\"")
-        .replace("raise the memory limit", "raise memory_limit")
-        .replace("soft_dtw has an expected alignment instead", "use dtwave.expected_alignment with soft_dtw")
-        .replace(": compute it with Pairing::Cross", "")
+/// What helps against an error, as Python spells it.
+pub(crate) fn in_python(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Backend(name) => format!("use device=\"{name}\""),
+        Remedy::Dtype(Dtype::F32) => "use dtype=\"float32\"".to_owned(),
+        Remedy::Dtype(Dtype::F64) => "use dtype=\"float64\"".to_owned(),
+        Remedy::MoreMemory => "raise memory_limit".to_owned(),
+        Remedy::Feature(name) => format!("build the package with the cargo feature {name}"),
+        // The functions that meet this take one batch only.
+        Remedy::BothSides => String::new(),
+        Remedy::ExpectedAlignment => "use dtwave.expected_alignment with soft_dtw".to_owned(),
+        remedy => remedy.in_rust(),
+    }
 }

@@ -229,7 +229,7 @@ impl Gpu {
         let machine = self.backend.machine();
         if machine.is_lost() {
             let text = "the GPU's context was lost in an earlier call, with all arrays in its memory: start the process again";
-            return Err(dtwave::Error::Backend { backend: "cuda", reason: text.into() });
+            return Err(dtwave::Error::failed("cuda", text));
         }
         Ok(machine)
     }

@@ -1,6 +1,6 @@
 //! Devices: what there is, and which one a session uses.
 
-use dtw_core::{Backend, Error, Result};
+use dtw_core::{Backend, Error, Obstacle, Remedy, Result};
 
 use crate::Float;
 
@@ -32,7 +32,7 @@ pub struct DeviceInfo {
     /// What the device is.
     pub description: String,
     /// Why it cannot be used, and what to do about it; `None` for a usable device.
-    pub unavailable: Option<String>,
+    pub unavailable: Option<Obstacle>,
 }
 
 /// Every device, and every backend that has none, with the reason.
@@ -48,7 +48,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "cpu",
         description: "not in this build".to_owned(),
-        unavailable: Some("build with the cargo feature `cpu`".to_owned()),
+        unavailable: Some(not_built(&[Remedy::Feature("cpu")])),
     });
     #[cfg(feature = "cuda")]
     list.extend(
@@ -60,7 +60,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "cuda",
         description: "NVIDIA GPUs".to_owned(),
-        unavailable: Some("not in this build: build with the cargo feature `cuda`".to_owned()),
+        unavailable: Some(not_built(&[Remedy::Feature("cuda")])),
     });
     #[cfg(feature = "hip")]
     list.extend(
@@ -72,7 +72,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "hip",
         description: "AMD GPUs".to_owned(),
-        unavailable: Some("not in this build: build with the cargo feature `hip`".to_owned()),
+        unavailable: Some(not_built(&[Remedy::Feature("hip")])),
     });
     #[cfg(feature = "wgpu")]
     list.extend(
@@ -84,9 +84,15 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "wgpu",
         description: "any GPU, through Vulkan, Metal or Direct3D 12".to_owned(),
-        unavailable: Some("not in this build: build with the cargo feature `wgpu`".to_owned()),
+        unavailable: Some(not_built(&[Remedy::Feature("wgpu")])),
     });
     list
+}
+
+/// A backend that this build lacks.
+#[cfg(not(all(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
+fn not_built(remedies: &'static [Remedy]) -> Obstacle {
+    Obstacle { what: "not in this build".to_owned(), remedies }
 }
 
 /// A GPU with its number if it can be used.
@@ -95,7 +101,7 @@ fn of_gpu(
     backend: &'static str,
     ordinal: usize,
     description: String,
-    unavailable: Option<String>,
+    unavailable: Option<Obstacle>,
 ) -> DeviceInfo {
     let description = if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
     DeviceInfo { backend, description, unavailable }
@@ -143,7 +149,8 @@ impl Device {
             let _ = threads;
             Err(Error::Unsupported {
                 backend: "cpu",
-                what: "this build has no CPU backend: enable the cargo feature `cpu`".to_owned(),
+                what: "this build has no CPU backend".to_owned(),
+                remedies: &[Remedy::Feature("cpu")],
             })
         }
     }
@@ -170,8 +177,8 @@ impl Device {
             let _ = ordinal;
             Err(Error::Unsupported {
                 backend: "cuda",
-                what: "this build has no CUDA backend: enable the cargo feature `cuda`, or use --backend cpu"
-                    .to_owned(),
+                what: "this build has no CUDA backend".to_owned(),
+                remedies: &[Remedy::Feature("cuda"), Remedy::Backend("cpu")],
             })
         }
     }
@@ -197,8 +204,8 @@ impl Device {
             let _ = ordinal;
             Err(Error::Unsupported {
                 backend: "hip",
-                what: "this build has no HIP backend: enable the cargo feature `hip`, or use --backend cpu"
-                    .to_owned(),
+                what: "this build has no HIP backend".to_owned(),
+                remedies: &[Remedy::Feature("hip"), Remedy::Backend("cpu")],
             })
         }
     }
@@ -233,9 +240,8 @@ impl Device {
             let _ = name;
             Err(Error::Unsupported {
                 backend: "wgpu",
-                what:
-                    "this build has no WebGPU backend: enable the cargo feature `wgpu`, or use --backend cpu"
-                        .to_owned(),
+                what: "this build has no WebGPU backend".to_owned(),
+                remedies: &[Remedy::Feature("wgpu"), Remedy::Backend("cpu")],
             })
         }
     }

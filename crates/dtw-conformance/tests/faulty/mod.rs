@@ -94,7 +94,7 @@ impl<T: Element> Backend<T> for Faulty {
         problem.admits(task)?;
         let listed = self.0 == Planted::HasAnotherGap && task == Task::Gradients;
         if listed || self.refuses(problem, T::DTYPE == Dtype::F64) {
-            return Err(Error::Unsupported { backend: "faulty", what: "this".to_owned() });
+            return Err(Error::Unsupported { backend: "faulty", what: "this".to_owned(), remedies: &[] });
         }
         Backend::<T>::supports(&PLAIN, problem, task)
     }

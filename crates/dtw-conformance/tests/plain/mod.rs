@@ -59,14 +59,18 @@ impl<T: Element> Backend<T> for Plain {
 
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
         if self.0 == Fault::SupportsNothing {
-            return Err(Error::Unsupported { backend: "plain", what: "anything".to_owned() });
+            return Err(Error::Unsupported { backend: "plain", what: "anything".to_owned(), remedies: &[] });
         }
         problem.admits(task)
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         if self.0 == Fault::SupportsThenRefuses {
-            return Err(Error::Unsupported { backend: "plain", what: "this, after all".to_owned() });
+            return Err(Error::Unsupported {
+                backend: "plain",
+                what: "this, after all".to_owned(),
+                remedies: &[],
+            });
         }
         let mut shape = problem.shape();
         if self.0 == Fault::AcceptsMore {

@@ -163,10 +163,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 
 /// The kernels of a functor.
 fn kernels_of<T: Number, M: Machine>(machine: &M, key: &str, channels: usize) -> Result<Kernels> {
-    Kernels::of::<T>(key, channels > 1).ok_or_else(|| Error::Unsupported {
-        backend: machine.name(),
-        what: format!("the gradient of {key}: the cpu backend can"),
-    })
+    Kernels::of::<T>(key, channels > 1)
+        .ok_or_else(|| Error::left_to_cpu(machine.name(), format!("the gradient of {key}")))
 }
 
 /// Zipped pairs in tiles.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{Pairing, Path, Result, SearchOptions, Unobserved};
+use dtw_core::{Error, Pairing, Path, Result, SearchOptions, Unobserved};
 use dtw_kernels::Kernel;
 use dtw_plan::{
     Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
@@ -49,7 +49,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     ) -> Result<Vec<Path<T>>> {
         let many = rows.channels() > 1;
         let kernel = trace_kernel::<T>(self.functor.key, many).ok_or_else(|| {
-            self.unsupported(format!("a path of {}: the cpu backend can", self.functor.key))
+            Error::left_to_cpu(self.engine.machine.name(), format!("a path of {}", self.functor.key))
         })?;
         let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = match (rows, columns) {

@@ -131,7 +131,7 @@ impl<D: Driver> Shared<D> {
         let Some(user) = user.filter(|_| !self.is_lost()) else {
             let text =
                 "the device's context was lost in an earlier call: make a new plan, which opens a fresh one";
-            return Err(Error::Backend { backend: D::NAME, reason: text.into() });
+            return Err(Error::failed(D::NAME, text));
         };
         let before = Before::entering(self.opened.context);
         // SAFETY: the context is open as long as `self` lives.
@@ -152,7 +152,7 @@ impl<D: Driver> Shared<D> {
                 ""
             };
             let failed = CallFailed { what: what.to_owned(), failure, after };
-            Error::Backend { backend: D::NAME, reason: Box::new(failed) }
+            Error::failed(D::NAME, failed)
         })
     }
 

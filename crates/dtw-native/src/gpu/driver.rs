@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-use dtw_core::Result;
+use dtw_core::{Obstacle, Result};
 use dtw_kernels::image::Image;
 use dtw_kernels::tuning::Tuning;
 
@@ -88,7 +88,7 @@ pub struct DeviceInfo {
     /// Name, architecture, memory.
     pub description: String,
     /// Why it cannot be used, and what to do about it; `None` for a usable GPU.
-    pub unavailable: Option<String>,
+    pub unavailable: Option<Obstacle>,
 }
 
 /// How a kernel is launched.

@@ -162,7 +162,7 @@ fn a_damaged_image_is_an_error_and_ends_nothing() {
     let machine = Gpu::<Fake>::new(fake::DAMAGED).unwrap();
     for _ in 0..2 {
         let error = machine.launch(kernel(), &[0; 64], 1).unwrap_err();
-        let Error::Backend { backend: "fake", reason } = &error else { panic!("{error}") };
+        let Error::Backend { backend: "fake", reason, .. } = &error else { panic!("{error}") };
         assert!(reason.to_string().contains("damaged"), "{reason}");
     }
     let kept = machine.allocate(10).unwrap();

@@ -141,12 +141,9 @@ impl<M: Machine> Sweeper<M> {
             let each = TaskBytes::of::<T>(kernel, job, strips, rows);
             !kernel.has_strips() || each.bytes() + each.progress <= budget.edges
         };
-        choose(&demand, &self.hardware, fits).ok_or_else(|| Error::Unsupported {
-            backend: self.machine.name(),
-            what: format!(
-                "{} of {}: no kernel was built for it; the cpu backend can",
-                demand.key, demand.dtype
-            ),
+        choose(&demand, &self.hardware, fits).ok_or_else(|| {
+            let what = format!("{} of {}: no kernel was built for it", demand.key, demand.dtype);
+            Error::left_to_cpu(self.machine.name(), what)
         })
     }
 

@@ -194,9 +194,8 @@ pub unsafe fn normalize_on_device<T: Number, M: Machine>(
     count: usize,
     length: usize,
 ) -> Result<()> {
-    let kernel = catalog::other(Pass::Normalize, "normalize", T::DTYPE.name(), false).ok_or_else(|| {
-        Error::Unsupported { backend: machine.name(), what: format!("normalising {}: no kernel", T::DTYPE) }
-    })?;
+    let kernel = catalog::other(Pass::Normalize, "normalize", T::DTYPE.name(), false)
+        .ok_or_else(|| Error::left_to_cpu(machine.name(), format!("normalising {}: no kernel", T::DTYPE)))?;
     if count == 0 || length == 0 {
         return Ok(());
     }

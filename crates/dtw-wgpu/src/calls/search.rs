@@ -7,7 +7,7 @@ use dtw_plan::{
 use web_time::Instant;
 
 use crate::calls::context::Context;
-use crate::gpu::failure::NAME;
+use crate::gpu::failure::{NAME, unsupported};
 use crate::gpu::readback::Readback;
 use crate::launch::engine::Engine;
 use crate::launch::job::Job;
@@ -303,7 +303,7 @@ impl Searcher {
         }
         if !holds_ends(context, Pairing::Cross, queries, references, options) {
             let what = "a reference whose ends do not fit the memory, in a call that does not wait";
-            return Err(Error::Unsupported { backend: NAME, what: format!("{what}; the cpu backend can") });
+            return Err(Error::left_to_cpu(NAME, what));
         }
         let columns = references.len();
         self.search_async(context, queries, references, options, |q, r, hits| {
@@ -366,12 +366,9 @@ impl Searcher {
         }
         let most = engine.gpu.limits().max_compute_workgroups_per_dimension as usize;
         if tasks > most {
-            return Err(Error::Unsupported {
-                backend: NAME,
-                what: format!(
-                    "{tasks} queries at once in a reference that comes in blocks: search for at most {most} at a time"
-                ),
-            });
+            return Err(unsupported(format!(
+                "{tasks} queries at once in a reference that comes in blocks: search for at most {most} at a time"
+            )));
         }
         // Rows of a block: its points, its ends for all queries, and the edges of its strips.
         let own_edges = (budget.edges - carried) / (tasks as u64 * END_BYTES);
@@ -395,10 +392,10 @@ impl Searcher {
                 return Ok(selections.into_iter().map(Selection::finish).collect());
             }
             if done + n > u32::MAX as usize / 2 {
-                return Err(Error::Unsupported {
-                    backend: NAME,
-                    what: format!("a reference of more than {} points; the cpu backend can", u32::MAX / 2),
-                });
+                return Err(Error::left_to_cpu(
+                    NAME,
+                    format!("a reference of more than {} points", u32::MAX / 2),
+                ));
             }
             let batch = SeriesBatch::equal(&points, 1, n, channels)?;
             engine.x.load(&engine.gpu, &preparation, &batch, &Order::given(&batch, 0), &(0..1))?;

@@ -6,10 +6,10 @@
 
 use std::fmt;
 
-use dtw_core::{Error, Result};
+use dtw_core::{Error, Obstacle, Remedy, Result};
 use wgpu::{Adapter, AdapterInfo, Backend, Backends, DeviceType};
 
-use crate::gpu::failure::failed;
+use crate::gpu::failure::NAME;
 
 /// A GPU as a list shows it, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct DeviceInfo {
     /// Name, graphics API, driver, lanes of a subgroup, and whether it is a GPU at all.
     pub description: String,
     /// Why it cannot be used, and what to do about it; `None` for a usable GPU.
-    pub unavailable: Option<String>,
+    pub unavailable: Option<Obstacle>,
 }
 
 /// Which of the GPUs is meant.
@@ -142,7 +142,8 @@ fn pick(choice: &Choice, mut adapters: Vec<Adapter>) -> Result<Adapter, Vec<Stri
 /// Why the adapter that is meant is not there.
 fn missing(choice: &Choice, names: &[String], backends: Backends) -> Error {
     if names.is_empty() {
-        return failed(absent(backends));
+        let Obstacle { what, remedies } = absent(backends);
+        return Error::Backend { backend: NAME, reason: what.into(), remedies };
     }
     let list: Vec<_> = names.iter().enumerate().map(|(number, name)| format!("{number} ({name})")).collect();
     Error::invalid(format!("wgpu: there is no {choice}; there are {}", list.join(", ")))
@@ -152,7 +153,7 @@ fn missing(choice: &Choice, names: &[String], backends: Backends) -> Error {
 const HIDES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// Why there is no adapter at all, in one line.
-fn absent(backends: Backends) -> String {
+fn absent(backends: Backends) -> Obstacle {
     let apis: Vec<_> = [
         (Backends::VULKAN, "Vulkan"),
         (Backends::METAL, "Metal"),
@@ -164,17 +165,22 @@ fn absent(backends: Backends) -> String {
     .map(|(_, name)| name)
     .collect();
     let apis = if apis.is_empty() { "any graphics API".to_owned() } else { apis.join(" or ") };
-    let advice = if cfg!(target_arch = "wasm32") {
-        "use a browser with WebGPU, or compute on the CPU"
-    } else if cfg!(target_os = "linux") {
-        "install its maker's driver and libvulkan1, or mesa-vulkan-drivers (Debian's names), or use --backend cpu"
-    } else {
-        "install its maker's driver, or use --backend cpu"
-    };
     let hidden = HIDES.iter().find(|name| std::env::var_os(name).is_some());
     let hidden = hidden.map_or_else(String::new, |name| format!("; {name} is set, which may hide drivers"));
-    format!("no GPU is reached through {apis}: {advice}{hidden}")
+    Obstacle { what: format!("no GPU is reached through {apis}{hidden}"), remedies: REMEDIES }
 }
+
+/// What helps where no GPU is reached.
+const REMEDIES: &[Remedy] = if cfg!(target_arch = "wasm32") {
+    &[Remedy::Do("use a browser with WebGPU"), Remedy::Backend("cpu")]
+} else if cfg!(target_os = "linux") {
+    &[
+        Remedy::Do("install its maker's driver and libvulkan1, or mesa-vulkan-drivers (Debian's names)"),
+        Remedy::Backend("cpu"),
+    ]
+} else {
+    &[Remedy::Do("install its maker's driver"), Remedy::Backend("cpu")]
+};
 
 /// The door to graphics APIs. Without validation layers: what wgpu itself checks is enough, and they are slow.
 fn instance(backends: Backends) -> wgpu::Instance {
@@ -240,7 +246,7 @@ pub(crate) fn described(info: &AdapterInfo) -> String {
         (_, false) => text += &format!(", subgroups of {min} to {max}"),
     }
     if info.device_type == DeviceType::Cpu {
-        text += ", software: computes on the processor, slower than --backend cpu";
+        text += ", software: computes on the processor, slower than the cpu backend";
     }
     text
 }
@@ -288,7 +294,7 @@ mod tests {
         let error = choose_among(&Choice::Performance, Backends::empty()).unwrap_err();
         assert!(matches!(error, Error::Backend { backend: "wgpu", .. }), "{error}");
         let text = error.to_string();
-        assert!(text.contains("no GPU is reached") && text.contains("--backend cpu"), "{text}");
+        assert!(text.contains("no GPU is reached") && text.contains("use `Device::cpu()`"), "{text}");
         assert!(!text.contains('\n'), "{text}");
     }
 
@@ -324,7 +330,7 @@ mod tests {
         assert_eq!(
             described(&info),
             "llvmpipe, Vulkan, llvmpipe Mesa 22.3.6, subgroups of 8, software: computes on the processor, \
-             slower than --backend cpu"
+             slower than the cpu backend"
         );
         let mut browser = AdapterInfo::new(DeviceType::Other, Backend::BrowserWebGpu);
         assert_eq!(described(&browser), "a GPU, WebGPU");

@@ -10,7 +10,7 @@ use dtw_core::{Error, Result};
 use wgpu::{Adapter, AdapterInfo, Buffer, BufferUsages, Device, Features, Limits, Queue};
 
 use crate::gpu::adapter::described;
-use crate::gpu::failure::{failed, unsupported};
+use crate::gpu::failure::{NAME, failed};
 use crate::gpu::lanes::{Lanes, WORKGROUP_LANES};
 use crate::gpu::lock::lock;
 use crate::gpu::pipelines::{BINDINGS, Pipelines};
@@ -263,9 +263,10 @@ impl Gpu {
         let size = bytes.max(1).checked_next_multiple_of(GRANULE_BYTES).filter(|size| *size <= limit);
         let Some(size) = size else {
             let name = &self.0.info.name;
-            return Err(unsupported(format!(
-                "{label} takes {bytes} bytes; a shader of {name} sees at most {limit} bytes at once; use --backend cpu"
-            )));
+            return Err(Error::left_to_cpu(
+                NAME,
+                format!("{label} takes {bytes} bytes; a shader of {name} sees at most {limit} bytes at once"),
+            ));
         };
         let usage = usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
         self.allocated(size, label, usage)

@@ -8,10 +8,10 @@ pub const NAME: &str = "wgpu";
 /// The device or its driver failed, or is not there; the text is one line and says what to do where something can be
 /// done.
 pub(crate) fn failed(text: impl Into<String>) -> Error {
-    Error::Backend { backend: NAME, reason: text.into().into() }
+    Error::failed(NAME, text.into())
 }
 
-/// What this device cannot do; the text names who can.
+/// What this backend does in no way; the text says what to ask for instead.
 pub(crate) fn unsupported(what: impl Into<String>) -> Error {
-    Error::Unsupported { backend: NAME, what: what.into() }
+    Error::Unsupported { backend: NAME, what: what.into(), remedies: &[] }
 }

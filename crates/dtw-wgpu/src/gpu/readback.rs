@@ -117,8 +117,9 @@ impl Readback {
     /// begun.
     pub(crate) fn finish(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
         #[cfg(target_arch = "wasm32")]
-        let waited = Err(crate::gpu::failure::unsupported(
-            "a browser does not wait for results: use WgpuBackend::plan_async, or the cpu backend",
+        let waited = Err(dtw_core::Error::left_to_cpu(
+            crate::gpu::failure::NAME,
+            "a browser does not wait for results, but WgpuBackend::plan_async does",
         ));
         #[cfg(not(target_arch = "wasm32"))]
         let waited = self.wait(gpu);

@@ -75,10 +75,10 @@ impl Engine {
             return Ok(());
         }
         let (channels, name) = (job.params.channels, &self.gpu.adapter_info().name);
-        let what = format!(
-            "points of {channels} channels on {name}, whose driver leaves long loops; the cpu backend can"
-        );
-        Err(Error::Unsupported { backend: NAME, what })
+        Err(Error::left_to_cpu(
+            NAME,
+            format!("points of {channels} channels on {name}, whose driver leaves long loops"),
+        ))
     }
 
     /// Pieces of pairs: each workgroup has one of them.

@@ -6,7 +6,7 @@ use dtw_core::{
     Compute as _, Error, Match, Observer, Problem, Result, SearchOptions, SeriesBatch, SoftResult,
 };
 
-use crate::gpu::failure::NAME;
+use crate::gpu::failure::{NAME, unsupported};
 use crate::plans::plan::WgpuPlan;
 
 /// Computes distances and searches again and again, in memory of the device that it keeps. Its calls are those of
@@ -20,8 +20,7 @@ impl AsyncPlan {
     pub(crate) fn new(plan: WgpuPlan) -> Result<Self> {
         let measure = &plan.context.problem.spec().measure;
         if SoftResult::of(measure).is_some() {
-            let what = format!("{} in calls that do not wait; the cpu backend can", measure.key());
-            return Err(Error::Unsupported { backend: NAME, what });
+            return Err(Error::left_to_cpu(NAME, format!("{} in calls that do not wait", measure.key())));
         }
         Ok(Self(plan))
     }
@@ -54,8 +53,7 @@ impl AsyncPlan {
             return Ok(());
         }
         if context.problem.is_subsequence() {
-            let what = "distances of a search in calls that do not wait: ask for matches".to_owned();
-            return Err(Error::Unsupported { backend: NAME, what });
+            return Err(unsupported("distances of a search in calls that do not wait: ask for matches"));
         }
         for part in context.problem.passes() {
             let (mut pass, engine) = context.pass(part.pairing);
@@ -80,8 +78,7 @@ impl AsyncPlan {
         options.check(&self.0.context.problem)?;
         self.0.context.problem.check_input(&queries, &references)?;
         if options.normalized_window.is_some() {
-            let what = "z-normalised windows in calls that do not wait; the cpu backend can".to_owned();
-            return Err(Error::Unsupported { backend: NAME, what });
+            return Err(Error::left_to_cpu(NAME, "z-normalised windows in calls that do not wait"));
         }
         {
             let WgpuPlan { context, searcher, .. } = &mut self.0;

@@ -44,22 +44,14 @@ impl WgpuPlan {
         let (spec, shape) = (problem.spec(), problem.shape());
         let longest = spec.measure.swept_length(shape.max_length_x.max(shape.max_length_y));
         if longest > MOST_POINTS {
-            return Err(Error::Unsupported {
-                backend: NAME,
-                what: format!(
-                    "series of {longest} points: it counts up to {MOST_POINTS}; the cpu backend can"
-                ),
-            });
+            return Err(Error::left_to_cpu(
+                NAME,
+                format!("series of {longest} points: it counts up to {MOST_POINTS}"),
+            ));
         }
         let functor = Functor::of(spec).ok_or_else(|| no_shaders(spec))?;
         if !functor.parameters.iter().all(|number| number.is_finite()) {
-            return Err(Error::Unsupported {
-                backend: NAME,
-                what: format!(
-                    "a parameter beyond f32, {:?}; the cpu backend computes it in f64",
-                    spec.measure
-                ),
-            });
+            return Err(Error::left_to_cpu(NAME, format!("a parameter beyond f32, {:?}", spec.measure)));
         }
         let context = Context {
             banding: Banding::new(&spec.band, spec.anchor, longest),
@@ -102,8 +94,7 @@ impl Context {
 
 /// The error of a measure without shaders.
 pub(crate) fn no_shaders(spec: &Spec) -> Error {
-    let what = format!("{}: there are no shaders for it; the cpu backend can", spec.key());
-    Error::Unsupported { backend: NAME, what }
+    Error::left_to_cpu(NAME, format!("{}: there are no shaders for it", spec.key()))
 }
 
 impl Compute<f32> for WgpuPlan {

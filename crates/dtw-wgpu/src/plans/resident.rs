@@ -2,11 +2,11 @@
 
 use dtw_core::measure::Preparation as How;
 use dtw_core::recurrence::{One, dispatch};
-use dtw_core::{Error, Pairing, Problem, Result, Unobserved, bail_invalid};
+use dtw_core::{Pairing, Problem, Result, Unobserved, bail_invalid};
 use dtw_plan::{Form, Order, Pairs, Rect, Rows};
 
 use crate::calls::context::Context;
-use crate::gpu::failure::NAME;
+use crate::gpu::failure::unsupported;
 use crate::launch::job::Job;
 use crate::launch::recurrence::IsFinished;
 use crate::memory::series::DeviceSeries;
@@ -22,11 +22,10 @@ pub struct DevicePlan(WgpuPlan);
 
 impl DevicePlan {
     /// # Errors
-    /// [`Error::Unsupported`] for what takes work on the host.
+    /// [`dtw_core::Error::Unsupported`] for what takes work on the host.
     pub(crate) fn new(plan: WgpuPlan) -> Result<Self> {
         let refused = |what: &str| {
-            let what = format!("{what} between buffers of the device: copy the series to main memory");
-            Err(Error::Unsupported { backend: NAME, what })
+            Err(unsupported(format!("{what} between buffers of the device: copy the series to main memory")))
         };
         let (problem, functor) = (&plan.context.problem, &plan.context.functor);
         let measure = &problem.spec().measure;
@@ -55,8 +54,8 @@ impl DevicePlan {
     /// results. Takes a copy of the series, within the memory limit of the problem.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for buffers that are too small or of another shape than the problem's;
-    /// [`Error::OutOfMemory`] for series that exceed the memory limit; [`Error::Backend`].
+    /// [`dtw_core::Error::Invalid`] for buffers that are too small or of another shape than the problem's;
+    /// [`dtw_core::Error::OutOfMemory`] for series that exceed the memory limit; [`dtw_core::Error::Backend`].
     pub fn distances(&mut self, x: DeviceSeries<'_>, y: DeviceSeries<'_>, out: &wgpu::Buffer) -> Result<()> {
         let Context { problem, functor, banding, engine, .. } = &mut self.0.context;
         let y = if problem.pairing() == Pairing::SelfSymmetric { x } else { y };

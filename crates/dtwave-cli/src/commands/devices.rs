@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use dtwave::Obstacle;
 use serde_json::json;
 
 use crate::report;
@@ -17,6 +18,11 @@ pub(crate) struct DevicesArgs {
     json: bool,
 }
 
+/// Why a device cannot be used, and what to do.
+fn told(reason: &Obstacle) -> String {
+    reason.told(report::in_command)
+}
+
 /// Runs the command.
 pub(super) fn run(args: &DevicesArgs) -> Result<()> {
     let devices = dtwave::devices();
@@ -25,7 +31,7 @@ pub(super) fn run(args: &DevicesArgs) -> Result<()> {
             .iter()
             .map(|d| {
                 json!({"backend": d.backend, "description": d.description, "available": d.unavailable.is_none(),
-                       "reason": d.unavailable})
+                       "reason": d.unavailable.as_ref().map(told)})
             })
             .collect();
         return report::print_json(&json!({ "devices": list }));
@@ -34,7 +40,7 @@ pub(super) fn run(args: &DevicesArgs) -> Result<()> {
         for device in &devices {
             let (mark, reason) = match &device.unavailable {
                 None => ("yes", String::new()),
-                Some(reason) => ("no", format!(" ({reason})")),
+                Some(reason) => ("no", format!(" ({})", told(reason))),
             };
             writeln!(out, "{:<5} {mark:<4} {}{reason}", device.backend, device.description)?;
         }

@@ -36,7 +36,7 @@ impl Identity {
     fn fields(&self) -> Vec<(String, String)> {
         let [rows, columns] = self.shape;
         let own = [
-            ("--dtype", format!("f{}", self.element_bytes * 8)),
+            ("dtype", format!("f{}", self.element_bytes * 8)),
             ("the shape of the matrix", format!("{rows} × {columns}")),
             ("whether it is symmetric", self.symmetric.to_string()),
         ];

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use super::{Identity, Tile};
+use super::{Blocked, Identity, Tile};
 use crate::{explain, write_file};
 
 const MAGIC: &str = "dtwave-progress-2";
@@ -67,7 +67,7 @@ impl Journal {
         let Contents { identity: header, done, whole } =
             parse(&bytes).map_err(|e| anyhow!("{shown}: {e:#}; delete it to start again"))?;
         if let Some(difference) = identity.difference(&header) {
-            bail!("cannot resume: {difference}; repeat the first command, or delete {shown} to start again");
+            bail!(Blocked::OtherJob { difference, progress: path.to_owned() });
         }
         let opened = (|| {
             let mut file = File::options().write(true).open(path)?;
@@ -205,7 +205,7 @@ mod tests {
         assert!(error.contains("--gamma was 1 and is now 2"), "{error}");
         let other = Identity { element_bytes: 4, ..identity("1") };
         let error = Journal::open(&path, &other).unwrap_err().to_string();
-        assert!(error.contains("--dtype was f64 and is now f32"), "{error}");
+        assert!(error.contains("dtype was f64 and is now f32"), "{error}");
         assert!(Journal::open(&path, &identity("1")).unwrap().is_some());
     }
 

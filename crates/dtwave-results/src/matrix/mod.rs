@@ -7,6 +7,7 @@
 //! opened (`open.rs`): values that do not match their checksum are computed again. This module neither plans tiles nor
 //! computes distances.
 
+mod blocked;
 mod identity;
 mod journal;
 mod open;
@@ -22,6 +23,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::{NpyElement, Target, explain};
 
+pub use blocked::{Blocked, Words};
 pub use identity::Identity;
 use journal::{Done, Journal};
 pub use open::{Opened, Start, open};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Done, Identity, Journal, MatrixWriter, Tile, Values};
+use super::{Blocked, Done, Identity, Journal, MatrixWriter, Tile, Values};
 use crate::{NpyElement, Target, explain, npy_header};
 
 /// Whether to continue an interrupted run.
@@ -64,12 +64,10 @@ pub fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) ->
     let found = match start {
         Start::Resume => Journal::open(&files.progress, identity)?,
         Start::Fresh => {
-            ensure!(
-                !(files.progress.exists() && files.partial.exists()),
-                "{} holds an unfinished result; pass --resume to continue it, or delete {} to start again",
-                files.partial.display(),
-                files.progress.display()
-            );
+            let Files { partial, progress, .. } = &files;
+            if progress.exists() && partial.exists() {
+                bail!(Blocked::Unfinished { partial: partial.clone(), progress: progress.clone() });
+            }
             None
         }
     };
@@ -204,8 +202,10 @@ impl Files {
         let sound = File::open(&self.out).and_then(|mut file| self.is_sound(&mut file));
         ensure!(
             sound.with_context(|| format!("cannot read {shown}"))?,
-            "{shown} is no {n} × {m} result of float{}; leave out --resume to replace it, or choose another name",
-            identity.element_bytes * 8
+            Blocked::OtherResult(format!(
+                "{shown} is no {n} × {m} result of float{}",
+                identity.element_bytes * 8
+            ))
         );
         Ok(())
     }

@@ -161,7 +161,7 @@ fn an_unfinished_result_is_never_overwritten_unasked() {
     let out = folder.path().join("d.npy");
     run(&out, &identity(false), Start::Fresh, 2, 1).unwrap();
     let error = run(&out, &identity(false), Start::Fresh, 2, 1).unwrap_err().to_string();
-    assert!(error.contains("--resume") && error.contains("d.npy.progress to start again"), "{error}");
+    assert!(error.contains("`Start::Resume`") && error.contains("d.npy.progress to start again"), "{error}");
     let mut other = identity(false);
     other.inputs[0].1 = "abd".into();
     let error = run(&out, &other, Start::Resume, 2, 1).unwrap_err().to_string();
@@ -169,7 +169,7 @@ fn an_unfinished_result_is_never_overwritten_unasked() {
     assert!(error.contains("delete") && error.contains("d.npy.progress to start again"), "{error}");
 }
 
-/// What the errors advise is enough, with and without --resume.
+/// What the errors advise is enough, with and without resuming.
 #[test]
 fn deleting_the_progress_file_starts_again() {
     for start in [Start::Fresh, Start::Resume] {
@@ -324,7 +324,7 @@ fn a_finished_result_is_not_computed_again() {
     assert_eq!((written, notes), (0, vec!["named".to_owned()]));
     let other = Identity { shape: [M, N], ..identity };
     let error = format!("{:#}", run(&out, &other, Start::Resume, 2, 1).unwrap_err());
-    assert!(error.contains("is no 5 × 7 result of float64; leave out --resume"), "{error}");
+    assert!(error.contains("is no 5 × 7 result of float64; leave out `Start::Resume`"), "{error}");
     // The expected file, the result, nothing beside them.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -221,7 +221,7 @@ impl Driver for Fake {
     }
 
     fn open(ordinal: usize, renew: bool) -> Result<Opened> {
-        let failed = |reason: &str| Err(Error::Backend { backend: "fake", reason: reason.into() });
+        let failed = |reason: &str| Err(Error::failed("fake", reason));
         if ordinal >= COUNT {
             return failed("no such device");
         }
@@ -285,7 +285,7 @@ impl Driver for Fake {
                 packed.truncate(packed.len() / 2);
             }
         });
-        Image::unpack(&packed).map_err(|error| Error::Backend { backend: "fake", reason: Box::new(error) })
+        Image::unpack(&packed).map_err(|error| Error::failed("fake", error))
     }
 
     unsafe fn load(image: &Image) -> Result<Module, Failure> {

@@ -69,12 +69,9 @@ impl Reference {
             LongSeries::open(path, &options)?
         } else {
             let read = Dataset::read(path, &options);
-            LongSeries::Whole(read.map_err(|error| {
-                let is_memory = format!("{error:#}").contains("--memory-limit");
-                match is_memory {
-                    true => error.context(ONCE),
-                    false => error,
-                }
+            LongSeries::Whole(read.map_err(|error| match report::is_over_limit(&error) {
+                true => error.context(ONCE),
+                false => error,
             })?)
         };
         let blocks = match opened {
