@@ -156,10 +156,12 @@ fn names(options: &[String], backend: &str) -> bool {
 }
 
 fn conformance(options: &[String]) -> anyhow::Result<()> {
-    // wgpu takes a minute to compile, the others nothing.
-    let features = if names(options, "wgpu") { "cli,cpu,cuda,hip,wgpu" } else { "cli,cpu,cuda,hip" };
+    // wgpu takes a minute to compile and host some minutes, the others nothing.
+    let slow = ["wgpu", "host"].into_iter().find(|backend| names(options, backend));
+    let features =
+        slow.map_or("cli,cpu,cuda,hip".to_owned(), |backend| format!("cli,cpu,cuda,hip,{backend}"));
     let run =
-        ["run", "--release", "-p", "dtw-conformance", "--features", features, "--bin", "conformance", "--"];
+        ["run", "--release", "-p", "dtw-conformance", "--features", &features, "--bin", "conformance", "--"];
     cargo(&run, options).quiet().run()
 }
 

@@ -6,7 +6,7 @@
 mod judge;
 
 use dtw_core::measure::Kind;
-use dtw_core::{Backend, Pairing};
+use dtw_core::{Backend, Band, Pairing};
 
 use self::judge::Judge;
 use crate::batch::Element;
@@ -135,32 +135,46 @@ pub fn run_section<T: Element>(section: &str, backend: &dyn Backend<T>) -> Repor
 /// # Panics
 /// For a name that is not one of [`SECTIONS`].
 pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Backend<T>) -> Report {
-    let mut judge = Judge::new(section, seed);
+    run_checks_from(seed, section, &|_| true, backend)
+}
+
+/// Runs the checks of one section whose name, `section: case`, is chosen. Random cases have their section's name and
+/// their measure's: all of them are drawn, or none.
+///
+/// # Panics
+/// As [`run_section_from`].
+pub fn run_checks_from<T: Element>(
+    seed: u64,
+    section: &str,
+    chosen: &dyn Fn(&str) -> bool,
+    backend: &dyn Backend<T>,
+) -> Report {
+    let mut judge = Judge::new(section, seed, chosen);
     match section {
         "golden" => judge.golden(golden::GOLDEN_JSON, |case| check::expected::check(case, backend)),
         "gradients_soft_dtw" | "gradients_soft_dtw_divergence" => {
             for case in tasks::gradients(&section["gradients_".len()..]) {
-                judge.record(&label(&case), check::gradients::check(&case, backend));
+                judge.record(&label(&case), || check::gradients::check(&case, backend));
             }
         }
         "soft_digits" => {
             for case in soft::cases() {
-                judge.record(&label(&case), check::soft::check(&case, backend));
+                judge.record(&label(&case), || check::soft::check(&case, backend));
             }
         }
         "alignment" => {
             for case in tasks::gradients("soft_dtw") {
-                judge.record(&label(&case), check::alignment::check(&case, backend));
+                judge.record(&label(&case), || check::alignment::check(&case, backend));
             }
         }
         "paths" => {
             for (case, identity) in tasks::paths() {
-                judge.record(&label(&case), check::paths::check(&case, identity, backend));
+                judge.record(&label(&case), || check::paths::check(&case, identity, backend));
             }
         }
         "matches" => {
             for search in tasks::searches() {
-                judge.record(&label(&search.case), check::matches::check(&search, backend));
+                judge.record(&label(&search.case), || check::matches::check(&search, backend));
             }
         }
         "random_gradients" => {
@@ -182,25 +196,27 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
         }
         "long_subsequence_dtw" => {
             for LongCase { case, memory_limit_bytes } in long::cases() {
-                let checked = check::distances::check_within(&case, memory_limit_bytes, backend);
-                judge.record(&label(&case), checked);
+                judge.record(&label(&case), || {
+                    check::distances::check_within(&case, memory_limit_bytes, backend)
+                });
             }
         }
         "bad_input" => {
             let dtw = &variants("dtw")[0];
             for kind in contract::BAD_INPUTS {
-                judge.record(kind, contract::bad_input(kind, dtw, backend));
+                judge.record(kind, || contract::bad_input(kind, dtw, backend));
             }
             for key in Kind::keys() {
-                judge.record(&format!("{key} has no such result"), contract::undefined(key, backend));
+                judge.record(&format!("{key} has no such result"), || contract::undefined(key, backend));
             }
-            judge.record("asymmetric measures", contract::asymmetric_is_not_mirrored(backend));
+            judge.record("asymmetric measures", || contract::asymmetric_is_not_mirrored(backend));
         }
         "progress_and_cancellation" => {
             for spec in Kind::all().iter().filter_map(|kind| kind.specs().next()) {
                 for pairing in pairings(spec.kind()) {
-                    let checked = contract::progress_and_cancellation(&spec, pairing, backend);
-                    judge.record(&format!("{} {pairing:?}", spec.key()), checked);
+                    judge.record(&format!("{} {pairing:?}", spec.key()), || {
+                        contract::progress_and_cancellation(&spec, pairing, backend)
+                    });
                 }
             }
         }
@@ -210,7 +226,7 @@ pub fn run_section_from<T: Element>(seed: u64, section: &str, backend: &dyn Back
                 judge.property(key, &strategy, |case| check::distances::check(case, backend));
             } else if let Some(key) = known_key(section) {
                 for case in distances::cases(key) {
-                    judge.record(&label(&case), check::distances::check(&case, backend));
+                    judge.record(&label(&case), || check::distances::check(&case, backend));
                 }
             } else {
                 panic!("no section is called {section:?}; there are {SECTIONS:?}");
@@ -231,14 +247,19 @@ pub fn run<T: Element>(backend: &dyn Backend<T>, mut progress: impl FnMut(&str, 
     whole
 }
 
-/// Runs the cases of a file in the golden format (see [`golden`]). A case that cannot be read is a failure.
+/// Runs the cases of a file in the golden format (see [`golden`]) whose name, `file: case`, is chosen. A case that
+/// cannot be read is a failure.
 ///
 /// # Errors
 /// When the file cannot be read, or is not a file of golden cases at all.
-pub fn run_file<T: Element>(path: &std::path::Path, backend: &dyn Backend<T>) -> std::io::Result<Report> {
+pub fn run_file<T: Element>(
+    path: &std::path::Path,
+    chosen: &dyn Fn(&str) -> bool,
+    backend: &dyn Backend<T>,
+) -> std::io::Result<Report> {
     let json = std::fs::read_to_string(path)?;
     golden::parse(&json).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
-    let mut judge = Judge::new("file", seed::USUAL);
+    let mut judge = Judge::new("file", seed::USUAL, chosen);
     judge.golden(&json, |case| check::expected::check(case, backend));
     Ok(judge.finish())
 }
@@ -255,5 +276,6 @@ fn known_key(name: &str) -> Option<&'static str> {
 }
 
 fn label(case: &Case) -> String {
-    format!("{:?}, {}", case.spec.measure, case.name)
+    let band = if case.spec.band == Band::Full { "" } else { ", in a band" };
+    format!("{:?}, {}{band}", case.spec.measure, case.name)
 }

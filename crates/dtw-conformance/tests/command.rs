@@ -76,6 +76,24 @@ fn every_wrong_expectation_is_noticed_in_both_precisions() {
 }
 
 #[test]
+fn only_the_checks_that_are_named_run() {
+    let only = |regex: &str| conformance(&["--dtype", "f32", "--only", regex]);
+    let banded = only("msm.*band");
+    let said = String::from_utf8_lossy(&banded.stdout);
+    assert!(banded.status.success() && said.contains("cpu f32 msm: "), "{said}");
+    // The seed, two sections, and the last line: neither the random cases nor other measures run.
+    assert!(said.lines().count() <= 4 && !said.contains("random") && !said.contains("dtw:"), "{said}");
+    let random = only("^random_msm");
+    assert_eq!(
+        last_line(&random),
+        format!("{} passed, 0 failed, 0 skipped", dtw_conformance::suite::RANDOM_CASES)
+    );
+    let none = only("no check is called this");
+    assert_eq!(last_line(&none), "0 passed, 0 failed, 0 skipped");
+    assert!(!none.status.success());
+}
+
+#[test]
 fn an_unknown_measure_is_a_failure_that_names_it() {
     let output =
         with_file(&format!(r#"{{"cases": [{}, {}]}}"#, case("dtw", 9.0), case("hausdorff", 3.0)), "f64");
@@ -92,6 +110,7 @@ fn unusable_arguments_are_errors() {
         (&["--section", "hausdorff"], "hausdorff"),
         (&["--dtype", "f16"], "f16"),
         (&["--seed", "Tuesday"], "Tuesday"),
+        (&["--only", "msm("], "msm("),
     ] {
         let output = conformance(arguments);
         assert!(!output.status.success(), "{arguments:?}");

@@ -1,5 +1,5 @@
-//! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]… [--seed N|fresh] [--digest]`:
-//! judges a backend.
+//! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]… [--only REGEX]
+//! [--seed N|fresh] [--digest]`: judges a backend.
 //!
 //! Prints the seed of the random cases, a line per section, every failure, and last `N passed, N failed, N skipped`.
 //! Ends with 0 only if something passed and nothing failed.
@@ -14,14 +14,15 @@ use dtw_conformance::batch::Element;
 use dtw_conformance::digest::{Digest, Digesting};
 use dtw_conformance::report::Report;
 use dtw_conformance::seed;
-use dtw_conformance::suite::{SECTIONS, run_file, run_section_from};
+use dtw_conformance::suite::{SECTIONS, run_checks_from, run_file};
 use dtw_core::{Backend, Dtype};
+use regex::Regex;
 
 /// Judge a backend by the conformance suite.
 #[derive(Parser)]
 #[command(version, about)]
 struct Options {
-    /// The backend: cpu, cuda, hip or wgpu, as far as built in.
+    /// The backend: cpu, cuda, hip, wgpu, or host (the kernels of GPUs on the processor), as far as built in.
     #[arg(long, default_value = "cpu")]
     backend: String,
     /// Also run the cases of this file (JSON, golden format). May be given more than once.
@@ -33,6 +34,10 @@ struct Options {
     /// Run this section only. May be given more than once; `none` runs no section, only the files.
     #[arg(long)]
     section: Vec<String>,
+    /// Run only the checks whose name this regular expression finds, as `msm.*band`. A name is the section and the
+    /// case, as failures show it.
+    #[arg(long, value_name = "REGEX")]
+    only: Option<Regex>,
     /// Seed of the random cases: a number, or `fresh` for one that no run had before. Without it the variable
     /// DTWAVE_SEED decides, and without that the cases are the same every time.
     #[arg(long, value_name = "N|fresh", value_parser = |text: &str| seed::parse(Some(text)))]
@@ -101,6 +106,8 @@ const BACKENDS: &[&str] = &[
     "cuda",
     #[cfg(feature = "hip")]
     "hip",
+    #[cfg(feature = "host")]
+    "host",
     #[cfg(feature = "wgpu")]
     "wgpu",
 ];
@@ -116,6 +123,8 @@ macro_rules! backend {
                 "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?)),
                 #[cfg(feature = "hip")]
                 "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?)),
+                #[cfg(feature = "host")]
+                "host" => Ok(Box::new(dtw_native::NativeBackend::new(dtw_native::HostMachine::new(1 << 32)))),
                 #[cfg(feature = "wgpu")]
                 "wgpu" => Ok(Box::new(dtw_wgpu::WgpuBackend::new()?)),
                 other => bail!(
@@ -139,7 +148,12 @@ fn judge<T: Element>(
     let digest = Digest::default();
     let digesting = Digesting { backend, digest: digest.clone() };
     let backend = if options.digest { &digesting } else { backend };
+    let chosen = |name: &str| options.only.as_ref().is_none_or(|only| only.is_match(name));
     let mut said = |what: &str, report: Report| -> std::io::Result<()> {
+        // A section of which nothing was chosen is not worth a line.
+        if options.only.is_some() && report.passed + report.failed.len() + report.skipped.len() == 0 {
+            return Ok(());
+        }
         print(out, &format!("{} {} {what}", backend.name(), T::DTYPE), &report)?;
         if options.digest {
             writeln!(out, "  digest {digest}")?;
@@ -149,10 +163,11 @@ fn judge<T: Element>(
         Ok(())
     };
     for section in options.sections()? {
-        said(section, run_section_from(options.seed()?, section, backend))?;
+        said(section, run_checks_from(options.seed()?, section, &chosen, backend))?;
     }
     for path in &options.cases {
-        let report = run_file(path, backend).with_context(|| format!("cannot run {}", path.display()))?;
+        let report =
+            run_file(path, &chosen, backend).with_context(|| format!("cannot run {}", path.display()))?;
         said(&path.display().to_string(), report)?;
     }
     Ok(whole)

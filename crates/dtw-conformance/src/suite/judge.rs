@@ -14,17 +14,32 @@ use crate::seed;
 pub(super) struct Judge<'a> {
     section: &'a str,
     seed: u64,
+    /// Whether the check of this name is run.
+    chosen: &'a dyn Fn(&str) -> bool,
+    /// Whether a check was left out.
+    left_out: bool,
     report: Report,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(section: &'a str, seed: u64) -> Self {
-        Self { section, seed, report: Report::default() }
+    pub(super) fn new(section: &'a str, seed: u64, chosen: &'a dyn Fn(&str) -> bool) -> Self {
+        Self { section, seed, chosen, left_out: false, report: Report::default() }
     }
 
-    /// Records one chosen case.
-    pub(super) fn record<D: Into<Details>>(&mut self, name: &str, checked: Checked<D>) {
-        let outcome = match checked {
+    /// Whether to run a check.
+    fn takes(&mut self, name: &str) -> bool {
+        let takes = (self.chosen)(name);
+        self.left_out |= !takes;
+        takes
+    }
+
+    /// Runs one check that is no random one.
+    pub(super) fn record<D: Into<Details>>(&mut self, name: &str, check: impl FnOnce() -> Checked<D>) {
+        let name = format!("{}: {name}", self.section);
+        if !self.takes(&name) {
+            return;
+        }
+        let outcome = match check() {
             Ok(details) => {
                 self.report.detail(details.into());
                 Outcome::Passed
@@ -32,7 +47,7 @@ impl<'a> Judge<'a> {
             Err(Stop::Unsupported(reason)) => Outcome::Unsupported(reason),
             Err(Stop::Failed(reason)) => Outcome::Failed(reason),
         };
-        self.report.record(format!("{}: {name}", self.section), outcome);
+        self.report.record(name, outcome);
     }
 
     /// Runs one property on 256 random cases, or as many as the environment variable `PROPTEST_CASES` says; a failure is
@@ -43,6 +58,9 @@ impl<'a> Judge<'a> {
         strategy: &S,
         check: impl Fn(&S::Value) -> Checked<D>,
     ) {
+        if !self.takes(&format!("{} {name}", self.section)) {
+            return;
+        }
         let config = Config { failure_persistence: None, max_shrink_iters: 1000, ..Config::default() };
         let asked = config.cases as usize;
         let random = seed::random(self.seed, &format!("{} {name}", self.section));
@@ -79,20 +97,24 @@ impl<'a> Judge<'a> {
     /// Runs the cases of a golden file; one that cannot be read is a failure.
     pub(super) fn golden(&mut self, json: &str, check: impl Fn(&golden::Case) -> Checked) {
         match golden::parse(json) {
-            Err(error) => self.record::<()>("file", Err(Stop::Failed(error.to_string()))),
+            Err(error) => self.record::<()>("file", || Err(Stop::Failed(error.to_string()))),
             Ok(cases) => {
                 for case in cases {
                     match case {
-                        Err(error) => self.record::<()>("file", Err(Stop::Failed(error.to_string()))),
-                        Ok(case) => self.record(&case.name, check(&case)),
+                        Err(error) => self.record::<()>("file", || Err(Stop::Failed(error.to_string()))),
+                        Ok(case) => self.record(&case.name, || check(&case)),
                     }
                 }
             }
         }
     }
 
-    /// The section's report. Its errors on the whole must be within their bound; and there must be cases.
+    /// The section's report. Its errors on the whole must be within their bound; and there must be cases. Of chosen
+    /// checks neither is asked.
     pub(super) fn finish(mut self) -> Report {
+        if self.left_out {
+            return self.report;
+        }
         if let Err(message) = self.report.details.accuracy.judge() {
             self.report.record(format!("{} on the whole", self.section), Outcome::Failed(message));
         }
