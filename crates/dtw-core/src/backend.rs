@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crate::search::Blocks;
-use crate::{Match, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch};
+use crate::{Launch, Match, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch};
 
 /// A device, or a way of using one, that computes distances on values of type `T`.
 pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
@@ -194,6 +194,24 @@ pub trait Observer: Send + Sync {
     fn cancelled(&self) -> bool {
         false
     }
+    /// Whether [`Observer::launched`] is worth its time.
+    fn explains(&self) -> bool {
+        false
+    }
+    /// What sweeps now, told to those who explain.
+    fn launched(&self, launch: &Launch<'_>) {
+        let _ = launch;
+    }
+    /// A plan has computed, with this much scratch memory of what it was allowed.
+    fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
+        let _ = (scratch_bytes, allowed_bytes);
+    }
+}
+
+impl std::fmt::Debug for dyn Observer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observer")
+    }
 }
 
 /// An observer that watches nothing.
@@ -213,5 +231,13 @@ where
 {
     fn cancelled(&self) -> bool {
         self.0.cancelled()
+    }
+
+    fn explains(&self) -> bool {
+        self.0.explains()
+    }
+
+    fn launched(&self, launch: &Launch<'_>) {
+        self.0.launched(launch);
     }
 }

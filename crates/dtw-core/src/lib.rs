@@ -18,6 +18,7 @@
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
 //! | [`error`], [`remedy`] | what can go wrong, by whose doing, and what helps |
+//! | [`explain`] | how a result was computed |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
 
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ pub mod counts;
 pub mod derivative;
 pub mod diagonal;
 pub mod error;
+pub mod explain;
 pub mod measure;
 pub mod normalize;
 pub mod passes;
@@ -49,6 +51,7 @@ pub use band::{Band, ColumnRanges, Radius};
 pub use compute::{CheckedBatches, CheckedBlocks, Compute};
 pub use counts::PathCounts;
 pub use error::{Error, Result, reserved};
+pub use explain::{Explainer, Explanation, Launch};
 pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
 pub use passes::{Pass, PassResults, Sides};
 pub use problem::{Pairing, Problem, Shape};

@@ -57,6 +57,16 @@ struct BatchTables<V> {
     edge: Vec<V>,
 }
 
+/// Tells those who explain of a sweep of so many pairs.
+fn tell<V: Register>(observer: &dyn Observer, kernel: &str, why: &str, pairs: usize) {
+    if observer.explains() {
+        let bits = V::LANES * size_of::<V::Scalar>() * 8;
+        let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+        let shape = format!("registers of {bits} bits, {} lanes, {threads} threads", V::LANES);
+        observer.launched(&dtw_core::Launch { kernel, shape: &shape, why, pairs: pairs as u64 });
+    }
+}
+
 impl<V: Register> Scratch<V> {
     pub(crate) fn new() -> Self {
         Self {
@@ -137,6 +147,8 @@ impl<V: Register> Scratch<V> {
             let apart: usize =
                 x.iter().zip(y).map(|(x, y)| apart_cost::<V>(x.len(), y.len(), &ranges, uniform)).sum();
             if ranges.cells() <= apart as u64 {
+                let why = "pairs side by side, a register-full at a time, are fewer cells";
+                tell::<V>(observer, "batched sweep", why, x.len());
                 self.batched(form, token, spec, x, y, &ranges, out)?;
                 let cells = if uniform {
                     ranges.cells() * x.len() as u64
@@ -147,6 +159,8 @@ impl<V: Register> Scratch<V> {
                 return Ok(());
             }
         }
+        let why = "one pair after the other, each along its diagonals, are fewer cells";
+        tell::<V>(observer, "diagonal sweep", why, x.len());
         for ((x, y), out) in x.iter().zip(y).zip(out) {
             if observer.cancelled() {
                 return Err(Error::Cancelled);

@@ -6,12 +6,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use dtwave::learn::Context;
 use dtwave::{
-    Device, Float, Measure, Observer, OwnedBatch, Pairing, Problem, SeriesBatch, Session, Spec, Tile,
-    TilePlan, normalize,
+    Device, Explainer, Explanation, Float, Launch, Measure, Observer, OwnedBatch, Pairing, Problem,
+    SeriesBatch, Session, Spec, Tile, TilePlan, normalize,
 };
 
 use crate::data::{Dataset, Times, shown};
@@ -174,21 +175,50 @@ pub(crate) struct Job {
     pub(crate) device: Device,
     pub(crate) memory_limit_bytes: u64,
     pub(crate) cancel: Cancel,
+    explaining: Option<Explaining>,
+}
+
+/// What `--explain` hears, told when the command ends.
+struct Explaining {
+    explainer: Arc<Explainer>,
+    start: Instant,
+}
+
+impl Drop for Explaining {
+    fn drop(&mut self) {
+        let seconds = Some(self.start.elapsed().as_secs_f64());
+        let explanation = Explanation { seconds, ..self.explainer.explanation() };
+        explanation.to_string().lines().for_each(report::explain);
+    }
 }
 
 /// Passes a device's progress to the bar, and Ctrl-C to the device; lives as long as a computation.
 struct Watch {
     progress: Arc<Progress>,
     listener: Listener,
+    explainer: Option<Arc<Explainer>>,
 }
 
 impl Observer for Watch {
     fn advance(&self, cells: u64) {
         self.progress.advance(cells);
+        self.explainer.iter().for_each(|explainer| explainer.advance(cells));
     }
 
     fn cancelled(&self) -> bool {
         self.listener.is_raised()
+    }
+
+    fn explains(&self) -> bool {
+        self.explainer.is_some()
+    }
+
+    fn launched(&self, launch: &Launch<'_>) {
+        self.explainer.iter().for_each(|explainer| explainer.launched(launch));
+    }
+
+    fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
+        self.explainer.iter().for_each(|explainer| explainer.computed(scratch_bytes, allowed_bytes));
     }
 }
 
@@ -204,12 +234,14 @@ impl Job {
             device: Device::named(&run.backend, run.threads.unwrap_or(0))?,
             memory_limit_bytes: run.memory_limit.0,
             cancel: cancel.clone(),
+            explaining: run.explain.then(|| Explaining { explainer: Arc::default(), start: Instant::now() }),
         })
     }
 
     /// An observer that reports to `progress` and hears Ctrl-C.
     pub(crate) fn observer(&self, progress: &Arc<Progress>) -> Arc<dyn Observer> {
-        Arc::new(Watch { progress: Arc::clone(progress), listener: self.cancel.listener() })
+        let explainer = self.explaining.as_ref().map(|explaining| Arc::clone(&explaining.explainer));
+        Arc::new(Watch { progress: Arc::clone(progress), listener: self.cancel.listener(), explainer })
     }
 
     /// A session that reports to `progress`.

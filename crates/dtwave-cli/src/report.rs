@@ -133,6 +133,11 @@ pub(crate) fn note(text: &str) {
     }
 }
 
+/// Tells the user how a result was computed, who asked for it.
+pub(crate) fn explain(line: &str) {
+    say("explain", line);
+}
+
 /// Tells the user of a result that is probably not what they want.
 pub(crate) fn warn(text: &str) {
     say("warning", text);

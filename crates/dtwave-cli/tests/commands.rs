@@ -314,6 +314,20 @@ fn the_demo_writes_a_whole_report() {
     close(bench.json(&again)["accuracy"].as_f64().unwrap(), accuracy("DTW"));
 }
 
+#[test]
+fn what_was_computed_is_explained() {
+    let bench = Bench::new();
+    bench.write("s.csv", "1,2,4,3\n2,2,4,3\n7,8,1,1\n7,9,1,1\n");
+    let said = bench.run(&["pairwise", "s.csv", "--json", "--explain"]);
+    let told: Vec<_> = said.stderr.lines().filter_map(|line| line.strip_prefix("explain: ")).collect();
+    assert!(
+        told[0].contains("sweep (registers of ") && told[0].contains(" launches, 10 pairs; "),
+        "{told:?}"
+    );
+    // Half of the matrix and its diagonal: 10 pairs of 4 × 4 cells.
+    assert!(told[1].contains("1 tiles, ") && told[1].contains(" 160 cells in "), "{told:?}");
+}
+
 /// The file that was written is named on stdout; JSON stays alone there.
 #[test]
 fn commands_name_the_files_that_they_wrote() {

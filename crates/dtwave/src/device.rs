@@ -1,6 +1,6 @@
 //! Devices: what there is, and which one a session uses.
 
-use dtw_core::{Backend, Error, Obstacle, Remedy, Result};
+use dtw_core::{Backend, Error, Obstacle, Result};
 
 use crate::Float;
 
@@ -48,7 +48,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "cpu",
         description: "not in this build".to_owned(),
-        unavailable: Some(not_built(&[Remedy::Feature("cpu")])),
+        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("cpu")])),
     });
     #[cfg(feature = "cuda")]
     list.extend(
@@ -60,7 +60,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "cuda",
         description: "NVIDIA GPUs".to_owned(),
-        unavailable: Some(not_built(&[Remedy::Feature("cuda")])),
+        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("cuda")])),
     });
     #[cfg(feature = "hip")]
     list.extend(
@@ -72,7 +72,7 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "hip",
         description: "AMD GPUs".to_owned(),
-        unavailable: Some(not_built(&[Remedy::Feature("hip")])),
+        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("hip")])),
     });
     #[cfg(feature = "wgpu")]
     list.extend(
@@ -84,14 +84,14 @@ pub fn devices() -> Vec<DeviceInfo> {
     list.push(DeviceInfo {
         backend: "wgpu",
         description: "any GPU, through Vulkan, Metal or Direct3D 12".to_owned(),
-        unavailable: Some(not_built(&[Remedy::Feature("wgpu")])),
+        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("wgpu")])),
     });
     list
 }
 
 /// A backend that this build lacks.
 #[cfg(not(all(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
-fn not_built(remedies: &'static [Remedy]) -> Obstacle {
+fn not_built(remedies: &'static [dtw_core::Remedy]) -> Obstacle {
     Obstacle { what: "not in this build".to_owned(), remedies }
 }
 
@@ -150,7 +150,7 @@ impl Device {
             Err(Error::Unsupported {
                 backend: "cpu",
                 what: "this build has no CPU backend".to_owned(),
-                remedies: &[Remedy::Feature("cpu")],
+                remedies: &[dtw_core::Remedy::Feature("cpu")],
             })
         }
     }
@@ -178,7 +178,7 @@ impl Device {
             Err(Error::Unsupported {
                 backend: "cuda",
                 what: "this build has no CUDA backend".to_owned(),
-                remedies: &[Remedy::Feature("cuda"), Remedy::Backend("cpu")],
+                remedies: &[dtw_core::Remedy::Feature("cuda"), dtw_core::Remedy::Backend("cpu")],
             })
         }
     }
@@ -205,7 +205,7 @@ impl Device {
             Err(Error::Unsupported {
                 backend: "hip",
                 what: "this build has no HIP backend".to_owned(),
-                remedies: &[Remedy::Feature("hip"), Remedy::Backend("cpu")],
+                remedies: &[dtw_core::Remedy::Feature("hip"), dtw_core::Remedy::Backend("cpu")],
             })
         }
     }
@@ -241,7 +241,7 @@ impl Device {
             Err(Error::Unsupported {
                 backend: "wgpu",
                 what: "this build has no WebGPU backend".to_owned(),
-                remedies: &[Remedy::Feature("wgpu"), Remedy::Backend("cpu")],
+                remedies: &[dtw_core::Remedy::Feature("wgpu"), dtw_core::Remedy::Backend("cpu")],
             })
         }
     }

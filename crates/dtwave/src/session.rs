@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions,
-    SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
+    Anchor, Blocks, Error, Explainer, Explanation, Gradients, Match, Observer, Pairing, Path, Plan, Problem,
+    Result, SearchOptions, SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
 };
 use ndarray::Array2;
 
@@ -152,6 +152,7 @@ impl Session {
     ) -> Result<R> {
         let mut plan = self.plan(&self.problem(pairing, Shape::of(x, y))?)?;
         let done = work(&mut **plan);
+        self.computed(&**plan);
         match &done {
             Ok(_) => self.plans.keep(plan),
             // What else waits may be of a device that was lost.
@@ -159,6 +160,24 @@ impl Session {
             Err(_) => {}
         }
         done
+    }
+
+    /// Tells the observer of a plan that has computed.
+    fn computed<T: Float>(&self, plan: &dyn Plan<T>) {
+        if let Some(observer) = &self.observer {
+            observer.computed(plan.scratch_bytes(), plan.problem().memory_limit_bytes());
+        }
+    }
+
+    /// What `work` returns of this session, and how it was computed: by which kernels and why, in how many launches,
+    /// how much memory and how many cells a second. Plans are made anew.
+    pub fn explain<R>(&self, work: impl FnOnce(&Self) -> R) -> (R, Explanation) {
+        let explainer = Arc::new(Explainer::before(self.observer.clone()));
+        let observed = Self { plans: Arc::default(), ..self.clone() }.observer(Arc::clone(&explainer) as _);
+        let start = std::time::Instant::now();
+        let done = work(&observed);
+        let seconds = Some(start.elapsed().as_secs_f64());
+        (done, Explanation { seconds, ..explainer.explanation() })
     }
 
     /// Distance of two series.
@@ -314,6 +333,7 @@ impl Session {
                 }
             };
             plan.distances(rows, columns, &mut out)?;
+            self.computed(&**plan);
             current = Some(plan);
             sink(&tile, &out)?;
         }

@@ -30,6 +30,7 @@ impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.engine.sweeper.explains = observer.explains().then(|| Arc::clone(&observer));
         self.observer = Watch(observer);
     }
 

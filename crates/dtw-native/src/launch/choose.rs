@@ -91,6 +91,14 @@ fn fastest(demand: &Demand, hardware: &Hardware, fits: impl Fn(&Kernel) -> bool)
         .map(|(_, choice)| choice)
 }
 
+/// Why a kernel was chosen, in words.
+pub(crate) fn reason(demand: &Demand, device: &Hardware, choice: &Choice) -> String {
+    let kernels = catalog::sweeps(demand.key, demand.dtype, demand.channels > 1);
+    let able = kernels.filter(|kernel| can(kernel, demand)).count();
+    let estimate = cycles(choice, demand, device);
+    format!("estimated at {estimate:.3e} cycles, the least of {able} kernels that can")
+}
+
 /// Whether a kernel does what is asked for.
 fn can(kernel: &Kernel, demand: &Demand) -> bool {
     let Some(kind) = kernel.kind() else { return false };

@@ -1,14 +1,15 @@
 //! Launching a sweep: kernel, blocks, edges, band and weights for one rectangle of prepared pairs.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use dtw_core::{Error, Result};
+use dtw_core::{Error, Launch, Observer, Result};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, SweepKind, catalog};
 use dtw_plan::{Budget, Form, Pairs, Rect};
 
 use crate::launch::bands::BandTables;
-use crate::launch::choose::{Choice, Demand, Hardware, choose};
+use crate::launch::choose::{Choice, Demand, Hardware, choose, reason};
 use crate::launch::functor::Functor;
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::tiled::Tiled;
@@ -65,6 +66,8 @@ pub(crate) struct Sweeper<M: Machine> {
     /// Steepness, longest length and number type of `weights`.
     weighed: Option<(f64, usize)>,
     resident_blocks: HashMap<&'static str, u32>,
+    /// Who is told of launches, if somebody explains them.
+    pub(crate) explains: Option<Arc<dyn Observer>>,
 }
 
 impl<M: Machine> Sweeper<M> {
@@ -82,6 +85,7 @@ impl<M: Machine> Sweeper<M> {
             weights: Region::lasting(),
             weighed: None,
             resident_blocks: HashMap::new(),
+            explains: None,
         }
     }
 
@@ -130,6 +134,20 @@ impl<M: Machine> Sweeper<M> {
         let blocks = self.machine.resident_blocks(kernel)?.max(1);
         self.resident_blocks.insert(kernel.symbol, blocks);
         Ok(u64::from(blocks))
+    }
+
+    /// Tells of a launch those who explain.
+    fn tell<T: Number>(&self, choice: &Choice, job: &Job, form: Form) {
+        let Some(observer) = &self.explains else { return };
+        let Choice { kernel, spread } = choice;
+        let shape = format!(
+            "{} lanes of {} columns, {}",
+            kernel.lanes,
+            kernel.columns,
+            if *spread { "strips on different warps" } else { "pairs on different warps" }
+        );
+        let why = reason(&self.demand::<T>(job, form), &self.hardware, choice);
+        observer.launched(&Launch { kernel: kernel.symbol, shape: &shape, why: &why, pairs: job.tasks });
     }
 
     /// The kernel that a job would get.
@@ -193,7 +211,9 @@ impl<M: Machine> Sweeper<M> {
             tiled.launch(&self.machine, job, p, resident, [&mut self.edges, &mut self.progress], budget)?;
             return Ok(None);
         }
-        let Choice { kernel, spread } = self.choice::<T>(job, band.form, budget)?;
+        let choice = self.choice::<T>(job, band.form, budget)?;
+        self.tell::<T>(&choice, job, band.form);
+        let Choice { kernel, spread } = choice;
         let mut p = self.params(job, band);
         if job.out != 0 && !job.only_missing {
             for kind in SweepKind::ALL.into_iter().filter(|kind| kind.may_give_up()) {

@@ -22,6 +22,13 @@ impl Engine {
     /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what
     /// the device says.
     pub(crate) fn dispatch(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+        if observer.explains() {
+            let Sweep { functor, group, width, one_strip, .. } = job.sweep;
+            let shape = format!("{group} lanes of {width} columns, one strip: {one_strip}");
+            let why = "the shape of the series and of the device's subgroups";
+            let (kernel, pairs) = (functor.name, job.tasks);
+            observer.launched(&dtw_core::Launch { kernel, shape: &shape, why, pairs });
+        }
         let loops = self.gpu.loop_limit();
         let is_whole = job.sweep.one_strip
             || (loops.is_none()

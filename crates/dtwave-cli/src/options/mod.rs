@@ -139,6 +139,10 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "1GiB", value_parser = parse::bytes, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) memory_limit: Bytes,
 
+    /// Say on stderr how it was computed: kernels and why these, launches, memory, cells a second
+    #[arg(long)]
+    pub(crate) explain: bool,
+
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }

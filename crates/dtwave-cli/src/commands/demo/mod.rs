@@ -90,6 +90,7 @@ pub(super) fn run(args: &DemoArgs, cancel: &Cancel) -> Result<()> {
         backend: args.backend.clone(),
         threads: args.threads,
         memory_limit: Bytes(1 << 30),
+        explain: false,
         input: InputArgs::default(),
     };
     let demo = Demo {
