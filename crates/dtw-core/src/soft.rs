@@ -23,7 +23,7 @@ pub struct SoftResult {
 /// How large a logarithm must be that the roundings of `ln Z` do not matter beside it: the root of the number of steps.
 /// These come to at most twice as many units in the last place as there are steps; promised is four times the root of
 /// it, of the size of what is added up (docs/numerics.md).
-fn least_logarithm(n: usize, m: usize) -> f64 {
+pub fn least_logarithm(n: usize, m: usize) -> f64 {
     ((n + m) as f64).sqrt()
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use dtw_core::soft::least_logarithm;
 use dtw_core::{Band, Pairing, PathCounts, Result};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Pass, catalog};
@@ -12,11 +13,6 @@ use crate::machine::Machine;
 use crate::machine::blocks_for;
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
-
-/// The least logarithm of `Z` that keeps the digits of a result: as `dtw_core::SoftResult` has it for a plain sweep.
-fn least_logarithm(n: usize, m: usize) -> f64 {
-    ((n + m) as f64).sqrt()
-}
 
 /// Combines results, or puts them in their places.
 pub(crate) fn launch_combine<T: Number, M: Machine>(machine: &M, p: &params::Settle) -> Result<()> {
