@@ -24,9 +24,11 @@ struct Lane {
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
             const uint32_t j = first + k + 1;
-            cell[k] = at_border ? r.row(j, y.sum(y.clamped(j - 1))) : r.forbidden();
+            cell[k] = at_border ? r.border_right(j, y.sum(y.clamped(j - 1))) : r.forbidden();
         }
-        corner = !at_border ? r.forbidden() : first == 0 ? r.origin() : r.row(first, y.sum(y.clamped(first - 1)));
+        corner = !at_border   ? r.forbidden()
+                 : first == 0 ? r.origin()
+                              : r.border_right(first, y.sum(y.clamped(first - 1)));
     }
 
     // Row i, with `left` the cell to the left of the first column.

@@ -51,7 +51,7 @@ template <class T, class Cost, bool kMany>
 struct OpenDtw : Dtw<T, Cost, kMany> {
     static constexpr bool kOpen = true;
     explicit DTW_DEVICE OpenDtw(const Sweep& p) : Dtw<T, Cost, kMany>(p) {}
-    DTW_DEVICE T column(uint32_t, T) const { return T(0); }
+    DTW_DEVICE T border_down(uint32_t, T) const { return T(0); }
 };
 
 }  // namespace dtw

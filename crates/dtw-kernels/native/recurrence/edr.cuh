@@ -17,8 +17,8 @@ struct Edr : TotalBase<T> {
     bool normalized;
     explicit DTW_DEVICE Edr(const Sweep& p)
         : norm{}, epsilon(static_cast<T>(p.parameters[0])), normalized(p.option == 1) {}
-    DTW_DEVICE T row(uint32_t j, T) const { return static_cast<T>(j); }
-    DTW_DEVICE T column(uint32_t i, T) const { return static_cast<T>(i); }
+    DTW_DEVICE T border_right(uint32_t j, T) const { return static_cast<T>(j); }
+    DTW_DEVICE T border_down(uint32_t i, T) const { return static_cast<T>(i); }
     DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         return distance <= epsilon ? T(0) : T(1);
     }

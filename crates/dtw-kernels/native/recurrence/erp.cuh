@@ -14,8 +14,8 @@ struct Erp : TotalBase<T> {
     static constexpr bool kGaps = true, kBorders = true;
     Norm norm;
     explicit DTW_DEVICE Erp(const Sweep&) : norm{} {}
-    DTW_DEVICE T row(uint32_t, T sum) const { return sum; }
-    DTW_DEVICE T column(uint32_t, T sum) const { return sum; }
+    DTW_DEVICE T border_right(uint32_t, T sum) const { return sum; }
+    DTW_DEVICE T border_down(uint32_t, T sum) const { return sum; }
     DTW_DEVICE Price price(T distance, T, const Sample<T>& x, const Sample<T>& y, T) const {
         return {distance, x.gap, y.gap};
     }

@@ -18,8 +18,8 @@ struct Lcss : TotalBase<T> {
     bool length;
     explicit DTW_DEVICE Lcss(const Sweep& p)
         : norm{}, epsilon(static_cast<T>(p.parameters[0])), length(p.option == 1) {}
-    DTW_DEVICE T row(uint32_t, T) const { return T(0); }
-    DTW_DEVICE T column(uint32_t, T) const { return T(0); }
+    DTW_DEVICE T border_right(uint32_t, T) const { return T(0); }
+    DTW_DEVICE T border_down(uint32_t, T) const { return T(0); }
     DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         return distance <= epsilon ? T(-1) : T(0);
     }

@@ -12,7 +12,8 @@
 //   kSettles                           settle() must be called now and then
 //   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
 //   kTraces                            one best path makes the value: choice() decides it
-//   origin(), forbidden(), row(j, sum), column(i, sum)   the states of (0,0), outside, (0,j), (i,0); 1-based
+//   origin(), forbidden()              the states of (0,0) and of cells outside
+//   border_right(j, sum), border_down(i, sum)   the states of (0,j) and (i,0); 1-based
 //   outside(up, left)                  the state of a cell outside the band, where kLeavesBand
 //   price(distance, previous, x, y, weight)
 //   combine(diagonal, up, left, price)
@@ -63,8 +64,8 @@ struct TotalBase {
     static constexpr bool kLeavesBand = false;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }
-    DTW_DEVICE T row(uint32_t, T) const { return forbidden(); }
-    DTW_DEVICE T column(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE T border_right(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE T border_down(uint32_t, T) const { return forbidden(); }
     DTW_DEVICE T settle(T state) const { return state; }
     DTW_DEVICE T finish(T state, uint32_t, uint32_t) const { return state; }
 };

@@ -46,8 +46,8 @@ struct ScaledBase {
     static constexpr bool kLeavesBand = false;
     DTW_DEVICE State origin() const { return {T(1), T(0)}; }
     DTW_DEVICE State forbidden() const { return {T(0), T(Limits<T>::kZeroExponent)}; }
-    DTW_DEVICE State row(uint32_t, T) const { return forbidden(); }
-    DTW_DEVICE State column(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE State border_right(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE State border_down(uint32_t, T) const { return forbidden(); }
     DTW_DEVICE State combine(State diagonal, State up, State left, Price price) const {
         const T largest = max_(max_(diagonal.exponent, up.exponent), left.exponent);
         const T sum = scale_down(diagonal.mantissa, diagonal.exponent - largest) +

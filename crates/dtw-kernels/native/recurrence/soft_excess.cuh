@@ -86,8 +86,8 @@ struct SoftExcess {
           is_kernel((p.option & kKernel) != 0), wants_value((p.option & kValue) != 0) {}
     DTW_DEVICE State origin() const { return {T(1), T(0), T(0), 1.0}; }
     DTW_DEVICE State forbidden() const { return {T(0), T(0), T(Limits<T>::kZeroExponent), 0.0}; }
-    DTW_DEVICE State row(uint32_t, T) const { return forbidden(); }
-    DTW_DEVICE State column(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE State border_right(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE State border_down(uint32_t, T) const { return forbidden(); }
     DTW_DEVICE Price price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         const T bounded = max_(distance * rate, T(Limits<T>::kPow2Min)), exponent = round_(bounded);
         const T scale = pow2(exponent), scaled = scale * exp2_tail(bounded - exponent);

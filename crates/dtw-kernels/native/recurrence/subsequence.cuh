@@ -30,9 +30,9 @@ struct Subsequence {
     explicit DTW_DEVICE Subsequence(const Sweep&) : norm{} {}
     DTW_DEVICE State origin() const { return {T(0), 0}; }
     DTW_DEVICE State forbidden() const { return {Limits<T>::infinity(), 0}; }
-    DTW_DEVICE State row(uint32_t, T) const { return forbidden(); }
+    DTW_DEVICE State border_right(uint32_t, T) const { return forbidden(); }
     // A path through border cell (i, 0) starts with reference point i (0-based), the next row.
-    DTW_DEVICE State column(uint32_t i, T) const { return {T(0), i}; }
+    DTW_DEVICE State border_down(uint32_t i, T) const { return {T(0), i}; }
     DTW_DEVICE State settle(State state) const { return state; }
     DTW_DEVICE T price(T between, T, const Sample<T>&, const Sample<T>&, T) const { return between; }
     DTW_DEVICE State combine(State diagonal, State up, State left, T price) const {

@@ -31,7 +31,9 @@ constexpr uint32_t kCarried = 0x80000000u;
 template <class R>
 struct Continued : R {
     explicit DTW_DEVICE Continued(const Sweep& p) : R(p) {}
-    DTW_DEVICE typename R::State row(uint32_t j, typename R::Number total) const { return {total, kCarried + j}; }
+    DTW_DEVICE typename R::State border_right(uint32_t j, typename R::Number total) const {
+        return {total, kCarried + j};
+    }
 };
 
 // Computes the cells of a row as the sweep does, to the same bits, and writes those of the last row.

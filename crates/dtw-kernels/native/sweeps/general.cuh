@@ -54,7 +54,7 @@ DTW_DEVICE void sweep_general(const Sweep& p) {
         for (uint32_t t = 0; t < most; ++t) {
             const uint32_t i = t - delay;  // wraps round before the first row
             const State received = shift_state<G>(own.cell[K - 1]);
-            const State left = inside == 0 && i < task.n ? r.column(i + 1, x.sum(i)) : received;
+            const State left = inside == 0 && i < task.n ? r.border_down(i + 1, x.sum(i)) : received;
             if (i < task.n) {
                 own.step(r, p, band, x, y, static_cast<int32_t>(i), rows.here, left, none);
                 rows.advance();

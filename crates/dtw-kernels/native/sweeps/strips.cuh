@@ -60,7 +60,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
             own.corner = load_state(left_edge, p.edge_part_stride, top - 1, own.corner);
         }
     } else if (kBand && inside == 0 && top > 0) {
-        own.corner = r.column(top, x.sum(static_cast<int64_t>(top) - 1));
+        own.corner = r.border_down(top, x.sum(static_cast<int64_t>(top) - 1));
     }
     sync();
     const uint32_t rows = bottom - top, steps = rows + last_lane;
@@ -89,7 +89,7 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
             }
         } else if (top + t0 + inside < bottom) {
             const uint32_t i = top + t0 + inside;
-            edge = r.column(i + 1, x.sum(i));
+            edge = r.border_down(i + 1, x.sum(i));
         }
         const uint32_t count = steps - t0 < kChunk ? steps - t0 : kChunk;
         const auto step = [&](uint32_t s) {

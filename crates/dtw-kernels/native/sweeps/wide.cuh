@@ -69,7 +69,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     const int32_t steps = bundles + static_cast<int32_t>(layout.last_lane);
     const bool sends = inside == 31 && !is_last;
     const bool keeps = R::kOpen && p.keep_last && is_last && inside == layout.last_lane;
-    const T border = strip == 0 ? r.column(0, T(0)) : r.forbidden();
+    const T border = strip == 0 ? r.border_down(0, T(0)) : r.forbidden();
 
     // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all
     // is read, and not looked at: a link on its way must not be chosen between, for that would wait for it.
