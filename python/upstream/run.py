@@ -124,7 +124,7 @@ def swapped(code: str, modules: dict[str, str]) -> str:
 def fetched(name: str, version: str, folder: Path) -> Path:
     """The unpacked source distribution."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    # Of this package alone: what builds it comes as wheels.
+    # Only this package is built: what builds it comes as wheels.
     command += ["--no-binary", name, "--dest", str(folder), f"{name}=={version}"]
     subprocess.run(command, check=True)
     with tarfile.open(folder / f"{name}-{version}.tar.gz") as archive:

@@ -24,7 +24,7 @@ const FEWEST: u64 = 4;
 /// A single value is not averaged over many: how many times more than the mean it may be off.
 const OF_VALUES: f64 = 10.0;
 
-/// The same of a component of a gradient, relative to the largest one: roundings of values reach its exponents.
+/// How far a component of a gradient may be off, relative to the largest one: roundings of values reach its exponents.
 const OF_GRADIENTS: f64 = 100.0;
 
 /// What was computed.
@@ -33,7 +33,7 @@ pub(crate) struct Results<'a, T> {
     pub(crate) values: &'a [T],
     /// With respect to `x` and to `y`.
     pub(crate) gradients: Option<[&'a [T]; 2]>,
-    /// Of all pairs.
+    /// Paths of all pairs.
     pub(crate) paths: Option<&'a [Path<T>]>,
 }
 
@@ -135,7 +135,7 @@ impl Checker {
         values: &[T],
     ) -> Result<String> {
         let total = values.len() as u64;
-        // Of a symmetric matrix, half of the pairs were computed.
+        // Half of the pairs of a symmetric matrix were computed.
         let computed = if definition.pairing() == Pairing::SelfSymmetric { total / 2 } else { total };
         let of_a_pair = (cells / computed.max(1)).max(1);
         let count = (self.most_cells / of_a_pair).clamp(FEWEST.min(total), total) as usize;

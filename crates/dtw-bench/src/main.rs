@@ -46,7 +46,7 @@ struct Options {
 enum Command {
     /// Time the definitions of benchmarks/definitions (what happens without a command).
     Run(run::Options),
-    /// The same, written to benchmarks/record/DEVICE/DATE.csv.
+    /// Timings, written to benchmarks/record/DEVICE/DATE.csv.
     Record(run::Options),
     /// Compare two records row by row, or the last record of this machine with a run made now.
     Compare(compare::Options),

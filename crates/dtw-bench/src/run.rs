@@ -156,7 +156,7 @@ pub(crate) trait Measures: Sized {
     /// When there is none, or it cannot be used.
     fn open(ordinal: usize) -> Result<Self>;
 
-    /// The same, for calls as people make them.
+    /// The GPU of this number, for calls as people make them.
     ///
     /// # Errors
     /// As of `open`.

@@ -17,9 +17,9 @@ const LARGEST: f64 = 8.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Accuracy {
     values: usize,
-    /// Of squared errors, in units in the last place of the scale.
+    /// Sum of squared errors, in units in the last place of the scale.
     squares: f64,
-    /// The same of the plain loop.
+    /// Sum of squared errors of the plain loop.
     plain_squares: f64,
 }
 

@@ -8,7 +8,7 @@
 //! The loops are generic over [`Real`] for one reason only: at `f64` they are the truth that backends are held
 //! to, at `f32` they are the *plain single-precision loop* whose error bounds the error a backend may make.
 //!
-//! Of `dtw-core` this module knows what to compute, as data: measures with their parameters, bands, local costs. It
+//! This module knows of `dtw-core` what to compute, as data: measures with their parameters, bands, local costs. It
 //! shares none of its code: not the recurrences, not the cells of bands, not the derivative.
 
 pub mod band;
@@ -29,7 +29,7 @@ pub use measure::{Answer, Given, Oracle, OracleError, Pair};
 
 use dtw_core::Measure;
 
-/// Of the rows of the table of measures: a module for each that has a loop of its own, and what asks it.
+/// Makes, for the rows of the table of measures, a module for each that has a loop of its own, and what asks it.
 macro_rules! define {
     (
         []

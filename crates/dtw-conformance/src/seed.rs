@@ -41,7 +41,7 @@ pub fn in_environment() -> Result<u64, String> {
     SEED.get_or_init(read).clone()
 }
 
-/// The same, for tests.
+/// The seed, for tests.
 ///
 /// # Panics
 /// Where [`in_environment`] is an error.

@@ -18,7 +18,7 @@ use crate::golden;
 use crate::report::Report;
 use crate::seed;
 
-/// Of the table of measures: the names of all sections, in order.
+/// The names of all sections, made of the table of measures, in order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __section_names {
@@ -51,7 +51,7 @@ macro_rules! __section_names {
     };
 }
 
-/// Of the table of measures: a test of every section. The random cases of a key are `random::KEY`.
+/// A test of every section, made of the table of measures. The random cases of a key are `random::KEY`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __section_tests {

@@ -31,8 +31,8 @@ const ROUNDINGS_PER_STEP: f64 = 4.0;
 /// two, a square root, one factor.
 const F32_ULPS: f64 = 4.0;
 
-/// The same for each square root of a step: where one of two loops fuses operations or adds in another order, they part
-/// like random walks.
+/// Such units for each square root of a step: where one of two loops fuses operations or adds in another order, they
+/// part like random walks.
 const F32_ULPS_PER_ROOT_STEP: f64 = 0.125;
 
 /// What a value along a path of `n + m` steps may be off though the plain loop is exact, relative to the scale.
@@ -96,7 +96,7 @@ pub fn of_weights<T: Element>(spec: &Spec, pair: &Pair<f64>, weight_error: f64) 
     let cells = (pair.x.len() + pair.y.len() - 1) as f64;
     match spec.measure {
         Measure::SoftDtw { gamma, .. } => weight_error * gamma * cells,
-        // Of x with y, and half of each with itself.
+        // The cost of x with y, and half of each with itself.
         Measure::SoftDtwDivergence { gamma, .. } => weight_error * gamma * 2.0 * cells,
         _ => 0.0,
     }

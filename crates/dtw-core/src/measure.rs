@@ -310,7 +310,7 @@ impl Spec {
     pub const fn soft_dtw(gamma: f64) -> Self {
         Self::new(Measure::soft_dtw(gamma))
     }
-    /// The same with this band.
+    /// This spec with this band.
     #[must_use]
     pub fn with_band(mut self, band: Band) -> Self {
         self.band = band;

@@ -9,7 +9,7 @@ use crate::{Gradients, Measure, Pairing, PathCounts, Problem, Result, Scalar, Se
 /// Which series a pass compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sides {
-    /// Those of x with those of y.
+    /// Series of x with series of y.
     Both,
     /// Each series of x with itself.
     OwnX,
@@ -22,7 +22,7 @@ pub enum Sides {
 pub struct Pass {
     /// Which pairs.
     pub pairing: Pairing,
-    /// Of which series.
+    /// The series whose pairs are swept.
     pub sides: Sides,
     /// The channel that is swept, where each is warped on its own; `None` for points as they are.
     pub channel: Option<usize>,
@@ -41,7 +41,7 @@ impl Problem {
         self.passes_of(self.pairing())
     }
 
-    /// The same with another pairing than the problem's.
+    /// This pass with another pairing than the problem's.
     pub fn passes_of(&self, pairing: Pairing) -> impl Iterator<Item = Pass> + use<> {
         let (measure, channels) = (self.spec().measure, self.shape().channels);
         let splits = measure.sums_channels() && channels > 1;
@@ -89,7 +89,7 @@ impl<T: Scalar> PassResults<T> {
     /// a divergence, the excess.
     ///
     /// # Errors
-    /// Those of `sweep`; [`Error::Invalid`](crate::Error::Invalid) when the band leaves some pair no path.
+    /// Errors of `sweep`; [`Error::Invalid`](crate::Error::Invalid) when the band leaves some pair no path.
     pub fn distances(
         &mut self,
         problem: &Problem,

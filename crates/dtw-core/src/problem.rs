@@ -102,7 +102,7 @@ impl Problem {
         Self::new(spec, pairing, Shape::of(x, y))
     }
 
-    /// The same with this limit on scratch memory.
+    /// This problem with this limit on scratch memory.
     #[must_use]
     pub const fn with_memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit_bytes = bytes;

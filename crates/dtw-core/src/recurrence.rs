@@ -158,7 +158,7 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
         left: Self::State,
         price: Self::Price,
     ) -> Self::State;
-    /// The same state in a form that is safe for [`SETTLE_EVERY`] more steps.
+    /// An equal state in a form that is safe for [`SETTLE_EVERY`] more steps.
     #[inline(always)]
     fn settle(&self, state: Self::State) -> Self::State {
         state
@@ -182,7 +182,7 @@ pub trait Visitor<V: Vector, P: Point<V>> {
     fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output;
 }
 
-/// Of the rows of the table of measures: a module for each that has a recurrence of its own, and [`dispatch`].
+/// Makes a module for each row of the table of measures with a recurrence of its own, and [`dispatch`].
 macro_rules! define {
     (
         []

@@ -44,28 +44,28 @@ impl Default for SearchOptions {
 }
 
 impl SearchOptions {
-    /// The same with at most this many matches per query.
+    /// Options with at most this many matches per query.
     #[must_use]
     pub fn with_top_k(mut self, top_k: usize) -> Self {
         self.top_k = top_k;
         self
     }
 
-    /// The same with ends excluded within this many points of a hit.
+    /// Options with ends excluded within this many points of a hit.
     #[must_use]
     pub fn with_exclusion(mut self, exclusion: usize) -> Self {
         self.exclusion = exclusion;
         self
     }
 
-    /// The same with matches that cost at most this much.
+    /// Options with matches that cost at most this much.
     #[must_use]
     pub fn with_threshold(mut self, threshold: Option<f64>) -> Self {
         self.threshold = threshold;
         self
     }
 
-    /// The same in z-normalised windows of this many points.
+    /// Options of a search in z-normalised windows of this many points.
     #[must_use]
     pub fn with_normalized_window(mut self, normalized_window: Option<usize>) -> Self {
         self.normalized_window = normalized_window;

@@ -86,7 +86,7 @@ impl<T: Scalar> Selection<T> {
         }
     }
 
-    /// The same, whose errors name a limit of which its own is a part.
+    /// A selection whose errors name a limit of which its own is a part.
     pub fn within(self, whole_limit_bytes: u64) -> Self {
         Self { whole_limit_bytes, ..self }
     }
@@ -384,7 +384,7 @@ mod tests {
             enough = requested_bytes;
         }
         assert!(part(enough).is_ok());
-        // The same costs with few hits, or the same many hits of costs that rise, are no matter.
+        // Equal costs with few hits, or as many hits of costs that rise, are no matter.
         let few = SearchOptions { top_k: 3, ..options };
         let mut found = Selection::new(&few, 1 << 16);
         found.offer(&falling, |k| k).unwrap();

@@ -111,7 +111,7 @@ impl<'a, T> SeriesBatch<'a, T> {
         }
     }
 
-    /// The same batch with one timestamp per point (laid out as the points are).
+    /// This batch with one timestamp per point (laid out as the points are).
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] when there is not exactly one timestamp per point.

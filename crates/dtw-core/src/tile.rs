@@ -77,7 +77,7 @@ impl TilePlan {
         Ok(Self { rows: n_x, columns: n_y, side, pairing })
     }
 
-    /// The same matrix with tiles of at most `side` rows and columns.
+    /// This matrix with tiles of at most `side` rows and columns.
     #[must_use]
     pub fn with_max_side(mut self, side: usize) -> Self {
         self.side = self.side.min(side.max(1));

@@ -40,7 +40,7 @@ impl<'a, T: Scalar> CostMatrices<'a, T> {
         Ok(Self { values, shape, rows: None, columns: None })
     }
 
-    /// The same matrices, of which only the first `rows[pair]` rows and `columns[pair]` columns count; `None` for all.
+    /// Matrices of which only the first `rows[pair]` rows and `columns[pair]` columns count; `None` for all.
     /// What does not count is not read.
     ///
     /// # Errors

@@ -39,8 +39,8 @@ pub(crate) trait Recorder {
     const ON: bool;
     /// Diagonal `t` (`i + j`, 1-based) begins.
     fn begin(&mut self, t: usize);
-    /// Of the rows `k..` of the strip (0-based, a multiple of the lane count), bit by bit: whether the best arrival is
-    /// the diagonal, and else whether it is from above.
+    /// Takes, for the rows `k..` of the strip (0-based, a multiple of the lane count), a bit each: whether the best
+    /// arrival is the diagonal, and else whether it is from above.
     fn chosen(&mut self, k: usize, lanes: usize, diagonal: u64, up: u64);
 }
 

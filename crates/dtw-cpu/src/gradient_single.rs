@@ -40,7 +40,7 @@ pub(crate) struct SingleScratch<V: Register> {
     tiles: Tiles<V>,
 }
 
-/// The same of the tiles that are in the lanes.
+/// Inputs and edges of the tiles that are in the lanes.
 #[derive(Debug)]
 struct Tiles<V> {
     x: Side<V>,

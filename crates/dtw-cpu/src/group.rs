@@ -205,8 +205,8 @@ impl<V: Register> Scratch<V> {
         self.single_of(Form::Value, token, spec, x, y, &[], observer)
     }
 
-    /// The same, going on from the column `before`, which `self.strips.right` held after the stretch of `y` before this
-    /// one.
+    /// The distance of a pair, going on from the column `before`, which `self.strips.right` held after the
+    /// stretch of `y` before this one.
     pub(crate) fn single_after(
         &mut self,
         token: V::Token,

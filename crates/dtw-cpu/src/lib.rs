@@ -105,7 +105,7 @@ impl CpuBackend {
         Ok(Self { isa: Isa::best(), threads: Threads::shared(threads)? })
     }
 
-    /// The same backend on another instruction set of this machine; for tests and comparisons.
+    /// This backend on another instruction set of this machine; for tests and comparisons.
     #[must_use]
     pub fn with_isa(mut self, isa: Isa) -> Self {
         self.isa = isa;

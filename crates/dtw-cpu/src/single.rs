@@ -15,7 +15,7 @@ pub(crate) struct Strips<T> {
     pub(crate) edge: Vec<T>,
     /// The edge below.
     below: Vec<T>,
-    /// Of a recurrence that locates, the states of the last column, laid out as the border column.
+    /// States of the last column, laid out as the border column; of a recurrence that locates.
     pub(crate) right: Vec<T>,
 }
 

@@ -56,7 +56,7 @@ impl<V: Register> Span<V> {
     /// more.
     const FAR: i64 = FAR as i64;
 
-    /// Of the register whose first row is `row`, in a strip that ends with `end_row`. Compiled once, not per
+    /// The span of the register whose first row is `row`, in a strip that ends with `end_row`. Compiled once, not per
     /// recurrence.
     #[inline(never)]
     pub(crate) fn new(token: V::Token, ranges: &ColumnRanges, row: usize, end_row: usize) -> Self {

@@ -112,7 +112,7 @@ impl Threads {
     /// the child, as many.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Backend`] where the system starts no threads in a child.
+    /// Errors of `work`; [`Error::Backend`] where the system starts no threads in a child.
     pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         match self.pool()? {
             None => work(),

@@ -32,7 +32,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         Ok(found)
     }
 
-    /// The same in a reference that is read once.
+    /// The matches of windows in a reference that is read once.
     pub(crate) fn window_matches_in_blocks(
         &mut self,
         queries: &SeriesBatch<'_, V::Scalar>,

@@ -33,7 +33,7 @@ impl<'b, T: Scalar> Context<'b, T> {
         }
     }
 
-    /// The same with this limit on working memory: tiles, copies of centres and the backend's scratch, but not the
+    /// This context with this limit on working memory: tiles, copies of centres and the backend's scratch, but not the
     /// input and not what a call returns.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u64) -> Self {
@@ -41,7 +41,7 @@ impl<'b, T: Scalar> Context<'b, T> {
         self
     }
 
-    /// The same, watched: the observer hears of every cell swept and is asked between steps whether to stop.
+    /// This context, watched: the observer hears of every cell swept and is asked between steps whether to stop.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;

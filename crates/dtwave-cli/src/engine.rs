@@ -252,7 +252,7 @@ impl Job {
             .observer(self.observer(progress))
     }
 
-    /// The same for averages, neighbours and clusters.
+    /// A context for averages, neighbours and clusters.
     pub(crate) fn context<T: Element>(&self, progress: &Arc<Progress>) -> Context<'_, T> {
         Context::new(self.device.backend::<T>())
             .with_memory_limit(self.memory_limit_bytes)

@@ -22,7 +22,7 @@ pub(crate) fn cell(value: f64) -> String {
     }
 }
 
-/// The same number, except that -0 is 0: the sign of a zero says how it was computed, not what it is.
+/// The number itself, except that -0 is 0: the sign of a zero says how it was computed, not what it is.
 pub(crate) fn unsigned_zero<T: Float>(value: T) -> T {
     if value == T::ZERO { T::ZERO } else { value }
 }

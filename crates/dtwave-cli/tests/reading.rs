@@ -175,7 +175,7 @@ fn timestamps_are_for_twed() {
         let table = bench.run(&[args, &["-m", "twed", "--nu", "2"]].concat()).stdout;
         assert!(args[0] == "pairwise" || table.contains("nu 2"), "{table}");
     }
-    // The same values at other times are another job.
+    // Equal values at other times are another job.
     let to = ["-m", "twed", "-o", "d.npy", "--resume"];
     assert_eq!(bench.run(&[&["pairwise", "half.ts"], &to[..]].concat()).code, 0);
     bench.write("half.ts", format!("{head}(0,1),(2,2),(4,4)\n(0,2),(2,1)\n"));

@@ -75,7 +75,7 @@ fn a_finished_result_is_told() {
     let before = modified();
     let said = bench.run(&[&resume[..], &["--plot", "d.svg"]].concat());
     assert_eq!(said.code, 0, "{said:?}");
-    // Of 8 × 8 pairs those on and above the diagonal.
+    // Pairs of 8 × 8 on and above the diagonal.
     let warning = "warning: d.npy is finished already: its shape and type are right, and so is a sample of 36 computed again";
     assert!(said.stderr.starts_with(warning), "{said:?}");
     assert_eq!((modified(), bench.read("d.npy") == whole), (before, true));
@@ -90,7 +90,7 @@ fn a_finished_result_is_told() {
     bench.refuses(&resume, &["d.npy is no 50 × 50 result"]);
 }
 
-/// Of series so long that one pair is all there is time for, it is no series with itself.
+/// Where series are so long that one pair is all there is time for, it is no series with itself.
 #[test]
 fn a_finished_result_of_long_series_is_compared_too() {
     let bench = Bench::new();

@@ -84,7 +84,7 @@ fn a_threshold_gives_all_matches_within_it() {
     };
     assert_eq!(ends(&search(&["--threshold", "0"])["hits"]), [1005]);
     assert_eq!(ends(&search(&["--threshold", "0.25"])["hits"]), [1005, 3005]);
-    // Of a root, the threshold is a root.
+    // The threshold of a root is a root.
     assert_eq!(ends(&search(&["--threshold", "0.5", "--sqrt"])["hits"]), [1005, 3005]);
     assert_eq!(ends(&search(&["--threshold", "0.499", "--sqrt"])["hits"]), [1005]);
     assert_eq!(ends(&search(&["--threshold", "0.25", "-k", "1"])["hits"]), [1005]);

@@ -100,7 +100,7 @@ impl Body<'_> {
         Ok((series, cut))
     }
 
-    /// The same where columns are series.
+    /// Reads the table where columns are series.
     fn columns(&self) -> Result<(Vec<Vec<f64>>, usize)> {
         let first = usize::from(self.skip_column);
         let mut series: Vec<Vec<f64>> = Vec::new();

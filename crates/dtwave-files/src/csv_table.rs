@@ -239,7 +239,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Of several files, one may have an index and another nothing but values.
+/// One of several files may have an index and another nothing but values.
 pub(super) const ONLY_COLUMN: &str =
     "the only column holds the values, so that --csv-index yes left nothing out";
 

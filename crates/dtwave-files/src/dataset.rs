@@ -22,7 +22,7 @@ pub struct Dataset {
     pub times: Times,
     /// What the user should be told about how the file was understood.
     pub notes: Vec<String>,
-    /// The same, where it is probably not what they want.
+    /// Notes on what is probably not what they want.
     pub warnings: Vec<String>,
 }
 

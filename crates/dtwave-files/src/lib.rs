@@ -151,42 +151,42 @@ impl ReadOptions {
         }
     }
 
-    /// The same with this format where the name says none.
+    /// Options with this format where the name says none.
     #[must_use]
     pub fn with_format(mut self, format: Option<Format>) -> Self {
         self.format = format;
         self
     }
 
-    /// The same with cells of a `.csv` file laid out so.
+    /// Options with cells of a `.csv` file laid out so.
     #[must_use]
     pub fn with_csv_layout(mut self, csv_layout: CsvLayout) -> Self {
         self.csv_layout = csv_layout;
         self
     }
 
-    /// The same with this said of line 1.
+    /// Options with this said of line 1.
     #[must_use]
     pub fn with_header(mut self, header: HeaderLine) -> Self {
         self.header = header;
         self
     }
 
-    /// The same with this said of the first column.
+    /// Options with this said of the first column.
     #[must_use]
     pub fn with_index(mut self, index: IndexColumn) -> Self {
         self.index = index;
         self
     }
 
-    /// The same with this order of axes.
+    /// Options with this order of axes.
     #[must_use]
     pub fn with_axes(mut self, axes: Option<AxisOrder>) -> Self {
         self.axes = axes;
         self
     }
 
-    /// The same with these arrays of an archive.
+    /// Options with these arrays of an archive.
     #[must_use]
     pub fn with_key(mut self, key: Option<Key>) -> Self {
         self.key = key;

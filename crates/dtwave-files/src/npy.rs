@@ -50,7 +50,7 @@ impl<R: Read> Array<R> {
         Ok(Array { header, data: reader })
     }
 
-    /// The same where nobody knows how many bytes there are: the data may end early, and more may follow.
+    /// Reads an array where nobody knows how many bytes there are: the data may end early, and more may follow.
     pub(super) fn unmeasured(mut reader: R) -> Result<Self> {
         let (header, _) = read_header(&mut reader)?;
         header.data_bytes()?;

@@ -262,7 +262,7 @@ pub(crate) mod tests {
         refuses("a.npz", npz(&[("a.npy", vec![1])]), &["array 'a'", "not a .npy file"]);
     }
 
-    /// Of several arrays one that is called so holds the labels, if there are as many; it is never a series.
+    /// One of several arrays that is called so holds the labels, if there are as many; it is never a series.
     #[test]
     fn labels_beside_ragged_series() {
         let (a, b) = (npy(&[2], &[1., 2.]), npy(&[3], &[3., 4., 5.]));
@@ -333,7 +333,7 @@ pub(crate) mod tests {
         let empty = raw("<U0", "(1000000000000,)", &[]);
         let labelled = npz(&[("X.npy", npy(&[1, 1], &[1.])), ("y.npy", empty)]);
         refuses("a.npz", labelled, &["array 'y'", "element type '<U0'"]);
-        // Of several arrays each fits, not all of them.
+        // Each of several arrays fits, not all of them.
         let part = npy(&[50_000], &vec![0u8; 50_000]);
         let names: Vec<String> = (0..8).map(|k| format!("{k}.npy")).collect();
         let members: Vec<(&str, Vec<u8>)> = names.iter().map(|n| (n.as_str(), part.clone())).collect();

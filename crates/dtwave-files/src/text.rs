@@ -171,7 +171,7 @@ pub(crate) fn quoted(cell: &str) -> String {
     format!("'{}'", clean(cell))
 }
 
-/// The same without quotes.
+/// A cell for an error message, shortened, without quotes.
 pub(crate) fn clean(cell: &str) -> String {
     const SHOWN: usize = 24;
     let mut chars = cell.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });

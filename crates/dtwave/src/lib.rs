@@ -42,11 +42,11 @@ pub use dtw_cpu as cpu;
 /// Distances of series that are in a GPU's memory, on streams and scratch memory of the caller's.
 #[cfg(feature = "cuda")]
 pub use dtw_cuda as cuda;
-/// The same for AMD GPUs.
+/// Distances of series that are in an AMD GPU's memory.
 #[cfg(feature = "hip")]
 pub use dtw_hip as hip;
 pub use dtw_learn as learn;
-/// The same for any GPU: which ones there are, and how one is chosen.
+/// Any GPU through WebGPU: which ones there are, and how one is chosen.
 #[cfg(feature = "wgpu")]
 pub use dtw_wgpu as wgpu;
 pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};

@@ -13,7 +13,7 @@ const MOST: usize = 8;
 /// Most bytes of scratch that waiting plans hold, together.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The same as a share of the memory limit: one part in so many.
+/// Scratch of waiting plans as a share of the memory limit: one part in so many.
 const SHARE: u64 = 64;
 
 /// A plan for values of type `T`, boxed once more to be kept among those of other types.
@@ -33,7 +33,7 @@ struct Waiting {
 static OF_PROCESS: LazyLock<Arc<Plans>> = LazyLock::new(Arc::default);
 
 impl Plans {
-    /// Those of calls without a session, in the whole process.
+    /// Plans of calls without a session, in the whole process.
     pub(crate) fn of_process() -> Arc<Self> {
         Arc::clone(&OF_PROCESS)
     }

@@ -99,7 +99,7 @@ impl Session {
         self
     }
 
-    /// The same for another spec. The two share their plans, as clones do.
+    /// This session for another spec. The two share their plans, as clones do.
     #[must_use]
     pub fn with_spec(&self, spec: Spec) -> Self {
         Self { spec, ..self.clone() }
@@ -463,14 +463,14 @@ impl Session {
     ) -> Result<Vec<Vec<Match<T>>>> {
         let queries = queries.as_batch()?;
         let x = queries.batch();
-        // Of the reference, a plan knows that it is one.
+        // A plan knows that there is one reference.
         let one = vec![T::ZERO; x.channels()];
         let y = SeriesBatch::equal(&one, 1, 1, x.channels())?;
         let matches = |plan: &mut dyn Plan<T>| plan.matches_in_blocks(x, reference, options);
         self.searching(options).with_plan(Pairing::Cross, &x, &y, matches)
     }
 
-    /// The same session with the anchor that a search needs.
+    /// This session with the anchor that a search needs.
     fn searching(&self, options: &SearchOptions) -> Self {
         let anchor = if options.normalized_window.is_some() { Anchor::Global } else { Anchor::Subsequence };
         let mut session = self.clone();

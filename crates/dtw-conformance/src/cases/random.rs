@@ -165,7 +165,7 @@ fn in_bands(
 ) -> BoxedStrategy<Case> {
     let sides = (1..=most_series, 1..=most_series, 1..=most_channels, 0..3usize);
     let equal = proptest::option::of(lengths.clone());
-    // Of bands that might leave no path, few shall.
+    // Few bands shall leave no path.
     let has_path = proptest::bool::weighted(0.9);
     (spec(key), band(*lengths.end()), sides, equal, has_path)
         .prop_flat_map(move |(spec, band, (n_x, n_y, channels, pairing), equal, has_path)| {
@@ -187,8 +187,8 @@ fn in_bands(
         .boxed()
 }
 
-/// The same case if its Itakura band leaves every pair a path; else in the least steep band of some that does, or with
-/// all series cut to one length.
+/// The case as it is if its Itakura band leaves every pair a path; else in the least steep band of some that does, or
+/// with all series cut to one length.
 fn with_path(mut case: Case) -> Case {
     let Band::Itakura { max_slope } = case.spec.band else { return case };
     let slopes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|factor| factor * max_slope);
@@ -258,7 +258,7 @@ pub fn zipped(key: &'static str, most_channels: usize) -> BoxedStrategy<Case> {
     .boxed()
 }
 
-/// The same for gradients.
+/// Random cases of gradients.
 pub fn gradients(key: &'static str, most_channels: usize) -> BoxedStrategy<Case> {
     prop_oneof![
         30 => zipped_of(key, MOST_SERIES, most_channels, 1..=MOST_POINTS),

@@ -8,7 +8,7 @@ use dtw_core::{Band, LocalCost, Measure, Pairing, Radius, Spec};
 
 /// Smoothing from 10⁻³ to 10¹².
 const GAMMAS: [f64; 6] = [1e-3, 1.0, 1e3, 1e6, 1e9, 1e12];
-/// The same with other costs.
+/// Smoothing with other costs.
 const COSTS: [(f64, LocalCost); 3] =
     [(1e-3, LocalCost::Euclidean), (1.0, LocalCost::Manhattan), (1e6, LocalCost::Euclidean)];
 /// Widths of the kernel.
@@ -93,8 +93,8 @@ fn together(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
     let mut batch = |lengths: &[usize], channels: usize| {
         Batch::new(lengths.iter().map(|n| series(Kind::Noise, *n, channels, random)).collect())
     };
-    // Of as many lengths as there are; of one that differs, which makes one pair in nine one with a single path; in a
-    // band.
+    // Series of as many lengths as there are; of one that differs, which makes one pair in nine one with a single path;
+    // in a band.
     let mixed: &[usize] = &[1, 2, 3, 9, 30, 70];
     let one_short: &[usize] = &[30, 30, 30, 30, 1, 30, 30, 30, 30];
     let all_but_one_path = [&[30; 20][..], &[1]].concat();

@@ -22,7 +22,7 @@ pub struct Truth {
     pub scale: f64,
 }
 
-/// Of one pair, for a measure that sums over all paths; with its excesses formed in `F`.
+/// The answer for one pair, for a measure that sums over all paths; with its excesses formed in `F`.
 ///
 /// # Errors
 /// As the oracle's; and for other measures.
@@ -70,7 +70,7 @@ impl Expected {
         let rounded = match T::DTYPE {
             Dtype::F64 => tolerance::F64_RELATIVE * scale,
             Dtype::F32 => {
-                // Of a divergence at a large γ the plain loop has lost everything, so it is that of its parts.
+                // The plain loop loses everything of a divergence at a large γ, so its parts are taken.
                 let cast = pair.cast::<T>();
                 let plain = match case.spec.measure {
                     Measure::SoftDtwDivergence { .. } => truth(&case.spec, &cast)?.value,

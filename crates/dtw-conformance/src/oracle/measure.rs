@@ -29,7 +29,7 @@ impl<F: Real> Pair<F> {
         Pair { x, y, tx: None, ty: None }
     }
 
-    /// The same pair in another precision, each number rounded to the nearest.
+    /// This pair in another precision, each number rounded to the nearest.
     pub fn cast<G: Real>(&self) -> Pair<G> {
         let flat = |values: &[F]| values.iter().map(|value| G::of(value.wide())).collect::<Vec<G>>();
         let deep = |series: &[Vec<F>]| series.iter().map(|point| flat(point)).collect();
@@ -90,7 +90,7 @@ impl<F: Real> Given<'_, F> {
         self.rows_of(self.x, self.y)
     }
 
-    /// The same for two other series.
+    /// The columns that the band allows in each row for two other series.
     ///
     /// # Errors
     /// A band that does not fit.

@@ -37,7 +37,7 @@ pub(crate) enum Planted {
     WiderBand,
     /// Bands are narrower than asked for by one point.
     NarrowerBand,
-    /// Of matches that cost the same, another is preferred.
+    /// Another of the matches that cost the same is preferred.
     OtherTies,
     /// One value in the middle is not written, but for the first call: it keeps what the call before left there.
     StaleValue,

@@ -71,7 +71,7 @@ impl<V: Vector> Scaled<V> {
     pub fn times(self, other: Self) -> Self {
         Self { mantissa: self.mantissa * other.mantissa, exponent: self.exponent + other.exponent }
     }
-    /// The same number with its mantissa in `[1, 2)`; zero stays zero.
+    /// An equal number with its mantissa in `[1, 2)`; zero stays zero.
     #[inline(always)]
     pub fn settle(self) -> Self {
         let zero = self.mantissa.like(V::Scalar::ZERO);

@@ -1,4 +1,4 @@
-//! The same pair gives the same bits however it is computed: alone or in a batch, on one thread or several, with much
+//! A pair gives the same bits however it is computed: alone or in a batch, on one thread or several, with much
 //! memory or little.
 
 use dtw_core::{

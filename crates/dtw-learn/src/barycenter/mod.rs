@@ -102,35 +102,35 @@ impl<T> Default for BarycenterOptions<'_, T> {
 }
 
 impl<'a, T> BarycenterOptions<'a, T> {
-    /// The same with one weight per series.
+    /// Options with one weight per series.
     #[must_use]
     pub fn with_weights(mut self, weights: Option<&'a [f64]>) -> Self {
         self.weights = weights;
         self
     }
 
-    /// The same from this start.
+    /// Options with this start.
     #[must_use]
     pub fn with_start(mut self, start: Start<'a, T>) -> Self {
         self.start = start;
         self
     }
 
-    /// The same minimised so.
+    /// Options with this way to minimise.
     #[must_use]
     pub fn with_optimizer(mut self, optimizer: Optimizer) -> Self {
         self.optimizer = optimizer;
         self
     }
 
-    /// The same with at most this many iterations.
+    /// Options with at most this many iterations.
     #[must_use]
     pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
-    /// The same until an iteration lowers the cost by no more than this fraction.
+    /// Options that stop when an iteration lowers the cost by no more than this fraction.
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;

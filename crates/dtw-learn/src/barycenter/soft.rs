@@ -113,7 +113,7 @@ struct Divergence<'c, 'b, 'm, T: Scalar> {
 
 /// The term of the divergence that compares the centre with itself.
 struct OwnTerm<T> {
-    /// Of the centre zipped with itself.
+    /// The plan of the centre zipped with itself.
     plan: Box<dyn Plan<T>>,
     channels: usize,
 }

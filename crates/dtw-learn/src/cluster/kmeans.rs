@@ -56,42 +56,42 @@ impl KMeansOptions {
         }
     }
 
-    /// The same with this many starts.
+    /// Options with this many starts.
     #[must_use]
     pub fn with_restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// The same with at most this many rounds per start.
+    /// Options with at most this many rounds per start.
     #[must_use]
     pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
         self
     }
 
-    /// The same until a round lowers the inertia by no more than this fraction.
+    /// Options that stop when a round lowers the inertia by no more than this fraction.
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// The same with at most this many iterations of each average per round.
+    /// Options with at most this many iterations of each average per round.
     #[must_use]
     pub fn with_center_iterations(mut self, center_iterations: usize) -> Self {
         self.center_iterations = center_iterations;
         self
     }
 
-    /// The same with averages minimised so.
+    /// Options with this way to minimise averages.
     #[must_use]
     pub fn with_optimizer(mut self, optimizer: Optimizer) -> Self {
         self.optimizer = optimizer;
         self
     }
 
-    /// The same with starts drawn from this seed.
+    /// Options with starts drawn from this seed.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -232,7 +232,7 @@ fn label<T: Scalar>(
     Ok(KMeans { centers, labels, distances, inertia, iterations: 0, converged: false })
 }
 
-/// The same centres but for one.
+/// The centres with one replaced.
 fn with_series<T: Scalar>(centers: &OwnedBatch<T>, k: usize, values: &[T]) -> Result<OwnedBatch<T>> {
     let mut changed = OwnedBatch::new(centers.channels())?;
     for (index, center) in centers.batch().iter().enumerate() {

@@ -51,14 +51,14 @@ impl KMedoidsOptions {
         Self { clusters, start: MedoidStart::Build, max_iterations: 100 }
     }
 
-    /// The same from this start.
+    /// Options with this start.
     #[must_use]
     pub fn with_start(mut self, start: MedoidStart) -> Self {
         self.start = start;
         self
     }
 
-    /// The same with at most this many passes per start.
+    /// Options with at most this many passes per start.
     #[must_use]
     pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
         self.max_iterations = max_iterations;
@@ -103,7 +103,7 @@ pub fn kmedoids<T: Scalar>(
     search(&matrix, x.len(), options, || context.check_cancelled())
 }
 
-/// The same on a given matrix of dissimilarities, `[n, n]` row-major: entry `[c, s]` is the dissimilarity of series
+/// Medoids of a given matrix of dissimilarities, `[n, n]` row-major: entry `[c, s]` is the dissimilarity of series
 /// `s` to the candidate medoid `c`. Need not be symmetric, zero on the diagonal, or positive. The observer is asked
 /// before each pass.
 ///

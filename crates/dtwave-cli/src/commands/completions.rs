@@ -27,7 +27,7 @@ pub(super) fn run(args: &CompletionsArgs) -> Result<()> {
     report::print(|out| out.write_all(&script))
 }
 
-/// The same command line without what its help hides, since scripts of all shells offer that.
+/// The command line without what its help hides, since scripts of all shells offer that.
 fn shown(command: &Command) -> Command {
     // Names live as long as the program; there are a dozen.
     let name: &'static str = Box::leak(command.get_name().to_owned().into_boxed_str());

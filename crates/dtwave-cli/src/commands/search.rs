@@ -102,7 +102,7 @@ pub(crate) struct SearchArgs {
     options: ComputeArgs,
 }
 
-/// The same options, of which one means something else to a search.
+/// The options, of which one means something else to a search.
 pub(super) fn worded(command: clap::Command) -> clap::Command {
     command.mut_arg("normalize", |arg| {
         arg.help(
@@ -389,7 +389,7 @@ fn cells(spec: &Spec, query: usize, window: Option<usize>, points: usize) -> Res
     })
 }
 
-/// The same for several queries, each with its options.
+/// Searches for several queries, each with its options.
 fn search_all<T: Element>(
     job: &Job,
     spec: &Spec,

@@ -74,7 +74,7 @@ fn messages_name_options_that_exist() {
         let known =
             owner.filter(|owner| *owner != "demo").and_then(|owner| options.get(owner)).unwrap_or(&all);
         for option in options_named(text) {
-            // Of cargo, and of clap.
+            // Options of cargo, and of clap.
             let is_foreign = ["--features", "--release", "--help", "--version"].contains(&&*option);
             assert!(
                 is_foreign || known.contains(&option),

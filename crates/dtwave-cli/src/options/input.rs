@@ -40,7 +40,7 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The same for the reader; what is inflated must fit the memory limit.
+    /// These options for the reader; what is inflated must fit the memory limit.
     pub(crate) fn read_options(&self, memory_limit: Bytes) -> ReadOptions {
         ReadOptions::new(memory_limit.0)
             .with_format(self.format)

@@ -46,7 +46,7 @@ impl Axis {
         Axis::of([0.0, (count.max(2) - 1) as f64 / points_per_unit], 0.0, label)
     }
 
-    /// The same axis without numbers, over another stretch in shown units.
+    /// This axis without numbers, over another stretch in shown units.
     pub(super) fn unnumbered(mut self, range: Range<f64>, share: f64) -> Self {
         self.range = padded(range, share);
         self.has_ticks = false;
@@ -58,7 +58,7 @@ impl Axis {
         self.scale.shown(value)
     }
 
-    /// The same, moved to the nearer end if it lies beyond the axis.
+    /// The place, moved to the nearer end if it lies beyond the axis.
     pub(super) fn clamped(&self, value: f64) -> f64 {
         self.shown(value).clamp(self.range.start, self.range.end)
     }

@@ -24,7 +24,7 @@ struct Column {
 }
 
 impl Outline {
-    /// Of a series of `points` points.
+    /// The outline of a series of `points` points.
     pub(super) fn new(points: usize, columns: usize) -> Self {
         Outline { columns: columns.max(1), points, seen: 0, column: None, kept: Vec::new() }
     }

@@ -27,13 +27,13 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    /// Of a reference of `points` points, in which there are these hits, best first.
+    /// A picture of a reference of `points` points, in which there are these hits, best first.
     pub(crate) fn new(points: usize, hits: &[Hit]) -> Self {
         let stretches = hits.iter().take(MAX_PANELS).map(|hit| (*hit, Vec::new())).collect();
         Sketch { outline: Outline::new(points, OVERVIEW_COLUMNS), stretches }
     }
 
-    /// Of a reference in memory.
+    /// A picture of a reference in memory.
     pub(crate) fn of(values: &[f64], hits: &[Hit]) -> Self {
         let mut sketch = Self::new(values.len(), hits);
         sketch.push(values, 0);

@@ -94,7 +94,7 @@ impl Bench {
         said.stdout
     }
 
-    /// The same, as JSON.
+    /// What the command prints, as JSON.
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         serde_json::from_str(&self.ok(args)).unwrap()
     }

@@ -23,7 +23,7 @@ pub(super) struct Adam {
 }
 
 impl Adam {
-    /// Of `values` values.
+    /// An optimiser of `values` values.
     ///
     /// # Errors
     /// Where the learning rate is no step length.

@@ -24,7 +24,7 @@ pub(super) struct Lbfgs {
 }
 
 impl Lbfgs {
-    /// Of `values` values, keeping `history` corrections.
+    /// An optimiser of `values` values, keeping `history` corrections.
     ///
     /// # Errors
     /// Where there is no history to keep.

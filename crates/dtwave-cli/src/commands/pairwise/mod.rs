@@ -325,7 +325,7 @@ fn coarse(shape: [usize; 2], mut row: impl FnMut(usize, &mut Vec<f64>) -> Result
     Ok(Coarse { values, columns: width })
 }
 
-/// The same from a finished file, one row in memory at a time.
+/// The coarse matrix from a finished file, one row in memory at a time.
 fn coarse_from_npy<T: Element>(path: &Path, shape: [usize; 2]) -> Result<Coarse> {
     let file = std::io::BufReader::with_capacity(1 << 20, std::fs::File::open(path)?);
     let mut values = output::npy_values::<T>(file, &shape)?;
