@@ -13,7 +13,7 @@ Needs Rust, clang 19 and lld 19, AMD's driver and the HIP runtime of ROCm 5, 6 o
     kernels        compiles the kernels; of one chip alone with CHIP=gfx942, which takes a sixth of the time
     conformance    the whole suite on --backend hip, in f32 and in f64
     bench          the published search (512 queries of 2,000 points in 100,000), its normalisation, and the other
-                   works that benchmarks/predict predicts; values are checked before they are timed
+                   works that benchmarks/amd.md predicts; values are checked before they are timed
 
 What each prints is kept in FOLDER (amd-DATE unless given), timings as a CSV in FOLDER/benchmarks/record/DEVICE.
 FOLDER.tar.gz is for sending back. A step that takes longer than LIMIT seconds (7200 unless set) is stopped and counts
