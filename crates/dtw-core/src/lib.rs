@@ -26,6 +26,7 @@
 pub mod backend;
 pub mod band;
 pub mod compute;
+pub mod cost_matrix;
 pub mod counts;
 pub mod derivative;
 pub mod diagonal;
@@ -49,6 +50,7 @@ pub mod windows;
 pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Uncounted, Unobserved, WeightedTotal};
 pub use band::{Band, ColumnRanges, Radius};
 pub use compute::{CheckedBatches, CheckedBlocks, Compute};
+pub use cost_matrix::CostMatrix;
 pub use counts::PathCounts;
 pub use error::{Error, Result, reserved};
 pub use explain::{Explainer, Explanation, Launch};

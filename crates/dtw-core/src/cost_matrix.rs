@@ -1,0 +1,234 @@
+//! The accumulated costs of two series, one number for each pair of points: the whole grid that other sweeps pass over
+//! and forget.
+//!
+//! A plain loop over the cells, one number at a time. O(n·m) time and memory.
+
+use crate::derivative::Derivatives;
+use crate::recurrence::{One, Point, Recurrence, Sample, State, Visitor, dispatch};
+use crate::{
+    ColumnRanges, Measure, Pairing, Problem, Result, Scalar, Series, SeriesBatch, Shape, Spec, bail_invalid,
+    reserved,
+};
+
+/// Accumulated costs `[n, m]`, row by row. Entry `(i, j)` is the measure's value for the points up to `i` of x and up
+/// to `j` of y, in the band and with the weights of the whole series, in the unit of a distance. The last entry is the
+/// distance. Of a subsequence, entry `(n − 1, j)` is the cost of the best match that ends at `j`.
+///
+/// Entries outside the band are infinite. Derivative measures have two rows and two columns less than points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostMatrix<T> {
+    /// The entries.
+    pub values: Vec<T>,
+    /// Number of rows and of columns.
+    pub shape: [usize; 2],
+}
+
+impl<T: Scalar> CostMatrix<T> {
+    /// The accumulated costs of two series.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] for bad series or parameters, and for [`Measure::SoftDtwDivergence`], which is made of
+    /// three grids; [`crate::Error::MemoryRefused`] where the system has no room.
+    pub fn new(spec: &Spec, x: Series<'_, T>, y: Series<'_, T>) -> Result<Self> {
+        let (x, y) = (SeriesBatch::single(x), SeriesBatch::single(y));
+        Problem::new(spec.clone(), Pairing::Zipped, Shape::of(&x, &y))?.check_input(&x, &y)?;
+        if matches!(spec.measure, Measure::SoftDtwDivergence { .. }) {
+            bail_invalid!("{} is made of three cost matrices: ask for those of soft_dtw", spec.key());
+        }
+        let derived = Derivatives::wanted(spec.measure.preparation(), &x, &y);
+        let (x, y) = derived.as_ref().map_or((x, y), |(x, y)| (x.batch(), y.batch()));
+        if !spec.measure.sums_channels() || x.channels() == 1 {
+            return Self::swept(spec, &x, &y);
+        }
+        let mut sum: Option<Self> = None;
+        for channel in 0..x.channels() {
+            let (x, y) = (x.channel(channel), y.channel(channel));
+            let part = Self::swept(spec, &x.batch(), &y.batch())?;
+            match &mut sum {
+                Some(sum) => {
+                    sum.values.iter_mut().zip(part.values).for_each(|(sum, value)| *sum = *sum + value)
+                }
+                None => sum = Some(part),
+            }
+        }
+        Ok(sum.expect("a point has a channel"))
+    }
+
+    /// The grid of one pair whose channels are warped together.
+    fn swept(spec: &Spec, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<Self> {
+        let (x, y) = (x.get(0), y.get(0));
+        let shape = [x.len(), y.len()];
+        let band = spec.band.ranges(shape[0], shape[1], spec.anchor)?;
+        let values = if x.point(0).len() == 1 {
+            let zero = One(T::ZERO);
+            let at = |point: &[T]| One(point[0]);
+            dispatch(spec, T::ZERO, Sweep { x: Side::new(x, zero, at), y: Side::new(y, zero, at), band })?
+        } else {
+            let zero = vec![T::ZERO; x.point(0).len()];
+            let side = |series| Side::new(series, zero.as_slice(), |point| point);
+            dispatch(spec, T::ZERO, Sweep { x: side(x), y: side(y), band })?
+        };
+        Ok(Self { values, shape })
+    }
+}
+
+/// The points and the times of a series, behind the border's.
+struct Side<T, P> {
+    points: Vec<P>,
+    times: Vec<T>,
+}
+
+impl<T: Scalar, P: Point<T>> Side<T, P> {
+    fn new<'a>(series: Series<'a, T>, zero: P, at: impl Fn(&'a [T]) -> P) -> Self {
+        let count = series.len();
+        let time = |i: usize| series.times.map_or(T::from_f64((i + 1) as f64), |times| times[i]);
+        Self {
+            points: std::iter::once(zero).chain((0..count).map(|i| at(series.point(i)))).collect(),
+            times: std::iter::once(T::ZERO).chain((0..count).map(time)).collect(),
+        }
+    }
+
+    /// What the recurrence sees of the points, without the border.
+    fn samples<R: Recurrence<T, P>>(&self, recurrence: &R) -> Vec<Sample<T, P>> {
+        let sample = |i: usize| {
+            let (point, previous) = (self.points[i], self.points[i - 1]);
+            let (time, previous_time) = (self.times[i], self.times[i - 1]);
+            let sample = Sample { point, previous, time, previous_time, gap: T::ZERO };
+            Sample { gap: if R::GAPS { recurrence.gap(&sample) } else { T::ZERO }, ..sample }
+        };
+        (1..self.points.len()).map(sample).collect()
+    }
+}
+
+/// Fills the grid of two sides.
+struct Sweep<T, P> {
+    x: Side<T, P>,
+    y: Side<T, P>,
+    band: ColumnRanges,
+}
+
+impl<T: Scalar, P: Point<T>> Visitor<T, P> for Sweep<T, P> {
+    type Output = Result<Vec<T>>;
+
+    fn visit<R: Recurrence<T, P>>(self, recurrence: R) -> Result<Vec<T>> {
+        let (x, y) = (self.x.samples(&recurrence), self.y.samples(&recurrence));
+        let (n, m) = (x.len(), y.len());
+        let mut values = reserved(n.saturating_mul(m), || format!("the {n} x {m} cost matrix"))?;
+        let weight = |offset| if R::WEIGHTS { T::from_f64(recurrence.weight(offset, n, m)) } else { T::ZERO };
+        let weights: Vec<T> = (0..n.max(m)).map(weight).collect();
+        let mut above = vec![recurrence.origin()];
+        for (j, y) in y.iter().enumerate() {
+            above.push(recurrence.settle(recurrence.border_right(above[j], y, j + 1)));
+        }
+        let mut row = above.clone();
+        for (i, x) in x.iter().enumerate() {
+            row[0] = recurrence.settle(recurrence.border_down(above[0], x));
+            let allowed = self.band.row(i);
+            for (j, y) in y.iter().enumerate() {
+                let (diagonal, up, left) = (above[j], above[j + 1], row[j]);
+                let state = if allowed.contains(&j) {
+                    let price = recurrence.price(x, y, weights[i.abs_diff(j)]);
+                    recurrence.settle(recurrence.combine(diagonal, up, left, price))
+                } else {
+                    recurrence.outside(up, left)
+                };
+                row[j + 1] = state;
+                let parts: Vec<T> = (0..R::State::PARTS).map(|k| state.part(k)).collect();
+                let value = recurrence.finish(&parts, i + 1, j + 1);
+                values.push(if allowed.contains(&j) { value } else { T::INFINITY });
+            }
+            std::mem::swap(&mut above, &mut row);
+        }
+        Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Kind;
+    use crate::{Band, EdrOutput, LcssOutput, LocalCost, Radius};
+
+    const INF: f64 = f64::INFINITY;
+
+    fn grid(spec: &Spec, x: &[f64], y: &[f64]) -> Vec<f64> {
+        CostMatrix::new(spec, Series::univariate(x), Series::univariate(y)).unwrap().values
+    }
+
+    #[test]
+    fn grids_made_by_hand() {
+        let (x, y) = ([0., 1., 3.], [0., 3., 3.]);
+        let dtw = Spec::dtw();
+        assert_eq!(grid(&dtw, &x, &y), [0., 9., 18., 1., 4., 8., 10., 1., 1.]);
+        let narrow = dtw.with_band(Band::SakoeChiba { radius: Radius::Points(1) });
+        assert_eq!(grid(&narrow, &x, &y), [0., 9., INF, 1., 4., 8., INF, 1., 1.]);
+        let erp = Spec::new(Measure::Erp { gap: 0. });
+        assert_eq!(grid(&erp, &x, &y), [0., 3., 6., 1., 2., 5., 4., 1., 2.]);
+        let edr = Spec::new(Measure::Edr { epsilon: 0.5, output: EdrOutput::Normalized });
+        let third = 1. / 3.;
+        assert_eq!(grid(&edr, &x, &y), [0., 0.5, 2. * third, 0.5, 0.5, 2. * third, 2. * third, third, third]);
+        let lcss = Spec::new(Measure::Lcss { epsilon: 0.5, output: LcssOutput::Length });
+        assert_eq!(grid(&lcss, &x, &y), [1., 1., 1., 1., 1., 1., 1., 2., 2.]);
+        let frechet = Spec::new(Measure::Frechet {});
+        assert_eq!(grid(&frechet, &x, &y), [0., 3., 3., 1., 2., 2., 3., 1., 1.]);
+        let anywhere = Spec::subsequence_dtw(LocalCost::Manhattan);
+        assert_eq!(grid(&anywhere, &x[..2], &y), [0., 3., 3., 1., 2., 4.]);
+    }
+
+    /// A smooth minimum of three, written out.
+    #[test]
+    fn soft_grids_follow_the_definition() {
+        let (x, y, gamma) = ([0., 1., 3.], [0.5, 2.], 0.7_f64);
+        let found = grid(&Spec::soft_dtw(gamma), &x, &y);
+        let mut expected = [[INF; 3]; 4];
+        expected[0][0] = 0.;
+        for (i, j) in (0..3).flat_map(|i| (0..2).map(move |j| (i, j))) {
+            let weigh = |value: f64| (-value / gamma).exp();
+            let sum = weigh(expected[i][j]) + weigh(expected[i][j + 1]) + weigh(expected[i + 1][j]);
+            expected[i + 1][j + 1] = (x[i] - y[j]).powi(2) - gamma * sum.ln();
+            assert!((found[i * 2 + j] - expected[i + 1][j + 1]).abs() < 1e-12, "({i}, {j})");
+        }
+    }
+
+    /// Weights that depend on the lengths and derivatives make the grid of a prefix another one.
+    #[test]
+    fn an_entry_is_the_last_one_of_its_prefixes() {
+        let x: Vec<f64> = (0..14).map(|i| f64::from(i * i % 11) / 4.).collect();
+        let y: Vec<f64> = (0..10).map(|i| f64::from(i * i % 7) / 3.).collect();
+        let mut compared = 0;
+        for spec in Kind::all().iter().flat_map(Kind::specs) {
+            let depends = ["wdtw", "wddtw", "ddtw"].contains(&spec.key());
+            if depends || matches!(spec.measure, Measure::SoftDtwDivergence { .. }) {
+                continue;
+            }
+            for channels in [1, 2] {
+                let (x, y) = (&x[..], &y[..]);
+                let of = |n: usize, m: usize| {
+                    let at =
+                        |values| SeriesBatch::equal(values, 1, values.len() / channels, channels).unwrap();
+                    let (x, y) = (at(&x[..n * channels]), at(&y[..m * channels]));
+                    CostMatrix::new(&spec, x.get(0), y.get(0)).unwrap()
+                };
+                let (n, m) = (x.len() / channels, y.len() / channels);
+                let whole = of(n, m);
+                assert_eq!(whole.shape, [n, m]);
+                for (i, j) in (1..=n).flat_map(|i| (1..=m).map(move |j| (i, j))) {
+                    let last = *of(i, j).values.last().unwrap();
+                    assert_eq!(last, whole.values[(i - 1) * m + j - 1], "{} at ({i}, {j})", spec.key());
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 10 * 140, "{compared}");
+    }
+
+    #[test]
+    fn what_has_no_grid_is_an_error() {
+        let of =
+            |spec: &Spec, x: &[f64]| CostMatrix::new(spec, Series::univariate(x), Series::univariate(&[1.]));
+        let error = of(&Spec::new(Measure::soft_dtw_divergence(1.)), &[1.]).unwrap_err();
+        assert!(error.to_string().contains("those of soft_dtw"), "{error}");
+        assert!(of(&Spec::dtw(), &[f64::NAN]).is_err());
+        assert!(of(&Spec::dtw(), &[]).is_err());
+    }
+}
