@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Blocks, Error, Explainer, Explanation, Gradients, Match, Observer, Pairing, Path, Plan, Problem,
-    Result, SearchOptions, SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
+    Anchor, Blocks, CostMatrix, Error, Explainer, Explanation, Gradients, Match, Observer, Pairing, Path, Plan,
+    Problem, Result, SearchOptions, SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
 };
 use ndarray::Array2;
 
@@ -367,6 +367,30 @@ impl Session {
         };
         self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.gradients(x, y, out))?;
         Ok(result)
+    }
+
+    /// Accumulated costs of two series, `[n, m]`: entry `(i, j)` is the value of the points up to `i` and up to `j`, the
+    /// last one the distance, and infinite outside the band ([`CostMatrix`]). On the CPU, whatever the device: O(n·m)
+    /// time and memory, one thread.
+    ///
+    /// ```
+    /// use dtwave::{Session, Spec};
+    /// let grid = Session::new(Spec::dtw()).cost_matrix(&[0.0, 1.0, 3.0], &[0.0, 3.0])?;
+    /// assert_eq!(grid, ndarray::array![[0.0, 9.0], [1.0, 4.0], [10.0, 1.0]]);
+    /// # Ok::<(), dtwave::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters, and for the Soft-DTW divergence, which is made of three grids;
+    /// [`Error::MemoryRefused`] where the system has no room.
+    pub fn cost_matrix<T: Float>(
+        &self,
+        x: &(impl AsSeries<T> + ?Sized),
+        y: &(impl AsSeries<T> + ?Sized),
+    ) -> Result<Array2<T>> {
+        let (x, y) = (x.as_series(), y.as_series());
+        let CostMatrix { values, shape } = CostMatrix::new(&self.spec, x.series(), y.series())?;
+        Array2::from_shape_vec(shape, values).map_err(|error| Error::invalid(error.to_string()))
     }
 
     /// The best warping path of two series.
