@@ -26,7 +26,7 @@ impl Engine {
             let Sweep { functor, group, width, one_strip, .. } = job.sweep;
             let shape = format!("{group} lanes of {width} columns, one strip: {one_strip}");
             let why = "the shape of the series and of the device's subgroups";
-            let (kernel, pairs) = (functor.name, job.tasks);
+            let (kernel, pairs) = (functor.wgsl.key, job.tasks);
             observer.launched(&dtw_core::Launch { kernel, shape: &shape, why, pairs });
         }
         let loops = self.gpu.loop_limit();
