@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Blocks, CostMatrix, Error, Explainer, Explanation, Gradients, Match, Observer, Pairing, Path, Plan,
-    Problem, Result, SearchOptions, SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
+    Anchor, Blocks, CostMatrix, Error, Explainer, Explanation, Gradients, Match, Observer, Pairing, Path,
+    Plan, Problem, Result, SearchOptions, SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
 };
 use ndarray::Array2;
 
