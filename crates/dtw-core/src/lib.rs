@@ -14,6 +14,7 @@
 //! | [`compute`] | [`Compute`], which a device implements, and the checks in front of it |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
+//! | [`windows`] | the loop of a search over the windows of a reference |
 //! | [`passes`] | the passes that a distances call is made of, and how their results are put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
@@ -64,4 +65,4 @@ pub use selection::Selection;
 pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use soft::SoftResult;
 pub use tile::{Tile, TilePlan};
-pub use windows::{WindowBlocks, Windows};
+pub use windows::{WindowSearch, Windows, search_each};

@@ -1,63 +1,91 @@
-//! The windows of a reference that is read block by block.
+//! Searching the windows of a reference that is read block by block: the loop, once for every backend.
 
-use crate::{Blocks, Match, Result, Scalar, Selection};
+use crate::{Blocks, Error, InMemory, Match, Observer, Result, Scalar, Selection, SeriesBatch};
 
-/// Gives every window of a reference once; the last points of a block are kept for the windows that reach into the next
-/// one.
+/// A search for queries in every window of a reference. A device gives the costs of some windows; hits are chosen here.
 ///
-/// Memory: the points of one block and a window.
+/// The last points of a block are kept for the windows that reach into the next one. Memory: the points of one block
+/// and a window, and the hits.
 #[derive(Debug)]
-pub struct WindowBlocks<T> {
-    /// Points of a window.
-    length: usize,
-    channels: usize,
-    points: Vec<T>,
-    /// Points read.
-    done: usize,
-    /// Windows that were given last.
-    given: usize,
+pub struct WindowSearch<T> {
+    /// Points of a window, at least 1.
+    pub length: usize,
+    /// Values per point.
+    pub channels: usize,
+    /// Windows whose costs are wanted at a time, at most.
+    pub most: usize,
+    /// The hits of each query.
+    pub selections: Vec<Selection<T>>,
 }
 
 /// Some windows, one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Windows<'a, T> {
-    /// Where the first of them starts in the reference.
-    pub first: usize,
-    /// How many there are; none if the reference has given too few points for the next one.
+    /// How many there are, at least 1.
     pub count: usize,
-    /// Their points, `count + length − 1` of them, or fewer than a window.
+    /// Their points, `count + length − 1` of them.
     pub points: &'a [T],
 }
 
-impl<T: Scalar> WindowBlocks<T> {
-    /// Windows of `length` points, at least 1, with `channels` values each.
-    pub fn new(length: usize, channels: usize) -> Self {
-        Self { length, channels, points: Vec::new(), done: 0, given: 0 }
-    }
+/// Takes costs: the number of a query, the first of the given windows that the costs are of, and the costs of this and
+/// the following ones.
+pub type Offer<'a, T> = dyn FnMut(usize, usize, &[T]) -> Result<()> + 'a;
 
-    /// The next windows, at most `most`; `None` at the end.
+impl<T: Scalar> WindowSearch<T> {
+    /// The matches of every query. `costs` offers those of some windows, for each query in the order of the windows.
     ///
     /// # Errors
-    /// As [`Blocks::read`].
-    pub fn next(&mut self, reference: &mut dyn Blocks<T>, most: usize) -> Result<Option<Windows<'_, T>>> {
-        self.points.drain(..self.given * self.channels);
-        self.given = 0;
-        let kept = self.points.len();
-        let missing = most + self.length - 1 - kept / self.channels;
-        reference.read(missing, &mut self.points)?;
-        if self.points.len() == kept {
-            return Ok(None);
+    /// As [`Blocks::read`]; what `costs` says; [`Error::Cancelled`].
+    pub fn run(
+        self,
+        reference: &mut dyn Blocks<T>,
+        observer: &dyn Observer,
+        mut costs: impl FnMut(Windows<'_, T>, &mut Offer<'_, T>) -> Result<()>,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        let Self { length, channels, most, mut selections } = self;
+        // Points that are held, and points read before them.
+        let (mut points, mut first) = (Vec::new(), 0);
+        loop {
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let kept = points.len();
+            reference.read(most + length - 1 - kept / channels, &mut points)?;
+            if points.len() == kept {
+                break;
+            }
+            let count = (points.len() / channels + 1).saturating_sub(length);
+            if count == 0 {
+                continue;
+            }
+            costs(Windows { count, points: &points }, &mut |query, skipped, costs| {
+                selections[query].offer(costs, |w| first + skipped + w)
+            })?;
+            points.drain(..count * channels);
+            first += count;
         }
-        self.done += (self.points.len() - kept) / self.channels;
-        let held = self.points.len() / self.channels;
-        self.given = (held + 1).saturating_sub(self.length);
-        Ok(Some(Windows { first: self.done - held, count: self.given, points: &self.points }))
-    }
-
-    /// The matches of selections to which windows were offered by where they start.
-    pub fn matches(&self, selections: Vec<Selection<T>>) -> Vec<Vec<Match<T>>> {
         // A selection calls a window's first point its end.
-        let whole = |hit: Match<T>| Match { end: hit.end + self.length - 1, ..hit };
-        selections.into_iter().map(|s| s.finish().into_iter().map(whole).collect()).collect()
+        let whole = |hit: Match<T>| Match { end: hit.end + length - 1, ..hit };
+        Ok(selections.into_iter().map(|s| s.finish().into_iter().map(whole).collect()).collect())
     }
+}
+
+/// The matches of `queries` queries in every reference, in pair order, by one search after the other: each gives those
+/// of all queries in one reference.
+///
+/// # Errors
+/// What `search` says.
+pub fn search_each<T: Scalar>(
+    queries: usize,
+    references: &SeriesBatch<'_, T>,
+    mut search: impl FnMut(&mut InMemory<'_, T>) -> Result<Vec<Vec<Match<T>>>>,
+) -> Result<Vec<Vec<Match<T>>>> {
+    let mut matches = vec![Vec::new(); queries * references.len()];
+    for (r, reference) in references.iter().enumerate() {
+        let found = search(&mut InMemory::new(reference))?;
+        for (q, hits) in found.into_iter().enumerate() {
+            matches[q * references.len() + r] = hits;
+        }
+    }
+    Ok(matches)
 }

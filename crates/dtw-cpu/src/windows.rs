@@ -1,8 +1,10 @@
 //! Finding queries in long references by z-normalised windows: a batch of windows at a time, for all queries.
 
+use std::sync::Arc;
+
 use dtw_core::{
-    Blocks, Error, InMemory, Match, OwnedBatch, Result, Scalar, SearchOptions, Selection, SeriesBatch,
-    WindowBlocks, Windows, normalize,
+    Blocks, Error, Match, OwnedBatch, Result, Scalar, SearchOptions, Selection, SeriesBatch, WindowSearch,
+    Windows, normalize, search_each,
 };
 use rayon::prelude::*;
 
@@ -21,15 +23,9 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<V::Scalar>>>> {
-        let mut found = vec![Vec::new(); queries.len() * references.len()];
-        for (r, reference) in references.iter().enumerate() {
-            let mut reference = InMemory::new(reference);
-            let hits = self.window_matches_in_blocks(queries, &mut reference, options, length)?;
-            for (q, hits) in hits.into_iter().enumerate() {
-                found[q * references.len() + r] = hits;
-            }
-        }
-        Ok(found)
+        search_each(queries.len(), references, |reference| {
+            self.window_matches_in_blocks(queries, reference, options, length)
+        })
     }
 
     /// The matches of windows in a reference that is read once.
@@ -65,36 +61,26 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         }
         let most = usize::try_from((share - tail) / window).unwrap_or(WINDOWS).min(WINDOWS);
         let hits_bytes = (limit - share) / queries.len().max(1) as u64;
-        let mut selections: Vec<_> =
-            queries.iter().map(|_| Selection::new(options, hits_bytes).within(limit)).collect();
-        let mut blocks = WindowBlocks::new(length, channels);
-        let (mut windows, mut costs) = (Vec::new(), Vec::new());
-        loop {
-            if self.observer.cancelled() {
-                return Err(Error::Cancelled);
-            }
-            let Some(Windows { first, count, points }) = blocks.next(reference, most)? else { break };
-            if count == 0 {
-                continue;
-            }
-            windows.clear();
+        let selections = queries.iter().map(|_| Selection::new(options, hits_bytes).within(limit)).collect();
+        let search = WindowSearch { length, channels, most, selections };
+        let (mut normal, mut costs) = (Vec::new(), Vec::new());
+        let observer = Arc::clone(&self.observer);
+        search.run(reference, &*observer, |Windows { count, points }, offer| {
+            normal.clear();
             for w in 0..count {
-                windows.extend_from_slice(&points[w * channels..(w + length) * channels]);
+                normal.extend_from_slice(&points[w * channels..(w + length) * channels]);
             }
             self.threads.run(|| {
-                windows
+                normal
                     .par_chunks_mut(length * channels)
                     .for_each(|window| normalize::z_normalize(window, channels));
                 Ok(())
             })?;
-            let batch = SeriesBatch::equal(&windows, count, length, channels)?;
+            let batch = SeriesBatch::equal(&normal, count, length, channels)?;
             costs.clear();
             costs.resize(queries.len() * count, V::Scalar::ZERO);
             self.cross(&spec, &normalized, &batch, &mut costs)?;
-            for (selection, costs) in selections.iter_mut().zip(costs.chunks(count)) {
-                selection.offer(costs, |w| first + w)?;
-            }
-        }
-        Ok(blocks.matches(selections))
+            costs.chunks(count).enumerate().try_for_each(|(q, costs)| offer(q, 0, costs))
+        })
     }
 }

@@ -5,8 +5,10 @@
 //! blocks. The last points of a block are kept for the windows that reach into the next one. So the costs are those of
 //! the whole reference to the last bit.
 
-use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, WindowBlocks, Windows};
-use dtw_plan::{Order, stop_if_cancelled};
+use std::sync::Arc;
+
+use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, WindowSearch, Windows};
+use dtw_plan::Order;
 
 use crate::calls::windows::Raw;
 use crate::machine::Machine;
@@ -56,27 +58,20 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 
         let hits_bytes = budget.limit / 2 / count as u64;
         let selection = |_| Selection::new(options, hits_bytes).within(budget.limit);
-        let mut selections: Vec<_> = places.clone().map(selection).collect();
-        let mut blocks = WindowBlocks::new(length, channels);
+        let selections = places.clone().map(selection).collect();
+        let search = WindowSearch { length, channels, most, selections };
+        let observer = Arc::clone(&self.observer.0);
         let mut costs = Vec::new();
-        loop {
-            stop_if_cancelled(&*self.observer.0)?;
-            let Some(Windows { first, count: windows, points }) = blocks.next(reference, most)? else {
-                break;
-            };
-            if windows == 0 {
-                continue;
-            }
+        search.run(reference, &*observer, |Windows { count: windows, points }, offer| {
             self.windows(&preparation, &order, &places, Raw::Host(points), windows, length)?;
             let totals = self.searcher.totals.buffer().expect("the costs are there");
-            for (q, selection) in selections.iter_mut().enumerate() {
-                costs.clear();
-                costs.resize(windows, T::ZERO);
+            costs.resize(windows, T::ZERO);
+            for q in places.clone() {
                 let at = q * windows * size_of::<T>();
                 self.engine.machine.download(totals, at, bytes_mut(&mut costs))?;
-                selection.offer(&costs, |w| first + w)?;
+                offer(q, 0, &costs)?;
             }
-        }
-        Ok(blocks.matches(selections))
+            Ok(())
+        })
     }
 }

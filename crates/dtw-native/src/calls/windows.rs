@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dtw_core::{InMemory, Match, Pairing, Result, SearchOptions};
+use dtw_core::{Match, Pairing, Result, SearchOptions, search_each};
 use dtw_plan::{Axis, Order, Pairs, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
 use crate::launch::hits::{Candidates, HitOptions, Searcher};
@@ -53,14 +53,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             let (Source::Host(queries), Source::Host(references)) = (queries, references) else {
                 return Err(budget.exceeded("the costs of all windows", longest_query, budget.sides / 2));
             };
-            for (r, reference) in references.iter().enumerate() {
-                let mut reference = InMemory::new(reference);
-                let hits = self.window_matches_in_blocks(queries, &mut reference, options, length)?;
-                for (q, hits) in hits.into_iter().enumerate() {
-                    matches[q * references.len() + r] = hits;
-                }
-            }
-            return Ok(matches);
+            return search_each(queries.len(), references, |reference| {
+                self.window_matches_in_blocks(queries, reference, options, length)
+            });
         }
         for places in cut(queries.len(), budget.sides / 2, &budget, query_bytes)? {
             stop_if_cancelled(&*self.observer.0)?;

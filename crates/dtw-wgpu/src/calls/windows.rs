@@ -4,12 +4,14 @@
 //! normalised and compared on the device, and the hits are chosen here. Only a block of values so small or so large
 //! that single precision does not hold their differences is normalised here, too.
 
+use std::sync::Arc;
+
 use dtw_core::normalize::z_normalize;
 use dtw_core::{
-    Blocks, InMemory, Match, OwnedBatch, Pairing, Result, SearchOptions, Selection, SeriesBatch,
-    WindowBlocks, Windows,
+    Blocks, Match, OwnedBatch, Pairing, Result, SearchOptions, Selection, SeriesBatch, WindowSearch, Windows,
+    search_each,
 };
-use dtw_plan::{Order, stop_if_cancelled};
+use dtw_plan::Order;
 
 use crate::calls::context::Context;
 use crate::calls::distances::Source;
@@ -30,15 +32,9 @@ pub(crate) fn window_matches(
     options: &SearchOptions,
     length: usize,
 ) -> Result<Vec<Vec<Match<f32>>>> {
-    let mut matches = vec![Vec::new(); queries.len() * references.len()];
-    for (r, reference) in references.iter().enumerate() {
-        let mut reference = InMemory::new(reference);
-        let hits = window_matches_in_blocks(context, region, queries, &mut reference, options, length)?;
-        for (q, hits) in hits.into_iter().enumerate() {
-            matches[q * references.len() + r] = hits;
-        }
-    }
-    Ok(matches)
+    search_each(queries.len(), references, |reference| {
+        window_matches_in_blocks(context, region, queries, reference, options, length)
+    })
 }
 
 /// The best windows for every query in one reference that is read once, block by block.
@@ -72,18 +68,11 @@ pub(crate) fn window_matches_in_blocks(
     // Windows that are normalised here.
     let most_here = ((budget.staging / own).min(most)).max(1) as usize;
     let share = budget.limit / 4 / count as u64;
-    let mut selections: Vec<Selection<f32>> =
-        (0..count).map(|_| Selection::new(options, share).within(budget.limit)).collect();
-    let mut blocks = WindowBlocks::new(length, channels);
+    let selections = (0..count).map(|_| Selection::new(options, share).within(budget.limit)).collect();
+    let search = WindowSearch { length, channels, most: most as usize, selections };
+    let observer = Arc::clone(&context.observer);
     let (mut normal, mut costs) = (Vec::new(), Vec::new());
-    loop {
-        stop_if_cancelled(&*context.observer)?;
-        let Some(Windows { first, count: given, points }) = blocks.next(reference, most as usize)? else {
-            return Ok(blocks.matches(selections));
-        };
-        if given == 0 {
-            continue;
-        }
+    search.run(reference, &*observer, |Windows { count: given, points }, offer| {
         let (mut pass, engine) = context.pass(Pairing::Cross);
         // Differences of smaller values may be zero in shaders, those of larger ones infinite.
         let is_usual = |value: &f32| *value == 0.0 || (1e-30..1e37).contains(&value.abs());
@@ -97,10 +86,7 @@ pub(crate) fn window_matches_in_blocks(
             let sources = [Source::Batch(&normalized), Source::Windows(&windows)];
             costs.resize(count * given, 0.0);
             engine.distances_of(&mut pass, orders, sources, &mut costs)?;
-            for (selection, costs) in selections.iter_mut().zip(costs.chunks_exact(given)) {
-                selection.offer(costs, |w| first + w)?;
-            }
-            continue;
+            return costs.chunks_exact(given).enumerate().try_for_each(|(q, costs)| offer(q, 0, costs));
         }
         for start in (0..given).step_by(most_here) {
             let end = given.min(start + most_here);
@@ -113,9 +99,10 @@ pub(crate) fn window_matches_in_blocks(
             let batch = SeriesBatch::equal(&normal, end - start, length, channels)?;
             costs.resize(count * (end - start), 0.0);
             engine.distances(&mut pass, &normalized, &batch, &mut costs)?;
-            for (selection, costs) in selections.iter_mut().zip(costs.chunks_exact(end - start)) {
-                selection.offer(costs, |w| first + start + w)?;
+            for (q, costs) in costs.chunks_exact(end - start).enumerate() {
+                offer(q, start, costs)?;
             }
         }
-    }
+        Ok(())
+    })
 }
