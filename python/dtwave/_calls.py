@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from . import _inputs, _native, _options
 from ._bands import Band
 from ._inputs import Batch, Layout, Packed, Padding
-from ._measure import Measure, spec
+from ._measure import Measure
 from ._options import DeviceLike
+from ._spec import spec
 
 
 @dataclass

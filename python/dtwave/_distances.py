@@ -10,9 +10,10 @@ from numpy.typing import DTypeLike, NDArray
 from . import _calls, _inputs, _native, _options, _progress, _resident, _resident_calls
 from ._bands import Band
 from ._inputs import Layout, Padding
-from ._measure import Measure, spec
+from ._measure import Measure
 from ._options import DeviceLike
 from ._results import Neighbors
+from ._spec import spec
 
 #: Bytes of memory that a neighbour takes while they are sought.
 CANDIDATE_BYTES = 48

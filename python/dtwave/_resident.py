@@ -17,9 +17,10 @@ from . import _inputs, _libraries, _native, _options
 from ._bands import Band
 from ._inputs import Layout, Padding
 from ._libraries import Library, View
-from ._measure import Measure, spec
+from ._measure import Measure
 from ._native import DeviceError
 from ._options import DeviceLike
+from ._spec import spec
 
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)

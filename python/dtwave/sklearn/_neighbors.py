@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from .. import _options
 from .._bands import Band
 from .._distances import nearest
-from .._measure import Measure, spec
+from .._measure import Measure
+from .._spec import spec
 from . import _window
 from ._parameters import Comparing
 from ._series import seen_in_fit, seen_later

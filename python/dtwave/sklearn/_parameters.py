@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from .. import _native
-from .._measure import Measure, _in_python, spec
+from .._measure import Measure, in_python
+from .._spec import spec
 from .._measures import MEASURES
 from ._series import TakesSeries
 
@@ -71,7 +72,7 @@ class Comparing(TakesSeries):
             own = self._spec().parameters
         except (TypeError, ValueError):
             own = self.measure_params if isinstance(self.measure_params, dict) else {}
-        return {**parameters, **{_NESTED + _in_python(name): value for name, value in own.items()}}
+        return {**parameters, **{_NESTED + in_python(name): value for name, value in own.items()}}
 
     def set_params(self: _Self, **params: Any) -> _Self:
         """Sets parameters by name, those of the measure as `measure__gamma=0.1`.
@@ -86,16 +87,16 @@ class Comparing(TakesSeries):
         key = measure.key if isinstance(measure, Measure) else str(measure).replace("-", "_").lower()
         if key not in MEASURES:
             spec(measure, None, {})  # It says what is wrong.
-        known = [_in_python(name) for name in _native.Spec.names(key)]
+        known = [in_python(name) for name in _native.Spec.names(key)]
         for name in nested:
             if name not in known:
                 takes = f"it takes {', '.join(known)}" if known else "it takes none"
                 raise ValueError(f"{_NESTED}{name}: {key} has no parameter {name!r}: {takes}")
         if isinstance(measure, Measure):
-            given = {_in_python(name): value for name, value in measure.parameters.items()}
+            given = {in_python(name): value for name, value in measure.parameters.items()}
             self.measure = type(measure)(**{**given, **nested})
         else:
             # `lambda` and `lambda_` are one parameter.
-            given = {_in_python(name): value for name, value in (self.measure_params or {}).items()}
+            given = {in_python(name): value for name, value in (self.measure_params or {}).items()}
             self.measure_params = {**given, **nested}
         return self

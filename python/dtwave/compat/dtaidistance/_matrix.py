@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _matrices
+from ._distance import distance
 from ._series import Floats, Many
 from ._settings import DTWSettings
 
@@ -47,8 +48,6 @@ def distances(
     if not len(i):
         return np.empty(0)
     if settings.needs_grid:
-        from .dtw import distance
-
         # dtaidistance takes the first series of a pair as its first argument.
         return np.array([distance(series[a], series[b], dtw_settings=settings) for a, b in zip(i.tolist(), j.tolist())])
     measure, parameters = settings.measure()

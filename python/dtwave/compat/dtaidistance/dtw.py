@@ -7,14 +7,14 @@ microseconds for each row and column besides. Everything else runs on the engine
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable
 
 import numpy as np
 
 from ... import _alignment
-from .. import _one, _refuse
+from .. import _refuse
 from .._numbers import check_finite
+from ._distance import distance as distance
 from ._matrix import distances, pairs, square, whole
 from ._series import Floats, many, pair
 from ._settings import DTWSettings
@@ -42,22 +42,6 @@ __all__ = [
 ]
 
 Path = list[tuple[int, int]]
-
-
-def distance(s1: Any, s2: Any, **kwargs: Any) -> float:
-    """The distance of two series, `[length]` or `[length, channels]`. Keyword arguments: those of `DTWSettings`."""
-    settings = DTWSettings.wrap(kwargs)
-    x, y = pair(s1, s2)
-    if settings.too_long(len(x), len(y)):
-        return float("inf")
-    if settings.needs_grid:
-        grid = settings.grid(x, y)
-        return float(settings.finished(grid[settings.end(grid)]))
-    measure, parameters = settings.measure()
-    found = _one.distance(x, y, measure, settings.band(), **parameters)
-    if settings.max_dist and found > settings.inner(settings.max_dist):
-        return float("inf")
-    return math.sqrt(found) if settings.is_squared else found
 
 
 def distance_fast(s1: Any, s2: Any, use_pruning: bool = True, **kwargs: Any) -> float:
