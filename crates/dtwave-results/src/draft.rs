@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::explain;
+use super::places::explain;
 
 /// The drafts of this process. Held while a draft appears or goes, so that a signal finds all of them.
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

@@ -9,16 +9,18 @@ mod csv;
 mod draft;
 pub mod matrix;
 mod npy;
+mod places;
 mod target;
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 
 pub use csv::{write_csv_rows, write_csv_table};
 pub use draft::end;
 pub use npy::{NpyElement, npy_header, npy_values, write_npy};
+pub use places::explain;
 pub use target::Target;
 
 /// Takes, writes and names the file at `path` in one go.
@@ -38,37 +40,6 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
 #[cfg(not(unix))]
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-}
-
-/// Whether `path` is a device, pipe or socket.
-fn is_special(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
-}
-
-/// One line that says why `path` could not be written, and what to do where that is known.
-pub fn explain(path: &Path, error: &io::Error) -> anyhow::Error {
-    let shown = path.display();
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            anyhow!("cannot write {shown}: the disk is full")
-        }
-        io::ErrorKind::ReadOnlyFilesystem => anyhow!("cannot write {shown}: the file system is read-only"),
-        io::ErrorKind::PermissionDenied => {
-            anyhow!("cannot write {shown}: permission denied (is the folder read-only?)")
-        }
-        _ => anyhow!("cannot write {shown}: {error}"),
-    }
-}
-
-/// Makes the renaming of a file to `path` durable.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
-    std::fs::File::open(target::folder_of(path))?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::draft::Draft;
-use super::{explain, is_special, sync_folder};
+use super::places::{explain, folder_of, is_special, sync_folder};
 
 /// The sole right to write a file.
 #[derive(Debug)]
@@ -127,11 +127,6 @@ fn followed(path: &Path) -> Result<PathBuf> {
         }
     }
     bail!("cannot write {}: more than {MOST} symbolic links, perhaps in a circle", path.display())
-}
-
-/// The folder that holds `path`.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Refuses a name in a folder that is not there.

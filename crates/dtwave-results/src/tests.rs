@@ -1,5 +1,6 @@
 //! Files are whole or untouched, and of one writer.
 
+use super::places::is_special;
 use super::*;
 
 fn names(folder: &Path) -> Vec<String> {

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use super::{Blocked, Identity, Tile};
+use super::blocked::Blocked;
+use super::identity::Identity;
+use super::tile::Tile;
 use crate::{explain, write_file};
 
 const MAGIC: &str = "dtwave-progress-2";

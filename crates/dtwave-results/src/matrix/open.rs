@@ -13,7 +13,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Blocked, Done, Identity, Journal, MatrixWriter, Tile, Values};
+use super::blocked::Blocked;
+use super::identity::Identity;
+use super::journal::{Done, Journal};
+use super::tile::Tile;
+use super::writer::{MatrixWriter, Values};
 use crate::{NpyElement, Target, explain, npy_header};
 
 /// Whether to continue an interrupted run.

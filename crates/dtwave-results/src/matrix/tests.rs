@@ -1,7 +1,12 @@
 //! Interrupted runs: every file state a crash can leave must resume to the same bytes or be refused.
 
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
 use super::open::beside;
 use super::*;
+use crate::Target;
 
 const N: usize = 7;
 const M: usize = 5;
@@ -35,7 +40,7 @@ fn run(out: &Path, identity: &Identity, start: Start, edge: usize, limit: usize)
     run_noting(out, identity, start, edge, limit).map(|(written, _)| written)
 }
 
-/// The same; also what opening had to tell.
+/// Opens the matrix; also what opening had to tell.
 fn run_noting(
     out: &Path,
     identity: &Identity,
@@ -329,7 +334,7 @@ fn a_finished_result_is_not_computed_again() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Of several differences the one that explains the others is told.
+/// The difference that explains the others is told.
 #[test]
 fn mismatches_name_their_cause() {
     let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
