@@ -1,7 +1,7 @@
 //! Distances of pairs and matrices of them, in memory.
 
 use dtwave::measure::Kind;
-use dtwave::{Anchor, Band, Pairing, Problem, SeriesBatch};
+use dtwave::{Pairing, Problem, SeriesBatch};
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -10,7 +10,7 @@ use crate::calls::{self, Progress};
 use crate::engine::Engine;
 use crate::errors::Failure;
 use crate::inputs::{Batch, Number, Of, with_number, written};
-use crate::measures::Spec;
+use crate::measures::{Spec, is_symmetric};
 
 /// Grid cells up to which a single pair is short work.
 const SHORT_PAIR: usize = 1 << 22;
@@ -75,11 +75,6 @@ pub(crate) fn roughly<T>(pairing: Pairing, x: &SeriesBatch<'_, T>, y: &SeriesBat
         .saturating_mul(x.max_length() as u64)
         .saturating_mul(y.max_length() as u64)
         .saturating_mul(x.channels() as u64)
-}
-
-/// Whether `d(x, y) = d(y, x)`, so that half of a matrix of `x` with itself is enough.
-pub(crate) fn is_symmetric(spec: &dtwave::Spec) -> bool {
-    spec.anchor == Anchor::Global && !matches!(spec.band, Band::Ranges(_))
 }
 
 /// Distances into `out`, a contiguous array of as many values: of zipped pairs; else of all pairs, without `y` of `x`

@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// The same for neighbours, averages and clusters.
+    /// A context for neighbours, averages and clusters.
     pub(crate) fn context<T: Number>(&self, observer: Option<Arc<dyn Observer>>) -> Context<'_, T> {
         let context = Context::new(self.device.backend::<T>()).with_memory_limit(self.memory_limit);
         match observer {

@@ -13,11 +13,11 @@ use pyo3::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::calls::{self, Progress};
-use crate::distances::{is_symmetric, roughly};
+use crate::distances::roughly;
 use crate::engine::Engine;
 use crate::errors::Failure;
 use crate::inputs::{Batch, Number, Of, with_number};
-use crate::measures::Spec;
+use crate::measures::{Spec, is_symmetric};
 
 /// The upper triangle without the diagonal, row by row, into `out`: `n(n − 1)/2` values.
 #[pyfunction]

@@ -1,13 +1,12 @@
 //! The table of measures for Python, and what to compute.
 
 use dtwave::measure::{Kind, Parameter, Value};
-use dtwave::{Band, Radius};
+use dtwave::{Anchor, Band, Radius};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
 
-use crate::distances::is_symmetric;
 use crate::errors::Failure;
 
 /// What to compute: a measure with its parameters and a band, checked.
@@ -16,7 +15,7 @@ pub(crate) struct Spec(pub(crate) dtwave::Spec);
 
 #[pymethods]
 impl Spec {
-    /// Of a measure's key, values by the names of its parameters, and a band as `dtwave._bands` describes it.
+    /// A spec of a measure's key, values by the names of its parameters, and a band as `dtwave._bands` describes it.
     #[new]
     #[pyo3(signature = (key, parameters=None, band=None))]
     fn new(
@@ -153,4 +152,9 @@ fn radius_of(radius: &Bound<'_, PyAny>) -> PyResult<Radius> {
             "a band radius is a whole number of points >= 0 or a fraction between 0.0 and 1.0, got {radius:?}"
         ))
     })
+}
+
+/// Whether `d(x, y) = d(y, x)`, so that half of a matrix of `x` with itself is enough.
+pub(crate) fn is_symmetric(spec: &dtwave::Spec) -> bool {
+    spec.anchor == Anchor::Global && !matches!(spec.band, Band::Ranges(_))
 }

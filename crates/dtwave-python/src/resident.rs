@@ -25,7 +25,7 @@ use work::{Lending, Work, shape_of};
 /// Most plans that wait for their next call.
 const MOST: usize = 32;
 
-/// Of one problem, with tables of their own: the passes of a loss have as many, and batches of other lengths.
+/// Most plans of one problem, with tables of their own: the passes of a loss, and batches of other lengths.
 const MOST_ALIKE: usize = 8;
 
 /// A GPU for arrays that are in its memory, and the plans that wait.
