@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _measures
 from ._alignment import align, align_pairs, expected_alignment
 from ._bands import Band, Itakura, Ranges, SakoeChiba, Slanted
 from ._devices import Device, devices
@@ -32,24 +33,7 @@ from ._gradients import gradients, normalize
 from ._learning import barycenter, classify, kmeans, kmedoids
 from ._matrices import pairwise
 from ._measure import Measure
-from ._measures import (
-    MEASURES,
-    Adtw,
-    Ddtw,
-    Dtw,
-    Edr,
-    Erp,
-    Frechet,
-    Lcss,
-    LogGak,
-    Msm,
-    SoftDtw,
-    SoftDtwDivergence,
-    SubsequenceDtw,
-    Twed,
-    Wddtw,
-    Wdtw,
-)
+from ._measures import *
 from ._native import DeviceError, __version__
 from ._results import Alignment, Barycenter, Graph, KMeans, KMedoids, Match, Neighbors
 from ._search import search, search_all
@@ -60,37 +44,21 @@ if TYPE_CHECKING:
     from . import plots as plots
 
 __all__ = [
-    "MEASURES",
-    "Adtw",
     "Alignment",
     "Band",
     "Barycenter",
-    "Ddtw",
     "Device",
     "DeviceError",
-    "Dtw",
-    "Edr",
-    "Erp",
-    "Frechet",
     "Graph",
     "Itakura",
     "KMeans",
     "KMedoids",
-    "Lcss",
-    "LogGak",
     "Match",
     "Measure",
-    "Msm",
     "Neighbors",
     "Ranges",
     "SakoeChiba",
     "Slanted",
-    "SoftDtw",
-    "SoftDtwDivergence",
-    "SubsequenceDtw",
-    "Twed",
-    "Wddtw",
-    "Wdtw",
     "__version__",
     "align",
     "align_pairs",
@@ -109,6 +77,7 @@ __all__ = [
     "search_all",
     "zipped",
 ]
+__all__ += _measures.__all__
 
 #: Parts that few programs need; imported when they are used.
 _LAZY = ("compat", "plots", "sklearn", "torch")

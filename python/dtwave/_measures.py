@@ -275,3 +275,39 @@ MEASURES: dict[str, type[Measure]] = {
     "frechet": Frechet,
     "subsequence_dtw": SubsequenceDtw,
 }
+
+#: Measures whose distance is the cost of one path between whole series, not a sum over all paths.
+MINIMA = frozenset(
+    (
+        "dtw",
+        "ddtw",
+        "wdtw",
+        "wddtw",
+        "adtw",
+        "erp",
+        "edr",
+        "lcss",
+        "msm",
+        "twed",
+        "frechet",
+    )
+)
+
+__all__ = [
+    "MEASURES",
+    "Dtw",
+    "Ddtw",
+    "Wdtw",
+    "Wddtw",
+    "Adtw",
+    "Erp",
+    "Edr",
+    "Lcss",
+    "Msm",
+    "Twed",
+    "SoftDtw",
+    "SoftDtwDivergence",
+    "LogGak",
+    "Frechet",
+    "SubsequenceDtw",
+]

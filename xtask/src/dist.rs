@@ -33,7 +33,7 @@ pub(crate) struct Options {
 /// An executable that cargo made.
 #[derive(Debug, PartialEq, Eq)]
 struct Executable {
-    /// Of the target: the binary's, the library's, the test file's.
+    /// Name of the target: the binary's, the library's, the test file's.
     name: String,
     kind: String,
     path: PathBuf,

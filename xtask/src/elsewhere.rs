@@ -19,7 +19,7 @@ pub(crate) enum Place {
     Apple,
     /// WebAssembly with its SIMD under Node.js: a session, golden numbers, other chosen and some random cases.
     Wasm,
-    /// The same without SIMD.
+    /// WebAssembly without SIMD.
     WasmScalar,
     /// NEON under QEMU: golden numbers, the same bits however computed, and some random cases.
     Neon,

@@ -79,7 +79,7 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
             "-len_control=0".to_owned(),
             format!("-artifact_prefix={}/", artifacts.display()),
             "-print_final_stats=1".to_owned(),
-            // Of what is learnt, a line now and then.
+            // What is learnt is shown in a line now and then.
             "-verbosity=0".to_owned(),
             "-print_funcs=0".to_owned(),
         ];

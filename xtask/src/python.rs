@@ -66,10 +66,11 @@ pub(crate) fn wheel() -> Result<()> {
     environment()?.arguments(&["-m", "maturin", "build", "--release", "--out", "target/wheels"]).run()
 }
 
-/// Writes the classes of measures.
+/// Writes what the Python package and its documentation say of every measure.
 pub(crate) fn stubs() -> Result<()> {
-    std::fs::write(root().join(measures::PATH), measures::text())
-        .with_context(|| format!("cannot write {}", measures::PATH))?;
-    println!("wrote {}", measures::PATH);
+    for (path, text) in measures::files() {
+        std::fs::write(root().join(path), text).with_context(|| format!("cannot write {path}"))?;
+        println!("wrote {path}");
+    }
     Ok(())
 }

@@ -7,79 +7,15 @@ mod kernels;
 mod measures;
 mod modules;
 mod packages;
+pub(crate) mod project;
+mod python_code;
 mod rust_code;
 mod sources;
 
-use std::path::Path;
+use anyhow::{Result, bail};
 
-use anyhow::{Context, Result, bail};
-
-use crate::command::{cargo, git, root};
-
-/// A file of the project: its path from the root, with `/`, and its text.
-pub(crate) struct File {
-    path: String,
-    text: String,
-}
-
-impl File {
-    fn extension(&self) -> &str {
-        Path::new(&self.path).extension().and_then(|e| e.to_str()).unwrap_or_default()
-    }
-}
-
-/// The project's text files, as git sees them: committed or about to be.
-pub(crate) struct Project {
-    files: Vec<File>,
-    /// Every file that is no text.
-    binaries: Vec<String>,
-}
-
-impl Project {
-    fn read() -> Result<Self> {
-        let list = git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
-        let (mut files, mut binaries) = (Vec::new(), Vec::new());
-        for path in list.split_terminator('\0') {
-            let full = root().join(path);
-            // A file that was deleted but not yet committed is still listed.
-            if !full.is_file() {
-                continue;
-            }
-            let bytes = std::fs::read(&full).with_context(|| format!("cannot read {path}"))?;
-            // What is not UTF-8 is not text: pictures, archives.
-            match String::from_utf8(bytes) {
-                Ok(text) => files.push(File { path: path.to_owned(), text }),
-                Err(_) => binaries.push(path.to_owned()),
-            }
-        }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        files.dedup_by(|a, b| a.path == b.path);
-        Ok(Self { files, binaries })
-    }
-
-    pub(crate) fn get(&self, path: &str) -> Option<&str> {
-        self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
-    }
-
-    /// Whether there is such a file, or a folder with files in it.
-    fn has(&self, path: &str) -> bool {
-        let is = |known: &str| {
-            known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.files.iter().any(|file| is(&file.path)) || self.binaries.iter().any(|known| is(known))
-    }
-
-    fn with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a File> {
-        self.files.iter().filter(move |file| file.extension() == extension)
-    }
-
-    fn under<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a File> {
-        self.files.iter().filter(move |file| file.path.starts_with(folder))
-    }
-}
-
-/// What one rule found wrong.
-pub(crate) type Complaints = Vec<String>;
+use self::project::{Complaints, Project};
+use crate::command::cargo;
 
 /// Checks all rules; an error with every complaint, each on a line.
 pub(crate) fn tidy() -> Result<()> {
@@ -98,7 +34,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("lines of prose are short", sources::widths(&project)),
         ("every crate says what it is", sources::crate_docs(&project)),
         ("nothing unfinished", sources::unfinished(&project)),
-        ("the planner's modules need each other in one direction", modules::circles(&project)),
+        ("files need each other in one direction", modules::circles(&project)),
         ("unsafe has a reason", sources::unsafe_reasons(&project)),
         ("no machine's paths", sources::machine_paths(&project)),
         ("every measure is whole", measures::whole(&project, &table)),
@@ -126,11 +62,4 @@ pub(crate) fn tidy() -> Result<()> {
         bail!("tidy: {complaints} complaints");
     }
     Ok(())
-}
-
-#[cfg(test)]
-pub(crate) fn project(files: &[(&str, &str)]) -> Project {
-    let files =
-        files.iter().map(|(path, text)| File { path: (*path).into(), text: (*text).into() }).collect();
-    Project { files, binaries: Vec::new() }
 }

@@ -23,14 +23,11 @@ from .. import _native
 from .._bands import Band, SakoeChiba, checked_radius
 from .._distances import nearest, zipped
 from .._matrices import pairwise
+from .._measures import MINIMA
 from ._series import Series, chosen
 
 #: The candidates of the UCR archive: 0% to 100% of the length.
 PERCENTS: tuple[float, ...] = tuple(percent / 100 for percent in range(101))
-
-#: Measures whose distance is a minimum over paths, with a band that removes paths, computed without rounding that
-#: depends on the band. Sums over paths (Soft-DTW, log_gak) are not.
-_MINIMA = frozenset(("dtw", "ddtw", "wdtw", "wddtw", "adtw", "erp", "edr", "lcss", "msm", "twed", "frechet"))
 
 #: Points that are gathered at once.
 _PORTION = 1 << 22
@@ -115,7 +112,7 @@ def search(
 
 def shrinks(what: _native.Spec) -> bool:
     """Whether distances only grow as the band becomes narrower, in every digit."""
-    return what.key in _MINIMA and not what.is_similarity
+    return what.key in MINIMA and not what.is_similarity
 
 
 def _radius(band: Band) -> int | float | None:

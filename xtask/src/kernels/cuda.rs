@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail};
 use dtw_kernels::catalog::Vendor;
 
 use super::build::{Plan, Tool};
+use super::choice::{Choice, build_and_report};
 use super::nvcc::Compiler;
 use super::report::{Columns, Usage, number_before};
-use super::{Choice, build_and_report};
 use crate::command::root;
 
 /// Architectures that the sources are compiled for, and what is made of each: code for chips, and the PTX that newer

@@ -8,8 +8,8 @@ use dtw_kernels::catalog::{Unit, Vendor};
 use dtw_kernels::images::HIP_CHIPS;
 
 use super::build::{Plan, Tool};
+use super::choice::{Choice, build_and_report};
 use super::report::{Columns, Usage, number_before};
-use super::{Choice, build_and_report};
 use crate::command::root;
 
 /// The oldest clang with all that the kernels want.

@@ -1,14 +1,18 @@
-//! The classes of measures of the Python package, written of the table of measures.
+//! What the Python package and its documentation say of every measure, written from the table of measures.
 
 use std::fmt::Write as _;
 
 use dtw_core::Anchor;
-use dtw_core::measure::{Kind, Parameter, Range, Value};
+use dtw_core::measure::{Kind, Parameter, Paths, Range, Value};
 
-use crate::tidy::{Complaints, Project};
+use crate::tidy::project::{Complaints, Project};
 
-/// Where they stand.
-pub(super) const PATH: &str = "python/dtwave/_measures.py";
+/// Where the classes stand.
+const CLASSES: &str = "python/dtwave/_measures.py";
+/// Where the site lists the classes.
+const PAGE: &str = "docs/api/measures.rst";
+/// What exports the classes, by the line that does.
+const EXPORTS: (&str, &str) = ("python/dtwave/__init__.py", "from ._measures import *");
 
 /// Width of a line of Python.
 const WIDTH: usize = 100;
@@ -22,6 +26,25 @@ from typing import Literal
 
 from ._measure import Measure
 
+";
+
+/// The page above the classes.
+const PAGE_HEAD: &str = "\
+.. Written by `cargo xtask stubs` from the table of measures: do not edit.
+
+Measures
+========
+
+.. currentmodule:: dtwave
+
+:doc:`Every measure is defined </measures>` on a page of its own: equation, borders, ties and source.
+
+.. py:data:: MEASURES
+   :type: dict[str, type[Measure]]
+
+   The class of every measure, by its key.
+
+.. autoclass:: Measure
 ";
 
 /// Keywords of Python get an underscore.
@@ -163,8 +186,8 @@ fn class(kind: &Kind) -> String {
     out
 }
 
-/// The whole file.
-pub(super) fn text() -> String {
+/// The classes, the table of them, and what follows from it.
+fn classes() -> String {
     let mut out = HEAD.to_owned();
     let classes: Vec<String> = Kind::all().iter().map(class).collect();
     out += &classes.join("\n");
@@ -172,21 +195,49 @@ pub(super) fn text() -> String {
     for kind in Kind::all() {
         let _ = writeln!(out, "    {:?}: {},", kind.key, class_name(kind.key));
     }
-    out += "}\n";
+    out += "}\n\n#: Measures whose distance is the cost of one path between whole series, not a sum over all paths.\n";
+    out += "MINIMA = frozenset(\n    (\n";
+    for kind in Kind::all().iter().filter(|kind| kind.paths != Paths::All && kind.is_symmetric()) {
+        let _ = writeln!(out, "        {:?},", kind.key);
+    }
+    out += "    )\n)\n\n__all__ = [\n    \"MEASURES\",\n";
+    for kind in Kind::all() {
+        let _ = writeln!(out, "    {:?},", class_name(kind.key));
+    }
+    out + "]\n"
+}
+
+/// The site's page of classes.
+fn page() -> String {
+    let mut out = PAGE_HEAD.to_owned();
+    for kind in Kind::all() {
+        let _ = write!(out, "\n.. autoclass:: {}\n   :exclude-members: key\n", class_name(kind.key));
+    }
     out
 }
 
-/// The file is the one that the table makes.
+/// Every file that the table makes, with its text.
+pub(super) fn files() -> [(&'static str, String); 2] {
+    [(CLASSES, classes()), (PAGE, page())]
+}
+
+/// The files are those that the table makes, and the package exports every class.
 pub(crate) fn current(project: &Project) -> Complaints {
-    match project.get(PATH) {
-        Some(found) if found == text() => Vec::new(),
-        _ => vec![format!("{PATH}: not what the table of measures says; run `cargo xtask stubs`")],
+    let files = files().into_iter().filter(|(path, text)| project.get(path) != Some(text));
+    let mut complaints: Complaints = files
+        .map(|(path, _)| format!("{path}: not what the table of measures says; run `cargo xtask stubs`"))
+        .collect();
+    let (path, line) = EXPORTS;
+    if !project.get(path).is_some_and(|text| text.lines().any(|found| found.starts_with(line))) {
+        complaints.push(format!("{path}: lacks measures; it needs the line `{line}`"));
     }
+    complaints
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::project::project;
 
     #[test]
     fn classes_say_their_parameters() {
@@ -201,7 +252,22 @@ mod tests {
         let edr = class(Kind::of("edr").unwrap());
         let own = "epsilon: float,\n        output: Literal[\"count\", \"normalized\"] = \"count\",\n";
         assert!(edr.contains(own), "{edr}");
-        assert!(text().lines().all(|line| line.chars().count() <= 110), "{}", text());
-        assert!(!text().contains("[`"), "{}", text());
+        assert!(classes().lines().all(|line| line.chars().count() <= 110), "{}", classes());
+        assert!(!classes().contains("[`"), "{}", classes());
+    }
+
+    #[test]
+    fn a_measure_that_python_lacks_is_found() {
+        let [(classes, class_text), (page, page_text)] = files();
+        let (exports, line) = EXPORTS;
+        let whole = [(classes, class_text.as_str()), (page, page_text.as_str()), (exports, line)];
+        assert!(current(&project(&whole)).is_empty());
+        for missing in 0..whole.len() {
+            let mut files = whole;
+            let text = files[missing].1.replacen("Wdtw", "", 1).replace("import *", "import Dtw");
+            files[missing].1 = &text;
+            let found = current(&project(&files));
+            assert!(found.len() == 1 && found[0].starts_with(whole[missing].0), "{found:?}");
+        }
     }
 }

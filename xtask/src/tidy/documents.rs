@@ -1,6 +1,6 @@
 //! Rules about documents and records.
 
-use super::{Complaints, Project};
+use super::project::{Complaints, Project};
 
 /// Relative links of documents point at files of the project.
 pub(super) fn links(project: &Project) -> Complaints {
@@ -124,7 +124,7 @@ pub(super) fn licences(project: &Project) -> Complaints {
 
 #[cfg(test)]
 mod tests {
-    use super::super::project;
+    use super::super::project::project;
     use super::*;
 
     #[test]

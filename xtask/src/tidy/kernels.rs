@@ -1,6 +1,6 @@
 //! Rules about the device kernels: who asks which vendor it is.
 
-use super::{Complaints, Project};
+use super::project::{Complaints, Project};
 
 /// Where the kernels' sources are.
 const NATIVE: &str = "crates/dtw-kernels/native/";
@@ -48,7 +48,7 @@ pub(super) fn vendors(project: &Project) -> Complaints {
 
 #[cfg(test)]
 mod tests {
-    use super::super::project;
+    use super::super::project::project;
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use dtw_core::measure::{Kind, Preparation};
 
-use super::{Complaints, Project};
+use super::project::{Complaints, Project};
 
 /// Where the table is.
 const TABLE: &str = "crates/dtw-core/src/measure/table.rs";
@@ -36,7 +36,7 @@ pub(super) fn table() -> Vec<Row> {
     Kind::all().iter().map(row).collect()
 }
 
-/// Every measure is documented, announced, has a recurrence in both languages and an oracle.
+/// Every measure is documented, announced, has a recurrence in each language and an oracle.
 pub(super) fn whole(project: &Project, rows: &[Row]) -> Complaints {
     if rows.is_empty() {
         return vec![format!("{TABLE}: there are no measures")];
@@ -52,8 +52,11 @@ pub(super) fn whole(project: &Project, rows: &[Row]) -> Complaints {
         if !project.get(CHANGELOG).unwrap_or_default().contains(&quoted) {
             complaints.push(format!("{CHANGELOG}: does not name the measure {quoted}"));
         }
-        let recurrences =
-            ["crates/dtw-core/src/recurrence/KEY.rs", "crates/dtw-kernels/native/recurrence/KEY.cuh"];
+        let recurrences = [
+            "crates/dtw-core/src/recurrence/KEY.rs",
+            "crates/dtw-kernels/native/recurrence/KEY.cuh",
+            "crates/dtw-wgpu/shaders/measures/KEY.wgsl",
+        ];
         let oracles = ["crates/dtw-conformance/src/oracle/KEY.rs"];
         let wanted = recurrences.into_iter().filter(|_| row.has_recurrence);
         for path in wanted.chain(oracles.into_iter().filter(|_| row.has_oracle)) {
@@ -82,7 +85,7 @@ pub(super) fn kernels(rows: &[Row], known: &[&str]) -> Complaints {
 
 #[cfg(test)]
 mod tests {
-    use super::super::project;
+    use super::super::project::project;
     use super::*;
 
     const ROWS: [Row; 2] = [
@@ -97,6 +100,7 @@ mod tests {
             (CHANGELOG, "- Measures: `dtw`, `wddtw`.\n"),
             ("crates/dtw-core/src/recurrence/dtw.rs", ""),
             ("crates/dtw-kernels/native/recurrence/dtw.cuh", ""),
+            ("crates/dtw-wgpu/shaders/measures/dtw.wgsl", ""),
             ("crates/dtw-conformance/src/oracle/dtw.rs", ""),
         ];
         assert_eq!(whole(&project(&complete), &ROWS), Complaints::new());

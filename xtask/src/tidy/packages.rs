@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Complaints, Project};
+use super::project::{Complaints, Project};
 
 /// Backends. A new one is added here, which puts it under the rules.
 const BACKENDS: &[&str] = &["dtw-cpu", "dtw-cuda", "dtw-hip", "dtw-wgpu"];
@@ -175,7 +175,7 @@ fn vendor_of(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::project;
+    use super::super::project::project;
     use super::*;
 
     /// A workspace in which each `(package, dependencies)` stands; others than the packages are outside crates.

@@ -1,86 +1,200 @@
-//! Rust source with comments and literals blanked out, so that a search finds code only.
+//! Rust source as tokens: code without comments and literals, and the paths by which a module names others.
 
-/// The same text, line by line and column by column, with spaces for comments and for what stands in string and
-/// character literals.
+use std::str::FromStr;
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+
+/// The tokens of a source; none where it is no Rust.
+fn tokens(text: &str) -> Vec<TokenTree> {
+    TokenStream::from_str(text).map(|tokens| tokens.into_iter().collect()).unwrap_or_default()
+}
+
+/// The source line by line and column by column, with spaces for comments and for string and character literals.
 pub(super) fn code_of(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let mut out = String::with_capacity(text.len());
+    let mut lines: Vec<Vec<char>> = text.split('\n').map(|line| vec![' '; line.chars().count()]).collect();
+    // Tokens made of a documentation comment have the comment as their text: they are no code.
+    let mut put = |span: Span, token: &str| {
+        if span.source_text().is_some_and(|source| source == token) {
+            let (line, column) = (span.start().line - 1, span.start().column);
+            token.chars().enumerate().for_each(|(k, c)| lines[line][column + k] = c);
+        }
+    };
+    let mut open = tokens(text);
+    while let Some(token) = open.pop() {
+        match token {
+            TokenTree::Ident(name) => put(name.span(), &name.to_string()),
+            TokenTree::Punct(sign) => put(sign.span(), &sign.as_char().to_string()),
+            TokenTree::Literal(_) => {}
+            TokenTree::Group(group) => {
+                let (begin, end) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                put(group.span_open(), begin);
+                put(group.span_close(), end);
+                open.extend(group.stream());
+            }
+        }
+    }
+    lines.into_iter().map(String::from_iter).collect::<Vec<_>>().join("\n")
+}
+
+/// A path that a module names: `crate::a::B`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Path {
+    /// Its segments.
+    pub(super) segments: Vec<String>,
+    /// Inline modules around it, each of which `super` leaves first.
+    pub(super) depth: usize,
+    /// What a `use` binds it to.
+    pub(super) binds: Option<String>,
+    /// Whether the `use` only passes it on to others.
+    pub(super) is_passed_on: bool,
+}
+
+/// What a module says of others.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    pub(super) paths: Vec<Path>,
+    /// Modules that only tests have.
+    pub(super) tests: Vec<String>,
+    /// Names without a path, as they stand in the code.
+    pub(super) plain: Vec<String>,
+}
+
+/// The paths in a source, without those of tests.
+pub(super) fn names(text: &str) -> Names {
+    let mut names = Names::default();
+    walk(&tokens(text), 0, &mut names);
+    names
+}
+
+fn walk(tokens: &[TokenTree], depth: usize, names: &mut Names) {
     let mut at = 0;
-    while at < chars.len() {
-        let end = literal_end(&chars, at);
-        if end == at {
-            out.push(chars[at]);
-            at += 1;
-        } else {
-            out.extend(chars[at..end].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }));
+    let mut is_public = false;
+    while at < tokens.len() {
+        if is_test_attribute(tokens, at) {
+            let end = end_of_item(tokens, at);
+            let module = tokens[at..end].windows(2).find(|pair| is_word(&pair[0], "mod"));
+            names.tests.extend(module.map(|pair| pair[1].to_string()));
             at = end;
+            continue;
         }
-    }
-    out
-}
-
-/// Where the comment or literal that begins at `at` ends; `at` if none begins there.
-fn literal_end(chars: &[char], at: usize) -> usize {
-    let next = |k: usize| chars.get(at + k).copied();
-    let after_word = at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_');
-    match chars[at] {
-        '/' if next(1) == Some('/') => (at..chars.len()).find(|k| chars[*k] == '\n').unwrap_or(chars.len()),
-        '/' if next(1) == Some('*') => block_comment_end(chars, at),
-        '"' => string_end(chars, at + 1),
-        'r' if !after_word || chars[at - 1] == 'b' || chars[at - 1] == 'c' => {
-            let hashes = (1..).take_while(|k| next(*k) == Some('#')).count();
-            if next(1 + hashes) == Some('"') { raw_string_end(chars, at + 2 + hashes, hashes) } else { at }
-        }
-        // A character literal, not a lifetime: 'x' or '\…'.
-        '\'' if next(1) == Some('\\') => {
-            (at + 3..chars.len()).find(|k| chars[*k] == '\'').map_or(chars.len(), |k| k + 1)
-        }
-        '\'' if next(2) == Some('\'') => at + 3,
-        _ => at,
-    }
-}
-
-fn block_comment_end(chars: &[char], start: usize) -> usize {
-    let (mut at, mut depth) = (start, 0);
-    while at < chars.len() {
-        match (chars[at], chars.get(at + 1)) {
-            ('/', Some('*')) => (depth, at) = (depth + 1, at + 2),
-            ('*', Some('/')) => {
-                (depth, at) = (depth - 1, at + 2);
-                if depth == 0 {
-                    return at;
+        match &tokens[at] {
+            TokenTree::Ident(word) if *word == "use" => {
+                let end = end_of_item(tokens, at);
+                use_tree(&tokens[at + 1..end], &[], &mut |segments, binds| {
+                    names.paths.push(Path { segments, depth, binds, is_passed_on: is_public });
+                });
+                at = end;
+                is_public = false;
+                continue;
+            }
+            TokenTree::Ident(word) if *word == "pub" => {
+                is_public = true;
+                at += 1;
+                // The scope of `pub(crate)`.
+                at += usize::from(
+                    matches!(tokens.get(at), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis),
+                );
+                continue;
+            }
+            TokenTree::Ident(_) => {
+                let segments = path_at(tokens, at);
+                at += 3 * (segments.len() - 1);
+                match segments.as_slice() {
+                    [name] => names.plain.push(name.clone()),
+                    _ => names.paths.push(Path { segments, depth, binds: None, is_passed_on: false }),
                 }
             }
-            _ => at += 1,
+            TokenTree::Group(group) => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                let is_module = at >= 2 && is_word(&tokens[at - 2], "mod");
+                walk(&inner, depth + usize::from(is_module), names);
+            }
+            _ => {}
         }
+        is_public = false;
+        at += 1;
     }
-    chars.len()
 }
 
-fn string_end(chars: &[char], mut at: usize) -> usize {
-    while at < chars.len() {
-        match chars[at] {
-            '\\' => at += 2,
-            '"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    chars.len()
+fn is_word(token: &TokenTree, wanted: &str) -> bool {
+    matches!(token, TokenTree::Ident(word) if word == wanted)
 }
 
-fn raw_string_end(chars: &[char], from: usize, hashes: usize) -> usize {
-    let closes = |k: usize| chars[k] == '"' && chars[k + 1..].iter().take(hashes).all(|c| *c == '#');
-    (from..chars.len()).find(|k| closes(*k)).map_or(chars.len(), |k| (k + 1 + hashes).min(chars.len()))
+fn is_sign(token: Option<&TokenTree>, wanted: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(sign)) if sign.as_char() == wanted)
+}
+
+/// Whether `#[cfg(test)]` or `#[test]` stands at `at`.
+fn is_test_attribute(tokens: &[TokenTree], at: usize) -> bool {
+    let Some(TokenTree::Group(group)) = tokens.get(at + 1) else { return false };
+    let text = group.stream().to_string().replace(' ', "");
+    is_sign(tokens.get(at), '#')
+        && (text == "test" || text.starts_with("cfg(test)") || text.starts_with("cfg(all(test"))
+}
+
+/// Behind the item that begins at `at`: its `;` or braces.
+fn end_of_item(tokens: &[TokenTree], at: usize) -> usize {
+    let is_use =
+        tokens[at..].iter().take_while(|token| !is_sign(Some(token), ';')).any(|token| is_word(token, "use"));
+    let ends = |token: &TokenTree| {
+        is_sign(Some(token), ';')
+            || !is_use && matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+    };
+    tokens[at..].iter().position(ends).map_or(tokens.len(), |offset| at + offset + 1)
+}
+
+/// The segments of the path that begins at `at`.
+fn path_at(tokens: &[TokenTree], at: usize) -> Vec<String> {
+    let mut segments = vec![tokens[at].to_string()];
+    let mut next = at + 1;
+    while is_sign(tokens.get(next), ':') && is_sign(tokens.get(next + 1), ':') {
+        let Some(TokenTree::Ident(name)) = tokens.get(next + 2) else { break };
+        segments.push(name.to_string());
+        next += 3;
+    }
+    segments
+}
+
+/// Tells of every path in a `use`, with the name that it binds.
+fn use_tree(tokens: &[TokenTree], start: &[String], tell: &mut impl FnMut(Vec<String>, Option<String>)) {
+    for tree in tokens.split(|token| is_sign(Some(token), ',') || is_sign(Some(token), ';')) {
+        let mut segments = start.to_vec();
+        let mut binds = None;
+        let mut is_renamed = false;
+        for token in tree {
+            match token {
+                TokenTree::Ident(word) if *word == "as" => is_renamed = true,
+                TokenTree::Ident(word) if is_renamed => binds = Some(word.to_string()),
+                TokenTree::Ident(word) if *word == "self" && !segments.is_empty() => {}
+                TokenTree::Ident(word) => segments.push(word.to_string()),
+                TokenTree::Punct(sign) if sign.as_char() == '*' => segments.push("*".into()),
+                TokenTree::Group(group) => {
+                    let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                    use_tree(&inner, &segments, tell);
+                    segments.clear();
+                }
+                _ => {}
+            }
+        }
+        if !segments.is_empty() {
+            let binds = binds.or_else(|| segments.last().cloned());
+            tell(segments, binds);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::code_of;
+    use super::*;
 
     #[test]
     fn comments_and_literals_vanish_and_code_stays_in_place() {
-        let text =
-            "let a = \"x // y\"; // z\nlet b = 'q'; /* c /* d */ */ let e: &'static str = r#\"f\"g\"#;\n";
+        let text = "/// a\nlet a = \"x // y\"; // z\nlet b = 'q'; /* c /* d */ */ let e: &'static str = r#\"f\"g\"#;\n";
         let code = code_of(text);
         assert_eq!(code.chars().count(), text.chars().count());
         assert_eq!(
@@ -91,7 +205,18 @@ mod tests {
     }
 
     #[test]
-    fn escapes_do_not_end_a_literal() {
-        assert_eq!(code_of(r#"f("a\"b", '\'', '\\', b"c")"#).replace(' ', ""), "f(,,,b)");
+    fn paths_are_those_of_code_outside_tests() {
+        let text = "pub use b::{C, d::*};\nuse super::e as f;\nfn g() { crate::h::i() }\n\
+                    mod j { use super::k; }\n#[cfg(test)]\nmod tests { use crate::l; }\n#[cfg(test)]\nmod m;\n";
+        let found = names(text);
+        let shown: Vec<String> =
+            found.paths.iter().map(|p| format!("{} {}", p.segments.join("::"), p.depth)).collect();
+        assert_eq!(shown, ["b::C 0", "b::d::* 0", "super::e 0", "crate::h::i 0", "super::k 1"]);
+        assert_eq!(
+            found.paths.iter().map(|p| p.is_passed_on).collect::<Vec<_>>(),
+            [true, true, false, false, false]
+        );
+        assert_eq!(found.paths[2].binds.as_deref(), Some("f"));
+        assert_eq!(found.tests, ["tests", "m"]);
     }
 }

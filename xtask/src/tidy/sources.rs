@@ -1,7 +1,7 @@
 //! Rules about single source files.
 
+use super::project::{Complaints, File, Project};
 use super::rust_code::code_of;
-use super::{Complaints, File, Project};
 
 /// Lines above which a file is asked to become two.
 const WANTED_LINES: usize = 500;
@@ -156,7 +156,7 @@ fn has_word(line: &str, name: &str, then: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::project;
+    use super::super::project::project;
     use super::*;
 
     #[test]
