@@ -1,9 +1,10 @@
 //! Interrupted runs: every file state a crash can leave must resume to the same bytes or be refused.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
+use super::journal::Journal;
 use super::open::beside;
 use super::*;
 use crate::Target;
