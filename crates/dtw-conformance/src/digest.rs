@@ -1,8 +1,8 @@
 //! One number for all results of a run: two builds that compute the same bits have the same digest.
 //!
 //! A [`Digesting`] backend passes every call on to another one and takes the bits of what comes back, in the order of
-//! the calls. What the backend refused or was told to stop counts as well, but not its words. The shape of memory held and the cells
-//! reported as progress do not count.
+//! the calls. What the backend refused or was told to stop counts as well, but not its words. The shape of memory held
+//! and the cells reported as progress do not count.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

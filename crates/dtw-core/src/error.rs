@@ -11,9 +11,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error, sorted by who can mend it.
 ///
 /// What helps is data ([`Error::remedies`]). The text of an error names it as the Rust library spells it; another face
-/// writes the text with [`Error::told`]. The text is all of it: that of [`Error::Backend`] includes the backend's reason. So `source` goes on behind what the
-/// text tells, and printing a whole chain of errors (`{:#}` of the crate `anyhow`) says nothing twice. The reason
-/// itself, with its type, is in the variant.
+/// writes the text with [`Error::told`]. The text is all of it: that of [`Error::Backend`] includes the backend's
+/// reason. So `source` goes on behind what the text tells, and printing a whole chain of errors (`{:#}` of the crate
+/// `anyhow`) says nothing twice. The reason itself, with its type, is in the variant.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,5 @@
-//! The passes that a call of distances or gradients is made of, and how their results are put together: once, for every backend.
+//! The passes that a call of distances or gradients is made of, and how their results are put together: once, for every
+//! backend.
 //!
 //! Most measures need one pass over the pairs. [`crate::Measure::SoftDtwDivergence`] is put together from up to three:
 //! x with y, and each batch with itself. A measure that warps each channel on its own

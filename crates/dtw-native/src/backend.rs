@@ -65,8 +65,8 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     }
 }
 
-/// Makes a newtype of a [`NativeBackend`] a backend of both number types. It is not one of any [`Number`]: its plans are
-/// compiled with the crate that has the newtype, and not again with every program that uses it.
+/// Makes a newtype of a [`NativeBackend`] a backend of both number types. It is not one of any [`Number`]: its plans
+/// are compiled with the crate that has the newtype, and not again with every program that uses it.
 #[macro_export]
 macro_rules! backend_of_both_types {
     ($backend:ty, $name:expr) => {

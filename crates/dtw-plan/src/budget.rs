@@ -47,7 +47,8 @@ impl Budget {
         Self { edges: self.edges + self.tables, tables: 0, ..self }
     }
 
-    /// The shares where series and results are on the device already: nothing is staged, no tile waits for its transfer.
+    /// The shares where series and results are on the device already: nothing is staged, no tile waits for its
+    /// transfer.
     pub fn in_place(self) -> Self {
         Self { sides: self.limit - self.edges - self.tables, staging: 0, tile: 0, ..self }
     }

@@ -1,8 +1,6 @@
 //! Devices: what there is, and which one a session uses.
 
-use dtw_core::{Backend, Error, Obstacle, Result};
-
-use crate::Float;
+use dtw_core::{Backend, Error, Obstacle, Result, Scalar};
 
 /// A device that computes distances. Cheap to clone; clones share threads and contexts.
 #[derive(Debug, Clone)]
@@ -284,12 +282,19 @@ impl Device {
     }
 }
 
-/// A method that gives the backend for one type of numbers.
-macro_rules! backend_for {
-    ($method:ident, $number:ty) => {
-        impl Device {
-            pub(crate) fn $method(&self) -> &dyn Backend<$number> {
-                match &self.0 {
+/// A number type that series can hold and every device of this build computes with: `f32` or `f64`.
+pub trait Float: Scalar {
+    /// The backend of a device for these numbers.
+    #[doc(hidden)]
+    fn backend_of(device: &Device) -> &dyn Backend<Self>;
+}
+
+/// Makes a type of numbers a [`Float`].
+macro_rules! float {
+    ($number:ty) => {
+        impl Float for $number {
+            fn backend_of(device: &Device) -> &dyn Backend<Self> {
+                match &device.0 {
                     #[cfg(feature = "cpu")]
                     Kind::Cpu(cpu) => cpu,
                     #[cfg(feature = "cuda")]
@@ -305,8 +310,8 @@ macro_rules! backend_for {
         }
     };
 }
-backend_for!(backend_for_f32, f32);
-backend_for!(backend_for_f64, f64);
+float!(f32);
+float!(f64);
 
 /// For a GPU that is chosen otherwise: [`dtw_wgpu::WgpuBackend::with_choice`].
 #[cfg(feature = "wgpu")]

@@ -1,26 +1,9 @@
 //! What counts as a series and as a batch of series: slices, vectors, `ndarray` views, and dtwave's own types.
 
-use dtw_core::{Backend, OwnedBatch, Result, Scalar, Series, SeriesBatch};
+use dtw_core::{OwnedBatch, Result, Scalar, Series, SeriesBatch};
 use ndarray::{ArrayBase, Data, Ix1, Ix2, Ix3};
 
-use crate::Device;
-
-/// A number type that series can hold and every device of this build computes with: `f32` or `f64`.
-pub trait Float: Scalar {
-    /// The backend of a device for these numbers.
-    #[doc(hidden)]
-    fn backend_of(device: &Device) -> &dyn Backend<Self>;
-}
-impl Float for f32 {
-    fn backend_of(device: &Device) -> &dyn Backend<Self> {
-        device.backend_for_f32()
-    }
-}
-impl Float for f64 {
-    fn backend_of(device: &Device) -> &dyn Backend<Self> {
-        device.backend_for_f64()
-    }
-}
+use crate::device::Float;
 
 /// One series, borrowed where its memory allows and copied where not.
 #[derive(Debug, Clone)]

@@ -27,9 +27,10 @@
 mod device;
 mod input;
 mod plans;
+mod search;
 mod session;
 
-pub use device::{Device, DeviceInfo, devices};
+pub use device::{Device, DeviceInfo, Float, devices};
 pub use dtw_core::{
     Anchor, Backend, Band, Blocks, CostMatrix, Dtype, EdrOutput, Error, Explainer, Explanation, Gradients,
     Launch, LcssOutput, LocalCost, Match, Measure, Observer, Obstacle, OwnedBatch, Pairing, Path, Plan,
@@ -49,7 +50,7 @@ pub use dtw_learn as learn;
 /// Any GPU through WebGPU: which ones there are, and how one is chosen.
 #[cfg(feature = "wgpu")]
 pub use dtw_wgpu as wgpu;
-pub use input::{AsBatch, AsSeries, Batched, Float, Sequence};
+pub use input::{AsBatch, AsSeries, Batched, Sequence};
 pub use session::{GradientResult, Session};
 
 use ndarray::Array2;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Blocks, CostMatrix, Error, Explainer, Explanation, Gradients, Match, Observer, Pairing, Path,
-    Plan, Problem, Result, SearchOptions, SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
+    CostMatrix, Error, Explainer, Explanation, Gradients, Observer, Pairing, Path, Plan, Problem, Result,
+    SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
 };
 use ndarray::Array2;
 
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// Calls `work` with a plan for these batches, and keeps the plan unless it failed.
-    fn with_plan<T: Float, R>(
+    pub(crate) fn with_plan<T: Float, R>(
         &self,
         pairing: Pairing,
         x: &SeriesBatch<'_, T>,
@@ -369,9 +369,9 @@ impl Session {
         Ok(result)
     }
 
-    /// Accumulated costs of two series, `[n, m]`: entry `(i, j)` is the value of the points up to `i` and up to `j`, the
-    /// last one the distance, and infinite outside the band ([`CostMatrix`]). On the CPU, whatever the device: O(n·m)
-    /// time and memory, one thread.
+    /// Accumulated costs of two series, `[n, m]`: entry `(i, j)` is the value of the points up to `i` and up to `j`,
+    /// the last one the distance, and infinite outside the band ([`CostMatrix`]). On the CPU, whatever the device:
+    /// O(n·m) time and memory, one thread.
     ///
     /// ```
     /// use dtwave::{Session, Spec};
@@ -437,68 +437,5 @@ impl Session {
         let (batch_x, batch_y) = (SeriesBatch::single(x), SeriesBatch::single(y));
         let values = self.with_plan(Pairing::Zipped, &batch_x, &batch_y, |plan| plan.alignment(x, y))?;
         Array2::from_shape_vec((x.len(), y.len()), values).map_err(|e| Error::invalid(e.to_string()))
-    }
-
-    /// The best matches of `query` in `reference`, best first. With [`SearchOptions::normalized_window`] the session's
-    /// spec is used as it is (both ends anchored); otherwise its anchor is taken to be [`Anchor::Subsequence`].
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters.
-    pub fn search<T: Float>(
-        &self,
-        query: &(impl AsSeries<T> + ?Sized),
-        reference: &(impl AsSeries<T> + ?Sized),
-        options: &SearchOptions,
-    ) -> Result<Vec<Match<T>>> {
-        let (x, y) = (query.as_series(), reference.as_series());
-        let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
-        let matches = |plan: &mut dyn Plan<T>| plan.matches(x, y, options);
-        let mut found = self.searching(options).with_plan(Pairing::Cross, &x, &y, matches)?;
-        found.pop().ok_or_else(|| Error::invalid("one query has one list of matches"))
-    }
-
-    /// The best matches of each query in each reference: those of query `q` in reference `r` at `q · references + r`.
-    /// Otherwise as [`search`](Self::search); several queries use several threads.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters.
-    pub fn search_all<T: Float>(
-        &self,
-        queries: &(impl AsBatch<T> + ?Sized),
-        references: &(impl AsBatch<T> + ?Sized),
-        options: &SearchOptions,
-    ) -> Result<Vec<Vec<Match<T>>>> {
-        let (x, y) = (queries.as_batch()?, references.as_batch()?);
-        let (x, y) = (x.batch(), y.batch());
-        self.searching(options).with_plan(Pairing::Cross, &x, &y, |plan| plan.matches(x, y, options))
-    }
-
-    /// The best matches of each query in a reference that need not fit in memory: it is read once, block by block, and
-    /// searched for all queries while the next block is read. The hits are those of [`search_all`](Self::search_all).
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters, and for a band without [`SearchOptions::normalized_window`],
-    /// which needs the whole reference; what `reference` says.
-    pub fn search_blocks<T: Float>(
-        &self,
-        queries: &(impl AsBatch<T> + ?Sized),
-        reference: &mut dyn Blocks<T>,
-        options: &SearchOptions,
-    ) -> Result<Vec<Vec<Match<T>>>> {
-        let queries = queries.as_batch()?;
-        let x = queries.batch();
-        // A plan knows that there is one reference.
-        let one = vec![T::ZERO; x.channels()];
-        let y = SeriesBatch::equal(&one, 1, 1, x.channels())?;
-        let matches = |plan: &mut dyn Plan<T>| plan.matches_in_blocks(x, reference, options);
-        self.searching(options).with_plan(Pairing::Cross, &x, &y, matches)
-    }
-
-    /// This session with the anchor that a search needs.
-    fn searching(&self, options: &SearchOptions) -> Self {
-        let anchor = if options.normalized_window.is_some() { Anchor::Global } else { Anchor::Subsequence };
-        let mut session = self.clone();
-        session.spec.anchor = anchor;
-        session
     }
 }

@@ -50,8 +50,8 @@ impl<'a> Judge<'a> {
         self.report.record(name, outcome);
     }
 
-    /// Runs one property on 256 random cases, or as many as the environment variable `PROPTEST_CASES` says; a failure is
-    /// shrunk first. `name` and the seed decide which.
+    /// Runs one property on 256 random cases, or as many as the environment variable `PROPTEST_CASES` says; a failure
+    /// is shrunk first. `name` and the seed decide which.
     pub(super) fn property<S: Strategy, D: Into<Details>>(
         &mut self,
         name: &str,

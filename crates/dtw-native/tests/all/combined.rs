@@ -19,7 +19,8 @@ impl<T: Number> Side<'_, T> {
     }
 }
 
-/// Distances on the device are those of the host within `tolerance`; so are those in the caller's memory, call after call.
+/// Distances on the device are those of the host within `tolerance`; so are those in the caller's memory, call after
+/// call.
 fn agrees<T: Number>(
     machine: &HostMachine,
     problem: &Problem,

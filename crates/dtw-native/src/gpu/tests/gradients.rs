@@ -1,4 +1,5 @@
-//! Gradients in the caller's memory: recorded after one like call that was not, without a copy, an allocation or a wait.
+//! Gradients in the caller's memory: recorded after one like call that was not, without a copy, an allocation or a
+//! wait.
 
 use std::any::Any;
 use std::sync::Mutex;
