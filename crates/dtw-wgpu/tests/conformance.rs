@@ -1,9 +1,11 @@
 //! The suite of every backend, on whatever adapter there is.
 
-use std::sync::LazyLock;
+mod shaders {
+    use std::sync::LazyLock;
 
-use dtw_wgpu::WgpuBackend;
+    use dtw_wgpu::WgpuBackend;
 
-static BACKEND: LazyLock<WgpuBackend> = LazyLock::new(|| WgpuBackend::new().expect("an adapter"));
+    static BACKEND: LazyLock<WgpuBackend> = LazyLock::new(|| WgpuBackend::new().expect("an adapter"));
 
-dtw_conformance::suite!(f32: BACKEND.clone());
+    dtw_conformance::suite!(f32: BACKEND.clone());
+}

@@ -63,7 +63,9 @@ fn rust(project: &Project, folder: &str) -> Needs {
     let tests: Vec<Vec<String>> = modules
         .0
         .iter()
-        .flat_map(|(own, names)| names.tests.iter().map(|test| [own.as_slice(), std::slice::from_ref(test)].concat()))
+        .flat_map(|(own, names)| {
+            names.tests.iter().map(|test| [own.as_slice(), std::slice::from_ref(test)].concat())
+        })
         .collect();
     modules.0.retain(|own, _| !tests.iter().any(|test| own.starts_with(test)));
     let shown = |path: &[String]| if path.is_empty() { "the root".to_owned() } else { path.join("::") };
