@@ -17,7 +17,8 @@ pub(crate) enum Place {
     Windows,
     /// The library crates for Apple's ARM.
     Apple,
-    /// WebAssembly with its SIMD under Node.js: a session, golden numbers, other chosen and some random cases.
+    /// WebAssembly with its SIMD under Node.js: a session, golden numbers, other chosen and some random cases. The page of
+    /// examples/web compiles.
     Wasm,
     /// WebAssembly without SIMD.
     WasmScalar,
@@ -78,6 +79,11 @@ fn wasm(features: &str) -> Result<()> {
     let node = format!("node {}", root().join("xtask/src/elsewhere/run.mjs").display());
     // As users compile it.
     cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).env("RUSTFLAGS", features).run()?;
+    // The page of examples/web is a workspace of its own.
+    cargo(&["check", "--locked", "-p", "dtwave-web", "--target", TARGET], &[])
+        .arguments(&["--manifest-path", "examples/web/Cargo.toml", "--target-dir", "target/web/check"])
+        .env("RUSTFLAGS", features)
+        .run()?;
     // What draws random cases has its seeds, but is compiled with a way to ask the system for others.
     let flags = format!("{features} --cfg getrandom_backend=\"unsupported\"");
     cargo(&["test", "-p", "dtwave", "--test", "anywhere", "--target", TARGET], &[])
