@@ -60,10 +60,14 @@ const REPEATED: &[&str] = &[
     "weighted_total::many_series_are_summed_in_pieces",
     "weighted_total::totals_are_those_of_zipped_pairs_in_doubles",
     "weighted_total::totals_are_those_of_zipped_pairs_in_floats",
-    // The CPU without its wide registers.
+    // The CPU without its wide registers; digits of its sums over all paths, which the suite has too.
     "narrowest::",
+    "soft_digits::soft_results_keep_their_digits",
+    // The suite's own test on a plain loop, in doubles; the least of its planted faults.
+    "whole::conformance_f64::",
+    "bands_of_another_radius_are_noticed",
     // Shaders, whose golden numbers are of every measure.
-    "shaders::conformance_f32::random",
+    "shaders::conformance_f32::random::",
     "shaders::conformance_f32::dtw",
     "shaders::conformance_f32::ddtw",
     "shaders::conformance_f32::wdtw",
@@ -80,7 +84,7 @@ const REPEATED: &[&str] = &[
     "shaders::conformance_f32::frechet",
     "shaders::conformance_f32::subsequence_dtw",
     "shaders::conformance_f32::soft_digits",
-    "shaders::conformance_f32::gradients_soft_dtw_divergence",
+    "shaders::conformance_f32::gradients_soft_dtw",
     "shaders::conformance_f32::alignment",
     "shaders::conformance_f32::paths",
     "shaders::conformance_f32::long_subsequence_dtw",

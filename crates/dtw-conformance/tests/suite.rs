@@ -11,7 +11,10 @@ use dtw_conformance::suite::run_section;
 use faulty::{Faulty, Planted};
 use plain::{Fault, Plain};
 
-dtw_conformance::suite!(Plain(Fault::None));
+mod whole {
+    use super::{Fault, Plain};
+    dtw_conformance::suite!(Plain(Fault::None));
+}
 
 /// Runs a section with a fault in both precisions.
 fn reports(section: &str, fault: Fault) -> [Report; 2] {

@@ -110,7 +110,12 @@ fn no_doubles() -> Error {
     Error::Unsupported {
         backend: NAME,
         what: "f64: WebGPU has no double precision".to_owned(),
-        remedies: &[Remedy::Dtype(Dtype::F32), Remedy::Backend("cpu")],
+        remedies: &[
+            Remedy::Dtype(Dtype::F32),
+            Remedy::Backend("cpu"),
+            Remedy::Backend("cuda"),
+            Remedy::Backend("hip"),
+        ],
     }
 }
 

@@ -76,8 +76,8 @@ fn what_needs_several_sweeps_is_refused_by_name() {
     let values = [0.0_f32, 1.0, 2.0];
     let batch = SeriesBatch::equal(&values, 1, 3, 1).unwrap();
     let problem = |spec| Problem::of(spec, Pairing::Cross, &batch, &batch).unwrap();
-    let refused = |error: Error| match error {
-        Error::Unsupported { backend: "wgpu", what, .. } => what,
+    let refused = |error: Error| match &error {
+        Error::Unsupported { backend: "wgpu", .. } => error.to_string(),
         error => panic!("{error:?}"),
     };
     let soft = refused(backend.plan_async(&problem(Spec::soft_dtw(1.0))).unwrap_err());
