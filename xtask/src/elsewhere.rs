@@ -17,8 +17,8 @@ pub(crate) enum Place {
     Windows,
     /// The library crates for Apple's ARM.
     Apple,
-    /// WebAssembly with its SIMD under Node.js: a session, golden numbers, other chosen and some random cases. The page of
-    /// examples/web compiles.
+    /// WebAssembly with its SIMD under Node.js: a session, golden numbers, other chosen and some random cases. The page
+    /// of examples/web compiles.
     Wasm,
     /// WebAssembly without SIMD.
     WasmScalar,
