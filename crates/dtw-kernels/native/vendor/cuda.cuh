@@ -95,9 +95,8 @@ DTW_DEVICE float abs_(float a) { return fabsf(a); }
 DTW_DEVICE double abs_(double a) { return fabs(a); }
 DTW_DEVICE float sqrt_(float a) { return __fsqrt_rn(a); }
 DTW_DEVICE double sqrt_(double a) { return __dsqrt_rn(a); }
-// Calls: once for each column of a lane they made nine tenths of TWED's code, and of the time to compile it.
-static __device__ __noinline__ float pow_(float a, float b) { return powf(a, b); }
-static __device__ __noinline__ double pow_(double a, double b) { return pow(a, b); }
+DTW_DEVICE float pow_(float a, float b) { return powf(a, b); }
+DTW_DEVICE double pow_(double a, double b) { return pow(a, b); }
 // 2^a, to a few units in the last place.
 DTW_DEVICE float exp2_(float a) {
     float v;
