@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::stream::Unpacked;
+use crate::unpacked::Unpacked;
 use crate::xz_header;
 
 /// A file format.

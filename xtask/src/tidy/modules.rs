@@ -17,7 +17,6 @@ const EXCUSED: &[&str] = &[
     "crates/dtw-cpu/src/",
     "crates/dtw-learn/src/",
     "crates/dtwave-cli/src/",
-    "crates/dtwave-files/src/",
     "examples/web/src/",
 ];
 
