@@ -38,6 +38,6 @@ fn main() -> ExitCode {
     };
     match cli.run(&cancel) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report::fail(&error, Some(&cancel)),
+        Err(error) => report::fail(&error, cancel.is_raised().then(|| cancel.status())),
     }
 }

@@ -11,8 +11,6 @@ use clap::error::ErrorKind;
 use dtwave::{Error as DistanceError, Remedy};
 use dtwave_results::matrix::{Blocked, Words};
 
-use crate::signals::Cancel;
-
 /// Exit status of a command line that could not be understood.
 const USAGE: u8 = 2;
 
@@ -161,17 +159,17 @@ fn say_to(to: &mut impl Write, what: &str, text: &str) {
     let _ = to.write_all(format!("{what}: {}\n", one_line(text)).as_bytes());
 }
 
-/// Prints the error and gives the exit status.
-pub(crate) fn fail(error: &Error, cancel: Option<&Cancel>) -> ExitCode {
+/// Prints the error and gives the exit status: `interrupted` where the error tells of a signal that came.
+pub(crate) fn fail(error: &Error, interrupted: Option<i32>) -> ExitCode {
     if error.is::<ReaderLeft>() {
         return ExitCode::SUCCESS;
     }
     let is_interruption =
         error.is::<Interrupted>() || matches!(error.downcast_ref(), Some(DistanceError::Cancelled));
-    if let Some(cancel) = cancel.filter(|cancel| is_interruption && cancel.is_raised()) {
+    if let Some(status) = interrupted.filter(|_| is_interruption) {
         let text = chain(error);
         say("error", if text == "cancelled" { "interrupted" } else { &text });
-        return u8::try_from(cancel.status()).map_or(ExitCode::FAILURE, ExitCode::from);
+        return u8::try_from(status).map_or(ExitCode::FAILURE, ExitCode::from);
     }
     say("error", &chain(error));
     ExitCode::FAILURE

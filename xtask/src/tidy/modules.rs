@@ -16,7 +16,6 @@ const EXCUSED: &[&str] = &[
     "crates/dtw-core/src/",
     "crates/dtw-cpu/src/",
     "crates/dtw-learn/src/",
-    "crates/dtwave-cli/src/",
     "examples/web/src/",
 ];
 

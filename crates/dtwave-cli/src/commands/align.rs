@@ -10,8 +10,8 @@ use dtwave::measure::Kind;
 use dtwave::{Anchor, Pairing, Path, Spec};
 use serde_json::json;
 
-use super::Compute;
 use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
+use super::compute::Compute;
 use crate::data::Dataset;
 use crate::engine::{self, Element, Job};
 use crate::json::Number;

@@ -11,8 +11,8 @@ use dtwave::measure::Kind;
 use dtwave::{OwnedBatch, Series, Spec};
 use serde_json::json;
 
-use super::Compute;
 use super::common::{Channel, Format, Output, Setup, check_files, grouped, pick, written};
+use super::compute::Compute;
 use crate::data::{Dataset, is_stdin, shown};
 use crate::engine::{self, Element, Job};
 use crate::json::{Number, Numbers};

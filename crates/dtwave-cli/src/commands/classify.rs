@@ -10,8 +10,8 @@ use dtwave::measure::Kind;
 use dtwave::{Anchor, Pairing, Spec, learn};
 use serde_json::json;
 
-use super::Compute;
 use super::common::{Format, Output, Setup, check_files, written};
+use super::compute::Compute;
 use crate::data::{Dataset, by_label, shown};
 use crate::engine::{self, Element, Job};
 use crate::options::{ComputeArgs, Offer};

@@ -10,9 +10,9 @@ use dtwave::measure::Kind;
 use dtwave::{Pairing, Spec};
 use serde_json::json;
 
-use super::Compute;
 use super::barycenter::{OptimizerArgs, has_average, is_equal_length};
 use super::common::{Channel, Format, Output, Setup, check_files, grouped, written};
+use super::compute::Compute;
 use crate::data::{Dataset, shown};
 use crate::engine::{self, Element, Job};
 use crate::json::Number;

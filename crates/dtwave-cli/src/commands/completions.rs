@@ -20,10 +20,10 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Runs the command.
-pub(super) fn run(args: &CompletionsArgs) -> Result<()> {
+/// Prints the completions of `command`.
+pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result<()> {
     let mut script = Vec::new();
-    generate(args.shell, &mut shown(&super::command()), "dtwave", &mut script);
+    generate(args.shell, &mut shown(command), "dtwave", &mut script);
     report::print(|out| out.write_all(&script))
 }
 

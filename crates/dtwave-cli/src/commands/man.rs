@@ -1,7 +1,7 @@
 //! `dtwave man`: manual pages, on stdout.
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::report;
@@ -15,23 +15,21 @@ Examples:
                                                           keep it for `man dtwave-search`")]
 pub(crate) struct ManArgs {
     /// The command [default: dtwave itself]
-    #[arg(value_name = "COMMAND", value_parser = command_name)]
+    #[arg(value_name = "COMMAND")]
     of: Option<String>,
 }
 
-/// The name of a command that there is.
-fn command_name(name: &str) -> Result<String, String> {
-    let command = super::command();
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    match names.contains(&name) {
+/// Lets `man`, the command, take these names of commands and no others.
+pub(super) fn offered(man: Command, names: Vec<String>) -> Command {
+    let name = move |name: &str| match names.iter().any(|known| known == name) {
         true => Ok(name.to_owned()),
         false => Err(format!("there is no such command; expected one of {}", names.join(", "))),
-    }
+    };
+    man.mut_arg("of", |argument| argument.value_parser(name))
 }
 
-/// Runs the command.
-pub(super) fn run(args: &ManArgs) -> Result<()> {
-    let mut root = super::command();
+/// Prints the page of `root`, the whole command line, or of the command that is named.
+pub(super) fn run(args: &ManArgs, mut root: Command) -> Result<()> {
     // Gives every command its full name.
     root.build();
     let command = match &args.of {

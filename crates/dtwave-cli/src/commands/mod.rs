@@ -6,6 +6,7 @@ mod classify;
 mod cluster;
 mod common;
 mod completions;
+mod compute;
 mod demo;
 mod devices;
 mod man;
@@ -16,38 +17,17 @@ mod tests;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use dtwave::Dtype;
 
 use self::align::AlignArgs;
 use self::barycenter::BarycenterArgs;
 use self::classify::ClassifyArgs;
 use self::cluster::ClusterArgs;
+use self::compute::{Compute, compute};
 use self::pairwise::PairwiseArgs;
 use self::search::SearchArgs;
-use crate::engine::Element;
-use crate::options::{ComputeArgs, Offer, offered};
+use crate::options::offered;
 use crate::report;
 use crate::signals::Cancel;
-
-/// A command that computes distances.
-trait Compute {
-    /// The measures and parameters that it can use: its help shows no others.
-    const OFFER: Offer;
-
-    /// The options that it has in common with the others.
-    fn options(&self) -> &ComputeArgs;
-
-    /// Runs the command in one number type.
-    fn run<T: Element>(&self, cancel: &Cancel) -> Result<()>;
-}
-
-/// Runs a command in the number type that its options name.
-fn compute(command: &impl Compute, cancel: &Cancel) -> Result<()> {
-    match command.options().run.dtype {
-        Dtype::F32 => command.run::<f32>(cancel),
-        Dtype::F64 => command.run::<f64>(cancel),
-    }
-}
 
 /// Elastic distances between time series: DTW and its relatives, fast on every device.
 #[derive(Debug, Parser)]
@@ -86,6 +66,8 @@ enum Command {
 
 /// The command line: every command with the measures and parameters that it can use.
 fn command() -> clap::Command {
+    let cli = Cli::command();
+    let names: Vec<String> = cli.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     [
         ("pairwise", PairwiseArgs::OFFER),
         ("classify", ClassifyArgs::OFFER),
@@ -95,7 +77,9 @@ fn command() -> clap::Command {
         ("cluster", ClusterArgs::OFFER),
     ]
     .into_iter()
-    .fold(Cli::command(), |cli, (name, offer)| cli.mut_subcommand(name, |command| offered(command, offer)))
+    .fold(cli.mut_subcommand("man", |man| man::offered(man, names)), |cli, (name, offer)| {
+        cli.mut_subcommand(name, |command| offered(command, offer))
+    })
     .mut_subcommand("search", search::worded)
 }
 
@@ -121,8 +105,8 @@ impl Cli {
         match self.command {
             Command::Demo(args) => demo::run(&args, cancel),
             Command::Devices(args) => devices::run(&args),
-            Command::Completions(args) => completions::run(&args),
-            Command::Man(args) => man::run(&args),
+            Command::Completions(args) => completions::run(&args, &command()),
+            Command::Man(args) => man::run(&args, command()),
             Command::Barycenter(args) => compute(&args, cancel),
             Command::Cluster(args) => compute(&args, cancel),
             Command::Pairwise(args) => compute(&args, cancel),

@@ -15,7 +15,7 @@ use dtwave::{Band, Dtype, Float, Spec};
 
 pub(crate) use input::InputArgs;
 pub(crate) use offered::{Offer, offered};
-use parameters::ParameterArgs;
+use parameters::{ParameterArgs, rooted};
 pub(crate) use parameters::{setting, settings, written};
 pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
 
@@ -107,11 +107,6 @@ impl MeasureArgs {
         );
         Ok(())
     }
-}
-
-/// Measures that accumulate a cost of which a root can be taken.
-fn rooted() -> Vec<&'static str> {
-    Kind::all().iter().filter(|kind| kind.is_rooted).map(|kind| kind.key).collect()
 }
 
 /// Where and how a computation runs.

@@ -8,7 +8,8 @@ use clap::error::ErrorKind;
 
 use dtwave::measure::Kind;
 
-use super::{parse, rooted, settings};
+use super::parameters::{rooted, settings};
+use super::parse;
 
 /// The measures that a command can use, and the options of measures that mean nothing to it.
 #[derive(Debug, Clone, Copy)]

@@ -51,6 +51,11 @@ pub(crate) fn setting(kind: &Kind, parameter: &Parameter) -> &'static Setting {
     settings().iter().find(|setting| setting.name == name).expect("every parameter has an option")
 }
 
+/// Measures that accumulate a cost of which a root can be taken.
+pub(super) fn rooted() -> Vec<&'static str> {
+    Kind::all().iter().filter(|kind| kind.is_rooted).map(|kind| kind.key).collect()
+}
+
 /// A choice as options and results write it.
 pub(crate) fn written(choice: &str) -> String {
     choice.replace('_', "-")

@@ -1,8 +1,8 @@
 //! `dtwave pairwise A [B]`: the matrix of distances.
 
+mod memory;
 mod stream;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,14 +11,16 @@ use clap::Args;
 use dtwave::{Anchor, Band, Measure, Pairing};
 use serde_json::json;
 
+use self::memory::Overflow;
+pub(super) use self::memory::in_memory;
 use self::stream::{Streamed, stream};
-use super::Compute;
 use super::common::{Format, Output, Setup, band_text, check_files, parameters};
+use super::compute::Compute;
 use crate::data::{Dataset, Times};
-use crate::engine::{self, Element, Job, Matrix};
+use crate::engine::{self, Element, Matrix};
 use crate::json::Numbers;
 use crate::matrix::{Identity, Start};
-use crate::options::{ComputeArgs, Normalize, Offer, byte_size};
+use crate::options::{ComputeArgs, Normalize, Offer};
 use crate::output::Target;
 use crate::plot::{self, HeatMapFigure};
 use crate::progress::{Progress, Stopwatch};
@@ -248,51 +250,6 @@ fn write<'a, T: Element>(target: Target, format: Format, rows: impl Iterator<Ite
             serde_json::to_writer(file, &rows.map(Numbers).collect::<Vec<_>>()).map_err(Into::into)
         }),
     }
-}
-
-/// How many results there are, and how many left the range of the number type.
-#[derive(Default)]
-struct Overflow {
-    total: u64,
-    overflowed: u64,
-}
-
-impl Overflow {
-    /// Counts values of which each stands `times` times in the matrix.
-    fn count<T: Element>(&mut self, values: &[T], times: u64) {
-        self.total += times * values.len() as u64;
-        self.overflowed += times * values.iter().filter(|v| !v.finite()).count() as u64;
-    }
-}
-
-/// Computes the whole matrix in memory, if it may be that large.
-pub(super) fn in_memory<T: Element>(
-    job: &Job,
-    matrix: &Matrix<'_, T>,
-    progress: &Arc<Progress>,
-    finish: impl Fn(T) -> T,
-) -> Result<Vec<T>> {
-    let (n, m) = (matrix.x.len(), matrix.y.len());
-    let bytes = (n as u64).saturating_mul(m as u64).saturating_mul(T::BYTES as u64);
-    ensure!(
-        bytes <= job.memory_limit_bytes,
-        "{n} × {m} distances need {}, --memory-limit is {}; write to -o FILE.npy, which streams to the disk",
-        byte_size(bytes),
-        byte_size(job.memory_limit_bytes)
-    );
-    let mut values = vec![T::ZERO; n * m];
-    job.tiles(matrix, progress, &HashSet::new(), |tile, part| {
-        for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
-            for (j, value) in tile.columns.clone().zip(row) {
-                values[i * m + j] = finish(*value);
-                if tile.is_mirrored(matrix.pairing) {
-                    values[j * m + i] = finish(*value);
-                }
-            }
-        }
-        Ok(())
-    })?;
-    Ok(values)
 }
 
 /// A matrix averaged over blocks, fine enough for a picture.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use dtwave::{OwnedBatch, Pairing, SeriesBatch};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Overflow, in_memory};
+use super::memory::{Overflow, in_memory};
 use crate::data::Dataset;
 use crate::engine::{Element, Job, Matrix};
 use crate::matrix::{self, Identity, Opened, Start};

@@ -1,0 +1,55 @@
+//! A matrix that is computed in memory, and how many of its values left the range of the number type.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+
+use crate::engine::{Element, Job, Matrix};
+use crate::options::byte_size;
+use crate::progress::Progress;
+
+/// How many results there are, and how many left the range of the number type.
+#[derive(Default)]
+pub(super) struct Overflow {
+    pub(super) total: u64,
+    pub(super) overflowed: u64,
+}
+
+impl Overflow {
+    /// Counts values of which each stands `times` times in the matrix.
+    pub(super) fn count<T: Element>(&mut self, values: &[T], times: u64) {
+        self.total += times * values.len() as u64;
+        self.overflowed += times * values.iter().filter(|v| !v.finite()).count() as u64;
+    }
+}
+
+/// Computes the whole matrix in memory, if it may be that large.
+pub(crate) fn in_memory<T: Element>(
+    job: &Job,
+    matrix: &Matrix<'_, T>,
+    progress: &Arc<Progress>,
+    finish: impl Fn(T) -> T,
+) -> Result<Vec<T>> {
+    let (n, m) = (matrix.x.len(), matrix.y.len());
+    let bytes = (n as u64).saturating_mul(m as u64).saturating_mul(T::BYTES as u64);
+    ensure!(
+        bytes <= job.memory_limit_bytes,
+        "{n} × {m} distances need {}, --memory-limit is {}; write to -o FILE.npy, which streams to the disk",
+        byte_size(bytes),
+        byte_size(job.memory_limit_bytes)
+    );
+    let mut values = vec![T::ZERO; n * m];
+    job.tiles(matrix, progress, &HashSet::new(), |tile, part| {
+        for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
+            for (j, value) in tile.columns.clone().zip(row) {
+                values[i * m + j] = finish(*value);
+                if tile.is_mirrored(matrix.pairing) {
+                    values[j * m + i] = finish(*value);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(values)
+}
