@@ -15,7 +15,6 @@ const EXCUSED: &[&str] = &[
     "crates/dtw-conformance/src/",
     "crates/dtw-core/src/",
     "crates/dtw-cpu/src/",
-    "crates/dtw-learn/src/",
     "examples/web/src/",
 ];
 

@@ -11,10 +11,11 @@
 
 use dtw_core::{Measure, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 
+use super::average::Barycenter;
+use super::checks::{check_averageable, check_cost, check_tolerance, check_untimed};
 use super::members::{Members, Pairs};
-use super::{
-    Barycenter, BarycenterOptions, check_averageable, check_cost, check_tolerance, check_untimed, start,
-};
+use super::options::BarycenterOptions;
+use super::start;
 use crate::Context;
 
 /// The average of series under DTW by DBA.

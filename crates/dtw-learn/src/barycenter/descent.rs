@@ -3,12 +3,14 @@
 
 mod adam;
 mod lbfgs;
+mod step;
 
 use dtw_core::{Result, Scalar, bail_invalid};
 
 use self::adam::Adam;
 use self::lbfgs::Lbfgs;
-use super::Optimizer;
+use self::step::{Evaluated, Step};
+use super::options::Optimizer;
 
 /// Adam's cost may pause at a turning point; it must rest this many steps in a row.
 const ADAM_PATIENCE: usize = 5;
@@ -41,24 +43,6 @@ pub(super) struct Minimum<T> {
     /// Values at the start and after each iteration.
     pub(super) values: Vec<f64>,
     pub(super) converged: bool,
-}
-
-/// A position with the function's value and gradient there.
-#[derive(Debug, Clone)]
-struct Evaluated {
-    position: Vec<f64>,
-    value: f64,
-    gradient: Vec<f64>,
-}
-
-/// The function at a position. The value is infinite where the position or the value is out of the type's range.
-type Evaluate<'a> = dyn FnMut(Vec<f64>) -> Result<Evaluated> + 'a;
-
-/// An optimiser: takes one step from a position to another.
-trait Step {
-    fn step(&mut self, from: &Evaluated, evaluate: &mut Evaluate<'_>) -> Result<Evaluated>;
-    /// Whether the value rests because there is nothing to gain, not because the steps are short.
-    fn is_at_rest(&self) -> bool;
 }
 
 /// Minimises `objective` from `start`; `check` is asked before every iteration and its error ends the search.

@@ -18,12 +18,12 @@ use dtw_core::{
     bail_invalid,
 };
 
+use super::average::Barycenter;
+use super::checks::{check_averageable, check_cost, check_tolerance, check_untimed, cost_floor};
 use super::descent::{Descent, Objective, minimize};
 use super::members::{Members, Pairs};
-use super::{
-    Barycenter, BarycenterOptions, check_averageable, check_cost, check_tolerance, check_untimed, cost_floor,
-    start,
-};
+use super::options::BarycenterOptions;
+use super::start;
 use crate::Context;
 
 /// The average of series under Soft-DTW or the Soft-DTW divergence.

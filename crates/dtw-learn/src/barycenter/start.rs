@@ -2,8 +2,9 @@
 
 use dtw_core::{Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 
+use super::checks::check_cost;
 use super::members::Members;
-use super::{Start, check_cost};
+use super::options::Start;
 use crate::Context;
 use crate::tiled::for_each_finite_tile;
 

@@ -13,8 +13,8 @@ use dtw_core::{OwnedBatch, Pairing, Problem, Result, Scalar, SeriesBatch, Spec, 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::checks::{check_clusters, check_restarts};
 use super::seeding::kmeans_plus_plus;
-use super::{check_clusters, check_restarts};
 use crate::Context;
 use crate::barycenter::{
     BarycenterOptions, Optimizer, Start, barycenter, check_averageable, check_cost, check_tolerance,

@@ -12,8 +12,8 @@ use dtw_core::{Error, Observer, Pairing, Result, Scalar, SeriesBatch, Spec, bail
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use super::checks::{check_clusters, check_restarts};
 use super::fasterpam::Search;
-use super::{check_clusters, check_restarts};
 use crate::Context;
 use crate::tiled::pairwise;
 

@@ -20,34 +20,11 @@
 //! # Ok::<(), dtw_core::Error>(())
 //! ```
 
+mod checks;
 mod fasterpam;
 mod kmeans;
 mod kmedoids;
 mod seeding;
 
-use dtw_core::{Result, bail_invalid};
-
 pub use kmeans::{KMeans, KMeansOptions, assign, kmeans};
 pub use kmedoids::{KMedoids, KMedoidsOptions, MedoidStart, kmedoids, kmedoids_of_matrix};
-
-/// Checks the number of clusters against the number of series.
-fn check_clusters(clusters: usize, n: usize) -> Result<()> {
-    if clusters == 0 {
-        bail_invalid!("clustering needs at least 1 cluster, got 0");
-    }
-    if n == 0 {
-        bail_invalid!("clustering needs at least one series, got none");
-    }
-    if clusters > n {
-        bail_invalid!("{clusters} clusters were asked for, but there are only {n} series");
-    }
-    Ok(())
-}
-
-/// Checks a number of restarts.
-fn check_restarts(restarts: usize) -> Result<()> {
-    if restarts == 0 {
-        bail_invalid!("clustering needs at least 1 start, got 0 restarts");
-    }
-    Ok(())
-}

@@ -2,7 +2,7 @@
 
 use dtw_core::{Result, bail_invalid};
 
-use super::{Evaluate, Evaluated, Step};
+use super::step::{Evaluate, Evaluated, Step};
 
 /// Decay of the mean of the gradients, and of that of their squares.
 const DECAYS: [f64; 2] = [0.9, 0.999];

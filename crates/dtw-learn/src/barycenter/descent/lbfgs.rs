@@ -6,7 +6,7 @@
 
 use dtw_core::{Result, bail_invalid};
 
-use super::{Evaluate, Evaluated, Step};
+use super::step::{Evaluate, Evaluated, Step};
 
 /// A step must lower the value by this share of what the slope at its start promises …
 const DECREASE: f64 = 1e-4;

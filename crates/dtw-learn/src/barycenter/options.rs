@@ -1,0 +1,105 @@
+//! How an average is sought: its weights, where the search starts, and how the cost is minimised.
+
+use dtw_core::Series;
+
+/// Where the search for the average starts, which also fixes the average's length.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Start<'a, T> {
+    /// The series of least total distance to all ([`super::medoid`]); costs a distance matrix.
+    #[default]
+    Medoid,
+    /// The pointwise weighted mean; needs series of equal length.
+    Mean,
+    /// This series.
+    Series(Series<'a, T>),
+}
+
+/// How a differentiable cost is minimised. DBA does not use it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Optimizer {
+    /// L-BFGS with a line search for the weak Wolfe conditions; the cost decreases in every iteration. Liu & Nocedal
+    /// 1989, 10.1007/BF01589116.
+    Lbfgs {
+        /// Corrections kept, at least 1.
+        history: usize,
+    },
+    /// Adam: cheap steps of bounded length, not always downhill; the best centre seen is returned. Kingma & Ba 2015,
+    /// arXiv 1412.6980.
+    Adam {
+        /// Step length in units of the values, above 0.
+        learning_rate: f64,
+    },
+}
+
+impl Default for Optimizer {
+    fn default() -> Self {
+        Self::Lbfgs { history: 10 }
+    }
+}
+
+/// How an average is sought.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct BarycenterOptions<'a, T> {
+    /// One weight per series, finite and ≥ 0, not all 0; `None` is all ones.
+    pub weights: Option<&'a [f64]>,
+    /// Where to start.
+    pub start: Start<'a, T>,
+    /// How to minimise where there is a gradient.
+    pub optimizer: Optimizer,
+    /// Most iterations; 0 returns the start with its cost.
+    pub max_iterations: usize,
+    /// Converged when an iteration lowers the cost by no more than this fraction of it; ≥ 0.
+    pub tolerance: f64,
+}
+
+impl<T> Default for BarycenterOptions<'_, T> {
+    fn default() -> Self {
+        Self {
+            weights: None,
+            start: Start::Medoid,
+            optimizer: Optimizer::default(),
+            max_iterations: 100,
+            tolerance: 1e-6,
+        }
+    }
+}
+
+impl<'a, T> BarycenterOptions<'a, T> {
+    /// Options with one weight per series.
+    #[must_use]
+    pub fn with_weights(mut self, weights: Option<&'a [f64]>) -> Self {
+        self.weights = weights;
+        self
+    }
+
+    /// Options with this start.
+    #[must_use]
+    pub fn with_start(mut self, start: Start<'a, T>) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// Options with this way to minimise.
+    #[must_use]
+    pub fn with_optimizer(mut self, optimizer: Optimizer) -> Self {
+        self.optimizer = optimizer;
+        self
+    }
+
+    /// Options with at most this many iterations.
+    #[must_use]
+    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Options that stop when an iteration lowers the cost by no more than this fraction.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+}
