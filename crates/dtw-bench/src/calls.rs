@@ -6,7 +6,8 @@ use dtwave::{Device, Float, Session};
 
 use crate::check::{Checker, Results, same_bits};
 use crate::definition::{Call, Definition};
-use crate::measure::{Measured, batches, rounds_for, series};
+use crate::input::{batches, series};
+use crate::measure::{Measured, rounds_for};
 use crate::timing::{Times, timed};
 
 /// Times a definition whose zipped pairs are calls of their own, on this device. Making the plan, or the session, and

@@ -5,12 +5,11 @@
 //! work a random sample of pairs is, of as many cells; the mean of all values must then be the definition's.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use dtw_core::{Backend, Dtype, Gradients, LocalCost, Measure, Pairing, Path, Problem, Scalar, SeriesBatch};
+use dtw_core::{Backend, Dtype, Gradients, Pairing, Path, Problem, Scalar, SeriesBatch};
 use dtw_cpu::{CpuBackend, Isa};
 
 use crate::definition::{Definition, Task};
-use crate::input;
-use crate::measure::batches;
+use crate::input::{self, batches};
 
 /// Cells that the CPU computes to check one definition: seconds.
 pub(crate) const MOST_CELLS: u64 = 1_000_000_000;
@@ -270,12 +269,6 @@ impl Checker {
         }
         Ok(format!("all {} values and paths", paths.len()))
     }
-}
-
-/// Whether paths of this definition can be checked: their cost is a sum of squared differences.
-pub(crate) fn can_check_paths(definition: &Definition) -> bool {
-    let squared = Measure::Dtw { cost: LocalCost::SquaredEuclidean };
-    definition.spec().is_ok_and(|spec| spec.measure == squared)
 }
 
 fn wide<T: Scalar>(values: &[T]) -> Vec<f64> {

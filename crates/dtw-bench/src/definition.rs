@@ -5,10 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use dtw_core::measure::{Kind, Parameter, Value};
-use dtw_core::{Band, Dtype, Pairing, Radius, Spec};
+use dtw_core::{Band, Dtype, LocalCost, Measure, Pairing, Radius, Spec};
 use serde::Deserialize;
-
-use crate::check::can_check_paths;
 
 /// A file of definitions.
 #[derive(Debug, Deserialize)]
@@ -240,6 +238,12 @@ impl Definition {
         Ok(spec.with_band(band))
     }
 
+    /// Whether paths can be checked: their cost is a sum of squared differences.
+    pub(crate) fn can_check_paths(&self) -> bool {
+        let squared = Measure::Dtw { cost: LocalCost::SquaredEuclidean };
+        self.spec().is_ok_and(|spec| spec.measure == squared)
+    }
+
     /// Series of y.
     pub(crate) fn count_y(&self) -> usize {
         self.count_y.unwrap_or(self.count)
@@ -334,7 +338,7 @@ impl Definition {
                 if self.data == Data::Resident && self.is_for("cpu") {
                     bail!("{}: resident data are of a GPU: backends = [\"cuda\"]", self.name);
                 }
-                if self.task == Task::Paths && !can_check_paths(self) {
+                if self.task == Task::Paths && !self.can_check_paths() {
                     bail!("{}: paths are checked by what they cost, of measure = \"dtw\" only", self.name);
                 }
             }
@@ -373,8 +377,6 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Definition>> {
 
 #[cfg(test)]
 mod tests {
-    use dtw_core::{LocalCost, Measure};
-
     use super::*;
 
     fn parse(text: &str) -> Result<Definition> {
@@ -385,7 +387,7 @@ mod tests {
 
     #[test]
     fn the_projects_definitions_are_well_formed() {
-        let all = read(&crate::benchmarks().join("definitions")).unwrap();
+        let all = read(&crate::folders::benchmarks().join("definitions")).unwrap();
         assert!(
             all.iter().all(|d| d.expected_mean.is_none_or(f64::is_finite) && d.count > 0 && d.length > 0)
         );

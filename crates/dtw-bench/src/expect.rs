@@ -7,8 +7,8 @@ use dtw_core::{Backend, Problem};
 use dtw_cpu::CpuBackend;
 
 use crate::definition::{Definition, Pairs, Task, read};
-use crate::input;
-use crate::measure::batches;
+use crate::folders;
+use crate::input::{self, batches};
 
 /// Cells that the oracles are asked for at most, in one matrix and in all: 16 GB and half a minute.
 const MOST_CELLS: u64 = 1_000_000_000;
@@ -25,13 +25,13 @@ pub(crate) struct Options {
 /// # Errors
 /// When a file cannot be read or there is no answer.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    for definition in read(&crate::benchmarks().join("definitions"))? {
+    for definition in read(&folders::benchmarks().join("definitions"))? {
         let is_chosen =
             options.names.is_empty() || options.names.iter().any(|name| definition.name.contains(name));
         if definition.task == Task::Normalize || !is_chosen {
             continue;
         }
-        let (x, y) = crate::measure::series::<f64>(&definition);
+        let (x, y) = input::series::<f64>(&definition);
         let (x, y) = batches(&definition, &x, &y)?;
         let problem = Problem::of(definition.spec()?, definition.pairing(), &x, &y)?;
         let (who, mean) = if problem.cells(&x, &y)? <= MOST_CELLS {

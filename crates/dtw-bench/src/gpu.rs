@@ -16,10 +16,10 @@ use dtwave::Device;
 
 use crate::check::{Checker, Results, same_bits};
 use crate::definition::{Data, Definition, Task};
-use crate::input;
+use crate::input::{self, batches, series};
 use crate::machine;
-use crate::measure::{self, Measured, batches, rounds_for, series};
-use crate::run::Measures;
+use crate::measure::{self, Measured, rounds_for};
+use crate::measures::Measures;
 use crate::timing::{Times, timed};
 
 /// Device memory that plans may take beside the series and results.

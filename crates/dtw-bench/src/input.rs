@@ -1,6 +1,9 @@
 //! Generated series: the same values on every machine.
 
-use dtw_core::Scalar;
+use anyhow::Result;
+use dtw_core::{Pairing, Scalar, SeriesBatch};
+
+use crate::definition::Definition;
 
 /// SplitMix64 (Steele, Lea & Flood 2014, 10.1145/2660193.2660195): 64 bits of state, one output per step.
 struct SplitMix64(u64);
@@ -24,6 +27,29 @@ impl SplitMix64 {
 pub(crate) fn uniform<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
     let mut random = SplitMix64(seed);
     (0..len).map(|_| T::from_f64(2.0 * random.uniform() - 1.0)).collect()
+}
+
+/// The generated series of both sides.
+pub(crate) fn series<T: Scalar>(definition: &Definition) -> (Vec<T>, Vec<T>) {
+    let Definition { count, length, channels, seed, .. } = *definition;
+    let y = match definition.pairing() {
+        Pairing::SelfSymmetric => 0,
+        _ => definition.count_y() * definition.length_y() * channels,
+    };
+    (uniform(seed, count * length * channels), uniform(seed + 1, y))
+}
+
+/// Series of both sides as batches.
+pub(crate) fn batches<'a, T: Scalar>(
+    definition: &Definition,
+    x: &'a [T],
+    y: &'a [T],
+) -> Result<(SeriesBatch<'a, T>, SeriesBatch<'a, T>)> {
+    let x = SeriesBatch::equal(x, definition.count, definition.length, definition.channels)?;
+    Ok(match definition.pairing() {
+        Pairing::SelfSymmetric => (x, x),
+        _ => (x, SeriesBatch::equal(y, definition.count_y(), definition.length_y(), definition.channels)?),
+    })
 }
 
 /// `count` places below `bound`.

@@ -4,6 +4,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::folders;
+
 /// The origin of a record.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
@@ -121,7 +123,7 @@ fn commit() -> Result<String> {
 fn output(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program)
         .args(arguments)
-        .current_dir(if crate::workspace().is_dir() { crate::workspace() } else { ".".into() })
+        .current_dir(if folders::workspace().is_dir() { folders::workspace() } else { ".".into() })
         .output()
         .with_context(|| format!("cannot start {program}"))?;
     if !output.status.success() {

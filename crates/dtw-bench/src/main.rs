@@ -14,11 +14,14 @@ mod compare;
 mod definition;
 #[cfg(feature = "oracle")]
 mod expect;
+mod folders;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 mod gpu;
 mod input;
 mod machine;
 mod measure;
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+mod measures;
 mod peers;
 mod record;
 mod run;
@@ -27,7 +30,6 @@ mod timing;
 #[cfg(feature = "wgpu")]
 mod wgpu;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -81,25 +83,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// The folder `benchmarks/`: where the variable `DTWAVE_BENCHMARKS` says, else beside the folder of this program (as
-/// `cargo xtask dist` lays them out), else of the workspace that it was built in.
-fn benchmarks() -> PathBuf {
-    if let Some(folder) = std::env::var_os("DTWAVE_BENCHMARKS") {
-        return folder.into();
-    }
-    let program = std::env::current_exe().ok();
-    let beside = program.as_deref().and_then(|path| path.ancestors().nth(2)).map(|up| up.join("benchmarks"));
-    beside
-        .filter(|folder| folder.join("definitions").is_dir())
-        .unwrap_or_else(|| workspace().join("benchmarks"))
-}
-
-/// The folder of the workspace.
-fn workspace() -> PathBuf {
-    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.ancestors().nth(2).expect("the crate lies two folders deep").to_path_buf()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! One definition on any backend, with series in host memory.
 
 use anyhow::Result;
-use dtw_core::{Backend, Dtype, Gradients, Pairing, Path, Problem, Scalar, SeriesBatch};
+use dtw_core::{Backend, Dtype, Gradients, Path, Problem, Scalar};
 use dtw_cpu::CpuBackend;
 
 use crate::check::{Checker, Results, same_bits};
 use crate::definition::{Definition, Task};
-use crate::input;
+use crate::input::{batches, series};
 use crate::timing::{Times, timed};
 
 /// What one definition took.
@@ -31,29 +31,6 @@ const FEW: usize = 3;
 /// How often work is repeated that took `secs` to warm up.
 pub(crate) fn rounds_for(secs: f64, rounds: usize) -> usize {
     if secs > LONG_SECS { rounds.min(FEW) } else { rounds }
-}
-
-/// The generated series of both sides.
-pub(crate) fn series<T: Scalar>(definition: &Definition) -> (Vec<T>, Vec<T>) {
-    let Definition { count, length, channels, seed, .. } = *definition;
-    let y = match definition.pairing() {
-        Pairing::SelfSymmetric => 0,
-        _ => definition.count_y() * definition.length_y() * channels,
-    };
-    (input::uniform(seed, count * length * channels), input::uniform(seed + 1, y))
-}
-
-/// Series of both sides as batches.
-pub(crate) fn batches<'a, T: Scalar>(
-    definition: &Definition,
-    x: &'a [T],
-    y: &'a [T],
-) -> Result<(SeriesBatch<'a, T>, SeriesBatch<'a, T>)> {
-    let x = SeriesBatch::equal(x, definition.count, definition.length, definition.channels)?;
-    Ok(match definition.pairing() {
-        Pairing::SelfSymmetric => (x, x),
-        _ => (x, SeriesBatch::equal(y, definition.count_y(), definition.length_y(), definition.channels)?),
-    })
 }
 
 /// Times a definition on `backend`, everything in host memory.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::folders;
 use crate::machine::Origin;
 
 /// Appends `rows` under `header`; date, CPU and commit come first in each. Returns the file.
@@ -12,7 +13,7 @@ use crate::machine::Origin;
 /// # Errors
 /// When the file cannot be written, or exists with other columns.
 pub(crate) fn append(origin: &Origin, kind: &str, header: &[&str], rows: &[Vec<String>]) -> Result<PathBuf> {
-    let folder = crate::benchmarks().join("record").join(origin.device());
+    let folder = folders::benchmarks().join("record").join(origin.device());
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let path = folder.join(format!("{}{kind}.csv", origin.date));
     let header: Vec<&str> = ["date", "cpu", "commit"].iter().chain(header).copied().collect();
@@ -45,7 +46,7 @@ pub(crate) fn append(origin: &Origin, kind: &str, header: &[&str], rows: &[Vec<S
 /// # Errors
 /// When there is none; the text says how to make one.
 pub(crate) fn last(origin: &Origin) -> Result<PathBuf> {
-    last_in(&crate::benchmarks(), origin)
+    last_in(&folders::benchmarks(), origin)
 }
 
 fn last_in(benchmarks: &Path, origin: &Origin) -> Result<PathBuf> {

@@ -8,14 +8,15 @@ use dtwave::Device;
 use crate::calls;
 use crate::check::Checker;
 use crate::definition::{Definition, read};
+use crate::folders;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 use crate::gpu::Gpu;
 use crate::machine::{self, Origin};
 use crate::measure::on_cpu;
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+use crate::measures::Measures;
 use crate::record;
 use crate::table::{Row, heading};
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
-use crate::{definition::Data, measure::Measured};
 
 /// Options of `run` and `record`. No group of their own: `compare` has them beside its own of the same name.
 #[derive(Debug, Clone, clap::Args)]
@@ -80,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn measure(options: &Options) -> Result<Ran> {
-    let mut all = read(&crate::benchmarks().join("definitions"))?;
+    let mut all = read(&folders::benchmarks().join("definitions"))?;
     let is_chosen = |definition: &Definition| {
         options.names.is_empty() || options.names.iter().any(|name| definition.name.contains(name))
     };
@@ -145,46 +146,6 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
         }));
     }
     Ok(Ran { origin, header: Row::CPU_COLUMNS, rows, failures })
-}
-
-/// A GPU to be measured.
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
-pub(crate) trait Measures: Sized {
-    /// The GPU of this number.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be used.
-    fn open(ordinal: usize) -> Result<Self>;
-
-    /// The GPU of this number, for calls as people make them.
-    ///
-    /// # Errors
-    /// As of `open`.
-    fn device(ordinal: usize) -> dtwave::Result<Device>;
-
-    /// Its name and its driver's version.
-    ///
-    /// # Errors
-    /// When the driver's version cannot be found.
-    fn about(&self) -> Result<machine::Gpu>;
-
-    /// Where series and results are when the clock runs.
-    ///
-    /// # Errors
-    /// When that cannot be found.
-    fn data(&self, definition: &Definition) -> Result<Data>;
-
-    /// Times a definition.
-    ///
-    /// # Errors
-    /// When the device cannot do it, fails, or computes a wrong value.
-    fn measure(
-        &self,
-        definition: &Definition,
-        dtype: Dtype,
-        rounds: usize,
-        checker: &Checker,
-    ) -> Result<Measured>;
 }
 
 #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]

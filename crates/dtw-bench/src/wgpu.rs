@@ -10,9 +10,10 @@ use dtwave::Device;
 
 use crate::check::{Checker, Results, same_bits};
 use crate::definition::{Data, Definition, Task};
+use crate::input::{batches, series};
 use crate::machine;
-use crate::measure::{Measured, batches, on_host, rounds_for, series};
-use crate::run::Measures;
+use crate::measure::{Measured, on_host, rounds_for};
+use crate::measures::Measures;
 use crate::timing::{Times, timed};
 use clock::{Clock, downloaded};
 

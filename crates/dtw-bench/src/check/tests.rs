@@ -1,7 +1,7 @@
 //! Wrong values, gradients and paths are found, wherever they are.
 
 use super::*;
-use crate::measure::series;
+use crate::input::series;
 
 fn definition(rest: &str) -> Definition {
     toml::from_str(&format!("name = \"a\"\nmeasure = \"dtw\"\n{rest}\n")).unwrap()
@@ -108,7 +108,7 @@ fn gradients_are_compared() {
 #[test]
 fn paths_are_compared() {
     let definition = definition("task = \"paths\"\npairs = \"zipped\"\ncount = 3\nlength = 6");
-    assert!(can_check_paths(&definition));
+    assert!(definition.can_check_paths());
     assert_eq!(right(&definition).check(&definition, MOST_CELLS).unwrap(), "all 3 values and paths");
     let mut wrong = right(&definition);
     wrong.paths[2].points.remove(1);

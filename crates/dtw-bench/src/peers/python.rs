@@ -6,6 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::folders;
+
 /// A Python with the pinned libraries: the one given, or a virtual environment under the target folder, made on first
 /// use and again when the pins change.
 ///
@@ -15,11 +17,11 @@ pub(super) fn interpreter(given: Option<&Path>) -> Result<PathBuf> {
     if let Some(given) = given {
         return Ok(given.to_path_buf());
     }
-    let requirements = crate::benchmarks().join("peers").join("requirements.txt");
+    let requirements = folders::benchmarks().join("peers").join("requirements.txt");
     let pins = std::fs::read_to_string(&requirements)
         .with_context(|| format!("cannot read {}", requirements.display()))?;
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::workspace().join("target"), PathBuf::from);
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| folders::workspace().join("target"), PathBuf::from);
     let folder = target.join("bench-peers");
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let installed = folder.join("installed.txt");
@@ -60,7 +62,7 @@ impl Worker {
     /// When it does not start.
     pub(super) fn start(python: &Path) -> Result<Self> {
         let mut command = Command::new(python);
-        command.arg(crate::benchmarks().join("peers").join("worker.py"));
+        command.arg(folders::benchmarks().join("peers").join("worker.py"));
         for name in [
             "OMP_NUM_THREADS",
             "OPENBLAS_NUM_THREADS",
