@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ... import _alignment, _matrices, _measure
+from ... import _alignment, _matrices, _spec
 from .. import _grids, _one
 from .._grids import Floats, Mask
 from .._refuse import workers
@@ -205,7 +205,7 @@ class Family:
         a, b = self._shifted(a, options), self._shifted(b, options)
         if options.get("gamma") != 0.0:
             # The engine knows which parameters make sense.
-            _measure.spec(self.measure, None, self.parameters(options))
+            _spec.spec(self.measure, None, self.parameters(options))
         if self.derives:
             a, b = derivative(a), derivative(b)
         mask = create_bounding_matrix(len(a), len(b), options["window"], options["itakura_max_slope"])
