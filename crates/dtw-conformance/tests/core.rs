@@ -1,10 +1,11 @@
-//! What `dtw-core` prepares for every backend, against the oracles: bands, derivatives, z-normalisation.
+//! What `dtw-core` prepares for every backend, against the oracles: bands, derivatives, z-normalisation; and its
+//! cost matrices.
 
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_conformance::oracle::band::Ends;
-use dtw_conformance::oracle::{self, Cells, derivative, znormalize};
+use dtw_conformance::oracle::{self, Cells, Oracle, Pair, derivative, znormalize};
 use dtw_core::derivative::Derivatives;
-use dtw_core::{Anchor, Band, Radius, SeriesBatch, Spec};
+use dtw_core::{Anchor, Band, CostMatrix, Measure, Radius, Series, SeriesBatch, Spec};
 
 /// Compares both definitions of a band; returns whether it has a path.
 fn agree(band: &Band, n: usize, m: usize) -> bool {
@@ -115,4 +116,39 @@ fn derivatives() {
             assert!((got - expected).abs() <= 1e-15, "{got} {expected}");
         }
     }
+}
+
+#[test]
+fn the_last_entry_of_a_cost_matrix_is_the_distance() {
+    let mut random = SplitMix::new(11);
+    let bands = [Band::Full, Band::sakoe_chiba(2), Band::Slanted { radius: Radius::Fraction(0.3) }];
+    let mut compared = 0;
+    let specs = dtw_core::measure::Kind::all().iter().flat_map(|kind| kind.specs());
+    for spec in specs.filter(|spec| !matches!(spec.measure, Measure::SoftDtwDivergence { .. })) {
+        for kind in [Kind::Noise, Kind::Ternary, Kind::Constant(0.75), Kind::Offset(1e3)] {
+            for (n, m, channels) in [(3, 3, 1), (9, 9, 2), (12, 7, 1), (5, 13, 3), (40, 40, 17)] {
+                let pair =
+                    Pair::new(series(kind, n, channels, &mut random), series(kind, m, channels, &mut random));
+                let (x, y) = (pair.x.concat(), pair.y.concat());
+                let [x, y] = [&x, &y].map(|values| Series { values, channels, times: None });
+                for band in &bands {
+                    let spec = spec.clone().with_band(band.clone());
+                    let Ok(expected) = spec.distance(&pair) else {
+                        assert!(CostMatrix::new(&spec, x, y).is_err(), "{spec:?} of {n} x {m}");
+                        continue;
+                    };
+                    let matrix = CostMatrix::new(&spec, x, y).unwrap();
+                    let last_row = &matrix.values[matrix.values.len() - matrix.shape[1]..];
+                    let got = match spec.anchor {
+                        Anchor::Global => last_row[last_row.len() - 1],
+                        _ => last_row.iter().copied().fold(f64::INFINITY, f64::min),
+                    };
+                    let same = got == expected || (got - expected).abs() <= 1e-9 * (1.0 + expected.abs());
+                    assert!(same, "{spec:?}, {kind:?}, {n} x {m} x {channels}: {got}, not {expected}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 500, "{compared}");
 }
