@@ -202,7 +202,7 @@ fn chain(error: &Error) -> String {
         let cause = if let Some(error) = cause.downcast_ref::<DistanceError>() {
             error.told(in_command)
         } else if let Some(blocked) = cause.downcast_ref::<Blocked>() {
-            blocked.told(Words { resume: "--resume", run: "command" })
+            blocked.told(Words { resume: "--resume", run: "command", dtype: "--dtype" })
         } else {
             cause.to_string()
         };

@@ -48,7 +48,7 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     bench.refuses(&dtw, &["--measure was msm and is now dtw"]);
     bench.refuses(&[&resume[..], &["--c", "2"]].concat(), &["cannot resume", "--c was 1.0 and is now 2.0"]);
     bench.refuses(&[&resume[..], &["--band", "5%"]].concat(), &["--band was full and is now 5%"]);
-    bench.refuses(&[&resume[..], &["--dtype", "f32"]].concat(), &["resume: dtype was f64 and is now f32"]);
+    bench.refuses(&[&resume[..], &["--dtype", "f32"]].concat(), &["--dtype was f64 and is now f32"]);
     bench.write("series.npy", npy(&[700, 60], &waves(700, 61)[..700 * 60]));
     bench.refuses(&resume, &["the content of A was"]);
     bench.write("series.npy", npy(&[700, 60], &waves(700, 60)));

@@ -52,7 +52,7 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::Library(error) => exception(&error),
             Failure::File(error) => PyOSError::new_err(match error.downcast_ref::<Blocked>() {
-                Some(blocked) => blocked.told(Words { resume: "resume=True", run: "call" }),
+                Some(blocked) => blocked.told(Words { resume: "resume=True", run: "call", dtype: "dtype" }),
                 None => format!("{error:#}"),
             }),
             Failure::Python(error) => error,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::identity::{DTYPE, Difference};
+
 /// What stands in the way. The text speaks of [`Start::Resume`](super::Start::Resume).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocked {
@@ -16,7 +18,7 @@ pub enum Blocked {
     /// The progress file is another job's.
     OtherJob {
         /// What differs.
-        difference: String,
+        difference: Difference,
         /// The progress file.
         progress: PathBuf,
     },
@@ -31,22 +33,28 @@ pub struct Words {
     pub resume: &'static str,
     /// A run: `command`.
     pub run: &'static str,
+    /// The choice of the number type: `--dtype`.
+    pub dtype: &'static str,
 }
 
 impl Blocked {
     /// The text with what to do, in a face's words.
     pub fn told(&self, words: Words) -> String {
-        let Words { resume, run } = words;
+        let Words { resume, run, dtype } = words;
         match self {
             Self::Unfinished { partial, progress } => format!(
                 "{} holds an unfinished result; pass {resume} to continue it, or delete {} to start again",
                 partial.display(),
                 progress.display()
             ),
-            Self::OtherJob { difference, progress } => format!(
-                "cannot resume: {difference}; repeat the first {run}, or delete {} to start again",
-                progress.display()
-            ),
+            Self::OtherJob { difference: Difference { name, then, now }, progress } => {
+                let name = if name == DTYPE { dtype } else { name };
+                format!(
+                    "cannot resume: {name} was {then} and is now {now}; repeat the first {run}, or delete {} to \
+                     start again",
+                    progress.display()
+                )
+            }
             Self::OtherResult(what) => {
                 format!("{what}; leave out {resume} to replace it, or choose another name")
             }
@@ -56,7 +64,7 @@ impl Blocked {
 
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(Words { resume: "`Start::Resume`", run: "call" }))
+        f.write_str(&self.told(Words { resume: "`Start::Resume`", run: "call", dtype: DTYPE }))
     }
 }
 

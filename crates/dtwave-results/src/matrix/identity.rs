@@ -18,9 +18,23 @@ pub struct Identity {
     pub inputs: Vec<(String, String)>,
 }
 
+/// What the number type of the values is called.
+pub(super) const DTYPE: &str = "dtype";
+
+/// A choice or an input in which two runs differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Its name, in the user's words.
+    pub name: String,
+    /// What it was in the earlier run.
+    pub then: String,
+    /// What it is now.
+    pub now: String,
+}
+
 impl Identity {
     /// The difference to `earlier` that explains the others, for an error message.
-    pub(super) fn difference(&self, earlier: &Identity) -> Option<String> {
+    pub(super) fn difference(&self, earlier: &Identity) -> Option<Difference> {
         let (now, then) = (self.fields(), earlier.fields());
         let value = |fields: &[(String, String)], name: &str| {
             let found = fields.iter().find(|(field, _)| field == name);
@@ -30,13 +44,13 @@ impl Identity {
         names
             .map(|name| (name, value(&then, name), value(&now, name)))
             .find(|(_, then, now)| then != now)
-            .map(|(name, then, now)| format!("{name} was {then} and is now {now}"))
+            .map(|(name, then, now)| Difference { name: name.clone(), then, now })
     }
 
     fn fields(&self) -> Vec<(String, String)> {
         let [rows, columns] = self.shape;
         let own = [
-            ("dtype", format!("f{}", self.element_bytes * 8)),
+            (DTYPE, format!("f{}", self.element_bytes * 8)),
             ("the shape of the matrix", format!("{rows} × {columns}")),
             ("whether it is symmetric", self.symmetric.to_string()),
         ];

@@ -15,7 +15,7 @@ mod tile;
 mod writer;
 
 pub use blocked::{Blocked, Words};
-pub use identity::Identity;
+pub use identity::{Difference, Identity};
 pub use open::{Opened, Start, open};
 pub use tile::Tile;
 pub use writer::MatrixWriter;

@@ -354,7 +354,8 @@ fn mismatches_name_their_cause() {
     let told = |change: &dyn Fn(&mut Identity)| {
         let mut other = first.clone();
         change(&mut other);
-        other.difference(&first).unwrap()
+        let Difference { name, then, now } = other.difference(&first).unwrap();
+        format!("{name} was {then} and is now {now}")
     };
     let measure = told(&|i| {
         i.options[0].1 = "dtw".into();
