@@ -18,7 +18,7 @@ use dtw_core::{ColumnRanges, Observer, Scalar};
 use crate::lanes::Register;
 use crate::line::{PAD, Read};
 use crate::span::{Span, mask};
-use crate::tables::{Lines, Tables, load, read_edge, store_one};
+use crate::tables::{Lines, Tables, load, read_edge};
 
 /// Registers of a strip: as many as hide how long a cell waits for its neighbours. With eight, dear recurrences ran out
 /// of registers, and short series spent most of their time on diagonals that fill a strip: DTW f64 of 5,000 × 5,000 at
@@ -111,22 +111,15 @@ where
     let parts = R::State::PARTS;
     let (stride, column_stride) = (above.len() / parts, column.len() / parts);
     let forbidden = recurrence.forbidden();
-    for j in 0..stride {
-        store_one(below, stride, j, forbidden);
-    }
-    for k in 0..parts {
-        below[k * stride] = column[k * column_stride + rows.end];
-    }
+    begin_below(below, stride, forbidden, &column[rows.end..], column_stride);
     const { assert!(REGISTERS * V::LANES <= PAD, "lanes beyond the series read zeros") };
     let first_row = |r: usize| rows.start + 1 + r * V::LANES;
-    let spans: [Span<V>; REGISTERS] = std::array::from_fn(
-        #[inline(always)]
-        |r| Span::new(token, ranges, first_row(r), rows.end),
-    );
-    let rows_of_x: [_; REGISTERS] = std::array::from_fn(
-        #[inline(always)]
-        |r| lines.x.sample::<V, P, R>(token, &tables.x_gaps, PAD + first_row(r).min(rows.end)),
-    );
+    let spans = Span::of_strip::<REGISTERS>(token, ranges, rows.clone());
+    let slot = |r: usize| PAD + first_row(r).min(rows.end);
+    let mut rows_of_x = [lines.x.sample::<V, P, R>(token, &tables.x_gaps, slot(0)); REGISTERS];
+    for r in 1..REGISTERS {
+        rows_of_x[r] = lines.x.sample::<V, P, R>(token, &tables.x_gaps, slot(r));
+    }
     let (lowest, lowest_lane) = ((rows.len() - 1) / V::LANES, (rows.len() - 1) % V::LANES);
     let start = spans[0].active.0;
     let end = spans[lowest].active.1;
@@ -137,7 +130,7 @@ where
     // While every lane of every register is inside, nothing need be asked; nor after that, where all rows end with the
     // grid: no cell depends on one right of it. Lanes below the last row hold what nothing reads but a recorder.
     let is_full = rows.len() == REGISTERS * V::LANES;
-    let is_quick = is_full || !K::ON;
+    let is_quick = V::IS_TUNED && (is_full || !K::ON);
     let to_the_end = !R::LOCATES && ranges.row(rows.start).end + 1 == stride;
     let (all_inside, any_outside) = match (is_quick, to_the_end) {
         (true, false) => (spans[lowest].inside.0, spans[0].inside.1),
@@ -157,12 +150,13 @@ where
     }
     while t < end {
         let is_filling = from_the_start && t < all_inside;
-        if is_filling || t >= all_inside && t < any_outside {
+        if V::IS_TUNED && (is_filling || t >= all_inside && t < any_outside) {
             let until = if is_filling && is_full { all_inside } else { any_outside };
             let steps = Steps { rows: rows.clone(), from: t, until: until.min(t + OBSERVE_EVERY) };
             t = steps.until;
             let states = (&mut here, &mut diagonal);
-            if is_full && !is_filling {
+            // Recorded sweeps have one form: what they record takes longer than the difference.
+            if !K::ON && is_full && !is_filling {
                 quickly::<V, P, R, K, false>(grid, steps, &rows_of_x, states, above, below, recorder);
             } else {
                 quickly::<V, P, R, K, true>(grid, steps, &rows_of_x, states, above, below, recorder);
@@ -243,6 +237,22 @@ where
         }
     }
     true
+}
+
+/// Fills the edge below a strip with `forbidden`, but for its first state, which is the border column's: the first of
+/// `border`. Compiled once for each kind of state.
+#[inline(never)]
+fn begin_below<V: Register, S: State<V>>(
+    below: &mut [V::Scalar],
+    stride: usize,
+    forbidden: S,
+    border: &[V::Scalar],
+    border_stride: usize,
+) {
+    for (k, part) in below.chunks_exact_mut(stride).enumerate() {
+        part.fill(forbidden.part(k).lanes()[0]);
+        part[0] = border[k * border_stride];
+    }
 }
 
 /// Diagonals of a strip.

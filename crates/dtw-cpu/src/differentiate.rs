@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dtw_core::recurrence::cost::{Euclidean, Manhattan, SquaredEuclidean};
+use dtw_core::recurrence::cost::SquaredEuclidean;
 use dtw_core::recurrence::{One, SoftDtw};
 use dtw_core::{
     Error, Gradients, LocalCost, Measure, Observer, Pairing, PathCounts, Result, Scalar, Series, SeriesBatch,
@@ -196,14 +196,10 @@ fn differentiate<V: Register>(
     };
     let lanes = Lanes { token, spec, gamma, x, y };
     match cost {
-        LocalCost::SquaredEuclidean => lanes.differentiate::<SquaredEuclidean>(scratch, expected, observer),
+        LocalCost::SquaredEuclidean => lanes.differentiate(SquaredEuclidean, scratch, expected, observer),
         // For one channel the Euclidean cost is the Manhattan cost.
-        LocalCost::Euclidean if x[0].channels > 1 => {
-            lanes.differentiate::<Euclidean>(scratch, expected, observer)
-        }
-        LocalCost::Euclidean | LocalCost::Manhattan => {
-            lanes.differentiate::<Manhattan>(scratch, expected, observer)
-        }
+        _ if x[0].channels == 1 => lanes.differentiate(LocalCost::Manhattan, scratch, expected, observer),
+        _ => lanes.differentiate(cost, scratch, expected, observer),
     }
 }
 
@@ -221,6 +217,7 @@ impl<V: Register> Lanes<'_, V> {
     /// [`differentiate`] for a local cost.
     fn differentiate<C: Smooth<V>>(
         self,
+        cost: C,
         scratch: &mut Scratch<V>,
         expected: Option<&mut [V::Scalar]>,
         observer: &dyn Observer,
@@ -244,9 +241,11 @@ impl<V: Register> Lanes<'_, V> {
         let together = values.iter().map(|(_, cells)| *cells as usize).max().unwrap_or(0);
         let all: usize = values.iter().map(|(_, cells)| *cells as usize).sum();
         let has_idle_lanes = all < together * V::LANES;
+        let is_apart = has_idle_lanes || !V::IS_TUNED;
         let cuts: Vec<_> =
-            ranges.iter().filter(|_| has_idle_lanes).map(|ranges| Cut::best(ranges, V::LANES)).collect();
-        if has_idle_lanes && cuts.iter().map(|cut| cut.cost).sum::<usize>() < together {
+            ranges.iter().filter(|_| is_apart).map(|ranges| Cut::best(ranges, V::LANES)).collect();
+        let apart = cuts.iter().map(|cut| cut.cost).sum::<usize>();
+        if !V::IS_TUNED || has_idle_lanes && apart < together {
             let mut expected = expected;
             for (lane, (x, y)) in x.iter().zip(y).enumerate() {
                 let mut value = None;
@@ -254,7 +253,7 @@ impl<V: Register> Lanes<'_, V> {
                     token,
                     #[inline(always)]
                     || {
-                        let soft = SoftDtw::<V, C>::new(V::splat(token, V::Scalar::ZERO), gamma);
+                        let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma, cost);
                         let (ranges, cut) = (ranges[lane], cuts[lane]);
                         let single = Single { soft: &soft, token, x: *x, y: *y, ranges, cut };
                         value = single.gradients(single_gradient, expected.take(), observer);
@@ -274,7 +273,7 @@ impl<V: Register> Lanes<'_, V> {
             || {
                 side_x.fill(token, x, n, ROWS);
                 side_y.fill(token, y, m, 0);
-                let soft = SoftDtw::<V, C>::new(V::splat(token, V::Scalar::ZERO), gamma);
+                let soft = SoftDtw::new(V::splat(token, V::Scalar::ZERO), gamma, cost);
                 let batch = Batch { x: side_x, y: side_y, ends: &ends, ranges: &ranges };
                 let value = |lane: usize, value: f64| values[lane].0 = value;
                 if x[0].channels == 1 {

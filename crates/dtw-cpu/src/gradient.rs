@@ -117,7 +117,7 @@ where
     if !is_forward_done || !grid.backward::<P>(scratch, expected, observer) {
         return false;
     }
-    let factor = zero.constant(C::FACTOR);
+    let factor = zero.constant(soft.cost().factor());
     for x in &mut scratch.grad_x {
         *x = *x * factor;
     }
@@ -380,7 +380,7 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
             }
             let (i, j) = ((first + 1) * channels, (columns.start + 1) * channels);
             let points = (&batch.x.points()[i..], &batch.y.points()[j..]);
-            pull::<V, C>(points, channels, e, &mut grad_x[i..], &mut grad_y[j..]);
+            pull(self.soft.cost(), points, channels, e, &mut grad_x[i..], &mut grad_y[j..]);
         }
         true
     }

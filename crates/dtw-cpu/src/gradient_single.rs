@@ -232,7 +232,7 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
             self.sweep::<true>(places, scratch, observer)?;
             self.share(places, scratch, expected.as_deref_mut(), observer)?;
         }
-        let factor = V::Scalar::from_f64(C::FACTOR);
+        let factor = V::Scalar::from_f64(self.soft.cost().factor());
         for x in &mut scratch.grad_x {
             *x = *x * factor;
         }
@@ -446,7 +446,7 @@ impl<V: Register, C: Smooth<V>> Single<'_, V, C> {
             }
             let points = (&tiles.x.points()[(first + 1) * channels..], &tiles.y.points()[channels..]);
             let to = (&mut tiles.grad_x[first * channels..], &mut tiles.grad_y[..]);
-            pull::<V, C>(points, channels, &mut tiles.expected, to.0, to.1);
+            pull(self.soft.cost(), points, channels, &mut tiles.expected, to.0, to.1);
         }
         for (lane, &(block, tile)) in places.iter().enumerate() {
             let (of_x, of_y) = (cut.rows_of(block), cut.columns_of(tile));

@@ -184,17 +184,18 @@ pub(crate) fn hand_up<V: Register>(
     *beside = handed;
 }
 
-/// Adds `E·∂c/∂x` of a strip's columns, without [`Slope::FACTOR`], to the rows of `grad_x` and to the columns of
+/// Adds `E·∂c/∂x` of a strip's columns, without [`Slope::factor`], to the rows of `grad_x` and to the columns of
 /// `grad_y`. All begin with the first point of the strip. `expected` is E, and becomes its [`Slope::share`].
 #[inline(always)]
 pub(crate) fn pull<V: Register, C: Slope<V>>(
+    cost: C,
     (x, y): (&[V], &[V]),
     channels: usize,
     expected: &mut [[V; ROWS]],
     grad_x: &mut [V],
     grad_y: &mut [V],
 ) {
-    if !C::IS_WHOLE {
+    if !cost.is_whole() {
         for (y, expected) in y.chunks_exact(channels).zip(&mut *expected) {
             for (x, e) in x.chunks_exact(channels).zip(expected) {
                 let mut squared = e.constant(0.0);
@@ -202,7 +203,7 @@ pub(crate) fn pull<V: Register, C: Slope<V>>(
                     let difference = *x - *y;
                     squared = difference.mul_add(difference, squared);
                 }
-                *e = C::share(*e, squared);
+                *e = cost.share(*e, squared);
             }
         }
     }
@@ -217,7 +218,7 @@ pub(crate) fn pull<V: Register, C: Slope<V>>(
             let y = y[at(column)];
             let mut sum = grad_y[at(column)];
             for r in 0..ROWS {
-                let difference = C::along(rows[r] - y);
+                let difference = cost.along(rows[r] - y);
                 sums[r] = expected[r].mul_add(difference, sums[r]);
                 sum = expected[r].mul_add(difference, sum);
             }

@@ -142,7 +142,7 @@ impl<V: Register> Scratch<V> {
         let m = y.iter().map(Series::len).max().unwrap_or(0);
         let uniform = x.iter().all(|s| s.len() == n) && y.iter().all(|s| s.len() == m);
         let subsequence = spec.anchor == dtw_core::Anchor::Subsequence;
-        if !subsequence && (uniform || spec.band == Band::Full) {
+        if V::IS_TUNED && !subsequence && (uniform || spec.band == Band::Full) {
             let ranges = spec.band.ranges(n, m, spec.anchor)?;
             let apart: usize =
                 x.iter().zip(y).map(|(x, y)| apart_cost::<V>(x.len(), y.len(), &ranges, uniform)).sum();

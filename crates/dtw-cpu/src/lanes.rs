@@ -83,6 +83,8 @@ pub(crate) const MOST_LANES: usize = 16;
 pub(crate) trait Register: Vector {
     /// Number of lanes.
     const LANES: usize;
+    /// Whether every sweep is compiled for it. Where not, only those are that nothing else can do: the same bits, later.
+    const IS_TUNED: bool;
     /// What makes one: proof that the instruction set is there.
     type Token: Copy + Send + Sync + 'static;
     /// `value` in every lane.
@@ -233,6 +235,9 @@ impl<S: Simd, T: Element> Register for Lanes<S, T> {
         assert!(lanes <= MOST_LANES);
         lanes
     };
+    // SSE2 runs on processors from before 2013 alone, and was a third of the crate's compile time.
+    const IS_TUNED: bool =
+        !cfg!(any(target_arch = "x86", target_arch = "x86_64")) || Self::LANES * size_of::<T>() > 16;
     type Token = S;
 
     #[inline(always)]

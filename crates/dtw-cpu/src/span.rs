@@ -56,10 +56,18 @@ impl<V: Register> Span<V> {
     /// more.
     const FAR: i64 = FAR as i64;
 
-    /// The span of the register whose first row is `row`, in a strip that ends with `end_row`. Compiled once, not per
-    /// recurrence.
+    /// The spans of the `N` registers of a strip of `rows` (0-based). Compiled once, not per recurrence.
     #[inline(never)]
-    pub(crate) fn new(token: V::Token, ranges: &ColumnRanges, row: usize, end_row: usize) -> Self {
+    pub(crate) fn of_strip<const N: usize>(
+        token: V::Token,
+        ranges: &ColumnRanges,
+        rows: std::ops::Range<usize>,
+    ) -> [Self; N] {
+        std::array::from_fn(|r| Self::new(token, ranges, rows.start + 1 + r * V::LANES, rows.end))
+    }
+
+    /// The span of the register whose first row is `row`, in a strip that ends with `end_row`.
+    fn new(token: V::Token, ranges: &ColumnRanges, row: usize, end_row: usize) -> Self {
         let zero = V::splat(token, V::Scalar::ZERO);
         let lanes = V::LANES.min((end_row + 1).saturating_sub(row));
         if lanes == 0 {

@@ -2,9 +2,7 @@
 //!
 //! Sakoe & Chiba 1978, 10.1109/TASSP.1978.1163055.
 
-use std::marker::PhantomData;
-
-use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
+use super::cost::{Cost, Manhattan, SquaredEuclidean};
 use super::point::min3;
 use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::LocalCost;
@@ -14,14 +12,14 @@ use crate::vector::Vector;
 #[derive(Debug, Clone, Copy)]
 pub struct Dtw<V, C> {
     any: V,
-    cost: PhantomData<C>,
+    pub(super) cost: C,
 }
 
 impl<V: Vector, C> Dtw<V, C> {
     /// The recurrence for vectors as wide as `any`.
     #[inline(always)]
-    pub fn new(any: V) -> Self {
-        Self { any, cost: PhantomData }
+    pub fn new(any: V, cost: C) -> Self {
+        Self { any, cost }
     }
 }
 
@@ -35,7 +33,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        C::between(x.point, y.point)
+        self.cost.between(x.point, y.point)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, _: V) -> [V; 3] {
@@ -43,17 +41,17 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
     }
     #[inline(always)]
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
-        Total(C::add_to(min3(diagonal.0, up.0, left.0), price))
+        Total(self.cost.add_to(min3(diagonal.0, up.0, left.0), price))
     }
 }
 
 /// Hands the recurrence of DTW to `visitor`. Each visit is a copy of the visitor to compile: for one channel the
-/// Euclidean cost is the Manhattan cost and goes there.
+/// Euclidean cost is the Manhattan cost and goes there; for several, both are told at run time.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, visitor: F) -> F::Output {
     match cost {
-        LocalCost::SquaredEuclidean => visitor.visit(Dtw::<V, SquaredEuclidean>::new(any)),
-        LocalCost::Euclidean if !P::UNIVARIATE => visitor.visit(Dtw::<V, Euclidean>::new(any)),
-        LocalCost::Euclidean | LocalCost::Manhattan => visitor.visit(Dtw::<V, Manhattan>::new(any)),
+        LocalCost::SquaredEuclidean => visitor.visit(Dtw::new(any, SquaredEuclidean)),
+        _ if P::UNIVARIATE => visitor.visit(Dtw::new(any, Manhattan)),
+        _ => visitor.visit(Dtw::new(any, cost)),
     }
 }

@@ -7,9 +7,7 @@
 //! mean cost of all paths where γ is large. ([`super::SoftDtw`] has an exponent of its own for `Z`, so it is the one
 //! for small γ.)
 
-use std::marker::PhantomData;
-
-use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
+use super::cost::Cost;
 use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
 use crate::{LocalCost, Measure, Scalar};
@@ -45,29 +43,29 @@ impl<V: Vector> State<V> for Parted<V> {
     }
 }
 
-/// The excess of Soft-DTW of local cost `C` over `−γ ln N`, or of `ln N` over the alignment kernel's logarithm.
+/// The excess of Soft-DTW over `−γ ln N`, or of `ln N` over the alignment kernel's logarithm.
 #[derive(Debug, Clone, Copy)]
-pub struct SoftExcess<V, C> {
+pub struct SoftExcess<V> {
     /// γ, or 1.
     unit: f64,
     /// `−log₂(e)/γ`, or `−log₂(e)/2σ²`.
     rate: V,
     /// 1 for the alignment kernel, whose `κ = q/(2 − q)`; 0 for Soft-DTW.
     kernel: V,
-    cost: PhantomData<C>,
+    cost: LocalCost,
 }
 
-impl<V: Vector, C> SoftExcess<V, C> {
-    /// The recurrence with `unit`, costs divided by `divisor`, and 1 or 0 for `kernel`.
+impl<V: Vector> SoftExcess<V> {
+    /// The recurrence with `unit`, `cost` divided by `divisor`, and 1 or 0 for `kernel`.
     #[inline(always)]
-    fn new(any: V, unit: f64, divisor: f64, kernel: f64) -> Self {
+    fn new(any: V, cost: LocalCost, unit: f64, divisor: f64, kernel: f64) -> Self {
         let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
-        Self { unit, rate, kernel: any.constant(kernel), cost: PhantomData }
+        Self { unit, rate, kernel: any.constant(kernel), cost }
     }
 }
 
-/// Hands the recurrence of this measure's excess to `visitor`, for vectors as wide as `any`; costs as in
-/// [`super::dtw::visit`].
+/// Hands the recurrence of this measure's excess to `visitor`, for vectors as wide as `any`. The cost is told at run
+/// time: few results need this sweep.
 ///
 /// # Panics
 /// For a measure that does not sum over all paths: [`crate::SoftResult::of`] knows them.
@@ -80,17 +78,7 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, measure: &Measure
         Measure::LogGak { sigma } => (1.0, 2.0 * sigma * sigma, 1.0, LocalCost::SquaredEuclidean),
         _ => panic!("{} has no excess", measure.key()),
     };
-    match cost {
-        LocalCost::SquaredEuclidean => {
-            visitor.visit(SoftExcess::<V, SquaredEuclidean>::new(any, unit, divisor, kernel))
-        }
-        LocalCost::Euclidean if !P::UNIVARIATE => {
-            visitor.visit(SoftExcess::<V, Euclidean>::new(any, unit, divisor, kernel))
-        }
-        LocalCost::Euclidean | LocalCost::Manhattan => {
-            visitor.visit(SoftExcess::<V, Manhattan>::new(any, unit, divisor, kernel))
-        }
-    }
+    visitor.visit(SoftExcess::new(any, cost, unit, divisor, kernel))
 }
 
 /// `(2^t, 1 − 2^t)` for `t ≤ 0`, each to its last digits. Below `2^POW2_MIN` nothing more is taken away.
@@ -109,7 +97,7 @@ fn exp2_and_rest<V: Vector>(t: V) -> (V, V) {
     (scale + scaled, (one - scale) - scaled)
 }
 
-impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftExcess<V, C> {
+impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
     type State = Parted<V>;
     /// What is kept and what is taken away.
     type Price = [V; 2];
@@ -122,7 +110,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftExcess<V, C
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> [V; 2] {
-        let (kept, taken) = exp2_and_rest(C::value(x.point, y.point) * self.rate);
+        let (kept, taken) = exp2_and_rest(self.cost.value(x.point, y.point) * self.rate);
         // q/(2 − q) = q/(1 + (1 − q)), and 1 less that is 2(1 − q)/(1 + (1 − q)).
         let one = self.rate.constant(1.0);
         let share = one / self.kernel.mul_add(taken, one);

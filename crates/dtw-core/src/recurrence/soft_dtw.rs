@@ -3,9 +3,7 @@
 //! Kept as `Z = e^(−D/γ)`, a scaled number ([`Scaled`]): `Z(i,j) = e^(−c/γ) · (Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1))`, so
 //! that `D = −γ ln Z` at the end. Cuturi & Blondel 2017, arXiv 1703.01541.
 
-use std::marker::PhantomData;
-
-use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
+use super::cost::{Cost, Manhattan, SquaredEuclidean};
 use super::scaled::{Scaled, log_of};
 use super::{Point, Recurrence, Sample, Visitor};
 use crate::vector::Vector;
@@ -17,14 +15,23 @@ pub struct SoftDtw<V, C> {
     gamma: f64,
     /// `−log₂(e)/γ`.
     rate: V,
-    cost: PhantomData<C>,
+    cost: C,
 }
 
 impl<V: Vector, C> SoftDtw<V, C> {
     /// The recurrence with smoothing γ, for vectors as wide as `any`.
     #[inline(always)]
-    pub fn new(any: V, gamma: f64) -> Self {
-        Self { gamma, rate: any.constant(-std::f64::consts::LOG2_E / gamma), cost: PhantomData }
+    pub fn new(any: V, gamma: f64, cost: C) -> Self {
+        Self { gamma, rate: any.constant(-std::f64::consts::LOG2_E / gamma), cost }
+    }
+
+    /// The local cost.
+    #[inline(always)]
+    pub fn cost(&self) -> C
+    where
+        C: Copy,
+    {
+        self.cost
     }
 
     /// The smoothing γ.
@@ -46,7 +53,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> Scaled<V> {
-        let (mantissa, exponent) = (C::value(x.point, y.point) * self.rate).exp2_parts();
+        let (mantissa, exponent) = (self.cost.value(x.point, y.point) * self.rate).exp2_parts();
         Scaled { mantissa, exponent }
     }
     #[inline(always)]
@@ -69,7 +76,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
     }
 }
 
-/// Hands the recurrence of Soft-DTW to `visitor`; costs as in [`super::dtw::visit`].
+/// Hands the recurrence of Soft-DTW to `visitor`; costs as in [`super::dtw::visit`], but for several channels all are
+/// told at run time.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     any: V,
@@ -78,10 +86,8 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     visitor: F,
 ) -> F::Output {
     match cost {
-        LocalCost::SquaredEuclidean => visitor.visit(SoftDtw::<V, SquaredEuclidean>::new(any, gamma)),
-        LocalCost::Euclidean if !P::UNIVARIATE => visitor.visit(SoftDtw::<V, Euclidean>::new(any, gamma)),
-        LocalCost::Euclidean | LocalCost::Manhattan => {
-            visitor.visit(SoftDtw::<V, Manhattan>::new(any, gamma))
-        }
+        _ if !P::UNIVARIATE => visitor.visit(SoftDtw::new(any, gamma, cost)),
+        LocalCost::SquaredEuclidean => visitor.visit(SoftDtw::new(any, gamma, SquaredEuclidean)),
+        _ => visitor.visit(SoftDtw::new(any, gamma, Manhattan)),
     }
 }

@@ -4,7 +4,7 @@
 //! Equal arrivals: diagonal, then up, then left, the order in which a path is walked back. Sakoe & Chiba's recurrence
 //! with open ends; Müller 2007, 10.1007/978-3-540-74048-3, section 4.4.
 
-use super::cost::{Cost, Euclidean, Manhattan, SquaredEuclidean};
+use super::cost::{Cost, Manhattan, SquaredEuclidean};
 use super::dtw::Dtw;
 use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
@@ -73,7 +73,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
-        C::between(x.point, y.point)
+        self.dtw.cost.between(x.point, y.point)
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Located<V>, up: Located<V>, left: Located<V>, _: V) -> [V; 3] {
@@ -86,7 +86,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
         let other_start = V::select(up_first, up.start, left.start);
         let diagonal_first = diagonal.total.less_equal(other);
         Located {
-            total: C::add_to(diagonal.total.min(other), price),
+            total: self.dtw.cost.add_to(diagonal.total.min(other), price),
             start: V::select(diagonal_first, diagonal.start, other_start),
         }
     }
@@ -96,12 +96,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, visitor: F) -> F::Output {
     match cost {
-        LocalCost::SquaredEuclidean => visitor.visit(Subsequence::new(Dtw::<V, SquaredEuclidean>::new(any))),
-        LocalCost::Euclidean if !P::UNIVARIATE => {
-            visitor.visit(Subsequence::new(Dtw::<V, Euclidean>::new(any)))
-        }
-        LocalCost::Euclidean | LocalCost::Manhattan => {
-            visitor.visit(Subsequence::new(Dtw::<V, Manhattan>::new(any)))
-        }
+        LocalCost::SquaredEuclidean => visitor.visit(Subsequence::new(Dtw::new(any, SquaredEuclidean))),
+        _ if P::UNIVARIATE => visitor.visit(Subsequence::new(Dtw::new(any, Manhattan))),
+        _ => visitor.visit(Subsequence::new(Dtw::new(any, cost))),
     }
 }
