@@ -1,17 +1,18 @@
 //! One register-full of pairs: which sweep takes it, and running that sweep.
 
-use dtw_core::recurrence::{One, Point, Recurrence, State, Visitor, dispatch, excess};
+use dtw_core::recurrence::{One, Recurrence, State, Visitor};
 use dtw_core::{
     Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec, Uncounted,
 };
 
 use crate::batched::{self, Grid, ROWS};
+use crate::form::{Form, dispatch_form};
 use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
 use crate::prepare::Pair;
 use crate::side::{Side, Stored};
-use crate::single::Strips;
+use crate::single::{MOST_POINTS, Strips};
 
 /// Memory of one thread, reused from group to group.
 #[derive(Debug)]
@@ -24,29 +25,6 @@ pub(crate) struct Scratch<V: Register> {
     pub(crate) gradient: GradientScratch<V>,
     pub(crate) single_gradient: SingleScratch<V>,
     pub(crate) counts: PathCounts,
-}
-
-/// What a sweep gives.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Form {
-    /// The measure's recurrence.
-    Value,
-    /// [`dtw_core::recurrence::SoftExcess`], of a measure that has one.
-    Excess,
-}
-
-/// [`dispatch`] for the form.
-#[inline(always)]
-pub(crate) fn dispatch_form<V: Register, P: Point<V>, F: Visitor<V, P>>(
-    form: Form,
-    spec: &Spec,
-    any: V,
-    visitor: F,
-) -> F::Output {
-    match form {
-        Form::Excess => excess::visit::<V, P, F>(any, &spec.measure, visitor),
-        Form::Value => dispatch::<V, P, F>(spec, any, visitor),
-    }
 }
 
 #[derive(Debug)]
@@ -184,7 +162,7 @@ impl<V: Register> Scratch<V> {
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
         let (mut least, mut column) = (V::Scalar::INFINITY, Vec::new());
-        for values in y.values.chunks(crate::scan::MOST * y.channels) {
+        for values in y.values.chunks(MOST_POINTS * y.channels) {
             let here = self.single_after(token, spec, x, Series { values, ..y }, &column, observer)?;
             least = if here < least { here } else { least };
             column.clone_from(&self.strips.right);

@@ -3,7 +3,7 @@
 use dtw_core::{Plan, Problem, Result};
 use fearless_simd::Level;
 
-use crate::lanes::{Element, Lanes};
+use crate::lanes::{Float, Lanes};
 use crate::plan::CpuPlan;
 use crate::threads::Threads;
 
@@ -87,7 +87,7 @@ impl Isa {
         }
     }
 
-    pub(crate) fn plan<T: Element>(self, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<T>>> {
+    pub(crate) fn plan<T: Float>(self, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<T>>> {
         Ok(match self.0 {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Kind::Avx512(token) => Box::new(CpuPlan::<Lanes<_, T>>::new(token, problem, threads)?),
@@ -109,3 +109,21 @@ impl Isa {
         })
     }
 }
+
+/// A number type that this backend computes in.
+pub trait Element: Float {
+    /// A plan on values of this type. Not generic, so that the sweeps are compiled in this crate and nowhere else.
+    #[doc(hidden)]
+    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>>;
+}
+
+macro_rules! elements {
+    ($($float:ty),+) => {
+        $(impl Element for $float {
+            fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>> {
+                isa.plan::<Self>(problem, threads)
+            }
+        })+
+    };
+}
+elements!(f32, f64);

@@ -2,17 +2,16 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use dtw_core::Scalar;
 use dtw_core::vector::Vector;
-use dtw_core::{Plan, Problem, Result, Scalar};
 use fearless_simd::{
     ExtractToken, Select as _, Simd, SimdBase, SimdFloat, SimdFloatElement, SimdIntElement, SimdMask,
 };
 
-use crate::threads::Threads;
-use crate::{Isa, wide};
+use crate::wide;
 
 /// A float that the instruction sets have registers for.
-pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
+pub trait Float: Scalar + SimdFloatElement<Bits: SimdIntElement> {
     /// Bits of the mantissa field.
     const MANTISSA_BITS: u32;
     /// `1.5 · 2^MANTISSA_BITS + exponent bias`: adding it leaves the biased exponent in the low bits.
@@ -22,21 +21,16 @@ pub trait Element: Scalar + SimdFloatElement<Bits: SimdIntElement> {
     /// `index` as a bit pattern.
     fn pattern(index: usize) -> Self;
     /// [`Vector::times_pow2`] where one instruction does it.
-    #[doc(hidden)]
     fn times_pow2_at_once<S: Simd>(
         token: S,
         value: Self::Native<S>,
         exponent: Self::Native<S>,
     ) -> Option<Self::Native<S>>;
     /// [`Vector::exponent`] where one instruction does it.
-    #[doc(hidden)]
     fn exponent_at_once<S: Simd>(token: S, value: Self::Native<S>) -> Option<Self::Native<S>>;
-    /// A plan on values of this type. Not generic, so that the kernels are compiled in this crate and nowhere else.
-    #[doc(hidden)]
-    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>>;
 }
 
-impl Element for f32 {
+impl Float for f32 {
     const MANTISSA_BITS: u32 = 23;
     const TO_BIASED: Self = 12_582_912.0 + 127.0;
     const FROM_BIASED: (u32, Self) = (0x4b00_0000, 8_388_608.0 + 127.0);
@@ -51,12 +45,9 @@ impl Element for f32 {
     fn exponent_at_once<S: Simd>(token: S, value: S::f32s) -> Option<S::f32s> {
         wide::exponent_f32(token, value)
     }
-    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>> {
-        isa.plan::<Self>(problem, threads)
-    }
 }
 
-impl Element for f64 {
+impl Float for f64 {
     const MANTISSA_BITS: u32 = 52;
     const TO_BIASED: Self = 6_755_399_441_055_744.0 + 1023.0;
     const FROM_BIASED: (u64, Self) = (0x4330_0000_0000_0000, 4_503_599_627_370_496.0 + 1023.0);
@@ -70,9 +61,6 @@ impl Element for f64 {
     #[inline(always)]
     fn exponent_at_once<S: Simd>(token: S, value: S::f64s) -> Option<S::f64s> {
         wide::exponent_f64(token, value)
-    }
-    fn plan(isa: Isa, problem: &Problem, threads: Threads) -> Result<Box<dyn Plan<Self>>> {
-        isa.plan::<Self>(problem, threads)
     }
 }
 
@@ -107,19 +95,19 @@ pub(crate) trait Register: Vector {
 
 /// The native register of instruction set `S` for elements `T`.
 #[derive(Debug)]
-pub(crate) struct Lanes<S: Simd, T: Element>(T::Native<S>);
+pub(crate) struct Lanes<S: Simd, T: Float>(T::Native<S>);
 
-impl<S: Simd, T: Element> Clone for Lanes<S, T> {
+impl<S: Simd, T: Float> Clone for Lanes<S, T> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<S: Simd, T: Element> Copy for Lanes<S, T> {}
+impl<S: Simd, T: Float> Copy for Lanes<S, T> {}
 
 type Bits<S, T> = <<T as SimdFloatElement>::Native<S> as SimdFloat<S>>::Bits;
 
-impl<S: Simd, T: Element> Lanes<S, T> {
+impl<S: Simd, T: Float> Lanes<S, T> {
     #[inline(always)]
     fn token(self) -> S {
         ExtractToken::token(&self.0)
@@ -128,7 +116,7 @@ impl<S: Simd, T: Element> Lanes<S, T> {
 
 macro_rules! operator {
     ($trait:ident, $method:ident) => {
-        impl<S: Simd, T: Element> $trait for Lanes<S, T> {
+        impl<S: Simd, T: Float> $trait for Lanes<S, T> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -142,7 +130,7 @@ operator!(Sub, sub);
 operator!(Mul, mul);
 operator!(Div, div);
 
-impl<S: Simd, T: Element> Neg for Lanes<S, T> {
+impl<S: Simd, T: Float> Neg for Lanes<S, T> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -150,7 +138,7 @@ impl<S: Simd, T: Element> Neg for Lanes<S, T> {
     }
 }
 
-impl<S: Simd, T: Element> Vector for Lanes<S, T> {
+impl<S: Simd, T: Float> Vector for Lanes<S, T> {
     type Scalar = T;
     type Mask = <T::Native<S> as SimdBase<S>>::Mask;
     const POW2_MIN: f64 = T::POW2_MIN;
@@ -229,7 +217,7 @@ impl<S: Simd, T: Element> Vector for Lanes<S, T> {
     }
 }
 
-impl<S: Simd, T: Element> Register for Lanes<S, T> {
+impl<S: Simd, T: Float> Register for Lanes<S, T> {
     const LANES: usize = {
         let lanes = <T::Native<S> as SimdBase<S>>::LEN;
         assert!(lanes <= MOST_LANES);

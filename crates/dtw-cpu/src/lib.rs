@@ -25,9 +25,11 @@
 #![forbid(unsafe_code)]
 
 mod batched;
+mod choices;
 mod costs;
 mod diagonal;
 mod differentiate;
+mod form;
 mod gradient;
 mod gradient_scratch;
 mod gradient_shape;
@@ -37,6 +39,7 @@ mod group;
 mod isa;
 mod lanes;
 mod line;
+mod name;
 mod path;
 mod plan;
 mod prepare;
@@ -56,12 +59,9 @@ use dtw_core::backend::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
 
 pub use costs::CostMatrices;
-pub use isa::Isa;
-pub use lanes::Element;
+pub use isa::{Element, Isa};
+pub use name::NAME;
 use threads::Threads;
-
-/// The backend's name.
-pub const NAME: &str = "cpu";
 
 /// Computes on this machine's cores.
 #[derive(Debug, Clone)]

@@ -10,11 +10,11 @@ use std::ops::Range;
 use dtw_core::recurrence::{One, Recurrence, State, Visitor};
 use dtw_core::{ColumnRanges, Observer, Scalar, Spec};
 
+use crate::choices::Choices;
 use crate::diagonal::{Grid, Unrecorded, strip, strip_rows};
-use crate::group::{Form, dispatch_form};
+use crate::form::{Form, dispatch_form};
 use crate::lanes::Register;
 use crate::line::{Line, Read, Strided};
-use crate::path::Choices;
 use crate::tables::{Lines, Tables, border_column, border_row};
 
 /// The two series of a single-pair sweep.

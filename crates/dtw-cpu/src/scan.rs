@@ -13,9 +13,8 @@ use dtw_core::{Match, Observer, Result, Scalar, SearchOptions, Selection, Series
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::line::PAD;
+use crate::single::MOST_POINTS;
 
-/// Points of a block, where memory allows.
-pub(crate) const MOST: usize = 1 << 15;
 /// Fewest points of a block for which it is worth while.
 const LEAST: usize = 1 << 8;
 
@@ -73,7 +72,7 @@ impl Cut {
         let points = (room / workers as u64 - fixed) / (point + shared);
         Ok(Self {
             workers,
-            points: usize::try_from(points).unwrap_or(MOST).min(MOST),
+            points: usize::try_from(points).unwrap_or(MOST_POINTS).min(MOST_POINTS),
             hits_bytes: share / begun.max(workers) as u64,
             limit_bytes,
         })

@@ -2,9 +2,12 @@
 
 use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar, Spec};
 
-use crate::group::Form;
+use crate::form::Form;
 use crate::lanes::Register;
 use crate::prepare::{Borders, Pair, StripSweep, with_strips};
+
+/// Points of a reference that are swept at once, where memory allows.
+pub(crate) const MOST_POINTS: usize = 1 << 15;
 
 /// Memory of a single-pair sweep: O(n + m), reused from pair to pair.
 #[derive(Debug, Default)]

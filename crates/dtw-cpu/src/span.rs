@@ -7,8 +7,8 @@
 use dtw_core::recurrence::State;
 use dtw_core::{ColumnRanges, Error, Result, Scalar};
 
-use crate::NAME;
 use crate::lanes::Register;
+use crate::name::NAME;
 
 /// Most columns by which a band may move within one register.
 const FAR: usize = 1 << 22;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dtw_core::{Error, Result, bail_invalid};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-use crate::NAME;
+use crate::name::NAME;
 
 /// A pool of threads; none of its own where the target has no threads (WebAssembly): work is then done by the caller.
 #[derive(Debug, Clone)]

@@ -8,7 +8,8 @@ use dtw_core::{
 };
 use rayon::prelude::*;
 
-use crate::group::{Form, Scratch};
+use crate::form::Form;
+use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::path::trace;
 use crate::plan::{CpuPlan, callers, own};

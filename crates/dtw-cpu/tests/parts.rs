@@ -4,12 +4,11 @@
 
 #[path = "../src/gradient_shape.rs"]
 mod gradient_shape;
+#[path = "../src/name.rs"]
+mod name;
 #[path = "../src/schedule.rs"]
 mod schedule;
 #[path = "../src/threads.rs"]
 mod threads;
 #[path = "../src/wide.rs"]
 mod wide;
-
-/// As in the crate.
-const NAME: &str = "cpu";
