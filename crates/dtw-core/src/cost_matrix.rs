@@ -118,17 +118,17 @@ impl<T: Scalar, P: Point<T>> Visitor<T, P> for Sweep<T, P> {
         let weights: Vec<T> = (0..n.max(m)).map(weight).collect();
         let mut above = vec![recurrence.origin()];
         for (j, y) in y.iter().enumerate() {
-            above.push(recurrence.settle(recurrence.border_right(above[j], y, j + 1)));
+            above.push(recurrence.rescale(recurrence.border_right(above[j], y, j + 1)));
         }
         let mut row = above.clone();
         for (i, x) in x.iter().enumerate() {
-            row[0] = recurrence.settle(recurrence.border_down(above[0], x));
+            row[0] = recurrence.rescale(recurrence.border_down(above[0], x));
             let allowed = self.band.row(i);
             for (j, y) in y.iter().enumerate() {
                 let (diagonal, up, left) = (above[j], above[j + 1], row[j]);
                 let state = if allowed.contains(&j) {
                     let price = recurrence.price(x, y, weights[i.abs_diff(j)]);
-                    recurrence.settle(recurrence.combine(diagonal, up, left, price))
+                    recurrence.rescale(recurrence.combine(diagonal, up, left, price))
                 } else {
                     recurrence.outside(up, left)
                 };

@@ -28,7 +28,7 @@ impl ColumnRanges {
             let (mut diagonal, mut left) = (row[start], nothing);
             for j in columns {
                 let up = row[j + 1];
-                left = Scaled::weighted_sum(diagonal, up, left, one).settle();
+                left = Scaled::weighted_sum(diagonal, up, left, one).rescale();
                 (row[j + 1], diagonal) = (left, up);
             }
             // Left of this row's columns there is nothing for the next.

@@ -96,8 +96,8 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     const TRACES: bool = true;
     /// Whether a band restricts prices only and cells outside it have a value: [`Recurrence::outside`].
     const LEAVES_BAND: bool = false;
-    /// Whether [`Recurrence::settle`] must be called: at least once in [`SETTLE_EVERY`] steps along any path.
-    const SETTLES: bool = false;
+    /// Whether [`Recurrence::rescale`] must be called: at least once in [`RESCALE_EVERY`] steps along any path.
+    const RESCALES: bool = false;
 
     /// Any vector: it says how wide constants are.
     fn any(&self) -> V;
@@ -158,9 +158,9 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
         left: Self::State,
         price: Self::Price,
     ) -> Self::State;
-    /// An equal state in a form that is safe for [`SETTLE_EVERY`] more steps.
+    /// An equal state in a form that is safe for [`RESCALE_EVERY`] more steps.
     #[inline(always)]
-    fn settle(&self, state: Self::State) -> Self::State {
+    fn rescale(&self, state: Self::State) -> Self::State {
         state
     }
     /// The result, from one lane of the last cell's state.
@@ -171,8 +171,8 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     }
 }
 
-/// Steps along a path between two calls of [`Recurrence::settle`], at most.
-pub const SETTLE_EVERY: usize = 24;
+/// Steps along a path between two calls of [`Recurrence::rescale`], at most.
+pub const RESCALE_EVERY: usize = 24;
 
 /// Something that can be done with any recurrence; see [`dispatch`].
 pub trait Visitor<V: Vector, P: Point<V>> {

@@ -16,8 +16,8 @@ use crate::side::{Side, Stored};
 pub(crate) const ROWS: usize = 8;
 /// Rows of a strip whose states are two registers each, or whose points are not held in registers.
 const FEWER_ROWS: usize = 4;
-/// Columns between two calls of [`Recurrence::settle`]; with [`ROWS`] within `SETTLE_EVERY`.
-const SETTLE_COLUMNS: usize = dtw_core::recurrence::SETTLE_EVERY - ROWS;
+/// Columns between two calls of [`Recurrence::rescale`]; with [`ROWS`] within `RESCALE_EVERY`.
+const RESCALE_COLUMNS: usize = dtw_core::recurrence::RESCALE_EVERY - ROWS;
 
 /// The cells of a batch of pairs, and all that pricing them needs.
 #[derive(Debug, Clone, Copy)]
@@ -88,15 +88,15 @@ fn strips<'a, V, P, R, const ROWS: usize>(
     let mut right = border;
     for j in 1..=m {
         right = recurrence.border_right(right, &grid.y.sample::<P, R>(grid.y_gaps, j), j);
-        write(edge, j, recurrence.settle(right));
+        write(edge, j, recurrence.rescale(right));
     }
     let mut cuts = Cuts::default();
     for first in (0..n).step_by(ROWS) {
         let row = |r: usize| grid.ranges.row((first + r).min(n - 1));
         let (start, end) = (row(0).start, row(ROWS - 1).end);
         // Both ends of a band move on with the row: in these columns all rows of the strip are inside, and none asks.
-        // Where states are settled, the last bits may depend on where the columns are cut.
-        let inside = if R::SETTLES { start..start } else { row(ROWS - 1).start..row(0).end };
+        // Where states are rescaled, the last bits may depend on where the columns are cut.
+        let inside = if R::RESCALES { start..start } else { row(ROWS - 1).start..row(0).end };
         let mut left = [forbidden; ROWS];
         for (r, left) in left.iter_mut().enumerate() {
             border = recurrence.border_down(border, &grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
@@ -222,7 +222,7 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
     let mut above = *corner;
     let mut chunk = range.start;
     while chunk < range.end {
-        let chunk_end = if R::SETTLES { range.end.min(chunk + SETTLE_COLUMNS) } else { range.end };
+        let chunk_end = if R::RESCALES { range.end.min(chunk + RESCALE_COLUMNS) } else { range.end };
         for j in chunk..chunk_end {
             let column = grid.y.sample::<P, R>(grid.y_gaps, j + 1);
             let top: R::State = read(edge, j + 1);
@@ -241,11 +241,11 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
                 up = state;
             }
             above = top;
-            write(edge, j + 1, recurrence.settle(up));
+            write(edge, j + 1, recurrence.rescale(up));
         }
-        if R::SETTLES {
+        if R::RESCALES {
             for state in &mut states {
-                *state = recurrence.settle(*state);
+                *state = recurrence.rescale(*state);
             }
         }
         chunk = chunk_end;

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use dtw_core::recurrence::{Point, Recurrence, SETTLE_EVERY, Sample, State};
+use dtw_core::recurrence::{Point, RESCALE_EVERY, Recurrence, Sample, State};
 use dtw_core::{ColumnRanges, Observer, Scalar};
 
 use crate::lanes::Register;
@@ -171,7 +171,7 @@ where
             continue;
         }
         recorder.begin(t);
-        let settle = R::SETTLES && t % (SETTLE_EVERY - 4) < 2;
+        let rescale = R::RESCALES && t % (RESCALE_EVERY - 4) < 2;
         // Not unrolled, as its end is not known before: the masks cost more than that saves, and it is half the code.
         for r in (0..=lowest).rev() {
             let span = &spans[r];
@@ -206,8 +206,8 @@ where
                     ],
                 );
             }
-            if settle {
-                state = recurrence.settle(state);
+            if rescale {
+                state = recurrence.rescale(state);
             }
             diagonal[r] = up;
             here[r] = state;
@@ -296,7 +296,7 @@ fn quickly<'a, V, P, R, K, const ENTERING: bool>(
     let mut uppers = *diagonal;
     for t in from..until {
         recorder.begin(t);
-        let settle = R::SETTLES && t % (SETTLE_EVERY - 4) < 2;
+        let rescale = R::RESCALES && t % (RESCALE_EVERY - 4) < 2;
         let edge = read_edge(token, above, stride, t - rows.start - 1, forbidden);
         for r in (0..REGISTERS).rev() {
             let up = shift_up(states[r], if r == 0 { edge } else { states[r - 1] });
@@ -308,8 +308,8 @@ fn quickly<'a, V, P, R, K, const ENTERING: bool>(
             if K::ON {
                 record::<V, P, R, K>(recorder, recurrence, r, [uppers[r], up, states[r]], price);
             }
-            if settle {
-                state = recurrence.settle(state);
+            if rescale {
+                state = recurrence.rescale(state);
             }
             if ENTERING {
                 // Lane l is in row `row + l`, and enters at column 1.

@@ -8,14 +8,14 @@
 //! forward: the weights of a cell are the shares of its three predecessors in it.
 
 use dtw_core::recurrence::cost::{Cost, Slope};
-use dtw_core::recurrence::{One, Recurrence, SETTLE_EVERY, Sample, Scaled, SoftDtw};
+use dtw_core::recurrence::{One, RESCALE_EVERY, Recurrence, Sample, Scaled, SoftDtw};
 
 use crate::gradient_shape::ROWS;
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
-/// Steps between two settled states. Before the first of them and after the last, rows begin and end one by one.
-const SETTLE_STEPS: usize = SETTLE_EVERY - 2 * ROWS;
+/// Steps between two rescaled states. Before the first of them and after the last, rows begin and end one by one.
+const RESCALE_STEPS: usize = RESCALE_EVERY - 2 * ROWS;
 /// Less than any sum of mantissas that is not zero.
 const LEAST_SUM: f64 = 1e-12;
 
@@ -55,15 +55,15 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Strip<'_, 'a, V, P, 
         }
         let mut from = ROWS - 1;
         while from < columns {
-            let to = columns.min(from + SETTLE_STEPS);
+            let to = columns.min(from + RESCALE_STEPS);
             for t in from..to {
                 self.step::<false, KEEP, MASKED>(t, first, edge, &mut cells, weights);
             }
-            // Also the cells before: a path that always leaves out this step by a diagonal is to be settled too.
+            // Also the cells before: a path that always leaves out this step by a diagonal is to be rescaled too.
             // By index: with iterators or `map` the states leave the registers, 10% to 50% slower (AMD Zen 5).
             for r in 0..ROWS {
-                cells.here[r] = cells.here[r].settle();
-                cells.before[r] = cells.before[r].settle();
+                cells.here[r] = cells.here[r].rescale();
+                cells.before[r] = cells.before[r].rescale();
             }
             from = to;
         }
@@ -71,7 +71,7 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Strip<'_, 'a, V, P, 
             self.step::<true, KEEP, MASKED>(t, first, edge, &mut cells, weights);
         }
         for r in 0..ROWS {
-            before.rows[r] = cells.here[r].settle();
+            before.rows[r] = cells.here[r].rescale();
         }
         before.corner = cells.above;
     }
@@ -117,7 +117,7 @@ impl<'a, V: Register + 'a, P: Stored<'a, V>, C: Cost<V, P>> Strip<'_, 'a, V, P, 
             cells.before[r] = left;
             cells.here[r] = state;
             if r == ROWS - 1 {
-                edge[column] = state.settle();
+                edge[column] = state.rescale();
             }
         }
     }

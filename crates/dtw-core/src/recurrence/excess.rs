@@ -101,7 +101,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
     type State = Parted<V>;
     /// What is kept and what is taken away.
     type Price = [V; 2];
-    const SETTLES: bool = true;
+    const RESCALES: bool = true;
     const TRACES: bool = false;
 
     #[inline(always)]
@@ -131,7 +131,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
         Parted { kept: kept * price[0], missing: missing + kept * price[1], exponent }
     }
     #[inline(always)]
-    fn settle(&self, state: Parted<V>) -> Parted<V> {
+    fn rescale(&self, state: Parted<V>) -> Parted<V> {
         let zero = self.rate.like(V::Scalar::ZERO);
         let sum = state.kept + state.missing;
         let shift = V::select(zero.less(sum), sum.exponent(), zero);

@@ -29,7 +29,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
     type State = Scaled<V>;
     /// κ.
     type Price = Scaled<V>;
-    const SETTLES: bool = true;
+    const RESCALES: bool = true;
     const TRACES: bool = false;
 
     #[inline(always)]
@@ -51,8 +51,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
         Scaled::weighted_sum(diagonal, up, left, price)
     }
     #[inline(always)]
-    fn settle(&self, state: Scaled<V>) -> Scaled<V> {
-        state.settle()
+    fn rescale(&self, state: Scaled<V>) -> Scaled<V> {
+        state.rescale()
     }
     #[inline(always)]
     fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {

@@ -12,7 +12,7 @@ use crate::vector::Vector;
 /// `mantissa · 2^exponent`, lane by lane. Zero has mantissa 0 and a very negative exponent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaled<V> {
-    /// Non-negative; within `2^±POW2_MIN/4` of 1 after [`Scaled::settle`] and [`super::SETTLE_EVERY`] sums.
+    /// Non-negative; within `2^±POW2_MIN/4` of 1 after [`Scaled::rescale`] and [`super::RESCALE_EVERY`] sums.
     pub mantissa: V,
     /// Integral.
     pub exponent: V,
@@ -73,7 +73,7 @@ impl<V: Vector> Scaled<V> {
     }
     /// An equal number with its mantissa in `[1, 2)`; zero stays zero.
     #[inline(always)]
-    pub fn settle(self) -> Self {
+    pub fn rescale(self) -> Self {
         let zero = self.mantissa.like(V::Scalar::ZERO);
         let shift = V::select(zero.less(self.mantissa), self.mantissa.exponent(), zero);
         Self { mantissa: self.mantissa.times_pow2(-shift), exponent: self.exponent + shift }
@@ -85,8 +85,8 @@ pub fn log_of<T: Scalar>(mantissa: T, exponent: T) -> f64 {
     if mantissa == T::ZERO || exponent.to_f64() <= T::ZERO_EXPONENT / 2.0 {
         return f64::NEG_INFINITY;
     }
-    // Settled first, so that the bits do not depend on when the sweep last did.
+    // Rescaled first, so that the bits do not depend on when the sweep last did.
     let shift = Vector::exponent(mantissa);
-    let settled = mantissa * Vector::pow2(-shift);
-    settled.to_f64().ln() + (exponent.to_f64() + shift.to_f64()) * std::f64::consts::LN_2
+    let rescaled = mantissa * Vector::pow2(-shift);
+    rescaled.to_f64().ln() + (exponent.to_f64() + shift.to_f64()) * std::f64::consts::LN_2
 }

@@ -44,7 +44,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
     type State = Scaled<V>;
     /// `e^(−c/γ)`.
     type Price = Scaled<V>;
-    const SETTLES: bool = true;
+    const RESCALES: bool = true;
     const TRACES: bool = false;
 
     #[inline(always)]
@@ -58,7 +58,7 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
     }
     #[inline(always)]
     fn arrivals(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, _: Scaled<V>) -> [V; 3] {
-        // Larger Z is better; exponents settle the order but for equal ones. Only min-type measures have paths.
+        // Larger Z is better; exponents decide the order but for equal ones. Only min-type measures have paths.
         [-diagonal.exponent, -up.exponent, -left.exponent]
     }
     #[inline(always)]
@@ -66,8 +66,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
         Scaled::weighted_sum(diagonal, up, left, price)
     }
     #[inline(always)]
-    fn settle(&self, state: Scaled<V>) -> Scaled<V> {
-        state.settle()
+    fn rescale(&self, state: Scaled<V>) -> Scaled<V> {
+        state.rescale()
     }
     #[inline(always)]
     fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {

@@ -84,8 +84,8 @@ struct Lane {
                 recorder.record(k, r, diagonal, up, left, price);
             }
             State here = r.combine(diagonal, up, left, price);
-            if (R::kSettles && (k & 3) == 3) {
-                here = r.settle(here);
+            if (R::kRescales && (k & 3) == 3) {
+                here = r.rescale(here);
             }
             if (kBand) {
                 if constexpr (R::kLeavesBand) {
@@ -99,10 +99,10 @@ struct Lane {
         }
     }
 
-    DTW_DEVICE void settle(const R& r) {
+    DTW_DEVICE void rescale(const R& r) {
         DTW_UNROLL
         for (int k = 0; k < K; ++k) {
-            cell[k] = r.settle(cell[k]);
+            cell[k] = r.rescale(cell[k]);
         }
     }
 

@@ -9,7 +9,7 @@
 //                                      column alone, no borders. Narrow, wide and diagonal sweeps do it, with
 //   Cells<R, K>, StripCells<R, K>      what a lane keeps of its columns in narrow and in wide sweeps
 //   kOpen                              every row may end a path: the last column is wanted as well
-//   kSettles                           settle() must be called now and then
+//   kRescales                          rescale() must be called now and then
 //   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
 //   kTraces                            one best path makes the value: choice() decides it
 //   origin(), forbidden()              the states of (0,0) and of cells outside
@@ -60,13 +60,13 @@ struct TotalBase {
     using State = T;
     static constexpr int kParts = 1;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kSettles = false, kTraces = true;
+    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kRescales = false, kTraces = true;
     static constexpr bool kLeavesBand = false;
     DTW_DEVICE T origin() const { return T(0); }
     DTW_DEVICE T forbidden() const { return Limits<T>::infinity(); }
     DTW_DEVICE T border_right(uint32_t, T) const { return forbidden(); }
     DTW_DEVICE T border_down(uint32_t, T) const { return forbidden(); }
-    DTW_DEVICE T settle(T state) const { return state; }
+    DTW_DEVICE T rescale(T state) const { return state; }
     DTW_DEVICE T finish(T state, uint32_t, uint32_t) const { return state; }
 };
 

@@ -42,7 +42,7 @@ struct ScaledBase {
     using Price = Scaled<T>;
     static constexpr int kParts = 2;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kSettles = true, kTraces = false;
+    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kRescales = true, kTraces = false;
     static constexpr bool kLeavesBand = false;
     DTW_DEVICE State origin() const { return {T(1), T(0)}; }
     DTW_DEVICE State forbidden() const { return {T(0), T(Limits<T>::kZeroExponent)}; }
@@ -57,7 +57,7 @@ struct ScaledBase {
     }
     DTW_DEVICE uint32_t choice(State, State, State, Price) const { return 0; }
     // Brings the mantissa back to [1, 2); zero stays zero.
-    DTW_DEVICE State settle(State v) const {
+    DTW_DEVICE State rescale(State v) const {
         const T shift = v.mantissa > T(0) ? exponent_of(v.mantissa) : T(0);
         return {v.mantissa * pow2(-shift), v.exponent + shift};
     }

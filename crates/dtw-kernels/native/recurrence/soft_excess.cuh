@@ -70,7 +70,7 @@ struct SoftExcess {
     using Norm = AnyCost<T>;
     static constexpr int kParts = 5;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kSettles = true, kTraces = false;
+    static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kRescales = true, kTraces = false;
     static constexpr bool kLeavesBand = false;
     // Bits of the option; above them it is the local cost.
     static constexpr uint32_t kKernel = 1, kValue = 2, kCostShift = 2;
@@ -106,7 +106,7 @@ struct SoftExcess {
     }
     DTW_DEVICE uint32_t choice(State, State, State, Price) const { return 0; }
     // Brings the sum of both back to [1, 2); zero stays zero.
-    DTW_DEVICE State settle(State v) const {
+    DTW_DEVICE State rescale(State v) const {
         const T sum = v.kept + v.missing, shift = sum > T(0) ? exponent_of(sum) : T(0), scale = pow2(-shift);
         return {v.kept * scale, v.missing * scale, v.exponent + shift, v.paths};
     }

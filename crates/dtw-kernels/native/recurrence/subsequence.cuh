@@ -24,7 +24,7 @@ struct Subsequence {
     using Norm = typename Cost::template Norm<T, kMany>;
     static constexpr int kParts = 2;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
-    static constexpr bool kBorders = true, kPaddingSafe = false, kOpen = false, kSettles = false, kTraces = true;
+    static constexpr bool kBorders = true, kPaddingSafe = false, kOpen = false, kRescales = false, kTraces = true;
     static constexpr bool kLeavesBand = false;
     Norm norm;
     explicit DTW_DEVICE Subsequence(const Sweep&) : norm{} {}
@@ -33,7 +33,7 @@ struct Subsequence {
     DTW_DEVICE State border_right(uint32_t, T) const { return forbidden(); }
     // A path through border cell (i, 0) starts with reference point i (0-based), the next row.
     DTW_DEVICE State border_down(uint32_t i, T) const { return {T(0), i}; }
-    DTW_DEVICE State settle(State state) const { return state; }
+    DTW_DEVICE State rescale(State state) const { return state; }
     DTW_DEVICE T price(T between, T, const Sample<T>&, const Sample<T>&, T) const { return between; }
     DTW_DEVICE State combine(State diagonal, State up, State left, T price) const {
         const bool left_first = left.total <= up.total;

@@ -62,8 +62,8 @@ DTW_DEVICE void sweep_general(const Sweep& p) {
             } else if (inside > 0) {
                 own.corner = received;
             }
-            if (R::kSettles && (t & 7) == 7) {
-                own.settle(r);
+            if (R::kRescales && (t & 7) == 7) {
+                own.rescale(r);
             }
         }
         if (busy && inside == last_lane) {

@@ -73,7 +73,7 @@ DTW_DEVICE void sweep_priced_strip(const R& r, const Sweep& p, uint64_t k, const
                                    PriceMemory<typename R::Number, K>& memory) {
     using T = typename R::Number;
     constexpr bool kPriced = R::kParts == 1 && !R::kGaps && !R::kTimes && !R::kPrevious && !R::kWeights &&
-                             !R::kBorders && !R::kOpen && !R::kSettles && !R::kLeavesBand;
+                             !R::kBorders && !R::kOpen && !R::kRescales && !R::kLeavesBand;
     static_assert(kPriced, "a cell is a number, its price is the distance of two points, and borders are forbidden");
     using Memory = PriceMemory<T, K>;
     constexpr uint32_t kWidth = Memory::kWidth, kStride = Memory::kStride, kHalf = Memory::kHalf;

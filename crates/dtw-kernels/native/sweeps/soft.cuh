@@ -30,13 +30,13 @@
 
 namespace dtw {
 
-constexpr int kTop = 700;           // exponent of the largest cell after settling; better paths make cells grow again
+constexpr int kTop = 700;           // exponent of the largest cell after rescaling; better paths make cells grow again
 constexpr int kMost = 1000;         // cells are not above 2^kMost
 constexpr int kFaint = 900;         // cells below 2^-kFaint may have lost something
 constexpr int kVanish = 1074;       // what underflow takes away is below 2^-kVanish
-constexpr int kSettleEvery = 32;    // rows, at most
+constexpr int kRescaleEvery = 32;   // rows, at most
 constexpr int32_t kCounted = 1 << 30; // exponents stay within
-constexpr uint32_t kEarly = 32;     // most first rows of a pair that lanes settle after, or after some of them
+constexpr uint32_t kEarly = 32;     // most first rows of a pair that lanes rescale after, or after some of them
 constexpr float kNear = 11.2f;      // up to here 2^-d^2 is a normal float
 constexpr float kReach = 31.0f;     // up to here it is a normal double
 
@@ -90,7 +90,7 @@ struct SharedCells {
 
     // Sets the exponent; `corner` is scaled like the cells. `coming` is the next number from the left, meant with the
     // exponent `its`; it is made a number of this lane. False if a cell is too large, or all have vanished.
-    DTW_DEVICE bool settle(double& corner, double& coming, int32_t its) {
+    DTW_DEVICE bool rescale(double& corner, double& coming, int32_t its) {
         // Upper words order positive doubles, and NaN beyond them. Columns beyond the series are like any others.
         int32_t least = static_cast<int32_t>(high_of(cell[0])), largest = least;
         static_assert(K % 2 == 0, "cells are looked at in twos");
@@ -187,7 +187,7 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
         ++at;
     };
     // `rows`: whether there will be some before the next time.
-    const auto settle = [&](bool rows) {
+    const auto rescale = [&](bool rows) {
         // Of the row just done, and of the next. Lanes behind the last row hold whatever lies in the padding.
         const bool counts = static_cast<uint32_t>(at - 1) < x.length && inside * K < columns;
         const bool goes_on = static_cast<uint32_t>(at) < x.length && inside > 0;
@@ -195,7 +195,7 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
         const double coming = shift_up<G>(own.cell[K - 1]);
         const int32_t its = shift_up<G>(own.exponent);
         left = goes_on ? coming : 0.0;
-        const bool fits = own.settle(corner, left, its);
+        const bool fits = own.rescale(corner, left, its);
         const int32_t apart = shift_up<G>(own.exponent) - own.exponent;
         const bool near = apart >= -1000 && apart <= 1000;
         factor = goes_on && near ? double_pow2(apart) : 0.0;
@@ -210,17 +210,17 @@ DTW_DEVICE bool sweep_shared(SharedCells<K>& own, const Points<float>& x, uint32
     uint32_t t = 0;
     for (; t < begun + early / 2 && t < most; ++t) {
         step(std::true_type{}, inside == 0 && t == wait);
-        settle(t + 1 == begun + early / 2);
+        rescale(t + 1 == begun + early / 2);
     }
     while (t < most) {
         // Early rows differ most.
-        const uint32_t rows = t < begun + early ? 4 : t < most / 4 ? kSettleEvery / 2 : kSettleEvery;
+        const uint32_t rows = t < begun + early ? 4 : t < most / 4 ? kRescaleEvery / 2 : kRescaleEvery;
         const uint32_t until = min_(t + rows, most);
         DTW_UNROLL2
         for (; t < until; ++t) {
             step(std::false_type{}, false);
         }
-        settle(true);
+        rescale(true);
         if (!any(all_of_group(sound))) {
             break;
         }

@@ -113,15 +113,15 @@ DTW_DEVICE void sweep_strip(const R& r, const Sweep& p, uint64_t k, const Task& 
                 for (uint32_t u = 0; u < 8; ++u) {
                     step(s + u);
                 }
-                if (R::kSettles) {
-                    own.settle(r);
+                if (R::kRescales) {
+                    own.rescale(r);
                 }
             }
         } else {
             for (uint32_t s = 0; s < count; ++s) {
                 step(s);
-                if (R::kSettles && (s & 7) == 7) {
-                    own.settle(r);
+                if (R::kRescales && (s & 7) == 7) {
+                    own.rescale(r);
                 }
             }
         }

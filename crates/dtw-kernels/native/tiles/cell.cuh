@@ -6,7 +6,7 @@
 //   mantissa(i,j) = 2^-fraction * sum of mantissa * 2^(least - exponent) of the three
 //
 // Exponents are integral: they add up without rounding, and a weight 2^(least - exponent) is exact. There is no
-// logarithm, and no gamma is too small. Mantissas grow and shrink by a few bits a cell; `settle` brings them back to
+// logarithm, and no gamma is too small. Mantissas grow and shrink by a few bits a cell; `rescale` brings them back to
 // [1, 2) every few steps.
 #pragma once
 
@@ -52,7 +52,7 @@ DTW_DEVICE SoftCell<T> soft_combine(SoftCell<T> diagonal, SoftCell<T> up, SoftCe
 
 // The same number with a mantissa in [1, 2).
 template <class T>
-DTW_DEVICE void settle(SoftCell<T>& cell) {
+DTW_DEVICE void rescale(SoftCell<T>& cell) {
     using Bits = typename Limits<T>::Bits;
     constexpr Bits kFraction = (static_cast<Bits>(1) << Limits<T>::kMantissaBits) - 1;
     const Bits bits = bits_of(cell.mantissa);
@@ -103,7 +103,7 @@ DTW_DEVICE QuickCell<T> soft_combine(QuickCell<T> diagonal, QuickCell<T> up, Qui
 }
 
 template <class T>
-DTW_DEVICE void settle(QuickCell<T>& cell) {
+DTW_DEVICE void rescale(QuickCell<T>& cell) {
     using Bits = typename Limits<T>::Bits;
     constexpr Bits kFraction = (static_cast<Bits>(1) << Limits<T>::kMantissaBits) - 1;
     const Bits bits = bits_of(cell.mantissa);

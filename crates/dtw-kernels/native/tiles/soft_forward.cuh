@@ -112,7 +112,7 @@ DTW_DEVICE TileEdges<T> next_edges(const Soft& p, uint64_t k, uint32_t strip, ui
         const uint32_t row = 2 * static_cast<uint32_t>(lane()) + q;
         if (!is_first && row < rows) {
             edges.left[q] = {left[row], left[kTile + row]};
-            settle(edges.left[q]);
+            rescale(edges.left[q]);
         }
     }
     carried.corner = {broadcast(edges.up[1].exponent, 31), broadcast(edges.up[1].mantissa, 31)};
@@ -204,7 +204,7 @@ DTW_DEVICE void soft_forward(const Soft& p) {
                 for (int q = 0; q < 2; ++q) {
                     const uint32_t row = 2 * inside + q;
                     cells[q] = row < rows ? SoftCell<T>{right[row], right[kTile + row]} : never_cell<T>();
-                    settle(cells[q]);
+                    rescale(cells[q]);
                 }
                 store_edge(p.rights, number, cells);
             }

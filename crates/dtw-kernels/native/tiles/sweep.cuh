@@ -5,8 +5,8 @@
 
 namespace dtw {
 
-// Steps between two that settle.
-constexpr uint32_t kSettle = 16;
+// Steps between two that rescale.
+constexpr uint32_t kRescale = 16;
 
 // The whole number of bits of a cost, for either kind of cell. `quick`: how the tile has it.
 template <class T>
@@ -44,9 +44,9 @@ DTW_DEVICE void sweep_cells(const T* wholes, const T* factors, uint32_t rows, Ti
         return Read{two(wholes + place), two(factors + place), {load_always(left + at), load_always(left + kTile + at)}};
     };
     Read now = read(0 - inside);
-    for (uint32_t from = 0; from < rows + 31; from += kSettle) {
+    for (uint32_t from = 0; from < rows + 31; from += kRescale) {
         DTW_UNROLL4
-        for (uint32_t step = 0; step < kSettle; ++step) {
+        for (uint32_t step = 0; step < kRescale; ++step) {
             const uint32_t row = from + step - inside;  // wraps round before the first
             const bool active = row < rows;
             const Read next = read(row + 1);
@@ -69,9 +69,9 @@ DTW_DEVICE void sweep_cells(const T* wholes, const T* factors, uint32_t rows, Ti
             before = beside;
             now = next;
         }
-        settle(first);
-        settle(second);
-        settle(before);
+        rescale(first);
+        rescale(second);
+        rescale(before);
     }
     convert(first, edges.up[0]);
     convert(second, edges.up[1]);
@@ -92,7 +92,7 @@ DTW_DEVICE void sweep_cells(const T* wholes, const T* factors, uint32_t rows, Ti
 
 // Sweeps `rows` rows of a tile by one warp: lane l has columns 2 l and 2 l + 1 and takes row t - l at step t. Its last
 // cells are in edges.up afterwards. `left` is room for the left edge, exponents and then mantissas; with kKeepsRight
-// the last cell of each row goes to `right`, likewise, not settled. `each(active, place, shares)` is called at
+// the last cell of each row goes to `right`, likewise, not rescaled. `each(active, place, shares)` is called at
 // every step for the two cells of a lane, which lie at `place` and behind it if the lane is active, that is, has a row.
 template <bool kKeepsRight, class T, class Each>
 DTW_DEVICE void sweep_tile(const T* wholes, const T* factors, uint32_t rows, TileEdges<T>& edges, T* left, T* right,

@@ -20,7 +20,7 @@ fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
     return vec2(sum * price.x, exponent + price.y);
 }
 
-fn settle(state: State) -> State {
+fn rescale(state: State) -> State {
     let shift = select(0.0, exponent_of(state.x), state.x > 0.0);
     return vec2(state.x * pow2(-shift), state.y + shift);
 }

@@ -7,6 +7,6 @@ fn shares(diagonal: State, up: State, left: State) -> vec3<f32> {
         scaled_down(up.x, up.y - exponent),
         scaled_down(left.x, left.y - exponent),
     );
-    // Settled mantissas that are not zero come to more.
+    // Rescaled mantissas that are not zero come to more.
     return parts / max(parts.x + parts.y + parts.z, 1e-12);
 }

@@ -1,7 +1,7 @@
 // What costs take away from the number of paths, kept beside Z with an exponent for both: see recurrence/excess.rs of
 // dtw-core. −log₂(e)/γ (or /2σ²) is `a`; `b` is 1 for the alignment kernel.
 //! uses: exponents, closed
-//! flags: SETTLES
+//! flags: RESCALES
 
 alias State = vec3<f32>;
 alias Price = vec2<f32>;
@@ -34,7 +34,7 @@ fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
     return vec3(sum.x * price.x, sum.y + sum.x * price.y, exponent);
 }
 
-fn settle(state: State) -> State {
+fn rescale(state: State) -> State {
     let sum = state.x + state.y;
     let shift = select(0.0, exponent_of(sum), sum > 0.0);
     return vec3(state.xy * pow2(-shift), state.z + shift);

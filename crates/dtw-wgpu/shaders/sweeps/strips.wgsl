@@ -134,8 +134,8 @@ fn main(
             if has_carry {
                 if own > 0u {
                     corner = edges[carry + min(own, y.length) - 1u];
-//# if SETTLES
-                    corner = settle(corner);
+//# if RESCALES
+                    corner = rescale(corner);
 //# end
                     if lane == 0u {
                         corner = edges[edge + params.edge_stride - 1u];
@@ -172,15 +172,15 @@ fn main(
 //# end
             for (var t = 0u; t < steps; t++) {
                 var left = handed_on(handed, t, thread);
-//# if SETTLES
-                // A lane settles nothing before its first row: the same rows are settled then, wherever a piece begins.
-                if t % SETTLE_ROWS == 0u && t >= lane {
+//# if RESCALES
+                // A lane rescales nothing before its first row: the same rows are rescaled then, wherever a piece begins.
+                if t % RESCALE_ROWS == 0u && t >= lane {
 //# each WIDTH
-                    s{k} = settle(s{k});
+                    s{k} = rescale(s{k});
 //# end
-                    corner = settle(corner);
+                    corner = rescale(corner);
                 }
-                left = settle(left);
+                left = rescale(left);
 //# end
 //# if ONE_STRIP
                 let i = t - lane;

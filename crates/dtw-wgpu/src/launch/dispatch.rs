@@ -9,7 +9,7 @@ use web_time::{Duration, Instant};
 use crate::gpu::failure::NAME;
 use crate::gpu::stopwatch::Stopwatch;
 use crate::launch::engine::Engine;
-use crate::launch::job::{Job, LEAST_ROWS, Piece, settled};
+use crate::launch::job::{Job, LEAST_ROWS, Piece, whole_steps};
 use crate::shaders::params::Params;
 use crate::shaders::sweep::Sweep;
 
@@ -119,7 +119,7 @@ impl Engine {
 
     /// Rows of a dispatch, each of so many cells: as many as the device has shown by now that it does in time.
     pub(crate) fn rows_in_time(&self, piece: &Piece, cells: u64) -> u64 {
-        settled((self.speed.cells() / cells).clamp(LEAST_ROWS.min(piece.rows), piece.rows))
+        whole_steps((self.speed.cells() / cells).clamp(LEAST_ROWS.min(piece.rows), piece.rows))
     }
 
     /// Some rows of the tasks that `params` names, so many strips at a time.

@@ -1,7 +1,7 @@
 //! A job: tasks that a device is given, and how much of them is done at once.
 
 use crate::launch::speed::PARALLEL;
-use crate::shaders::constants::SETTLE_ROWS;
+use crate::shaders::constants::RESCALE_ROWS;
 use crate::shaders::params::Params;
 use crate::shaders::sweep::Sweep;
 
@@ -35,10 +35,10 @@ pub(crate) struct Piece {
     pub(crate) strips: u64,
 }
 
-/// As many of these rows as make whole steps of [`SETTLE_ROWS`], or all where they are fewer: a state is settled in the
+/// As many of these rows as make whole steps of [`RESCALE_ROWS`], or all where they are fewer: a state is rescaled in the
 /// same rows however pieces are cut.
-pub(crate) fn settled(rows: u64) -> u64 {
-    const STEP: u64 = SETTLE_ROWS as u64;
+pub(crate) fn whole_steps(rows: u64) -> u64 {
+    const STEP: u64 = RESCALE_ROWS as u64;
     if rows > STEP { rows - rows % STEP } else { rows }
 }
 

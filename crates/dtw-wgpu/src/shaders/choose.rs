@@ -2,7 +2,7 @@
 
 use crate::gpu::device::Gpu;
 use crate::gpu::lanes::Lanes;
-use crate::shaders::constants::SETTLE_COLUMNS;
+use crate::shaders::constants::RESCALE_COLUMNS;
 use crate::shaders::functor::Functor;
 use crate::shaders::sweep::{Mode, Points, Sweep, TRACE_WIDTH};
 
@@ -29,8 +29,8 @@ pub(crate) fn choose(
     let points = Points::of(channels, mode);
     let most = match mode {
         Mode::Trace => TRACE_WIDTH,
-        // States have several numbers, and are settled at the edge of a lane.
-        _ if functor.settles() => most_width(gpu, &functor, points).min(SETTLE_COLUMNS),
+        // States have several numbers, and are rescaled at the edge of a lane.
+        _ if functor.rescales() => most_width(gpu, &functor, points).min(RESCALE_COLUMNS),
         _ => most_width(gpu, &functor, points),
     };
     let (lanes, count) = match larger_workgroup(gpu, lanes, m.div_ceil(most as usize)) {

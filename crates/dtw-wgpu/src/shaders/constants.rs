@@ -1,6 +1,6 @@
 //! Numbers that shaders and the host share: declared once, here or in dtw-core, and written into every shader.
 
-use dtw_core::recurrence::SETTLE_EVERY;
+use dtw_core::recurrence::RESCALE_EVERY;
 use dtw_core::vector::Vector;
 
 /// Which pairs tasks are: every row with every column, those on and above the diagonal, the k-th with the k-th.
@@ -14,12 +14,12 @@ pub(crate) const BAND_POINTS: u32 = 1;
 pub(crate) const BAND_MILLIONTHS: u32 = 2;
 pub(crate) const BAND_RANGES: u32 = 3;
 
-/// States are settled in rows that are multiples of this: pieces of pairs begin there, so that the same rows are
-/// settled wherever a pair is cut.
-pub(crate) const SETTLE_ROWS: u32 = 8;
-/// Columns of a lane whose states are settled, at most.
-pub(crate) const SETTLE_COLUMNS: u32 = 8;
-const _: () = assert!(((SETTLE_ROWS + SETTLE_COLUMNS) as usize) < SETTLE_EVERY);
+/// States are rescaled in rows that are multiples of this: pieces of pairs begin there, so that the same rows are
+/// rescaled wherever a pair is cut.
+pub(crate) const RESCALE_ROWS: u32 = 8;
+/// Columns of a lane whose states are rescaled, at most.
+pub(crate) const RESCALE_COLUMNS: u32 = 8;
+const _: () = assert!(((RESCALE_ROWS + RESCALE_COLUMNS) as usize) < RESCALE_EVERY);
 
 /// The declarations for shaders.
 pub(crate) fn declarations() -> String {
@@ -29,7 +29,7 @@ pub(crate) fn declarations() -> String {
         ("ZIPPED", ZIPPED),
         ("BAND_MILLIONTHS", BAND_MILLIONTHS),
         ("BAND_RANGES", BAND_RANGES),
-        ("SETTLE_ROWS", SETTLE_ROWS),
+        ("RESCALE_ROWS", RESCALE_ROWS),
     ];
     let real = [
         ("LARGEST", f32::MAX),

@@ -126,9 +126,9 @@ impl Functor {
         self.wgsl.has("GAPS")
     }
 
-    /// Whether states are settled every few steps; they have several numbers, so fewer columns fit the registers.
-    pub(crate) fn settles(&self) -> bool {
-        self.wgsl.has("SETTLES")
+    /// Whether states are rescaled every few steps; they have several numbers, so fewer columns fit the registers.
+    pub(crate) fn rescales(&self) -> bool {
+        self.wgsl.has("RESCALES")
     }
 
     /// The constant factor of the slopes of its cost, by which sums of them are multiplied.

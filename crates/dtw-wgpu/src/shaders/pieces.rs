@@ -11,8 +11,8 @@
 use std::sync::LazyLock;
 
 /// What a sweep brings to those that ask for it: borders that paths may visit, times of points, gaps and their sums,
-/// weights of cells, cells outside the band that have a state, states that are settled every few steps.
-pub(crate) const FLAGS: [&str; 6] = ["BORDERS", "TIMES", "GAPS", "WEIGHTS", "LEAVES_BAND", "SETTLES"];
+/// weights of cells, cells outside the band that have a state, states that are rescaled every few steps.
+pub(crate) const FLAGS: [&str; 6] = ["BORDERS", "TIMES", "GAPS", "WEIGHTS", "LEAVES_BAND", "RESCALES"];
 
 /// The WGSL of a measure.
 #[derive(Debug, PartialEq)]
@@ -148,7 +148,7 @@ mod tests {
         type Output = (Vec<&'static str>, usize);
 
         fn visit<R: Recurrence<f32, One<f32>>>(self, _: R) -> Self::Output {
-            let said = [R::TIMES, R::GAPS, R::WEIGHTS, R::LEAVES_BAND, R::SETTLES];
+            let said = [R::TIMES, R::GAPS, R::WEIGHTS, R::LEAVES_BAND, R::RESCALES];
             let flags = FLAGS[1..].iter().zip(said).filter(|(_, is_said)| *is_said).map(|(flag, _)| *flag);
             (flags.collect(), <R::State as State<f32>>::PARTS)
         }
