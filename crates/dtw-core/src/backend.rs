@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crate::search::Blocks;
-use crate::{Launch, Match, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch};
+use crate::{Match, Observer, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch, Task};
 
 /// A device, or a way of using one, that computes distances on values of type `T`.
 pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
@@ -69,21 +69,6 @@ pub trait WeightedTotal<T: Scalar>: Send {
     /// # Errors
     /// As [`Plan::gradients`].
     fn value_and_gradient(&mut self, center: &[T], gradient: &mut [f64]) -> Result<f64>;
-}
-
-/// What a plan is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Task {
-    /// [`Plan::distances`].
-    Distances,
-    /// [`Plan::gradients`].
-    Gradients,
-    /// [`Plan::alignment`].
-    Alignment,
-    /// [`Plan::paths`].
-    Paths,
-    /// [`Plan::matches`].
-    Matches,
 }
 
 /// A prepared, reusable computation. Whatever implements [`crate::Compute`] is one.
@@ -181,63 +166,4 @@ pub struct Path<T> {
     /// Matched points `(i, j)`, 0-based, from the first to the last. For derivative measures the indices are those of
     /// the derivative: point `i` of it belongs to point `i + 1` of the series.
     pub points: Vec<(usize, usize)>,
-}
-
-/// Hears of progress and may stop a call. Called from several threads, which other calls of the process may share: an
-/// observer must not wait for another call.
-pub trait Observer: Send + Sync {
-    /// `cells` more cells of the dynamic program are done.
-    fn advance(&self, cells: u64) {
-        let _ = cells;
-    }
-    /// Whether to stop; the call then returns [`crate::Error::Cancelled`] soon.
-    fn cancelled(&self) -> bool {
-        false
-    }
-    /// Whether [`Observer::launched`] is worth its time.
-    fn explains(&self) -> bool {
-        false
-    }
-    /// What sweeps now, told to those who explain.
-    fn launched(&self, launch: &Launch<'_>) {
-        let _ = launch;
-    }
-    /// A plan has computed, with this much scratch memory of what it was allowed.
-    fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
-        let _ = (scratch_bytes, allowed_bytes);
-    }
-}
-
-impl std::fmt::Debug for dyn Observer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Observer")
-    }
-}
-
-/// An observer that watches nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
-
-impl Observer for Unobserved {}
-
-/// Another observer, for work whose cells are counted elsewhere: it can stop the work, and hears of no cells.
-#[derive(Debug, Clone, Copy)]
-pub struct Uncounted<O>(pub O);
-
-impl<O> Observer for Uncounted<O>
-where
-    O: std::ops::Deref + Send + Sync,
-    O::Target: Observer,
-{
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-
-    fn explains(&self) -> bool {
-        self.0.explains()
-    }
-
-    fn launched(&self, launch: &Launch<'_>) {
-        self.0.launched(launch);
-    }
 }

@@ -6,7 +6,17 @@
 
 use std::ops::Range;
 
-use crate::{Anchor, Result, bail_invalid};
+use crate::{Result, bail_invalid};
+
+/// Where a warping path may start and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Anchor {
+    /// From the first points of both series to the last points of both.
+    #[default]
+    Global,
+    /// All of `x` (the query) against any stretch of `y` (the reference).
+    Subsequence,
+}
 
 /// A band radius in points, or as a fraction of the longer series.
 #[derive(Debug, Clone, Copy, PartialEq)]

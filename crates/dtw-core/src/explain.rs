@@ -7,20 +7,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::Observer;
-
-/// A launch of a kernel, or a call of a sweep on the processor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Launch<'a> {
-    /// Name of the kernel or sweep: the symbol of a GPU's.
-    pub kernel: &'a str,
-    /// Lanes, columns, instruction set …
-    pub shape: &'a str,
-    /// Why this one.
-    pub why: &'a str,
-    /// Pairs that it computes.
-    pub pairs: u64,
-}
+use crate::{Launch, Observer};
 
 /// All launches of one kernel in one shape.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,20 +6,20 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`measure`] | [`Spec`], [`Measure`] and their validation: what to compute, as data |
+//! | [`spec`], [`measure`] | [`Spec`] and [`Measure`]: what to compute, as data, and its validation |
 //! | [`band`] | [`Band`] → column ranges per row and row ranges per diagonal |
 //! | [`series`] | [`SeriesBatch`]: borrowed, ragged, multichannel series |
-//! | [`problem`] | [`Problem`]: spec + pairing + shape, validated once for every backend |
+//! | [`problem`] | [`Problem`]: spec + pairing + shape, validated once for every backend; its passes |
 //! | [`backend`] | [`Backend`] and [`Plan`]: what callers see of a device |
 //! | [`compute`] | [`Compute`], which a device implements, and the checks in front of it |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
 //! | [`windows`] | the loop of a search over the windows of a reference |
-//! | [`passes`] | the passes that a distances call is made of, and how their results are put together |
+//! | [`passes`] | how the results of the passes of a call are put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
 //! | [`tile`] | cutting a distance matrix into tiles under a memory budget |
 //! | [`error`], [`remedy`] | what can go wrong, by whose doing, and what helps |
-//! | [`explain`] | how a result was computed |
+//! | [`observer`], [`explain`] | who watches a call; how a result was computed |
 //! | [`normalize`], [`derivative`] | preprocessing shared by every backend |
 
 #![forbid(unsafe_code)]
@@ -31,38 +31,43 @@ pub mod cost_matrix;
 pub mod counts;
 pub mod derivative;
 pub mod diagonal;
+pub mod dtype;
 pub mod error;
 pub mod explain;
 pub mod measure;
 pub mod normalize;
+pub mod observer;
 pub mod passes;
 pub mod problem;
 pub mod recurrence;
 pub mod remedy;
-pub mod scalar;
 pub mod search;
 pub mod selection;
 pub mod series;
 pub mod soft;
+pub mod spec;
 pub mod tile;
 pub mod vector;
 pub mod windows;
 
-pub use backend::{Backend, Gradients, Observer, Path, Plan, Task, Uncounted, Unobserved, WeightedTotal};
-pub use band::{Band, ColumnRanges, Radius};
+pub use backend::{Backend, Gradients, Path, Plan, WeightedTotal};
+pub use band::{Anchor, Band, ColumnRanges, Radius};
 pub use compute::{CheckedBatches, CheckedBlocks, Compute};
 pub use cost_matrix::CostMatrix;
 pub use counts::PathCounts;
+pub use dtype::Dtype;
 pub use error::{Error, Result, reserved};
-pub use explain::{Explainer, Explanation, Launch};
-pub use measure::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure, Spec};
-pub use passes::{Pass, PassResults, Sides};
-pub use problem::{Pairing, Problem, Shape};
+pub use explain::{Explainer, Explanation};
+pub use measure::{EdrOutput, LcssOutput, LocalCost, Measure};
+pub use observer::{Launch, Observer, Uncounted, Unobserved};
+pub use passes::PassResults;
+pub use problem::{Pairing, Pass, Problem, Shape, Sides, Task};
 pub use remedy::{Obstacle, Remedy};
-pub use scalar::{Dtype, Scalar};
 pub use search::{Blocks, InMemory, Match, SearchOptions};
 pub use selection::Selection;
 pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use soft::SoftResult;
+pub use spec::Spec;
 pub use tile::{Tile, TilePlan};
+pub use vector::Scalar;
 pub use windows::{WindowSearch, Windows, search_each};

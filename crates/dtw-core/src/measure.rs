@@ -1,66 +1,116 @@
-//! What to compute, as data: the measure, its parameters, the band and the anchor.
+//! Measures, as data: their parameters, and what is known of each kind.
 //!
 //! Exact definitions with equations and sources are in `docs/measures.md`.
 
-mod kind;
+mod parameter;
 mod table;
 
-pub use kind::{Channels, Drawn, Kind, Parameter, Paths, Preparation, Range, Similarity, Value};
+use std::fmt;
 
-use crate::{Band, Result, bail_invalid};
-use kind::Setting;
+pub use parameter::{Drawn, EdrOutput, LcssOutput, LocalCost, Parameter, Range, Value};
+use parameter::{Given, Setting};
 
-/// Everything that fixes the value of a distance between two given series.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spec {
-    /// The recurrence and its parameters.
-    pub measure: Measure,
-    /// The cells that may be visited.
-    pub band: Band,
-    /// Whether both ends of both series must be matched.
+use crate::{Anchor, Result};
+
+/// A row of the table of measures. [`Kind::all`] has one for each key.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Kind {
+    /// The key, as in the documentation, on the command line and in files.
+    pub key: &'static str,
+    /// What it is, and its source, as the documentation of [`Measure`] says it: a line, or several of which each begins
+    /// with a space.
+    pub text: &'static str,
+    /// The key of the measure whose recurrence it is: its own, or another's that runs on prepared series or as a part.
+    pub recurrence: &'static str,
+    /// Which ends are free.
     pub anchor: Anchor,
+    /// What it is told, in the order of declaration.
+    pub parameters: &'static [Parameter],
+    /// Measures of this kind to try things on; the first has the usual parameters.
+    pub examples: &'static [Measure],
+    /// What is done to a series before it is swept.
+    pub preparation: Preparation,
+    /// Whose cost the value is.
+    pub paths: Paths,
+    /// How several channels are warped.
+    pub channels: Channels,
+    /// Whether larger values mean more alike.
+    pub similarity: Similarity,
+    /// Whether [`crate::Plan::gradients`] is defined.
+    pub has_gradient: bool,
+    /// Whether it adds up costs of which a root may be taken.
+    pub is_rooted: bool,
+    /// Whether cells beside a band matter: paths may run along the border row and column, or only matches are
+    /// restricted. Explicit ranges then need ends that never decrease.
+    pub has_open_borders: bool,
+    /// Whether results jump where a distance crosses a threshold.
+    pub has_threshold: bool,
+    /// Whether series may have timestamps.
+    pub takes_times: bool,
+    /// Whether steps that commute leave several best paths, between which rounding decides.
+    pub commutes: bool,
+    pub(crate) measure: fn(&mut Given<'_>) -> Result<Measure, &'static str>,
 }
 
-/// Cost of matching one point with another; a point is a vector of channel values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum LocalCost {
-    /// Sum over channels of squared differences.
+/// What is done to a series before it is swept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Preparation {
+    /// Nothing.
     #[default]
-    SquaredEuclidean,
-    /// Square root of the sum of squared differences.
-    Euclidean,
-    /// Sum of absolute differences.
-    Manhattan,
+    None = 0,
+    /// The derivative of Keogh and Pazzani, which drops both end points.
+    Derivative = 1,
 }
 
-/// Where a warping path may start and end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum Anchor {
-    /// From the first points of both series to the last points of both.
-    #[default]
-    Global,
-    /// All of `x` (the query) against any stretch of `y` (the reference).
-    Subsequence,
+impl Preparation {
+    /// Points that it takes away at each end.
+    #[must_use]
+    pub const fn margin(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Derivative => 1,
+        }
+    }
+
+    /// Points that it takes away.
+    #[must_use]
+    pub const fn dropped(self) -> usize {
+        2 * self.margin()
+    }
 }
 
-/// What an EDR call returns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum EdrOutput {
-    /// The number of edits.
-    #[default]
-    Count,
-    /// The number of edits divided by `max(n, m)`.
-    Normalized,
+/// Whose cost a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Paths {
+    /// That of one best path.
+    Best,
+    /// A sum over all paths.
+    All,
 }
 
-/// What an LCSS call returns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum LcssOutput {
-    /// `1 − length / min(n, m)`.
-    #[default]
-    Distance,
-    /// The length of the longest common subsequence.
-    Length,
+/// How series of several channels are warped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Channels {
+    /// By one path.
+    Together,
+    /// Each on its own; the distances are added.
+    Summed,
+}
+
+/// Whether larger values mean more alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Similarity {
+    /// No: they are distances.
+    Never,
+    /// Yes.
+    Always,
+    /// Where an option has this value.
+    Where(&'static str),
 }
 
 /// Makes the enum, its kinds, and what reads a measure's parameters, of the rows of the table.
@@ -97,8 +147,8 @@ macro_rules! define {
         mod rows {
             #[allow(clippy::enum_glob_use, reason = "examples are written without the name of the enum")]
             use super::Measure::*;
-            use super::{Anchor, EdrOutput, LcssOutput, LocalCost, Measure};
-            use super::kind::*;
+            use super::{Anchor, Channels, EdrOutput, Kind, LcssOutput, LocalCost, Measure, Paths, Preparation, Similarity};
+            use super::parameter::{Drawn, Parameter, Range, Setting, taken};
 
             $(
                 pub(super) const $key: Kind = Kind {
@@ -115,7 +165,7 @@ macro_rules! define {
                     measure: |value| {
                         let _ = &value;
                         Ok(Measure::$variant { $($(
-                            $field: taken::<$type>(&$key, stringify!($field), value)?,
+                            $field: taken::<$type>($key.parameters, stringify!($field), value)?,
                         )*)? })
                     },
                     $($fact: $is,)*
@@ -151,22 +201,19 @@ macro_rules! define {
                 }
             }
 
+            /// What is known of it with this anchor, whatever its parameters.
+            pub(crate) const fn anchored(&self, anchor: Anchor) -> &'static Kind {
+                match (anchor, self) {
+                    $( (Anchor::$anchor, Self::$of { .. }) => { const KIND: &Kind = &rows::$other; KIND } )*
+                    _ => self.kind(),
+                }
+            }
+
             /// Hands the value of each parameter, in the order of declaration, to `see`.
             fn each_value(&self, mut see: impl FnMut(Value)) {
                 let _ = &mut see;
                 match *self {
                     $( Self::$variant { $($($field),*)? } => { $($( see(Setting::value($field)); )*)? } )*
-                }
-            }
-        }
-
-        impl Spec {
-            /// What is known of it whatever its parameters and band.
-            #[must_use]
-            pub const fn kind(&self) -> &'static Kind {
-                match (self.anchor, self.measure) {
-                    $( (Anchor::$anchor, Measure::$of { .. }) => { const KIND: &Kind = &rows::$other; KIND } )*
-                    (_, measure) => measure.kind(),
                 }
             }
         }
@@ -181,6 +228,66 @@ macro_rules! first {
 }
 
 crate::measures! { define [] }
+
+impl Kind {
+    /// DTW in all but name: what rows of the table leave out.
+    pub(super) const PLAIN: Self = Self {
+        key: "",
+        text: "",
+        recurrence: "",
+        anchor: Anchor::Global,
+        parameters: &[],
+        examples: &[],
+        preparation: Preparation::None,
+        paths: Paths::Best,
+        channels: Channels::Together,
+        similarity: Similarity::Never,
+        has_gradient: false,
+        is_rooted: false,
+        has_open_borders: false,
+        has_threshold: false,
+        takes_times: false,
+        commutes: false,
+        measure: |_| Err(""),
+    };
+
+    /// The kind with this key.
+    #[must_use]
+    pub fn of(key: &str) -> Option<&'static Self> {
+        Self::all().iter().find(|kind| kind.key == key)
+    }
+
+    /// Every key.
+    pub fn keys() -> impl Iterator<Item = &'static str> {
+        Self::all().iter().map(|kind| kind.key)
+    }
+
+    /// The parameter of this name.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Whether `d(x, y) = d(y, x)`.
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        self.anchor == Anchor::Global
+    }
+
+    /// Whether the value is the cost of one best path from end to end, for series of this many channels.
+    #[must_use]
+    pub fn has_path(&self, channels: usize) -> bool {
+        self.anchor == Anchor::Global
+            && matches!(self.paths, Paths::Best)
+            && (channels == 1 || matches!(self.channels, Channels::Together))
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key)
+    }
+}
 
 impl Measure {
     /// Weight steepness of WDTW and WDDTW.
@@ -281,7 +388,8 @@ impl Measure {
         length.saturating_sub(self.preparation().dropped())
     }
 
-    fn check(&self) -> Result<()> {
+    /// Checks every parameter.
+    pub(crate) fn check(&self) -> Result<()> {
         let mut parameters = self.kind().parameters.iter();
         let mut checked = Ok(());
         self.each_value(|value| {
@@ -290,62 +398,6 @@ impl Measure {
             }
         });
         checked
-    }
-}
-
-impl Spec {
-    /// The measure over the full grid, both ends anchored.
-    pub const fn new(measure: Measure) -> Self {
-        Self { measure, band: Band::Full, anchor: Anchor::Global }
-    }
-    /// DTW of squared Euclidean cost, full grid.
-    pub const fn dtw() -> Self {
-        Self::new(Measure::DTW)
-    }
-    /// Subsequence DTW: all of the query against any stretch of the reference.
-    pub const fn subsequence_dtw(cost: LocalCost) -> Self {
-        Self { measure: Measure::Dtw { cost }, band: Band::Full, anchor: Anchor::Subsequence }
-    }
-    /// Soft-DTW of squared Euclidean cost, full grid.
-    pub const fn soft_dtw(gamma: f64) -> Self {
-        Self::new(Measure::soft_dtw(gamma))
-    }
-    /// This spec with this band.
-    #[must_use]
-    pub fn with_band(mut self, band: Band) -> Self {
-        self.band = band;
-        self
-    }
-
-    /// The key of what is computed: the measure's, or `subsequence_dtw`.
-    pub const fn key(&self) -> &'static str {
-        self.kind().key
-    }
-
-    /// Checks every parameter.
-    ///
-    /// # Errors
-    /// [`crate::Error::Invalid`] naming the parameter, its range and its value.
-    pub fn check(&self) -> Result<()> {
-        self.measure.check()?;
-        self.band.check()?;
-        if self.anchor == Anchor::Subsequence && !matches!(self.measure, Measure::Dtw { .. }) {
-            bail_invalid!("a subsequence search is defined for dtw only, got {}", self.measure.key());
-        }
-        if let (Band::Ranges(ranges), true) = (&self.band, self.measure.kind().has_open_borders) {
-            for (i, pair) in ranges.windows(2).enumerate() {
-                if pair[1].start < pair[0].start || pair[1].end < pair[0].end {
-                    bail_invalid!(
-                        "{} needs explicit ranges of which neither end ever decreases: row {i} is {:?}, row {} is {:?}",
-                        self.measure.key(),
-                        pair[0],
-                        i + 1,
-                        pair[1]
-                    );
-                }
-            }
-        }
-        Ok(())
     }
 }
 

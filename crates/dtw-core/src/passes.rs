@@ -1,68 +1,10 @@
-//! The passes that a call of distances or gradients is made of, and how their results are put together: once, for every
-//! backend.
+//! How the results of the passes of a call ([`Problem::passes`]) are put together: once, for every backend.
 //!
 //! Most measures need one pass over the pairs. [`crate::Measure::SoftDtwDivergence`] is put together from up to three:
 //! x with y, and each batch with itself. A measure that warps each channel on its own
 //! ([`crate::Measure::sums_channels`]) needs one pass for every channel, and adds up their results.
 
-use crate::{Gradients, Measure, Pairing, PathCounts, Problem, Result, Scalar, SeriesBatch, SoftResult};
-
-/// Which series a pass compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sides {
-    /// Series of x with series of y.
-    Both,
-    /// Each series of x with itself.
-    OwnX,
-    /// Each series of y with itself.
-    OwnY,
-}
-
-/// One pass over pairs: what a backend sweeps at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Pass {
-    /// Which pairs.
-    pub pairing: Pairing,
-    /// The series whose pairs are swept.
-    pub sides: Sides,
-    /// The channel that is swept, where each is warped on its own; `None` for points as they are.
-    pub channel: Option<usize>,
-}
-
-impl Pass {
-    /// Whether the results are added to those of the passes before. Otherwise they replace what is there.
-    pub const fn adds(&self) -> bool {
-        matches!(self.channel, Some(channel) if channel > 0)
-    }
-}
-
-impl Problem {
-    /// The passes of a distances call, in the order in which they are swept.
-    pub fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
-        self.passes_of(self.pairing())
-    }
-
-    /// This pass with another pairing than the problem's.
-    pub fn passes_of(&self, pairing: Pairing) -> impl Iterator<Item = Pass> + use<> {
-        let (measure, channels) = (self.spec().measure, self.shape().channels);
-        let splits = measure.sums_channels() && channels > 1;
-        let over_both = (0..if splits { channels } else { 1 }).map(move |channel| Pass {
-            pairing,
-            sides: Sides::Both,
-            channel: splits.then_some(channel),
-        });
-        let own: &[Sides] = match (measure, pairing) {
-            (Measure::SoftDtwDivergence { .. }, Pairing::SelfSymmetric) => &[Sides::OwnX],
-            (Measure::SoftDtwDivergence { .. }, _) => &[Sides::OwnX, Sides::OwnY],
-            _ => &[],
-        };
-        over_both.chain(own.iter().map(|sides| Pass {
-            pairing: Pairing::Zipped,
-            sides: *sides,
-            channel: None,
-        }))
-    }
-}
+use crate::{Gradients, Pairing, Pass, PathCounts, Problem, Result, Scalar, SeriesBatch, Sides, SoftResult};
 
 /// Puts the results of passes together. Made once for a plan: it keeps its memory.
 #[derive(Debug)]
@@ -170,7 +112,7 @@ impl<T: Scalar> PassResults<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Spec;
+    use crate::{Measure, Spec};
 
     #[test]
     fn one_for_every_channel_and_three_for_a_divergence() {

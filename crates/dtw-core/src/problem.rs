@@ -1,10 +1,9 @@
-//! A problem: what to compute, between which series, of what shape. Validated here once, for every backend.
+//! A problem: what to compute, between which series, of what shape, in which passes. Validated here once, for every
+//! backend.
 
 use std::collections::HashMap;
 
-use crate::{
-    Anchor, Band, Dtype, Error, Measure, Remedy, Result, Scalar, SeriesBatch, Sides, Spec, Task, bail_invalid,
-};
+use crate::{Anchor, Band, Dtype, Error, Measure, Remedy, Result, Scalar, SeriesBatch, Spec, bail_invalid};
 
 /// Which pairs of series are compared, and the shape of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,6 +14,50 @@ pub enum Pairing {
     SelfSymmetric,
     /// The s-th x with the s-th y: output `[n_x]`.
     Zipped,
+}
+
+/// What a plan is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Task {
+    /// [`crate::Plan::distances`].
+    Distances,
+    /// [`crate::Plan::gradients`].
+    Gradients,
+    /// [`crate::Plan::alignment`].
+    Alignment,
+    /// [`crate::Plan::paths`].
+    Paths,
+    /// [`crate::Plan::matches`].
+    Matches,
+}
+
+/// Which series a pass compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sides {
+    /// Series of x with series of y.
+    Both,
+    /// Each series of x with itself.
+    OwnX,
+    /// Each series of y with itself.
+    OwnY,
+}
+
+/// One pass over pairs: what a backend sweeps at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pass {
+    /// Which pairs.
+    pub pairing: Pairing,
+    /// The series whose pairs are swept.
+    pub sides: Sides,
+    /// The channel that is swept, where each is warped on its own; `None` for points as they are.
+    pub channel: Option<usize>,
+}
+
+impl Pass {
+    /// Whether the results are added to those of the passes before. Otherwise they replace what is there.
+    pub const fn adds(&self) -> bool {
+        matches!(self.channel, Some(channel) if channel > 0)
+    }
 }
 
 /// The envelope that inputs must fit.
@@ -314,6 +357,32 @@ impl Problem {
                 self.output_len()
             )))
         }
+    }
+
+    /// The passes of a distances call, in the order in which they are swept.
+    pub fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
+        self.passes_of(self.pairing())
+    }
+
+    /// The passes of a call with another pairing than the problem's.
+    pub fn passes_of(&self, pairing: Pairing) -> impl Iterator<Item = Pass> + use<> {
+        let (measure, channels) = (self.spec().measure, self.shape().channels);
+        let splits = measure.sums_channels() && channels > 1;
+        let over_both = (0..if splits { channels } else { 1 }).map(move |channel| Pass {
+            pairing,
+            sides: Sides::Both,
+            channel: splits.then_some(channel),
+        });
+        let own: &[Sides] = match (measure, pairing) {
+            (Measure::SoftDtwDivergence { .. }, Pairing::SelfSymmetric) => &[Sides::OwnX],
+            (Measure::SoftDtwDivergence { .. }, _) => &[Sides::OwnX, Sides::OwnY],
+            _ => &[],
+        };
+        over_both.chain(own.iter().map(|sides| Pass {
+            pairing: Pairing::Zipped,
+            sides: *sides,
+            channel: None,
+        }))
     }
 
     /// Cells of the dynamic program that a distances call sweeps: the total of a progress bar. The divergence also

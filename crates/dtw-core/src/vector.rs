@@ -1,11 +1,11 @@
 //! The arithmetic that recurrences are written in: one trait over a single number and over a register of lanes.
 //!
 //! A recurrence sees only this trait, so the same text prices one cell or a whole SIMD register of cells. `f32` and
-//! `f64` are vectors of one lane; `dtw-cpu` adds the wide ones.
+//! `f64` are vectors of one lane ([`Scalar`]); `dtw-cpu` adds the wide ones.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::Scalar;
+use crate::{Dtype, Error, Result};
 
 /// One or more lanes of floats.
 ///
@@ -89,8 +89,44 @@ pub trait Vector:
     }
 }
 
+/// `f32` or `f64`: what series hold and distances come back in.
+pub trait Scalar:
+    Vector<Scalar = Self>
+    + PartialOrd
+    + Default
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + std::fmt::Display
+    + std::iter::Sum
+    + 'static
+{
+    /// The name of the type as data.
+    const DTYPE: Dtype;
+    /// Zero.
+    const ZERO: Self;
+    /// Positive infinity: the value of a forbidden cell.
+    const INFINITY: Self;
+    /// Neither NaN nor infinite.
+    fn finite(self) -> bool;
+    /// Reads back an index stored by [`Vector::index_pattern`].
+    fn to_index(self) -> usize;
+    /// Rounds an `f64` to this type.
+    fn from_f64(value: f64) -> Self;
+    /// Widens to `f64`, exactly.
+    fn to_f64(self) -> f64;
+}
+
+impl std::str::FromStr for Dtype {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let known = [f32::DTYPE, f64::DTYPE].into_iter().find(|dtype| dtype.name() == text);
+        known.ok_or_else(|| Error::invalid(format!("unknown dtype {text:?}: expected f32 or f64")))
+    }
+}
+
 macro_rules! scalar_vector {
-    ($t:ty, $bits:ty, $signed:ty, $mantissa_bits:literal, $bias:literal, $pow2_min:literal, $exp2:expr) => {
+    ($t:ty, $dtype:expr, $bits:ty, $signed:ty, $mantissa_bits:literal, $bias:literal, $pow2_min:literal, $exp2:expr) => {
         impl Vector for $t {
             type Scalar = $t;
             type Mask = bool;
@@ -155,6 +191,28 @@ macro_rules! scalar_vector {
                 <$t>::from_bits(index as $bits)
             }
         }
+
+        impl Scalar for $t {
+            const DTYPE: Dtype = $dtype;
+            const ZERO: Self = 0.0;
+            const INFINITY: Self = <$t>::INFINITY;
+            #[inline(always)]
+            fn finite(self) -> bool {
+                self.is_finite()
+            }
+            #[inline(always)]
+            fn to_index(self) -> usize {
+                self.to_bits() as usize
+            }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
+        }
     };
 }
 
@@ -184,8 +242,8 @@ const EXP2_F32: &[f64] = &[
     0.000_154_614_446_975_691_3,
 ];
 
-scalar_vector!(f64, u64, i64, 52, 1023, -512.0, EXP2_F64);
-scalar_vector!(f32, u32, i32, 23, 127, -64.0, EXP2_F32);
+scalar_vector!(f64, Dtype::F64, u64, i64, 52, 1023, -512.0, EXP2_F64);
+scalar_vector!(f32, Dtype::F32, u32, i32, 23, 127, -64.0, EXP2_F32);
 
 #[cfg(test)]
 mod tests {

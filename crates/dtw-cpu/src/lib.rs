@@ -55,7 +55,7 @@ mod trace;
 mod wide;
 mod windows;
 
-use dtw_core::backend::Task;
+use dtw_core::Task;
 use dtw_core::{Backend, Plan, Problem, Result};
 
 pub use costs::CostMatrices;

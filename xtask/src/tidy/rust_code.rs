@@ -181,7 +181,7 @@ fn use_tree(tokens: &[TokenTree], start: &[String], tell: &mut impl FnMut(Vec<St
                 _ => {}
             }
         }
-        if !segments.is_empty() {
+        if !tree.is_empty() && !segments.is_empty() {
             let binds = binds.or_else(|| segments.last().cloned());
             tell(segments, binds);
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::Spec;
 
 #[test]
 fn keys_are_different_and_found() {

@@ -173,7 +173,7 @@ fn main(
             for (var t = 0u; t < steps; t++) {
                 var left = handed_on(handed, t, thread);
 //# if RESCALES
-                // A lane rescales nothing before its first row: the same rows are rescaled then, wherever a piece begins.
+                // A lane rescales nothing before its first row: so the same rows are, wherever a piece begins.
                 if t % RESCALE_ROWS == 0u && t >= lane {
 //# each WIDTH
                     s{k} = rescale(s{k});

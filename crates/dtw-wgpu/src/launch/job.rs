@@ -35,8 +35,8 @@ pub(crate) struct Piece {
     pub(crate) strips: u64,
 }
 
-/// As many of these rows as make whole steps of [`RESCALE_ROWS`], or all where they are fewer: a state is rescaled in the
-/// same rows however pieces are cut.
+/// As many of these rows as make whole steps of [`RESCALE_ROWS`], or all where they are fewer: a state is rescaled in
+/// the same rows however pieces are cut.
 pub(crate) fn whole_steps(rows: u64) -> u64 {
     const STEP: u64 = RESCALE_ROWS as u64;
     if rows > STEP { rows - rows % STEP } else { rows }

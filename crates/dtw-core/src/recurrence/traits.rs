@@ -1,0 +1,163 @@
+//! What a measure is as code: what a cell costs, how arrivals combine, and what is kept of a cell.
+
+use super::Point;
+use crate::Scalar;
+use crate::vector::Vector;
+
+/// What one row or one column brings to the prices of its cells.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample<V, P> {
+    /// The point.
+    pub point: P,
+    /// The point before it; zero before the first.
+    pub previous: P,
+    /// Its timestamp. Only filled where [`Recurrence::TIMES`].
+    pub time: V,
+    /// The timestamp before it; 0 before the first. Only filled where [`Recurrence::TIMES`].
+    pub previous_time: V,
+    /// [`Recurrence::gap`] of this sample. Only filled where [`Recurrence::GAPS`].
+    pub gap: V,
+}
+
+/// What a sweep keeps of a cell: one or more vectors.
+pub trait State<V: Vector>: Copy {
+    /// Number of vectors.
+    const PARTS: usize;
+    /// The `k`-th vector, `k < PARTS`.
+    fn part(&self, k: usize) -> V;
+    /// The state made of these vectors.
+    fn from_parts(part: impl Fn(usize) -> V) -> Self;
+    /// That of the cell where paths start, as wide as `any`.
+    fn origin(any: V) -> Self;
+    /// That of a cell where no path may be, as wide as `any`: never chosen.
+    fn forbidden(any: V) -> Self;
+}
+
+/// A single number per cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Total<V>(pub V);
+
+impl<V: Vector> State<V> for Total<V> {
+    const PARTS: usize = 1;
+    #[inline(always)]
+    fn part(&self, _: usize) -> V {
+        self.0
+    }
+    #[inline(always)]
+    fn from_parts(part: impl Fn(usize) -> V) -> Self {
+        Self(part(0))
+    }
+    #[inline(always)]
+    fn origin(any: V) -> Self {
+        Self(any.like(V::Scalar::ZERO))
+    }
+    #[inline(always)]
+    fn forbidden(any: V) -> Self {
+        Self(any.like(V::Scalar::INFINITY))
+    }
+}
+
+/// A measure: prices of arrivals and how they combine.
+pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
+    /// What is kept of a cell.
+    type State: State<V>;
+    /// What a cell costs.
+    type Price: Copy;
+
+    /// Whether [`Sample::gap`] is used.
+    const GAPS: bool = false;
+    /// Whether [`Sample::time`] is used.
+    const TIMES: bool = false;
+    /// Whether [`Recurrence::price`] uses its `weight`.
+    const WEIGHTS: bool = false;
+    /// Whether the state tells where a free path starts, so that the whole last row is the result.
+    const LOCATES: bool = false;
+    /// Whether one best path makes the value, so that [`Recurrence::arrivals`] decides a warping path.
+    const TRACES: bool = true;
+    /// Whether a band restricts prices only and cells outside it have a value: [`Recurrence::outside`].
+    const LEAVES_BAND: bool = false;
+    /// Whether [`Recurrence::rescale`] must be called: at least once in [`RESCALE_EVERY`] steps along any path.
+    const RESCALES: bool = false;
+
+    /// Any vector: it says how wide constants are.
+    fn any(&self) -> V;
+    /// The state of cell `(0, 0)`.
+    #[inline(always)]
+    fn origin(&self) -> Self::State {
+        Self::State::origin(self.any())
+    }
+    /// The state of a cell that no path may visit: never chosen.
+    #[inline(always)]
+    fn forbidden(&self) -> Self::State {
+        Self::State::forbidden(self.any())
+    }
+    /// The state of a cell outside the band, from those above it and to its left.
+    #[inline(always)]
+    fn outside(&self, up: Self::State, left: Self::State) -> Self::State {
+        let _ = (up, left);
+        self.forbidden()
+    }
+    /// Border column: the state of `(i, 0)` from that of `(i−1, 0)`.
+    #[inline(always)]
+    fn border_down(&self, above: Self::State, x: &Sample<V, P>) -> Self::State {
+        let _ = (above, x);
+        self.forbidden()
+    }
+    /// Border row: the state of `(0, j)` from that of `(0, j−1)`. `j` is 1-based.
+    #[inline(always)]
+    fn border_right(&self, left: Self::State, y: &Sample<V, P>, j: usize) -> Self::State {
+        let _ = (left, y, j);
+        self.forbidden()
+    }
+    /// The part of the prices that one point alone decides (cost of deleting it).
+    #[inline(always)]
+    fn gap(&self, sample: &Sample<V, P>) -> V {
+        sample.gap
+    }
+    /// Weight of cells with `|i − j| = offset` for lengths `n`, `m`.
+    fn weight(&self, offset: usize, n: usize, m: usize) -> f64 {
+        let _ = (offset, n, m);
+        1.0
+    }
+    /// What arriving at the cell of `x` and `y` costs.
+    fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> Self::Price;
+    /// Comparable totals of arriving by the diagonal, from above and from the left (up to a common term); smaller is
+    /// better. Decides warping paths.
+    fn arrivals(
+        &self,
+        diagonal: Self::State,
+        up: Self::State,
+        left: Self::State,
+        price: Self::Price,
+    ) -> [V; 3];
+    /// The cell's state.
+    fn combine(
+        &self,
+        diagonal: Self::State,
+        up: Self::State,
+        left: Self::State,
+        price: Self::Price,
+    ) -> Self::State;
+    /// An equal state in a form that is safe for [`RESCALE_EVERY`] more steps.
+    #[inline(always)]
+    fn rescale(&self, state: Self::State) -> Self::State {
+        state
+    }
+    /// The result, from one lane of the last cell's state.
+    #[inline(always)]
+    fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar {
+        let _ = (n, m);
+        parts[0]
+    }
+}
+
+/// Steps along a path between two calls of [`Recurrence::rescale`], at most.
+pub const RESCALE_EVERY: usize = 24;
+
+/// Something that can be done with any recurrence; see [`dispatch`].
+pub trait Visitor<V: Vector, P: Point<V>> {
+    /// What it returns.
+    type Output;
+    /// Does it.
+    fn visit<R: Recurrence<V, P>>(self, recurrence: R) -> Self::Output;
+}
