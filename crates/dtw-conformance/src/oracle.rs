@@ -167,7 +167,7 @@ impl Oracle for Spec {
             }
             Measure::SoftDtwDivergence { gamma, cost } => {
                 let (xy, xx, yy) = (rows(n, m)?, rows(n, n)?, rows(m, m)?);
-                Ok(soft_dtw_divergence::gradients(x, y, F::of(gamma), cost, &xy, &xx, &yy))
+                Ok(soft_dtw_divergence::gradients(x, y, F::of(gamma), cost, [&xy, &xx, &yy]))
             }
             _ => Err(OracleError::Undefined { measure: self.key(), what: "gradient" }),
         }

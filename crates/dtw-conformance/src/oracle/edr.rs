@@ -6,50 +6,30 @@
 
 use dtw_core::EdrOutput;
 
-use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::euclidean};
+use super::{Answer, Given, Grid, OracleError, Real, local::euclidean};
 
-/// The matrix of edit counts.
-pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, epsilon: F, rows: &Rows) -> Grid<F> {
-    let mut grid = Grid::infinite(x.len(), y.len());
-    for i in 0..=x.len() {
-        grid.values[i][0] = F::of(i as f64);
-    }
-    for j in 0..=y.len() {
-        grid.values[0][j] = F::of(j as f64);
-    }
-    for i in 1..=x.len() {
-        for j in 1..=y.len() {
-            if rows[i - 1].contains(&(j - 1)) {
-                let differs = euclidean(&x[i - 1], &y[j - 1]) > epsilon;
-                let mismatch = if differs { F::one() } else { F::zero() };
-                let diagonal = grid.values[i - 1][j - 1] + mismatch;
-                let up = grid.values[i - 1][j] + F::one();
-                let left = grid.values[i][j - 1] + F::one();
-                grid.arrive(i, j, diagonal, up, left);
-            }
-        }
-    }
-    grid
-}
-
-/// The number of edits divided by the longer length.
-pub fn normalized<F: Real>(edits: F, n: usize, m: usize) -> F {
-    edits / F::of(n.max(m) as f64)
-}
-
-/// What the suite asks of this measure.
-///
-/// # Errors
-/// A band that does not fit.
-pub fn answer<F: Real>(
+/// The number of edits, or that divided by the longer length.
+pub(super) fn answer<F: Real>(
     given: &Given<'_, F>,
     epsilon: f64,
     output: EdrOutput,
 ) -> Result<Answer<F>, OracleError> {
-    let grid = grid(given.x, given.y, F::of(epsilon), &given.rows()?);
+    let mut grid = Grid::new(given.x, given.y);
+    for i in 0..=grid.n() {
+        grid.values[i][0] = F::of(i as f64);
+    }
+    for j in 0..=grid.m() {
+        grid.values[0][j] = F::of(j as f64);
+    }
+    grid.fill(&given.rows()?, |i, j, [diagonal, up, left]| {
+        let differs = euclidean(&given.x[i - 1], &given.y[j - 1]) > F::of(epsilon);
+        let mismatch = if differs { F::one() } else { F::zero() };
+        [diagonal + mismatch, up + F::one(), left + F::one()]
+    });
+    let longest = F::of(grid.n().max(grid.m()) as f64);
     let value = match output {
         EdrOutput::Count => grid.last(),
-        EdrOutput::Normalized => normalized(grid.last(), grid.n(), grid.m()),
+        EdrOutput::Normalized => grid.last() / longest,
     };
     Ok(Answer { value, grid: Some(grid) })
 }

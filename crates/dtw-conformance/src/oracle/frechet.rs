@@ -5,31 +5,21 @@
 //!
 //! Source: Eiter & Mannila 1994 (Computing Discrete Fréchet Distance, technical report CD-TR 94/64, TU Wien).
 
-use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::euclidean};
+use super::{Answer, Given, Grid, OracleError, Real, local::euclidean};
 
-/// The matrix of leash lengths.
-pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, rows: &Rows) -> Grid<F> {
-    let mut grid = Grid::infinite(x.len(), y.len());
-    grid.values[0][0] = F::zero();
+/// The least length of a leash.
+pub(super) fn answer<F: Real>(given: &Given<'_, F>) -> Result<Answer<F>, OracleError> {
+    let (x, y, rows) = (given.x, given.y, given.rows()?);
+    let mut grid = Grid::new(x, y);
     for i in 1..=x.len() {
         for j in 1..=y.len() {
             if rows[i - 1].contains(&(j - 1)) {
-                let (diagonal, up, left) =
-                    (grid.values[i - 1][j - 1], grid.values[i - 1][j], grid.values[i][j - 1]);
-                grid.arrive(i, j, diagonal, up, left);
+                grid.arrive(i, j, grid.before(i, j));
                 grid.values[i][j] = grid.values[i][j].max(euclidean(&x[i - 1], &y[j - 1]));
             }
         }
     }
-    grid
-}
-
-/// What the suite asks of this measure.
-///
-/// # Errors
-/// A band that does not fit.
-pub fn answer<F: Real>(given: &Given<'_, F>) -> Result<Answer<F>, OracleError> {
-    Ok(grid(given.x, given.y, &given.rows()?).into())
+    Ok(grid.into())
 }
 
 #[cfg(test)]

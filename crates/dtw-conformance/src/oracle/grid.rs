@@ -2,7 +2,7 @@
 //!
 //! Equal arrivals are broken in a fixed order: diagonal, then up (`(i−1, j)`), then left (`(i, j−1)`).
 
-use super::Real;
+use super::{Real, Rows, Series};
 
 /// How a cell was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +25,29 @@ pub struct Grid<F> {
 }
 
 impl<F: Real> Grid<F> {
-    /// A grid of +∞ for series of `n` and `m` points.
-    pub fn infinite(n: usize, m: usize) -> Self {
-        Grid { values: vec![vec![F::infinity(); m + 1]; n + 1], steps: vec![vec![None; m + 1]; n + 1] }
+    /// A grid of +∞ with `D(0,0) = 0`.
+    pub fn new(x: &Series<F>, y: &Series<F>) -> Self {
+        let (n, m) = (x.len(), y.len());
+        let mut values = vec![vec![F::infinity(); m + 1]; n + 1];
+        values[0][0] = F::zero();
+        Grid { values, steps: vec![vec![None; m + 1]; n + 1] }
+    }
+
+    /// Fills the cells of a band, row by row. `arrivals(i, j, [D(i−1,j−1), D(i−1,j), D(i,j−1)])` says what it costs to
+    /// arrive at `(i, j)` by each step.
+    pub(super) fn fill(&mut self, rows: &Rows, arrivals: impl Fn(usize, usize, [F; 3]) -> [F; 3]) {
+        for i in 1..=self.n() {
+            for j in 1..=self.m() {
+                if rows[i - 1].contains(&(j - 1)) {
+                    self.arrive(i, j, arrivals(i, j, self.before(i, j)));
+                }
+            }
+        }
+    }
+
+    /// `D(i−1,j−1)`, `D(i−1,j)` and `D(i,j−1)`.
+    pub(super) fn before(&self, i: usize, j: usize) -> [F; 3] {
+        [self.values[i - 1][j - 1], self.values[i - 1][j], self.values[i][j - 1]]
     }
 
     /// The number of points of `x`.
@@ -46,7 +66,7 @@ impl<F: Real> Grid<F> {
     }
 
     /// Sets cell `(i, j)` to the least of its three arrivals, remembering which one it was.
-    pub(super) fn arrive(&mut self, i: usize, j: usize, diagonal: F, up: F, left: F) {
+    pub(super) fn arrive(&mut self, i: usize, j: usize, [diagonal, up, left]: [F; 3]) {
         let (mut value, mut step) = (diagonal, Step::Diagonal);
         if up < value {
             (value, step) = (up, Step::Up);

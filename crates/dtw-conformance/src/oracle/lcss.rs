@@ -12,38 +12,6 @@ use dtw_core::LcssOutput;
 use super::grid::Step;
 use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::euclidean};
 
-/// The matrix of negated lengths.
-pub fn grid<F: Real>(x: &Series<F>, y: &Series<F>, epsilon: F, rows: &Rows) -> Grid<F> {
-    let mut grid = Grid::infinite(x.len(), y.len());
-    for i in 0..=x.len() {
-        grid.values[i][0] = F::zero();
-    }
-    for j in 0..=y.len() {
-        grid.values[0][j] = F::zero();
-    }
-    for i in 1..=x.len() {
-        for j in 1..=y.len() {
-            let (diagonal, up, left) =
-                (grid.values[i - 1][j - 1], grid.values[i - 1][j], grid.values[i][j - 1]);
-            if rows[i - 1].contains(&(j - 1)) {
-                let matches = euclidean(&x[i - 1], &y[j - 1]) <= epsilon;
-                let gain = if matches { F::one() } else { F::zero() };
-                grid.arrive(i, j, diagonal - gain, up, left);
-            } else {
-                grid.values[i][j] = up.min(left);
-                let is_right = j > rows[i - 1].end;
-                grid.steps[i][j] = Some(if is_right { Step::Left } else { Step::Up });
-            }
-        }
-    }
-    grid
-}
-
-/// The length `L(n,m)` of the longest common subsequence.
-pub fn length<F: Real>(grid: &Grid<F>) -> F {
-    F::zero() - grid.last()
-}
-
 /// `1 − L/min(n,m)`, or `L` itself.
 pub fn value<F: Real>(length: F, output: LcssOutput, n: usize, m: usize) -> F {
     match output {
@@ -69,15 +37,30 @@ pub fn matches(
         .count()
 }
 
-/// What the suite asks of this measure.
-///
-/// # Errors
-/// A band that does not fit.
-pub fn answer<F: Real>(
+/// `L(n,m)` or the distance that it makes; the grid holds negated lengths.
+pub(super) fn answer<F: Real>(
     given: &Given<'_, F>,
     epsilon: f64,
     output: LcssOutput,
 ) -> Result<Answer<F>, OracleError> {
-    let grid = grid(given.x, given.y, F::of(epsilon), &given.rows()?);
-    Ok(Answer { value: value(length(&grid), output, grid.n(), grid.m()), grid: Some(grid) })
+    let (x, y, rows) = (given.x, given.y, given.rows()?);
+    let mut grid = Grid::new(x, y);
+    grid.values[0].fill(F::zero());
+    grid.values.iter_mut().for_each(|row| row[0] = F::zero());
+    for i in 1..=x.len() {
+        for j in 1..=y.len() {
+            let [diagonal, up, left] = grid.before(i, j);
+            if rows[i - 1].contains(&(j - 1)) {
+                let matches = euclidean(&x[i - 1], &y[j - 1]) <= F::of(epsilon);
+                let gain = if matches { F::one() } else { F::zero() };
+                grid.arrive(i, j, [diagonal - gain, up, left]);
+            } else {
+                grid.values[i][j] = up.min(left);
+                let is_right = j > rows[i - 1].end;
+                grid.steps[i][j] = Some(if is_right { Step::Left } else { Step::Up });
+            }
+        }
+    }
+    let length = F::zero() - grid.last();
+    Ok(Answer { value: value(length, output, grid.n(), grid.m()), grid: Some(grid) })
 }

@@ -5,7 +5,7 @@
 //!
 //! Source: Cuturi 2011 (Fast Global Alignment Kernels, ICML 2011).
 
-use super::{Answer, Given, OracleError, Real, Rows, Series, local::squared_euclidean};
+use super::{Answer, Given, OracleError, Real, local::squared_euclidean};
 
 /// `log(e^a + e^b + e^c)`; −∞ if all three are.
 fn log_sum_exp<F: Real>(a: F, b: F, c: F) -> F {
@@ -24,24 +24,17 @@ fn phi<F: Real>(a: &[F], b: &[F], sigma: F) -> F {
 }
 
 /// `log K(n,m)`.
-pub fn value<F: Real>(x: &Series<F>, y: &Series<F>, sigma: F, rows: &Rows) -> F {
+pub(super) fn answer<F: Real>(given: &Given<'_, F>, sigma: f64) -> Result<Answer<F>, OracleError> {
+    let (x, y, rows) = (given.x, given.y, given.rows()?);
     let mut log_k = vec![vec![F::neg_infinity(); y.len() + 1]; x.len() + 1];
     log_k[0][0] = F::zero();
     for i in 1..=x.len() {
         for j in 1..=y.len() {
             if rows[i - 1].contains(&(j - 1)) {
                 let sum = log_sum_exp(log_k[i - 1][j - 1], log_k[i - 1][j], log_k[i][j - 1]);
-                log_k[i][j] = sum - phi(&x[i - 1], &y[j - 1], sigma);
+                log_k[i][j] = sum - phi(&x[i - 1], &y[j - 1], F::of(sigma));
             }
         }
     }
-    log_k[x.len()][y.len()]
-}
-
-/// What the suite asks of this measure.
-///
-/// # Errors
-/// A band that does not fit.
-pub fn answer<F: Real>(given: &Given<'_, F>, sigma: f64) -> Result<Answer<F>, OracleError> {
-    Ok(Answer { value: value(given.x, given.y, F::of(sigma), &given.rows()?), grid: None })
+    Ok(Answer { value: log_k[x.len()][y.len()], grid: None })
 }

@@ -99,6 +99,16 @@ impl<F: Real> Given<'_, F> {
     pub fn rows_of(&self, x: &Series<F>, y: &Series<F>) -> Result<Vec<Range<usize>>, OracleError> {
         Ok(self.band.rows(x.len(), y.len(), Ends::Global)?)
     }
+
+    /// The grid of these series, filled as `arrivals` says ([`Grid::fill`]).
+    pub(super) fn filled(
+        &self,
+        arrivals: impl Fn(usize, usize, [F; 3]) -> [F; 3],
+    ) -> Result<Answer<F>, OracleError> {
+        let mut grid = Grid::new(self.x, self.y);
+        grid.fill(&self.rows()?, arrivals);
+        Ok(grid.into())
+    }
 }
 
 /// What a loop comes to.

@@ -96,10 +96,11 @@ pub fn gradients<F: Real>(
     (grad_x, grad_y)
 }
 
-/// What the suite asks of this measure.
-///
-/// # Errors
-/// A band that does not fit.
-pub fn answer<F: Real>(given: &Given<'_, F>, gamma: f64, cost: LocalCost) -> Result<Answer<F>, OracleError> {
+/// `R(n,m)`.
+pub(super) fn answer<F: Real>(
+    given: &Given<'_, F>,
+    gamma: f64,
+    cost: LocalCost,
+) -> Result<Answer<F>, OracleError> {
     Ok(Answer { value: value(given.x, given.y, F::of(gamma), cost, &given.rows()?), grid: None })
 }

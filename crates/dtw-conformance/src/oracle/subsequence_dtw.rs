@@ -25,20 +25,12 @@ pub struct Match<F> {
 
 /// The accumulated-cost matrix with a free start.
 pub fn grid<F: Real>(query: &Series<F>, reference: &Series<F>, cost: LocalCost, rows: &Rows) -> Grid<F> {
-    let mut grid = Grid::infinite(query.len(), reference.len());
-    for j in 0..=reference.len() {
-        grid.values[0][j] = F::zero();
-    }
-    for i in 1..=query.len() {
-        for j in 1..=reference.len() {
-            if rows[i - 1].contains(&(j - 1)) {
-                let c = between(cost, &query[i - 1], &reference[j - 1]);
-                let (diagonal, up, left) =
-                    (grid.values[i - 1][j - 1], grid.values[i - 1][j], grid.values[i][j - 1]);
-                grid.arrive(i, j, c + diagonal, c + up, c + left);
-            }
-        }
-    }
+    let mut grid = Grid::new(query, reference);
+    grid.values[0].fill(F::zero());
+    grid.fill(rows, |i, j, before| {
+        let c = between(cost, &query[i - 1], &reference[j - 1]);
+        before.map(|d| c + d)
+    });
     grid
 }
 
