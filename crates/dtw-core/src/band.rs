@@ -151,17 +151,11 @@ impl Band {
                 }
                 for (i, range) in ranges.iter().enumerate() {
                     if range.end > m {
-                        bail_invalid!(
-                            "the band's row {i} ends at column {}, but y has {m} points",
-                            range.end
-                        );
+                        let end = range.end;
+                        bail_invalid!("the band's row {i} ends at column {end}, but y has {m} points");
                     }
                     if range.is_empty() {
-                        bail_invalid!(
-                            "the band leaves no path: row {i} allows no column ({}..{})",
-                            range.start,
-                            range.end
-                        );
+                        bail_invalid!("the band leaves no path: row {i} allows no column ({range:?})");
                     }
                 }
                 ranges.iter().map(|r| (r.start as i128, r.end as i128 - 1)).collect()
@@ -274,39 +268,12 @@ impl ColumnRanges {
 
 #[cfg(test)]
 mod tests {
+    // That bands are what docs/measures.md says, dtw-conformance tests, with definitions of its own.
     use super::*;
 
     fn rows(band: &Band, n: usize, m: usize) -> Vec<Range<usize>> {
         let ranges = band.ranges(n, m, Anchor::Global).unwrap();
         (0..n).map(|i| ranges.row(i)).collect()
-    }
-
-    #[test]
-    fn slanted_matches_the_worked_example() {
-        let band = |r| Band::Slanted { radius: Radius::Points(r) };
-        assert_eq!(rows(&band(0), 5, 8), [0..1, 1..3, 3..5, 5..7, 7..8]);
-        assert_eq!(rows(&band(1), 5, 8), [0..2, 1..3, 3..5, 5..7, 6..8]);
-        assert_eq!(rows(&band(2), 5, 8), [0..3, 0..4, 2..6, 4..8, 5..8]);
-    }
-
-    #[test]
-    fn every_small_band_equals_its_inequality() {
-        let most = if cfg!(miri) { 5 } else { 12 };
-        for n in 1..most {
-            for m in 1..most {
-                for r in 0..=most {
-                    let ranges = rows(&Band::sakoe_chiba(r), n, m);
-                    for (i, range) in ranges.iter().enumerate() {
-                        for j in 0..m {
-                            let d = j as i64 - i as i64;
-                            let (n, m, r) = (n as i64, m as i64, r as i64);
-                            let inside = -r - (n - m).max(0) <= d && d <= r + (m - n).max(0);
-                            assert_eq!(range.contains(&j), inside, "n={n} m={m} r={r} ({i}, {j})");
-                        }
-                    }
-                }
-            }
-        }
     }
 
     #[test]

@@ -350,13 +350,9 @@ impl Problem {
     /// [`Error::Invalid`] with both lengths.
     pub fn check_output(&self, len: usize) -> Result<()> {
         if len == self.output_len() {
-            Ok(())
-        } else {
-            Err(Error::invalid(format!(
-                "the output needs {} values, got a slice of {len}",
-                self.output_len()
-            )))
+            return Ok(());
         }
+        bail_invalid!("the output needs {} values, got a slice of {len}", self.output_len())
     }
 
     /// The passes of a distances call, in the order in which they are swept.
@@ -394,11 +390,11 @@ impl Problem {
     /// [`Error::Invalid`] when the band leaves some pair no path.
     pub fn cells<T>(&self, x: &SeriesBatch<'_, T>, y: &SeriesBatch<'_, T>) -> Result<u64> {
         let y = if self.pairing == Pairing::SelfSymmetric { x } else { y };
-        let mut counts_x: HashMap<usize, u64> = HashMap::new();
-        let mut counts_y: HashMap<usize, u64> = HashMap::new();
+        let is_mirrored = self.pairing == Pairing::SelfSymmetric;
         let mut known: HashMap<(usize, usize), u64> = HashMap::new();
         let mut cells = |n: usize, m: usize| -> Result<u64> {
             let (n, m) = (self.spec.measure.swept_length(n), self.spec.measure.swept_length(m));
+            let (n, m) = if is_mirrored { (n.min(m), n.max(m)) } else { (n, m) };
             if let Some(cells) = known.get(&(n, m)) {
                 return Ok(*cells);
             }
@@ -406,36 +402,30 @@ impl Problem {
             known.insert((n, m), cells);
             Ok(cells)
         };
+        let how_often = |batch: &SeriesBatch<'_, T>| {
+            let mut lengths: HashMap<usize, u64> = HashMap::new();
+            (0..batch.len()).for_each(|s| *lengths.entry(batch.length(s)).or_default() += 1);
+            lengths
+        };
         let mut both = 0;
-        match self.pairing {
-            Pairing::Zipped => {
-                for s in 0..x.len() {
-                    both += cells(x.length(s), y.length(s))?;
-                }
+        if self.pairing == Pairing::Zipped {
+            for s in 0..x.len() {
+                both += cells(x.length(s), y.length(s))?;
             }
-            Pairing::Cross => {
-                (0..x.len()).for_each(|s| *counts_x.entry(x.length(s)).or_default() += 1);
-                (0..y.len()).for_each(|s| *counts_y.entry(y.length(s)).or_default() += 1);
-                for (n, times_n) in &counts_x {
-                    for (m, times_m) in &counts_y {
-                        both += times_n * times_m * cells(*n, *m)?;
-                    }
-                }
-            }
-            Pairing::SelfSymmetric => {
-                (0..x.len()).for_each(|s| *counts_x.entry(x.length(s)).or_default() += 1);
-                let lengths: Vec<(usize, u64)> = counts_x.into_iter().collect();
-                for (a, (n, times_n)) in lengths.iter().enumerate() {
-                    both += times_n * (times_n + 1) / 2 * cells(*n, *n)?;
-                    for (m, times_m) in &lengths[a + 1..] {
-                        both += times_n * times_m * cells(*n, *m)?;
-                    }
+        } else {
+            let lengths_y = how_often(y);
+            for (n, times_n) in how_often(x) {
+                for (m, times_m) in &lengths_y {
+                    both += times_n * times_m * cells(n, *m)?;
                 }
             }
         }
         let mut own = |batch: &SeriesBatch<'_, T>| -> Result<u64> {
             (0..batch.len()).map(|s| cells(batch.length(s), batch.length(s))).sum()
         };
+        if is_mirrored {
+            both = (both + own(x)?) / 2;
+        }
         self.passes().try_fold(0, |total, pass| {
             Ok(total
                 + match pass.sides {

@@ -38,7 +38,11 @@ impl<'a, T> Series<'a, T> {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Offsets<'a> {
-    Equal { length: usize, count: usize },
+    Equal {
+        length: usize,
+        count: usize,
+    },
+    /// Those of a slice are the whole batch's: the first need not be 0.
     Ragged(&'a [usize]),
 }
 
@@ -151,7 +155,7 @@ impl<'a, T> SeriesBatch<'a, T> {
     pub fn offset(&self, s: usize) -> usize {
         match self.offsets {
             Offsets::Equal { length, .. } => s * length,
-            Offsets::Ragged(offsets) => offsets[s],
+            Offsets::Ragged(offsets) => offsets[s] - offsets[0],
         }
     }
     /// Number of points of series `s`.
@@ -164,13 +168,7 @@ impl<'a, T> SeriesBatch<'a, T> {
     /// Longest series, in points; 0 for an empty batch.
     pub fn max_length(&self) -> usize {
         match self.offsets {
-            Offsets::Equal { length, count } => {
-                if count == 0 {
-                    0
-                } else {
-                    length
-                }
-            }
+            Offsets::Equal { length, count } => length * count.min(1),
             Offsets::Ragged(offsets) => offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0),
         }
     }
@@ -194,70 +192,30 @@ impl<'a, T> SeriesBatch<'a, T> {
     }
     /// The series in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Series<'a, T>> {
-        let batch = SeriesBatch {
-            values: self.values,
-            offsets: self.offsets,
-            channels: self.channels,
-            times: self.times,
-        };
+        let batch = SeriesBatch { ..*self };
         (0..batch.len()).map(move |s| batch.get(s))
     }
     /// Series `range.start .. range.end` as a batch of their own; no copy.
     ///
     /// # Panics
     /// When the range is not within the batch.
-    pub fn slice(&self, range: std::ops::Range<usize>) -> SubBatch<'a, T> {
+    pub fn slice(&self, range: std::ops::Range<usize>) -> Self {
         assert!(
             range.end <= self.len() && range.start <= range.end,
             "slice {range:?} of a batch of {}",
             self.len()
         );
-        let first = if range.is_empty() { 0 } else { self.offset(range.start) };
-        let last = if range.is_empty() { 0 } else { self.offset(range.end - 1) + self.length(range.end - 1) };
-        SubBatch {
-            values: &self.values[first * self.channels..last * self.channels],
-            times: self.times.map(|t| &t[first..last]),
+        let points = match range.clone().next_back() {
+            Some(last) => self.offset(range.start)..self.offset(last) + self.length(last),
+            None => 0..0,
+        };
+        Self {
+            values: &self.values[points.start * self.channels..points.end * self.channels],
+            times: self.times.map(|t| &t[points]),
             channels: self.channels,
-            layout: match self.offsets {
-                Offsets::Equal { length, .. } => SubLayout::Equal { length, count: range.len() },
-                Offsets::Ragged(offsets) => {
-                    let mut own: Vec<usize> =
-                        offsets[range.start..=range.end].iter().map(|o| o - offsets[range.start]).collect();
-                    if own.is_empty() {
-                        own.push(0);
-                    }
-                    SubLayout::Ragged(own)
-                }
-            },
-        }
-    }
-}
-
-/// A run of series cut from a [`SeriesBatch`]; owns its offsets, borrows the values.
-#[derive(Debug, Clone)]
-pub struct SubBatch<'a, T> {
-    values: &'a [T],
-    times: Option<&'a [T]>,
-    channels: usize,
-    layout: SubLayout,
-}
-
-#[derive(Debug, Clone)]
-enum SubLayout {
-    Equal { length: usize, count: usize },
-    Ragged(Vec<usize>),
-}
-
-impl<T> SubBatch<'_, T> {
-    /// The run as a batch.
-    pub fn batch(&self) -> SeriesBatch<'_, T> {
-        SeriesBatch {
-            values: self.values,
-            channels: self.channels,
-            times: self.times,
-            offsets: match &self.layout {
-                SubLayout::Equal { length, count } => Offsets::Equal { length: *length, count: *count },
-                SubLayout::Ragged(offsets) => Offsets::Ragged(offsets),
+            offsets: match self.offsets {
+                Offsets::Equal { length, .. } => Offsets::Equal { length, count: range.len() },
+                Offsets::Ragged(offsets) => Offsets::Ragged(&offsets[range.start..=range.end]),
             },
         }
     }

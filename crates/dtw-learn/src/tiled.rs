@@ -80,7 +80,7 @@ pub fn for_each_tile<T: Scalar>(
         };
         values.clear();
         values.resize(tile.len(), T::ZERO);
-        plan.distances(rows.batch(), columns.batch(), &mut values)?;
+        plan.distances(rows, columns, &mut values)?;
         visit(&tile, &values)?;
     }
     Ok(())

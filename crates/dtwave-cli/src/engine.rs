@@ -296,7 +296,6 @@ impl Job {
         let plan = self.cut(matrix)?;
         for tile in plan.tiles().filter(|tile| done.contains(&tile.index)) {
             let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
-            let (rows, columns) = (rows.batch(), columns.batch());
             let problem = Problem::of((*spec).clone(), tile.pairing, &rows, &columns)?;
             let cells = problem.cells(&rows, &columns)?;
             progress.skip(cells);

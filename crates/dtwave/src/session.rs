@@ -320,7 +320,6 @@ impl Session {
         let mut current: Option<Boxed<T>> = None;
         for tile in tiles.tiles().filter(|tile| !skip(tile)) {
             let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
-            let (rows, columns) = (rows.batch(), columns.batch());
             out.clear();
             out.resize(tile.len(), T::ZERO);
             let shape = Shape { n_x: rows.len(), n_y: columns.len(), ..whole };

@@ -12,14 +12,6 @@ pub struct Adtw<V> {
     penalty: V,
 }
 
-impl<V: Vector> Adtw<V> {
-    /// The recurrence with penalty ω, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, penalty: f64) -> Self {
-        Self { penalty: any.constant(penalty) }
-    }
-}
-
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
     type State = Total<V>;
     type Price = V;
@@ -45,5 +37,5 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
 /// Hands the recurrence of ADTW to `visitor`.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, penalty: f64, visitor: F) -> F::Output {
-    visitor.visit(Adtw::new(any, penalty))
+    visitor.visit(Adtw { penalty: any.constant(penalty) })
 }

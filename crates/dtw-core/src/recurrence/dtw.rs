@@ -36,10 +36,6 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
         self.cost.between(x.point, y.point)
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, _: V) -> [V; 3] {
-        [diagonal.0, up.0, left.0]
-    }
-    #[inline(always)]
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
         Total(self.cost.add_to(min3(diagonal.0, up.0, left.0), price))
     }

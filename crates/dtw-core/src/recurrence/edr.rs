@@ -2,7 +2,7 @@
 //!
 //! Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
 
-use super::point::{euclidean, min3};
+use super::point::euclidean;
 use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 use crate::{EdrOutput, Scalar};
@@ -14,19 +14,6 @@ pub struct Edr<V> {
     one: V,
     epsilon: V,
     output: EdrOutput,
-}
-
-impl<V: Vector> Edr<V> {
-    /// The recurrence with threshold ε, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, epsilon: f64, output: EdrOutput) -> Self {
-        Self {
-            zero: any.like(V::Scalar::ZERO),
-            one: any.constant(1.0),
-            epsilon: any.constant(epsilon),
-            output,
-        }
-    }
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
@@ -54,10 +41,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
         [diagonal.0 + price, up.0 + self.one, left.0 + self.one]
     }
     #[inline(always)]
-    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
-        Total(min3(diagonal.0 + price, up.0 + self.one, left.0 + self.one))
-    }
-    #[inline(always)]
     fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar {
         match self.output {
             EdrOutput::Count => parts[0],
@@ -74,5 +57,10 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     output: EdrOutput,
     visitor: F,
 ) -> F::Output {
-    visitor.visit(Edr::new(any, epsilon, output))
+    visitor.visit(Edr {
+        zero: any.like(V::Scalar::ZERO),
+        one: any.constant(1.0),
+        epsilon: any.constant(epsilon),
+        output,
+    })
 }

@@ -3,7 +3,7 @@
 //!
 //! Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
 
-use super::point::{euclidean, min3};
+use super::point::euclidean;
 use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -13,14 +13,6 @@ use crate::vector::Vector;
 pub struct Erp<V> {
     zero: V,
     gap: V,
-}
-
-impl<V: Vector> Erp<V> {
-    /// The recurrence with this gap value in every channel, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, gap: f64) -> Self {
-        Self { zero: any.like(V::Scalar::ZERO), gap: any.constant(gap) }
-    }
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
@@ -62,14 +54,10 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
     fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> [V; 3] {
         [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
     }
-    #[inline(always)]
-    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
-        Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
-    }
 }
 
 /// Hands the recurrence of ERP to `visitor`.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, gap: f64, visitor: F) -> F::Output {
-    visitor.visit(Erp::new(any, gap))
+    visitor.visit(Erp { zero: any.like(V::Scalar::ZERO), gap: any.constant(gap) })
 }

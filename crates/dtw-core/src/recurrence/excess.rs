@@ -55,15 +55,6 @@ pub struct SoftExcess<V> {
     cost: LocalCost,
 }
 
-impl<V: Vector> SoftExcess<V> {
-    /// The recurrence with `unit`, `cost` divided by `divisor`, and 1 or 0 for `kernel`.
-    #[inline(always)]
-    fn new(any: V, cost: LocalCost, unit: f64, divisor: f64, kernel: f64) -> Self {
-        let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
-        Self { unit, rate, kernel: any.constant(kernel), cost }
-    }
-}
-
 /// Hands the recurrence of this measure's excess to `visitor`, for vectors as wide as `any`. The cost is told at run
 /// time: few results need this sweep.
 ///
@@ -78,7 +69,8 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, measure: &Measure
         Measure::LogGak { sigma } => (1.0, 2.0 * sigma * sigma, 1.0, LocalCost::SquaredEuclidean),
         _ => panic!("{} has no excess", measure.key()),
     };
-    visitor.visit(SoftExcess::new(any, cost, unit, divisor, kernel))
+    let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
+    visitor.visit(SoftExcess { unit, rate, kernel: any.constant(kernel), cost })
 }
 
 /// `(2^t, 1 − 2^t)` for `t ≤ 0`, each to its last digits. Below `2^POW2_MIN` nothing more is taken away.
@@ -115,10 +107,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
         let one = self.rate.constant(1.0);
         let share = one / self.kernel.mul_add(taken, one);
         [kept * share, (taken + self.kernel * taken) * share]
-    }
-    #[inline(always)]
-    fn arrivals(&self, diagonal: Parted<V>, up: Parted<V>, left: Parted<V>, _: [V; 2]) -> [V; 3] {
-        [-diagonal.exponent, -up.exponent, -left.exponent]
     }
     #[inline(always)]
     fn combine(&self, diagonal: Parted<V>, up: Parted<V>, left: Parted<V>, price: [V; 2]) -> Parted<V> {

@@ -14,14 +14,6 @@ pub struct Frechet<V> {
     any: V,
 }
 
-impl<V: Vector> Frechet<V> {
-    /// The recurrence for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V) -> Self {
-        Self { any }
-    }
-}
-
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
     type State = Total<V>;
     type Price = V;
@@ -35,10 +27,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
         euclidean(x.point, y.point)
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, _: V) -> [V; 3] {
-        [diagonal.0, up.0, left.0]
-    }
-    #[inline(always)]
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
         Total(price.max(min3(diagonal.0, up.0, left.0)))
     }
@@ -47,5 +35,5 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
 /// Hands the recurrence of the discrete Fréchet distance to `visitor`.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, visitor: F) -> F::Output {
-    visitor.visit(Frechet::new(any))
+    visitor.visit(Frechet { any })
 }

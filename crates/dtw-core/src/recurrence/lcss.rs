@@ -6,7 +6,7 @@
 //! of it that of the column's last cell inside: sweeps need no more of what lies outside than its nearest cells.
 //! Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 
-use super::point::{euclidean, min3};
+use super::point::euclidean;
 use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 use crate::{LcssOutput, Scalar};
@@ -18,19 +18,6 @@ pub struct Lcss<V> {
     minus_one: V,
     epsilon: V,
     output: LcssOutput,
-}
-
-impl<V: Vector> Lcss<V> {
-    /// The recurrence with threshold ε, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, epsilon: f64, output: LcssOutput) -> Self {
-        Self {
-            zero: any.like(V::Scalar::ZERO),
-            minus_one: any.constant(-1.0),
-            epsilon: any.constant(epsilon),
-            output,
-        }
-    }
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
@@ -64,10 +51,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
         [diagonal.0 + price, up.0, left.0]
     }
     #[inline(always)]
-    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
-        Total(min3(diagonal.0 + price, up.0, left.0))
-    }
-    #[inline(always)]
     fn finish(&self, parts: &[V::Scalar], n: usize, m: usize) -> V::Scalar {
         let length = V::Scalar::ZERO - parts[0];
         match self.output {
@@ -85,5 +68,10 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     output: LcssOutput,
     visitor: F,
 ) -> F::Output {
-    visitor.visit(Lcss::new(any, epsilon, output))
+    visitor.visit(Lcss {
+        zero: any.like(V::Scalar::ZERO),
+        minus_one: any.constant(-1.0),
+        epsilon: any.constant(epsilon),
+        output,
+    })
 }

@@ -17,14 +17,6 @@ pub struct LogGak<V> {
     two: V,
 }
 
-impl<V: Vector> LogGak<V> {
-    /// The recurrence with bandwidth σ, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, sigma: f64) -> Self {
-        Self { rate: any.constant(-std::f64::consts::LOG2_E / (2.0 * sigma * sigma)), two: any.constant(2.0) }
-    }
-}
-
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
     type State = Scaled<V>;
     /// κ.
@@ -43,10 +35,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
         Scaled { mantissa: mantissa / (self.two - q), exponent }
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, _: Scaled<V>) -> [V; 3] {
-        [-diagonal.exponent, -up.exponent, -left.exponent]
-    }
-    #[inline(always)]
     fn combine(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, price: Scaled<V>) -> Scaled<V> {
         Scaled::weighted_sum(diagonal, up, left, price)
     }
@@ -63,5 +51,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for LogGak<V> {
 /// Hands the recurrence of the alignment kernel to `visitor`.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, sigma: f64, visitor: F) -> F::Output {
-    visitor.visit(LogGak::new(any, sigma))
+    visitor.visit(LogGak {
+        rate: any.constant(-std::f64::consts::LOG2_E / (2.0 * sigma * sigma)),
+        two: any.constant(2.0),
+    })
 }

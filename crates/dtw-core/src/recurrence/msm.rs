@@ -6,7 +6,6 @@
 //!
 //! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 
-use super::point::min3;
 use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
@@ -19,12 +18,6 @@ pub struct Msm<V> {
 }
 
 impl<V: Vector> Msm<V> {
-    /// The recurrence with split and merge cost `c`, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, c: f64) -> Self {
-        Self { zero: any.like(V::Scalar::ZERO), c: any.constant(c) }
-    }
-
     /// `C(new; before, opposite)`: the distance of `new` to the interval between the other two, plus `c`.
     #[inline(always)]
     fn split(&self, new: V, before: V, opposite: V) -> V {
@@ -53,10 +46,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
     fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> [V; 3] {
         [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
     }
-    #[inline(always)]
-    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
-        Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
-    }
 }
 
 /// Hands the recurrence of MSM to `visitor`.
@@ -68,5 +57,5 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, c: f64, visitor: 
     if !P::UNIVARIATE {
         unreachable!("a plan takes the channels of msm one by one")
     }
-    visitor.visit(Msm::new(any, c))
+    visitor.visit(Msm { zero: any.like(V::Scalar::ZERO), c: any.constant(c) })
 }

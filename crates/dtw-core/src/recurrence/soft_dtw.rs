@@ -57,11 +57,6 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for SoftDtw<V, C> {
         Scaled { mantissa, exponent }
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, _: Scaled<V>) -> [V; 3] {
-        // Larger Z is better; exponents decide the order but for equal ones. Only min-type measures have paths.
-        [-diagonal.exponent, -up.exponent, -left.exponent]
-    }
-    #[inline(always)]
     fn combine(&self, diagonal: Scaled<V>, up: Scaled<V>, left: Scaled<V>, price: Scaled<V>) -> Scaled<V> {
         Scaled::weighted_sum(diagonal, up, left, price)
     }

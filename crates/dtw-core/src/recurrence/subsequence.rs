@@ -47,14 +47,6 @@ pub struct Subsequence<V, C> {
     dtw: Dtw<V, C>,
 }
 
-impl<V: Vector, C> Subsequence<V, C> {
-    /// Opens both ends of `dtw` in the reference.
-    #[inline(always)]
-    pub fn new(dtw: Dtw<V, C>) -> Self {
-        Self { dtw }
-    }
-}
-
 impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, C> {
     type State = Located<V>;
     type Price = V;
@@ -76,10 +68,6 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
         self.dtw.cost.between(x.point, y.point)
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: Located<V>, up: Located<V>, left: Located<V>, _: V) -> [V; 3] {
-        [diagonal.total, up.total, left.total]
-    }
-    #[inline(always)]
     fn combine(&self, diagonal: Located<V>, up: Located<V>, left: Located<V>, price: V) -> Located<V> {
         let up_first = up.total.less_equal(left.total);
         let other = up.total.min(left.total);
@@ -96,8 +84,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Subsequence<V, 
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, cost: LocalCost, visitor: F) -> F::Output {
     match cost {
-        LocalCost::SquaredEuclidean => visitor.visit(Subsequence::new(Dtw::new(any, SquaredEuclidean))),
-        _ if P::UNIVARIATE => visitor.visit(Subsequence::new(Dtw::new(any, Manhattan))),
-        _ => visitor.visit(Subsequence::new(Dtw::new(any, cost))),
+        LocalCost::SquaredEuclidean => visitor.visit(Subsequence { dtw: Dtw::new(any, SquaredEuclidean) }),
+        _ if P::UNIVARIATE => visitor.visit(Subsequence { dtw: Dtw::new(any, Manhattan) }),
+        _ => visitor.visit(Subsequence { dtw: Dtw::new(any, cost) }),
     }
 }

@@ -1,6 +1,7 @@
 //! What a measure is as code: what a cell costs, how arrivals combine, and what is kept of a cell.
 
 use super::Point;
+use super::point::min3;
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -122,22 +123,31 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     /// What arriving at the cell of `x` and `y` costs.
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> Self::Price;
     /// Comparable totals of arriving by the diagonal, from above and from the left (up to a common term); smaller is
-    /// better. Decides warping paths.
+    /// better. Decides warping paths, where [`Recurrence::TRACES`]. The default is for prices that are the same for all.
+    #[inline(always)]
     fn arrivals(
         &self,
         diagonal: Self::State,
         up: Self::State,
         left: Self::State,
         price: Self::Price,
-    ) -> [V; 3];
-    /// The cell's state.
+    ) -> [V; 3] {
+        let _ = price;
+        [diagonal.part(0), up.part(0), left.part(0)]
+    }
+    /// The cell's state: the least arrival, unless the measure says otherwise.
+    #[inline(always)]
     fn combine(
         &self,
         diagonal: Self::State,
         up: Self::State,
         left: Self::State,
         price: Self::Price,
-    ) -> Self::State;
+    ) -> Self::State {
+        let [diagonal, up, left] = self.arrivals(diagonal, up, left, price);
+        let least = min3(diagonal, up, left);
+        Self::State::from_parts(|_| least)
+    }
     /// An equal state in a form that is safe for [`RESCALE_EVERY`] more steps.
     #[inline(always)]
     fn rescale(&self, state: Self::State) -> Self::State {

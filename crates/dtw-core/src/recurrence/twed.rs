@@ -4,7 +4,7 @@
 //! For `i = j = 1` the second norm is that of two zero points; for `i = 1 < j` (and the transpose) the diagonal
 //! neighbour is a border cell, so the convention for its norm never matters. Marteau 2009, 10.1109/TPAMI.2008.76.
 
-use super::point::{min3, sum_channels};
+use super::point::sum_channels;
 use super::{Point, Recurrence, Sample, Total, Visitor};
 use crate::vector::Vector;
 
@@ -17,12 +17,6 @@ pub struct Twed<V> {
 }
 
 impl<V: Vector> Twed<V> {
-    /// The recurrence with stiffness ν, penalty λ and norm degree p, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, nu: f64, lambda: f64, degree: f64) -> Self {
-        Self { nu: any.constant(nu), lambda: any.constant(lambda), degree }
-    }
-
     #[inline(always)]
     fn norm<P: Point<V>>(&self, a: P, b: P) -> V {
         if P::UNIVARIATE {
@@ -64,10 +58,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
     fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> [V; 3] {
         [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
     }
-    #[inline(always)]
-    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: [V; 3]) -> Total<V> {
-        Total(min3(diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]))
-    }
 }
 
 /// Hands the recurrence of TWED to `visitor`.
@@ -79,5 +69,5 @@ pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(
     degree: f64,
     visitor: F,
 ) -> F::Output {
-    visitor.visit(Twed::new(any, nu, lambda, degree))
+    visitor.visit(Twed { nu: any.constant(nu), lambda: any.constant(lambda), degree })
 }

@@ -16,14 +16,6 @@ pub struct Wdtw<V> {
     g: f64,
 }
 
-impl<V: Vector> Wdtw<V> {
-    /// The recurrence with steepness `g`, for vectors as wide as `any`.
-    #[inline(always)]
-    pub fn new(any: V, g: f64) -> Self {
-        Self { zero: any.like(V::Scalar::ZERO), infinity: any.like(V::Scalar::INFINITY), g }
-    }
-}
-
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     type State = Total<V>;
     type Price = V;
@@ -49,10 +41,6 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
         weight * squared_euclidean(x.point, y.point)
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, _: V) -> [V; 3] {
-        [diagonal.0, up.0, left.0]
-    }
-    #[inline(always)]
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
         Total(price + min3(diagonal.0, up.0, left.0))
     }
@@ -61,5 +49,5 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
 /// Hands the recurrence of WDTW to `visitor`.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, g: f64, visitor: F) -> F::Output {
-    visitor.visit(Wdtw::new(any, g))
+    visitor.visit(Wdtw { zero: any.like(V::Scalar::ZERO), infinity: any.like(V::Scalar::INFINITY), g })
 }

@@ -149,7 +149,7 @@ impl<'c, 'b, 'm, T: Scalar> Pairs<'c, 'b, 'm, T> {
             (0..range.len()).for_each(|_| self.copies.extend_from_slice(center));
             let copies = SeriesBatch::equal(&self.copies, range.len(), self.length, channels)?;
             let members = self.members.slice(range.clone());
-            visit(range, &mut **plan, copies, members.batch())?;
+            visit(range, &mut **plan, copies, members)?;
         }
         Ok(())
     }

@@ -223,8 +223,8 @@ fn label<T: Scalar>(
         sizes[empty] += 1;
         labels[s] = empty;
         let moved = x.slice(s..s + 1);
-        let problem = Problem::of(spec.clone(), Pairing::Zipped, &moved.batch(), &moved.batch())?;
-        context.plan(problem, 0)?.distances(moved.batch(), moved.batch(), &mut distances[s..=s])?;
+        let problem = Problem::of(spec.clone(), Pairing::Zipped, &moved, &moved)?;
+        context.plan(problem, 0)?.distances(moved, moved, &mut distances[s..=s])?;
         centers = with_series(&centers, empty, x.get(s).values)?;
     }
     let inertia: f64 = distances.iter().map(|d| d.to_f64()).sum();

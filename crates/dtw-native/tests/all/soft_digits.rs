@@ -75,9 +75,9 @@ fn results_on_the_device_keep_their_digits() {
 fn launches(spec: Spec, batch: SeriesBatch<'_, f32>) -> u32 {
     let machine = HostMachine::new(1 << 30);
     let (x, y) = (batch.slice(0..3), batch.slice(3..6));
-    let problem = Problem::of(spec, Pairing::Cross, &x.batch(), &y.batch()).unwrap();
+    let problem = Problem::of(spec, Pairing::Cross, &x, &y).unwrap();
     let mut plan: Box<dyn Plan<f32>> = NativeBackend::new(machine.clone()).plan(&problem).unwrap();
-    plan.distances(x.batch(), y.batch(), &mut [f32::NAN; 9]).unwrap();
+    plan.distances(x, y, &mut [f32::NAN; 9]).unwrap();
     machine.launches()
 }
 
