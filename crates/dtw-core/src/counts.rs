@@ -82,13 +82,13 @@ const MOST_KNOWN: usize = 1 << 16;
 
 /// Logarithms by pairs of lengths, up to [`MOST_KNOWN`].
 #[derive(Debug, Default)]
-struct Known {
+struct Remembered {
     all: HashMap<(usize, usize), f64>,
     /// The last that was asked for: mostly lengths repeat.
     last: Option<((usize, usize), f64)>,
 }
 
-impl Known {
+impl Remembered {
     fn get(&mut self, lengths: (usize, usize), count: impl FnOnce() -> Result<f64>) -> Result<f64> {
         if let Some((known, log)) = self.last
             && known == lengths
@@ -114,8 +114,8 @@ impl Known {
 /// The numbers of paths of a band, each pair of lengths counted once unless there are very many.
 #[derive(Debug, Default)]
 pub struct PathCounts {
-    exact: Known,
-    least: Known,
+    exact: Remembered,
+    least: Remembered,
 }
 
 impl PathCounts {

@@ -181,16 +181,9 @@ mod tests {
             next = cause.source();
         }
         assert_eq!(chain, ["cpu: the driver failed", "no such device"]);
-    }
-
-    #[test]
-    fn the_reason_of_a_backend_keeps_its_type() {
-        let error = Error::failed("cpu", Failed(std::io::Error::other("x")));
         let Error::Backend { reason, .. } = &error else { panic!("{error}") };
-        assert_eq!(
-            reason.downcast_ref::<Failed>().map(|failed| failed.0.kind()),
-            Some(std::io::ErrorKind::Other)
-        );
+        let kind = reason.downcast_ref::<Failed>().map(|failed| failed.0.kind());
+        assert_eq!(kind, Some(std::io::ErrorKind::Other), "the reason keeps its type");
     }
 
     #[test]

@@ -66,7 +66,6 @@ pub enum Preparation {
 
 impl Preparation {
     /// Points that it takes away at each end.
-    #[must_use]
     pub const fn margin(self) -> usize {
         match self {
             Self::None => 0,
@@ -75,7 +74,6 @@ impl Preparation {
     }
 
     /// Points that it takes away.
-    #[must_use]
     pub const fn dropped(self) -> usize {
         2 * self.margin()
     }
@@ -185,7 +183,6 @@ macro_rules! define {
 
         impl Kind {
             /// Every kind, in the order of the documentation.
-            #[must_use]
             pub const fn all() -> &'static [Self] {
                 const ALL: &[Kind] = &[$(rows::$key,)* $(rows::$other,)*];
                 ALL
@@ -194,7 +191,6 @@ macro_rules! define {
 
         impl Measure {
             /// What is known of it whatever its parameters.
-            #[must_use]
             pub const fn kind(&self) -> &'static Kind {
                 match self {
                     $( Self::$variant { .. } => { const KIND: &Kind = &rows::$key; KIND } )*
@@ -252,7 +248,6 @@ impl Kind {
     };
 
     /// The kind with this key.
-    #[must_use]
     pub fn of(key: &str) -> Option<&'static Self> {
         Self::all().iter().find(|kind| kind.key == key)
     }
@@ -263,19 +258,16 @@ impl Kind {
     }
 
     /// The parameter of this name.
-    #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
     /// Whether `d(x, y) = d(y, x)`.
-    #[must_use]
     pub fn is_symmetric(&self) -> bool {
         self.anchor == Anchor::Global
     }
 
     /// Whether the value is the cost of one best path from end to end, for series of this many channels.
-    #[must_use]
     pub fn has_path(&self, channels: usize) -> bool {
         self.anchor == Anchor::Global
             && matches!(self.paths, Paths::Best)
@@ -313,13 +305,11 @@ impl Measure {
     pub const DTW: Self = Self::Dtw { cost: LocalCost::SquaredEuclidean };
 
     /// Soft-DTW with squared Euclidean cost.
-    #[must_use]
     pub const fn soft_dtw(gamma: f64) -> Self {
         Self::SoftDtw { gamma, cost: LocalCost::SquaredEuclidean }
     }
 
     /// The divergence of [`Measure::soft_dtw`].
-    #[must_use]
     pub const fn soft_dtw_divergence(gamma: f64) -> Self {
         Self::SoftDtwDivergence { gamma, cost: LocalCost::SquaredEuclidean }
     }
@@ -330,7 +320,6 @@ impl Measure {
     }
 
     /// Its parameters with their values, in the order of declaration.
-    #[must_use]
     pub fn parameters(&self) -> Vec<(&'static Parameter, Value)> {
         let mut values = Vec::new();
         self.each_value(|value| values.push(value));
@@ -338,7 +327,6 @@ impl Measure {
     }
 
     /// What is done to a series before it is swept.
-    #[must_use]
     pub const fn preparation(&self) -> Preparation {
         self.kind().preparation
     }
@@ -365,7 +353,6 @@ impl Measure {
     }
 
     /// Whether series may have timestamps.
-    #[must_use]
     pub const fn takes_times(&self) -> bool {
         self.kind().takes_times
     }

@@ -39,7 +39,6 @@ impl Spec {
     }
 
     /// What is known of it whatever its parameters and band.
-    #[must_use]
     pub const fn kind(&self) -> &'static Kind {
         self.measure.anchored(self.anchor)
     }

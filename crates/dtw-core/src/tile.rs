@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, Pairing, Result};
+use crate::{Error, Pairing, Result, bail_invalid};
 
 /// One rectangle of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,10 +60,10 @@ impl TilePlan {
         budget_bytes: u64,
     ) -> Result<Self> {
         if pairing == Pairing::Zipped {
-            return Err(Error::invalid("zipped pairs form a vector, not a matrix: there is nothing to tile"));
+            bail_invalid!("zipped pairs form a vector, not a matrix: there is nothing to tile");
         }
         if pairing == Pairing::SelfSymmetric && n_x != n_y {
-            return Err(Error::invalid(format!("a symmetric matrix is square, got {n_x} x {n_y}")));
+            bail_invalid!("a symmetric matrix is square, got {n_x} x {n_y}");
         }
         let values = budget_bytes / value_bytes as u64;
         if values == 0 {
@@ -92,10 +92,7 @@ impl TilePlan {
     /// Number of tiles.
     pub fn len(&self) -> usize {
         let (rows, columns) = (self.rows.div_ceil(self.side), self.columns.div_ceil(self.side));
-        match self.pairing {
-            Pairing::SelfSymmetric => rows * (rows + 1) / 2,
-            _ => rows * columns,
-        }
+        if self.pairing == Pairing::SelfSymmetric { rows * (rows + 1) / 2 } else { rows * columns }
     }
     /// Whether the matrix has no values.
     pub fn is_empty(&self) -> bool {

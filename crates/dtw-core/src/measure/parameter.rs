@@ -106,13 +106,11 @@ impl Parameter {
     };
 
     /// What it is unless given; `None` if it has to be.
-    #[must_use]
     pub fn usual(&self) -> Option<Value> {
         self.choices.first().copied().map(Value::Choice).or(self.default.map(Value::Number))
     }
 
     /// The second of two values to choose from: as a switch, it is on or off.
-    #[must_use]
     pub fn switch(&self) -> Option<&'static str> {
         match self.choices {
             [_, on] => Some(on),
