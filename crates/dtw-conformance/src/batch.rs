@@ -26,6 +26,11 @@ impl Batch {
         Batch { series, times: None }
     }
 
+    /// A batch of one series, without times.
+    pub fn one(series: Vec<Vec<f64>>) -> Self {
+        Batch::new(vec![series])
+    }
+
     /// Series `s` of `x` with series `t` of `y`.
     pub fn pair(x: &Batch, s: usize, y: &Batch, t: usize) -> Pair<f64> {
         let times = |batch: &Batch, index: usize| batch.times.as_ref().map(|times| times[index].clone());

@@ -17,7 +17,7 @@ pub mod staircases;
 pub mod tasks;
 
 use dtw_core::measure::Kind;
-use dtw_core::{Pairing, Spec};
+use dtw_core::{Band, Pairing, Spec};
 
 use crate::batch::Batch;
 
@@ -34,6 +34,13 @@ pub struct Case {
     pub x: Batch,
     /// Second series of the pairs; ignored for [`Pairing::SelfSymmetric`].
     pub y: Batch,
+}
+
+impl Case {
+    /// Zipped pairs in a band.
+    pub fn zipped(name: String, spec: &Spec, band: &Band, [x, y]: [Batch; 2]) -> Self {
+        Case { name, spec: spec.clone().with_band(band.clone()), pairing: Pairing::Zipped, x, y }
+    }
 }
 
 /// The specs that a key is tried with; the first has its usual parameters. Thresholds and penalties are dyadic, so that

@@ -1,4 +1,4 @@
-//! One function per thing a backend promises, each taking one case.
+//! One function per thing a backend promises, each taking one case. It is an error ([`Stop`]) unless all of it holds.
 
 pub mod alignment;
 pub mod contract;

@@ -1,6 +1,6 @@
 //! A reference that comes a few points at a time, for tests of what reads block by block.
 
-use dtw_core::{Blocks, Result, Scalar};
+use dtw_core::{Blocks, Result, Scalar, Series};
 
 /// Values handed out at most so many points at a time, however many are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +11,13 @@ pub struct Trickle<'a, T> {
     pub channels: usize,
     /// Most points at a time.
     pub most: usize,
+}
+
+impl<'a, T> Trickle<'a, T> {
+    /// At most a third of a series at a time.
+    pub fn thirds(series: Series<'a, T>) -> Self {
+        Self { values: series.values, channels: series.channels, most: series.len().div_ceil(3) }
+    }
 }
 
 impl<T: Scalar> Blocks<T> for Trickle<'_, T> {

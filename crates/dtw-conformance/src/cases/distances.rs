@@ -41,13 +41,7 @@ struct Builder {
 
 impl Builder {
     fn single(&mut self, name: String, spec: &Spec, band: &Band, x: Vec<Vec<f64>>, y: Vec<Vec<f64>>) {
-        self.cases.push(Case {
-            name,
-            spec: spec.clone().with_band(band.clone()),
-            pairing: Pairing::Zipped,
-            x: Batch::new(vec![x]),
-            y: Batch::new(vec![y]),
-        });
+        self.cases.push(Case::zipped(name, spec, band, [x, y].map(Batch::one)));
     }
 
     fn series(&mut self, spec: &Spec, kind: Kind, length: usize, channels: usize) -> Vec<Vec<f64>> {
@@ -127,23 +121,9 @@ impl Builder {
                 self.of_lengths(&format!("{band:?}"), spec, band, n, m, 1);
             }
         }
-        for radius in [0, 10, 100] {
-            self.of_lengths(
-                "long, banded",
-                spec,
-                &Band::SakoeChiba { radius: Radius::Points(radius) },
-                600,
-                600,
-                1,
-            );
-            self.of_lengths(
-                "long, slanted",
-                spec,
-                &Band::Slanted { radius: Radius::Points(radius) },
-                300,
-                1025,
-                1,
-            );
+        for radius in [0, 10, 100].map(Radius::Points) {
+            self.of_lengths("long, banded", spec, &Band::SakoeChiba { radius }, 600, 600, 1);
+            self.of_lengths("long, slanted", spec, &Band::Slanted { radius }, 300, 1025, 1);
         }
         self.of_lengths("long, itakura", spec, &Band::Itakura { max_slope: 2.0 }, 513, 400, 2);
         self.ranges(spec);

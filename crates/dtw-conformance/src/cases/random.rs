@@ -243,9 +243,7 @@ fn explicit_ranges(key: &'static str) -> impl Strategy<Value = Case> {
                     ranges[i].end = ranges[i].end.max(ranges[i - 1].end);
                 }
             }
-            let band = Band::Ranges(ranges);
-            let spec = spec.with_band(band);
-            Case { name: "random".to_owned(), spec, pairing: Pairing::Zipped, x, y }
+            Case::zipped("random".to_owned(), &spec, &Band::Ranges(ranges), [x, y])
         })
 }
 
@@ -278,13 +276,7 @@ fn zipped_of(
     (spec(key), bands, 1..=most_series, 1..=most_channels)
         .prop_flat_map(move |(spec, band, count, channels)| {
             let batch = || batch(&spec, count, channels, lengths.clone());
-            (batch(), batch()).prop_map(move |(x, y)| Case {
-                name: "random".to_owned(),
-                spec: spec.clone().with_band(band.clone()),
-                pairing: Pairing::Zipped,
-                x,
-                y,
-            })
+            (batch(), batch()).prop_map(move |(x, y)| Case::zipped("random".to_owned(), &spec, &band, [x, y]))
         })
         .boxed()
 }
@@ -326,8 +318,7 @@ fn searches_of(
             (x, y, Just((spec, options)))
         })
         .prop_map(|(x, y, (spec, options))| {
-            let name = "random".to_owned();
-            let case = Case { name, spec, pairing: Pairing::Zipped, x, y };
+            let case = Case::zipped("random".to_owned(), &spec, &Band::Full, [x, y]);
             Search { case, options, exact: false }
         })
         .boxed()

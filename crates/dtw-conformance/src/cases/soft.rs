@@ -20,10 +20,6 @@ fn two_paths(n: usize) -> Band {
     Band::Ranges((0..n).map(row).collect())
 }
 
-fn radius(points: usize) -> Band {
-    Band::SakoeChiba { radius: Radius::Points(points) }
-}
-
 /// All cases.
 pub fn cases() -> Vec<Case> {
     let mut random = SplitMix::new(77);
@@ -53,19 +49,17 @@ fn alone(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
         (20, 20, Band::Full),
         (31, 24, Band::Full),
         (90, 150, Band::Full),
-        (50, 50, radius(0)),
-        (300, 300, radius(0)),
+        (50, 50, Band::sakoe_chiba(0)),
+        (300, 300, Band::sakoe_chiba(0)),
         // Explicit ranges fit one pair of lengths, and these are square.
         (40, 40, two_paths(40)),
-        (60, 60, radius(3)),
+        (60, 60, Band::sakoe_chiba(3)),
         (33, 40, Band::Slanted { radius: Radius::Points(2) }),
     ];
     let mut zipped = |name: &str, band: &Band, x: Vec<Vec<f64>>, y: Vec<Vec<f64>>| {
         let name = format!("{name} {}×{} {band:?}", x.len(), y.len());
         let name = if name.len() > 80 { format!("{} points, two paths", x.len()) } else { name };
-        let (x, y) = (Batch::new(vec![x]), Batch::new(vec![y]));
-        let spec = Spec::new(*measure).with_band(band.clone());
-        cases.push(Case { name, spec, pairing: Pairing::Zipped, x, y });
+        cases.push(Case::zipped(name, &Spec::new(*measure), band, [x, y].map(Batch::one)));
     };
     for (n, m, band) in &shapes {
         for (name, kind) in [
@@ -102,8 +96,8 @@ fn together(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
         (mixed, mixed, 1, Band::Full),
         (mixed, mixed, 3, Band::Full),
         (&[30, 31, 29][..], one_short, 1, Band::Full),
-        (&[20; 3][..], &[20; 4][..], 2, radius(0)),
-        (&[20; 3][..], &[20; 4][..], 1, radius(4)),
+        (&[20; 3][..], &[20; 4][..], 2, Band::sakoe_chiba(0)),
+        (&[20; 3][..], &[20; 4][..], 1, Band::sakoe_chiba(4)),
     ];
     for (lengths_x, lengths_y, channels, band) in cross {
         let name = format!("{}×{} of {channels} channels, {band:?}", lengths_x.len(), lengths_y.len());
@@ -111,20 +105,15 @@ fn together(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
         cases.push(Case { name, spec: Spec::new(*measure).with_band(band), pairing: Pairing::Cross, x, y });
     }
     for (lengths, channels, band) in
-        [(mixed, 1, Band::Full), (&all_but_one_path, 1, Band::Full), (&[25; 5], 2, radius(0))]
+        [(mixed, 1, Band::Full), (&all_but_one_path, 1, Band::Full), (&[25; 5], 2, Band::sakoe_chiba(0))]
     {
         let name = format!("{} with themselves, {channels} channels, {band:?}", lengths.len());
         let (x, y) = (batch(lengths, channels), batch(&[1], channels));
-        cases.push(Case {
-            name,
-            spec: Spec::new(*measure).with_band(band),
-            pairing: Pairing::SelfSymmetric,
-            x,
-            y,
-        });
+        let spec = Spec::new(*measure).with_band(band);
+        cases.push(Case { name, spec, pairing: Pairing::SelfSymmetric, x, y });
     }
     let name = "pairs of all lengths".to_owned();
     let reversed: Vec<usize> = mixed.iter().rev().copied().collect();
-    let (x, y) = (batch(mixed, 1), batch(&reversed, 1));
-    cases.push(Case { name, spec: Spec::new(*measure), pairing: Pairing::Zipped, x, y });
+    let sides = [batch(mixed, 1), batch(&reversed, 1)];
+    cases.push(Case::zipped(name, &Spec::new(*measure), &Band::Full, sides));
 }

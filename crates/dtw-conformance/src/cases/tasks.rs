@@ -10,8 +10,21 @@ use crate::check::matches::Search;
 use crate::check::paths::Identity;
 use crate::oracle::Cells;
 
-fn zipped(name: String, spec: &Spec, band: &Band, x: Batch, y: Batch) -> Case {
-    Case { name, spec: spec.clone().with_band(band.clone()), pairing: Pairing::Zipped, x, y }
+/// One series of each kind and length.
+fn pair(kinds: [Kind; 2], (n, m): (usize, usize), channels: usize, random: &mut SplitMix) -> [Batch; 2] {
+    [(kinds[0], n), (kinds[1], m)].map(|(kind, length)| Batch::one(series(kind, length, channels, random)))
+}
+
+/// Series of random lengths.
+fn ragged(
+    kind: Kind,
+    count: usize,
+    (low, high): (usize, usize),
+    channels: usize,
+    random: &mut SplitMix,
+) -> Batch {
+    let lengths: Vec<usize> = (0..count).map(|_| random.between(low, high)).collect();
+    Batch::new(lengths.into_iter().map(|length| series(kind, length, channels, random)).collect())
 }
 
 fn bands() -> Vec<Band> {
@@ -43,50 +56,34 @@ pub fn gradients(key: &str) -> Vec<Case> {
             (Kind::Offset(1e3), Kind::Noise),
         ] {
             for (n, m, channels) in [(1, 1, 1), (1, 7, 2), (7, 1, 1), (12, 12, 1), (9, 17, 3)] {
-                let x = Batch::new(vec![series(kind_x, n, channels, &mut random)]);
-                let y = Batch::new(vec![series(kind_y, m, channels, &mut random)]);
-                cases.push(zipped(
-                    format!("{kind_x:?} {kind_y:?} {n}×{m}×{channels}"),
-                    &spec,
-                    &Band::Full,
-                    x,
-                    y,
-                ));
+                let sides = pair([kind_x, kind_y], (n, m), channels, &mut random);
+                let name = format!("{kind_x:?} {kind_y:?} {n}×{m}×{channels}");
+                cases.push(Case::zipped(name, &spec, &Band::Full, sides));
             }
         }
         for band in bands() {
             for (n, m) in [(8, 8), (15, 17), (33, 20), (64, 65)] {
                 if fits(&band, n, m) {
-                    let x = Batch::new(vec![series(Kind::Noise, n, 1, &mut random)]);
-                    let y = Batch::new(vec![series(Kind::Noise, m, 1, &mut random)]);
-                    cases.push(zipped(format!("{band:?} {n}×{m}"), &spec, &band, x, y));
+                    let sides = pair([Kind::Noise; 2], (n, m), 1, &mut random);
+                    cases.push(Case::zipped(format!("{band:?} {n}×{m}"), &spec, &band, sides));
                 }
             }
         }
         for count in [2, 5, 8, 17] {
-            let mut batch = || {
-                let lengths: Vec<usize> = (0..count).map(|_| random.between(1, 30)).collect();
-                Batch::new(
-                    lengths.into_iter().map(|length| series(Kind::Noise, length, 2, &mut random)).collect(),
-                )
-            };
-            let (x, y) = (batch(), batch());
-            cases.push(zipped(format!("{count} ragged pairs"), &spec, &Band::Full, x, y));
+            let sides = [(); 2].map(|()| ragged(Kind::Noise, count, (1, 30), 2, &mut random));
+            cases.push(Case::zipped(format!("{count} ragged pairs"), &spec, &Band::Full, sides));
         }
     }
     let spec = &variants(key)[0];
     // Enough pairs to be side by side in the lanes of any register, of more than a tile of them.
     for band in [Band::Full, Band::sakoe_chiba(3), Band::Itakura { max_slope: 3.0 }] {
-        let mut batch = |length: usize| {
-            Batch::new((0..16).map(|_| series(Kind::Noise, length, 1, &mut random)).collect())
-        };
-        let (x, y) = (batch(60), batch(57));
-        cases.push(zipped(format!("16 pairs, {band:?} 60×57"), spec, &band, x, y));
+        let mut one = |length| series(Kind::Noise, length, 1, &mut random);
+        let sides = [60, 57].map(|length| Batch::new((0..16).map(|_| one(length)).collect()));
+        cases.push(Case::zipped(format!("16 pairs, {band:?} 60×57"), spec, &band, sides));
     }
     for (n, m) in [(512, 300), (300, 513), (1025, 64)] {
-        let x = Batch::new(vec![series(Kind::Noise, n, 1, &mut random)]);
-        let y = Batch::new(vec![series(Kind::Noise, m, 1, &mut random)]);
-        cases.push(zipped(format!("long {n}×{m}"), spec, &Band::Full, x, y));
+        let sides = pair([Kind::Noise; 2], (n, m), 1, &mut random);
+        cases.push(Case::zipped(format!("long {n}×{m}"), spec, &Band::Full, sides));
     }
     cases
 }
@@ -110,40 +107,32 @@ pub fn paths() -> Vec<(Case, Identity)> {
             if is_exact_on_eighths(&spec.measure) { Identity::Exact } else { Identity::NotRequired };
         let mut add = |what: &str, kind: Kind, band: &Band, n: usize, m: usize, identity: Identity| {
             let dropped = spec.measure.preparation().dropped();
-            let x = Batch::new(vec![series(kind, n + dropped, 1, &mut random)]);
-            let y = Batch::new(vec![series(kind, m + dropped, 1, &mut random)]);
-            let case = zipped(format!("{} {what} {n}×{m} {band:?}", spec.key()), &spec, band, x, y);
-            cases.push((case, identity));
+            let sides = pair([kind; 2], (n + dropped, m + dropped), 1, &mut random);
+            let name = format!("{} {what} {n}×{m} {band:?}", spec.key());
+            cases.push((Case::zipped(name, &spec, band, sides), identity));
         };
+        let has_threshold = spec.kind().has_threshold;
+        let noise = if has_threshold { Kind::Eighths } else { Kind::Noise };
+        let noise_identity = if has_threshold { Identity::Exact } else { random_identity };
         for (n, m) in [(1, 1), (1, 9), (9, 1), (2, 3), (16, 16), (17, 33), (65, 31)] {
             for band in bands() {
                 if fits(&band, n, m) {
-                    let noise = if spec.kind().has_threshold { Kind::Eighths } else { Kind::Noise };
-                    let identity = if spec.kind().has_threshold { Identity::Exact } else { random_identity };
-                    add("noise", noise, &band, n, m, identity);
+                    add("noise", noise, &band, n, m, noise_identity);
                     add("ties", Kind::Ternary, &band, n, m, exact_identity);
                     add("constant", Kind::Constant(0.5), &band, n, m, exact_identity);
                 }
             }
         }
         for (n, m, ranges) in staircases(&mut SplitMix::new(9)) {
-            let noise = if spec.kind().has_threshold { Kind::Eighths } else { Kind::Noise };
-            let identity = if spec.kind().has_threshold { Identity::Exact } else { random_identity };
             let band = Band::Ranges(ranges);
-            add("staircase, noise", noise, &band, n, m, identity);
+            add("staircase, noise", noise, &band, n, m, noise_identity);
             add("staircase, ties", Kind::Ternary, &band, n, m, exact_identity);
         }
         add("long ties", Kind::Ternary, &Band::Full, 400, 380, exact_identity);
-        add(
-            "long ties",
-            Kind::Ternary,
-            &Band::Slanted { radius: Radius::Points(40) },
-            600,
-            400,
-            exact_identity,
-        );
+        let slanted = Band::Slanted { radius: Radius::Points(40) };
+        add("long ties", Kind::Ternary, &slanted, 600, 400, exact_identity);
         add("long constant", Kind::Constant(1.0), &Band::Full, 370, 400, exact_identity);
-        if !spec.kind().has_threshold {
+        if !has_threshold {
             add("long noise", Kind::Noise, &Band::Full, 700, 300, random_identity);
         }
         // Large enough that the small memory limit rules out a table of the whole grid.
@@ -152,15 +141,9 @@ pub fn paths() -> Vec<(Case, Identity)> {
         }
     }
     for count in [3, 8, 17] {
-        let mut batch = || {
-            let lengths: Vec<usize> = (0..count).map(|_| random.between(1, 40)).collect();
-            Batch::new(
-                lengths.into_iter().map(|length| series(Kind::Ternary, length, 1, &mut random)).collect(),
-            )
-        };
-        let (x, y) = (batch(), batch());
-        let spec = Spec::dtw();
-        cases.push((zipped(format!("dtw {count} ragged pairs"), &spec, &Band::Full, x, y), Identity::Exact));
+        let sides = [(); 2].map(|()| ragged(Kind::Ternary, count, (1, 40), 1, &mut random));
+        let name = format!("dtw {count} ragged pairs");
+        cases.push((Case::zipped(name, &Spec::dtw(), &Band::Full, sides), Identity::Exact));
     }
     cases
 }
@@ -173,12 +156,11 @@ pub fn searches() -> Vec<Search> {
         for (kind, exact) in [(Kind::Noise, false), (Kind::Ternary, true), (Kind::Constant(0.5), true)] {
             for (n, m) in [(1, 1), (1, 20), (5, 1), (6, 4), (4, 60), (16, 130), (33, 257)] {
                 for (top_k, exclusion) in [(1, 0), (3, 0), (3, 5), (50, 2), (2, 1000)] {
-                    let x = Batch::new(vec![series(kind, n, 1, &mut random)]);
-                    let y = Batch::new(vec![series(kind, m, 1, &mut random)]);
+                    let sides = pair([kind; 2], (n, m), 1, &mut random);
                     for threshold in [None, Some(0.0), Some(n as f64 / 4.0)] {
                         let within = threshold.map_or(String::new(), |most| format!(" within {most}"));
                         let name = format!("{kind:?} {n} in {m}, best {top_k} apart {exclusion}{within}");
-                        let case = zipped(name, &spec, &Band::Full, x.clone(), y.clone());
+                        let case = Case::zipped(name, &spec, &Band::Full, sides.clone());
                         let options = SearchOptions::default()
                             .with_top_k(top_k)
                             .with_exclusion(exclusion)
@@ -193,15 +175,15 @@ pub fn searches() -> Vec<Search> {
         {
             for band in [Band::Full, Band::SakoeChiba { radius: Radius::Points(2) }] {
                 for (top_k, exclusion) in [(1, 0), (4, 3)] {
-                    let x = Batch::new(vec![series(Kind::Noise, n, channels, &mut random)]);
-                    let mut reference = series(Kind::Noise, m, channels, &mut random);
+                    let mut sides = pair([Kind::Noise; 2], (n, m), channels, &mut random);
                     // A flat stretch: windows without a deviation to divide by.
+                    let reference = &mut sides[1].series[0];
                     let flat = reference[m / 2].clone();
                     reference[m / 2..(m / 2 + length + 2).min(m)].fill(flat);
                     let name = format!(
                         "{n} in windows of {length} of {m}, {band:?}, best {top_k} apart {exclusion}"
                     );
-                    let case = zipped(name, &spec, &band, x, Batch::new(vec![reference]));
+                    let case = Case::zipped(name, &spec, &band, sides);
                     let options = SearchOptions::default()
                         .with_top_k(top_k)
                         .with_exclusion(exclusion)
@@ -210,15 +192,10 @@ pub fn searches() -> Vec<Search> {
                 }
             }
         }
-        let mut batch = |count: usize, low: usize, high: usize| {
-            let lengths: Vec<usize> = (0..count).map(|_| random.between(low, high)).collect();
-            Batch::new(
-                lengths.into_iter().map(|length| series(Kind::Ternary, length, 2, &mut random)).collect(),
-            )
-        };
-        let (x, y) = (batch(3, 1, 9), batch(5, 9, 70));
-        let mut case = zipped("3 queries in 5 references".to_owned(), &spec, &Band::Full, x, y);
-        case.pairing = Pairing::Cross;
+        let [x, y] = [(3, (1, 9)), (5, (9, 70))]
+            .map(|(count, lengths)| ragged(Kind::Ternary, count, lengths, 2, &mut random));
+        let name = "3 queries in 5 references".to_owned();
+        let case = Case { name, spec: spec.clone(), pairing: Pairing::Cross, x, y };
         let options = SearchOptions::default().with_top_k(4).with_exclusion(3);
         let exact = spec != Spec::subsequence_dtw(LocalCost::Euclidean);
         searches.push(Search { case, options, exact });

@@ -9,9 +9,6 @@ use crate::oracle::Oracle;
 use crate::tolerance::{self, alignment_condition};
 
 /// Checks the first pair of a Soft-DTW case.
-///
-/// # Errors
-/// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let Measure::SoftDtw { gamma, .. } = case.spec.measure else {
         return Err(Stop::Failed(format!("{} has no alignment matrix", case.spec.key())));

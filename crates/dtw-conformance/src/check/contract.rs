@@ -8,12 +8,12 @@ use dtw_core::{
     Spec, Task,
 };
 
-use super::matches::Thirds;
 use super::{Checked, Stop, prepared, refused};
 use crate::batch::{Batch, Element};
 use crate::cases::series::{Kind, SplitMix, series};
 use crate::cases::{Case, variants};
 use crate::guard::Guarded;
+use crate::trickle::Trickle;
 
 /// The bad inputs [`bad_input`] knows.
 pub const BAD_INPUTS: [&str; 13] = [
@@ -34,9 +34,6 @@ pub const BAD_INPUTS: [&str; 13] = [
 
 /// Checks that what has no meaning for a measure is refused as invalid, naming the measure, whatever the call:
 /// gradients, alignments, paths and searches, with one channel and with two.
-///
-/// # Errors
-/// [`Stop`] unless it is.
 pub fn undefined<T: Element>(key: &str, backend: &dyn Backend<T>) -> Checked {
     let spec = &variants(key)[0];
     let values: Vec<T> = (0..24).map(|i| T::of(f64::from(i))).collect();
@@ -81,9 +78,6 @@ const TASKS: [Task; 5] = [Task::Distances, Task::Gradients, Task::Alignment, Tas
 const LENGTHS: [usize; 3] = [4, 4, 4];
 
 /// Checks that one kind of bad input is refused, with an error that names it, whatever the call.
-///
-/// # Errors
-/// [`Stop`] unless it is.
 ///
 /// # Panics
 /// For a name that is not one of [`BAD_INPUTS`].
@@ -175,14 +169,11 @@ fn in_blocks<T: Element>(
     let query = SeriesBatch::equal(&query, 1, 2, 1)?;
     let mut plan = prepared(backend, &Problem::of(spec, Pairing::Cross, &query, &query)?, Task::Matches)?;
     let options = SearchOptions::default().with_normalized_window(normalized_window);
-    let mut blocks = Thirds::of(Series::univariate(reference));
+    let mut blocks = Trickle::thirds(Series::univariate(reference));
     refused(plan.matches_in_blocks(query, &mut blocks, &options), kind, named)
 }
 
 /// Checks that the measures which are not symmetric refuse to be mirrored.
-///
-/// # Errors
-/// [`Stop`] unless they do.
 pub fn asymmetric_is_not_mirrored<T: Element>(backend: &dyn Backend<T>) -> Checked {
     let values: Vec<T> = (0..12).map(|i| T::of(f64::from(i * i))).collect();
     let batch = SeriesBatch::equal(&values, 3, 4, 1)?;
@@ -217,9 +208,6 @@ impl Observer for Counter {
 
 /// Checks that progress adds up to [`Problem::cells`], that cancelling ends a call with [`Error::Cancelled`], and that
 /// the plan works as before afterwards.
-///
-/// # Errors
-/// [`Stop`] unless all that holds.
 pub fn progress_and_cancellation<T: Element>(
     spec: &Spec,
     pairing: Pairing,

@@ -23,18 +23,12 @@ struct Expected<T> {
 }
 
 /// Checks one case in the usual memory.
-///
-/// # Errors
-/// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked<Details> {
     check_within(case, Problem::DEFAULT_MEMORY_LIMIT_BYTES, backend)
 }
 
 /// Checks one case in this much scratch memory: the values, and that a plan that was used for other series before gives
 /// the same bits as a fresh one, so that nothing is left over from call to call.
-///
-/// # Errors
-/// [`Stop`] unless everything holds.
 pub fn check_within<T: Element>(
     case: &Case,
     memory_limit_bytes: u64,

@@ -1,8 +1,8 @@
 //! Golden cases: a backend against the numbers of a file.
 
-use dtw_core::{Backend, Dtype, Gradients, Measure, Pairing, Problem, SearchOptions, SeriesBatch, Task};
+use dtw_core::{Backend, Dtype, Measure, Pairing, Problem, SearchOptions, SeriesBatch, Task};
 
-use super::{Checked, Stop, paths, prepared};
+use super::{Checked, Stop, gradients, paths, prepared};
 use crate::batch::{Batch, Element};
 use crate::expectations::weight_error;
 use crate::golden::Case;
@@ -14,9 +14,6 @@ use crate::tolerance::{self, F64_RELATIVE, alignment_condition, within};
 ///
 /// In `f32` the file's numbers are still the truth: rounding the input is part of the plain loop's error. They must
 /// then agree with the oracle, because a wrong number would count as an error of the plain loop and excuse anything.
-///
-/// # Errors
-/// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let side = |series: &[Vec<f64>], times: &Option<Vec<f64>>| Batch {
         series: vec![series.to_vec()],
@@ -70,16 +67,8 @@ impl<T: Element> Checking<'_, T> {
         if expected.grad_x.is_none() && expected.grad_y.is_none() {
             return Ok(());
         }
-        let mut value = Guarded::<T>::new(1);
-        let mut grad_x = Guarded::<T>::new(self.x.values().len());
-        let mut grad_y = Guarded::<T>::new(self.y.values().len());
-        let out = Gradients {
-            upstream: None,
-            distances: value.output(),
-            grad_x: grad_x.output(),
-            grad_y: grad_y.output(),
-        };
-        prepared(self.backend, &self.problem, Task::Gradients)?.gradients(self.x, self.y, out)?;
+        let mut plan = prepared(self.backend, &self.problem, Task::Gradients)?;
+        let got = gradients::run(plan.as_mut(), self.x, self.y, None)?;
         let (oracle_x, oracle_y) = spec.gradients(pair)?;
         let (plain_x, plain_y) = spec.gradients(&self.narrow)?;
         let value = spec.distance(pair)?;
@@ -93,17 +82,14 @@ impl<T: Element> Checking<'_, T> {
             _ => (0.0, 0.0),
         };
         for (what, truth, got, plain, oracle) in [
-            ("grad_x", &expected.grad_x, grad_x.checked("grad_x")?, plain_x, oracle_x),
-            ("grad_y", &expected.grad_y, grad_y.checked("grad_y")?, plain_y, oracle_y),
+            ("grad_x", &expected.grad_x, got.grad_x, plain_x, oracle_x),
+            ("grad_y", &expected.grad_y, got.grad_y, plain_y, oracle_y),
         ] {
             let Some(truth) = truth else { continue };
             let truth: Vec<f64> = truth.iter().flatten().copied().collect();
             if truth.len() != got.len() {
-                return Err(Stop::Failed(format!(
-                    "{what}: expected {} values, got {}",
-                    truth.len(),
-                    got.len()
-                )));
+                let (expected, got) = (truth.len(), got.len());
+                return Err(Stop::Failed(format!("{what}: expected {expected} values, got {got}")));
             }
             // Terms that cancel within one component are no larger than the largest component.
             let scale = truth.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
@@ -112,14 +98,8 @@ impl<T: Element> Checking<'_, T> {
                 within(&what, oracle, truth[at], (F64_RELATIVE + conditions.0) * scale)?;
             }
             for (at, plain) in plain.into_iter().flatten().enumerate() {
-                self.within(
-                    &format!("{what}[{at}]"),
-                    got[at],
-                    truth[at],
-                    plain,
-                    scale,
-                    conditions.1 * scale,
-                )?;
+                let what = format!("{what}[{at}]");
+                self.within(&what, got[at], truth[at], plain, scale, conditions.1 * scale)?;
             }
         }
         Ok(())

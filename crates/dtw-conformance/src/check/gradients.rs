@@ -1,7 +1,9 @@
 //! Gradients of Soft-DTW and its divergence: against the oracle, and in `f64` against central differences of the
 //! backend's own values.
 
-use dtw_core::{Backend, Dtype, Gradients, LocalCost, Measure, Pairing, Plan, Problem, Spec, Task};
+use dtw_core::{
+    Backend, Dtype, Gradients, LocalCost, Measure, Pairing, Plan, Problem, SeriesBatch, Spec, Task,
+};
 
 use super::{Checked, Stop, bits, prepared};
 use crate::batch::{Batch, Element, Flat};
@@ -12,31 +14,23 @@ use crate::oracle::{Oracle, Pair};
 use crate::tolerance::{self, alignment_condition, negligible_weight, within};
 
 /// Values and both gradients, as flat buffers.
-struct Results<T> {
-    distances: Vec<T>,
-    grad_x: Vec<T>,
-    grad_y: Vec<T>,
+pub(super) struct Results<T> {
+    pub(super) distances: Vec<T>,
+    pub(super) grad_x: Vec<T>,
+    pub(super) grad_y: Vec<T>,
 }
 
-fn run<T: Element>(
+/// Asks a plan for gradients, into guarded buffers.
+pub(super) fn run<T: Element>(
     plan: &mut dyn Plan<T>,
-    x: &Flat<T>,
-    y: &Flat<T>,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
     upstream: Option<&[T]>,
 ) -> Checked<Results<T>> {
-    let mut distances = Guarded::new(x.offsets.len() - 1);
-    let mut grad_x = Guarded::new(x.values.len());
-    let mut grad_y = Guarded::new(y.values.len());
-    plan.gradients(
-        x.batch()?,
-        y.batch()?,
-        Gradients {
-            upstream,
-            distances: distances.output(),
-            grad_x: grad_x.output(),
-            grad_y: grad_y.output(),
-        },
-    )?;
+    let mut guarded = [x.len(), x.values().len(), y.values().len()].map(Guarded::new);
+    let [distances, grad_x, grad_y] = guarded.each_mut().map(Guarded::output);
+    plan.gradients(x, y, Gradients { upstream, distances, grad_x, grad_y })?;
+    let [distances, grad_x, grad_y] = &guarded;
     Ok(Results {
         distances: distances.checked("distances")?.to_vec(),
         grad_x: grad_x.checked("grad_x")?.to_vec(),
@@ -50,9 +44,6 @@ fn upstream(count: usize) -> Vec<f64> {
 }
 
 /// Checks one zipped case.
-///
-/// # Errors
-/// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let spec = case.spec.clone();
@@ -60,17 +51,17 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let mut plan = prepared(backend, &problem, Task::Gradients)?;
     let count = case.x.series.len();
 
-    let got = run(plan.as_mut(), &x, &y, None)?;
+    let got = run(plan.as_mut(), x.batch()?, y.batch()?, None)?;
     compare(case, &got, &x, &y, &vec![1.0; count])?;
 
     let factors = upstream(count);
     let narrow: Vec<T> = factors.iter().map(|&factor| T::of(factor)).collect();
-    let weighted = run(plan.as_mut(), &x, &y, Some(&narrow))?;
+    let weighted = run(plan.as_mut(), x.batch()?, y.batch()?, Some(&narrow))?;
     compare(case, &weighted, &x, &y, &factors)?;
 
     let mut used = backend.plan(&problem)?;
-    run(used.as_mut(), &x.changed(), &y, None)?;
-    let again = run(used.as_mut(), &x, &y, None)?;
+    run(used.as_mut(), x.changed().batch()?, y.batch()?, None)?;
+    let again = run(used.as_mut(), x.batch()?, y.batch()?, None)?;
     let same = bits(&again.grad_x) == bits(&got.grad_x)
         && bits(&again.grad_y) == bits(&got.grad_y)
         && bits(&again.distances) == bits(&got.distances);

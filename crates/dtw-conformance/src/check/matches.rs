@@ -1,8 +1,8 @@
 //! Matches of a query in a reference: ends, starts, costs, order and exclusion zones.
 
 use dtw_core::{
-    Anchor, Backend, Band, Blocks, Dtype, InMemory, LocalCost, Match, Measure, Pairing, Plan, Problem,
-    SearchOptions, Series, SeriesBatch, Spec, Task,
+    Anchor, Backend, Band, Dtype, LocalCost, Match, Measure, Pairing, Plan, Problem, SearchOptions,
+    SeriesBatch, Spec, Task,
 };
 
 use super::{Checked, Stop, prepared, refused};
@@ -10,6 +10,7 @@ use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::oracle::{Oracle, Pair, Real, subsequence_dtw};
 use crate::tolerance;
+use crate::trickle::Trickle;
 
 /// A search: a case of subsequence DTW and how its matches are chosen.
 #[derive(Clone, Debug)]
@@ -30,9 +31,6 @@ struct Known {
 }
 
 /// Checks one search.
-///
-/// # Errors
-/// [`Stop`] unless everything holds.
 pub fn check<T: Element>(search: &Search, backend: &dyn Backend<T>) -> Checked {
     let Search { case, options, .. } = search;
     let (Measure::Dtw { cost }, Anchor::Subsequence) = (case.spec.measure, case.spec.anchor) else {
@@ -82,7 +80,7 @@ fn in_blocks<T: Element>(
 ) -> Checked {
     let is_banded = plan.problem().spec().band != Band::Full;
     for (r, reference) in references.iter().enumerate() {
-        let mut blocks = Thirds::of(reference);
+        let mut blocks = Trickle::thirds(reference);
         let got = plan.matches_in_blocks(queries, &mut blocks, options);
         if is_banded && options.normalized_window.is_none() {
             refused(got, "a band over a reference in blocks", &["band"])?;
@@ -96,28 +94,6 @@ fn in_blocks<T: Element>(
     Ok(())
 }
 
-/// A reference that gives at most a third of its points at a time.
-pub(super) struct Thirds<'a, T> {
-    rest: InMemory<'a, T>,
-    most: usize,
-}
-
-impl<'a, T: Element> Thirds<'a, T> {
-    pub(super) fn of(reference: Series<'a, T>) -> Self {
-        Self { rest: InMemory::new(reference), most: reference.len().div_ceil(3) }
-    }
-}
-
-impl<T: Element> Blocks<T> for Thirds<'_, T> {
-    fn channels(&self) -> usize {
-        self.rest.channels()
-    }
-
-    fn read(&mut self, points: usize, block: &mut Vec<T>) -> dtw_core::Result<()> {
-        self.rest.read(points.min(self.most), block)
-    }
-}
-
 fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Checked<Known> {
     let Search { case, options, .. } = search;
     let (k, exclusion) = (options.top_k, options.exclusion);
@@ -125,24 +101,19 @@ fn known<T: Element>(search: &Search, cost: LocalCost, pair: &Pair<f64>) -> Chec
     let within = |hit: &subsequence_dtw::Match<f64>| options.threshold.is_none_or(|most| hit.cost <= most);
     let narrow = pair.cast::<T>();
     let wide = |values: Vec<T>| values.into_iter().map(Real::wide).collect();
-    Ok(match options.normalized_window {
+    let (truth, plain, found) = match options.normalized_window {
         Some(length) => {
             let truth = window_costs(pair, cost, &case.spec.band, length)?;
             let found = subsequence_dtw::window_matches(&truth, length, k, exclusion);
-            let plain = wide(window_costs(&narrow, cost, &case.spec.band, length)?);
-            let found = found.iter().filter(|hit| within(hit));
-            Known { truth, plain, expected: found.map(|hit| (hit.start, hit.end)).collect() }
+            (truth, wide(window_costs(&narrow, cost, &case.spec.band, length)?), found)
         }
         None => {
-            let found = case.spec.matches(pair, k, exclusion)?;
             let plain = wide(case.spec.end_costs(&narrow)?);
-            Known {
-                truth: case.spec.end_costs(pair)?,
-                plain,
-                expected: found.iter().filter(|hit| within(hit)).map(|hit| (hit.start, hit.end)).collect(),
-            }
+            (case.spec.end_costs(pair)?, plain, case.spec.matches(pair, k, exclusion)?)
         }
-    })
+    };
+    let expected = found.iter().filter(|hit| within(hit)).map(|hit| (hit.start, hit.end)).collect();
+    Ok(Known { truth, plain, expected })
 }
 
 fn window_costs<F: Real>(pair: &Pair<F>, cost: LocalCost, band: &Band, length: usize) -> Checked<Vec<F>> {

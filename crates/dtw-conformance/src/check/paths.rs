@@ -27,9 +27,6 @@ pub enum Identity {
 }
 
 /// Checks the zipped pairs of one case.
-///
-/// # Errors
-/// [`Stop`] unless everything holds.
 pub fn check<T: Element>(case: &Case, identity: Identity, backend: &dyn Backend<T>) -> Checked {
     let (x, y) = (case.x.flat::<T>(), case.y.flat::<T>());
     let spec = case.spec.clone();

@@ -1,10 +1,10 @@
 //! The digits of measures that sum over all paths, at any γ: values against the two parts of
 //! [`soft_excess`], measured by the size of these parts.
 
-use dtw_core::{Backend, Dtype, Gradients, Measure, Pairing, Problem, Spec, Task};
+use dtw_core::{Backend, Dtype, Measure, Pairing, Problem, Spec, Task};
 
 use super::distances::mirrored;
-use super::{Checked, Stop, prepared};
+use super::{Checked, Stop, gradients, prepared};
 use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::expectations::weight_error;
@@ -103,9 +103,6 @@ impl Expected {
 
 /// Checks a case: its distances, and of zipped pairs those of the gradients, where the measure and the backend have
 /// them.
-///
-/// # Errors
-/// [`Stop`] unless all are right.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let is_own = case.pairing == Pairing::SelfSymmetric;
     let columns = if is_own { case.x.series.len() } else { case.y.series.len() };
@@ -131,11 +128,6 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
         Err(Stop::Unsupported(_)) => return Ok(()),
         plan => plan?,
     };
-    let (mut grad_x, mut grad_y) = (vec![T::zero(); x.values().len()], vec![T::zero(); y.values().len()]);
-    plan.gradients(
-        x,
-        y,
-        Gradients { upstream: None, distances: &mut out, grad_x: &mut grad_x, grad_y: &mut grad_y },
-    )?;
-    expected.iter().zip(&out).try_for_each(|(expected, got)| expected.judge("gradients of ", *got))
+    let got = gradients::run(plan.as_mut(), x, y, None)?.distances;
+    expected.iter().zip(&got).try_for_each(|(expected, got)| expected.judge("gradients of ", *got))
 }
