@@ -1,24 +1,16 @@
 //! The suite passes a backend that is right, and notices one that is not.
 
-mod faulty;
 mod plain;
 
 use std::collections::BTreeSet;
 
 use dtw_conformance::golden;
-use dtw_conformance::report::Report;
 use dtw_conformance::suite::run_section;
-use faulty::{Faulty, Planted};
 use plain::{Fault, Plain};
 
 mod whole {
     use super::{Fault, Plain};
     dtw_conformance::suite!(Plain(Fault::None));
-}
-
-/// Runs a section with a fault in both precisions.
-fn reports(section: &str, fault: Fault) -> [Report; 2] {
-    [run_section::<f32>(section, &Plain(fault)), run_section::<f64>(section, &Plain(fault))]
 }
 
 #[test]
@@ -58,60 +50,59 @@ fn every_fault_is_noticed() {
         ("dtw", Fault::SupportsNothing),
         ("random_msm", Fault::SupportsNothing),
     ] {
-        for report in reports(section, fault) {
-            assert!(
-                !report.is_success() && !report.failed.is_empty(),
-                "{section} passed with {fault:?}: {report}"
-            );
-        }
+        both(section, fault);
     }
 }
 
-/// What is said of the failures of a section with a planted fault, in one precision.
-fn failures<T: dtw_conformance::batch::Element>(section: &str, planted: Planted) -> String {
-    let report = run_section::<T>(section, &Faulty(planted));
-    assert!(!report.is_success(), "{section} passed with {planted:?}: {report}");
-    assert!(!report.failed.is_empty(), "{section} did not fail with {planted:?}: {report}");
+/// What is said of the failures of a section with a fault, in one precision.
+fn failures<T: dtw_conformance::batch::Element>(section: &str, fault: Fault) -> String {
+    let report = run_section::<T>(section, &Plain(fault));
+    assert!(!report.is_success(), "{section} passed with {fault:?}: {report}");
+    assert!(!report.failed.is_empty(), "{section} did not fail with {fault:?}: {report}");
     report.failed.into_iter().map(|note| note.reason).collect::<Vec<_>>().join("\n")
+}
+
+/// [`failures`] in both precisions.
+fn both(section: &str, fault: Fault) -> [String; 2] {
+    [failures::<f32>(section, fault), failures::<f64>(section, fault)]
 }
 
 #[test]
 fn what_is_no_longer_supported_is_noticed() {
-    for (section, planted) in [
-        ("dtw", Planted::RefusesChannels),
-        ("random_lcss", Planted::RefusesChannels),
-        ("gradients_soft_dtw", Planted::RefusesChannels),
-        ("alignment", Planted::RefusesBands),
-        ("matches", Planted::RefusesChannels),
-        ("random_paths", Planted::RefusesBands),
-        ("progress_and_cancellation", Planted::RefusesChannels),
-        ("golden", Planted::HasAnotherGap),
+    for (section, fault) in [
+        ("dtw", Fault::RefusesChannels),
+        ("random_lcss", Fault::RefusesChannels),
+        ("gradients_soft_dtw", Fault::RefusesChannels),
+        ("alignment", Fault::RefusesBands),
+        ("matches", Fault::RefusesChannels),
+        ("random_paths", Fault::RefusesBands),
+        ("progress_and_cancellation", Fault::RefusesChannels),
+        ("golden", Fault::HasAnotherGap),
     ] {
-        for failures in [failures::<f32>(section, planted), failures::<f64>(section, planted)] {
-            assert!(failures.contains("does not list as a gap"), "{section} {planted:?}: {failures}");
+        for failures in both(section, fault) {
+            assert!(failures.contains("does not list as a gap"), "{section} {fault:?}: {failures}");
         }
     }
-    assert!(failures::<f64>("golden", Planted::RefusesF64).contains("does not list as a gap"));
-    assert!(run_section::<f32>("golden", &Faulty(Planted::RefusesF64)).is_success());
+    assert!(failures::<f64>("golden", Fault::RefusesF64).contains("does not list as a gap"));
+    assert!(run_section::<f32>("golden", &Plain(Fault::RefusesF64)).is_success());
 }
 
 #[test]
 fn a_listed_gap_that_is_none_is_noticed_and_one_that_is_is_skipped() {
     for section in ["alignment", "golden", "random_gradients", "bad_input"] {
-        let failures = failures::<f64>(section, Planted::HasNoGap);
+        let failures = failures::<f64>(section, Fault::HasNoGap);
         assert!(failures.contains("take it out of expectations.rs"), "{section}: {failures}");
     }
-    let report = run_section::<f64>("bad_input", &Faulty(Planted::HasAnotherGap));
+    let report = run_section::<f64>("bad_input", &Plain(Fault::HasAnotherGap));
     assert!(report.failed.is_empty() && report.skipped.len() == 1, "{report}");
     assert!(report.skipped[0].reason.contains("has no gradients"), "{:?}", report.skipped);
 }
 
 #[test]
 fn writing_outside_an_output_is_noticed() {
-    for (planted, place) in [(Planted::WritesBefore, "at index -1,"), (Planted::WritesBehind, "outside 0..")]
-    {
+    for (fault, place) in [(Fault::WritesBefore, "at index -1,"), (Fault::WritesBehind, "outside 0..")] {
         for section in ["random_erp", "random_gradients", "long_subsequence_dtw"] {
-            for failures in [failures::<f32>(section, planted), failures::<f64>(section, planted)] {
+            for failures in both(section, fault) {
                 assert!(failures.contains("wrote") && failures.contains(place), "{section}: {failures}");
             }
         }
@@ -120,7 +111,7 @@ fn writing_outside_an_output_is_noticed() {
 
 #[test]
 fn errors_of_one_part_in_a_hundred_million_are_noticed_in_double_precision() {
-    let report = run_section::<f64>("golden", &Faulty(Planted::OffByTenBillionths));
+    let report = run_section::<f64>("golden", &Plain(Fault::OffByTenBillionths));
     let keys = |notes: &[dtw_conformance::report::Note]| -> BTreeSet<String> {
         notes.iter().filter_map(|note| Some(note.case.rsplit_once('(')?.1.to_owned())).collect()
     };
@@ -128,7 +119,7 @@ fn errors_of_one_part_in_a_hundred_million_are_noticed_in_double_precision() {
     let known: BTreeSet<&str> = all.iter().map(|case| case.as_ref().unwrap().spec.key()).collect();
     assert_eq!(keys(&report.failed).len(), known.len(), "{:?}", keys(&report.failed));
     for section in ["random_wddtw", "random_gradients", "alignment", "random_paths", "random_matches"] {
-        failures::<f64>(section, Planted::OffByTenBillionths);
+        failures::<f64>(section, Fault::OffByTenBillionths);
     }
 }
 
@@ -136,7 +127,7 @@ fn errors_of_one_part_in_a_hundred_million_are_noticed_in_double_precision() {
 fn errors_of_eight_units_in_the_last_place_are_noticed_in_single_precision() {
     for section in ["random_dtw", "random_wdtw", "random_erp", "random_msm", "random_twed", "random_soft_dtw"]
     {
-        failures::<f32>(section, Planted::OffByEightUlps);
+        failures::<f32>(section, Fault::OffByEightUlps);
     }
 }
 
@@ -144,9 +135,8 @@ fn errors_of_eight_units_in_the_last_place_are_noticed_in_single_precision() {
 fn bands_of_another_radius_are_noticed() {
     for section in ["random_dtw", "random_erp", "random_lcss", "random_paths", "random_gradients", "matches"]
     {
-        for planted in [Planted::WiderBand, Planted::NarrowerBand] {
-            failures::<f32>(section, planted);
-            failures::<f64>(section, planted);
+        for fault in [Fault::WiderBand, Fault::NarrowerBand] {
+            both(section, fault);
         }
     }
 }
@@ -154,9 +144,7 @@ fn bands_of_another_radius_are_noticed() {
 // For paths: `PathPrefersLeft` above.
 #[test]
 fn ties_of_matches_broken_in_another_order_are_noticed() {
-    for failures in
-        [failures::<f32>("matches", Planted::OtherTies), failures::<f64>("matches", Planted::OtherTies)]
-    {
+    for failures in both("matches", Fault::OtherTies) {
         assert!(failures.contains("expected ["), "{failures}");
     }
 }
@@ -164,15 +152,13 @@ fn ties_of_matches_broken_in_another_order_are_noticed() {
 #[test]
 fn a_value_left_over_from_the_call_before_is_noticed() {
     for section in ["random_dtw", "random_gradients", "alignment", "random_paths", "random_matches"] {
-        failures::<f32>(section, Planted::StaleValue);
-        failures::<f64>(section, Planted::StaleValue);
+        both(section, Fault::StaleValue);
     }
 }
 
 #[test]
 fn one_wrong_value_in_a_ragged_batch_is_noticed() {
     for section in ["random_dtw", "random_soft_dtw", "random_gradients", "random_paths"] {
-        failures::<f32>(section, Planted::OneWrongPair);
-        failures::<f64>(section, Planted::OneWrongPair);
+        both(section, Fault::OneWrongPair);
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use dtw_conformance::batch::{Element, pairs};
 use dtw_conformance::check::soft::truth;
+use dtw_conformance::expectations::INCOMPLETE;
 use dtw_conformance::oracle::{Oracle, Pair, subsequence_dtw};
 use dtw_core::measure::Paths;
 use dtw_core::{
-    Anchor, Backend, Band, Blocks as _, CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match,
-    Measure, Observer, Pairing, Path, Plan, Problem, Result, SearchOptions, Series, SeriesBatch, Spec, Task,
-    Unobserved,
+    Anchor, Backend, Band, Blocks as _, CheckedBatches, CheckedBlocks, Compute, Dtype, Error, Gradients,
+    Match, Measure, Observer, Pairing, Path, Plan, Problem, Radius, Result, SearchOptions, Series,
+    SeriesBatch, Spec, Task, Unobserved,
 };
 
 /// A way of being wrong.
@@ -39,6 +40,34 @@ pub(crate) enum Fault {
     LosesProgress,
     SupportsThenRefuses,
     SupportsNothing,
+    /// It supports one channel only.
+    RefusesChannels,
+    /// It supports no bands.
+    RefusesBands,
+    /// It supports one of the two number types only.
+    RefusesF64,
+    /// It goes by the name of a backend with a gap, and has none.
+    HasNoGap,
+    /// It goes by the name of a backend with a gap, and has another one too.
+    HasAnotherGap,
+    /// It writes one value before every output.
+    WritesBefore,
+    /// It writes one value behind every output.
+    WritesBehind,
+    /// Every value is off by one part in 10⁸.
+    OffByTenBillionths,
+    /// Every value is off by eight units in the last place.
+    OffByEightUlps,
+    /// Bands are wider than asked for by one point.
+    WiderBand,
+    /// Bands are narrower than asked for by one point.
+    NarrowerBand,
+    /// Another of the matches that cost the same is preferred.
+    OtherTies,
+    /// One value in the middle is not written, but for the first call: it keeps what the call before left there.
+    StaleValue,
+    /// In ragged batches, the third value is wrong.
+    OneWrongPair,
 }
 
 /// The backend.
@@ -50,40 +79,80 @@ struct PlainPlan {
     problem: Problem,
     observer: Arc<dyn Observer>,
     calls: usize,
+    /// The values of the call before.
+    last: Vec<f64>,
 }
 
 impl<T: Element> Backend<T> for Plain {
     fn name(&self) -> &'static str {
-        "plain"
+        if matches!(self.0, Fault::HasNoGap | Fault::HasAnotherGap) { INCOMPLETE } else { "plain" }
     }
 
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
-        if self.0 == Fault::SupportsNothing {
-            return Err(Error::Unsupported { backend: "plain", what: "anything".to_owned(), remedies: &[] });
-        }
-        problem.admits(task)
+        // What no backend could do is no gap.
+        problem.admits(task)?;
+        let refuses = match self.0 {
+            Fault::SupportsNothing => true,
+            Fault::RefusesChannels => problem.shape().channels > 1,
+            Fault::HasAnotherGap => problem.shape().channels > 1 || task == Task::Gradients,
+            Fault::RefusesBands => problem.spec().band != Band::Full,
+            Fault::RefusesF64 => T::DTYPE == Dtype::F64,
+            _ => false,
+        };
+        if refuses { Err(unsupported("this")) } else { Ok(()) }
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         if self.0 == Fault::SupportsThenRefuses {
-            return Err(Error::Unsupported {
-                backend: "plain",
-                what: "this, after all".to_owned(),
-                remedies: &[],
-            });
+            return Err(unsupported("this, after all"));
         }
         let mut shape = problem.shape();
         if self.0 == Fault::AcceptsMore {
             (shape.max_length_x, shape.max_length_y) = (shape.max_length_x + 1, shape.max_length_y + 1);
         }
         let limit = problem.memory_limit_bytes();
+        let spec = match self.0 {
+            Fault::WiderBand => with_radius(problem.spec(), |points| points + 1),
+            Fault::NarrowerBand => with_radius(problem.spec(), |points| points.saturating_sub(1)),
+            _ => problem.spec().clone(),
+        };
         Ok(Box::new(PlainPlan {
             fault: self.0,
-            problem: Problem::new(problem.spec().clone(), problem.pairing(), shape)?.with_memory_limit(limit),
+            problem: Problem::new(spec, problem.pairing(), shape)?.with_memory_limit(limit),
             observer: Arc::new(Unobserved),
             calls: 0,
+            last: Vec::new(),
         }))
     }
+}
+
+fn unsupported(what: &str) -> Error {
+    Error::Unsupported { backend: "plain", what: what.to_owned(), remedies: &[] }
+}
+
+/// The spec in a band with another radius.
+fn with_radius(spec: &Spec, change: fn(usize) -> usize) -> Spec {
+    let changed = |radius: Radius| match radius {
+        Radius::Points(points) => Radius::Points(change(points)),
+        fraction @ Radius::Fraction(_) => fraction,
+    };
+    spec.clone().with_band(match spec.band {
+        Band::SakoeChiba { radius } => Band::SakoeChiba { radius: changed(radius) },
+        Band::Slanted { radius } => Band::Slanted { radius: changed(radius) },
+        ref other => other.clone(),
+    })
+}
+
+/// Writes a number `at` places from the start of `out`, beyond one of its ends.
+#[expect(unsafe_code, reason = "safe code cannot plant an overrun")]
+fn overrun<T: Element>(out: &mut [T], at: isize) {
+    // SAFETY: the suite's outputs lie between guard zones of 67 values in one allocation, which nobody reads or writes
+    // during the call, and 0 is a value of every number type.
+    unsafe { out.as_mut_ptr().offset(at).write(T::zero()) }
+}
+
+fn is_ragged<T: Element>(x: &SeriesBatch<'_, T>) -> bool {
+    (0..x.len()).any(|s| x.length(s) != x.length(0))
 }
 
 fn points<T: Element>(series: Series<'_, T>) -> Vec<Vec<T>> {
@@ -104,6 +173,38 @@ fn invalid(error: impl std::fmt::Display) -> Error {
 }
 
 impl PlainPlan {
+    /// Spoils an output that is right. `is_ragged`: of series of different lengths.
+    fn spoil<T: Element>(&mut self, out: &mut [T], is_ragged: bool) {
+        let off = match self.fault {
+            Fault::OffByTenBillionths => 1e-8,
+            Fault::OffByEightUlps => 8.0 * T::epsilon().wide(),
+            _ => 0.0,
+        };
+        if off != 0.0 {
+            out.iter_mut().for_each(|value| *value = *value * T::of(1.0 + off));
+        }
+        match self.fault {
+            Fault::WritesBefore => overrun(out, -1),
+            Fault::WritesBehind => overrun(out, out.len() as isize),
+            Fault::OneWrongPair if is_ragged && out.len() > 3 => out[2] = out[2] * T::of(1.0 + 1e-5),
+            Fault::StaleValue => {
+                let right = out.iter().map(|value| value.wide()).collect();
+                if self.last.len() == out.len() {
+                    out[out.len() / 2] = T::of(self.last[out.len() / 2]);
+                }
+                self.last = right;
+            }
+            _ => {}
+        }
+    }
+
+    /// Spoils what is not written to the caller's memory.
+    fn spoil_own<T: Element>(&mut self, values: &mut [T], is_ragged: bool) {
+        if !matches!(self.fault, Fault::WritesBefore | Fault::WritesBehind) && !values.is_empty() {
+            self.spoil(values, is_ragged);
+        }
+    }
+
     fn pair<T: Element>(&self, x: Series<'_, T>, y: Series<'_, T>) -> Pair<T> {
         let times = |series: Series<'_, T>| {
             series.times.filter(|_| self.fault != Fault::IgnoresTimes).map(<[T]>::to_vec)
@@ -127,7 +228,13 @@ impl PlainPlan {
     ) -> Result<Vec<Match<T>>> {
         let asked = self.spec();
         let exclusion = if self.fault == Fault::MatchIgnoresExclusion { 0 } else { options.exclusion };
-        let pair = self.pair(query, reference);
+        let mut pair = self.pair(query, reference);
+        let is_backwards = self.fault == Fault::OtherTies;
+        if is_backwards {
+            pair.x.reverse();
+            pair.y.reverse();
+        }
+        let last = pair.y.len() - 1;
         let found = match (options.normalized_window, asked.measure) {
             (Some(length), Measure::Dtw { cost }) if asked.anchor == Anchor::Global => {
                 let costs = subsequence_dtw::window_costs(&pair.x, &pair.y, cost, &asked.band, length);
@@ -137,10 +244,10 @@ impl PlainPlan {
             _ => asked.matches(&pair, options.top_k, exclusion).map_err(invalid)?,
         };
         let late = usize::from(self.fault == Fault::MatchStartsLate);
-        let moved = |hit: subsequence_dtw::Match<T>| Match {
-            distance: hit.cost,
-            start: (hit.start + late).min(hit.end),
-            end: hit.end,
+        let moved = |hit: subsequence_dtw::Match<T>| {
+            let (start, end) =
+                if is_backwards { (last - hit.end, last - hit.start) } else { (hit.start, hit.end) };
+            Match { distance: hit.cost, start: (start + late).min(end), end }
         };
         let most = options.threshold.unwrap_or(f64::INFINITY);
         let found = found.into_iter().filter(|hit| hit.cost.wide() <= most);
@@ -216,6 +323,7 @@ impl<T: Element> Compute<T> for PlainPlan {
         }
         let written = if self.fault == Fault::LeavesTheLastUnwritten { done.len() - 1 } else { done.len() };
         out[..written].copy_from_slice(&done[..written]);
+        self.spoil(out, is_ragged(&x));
         Ok(())
     }
 
@@ -243,13 +351,16 @@ impl<T: Element> Compute<T> for PlainPlan {
                 at_y += 1;
             }
         }
+        self.spoil(out.grad_y, is_ragged(&x));
         Ok(())
     }
 
     fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
         let pair = self.pair(pair.x.get(0), pair.y.get(0));
         let alignment = self.spec().alignment(&pair).map_err(invalid)?;
-        Ok(alignment.into_iter().flatten().collect())
+        let mut alignment: Vec<T> = alignment.into_iter().flatten().collect();
+        self.spoil_own(&mut alignment, false);
+        Ok(alignment)
     }
 
     fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
@@ -269,7 +380,11 @@ impl<T: Element> Compute<T> for PlainPlan {
             }
             Ok(Path { distance: asked.distance(&pair).map_err(invalid)?, points })
         };
-        (0..x.len()).map(one).collect()
+        let mut paths: Vec<Path<T>> = (0..x.len()).map(one).collect::<Result<_>>()?;
+        let mut distances: Vec<T> = paths.iter().map(|path| path.distance).collect();
+        self.spoil_own(&mut distances, is_ragged(&x));
+        paths.iter_mut().zip(distances).for_each(|(path, distance)| path.distance = distance);
+        Ok(paths)
     }
 
     fn matches(
@@ -278,10 +393,15 @@ impl<T: Element> Compute<T> for PlainPlan {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let CheckedBatches { x: queries, y: references, .. } = searched;
-        pairs(<Self as Compute<T>>::problem(self).pairing(), queries.len(), references.len())
-            .into_iter()
-            .map(|(s, t)| self.hits(queries.get(s), references.get(t), options))
-            .collect()
+        let pairs = pairs(self.problem.pairing(), queries.len(), references.len()).into_iter();
+        let hits = pairs.map(|(s, t)| self.hits(queries.get(s), references.get(t), options));
+        let mut found = hits.collect::<Result<Vec<Vec<Match<T>>>>>()?;
+        for hits in &mut found {
+            let mut costs: Vec<T> = hits.iter().map(|hit| hit.distance).collect();
+            self.spoil_own(&mut costs, false);
+            hits.iter_mut().zip(costs).for_each(|(hit, cost)| hit.distance = cost);
+        }
+        Ok(found)
     }
 
     fn matches_in_blocks(
