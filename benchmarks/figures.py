@@ -75,7 +75,10 @@ def column(panels: list[tuple[dict[str, float], str]]) -> Any:
 #: What the works of benchmarks/python/peers.py are, by the beginning of their names.
 TITLES = {
     "distance_": "one distance of two series of {} points",
+    "pairwise_f32_": "all pairs of {} points, float32",
     "pairwise_": "all pairs of {} points",
+    "soft_dtw_pairwise_": "Soft-DTW, all pairs of {} points",
+    "threads_": "two threads and one, all pairs of {} points",
     "soft_dtw_and_gradient_": "Soft-DTW and its gradient, {} (pairs, points, channels)",
     "search_windows_": "nearest z-normalised window, no warping, {} points",
 }
@@ -105,7 +108,7 @@ def python_on_cpu() -> Any:
 
 
 def library_on_cpu() -> Any:
-    """The library beside others on one core: `cargo xtask bench peers --record`."""
+    """The library beside others on one core: a record of what `benchmarks/python/peers.py` times now."""
     found = newest(rows("*/*-peers.csv"), "cpu", "work", "other")
     panels = []
     for (cpu, work, _), row in found.items():
@@ -223,6 +226,12 @@ AIMS: list[tuple[str, str, float]] = [
     ("pairwise_40x1024", "tsdistances", 15.0),
     ("pairwise_40x1024", "aeon", 20.0),
     ("pairwise_40x1024", "dtaidistance", 20.0),
+    ("pairwise_f32_200x96", "tsdistances", 30.0),
+    ("pairwise_f32_40x1024", "tsdistances", 30.0),
+    ("soft_dtw_pairwise_200x96", "tslearn", 40.0),
+    ("soft_dtw_pairwise_40x1024", "tslearn", 40.0),
+    ("threads_200x96", "dtwave", 1.8),
+    ("threads_40x1024", "dtwave", 1.8),
 ]
 
 

@@ -68,17 +68,17 @@ def lazily(module: str, name: str, *args: Any, **options: Any) -> Call:
     return lambda: function(*args, **options)
 
 
-def close(theirs: Any, ours: Any) -> bool:
-    return bool(np.allclose(theirs, ours, rtol=1e-9, atol=1e-9))
+def close(theirs: Any, ours: Any, tolerance: float = 1e-9) -> bool:
+    return bool(np.allclose(theirs, ours, rtol=tolerance, atol=tolerance))
 
 
 def root_of_ours(theirs: Any, ours: Any) -> bool:
     return close(np.square(theirs), ours)
 
 
-def either(theirs: Any, ours: Any) -> bool:
+def either(theirs: Any, ours: Any, tolerance: float = 1e-9) -> bool:
     """The accumulated cost or its root; libraries differ in that alone."""
-    return close(theirs, ours) or root_of_ours(theirs, ours)
+    return close(theirs, ours, tolerance) or close(np.square(theirs), ours, tolerance)
 
 
 def walks(count: int, length: int) -> Any:
@@ -110,6 +110,33 @@ def all_pairs(count: int, length: int) -> Work:
         },
         either,
     )
+
+
+def all_pairs_f32(count: int, length: int) -> Work:
+    x = walks(count, length).astype(np.float32)
+    return Work(
+        f"pairwise_f32_{count}x{length}",
+        lambda: dtwave.pairwise(x, threads=1),
+        {"tsdistances": lazily("tsdistances", "dtw_distance", x.astype(float), par=False, device="cpu")},
+        lambda theirs, ours: either(theirs, ours, 1e-5),
+    )
+
+
+def soft_pairs(count: int, length: int) -> Work:
+    x = walks(count, length)
+    return Work(
+        f"soft_dtw_pairwise_{count}x{length}",
+        lambda: dtwave.pairwise(x, measure="soft_dtw", gamma=1.0, threads=1),
+        {"tslearn": lazily("tslearn.metrics", "cdist_soft_dtw", x, gamma=1.0)},
+        close,
+    )
+
+
+def two_threads(count: int, length: int) -> Work:
+    """Two threads give the bits of one."""
+    x = walks(count, length)
+    one = {"dtwave": lambda: dtwave.pairwise(x, threads=1)}
+    return Work(f"threads_{count}x{length}", lambda: dtwave.pairwise(x, threads=2), one, np.array_equal)
 
 
 def best_window(points: int, length: int) -> Work:
@@ -162,6 +189,12 @@ WORKS: dict[str, Callable[[], Work]] = {
     "distance_100": lambda: one_distance(100),
     "pairwise_200x96": lambda: all_pairs(200, 96),
     "pairwise_40x1024": lambda: all_pairs(40, 1024),
+    "pairwise_f32_200x96": lambda: all_pairs_f32(200, 96),
+    "pairwise_f32_40x1024": lambda: all_pairs_f32(40, 1024),
+    "soft_dtw_pairwise_200x96": lambda: soft_pairs(200, 96),
+    "soft_dtw_pairwise_40x1024": lambda: soft_pairs(40, 1024),
+    "threads_200x96": lambda: two_threads(200, 96),
+    "threads_40x1024": lambda: two_threads(40, 1024),
     "search_windows_100x20000": lambda: best_window(100, 20_000),
     "soft_dtw_and_gradient_16x128x64": lambda: loss_and_gradient(16, 128, 64),
     "soft_dtw_and_gradient_8x512x8": lambda: loss_and_gradient(8, 512, 8),

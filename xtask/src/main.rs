@@ -87,12 +87,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         options: Vec<String>,
     },
-    /// Time dtwave on the definitions in benchmarks/, or next to other libraries (`bench peers`).
+    /// Time dtwave on the definitions in benchmarks/.
     ///
     /// Measured values are checked before they are reported; records go to benchmarks/record/.
     Bench {
         /// `run [NAMES]` prints a table, `record` writes it down too, `compare [--records OLD.csv NEW.csv]` says what
-        /// got slower, `peers` times other libraries; `--backend cuda` measures a GPU. `--help` lists the rest.
+        /// got slower; `--backend cuda` measures a GPU. `--help` lists the rest.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         options: Vec<String>,
     },

@@ -12,9 +12,6 @@ use crate::timing::{Times, timed};
 
 /// Times a definition whose zipped pairs are calls of their own, on this device. Making the plan, or the session, and
 /// the first call are taken together.
-///
-/// # Errors
-/// When the device cannot do it, fails, or computes something wrong.
 pub(crate) fn on_device(
     device: &Device,
     call: Call,

@@ -26,17 +26,14 @@ const OF_VALUES: f64 = 10.0;
 /// How far a component of a gradient may be off, relative to the largest one: roundings of values reach its exponents.
 const OF_GRADIENTS: f64 = 100.0;
 
-/// What was computed.
 pub(crate) struct Results<'a, T> {
     /// As [`dtw_core::Plan::distances`] orders them.
     pub(crate) values: &'a [T],
     /// With respect to `x` and to `y`.
     pub(crate) gradients: Option<[&'a [T]; 2]>,
-    /// Paths of all pairs.
     pub(crate) paths: Option<&'a [Path<T>]>,
 }
 
-/// Compares with the CPU.
 pub(crate) struct Checker {
     reference: CpuBackend,
     most_cells: u64,
@@ -60,9 +57,6 @@ impl Checker {
     }
 
     /// Checks the results of a definition and says what of them.
-    ///
-    /// # Errors
-    /// When something is wrong, or too large to be checked and without an `expected_mean`.
     pub(crate) fn check<T: Scalar>(
         &self,
         definition: &Definition,
@@ -200,9 +194,6 @@ impl Checker {
     }
 
     /// Checks z-normalised series: every one of 10⁸ values or fewer, else one in so many and the last.
-    ///
-    /// # Errors
-    /// When one is wrong.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     pub(crate) fn normalized<T: Scalar>(
         &self,
@@ -281,9 +272,6 @@ fn value<T: Scalar>(definition: &Definition, pair: (usize, usize), got: T, expec
 }
 
 /// Compares the mean of `out` with the definition's.
-///
-/// # Errors
-/// When it is wrong, or the definition has none.
 pub(crate) fn check_mean<T: Scalar>(definition: &Definition, out: &[T]) -> Result<()> {
     let expected = definition.expected_mean.context("a definition without expected_mean")?;
     let mean = out.iter().map(|value| value.to_f64()).sum::<f64>() / out.len() as f64;
@@ -311,9 +299,6 @@ fn compare(
 }
 
 /// Whether later runs gave the same bits as the one that was checked.
-///
-/// # Errors
-/// When they did not.
 pub(crate) fn same_bits<T: Scalar>(definition: &Definition, first: &[T], last: &[T]) -> Result<()> {
     let differs = first.iter().zip(last).position(|(a, b)| a.to_f64().to_bits() != b.to_f64().to_bits());
     match differs {

@@ -28,10 +28,6 @@ const KEY: [&str; 5] = ["work", "task", "dtype", "data", "threads"];
 /// Median seconds by key; where a record has a row twice, the last one counts.
 type Medians = BTreeMap<String, f64>;
 
-/// Compares and prints.
-///
-/// # Errors
-/// When a record cannot be read, the two have no row in common, or the run fails.
 pub(crate) fn run(options: &Options) -> Result<()> {
     if let [old, new] = &*options.records {
         println!("old: {}\nnew: {}", old.display(), new.display());

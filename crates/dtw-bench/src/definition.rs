@@ -8,7 +8,6 @@ use dtw_core::measure::{Kind, Parameter, Value};
 use dtw_core::{Band, Dtype, LocalCost, Measure, Pairing, Radius, Spec};
 use serde::Deserialize;
 
-/// A file of definitions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -26,18 +25,15 @@ pub(crate) struct Definition {
     pub(crate) radius: Option<usize>,
     /// Sakoe–Chiba radius as percent of the longer series, instead of `radius`.
     pub(crate) radius_percent: Option<f64>,
-    /// What is asked for.
     #[serde(default)]
     pub(crate) task: Task,
     /// Each of the zipped pairs by a call of its own, instead of all pairs by one call.
     pub(crate) call: Option<Call>,
-    /// Which backends it is for.
     #[serde(default = "every_backend")]
     pub(crate) backends: Vec<String>,
     /// Where the series and results of a GPU's run are.
     #[serde(default)]
     pub(crate) data: Data,
-    /// Which pairs.
     pub(crate) pairs: Pairs,
     /// Series on each side.
     pub(crate) count: usize,
@@ -47,13 +43,11 @@ pub(crate) struct Definition {
     pub(crate) length: usize,
     /// Points of each series of y; as x unless given.
     pub(crate) length_y: Option<usize>,
-    /// Values per point.
     #[serde(default = "one")]
     pub(crate) channels: usize,
     /// Seed of the values; y has the next one.
     #[serde(default)]
     pub(crate) seed: u64,
-    /// Which precisions are timed.
     #[serde(default = "both")]
     pub(crate) dtypes: Vec<String>,
     /// Mean of all output values (for gradients: of the values, not the gradients), as the oracles compute it, or the
@@ -83,7 +77,6 @@ pub(crate) struct Peer {
     pub(crate) on: String,
     /// Address or DOI of where the figure, or the program that was measured, is to be found.
     pub(crate) source: String,
-    /// Seconds for the whole work.
     pub(crate) secs: Option<f64>,
     /// 10¹² cells a second.
     pub(crate) tcups: Option<f64>,
@@ -150,7 +143,6 @@ pub(crate) enum Call {
     Function,
 }
 
-/// Which pairs are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Pairs {
@@ -205,10 +197,6 @@ const fn tolerance_f32() -> f64 {
 }
 
 impl Definition {
-    /// What to compute.
-    ///
-    /// # Errors
-    /// For an unknown measure or a missing parameter.
     pub(crate) fn spec(&self) -> Result<Spec> {
         let name = &self.name;
         let kind = Kind::of(&self.measure)
@@ -244,7 +232,6 @@ impl Definition {
         self.spec().is_ok_and(|spec| spec.measure == squared)
     }
 
-    /// Series of y.
     pub(crate) fn count_y(&self) -> usize {
         self.count_y.unwrap_or(self.count)
     }
@@ -255,7 +242,6 @@ impl Definition {
         self.backends.iter().any(|name| name == backend)
     }
 
-    /// Which pairs, in dtw-core's words.
     pub(crate) const fn pairing(&self) -> Pairing {
         match self.pairs {
             Pairs::SelfSymmetric => Pairing::SelfSymmetric,
@@ -264,17 +250,14 @@ impl Definition {
         }
     }
 
-    /// Points of each series of y.
     pub(crate) fn length_y(&self) -> usize {
         self.length_y.unwrap_or(self.length)
     }
 
-    /// Whether this precision is timed.
     pub(crate) fn has(&self, dtype: Dtype) -> bool {
         self.dtypes.iter().any(|name| *name == dtype.to_string())
     }
 
-    /// Allowed relative error of the mean.
     pub(crate) const fn tolerance(&self, dtype: Dtype) -> f64 {
         match dtype {
             Dtype::F64 => self.tolerance_f64,
@@ -282,8 +265,6 @@ impl Definition {
         }
     }
 
-    /// # Errors
-    /// Where there is no mean to check values by, and there should be.
     pub(crate) fn check_expectation(&self) -> Result<()> {
         if self.expected_mean.is_none() && self.task != Task::Normalize {
             bail!("{}: expected_mean is missing; `dtw-bench expect` computes it", self.name);
@@ -348,9 +329,6 @@ impl Definition {
 }
 
 /// All definitions of a folder, by file and place.
-///
-/// # Errors
-/// When a file cannot be read or says something unknown, or two have one name.
 pub(crate) fn read(folder: &Path) -> Result<Vec<Definition>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;

@@ -21,9 +21,6 @@ pub(crate) struct Options {
 }
 
 /// Prints the name, the mean, who computed it, and the mean in the file, of every definition.
-///
-/// # Errors
-/// When a file cannot be read or there is no answer.
 pub(crate) fn run(options: &Options) -> Result<()> {
     for definition in read(&folders::benchmarks().join("definitions"))? {
         let is_chosen =

@@ -15,7 +15,6 @@ pub(crate) fn benchmarks() -> PathBuf {
         .unwrap_or_else(|| workspace().join("benchmarks"))
 }
 
-/// The folder of the workspace.
 pub(crate) fn workspace() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors().nth(2).expect("the crate lies two folders deep").to_path_buf()

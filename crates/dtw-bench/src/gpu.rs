@@ -28,15 +28,8 @@ const PLAN_BYTES: u64 = 32 << 30;
 /// A vendor's driver, and what is told of it.
 pub(crate) trait Vendor: Driver {
     /// The GPU of this number, for calls as people make them.
-    ///
-    /// # Errors
-    /// When there is none, or no kernels are built in.
     fn device(ordinal: usize) -> dtwave::Result<Device>;
 
-    /// The driver's version.
-    ///
-    /// # Errors
-    /// When it cannot be found.
     fn version() -> Result<String>;
 }
 

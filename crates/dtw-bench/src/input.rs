@@ -29,7 +29,6 @@ pub(crate) fn uniform<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
     (0..len).map(|_| T::from_f64(2.0 * random.uniform() - 1.0)).collect()
 }
 
-/// The generated series of both sides.
 pub(crate) fn series<T: Scalar>(definition: &Definition) -> (Vec<T>, Vec<T>) {
     let Definition { count, length, channels, seed, .. } = *definition;
     let y = match definition.pairing() {
@@ -39,7 +38,6 @@ pub(crate) fn series<T: Scalar>(definition: &Definition) -> (Vec<T>, Vec<T>) {
     (uniform(seed, count * length * channels), uniform(seed + 1, y))
 }
 
-/// Series of both sides as batches.
 pub(crate) fn batches<'a, T: Scalar>(
     definition: &Definition,
     x: &'a [T],
@@ -52,7 +50,6 @@ pub(crate) fn batches<'a, T: Scalar>(
     })
 }
 
-/// `count` places below `bound`.
 pub(crate) fn places(seed: u64, count: usize, bound: usize) -> Vec<usize> {
     let mut random = SplitMix64(seed ^ 0x0070_1ACE);
     (0..count).map(|_| (random.next() % bound as u64) as usize).collect()

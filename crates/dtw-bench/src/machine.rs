@@ -6,7 +6,6 @@ use anyhow::{Context, Result, bail};
 
 use crate::folders;
 
-/// The origin of a record.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     /// `2026-01-31`, UTC.
@@ -15,25 +14,18 @@ pub(crate) struct Origin {
     pub(crate) cpu: String,
     /// Short hash, with `-dirty` if files differ from it.
     pub(crate) commit: String,
-    /// The GPU that is measured, if one is.
     pub(crate) gpu: Option<Gpu>,
 }
 
 /// A GPU and what drives it.
 #[derive(Debug, Clone)]
 pub(crate) struct Gpu {
-    /// What the GPU calls itself.
     pub(crate) name: String,
-    /// The driver's version.
     #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
     pub(crate) driver: String,
 }
 
 impl Origin {
-    /// The origin of what is measured now.
-    ///
-    /// # Errors
-    /// When the CPU's name or the commit cannot be found: a record without them is worthless.
     pub(crate) fn here() -> Result<Self> {
         Ok(Self {
             date: time::OffsetDateTime::now_utc().date().to_string(),
@@ -49,7 +41,6 @@ impl Origin {
     }
 }
 
-/// The version of NVIDIA's driver.
 #[cfg(feature = "cuda")]
 pub(crate) fn nvidia_driver() -> Result<String> {
     if let Some(version) =

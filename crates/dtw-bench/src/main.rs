@@ -1,4 +1,4 @@
-//! `dtw-bench run | record | compare | peers | expect`: how fast, and whether still right.
+//! `dtw-bench run | record | compare | expect`: how fast, and whether still right.
 //!
 //! A definition (`benchmarks/definitions/*.toml`) says what is computed on which generated series, and what comes out;
 //! a wrong value fails the run and is never timed. Records (`benchmarks/record/DEVICE/DATE.csv`) name the day, the CPU,
@@ -22,7 +22,6 @@ mod machine;
 mod measure;
 #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
 mod measures;
-mod peers;
 mod record;
 mod run;
 mod table;
@@ -34,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Times dtwave: on its own definitions, or in turn with other libraries.
+/// Times dtwave on checked definitions.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 110)]
 struct Options {
@@ -52,11 +51,6 @@ enum Command {
     Record(run::Options),
     /// Compare two records row by row, or the last record of this machine with a run made now.
     Compare(compare::Options),
-    /// Time dtwave in turn with tsdistances and tslearn on one core, and two threads against one.
-    ///
-    /// Installs the pinned libraries with pip into a virtual environment under the target folder, which needs python3
-    /// and the network once. Every value is compared; a difference fails the run.
-    Peers(peers::Options),
     /// Print what the oracles, or of large work the CPU backend, say the definitions' expected values are.
     #[cfg(feature = "oracle")]
     Expect(expect::Options),
@@ -72,7 +66,6 @@ fn main() -> ExitCode {
             run::run(&options)
         }
         Some(Command::Compare(options)) => compare::run(&options),
-        Some(Command::Peers(options)) => peers::run(&options),
         #[cfg(feature = "oracle")]
         Some(Command::Expect(options)) => expect::run(&options),
     };

@@ -9,15 +9,11 @@ use crate::definition::{Definition, Task};
 use crate::input::{batches, series};
 use crate::timing::{Times, timed};
 
-/// What one definition took.
 pub(crate) struct Measured {
-    /// Making the plan.
     pub(crate) plan_secs: f64,
-    /// Every timed run.
     pub(crate) times: Times,
     /// Cells of the dynamic program in one run.
     pub(crate) cells: u64,
-    /// Values of x.
     pub(crate) values: u64,
     /// What was compared with the CPU.
     pub(crate) checked: String,
@@ -25,7 +21,6 @@ pub(crate) struct Measured {
 
 /// Runs that take longer than this are repeated [`FEW`] times only.
 const LONG_SECS: f64 = 0.5;
-/// Rounds of long runs.
 const FEW: usize = 3;
 
 /// How often work is repeated that took `secs` to warm up.
@@ -34,9 +29,6 @@ pub(crate) fn rounds_for(secs: f64, rounds: usize) -> usize {
 }
 
 /// Times a definition on `backend`, everything in host memory.
-///
-/// # Errors
-/// When the backend cannot do it, fails, or computes something wrong.
 pub(crate) fn on_host<T: Scalar>(
     backend: &dyn Backend<T>,
     definition: &Definition,
@@ -88,10 +80,6 @@ pub(crate) fn on_host<T: Scalar>(
     Ok(Measured { plan_secs, times, cells, values: values_x.len() as u64, checked })
 }
 
-/// Times a definition on the CPU.
-///
-/// # Errors
-/// As [`on_host`].
 pub(crate) fn on_cpu(
     backend: &CpuBackend,
     definition: &Definition,

@@ -1,4 +1,4 @@
-//! Records: `benchmarks/record/<device>/<date>[-<kind>].csv`, one row per measurement, appended.
+//! Records: `benchmarks/record/<device>/<date>.csv`, one row per measurement, appended.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,10 @@ use crate::folders;
 use crate::machine::Origin;
 
 /// Appends `rows` under `header`; date, CPU and commit come first in each. Returns the file.
-///
-/// # Errors
-/// When the file cannot be written, or exists with other columns.
-pub(crate) fn append(origin: &Origin, kind: &str, header: &[&str], rows: &[Vec<String>]) -> Result<PathBuf> {
+pub(crate) fn append(origin: &Origin, header: &[&str], rows: &[Vec<String>]) -> Result<PathBuf> {
     let folder = folders::benchmarks().join("record").join(origin.device());
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let path = folder.join(format!("{}{kind}.csv", origin.date));
+    let path = folder.join(format!("{}.csv", origin.date));
     let header: Vec<&str> = ["date", "cpu", "commit"].iter().chain(header).copied().collect();
     let old = std::fs::read_to_string(&path).unwrap_or_default();
     if let Some(first) = old.lines().next() {
@@ -42,9 +39,6 @@ pub(crate) fn append(origin: &Origin, kind: &str, header: &[&str], rows: &[Vec<S
 }
 
 /// The last record of this device: the greatest date.
-///
-/// # Errors
-/// When there is none; the text says how to make one.
 pub(crate) fn last(origin: &Origin) -> Result<PathBuf> {
     last_in(&folders::benchmarks(), origin)
 }

@@ -45,7 +45,6 @@ pub(crate) struct Options {
     check_all: bool,
 }
 
-/// What a run brought.
 pub(crate) struct Ran {
     pub(crate) origin: Origin,
     pub(crate) header: &'static [&'static str],
@@ -55,8 +54,6 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// # Errors
-    /// If anything failed.
     pub(crate) fn all_right(&self) -> Result<()> {
         ensure!(self.failures.is_empty(), "{} failed:\n{}", self.failures.len(), self.failures.join("\n"));
         Ok(())
@@ -64,22 +61,15 @@ impl Ran {
 }
 
 /// Times and prints; writes a record if asked.
-///
-/// # Errors
-/// When a value is wrong, nothing is called so, or a file cannot be read or written.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let ran = measure(options)?;
     if options.record {
-        let file = record::append(&ran.origin, "", ran.header, &ran.rows)?;
+        let file = record::append(&ran.origin, ran.header, &ran.rows)?;
         println!("recorded in {}", file.display());
     }
     ran.all_right()
 }
 
-/// Times and prints.
-///
-/// # Errors
-/// As [`run`].
 pub(crate) fn measure(options: &Options) -> Result<Ran> {
     let mut all = read(&folders::benchmarks().join("definitions"))?;
     let is_chosen = |definition: &Definition| {
@@ -106,9 +96,6 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
 }
 
 /// Where the numbers of such a run come from.
-///
-/// # Errors
-/// When the CPU's name or the commit cannot be found, or there is no such GPU.
 pub(crate) fn origin(options: &Options) -> Result<Origin> {
     match options.backend.as_str() {
         "cpu" => Origin::here(),
@@ -178,7 +165,6 @@ fn origin_of_gpu<G: Measures>(options: &Options) -> Result<Origin> {
     Ok(Origin { gpu: Some(G::open(options.device)?.about()?), ..Origin::here()? })
 }
 
-/// That the backend is not in this build.
 fn left_out<T>(backend: &str) -> Result<T> {
     bail!("this dtw-bench was built without {backend}: build it with `--features {backend}`")
 }

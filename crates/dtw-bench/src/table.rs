@@ -9,7 +9,6 @@ use crate::definition::{Definition, FLOP, Task};
 use crate::machine::Gpu;
 use crate::measure::Measured;
 
-/// One definition in one precision, measured.
 pub(crate) struct Row<'a> {
     pub(crate) definition: &'a Definition,
     pub(crate) dtype: Dtype,
@@ -18,7 +17,6 @@ pub(crate) struct Row<'a> {
     pub(crate) measured: &'a Measured,
 }
 
-/// The line above the table.
 pub(crate) fn heading() -> String {
     format!(
         "{:32} {:>4} {:>10} {:>6} {:>12} {:>12} {:>22} {:>10}  {}",
@@ -72,7 +70,6 @@ impl Row<'_> {
         self.measured.times.median()
     }
 
-    /// Cells a second.
     fn cups(&self) -> f64 {
         self.measured.cells as f64 / self.median()
     }

@@ -2,17 +2,14 @@
 
 use std::time::Instant;
 
-/// Seconds of repeated runs of the same work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Times(Vec<f64>);
 
 impl Times {
-    /// Adds one run.
     pub(crate) fn push(&mut self, secs: f64) {
         self.0.push(secs);
     }
 
-    /// How many runs.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -25,14 +22,8 @@ impl Times {
         if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
     }
 
-    /// The fastest.
     pub(crate) fn best(&self) -> f64 {
         self.0.iter().copied().fold(f64::INFINITY, f64::min)
-    }
-
-    /// How much longer the slowest took than the fastest, as a fraction: the noise of the machine.
-    pub(crate) fn spread(&self) -> f64 {
-        self.0.iter().copied().fold(0.0, f64::max) / self.best() - 1.0
     }
 }
 
@@ -48,12 +39,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn median_best_and_spread() {
+    fn median_and_best() {
         let mut times = Times::default();
         for secs in [3.0, 1.0, 2.0] {
             times.push(secs);
         }
-        assert_eq!((times.median(), times.best(), times.spread()), (2.0, 1.0, 2.0));
+        assert_eq!((times.median(), times.best()), (2.0, 1.0));
         times.push(5.0);
         assert_eq!(times.median(), 2.5);
     }

@@ -17,7 +17,6 @@ use crate::measures::Measures;
 use crate::timing::{Times, timed};
 use clock::{Clock, downloaded};
 
-/// A GPU to be measured, through WebGPU.
 pub(crate) struct Gpu {
     backend: WgpuBackend,
     about: machine::Gpu,
@@ -100,7 +99,6 @@ impl Gpu {
     }
 }
 
-/// What a definition asks for.
 fn problem(definition: &Definition) -> Result<Problem> {
     let has_y = definition.pairing() != Pairing::SelfSymmetric;
     let (n_x, max_length_x) = (definition.count, definition.length);

@@ -60,13 +60,13 @@ tests() {
 bench() {
     local command=run
     case "${1:-}" in
-    run | record | compare | peers)
+    run | record | compare)
         command=$1
         shift
         ;;
     esac
     local backend=(--backend cuda)
-    if [[ $command == peers || " $* " == *" --backend"* || " $* " == *" --help "* ]]; then
+    if [[ " $* " == *" --backend"* || " $* " == *" --help "* ]]; then
         backend=()
     fi
     step bench env DTWAVE_BENCHMARKS="$here/benchmarks" DTWAVE_COMMIT="$(cat "$here/commit.txt")" \

@@ -9,7 +9,6 @@ use dtw_wgpu::wgpu::{
     ComputePassTimestampWrites, Features, MapMode, PollType, QuerySet, QuerySetDescriptor, QueryType,
 };
 
-/// Bytes of a time.
 const TICK: u64 = size_of::<u64>() as u64;
 
 /// The times of two empty passes: one before the work, one behind it.
@@ -20,7 +19,6 @@ pub(super) struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// Whether the device has one.
     pub(super) fn is_there(backend: &WgpuBackend) -> bool {
         backend.wgpu_device().features().contains(Features::TIMESTAMP_QUERY)
     }
@@ -50,9 +48,6 @@ impl<'a> Clock<'a> {
     }
 
     /// Seconds from [`Clock::start`] to the end of what was submitted since.
-    ///
-    /// # Errors
-    /// When the times are not handed over.
     pub(super) fn stop(&self) -> Result<f64> {
         self.mark(1);
         let bytes = downloaded(self.backend, &self.resolved, 2 * TICK as usize)?;
@@ -82,9 +77,6 @@ impl<'a> Clock<'a> {
 }
 
 /// The first bytes of a buffer, behind everything that was submitted.
-///
-/// # Errors
-/// When the device is lost, or does not hand them over.
 pub(super) fn downloaded(backend: &WgpuBackend, from: &Buffer, bytes: usize) -> Result<Vec<u8>> {
     let (device, queue) = (backend.wgpu_device(), backend.wgpu_queue());
     let size = bytes as u64;
