@@ -14,6 +14,20 @@
 
 #![forbid(unsafe_code)]
 
+/// The `with_…` methods of options: each takes the value of a field.
+macro_rules! chosen {
+    ($($(#[$doc:meta])* $with:ident($field:ident: $type:ty);)*) => {
+        $(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $with(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            }
+        )*
+    };
+}
+
 pub mod barycenter;
 pub mod classify;
 pub mod cluster;

@@ -42,12 +42,10 @@ pub(crate) fn cost_floor(spec: &Spec) -> f64 {
     }
 }
 
-/// Checks a sum of weighted distances.
 pub(crate) fn check_cost(what: &str, cost: f64) -> Result<()> {
     if cost.is_finite() { Ok(()) } else { bail_invalid!("{what} is {cost}: scale or normalise the data") }
 }
 
-/// Checks a tolerance.
 pub(crate) fn check_tolerance(tolerance: f64) -> Result<()> {
     if tolerance.is_finite() && tolerance >= 0.0 {
         Ok(())

@@ -20,13 +20,11 @@ const LBFGS_PATIENCE: usize = 2;
 /// A change is taken relative to no less than this share of the value at the start.
 const OF_START: f64 = 1e-6;
 
-/// A function of a series with its gradient.
 pub(super) trait Objective<T> {
     /// Value and gradient, the gradient laid out as the position.
     fn value_and_gradient(&mut self, position: &[T]) -> Result<(f64, Vec<f64>)>;
 }
 
-/// How to minimise.
 pub(super) struct Descent {
     pub(super) optimizer: Optimizer,
     pub(super) max_iterations: usize,
@@ -36,7 +34,6 @@ pub(super) struct Descent {
     pub(super) cost_floor: f64,
 }
 
-/// What was found.
 pub(super) struct Minimum<T> {
     /// The best position seen.
     pub(super) position: Vec<T>,

@@ -21,7 +21,6 @@ pub(crate) struct Members<T> {
 }
 
 impl<T: Scalar> Members<T> {
-    /// Checks the series and weights.
     pub(crate) fn new(x: &SeriesBatch<'_, T>, weights: Option<&[f64]>) -> Result<Self> {
         if x.is_empty() {
             bail_invalid!("an average needs at least one series, got none");
@@ -52,7 +51,6 @@ impl<T: Scalar> Members<T> {
         self.gathered.as_ref().map_or(x, OwnedBatch::batch)
     }
 
-    /// Sum of the weights.
     pub(crate) fn total_weight(&self) -> f64 {
         self.weights.iter().sum()
     }
@@ -76,7 +74,6 @@ pub(crate) struct Pairs<'c, 'b, 'm, T: Scalar> {
     context: &'c Context<'b, T>,
     spec: Spec,
     members: SeriesBatch<'m, T>,
-    /// Points of the centre.
     length: usize,
     chunk: usize,
     chunk_bytes: u64,

@@ -68,38 +68,16 @@ impl<T> Default for BarycenterOptions<'_, T> {
 }
 
 impl<'a, T> BarycenterOptions<'a, T> {
-    /// Options with one weight per series.
-    #[must_use]
-    pub fn with_weights(mut self, weights: Option<&'a [f64]>) -> Self {
-        self.weights = weights;
-        self
-    }
-
-    /// Options with this start.
-    #[must_use]
-    pub fn with_start(mut self, start: Start<'a, T>) -> Self {
-        self.start = start;
-        self
-    }
-
-    /// Options with this way to minimise.
-    #[must_use]
-    pub fn with_optimizer(mut self, optimizer: Optimizer) -> Self {
-        self.optimizer = optimizer;
-        self
-    }
-
-    /// Options with at most this many iterations.
-    #[must_use]
-    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-
-    /// Options that stop when an iteration lowers the cost by no more than this fraction.
-    #[must_use]
-    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
+    chosen! {
+        /// Options with one weight per series.
+        with_weights(weights: Option<&'a [f64]>);
+        /// Options with this start.
+        with_start(start: Start<'a, T>);
+        /// Options with this way to minimise.
+        with_optimizer(optimizer: Optimizer);
+        /// Options with at most this many iterations.
+        with_max_iterations(max_iterations: usize);
+        /// Options that stop when an iteration lowers the cost by no more than this fraction.
+        with_tolerance(tolerance: f64);
     }
 }

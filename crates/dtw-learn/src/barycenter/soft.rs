@@ -106,7 +106,6 @@ pub fn soft_barycenter<T: Scalar>(
 
 /// What the divergence needs beside Soft-DTW's gradients.
 struct Divergence<'c, 'b, 'm, T: Scalar> {
-    /// For its values.
     values: Pairs<'c, 'b, 'm, T>,
     own: OwnTerm<T>,
 }

@@ -2,7 +2,6 @@
 
 use dtw_core::{Result, bail_invalid};
 
-/// Checks the number of clusters against the number of series.
 pub(super) fn check_clusters(clusters: usize, n: usize) -> Result<()> {
     if clusters == 0 {
         bail_invalid!("clustering needs at least 1 cluster, got 0");
@@ -16,7 +15,6 @@ pub(super) fn check_clusters(clusters: usize, n: usize) -> Result<()> {
     Ok(())
 }
 
-/// Checks a number of restarts.
 pub(super) fn check_restarts(restarts: usize) -> Result<()> {
     if restarts == 0 {
         bail_invalid!("clustering needs at least 1 start, got 0 restarts");

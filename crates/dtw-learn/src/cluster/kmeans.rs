@@ -56,46 +56,19 @@ impl KMeansOptions {
         }
     }
 
-    /// Options with this many starts.
-    #[must_use]
-    pub fn with_restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
-
-    /// Options with at most this many rounds per start.
-    #[must_use]
-    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-
-    /// Options that stop when a round lowers the inertia by no more than this fraction.
-    #[must_use]
-    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
-    /// Options with at most this many iterations of each average per round.
-    #[must_use]
-    pub fn with_center_iterations(mut self, center_iterations: usize) -> Self {
-        self.center_iterations = center_iterations;
-        self
-    }
-
-    /// Options with this way to minimise averages.
-    #[must_use]
-    pub fn with_optimizer(mut self, optimizer: Optimizer) -> Self {
-        self.optimizer = optimizer;
-        self
-    }
-
-    /// Options with starts drawn from this seed.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    chosen! {
+        /// Options with this many starts.
+        with_restarts(restarts: usize);
+        /// Options with at most this many rounds per start.
+        with_max_iterations(max_iterations: usize);
+        /// Options that stop when a round lowers the inertia by no more than this fraction.
+        with_tolerance(tolerance: f64);
+        /// Options with at most this many iterations of each average per round.
+        with_center_iterations(center_iterations: usize);
+        /// Options with this way to minimise averages.
+        with_optimizer(optimizer: Optimizer);
+        /// Options with starts drawn from this seed.
+        with_seed(seed: u64);
     }
 }
 
@@ -232,7 +205,6 @@ fn label<T: Scalar>(
     Ok(KMeans { centers, labels, distances, inertia, iterations: 0, converged: false })
 }
 
-/// The centres with one replaced.
 fn with_series<T: Scalar>(centers: &OwnedBatch<T>, k: usize, values: &[T]) -> Result<OwnedBatch<T>> {
     let mut changed = OwnedBatch::new(centers.channels())?;
     for (index, center) in centers.batch().iter().enumerate() {

@@ -51,18 +51,11 @@ impl KMedoidsOptions {
         Self { clusters, start: MedoidStart::Build, max_iterations: 100 }
     }
 
-    /// Options with this start.
-    #[must_use]
-    pub fn with_start(mut self, start: MedoidStart) -> Self {
-        self.start = start;
-        self
-    }
-
-    /// Options with at most this many passes per start.
-    #[must_use]
-    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
+    chosen! {
+        /// Options with this start.
+        with_start(start: MedoidStart);
+        /// Options with at most this many passes per start.
+        with_max_iterations(max_iterations: usize);
     }
 }
 

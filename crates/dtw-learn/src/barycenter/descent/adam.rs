@@ -23,10 +23,6 @@ pub(super) struct Adam {
 }
 
 impl Adam {
-    /// An optimiser of `values` values.
-    ///
-    /// # Errors
-    /// Where the learning rate is no step length.
     pub(super) fn new(values: usize, learning_rate: f64) -> Result<Self> {
         if !learning_rate.is_finite() || learning_rate <= 0.0 {
             bail_invalid!("Adam needs a finite learning rate > 0, got {learning_rate}");

@@ -25,9 +25,6 @@ pub(super) struct Lbfgs {
 
 impl Lbfgs {
     /// An optimiser of `values` values, keeping `history` corrections.
-    ///
-    /// # Errors
-    /// Where there is no history to keep.
     pub(super) fn new(values: usize, history: usize) -> Result<Self> {
         if history == 0 {
             bail_invalid!("L-BFGS needs a history of at least 1 correction, got 0");
