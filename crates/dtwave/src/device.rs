@@ -21,6 +21,34 @@ enum Kind {
     None(std::convert::Infallible),
 }
 
+/// Adds the GPUs of a backend, or that this build lacks it.
+macro_rules! gpus {
+    ($list:ident, $backend:tt, $library:ident, $what:literal) => {
+        #[cfg(feature = $backend)]
+        for gpu in $library::devices() {
+            $list.push(of_gpu($backend, gpu.ordinal, gpu.description, gpu.unavailable));
+        }
+        #[cfg(not(feature = $backend))]
+        $list.push(left_out($backend, $what, &[dtw_core::Remedy::Feature($backend)]));
+    };
+}
+
+/// What `$open` makes of `$which`, or that this build lacks the backend.
+macro_rules! opened {
+    ($backend:tt, $name:literal, $(or $other:literal,)? |$which:ident| $open:expr) => {{
+        #[cfg(feature = $backend)]
+        let device = Ok(Self($open));
+        #[cfg(not(feature = $backend))]
+        let device = {
+            let _ = $which;
+            let what = concat!("this build has no ", $name, " backend").to_owned();
+            let remedies = &[dtw_core::Remedy::Feature($backend) $(, dtw_core::Remedy::Backend($other))?];
+            Err(Error::Unsupported { backend: $backend, what, remedies })
+        };
+        device
+    }};
+}
+
 /// One line of a device list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -43,54 +71,18 @@ pub fn devices() -> Vec<DeviceInfo> {
         list.push(DeviceInfo { backend: "cpu", description: of_cpu(cores, &isas), unavailable: None });
     }
     #[cfg(not(feature = "cpu"))]
-    list.push(DeviceInfo {
-        backend: "cpu",
-        description: "not in this build".to_owned(),
-        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("cpu")])),
-    });
-    #[cfg(feature = "cuda")]
-    list.extend(
-        dtw_cuda::devices()
-            .into_iter()
-            .map(|gpu| of_gpu("cuda", gpu.ordinal, gpu.description, gpu.unavailable)),
-    );
-    #[cfg(not(feature = "cuda"))]
-    list.push(DeviceInfo {
-        backend: "cuda",
-        description: "NVIDIA GPUs".to_owned(),
-        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("cuda")])),
-    });
-    #[cfg(feature = "hip")]
-    list.extend(
-        dtw_hip::devices()
-            .into_iter()
-            .map(|gpu| of_gpu("hip", gpu.ordinal, gpu.description, gpu.unavailable)),
-    );
-    #[cfg(not(feature = "hip"))]
-    list.push(DeviceInfo {
-        backend: "hip",
-        description: "AMD GPUs".to_owned(),
-        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("hip")])),
-    });
-    #[cfg(feature = "wgpu")]
-    list.extend(
-        dtw_wgpu::devices()
-            .into_iter()
-            .map(|gpu| of_gpu("wgpu", gpu.ordinal, gpu.description, gpu.unavailable)),
-    );
-    #[cfg(not(feature = "wgpu"))]
-    list.push(DeviceInfo {
-        backend: "wgpu",
-        description: "any GPU, through Vulkan, Metal or Direct3D 12".to_owned(),
-        unavailable: Some(not_built(&[dtw_core::Remedy::Feature("wgpu")])),
-    });
+    list.push(left_out("cpu", "not in this build", &[dtw_core::Remedy::Feature("cpu")]));
+    gpus!(list, "cuda", dtw_cuda, "NVIDIA GPUs");
+    gpus!(list, "hip", dtw_hip, "AMD GPUs");
+    gpus!(list, "wgpu", dtw_wgpu, "any GPU, through Vulkan, Metal or Direct3D 12");
     list
 }
 
 /// A backend that this build lacks.
 #[cfg(not(all(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
-fn not_built(remedies: &'static [dtw_core::Remedy]) -> Obstacle {
-    Obstacle { what: "not in this build".to_owned(), remedies }
+fn left_out(backend: &'static str, description: &str, remedies: &'static [dtw_core::Remedy]) -> DeviceInfo {
+    let unavailable = Some(Obstacle { what: "not in this build".to_owned(), remedies });
+    DeviceInfo { backend, description: description.to_owned(), unavailable }
 }
 
 /// A GPU with its number if it can be used.
@@ -140,17 +132,7 @@ impl Device {
     /// [`Error::Unsupported`] when the build lacks the `cpu` feature, [`Error::Backend`] when the operating system does
     /// not start as many threads, [`Error::Invalid`] for more than 1,024, or than there are cores if these are more.
     pub fn cpu_with_threads(threads: usize) -> Result<Self> {
-        #[cfg(feature = "cpu")]
-        return Ok(Self(Kind::Cpu(dtw_cpu::CpuBackend::shared(threads)?)));
-        #[cfg(not(feature = "cpu"))]
-        {
-            let _ = threads;
-            Err(Error::Unsupported {
-                backend: "cpu",
-                what: "this build has no CPU backend".to_owned(),
-                remedies: &[dtw_core::Remedy::Feature("cpu")],
-            })
-        }
+        opened!("cpu", "CPU", |threads| Kind::Cpu(dtw_cpu::CpuBackend::shared(threads)?))
     }
 
     /// The first NVIDIA GPU, in the driver's order; the variable `CUDA_VISIBLE_DEVICES` says which ones the driver
@@ -168,17 +150,7 @@ impl Device {
     /// # Errors
     /// As [`Device::cuda`].
     pub fn cuda_with_device(ordinal: usize) -> Result<Self> {
-        #[cfg(feature = "cuda")]
-        return Ok(Self(Kind::Cuda(dtw_cuda::CudaBackend::with_device(ordinal)?)));
-        #[cfg(not(feature = "cuda"))]
-        {
-            let _ = ordinal;
-            Err(Error::Unsupported {
-                backend: "cuda",
-                what: "this build has no CUDA backend".to_owned(),
-                remedies: &[dtw_core::Remedy::Feature("cuda"), dtw_core::Remedy::Backend("cpu")],
-            })
-        }
+        opened!("cuda", "CUDA", or "cpu", |ordinal| Kind::Cuda(dtw_cuda::CudaBackend::with_device(ordinal)?))
     }
 
     /// The first AMD GPU, in the order of AMD's runtime; the variable `HIP_VISIBLE_DEVICES` says which ones it shows.
@@ -195,17 +167,7 @@ impl Device {
     /// # Errors
     /// As [`Device::hip`].
     pub fn hip_with_device(ordinal: usize) -> Result<Self> {
-        #[cfg(feature = "hip")]
-        return Ok(Self(Kind::Hip(dtw_hip::HipBackend::with_device(ordinal)?)));
-        #[cfg(not(feature = "hip"))]
-        {
-            let _ = ordinal;
-            Err(Error::Unsupported {
-                backend: "hip",
-                what: "this build has no HIP backend".to_owned(),
-                remedies: &[dtw_core::Remedy::Feature("hip"), dtw_core::Remedy::Backend("cpu")],
-            })
-        }
+        opened!("hip", "HIP", or "cpu", |ordinal| Kind::Hip(dtw_hip::HipBackend::with_device(ordinal)?))
     }
 
     /// The fastest GPU by kind that Vulkan, Metal or Direct3D 12 reaches: one with memory of its own, if there is one.
@@ -231,17 +193,7 @@ impl Device {
     /// # Errors
     /// As [`Device::wgpu_with_device`].
     pub fn wgpu_named(name: &str) -> Result<Self> {
-        #[cfg(feature = "wgpu")]
-        return Ok(Self(Kind::Wgpu(dtw_wgpu::WgpuBackend::with_choice(&name.into())?)));
-        #[cfg(not(feature = "wgpu"))]
-        {
-            let _ = name;
-            Err(Error::Unsupported {
-                backend: "wgpu",
-                what: "this build has no WebGPU backend".to_owned(),
-                remedies: &[dtw_core::Remedy::Feature("wgpu"), dtw_core::Remedy::Backend("cpu")],
-            })
-        }
+        opened!("wgpu", "WebGPU", or "cpu", |name| Kind::Wgpu(dtw_wgpu::WgpuBackend::with_choice(&name.into())?))
     }
 
     /// The device of a name: `cpu`, `cuda`, `hip` or `wgpu` (the first GPU), `cuda:1` (the second), `wgpu:radeon` (by a
@@ -289,7 +241,6 @@ pub trait Float: Scalar {
     fn backend_of(device: &Device) -> &dyn Backend<Self>;
 }
 
-/// Makes a type of numbers a [`Float`].
 macro_rules! float {
     ($number:ty) => {
         impl Float for $number {

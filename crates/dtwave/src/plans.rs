@@ -29,7 +29,6 @@ struct Waiting {
     plan: Box<dyn Any + Send>,
 }
 
-/// The plans of calls without a session.
 static OF_PROCESS: LazyLock<Arc<Plans>> = LazyLock::new(Arc::default);
 
 impl Plans {
@@ -76,7 +75,6 @@ impl Plans {
         drop(gone);
     }
 
-    /// Drops all.
     pub(crate) fn clear(&self) {
         let all = std::mem::take(&mut *self.waiting());
         drop(all);

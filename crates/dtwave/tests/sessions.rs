@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use dtwave::{Blocks, Device, Observer, SearchOptions, Session, Spec, TilePlan};
 
-/// Deterministic values.
 fn series(length: usize, seed: usize) -> Vec<f64> {
     (0..length).map(|i| ((i * 7 + seed * 13) % 11) as f64 * 0.25).collect()
 }
@@ -115,7 +114,6 @@ fn threads_use_one_session_at_once() {
     });
 }
 
-/// Says stop at once.
 struct Stop;
 
 impl Observer for Stop {
