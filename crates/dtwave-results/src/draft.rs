@@ -43,9 +43,7 @@ pub(super) struct Draft {
     file: File,
     /// The file that will be replaced, locked as well: another name may lead to it.
     _replaced: Option<File>,
-    /// Whether the draft has become the result.
     is_named: bool,
-    /// Whether the file system has locks.
     pub(super) is_locked: bool,
 }
 
@@ -67,7 +65,6 @@ impl Draft {
         Ok(draft)
     }
 
-    /// The file to fill, emptied.
     pub(super) fn content(&mut self) -> io::Result<&mut File> {
         self.empty()?;
         Ok(&mut self.file)

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-/// The folder that holds `path`.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

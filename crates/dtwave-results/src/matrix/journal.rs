@@ -97,7 +97,6 @@ impl Journal {
         tile.is_covered_by(self.done.iter().map(|done| &done.tile).chain(&mirrored))
     }
 
-    /// The tiles on the disk.
     pub(super) fn done(&self) -> &[Done] {
         &self.done
     }
@@ -107,7 +106,6 @@ fn record(text: &str) -> String {
     format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()))
 }
 
-/// What a progress file says.
 pub(super) struct Contents {
     pub(super) identity: Identity,
     pub(super) done: Vec<Done>,
@@ -115,7 +113,6 @@ pub(super) struct Contents {
     whole: usize,
 }
 
-/// Reads a progress file.
 pub(super) fn parse(bytes: &[u8]) -> Result<Contents> {
     let mut lines = bytes.split_inclusive(|b| *b == b'\n').enumerate().peekable();
     let header = lines.next().and_then(|(_, line)| Some((checked(line)?, line.len())));

@@ -40,7 +40,6 @@ pub enum Opened<T> {
     Named(Target),
 }
 
-/// Where the parts of a result lie.
 struct Files {
     out: PathBuf,
     partial: PathBuf,
@@ -227,7 +226,6 @@ fn judged(values: &mut Values, identity: &Identity, journal: &Journal) -> io::Re
     Ok((sound, damaged))
 }
 
-/// `out` with `suffix` after its whole name.
 pub(super) fn beside(out: &Path, suffix: &str) -> PathBuf {
     let mut name: OsString = out.as_os_str().to_owned();
     name.push(suffix);

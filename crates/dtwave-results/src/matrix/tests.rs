@@ -18,7 +18,6 @@ fn identity(symmetric: bool) -> Identity {
     Identity { shape, element_bytes: 8, symmetric, options: Vec::new(), inputs }
 }
 
-/// A value that is symmetric in its indices.
 fn value(i: usize, j: usize) -> f64 {
     (i * j) as f64 + (i + j) as f64 / 16.0
 }

@@ -12,12 +12,10 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The number of elements.
     pub(super) fn len(&self) -> usize {
         self.rows.len() * self.columns.len()
     }
 
-    /// The block mirrored at the diagonal.
     pub(super) fn mirrored(&self) -> Tile {
         Tile { rows: self.columns.clone(), columns: self.rows.clone() }
     }

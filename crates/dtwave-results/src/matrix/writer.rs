@@ -80,7 +80,6 @@ impl<T: NpyElement> MatrixWriter<T> {
     }
 }
 
-/// Whether a tile stands in the matrix twice.
 fn is_mirrored(identity: &Identity, tile: &Tile) -> bool {
     identity.symmetric && tile.rows != tile.columns
 }
