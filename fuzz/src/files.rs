@@ -7,7 +7,6 @@ use arbitrary::{Result, Unstructured};
 /// Most bytes that are repeated into a file.
 const MOST_BYTES: usize = 1_000_000;
 
-/// One of several, as text.
 fn one_of<'a>(choices: &mut Unstructured<'_>, from: &[&'a str]) -> Result<&'a str> {
     choices.choose(from).copied()
 }

@@ -36,25 +36,17 @@ pub fn file(name: &str, data: &[u8], write: fn(&mut Unstructured<'_>) -> Result<
 /// Options for the reader, and whether the rest is a file as it is.
 fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
     let key = ["X", "X,y", "a", "a,b"];
-    let options = ReadOptions::new(INFLATED_BYTES)
-        .with_format(*choices.choose(&[
-            None,
-            Some(Format::Ts),
-            Some(Format::Tsv),
-            Some(Format::Csv),
-            Some(Format::Npy),
-            Some(Format::Npz),
-        ])?)
-        .with_csv_layout(*choices.choose(&[CsvLayout::Auto, CsvLayout::Rows, CsvLayout::Columns])?)
-        .with_header(*choices.choose(&[HeaderLine::Auto, HeaderLine::Yes, HeaderLine::No])?)
-        .with_index(*choices.choose(&[IndexColumn::Auto, IndexColumn::Yes, IndexColumn::No])?)
-        .with_axes(*choices.choose(&[
-            None,
-            None,
-            Some(AxisOrder::ChannelsFirst),
-            Some(AxisOrder::ChannelsLast),
-        ])?)
-        .with_key(if choices.ratio(1, 4)? { choices.choose(&key)?.parse().ok() } else { None });
+    let formats = [Format::Ts, Format::Tsv, Format::Csv, Format::Npy, Format::Npz].map(Some);
+    let axes = [None, None, Some(AxisOrder::ChannelsFirst), Some(AxisOrder::ChannelsLast)];
+    let options = ReadOptions {
+        format: *choices.choose(&[&[None], &formats[..]].concat())?,
+        csv_layout: *choices.choose(&[CsvLayout::Auto, CsvLayout::Rows, CsvLayout::Columns])?,
+        header: *choices.choose(&[HeaderLine::Auto, HeaderLine::Yes, HeaderLine::No])?,
+        index: *choices.choose(&[IndexColumn::Auto, IndexColumn::Yes, IndexColumn::No])?,
+        axes: *choices.choose(&axes)?,
+        key: if choices.ratio(1, 4)? { choices.choose(&key)?.parse().ok() } else { None },
+        memory_limit_bytes: INFLATED_BYTES,
+    };
     Ok((options, choices.ratio(1, 4)?))
 }
 
@@ -98,7 +90,7 @@ fn check(dataset: &Dataset) {
     if size > 1 << 14 {
         return;
     }
-    let plain = unsaid().with_csv_layout(CsvLayout::Rows).with_header(HeaderLine::No);
+    let plain = ReadOptions { csv_layout: CsvLayout::Rows, header: HeaderLine::No, ..unsaid() };
     if dataset.channels == 1 {
         let text: String = dataset.series.iter().map(|values| line(values)).collect();
         let again = Dataset::from_stream(Path::new("again.csv"), text.as_bytes(), &plain).expect("own .csv");
@@ -117,7 +109,6 @@ fn line(values: &[f64]) -> String {
     cells.join(",") + "\n"
 }
 
-/// No options at all.
 fn unsaid() -> ReadOptions {
     ReadOptions::new(64 << 20)
 }

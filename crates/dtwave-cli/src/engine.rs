@@ -28,9 +28,8 @@ pub(crate) trait Element: Float + NpyElement + serde::Serialize {}
 impl Element for f32 {}
 impl Element for f64 {}
 
-/// Reads a file and says what it was understood to hold.
 pub(crate) fn read(path: &Path, run: &RunArgs) -> Result<Dataset> {
-    let dataset = Dataset::read(path, &run.input.read_options(run.memory_limit))?;
+    let dataset = Dataset::read(path, &run.read_options())?;
     tell(path, &dataset);
     Ok(dataset)
 }
@@ -50,7 +49,6 @@ pub(crate) fn take(path: &Path) -> Result<Target> {
     Ok(target)
 }
 
-/// Normalises the series in place.
 pub(crate) fn prepare(dataset: &mut Dataset, how: Normalize) {
     if how == Normalize::Z {
         let channels = dataset.channels;
@@ -104,7 +102,6 @@ pub(crate) fn tell_of_times(path: &Path, dataset: &Dataset, measure: &str) {
     }
 }
 
-/// Refuses to compare series of different channel counts.
 pub(crate) fn same_channels(a: (&Path, usize), b: (&Path, usize)) -> Result<()> {
     ensure!(
         a.1 == b.1,
@@ -117,7 +114,6 @@ pub(crate) fn same_channels(a: (&Path, usize), b: (&Path, usize)) -> Result<()> 
     Ok(())
 }
 
-/// Refuses series that are too short for the measure.
 pub(crate) fn long_enough(path: &Path, dataset: &Dataset, spec: &Spec) -> Result<()> {
     let least = spec.measure.min_length();
     if let Some(short) = (0..dataset.len()).find(|index| dataset.length(*index) < least) {
@@ -160,17 +156,14 @@ pub(crate) fn convert<T: Element>(values: &[f64], to: &mut Vec<T>) -> Result<(),
     Ok(())
 }
 
-/// The error of a value that `T` cannot hold.
 pub(crate) fn too_large<T: Element>(name: &str, series: usize, position: usize, value: f64) -> anyhow::Error {
     anyhow!("{name}: series {series}, position {position}: {value:?} is too large for {}", T::DTYPE)
 }
 
-/// All series of `dataset` as a device takes them.
 pub(crate) fn batch<T: Element>(dataset: &Dataset) -> Result<OwnedBatch<T>> {
     batch_of(dataset, 0..dataset.len())
 }
 
-/// A device and the limits of a run.
 pub(crate) struct Job {
     pub(crate) device: Device,
     pub(crate) memory_limit_bytes: u64,
@@ -223,7 +216,6 @@ impl Observer for Watch {
 }
 
 impl Job {
-    /// Opens the device that the options name.
     pub(crate) fn new(run: &RunArgs, cancel: &Cancel) -> Result<Self> {
         ensure!(
             run.threads.is_none() || ["auto", "cpu"].contains(&&*run.backend),
@@ -238,13 +230,11 @@ impl Job {
         })
     }
 
-    /// An observer that reports to `progress` and hears Ctrl-C.
     pub(crate) fn observer(&self, progress: &Arc<Progress>) -> Arc<dyn Observer> {
         let explainer = self.explaining.as_ref().map(|explaining| Arc::clone(&explaining.explainer));
         Arc::new(Watch { progress: Arc::clone(progress), listener: self.cancel.listener(), explainer })
     }
 
-    /// A session that reports to `progress`.
     pub(crate) fn session(&self, spec: &Spec, progress: &Arc<Progress>) -> Session {
         Session::new(spec.clone())
             .on(self.device.clone())
@@ -252,7 +242,6 @@ impl Job {
             .observer(self.observer(progress))
     }
 
-    /// A context for averages, neighbours and clusters.
     pub(crate) fn context<T: Element>(&self, progress: &Arc<Progress>) -> Context<'_, T> {
         Context::new(self.device.backend::<T>())
             .with_memory_limit(self.memory_limit_bytes)
@@ -322,7 +311,6 @@ impl Job {
     }
 }
 
-/// A pairwise problem over whole datasets.
 pub(crate) struct Matrix<'a, T> {
     pub(crate) spec: &'a Spec,
     pub(crate) pairing: Pairing,

@@ -53,12 +53,10 @@ impl Progress {
         self.bar.set_length(cells.max(self.bar.position()));
     }
 
-    /// Cells finished so far.
     pub(crate) fn cells(&self) -> u64 {
         self.bar.position()
     }
 
-    /// Adds finished cells.
     pub(crate) fn advance(&self, cells: u64) {
         self.bar.inc(cells);
     }
@@ -98,7 +96,6 @@ fn clock(time: Duration) -> String {
     }
 }
 
-/// Time and speed of a computation.
 pub(crate) struct Stopwatch {
     start: Instant,
 }
@@ -109,21 +106,21 @@ impl Stopwatch {
     }
 
     /// The time since the start: call it when the results are there, before they are written or drawn.
-    pub(crate) fn stop(&self) -> Took {
-        Took { secs: self.start.elapsed().as_secs_f64() }
+    pub(crate) fn stop(&self, cells: u64) -> Took {
+        Took { secs: self.start.elapsed().as_secs_f64(), cells }
     }
 }
 
-/// How long a computation took.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Took {
     pub(crate) secs: f64,
+    pub(crate) cells: u64,
 }
 
 impl Took {
     /// `1.24 s, 3.1 Gcells/s`
-    pub(crate) fn summary(self, cells: u64) -> String {
-        let Took { secs } = self;
+    pub(crate) fn summary(self) -> String {
+        let Took { secs, cells } = self;
         format!("{secs:.2} s, {}", rate(cells as f64 / secs.max(1e-9)))
     }
 }

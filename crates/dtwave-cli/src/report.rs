@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Error, Result};
 use clap::error::ErrorKind;
@@ -14,15 +15,16 @@ use dtwave_results::matrix::{Blocked, Words};
 /// Exit status of a command line that could not be understood.
 const USAGE: u8 = 2;
 
-/// Whether `--quiet` was given.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// The JSON document of a command that the program runs for itself, while it does.
+static CAPTURED: Mutex<Option<serde_json::Value>> = Mutex::new(None);
 
 /// Leaves out notes and progress from now on; warnings and errors remain.
 pub(crate) fn be_quiet() {
     IS_QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether notes and progress are left out.
 pub(crate) fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }
@@ -96,13 +98,15 @@ impl<W: Write> Write for Printable<W> {
     }
 }
 
-/// Prints a line of text.
 pub(crate) fn print_line(text: &str) -> Result<()> {
     print(|out| writeln!(out, "{text}"))
 }
 
-/// Prints one JSON document on one line.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
+    if let Some(captured) = &mut *CAPTURED.lock().unwrap_or_else(PoisonError::into_inner) {
+        *captured = value.clone();
+        return Ok(());
+    }
     let mut text = String::new();
     // The format leaves some control characters as they are; they can only stand in strings.
     for character in value.to_string().chars() {
@@ -113,6 +117,15 @@ pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
         }
     }
     print_line(&text)
+}
+
+/// The JSON document that `run` would print. It says no notes meanwhile.
+pub(crate) fn captured(run: impl FnOnce() -> Result<()>) -> Result<serde_json::Value> {
+    let captured = || CAPTURED.lock().unwrap_or_else(PoisonError::into_inner);
+    *captured() = Some(serde_json::Value::Null);
+    let done = run();
+    let value = captured().take().unwrap_or_default();
+    done.map(|()| value)
 }
 
 /// Whether a terminal would obey a character instead of showing it.
@@ -126,7 +139,8 @@ fn is_control(character: char) -> bool {
 
 /// Tells the user something that is not an error, unless `--quiet` was given.
 pub(crate) fn note(text: &str) {
-    if !is_quiet() {
+    let is_captured = CAPTURED.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+    if !is_quiet() && !is_captured {
         say("note", text);
     }
 }
@@ -245,7 +259,6 @@ fn one_line(text: &str) -> String {
     printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The text with control characters as escapes.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -262,7 +275,6 @@ pub(crate) fn printable(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// An error with a text and a cause.
     #[derive(Debug)]
     struct Told(&'static str, Option<Box<Told>>);
 

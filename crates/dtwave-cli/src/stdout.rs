@@ -30,9 +30,6 @@ fn is_written() -> bool {
 }
 
 /// Refuses to run where no result could be printed.
-///
-/// # Errors
-/// The standard output was closed, or open for reading only, when the program started.
 pub(crate) fn check() -> Result<()> {
     ensure!(
         !IS_MISSING.load(Ordering::Relaxed),

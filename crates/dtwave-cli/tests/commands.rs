@@ -303,6 +303,7 @@ fn the_demo_writes_a_whole_report() {
         "cbf_test.tsv",
         "cbf_train.tsv",
         "clusters.svg",
+        "distances.npy",
         "distances.svg",
         "ecg_aami3a.csv",
         "report.html",

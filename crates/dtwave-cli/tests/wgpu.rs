@@ -7,7 +7,6 @@ use common::Bench;
 #[cfg(target_os = "linux")]
 use common::Said;
 
-/// Three series of unequal values.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("a.csv", "1,2,3,4,2\n2,2,3,5,1\n0,1,0,3,3\n");

@@ -35,7 +35,6 @@ pub struct SeriesBlocks {
     channels: usize,
     /// How many points there are, where the file says so.
     points: Option<usize>,
-    /// Points read.
     done: usize,
     source: Source,
     progress: Option<Passed>,

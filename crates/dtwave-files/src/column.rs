@@ -81,7 +81,6 @@ impl Column {
         Ok(column)
     }
 
-    /// What the user should be told.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -145,7 +144,6 @@ impl Column {
         }
     }
 
-    /// The only cell of the line.
     fn cell(&self) -> &[u8] {
         self.bytes.trim_ascii()
     }

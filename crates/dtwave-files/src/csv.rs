@@ -15,7 +15,6 @@ use super::csv_table::{Header, Notes, Row, Table, text};
 use super::text::{FILL_IN, are_numbers, has_decimal_comma, is_missing, not_a_number, not_finite, quoted};
 use super::{CsvLayout, Dataset, ReadOptions};
 
-/// Parses the bytes of a `.csv` file.
 pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     let mut table = Table::open(bytes)?;
     let mut notes = Notes::default();
@@ -100,7 +99,6 @@ impl Body<'_> {
         Ok((series, cut))
     }
 
-    /// Reads the table where columns are series.
     fn columns(&self) -> Result<(Vec<Vec<f64>>, usize)> {
         let first = usize::from(self.skip_column);
         let mut series: Vec<Vec<f64>> = Vec::new();
@@ -131,7 +129,6 @@ impl Body<'_> {
     }
 }
 
-/// Where a cell stands.
 pub(crate) struct Place {
     pub(crate) line: u64,
     pub(crate) column: usize,

@@ -13,14 +13,12 @@ use super::text::{
 };
 use super::{HeaderLine, IndexColumn};
 
-/// What the user is told.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) said: Vec<String>,
     pub(super) warned: Vec<String>,
 }
 
-/// What line 1 is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Header {
     /// A row like the others.
@@ -31,7 +29,6 @@ pub(super) enum Header {
     Numbers,
 }
 
-/// One row of cells.
 pub(super) struct Row<'a> {
     /// Where it starts, from 1.
     pub(super) line: u64,
@@ -120,7 +117,6 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// What line 1 is.
     pub(super) fn header(&self, wanted: HeaderLine, index: IndexColumn, notes: &mut Notes) -> Result<Header> {
         let cells = || self.first.iter().filter(|cell| !cell.is_empty());
         let names = cells().next().is_some() && !cells().any(|cell| is_number(cell) || are_numbers(cell));
@@ -248,7 +244,6 @@ struct Lines<'a> {
     bytes: &'a [u8],
     /// The start of the last row.
     at: usize,
-    /// Its line.
     line: u64,
 }
 
@@ -278,7 +273,6 @@ fn line_ends(bytes: &[u8]) -> u64 {
     (bytes.iter().filter(|byte| matches!(byte, b'\r' | b'\n')).count() - pairs) as u64
 }
 
-/// A cell as text.
 pub(super) fn text(cell: &[u8], line: u64, column: usize) -> Result<&str> {
     match std::str::from_utf8(cell) {
         Ok(text) => Ok(text),

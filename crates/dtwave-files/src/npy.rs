@@ -17,7 +17,6 @@ use super::npy_header::{Element, Header, Kind, read_header};
 use super::source::Content;
 use super::{AxisOrder, Dataset, ReadOptions};
 
-/// Parses the bytes of a `.npy` file.
 pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> Result<Dataset> {
     let array = Array::open(&content.bytes[..], content.bytes.len() as u64)?;
     content.allow(array.memory_bytes())?;
@@ -62,7 +61,6 @@ impl<R: Read> Array<R> {
         self.header.fortran
     }
 
-    /// Whether the elements are numbers.
     pub(super) fn is_numeric(&self) -> bool {
         !self.header.element.is_text()
     }
@@ -72,7 +70,6 @@ impl<R: Read> Array<R> {
         &mut self.data
     }
 
-    /// The lengths of the axes.
     pub(super) fn shape(&self) -> &[u64] {
         &self.header.shape
     }
@@ -117,7 +114,6 @@ impl<R: Read> Array<R> {
         self.values(self.shape()[0] as usize, 0)
     }
 
-    /// The series of the whole array.
     pub(super) fn into_dataset(mut self, name: String, axes: Option<AxisOrder>) -> Result<Dataset> {
         let channels_first = axes == Some(AxisOrder::ChannelsFirst);
         let (n_series, length, channels) = match self.shape() {
@@ -207,7 +203,6 @@ impl<R: Read> Array<R> {
     }
 }
 
-/// One element as f64.
 fn number(element: Element, item: &[u8], index: usize) -> Result<f64> {
     let mut bytes = [0; 8];
     for (at, byte) in item.iter().enumerate().take(8) {

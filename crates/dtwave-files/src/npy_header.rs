@@ -18,7 +18,6 @@ const LONGEST: usize = 1 << 16;
 /// Most axes, as in NumPy.
 const MOST_AXES: usize = 64;
 
-/// What the elements are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Float,
@@ -29,7 +28,6 @@ pub(super) enum Kind {
     Bytes,
 }
 
-/// An element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element {
     pub(super) kind: Kind,
@@ -39,7 +37,6 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// Whether the elements are text.
     pub(super) fn is_text(self) -> bool {
         matches!(self.kind, Kind::Unicode | Kind::Bytes)
     }
@@ -66,7 +63,6 @@ impl fmt::Display for Element {
     }
 }
 
-/// What a header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) element: Element,

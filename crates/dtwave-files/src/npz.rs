@@ -25,7 +25,6 @@ const MOST_DEFLATED: u64 = 1032;
 /// What an array of labels is called, in lower case.
 const LABELS: [&str; 7] = ["y", "label", "labels", "target", "targets", "class", "classes"];
 
-/// Parses the bytes of a `.npz` archive.
 pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> Result<Dataset> {
     let mut archive = Archive::open(content, options.memory_limit_bytes)?;
     let mut dataset = match archive.plan(options.key.as_ref())? {
@@ -88,7 +87,6 @@ enum Plan {
     Ragged { series: Vec<usize>, labels: Option<usize> },
 }
 
-/// An array of the archive.
 struct Member {
     name: String,
     /// Its place in the archive.
@@ -162,7 +160,6 @@ impl<'a> Archive<'a> {
         Ok(Plan::Ragged { series, labels: labels.first().copied() })
     }
 
-    /// The names of the arrays, shortened.
     fn names(&self) -> String {
         const SHOWN: usize = 8;
         let mut names: Vec<String> = self.members.iter().take(SHOWN).map(|m| clean(&m.name)).collect();

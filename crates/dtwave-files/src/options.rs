@@ -83,23 +83,39 @@ impl FromStr for Key {
     }
 }
 
-/// What a file's name and content leave open.
+/// What a file's name and content leave open. With the feature `clap`, the options of a command: their texts are its
+/// help.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Input"))]
 pub struct ReadOptions {
-    /// The format of standard input, and of files whose extension stands for none.
+    /// Format of standard input (-), and of files without a known extension
+    #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "FORMAT"))]
     pub format: Option<Format>,
-    /// How the cells of a `.csv` file form series.
+
+    /// How a .csv file holds series: auto (one column is one series, otherwise each row), rows or columns
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value = "auto"))]
     pub csv_layout: CsvLayout,
-    /// Whether line 1 names the columns.
+
+    /// Whether line 1 of a .csv, .tsv or .txt file names the columns: auto (if it holds no numbers, or 0, 1, 2, … above
+    /// fractions), yes or no
+    #[cfg_attr(feature = "clap", arg(long = "csv-header", value_enum, default_value = "auto"))]
     pub header: HeaderLine,
-    /// Whether the first column is an index.
+
+    /// Whether the first column of a .csv, .tsv or .txt file is an index, which is left out: auto (if line 1 names the
+    /// other columns but not this one), yes (of files with more than one column) or no
+    #[cfg_attr(feature = "clap", arg(long = "csv-index", value_enum, default_value = "auto"))]
     pub index: IndexColumn,
-    /// The order of the axes of arrays `[n, ·, ·]`; none is channels last, with a warning where that looks wrong.
+
+    /// Axes of a three-dimensional array: channels-last or channels-first [default: channels-last]
+    #[cfg_attr(feature = "clap", arg(long = "layout", value_enum))]
     pub axes: Option<AxisOrder>,
-    /// Which arrays of a `.npz` archive are read.
+
+    /// Array of a .npz archive that holds the series, and the one that holds the labels [default: X,y]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME[,LABELS]"))]
     pub key: Option<Key>,
-    /// Most bytes that are inflated or taken from a pipe to be read whole.
+
+    /// Most bytes that are inflated or taken from a pipe to be read whole; no option of a command.
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub memory_limit_bytes: u64,
 }
 
@@ -115,48 +131,6 @@ impl ReadOptions {
             key: None,
             memory_limit_bytes,
         }
-    }
-
-    /// Options with this format where the name says none.
-    #[must_use]
-    pub fn with_format(mut self, format: Option<Format>) -> Self {
-        self.format = format;
-        self
-    }
-
-    /// Options with cells of a `.csv` file laid out so.
-    #[must_use]
-    pub fn with_csv_layout(mut self, csv_layout: CsvLayout) -> Self {
-        self.csv_layout = csv_layout;
-        self
-    }
-
-    /// Options with this said of line 1.
-    #[must_use]
-    pub fn with_header(mut self, header: HeaderLine) -> Self {
-        self.header = header;
-        self
-    }
-
-    /// Options with this said of the first column.
-    #[must_use]
-    pub fn with_index(mut self, index: IndexColumn) -> Self {
-        self.index = index;
-        self
-    }
-
-    /// Options with this order of axes.
-    #[must_use]
-    pub fn with_axes(mut self, axes: Option<AxisOrder>) -> Self {
-        self.axes = axes;
-        self
-    }
-
-    /// Options with these arrays of an archive.
-    #[must_use]
-    pub fn with_key(mut self, key: Option<Key>) -> Self {
-        self.key = key;
-        self
     }
 
     /// The format of `path` as it will be read, if that is known.

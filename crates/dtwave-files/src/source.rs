@@ -55,7 +55,6 @@ impl FromStr for Format {
     }
 }
 
-/// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     Gz,
@@ -117,7 +116,6 @@ impl Content {
         }
     }
 
-    /// Whether the memory limit counts.
     pub(crate) fn is_limited(&self) -> bool {
         self.limit_bytes.is_some()
     }
@@ -184,7 +182,6 @@ pub(crate) fn compression(path: &Path, bytes: &[u8]) -> Result<Option<Compressio
     Ok(found)
 }
 
-/// Inflates what is compressed.
 pub(crate) fn inflated(path: &Path, content: Content, limit_bytes: u64) -> Result<Content> {
     let bytes = &content.bytes;
     let found = compression(path, bytes)?;

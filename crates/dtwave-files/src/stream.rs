@@ -27,7 +27,6 @@ pub(crate) struct Stream {
     pub(crate) size: Option<u64>,
 }
 
-/// How much of a file was read.
 #[derive(Clone)]
 pub(crate) struct Passed {
     bytes: Arc<AtomicU64>,

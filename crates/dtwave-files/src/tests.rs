@@ -4,15 +4,7 @@ use super::*;
 
 /// Nothing said, and room for anything a test holds.
 pub(crate) fn options() -> ReadOptions {
-    ReadOptions {
-        format: None,
-        csv_layout: CsvLayout::Auto,
-        header: HeaderLine::Auto,
-        index: IndexColumn::Auto,
-        axes: None,
-        key: None,
-        memory_limit_bytes: 1 << 30,
-    }
+    ReadOptions::new(1 << 30)
 }
 
 /// Writes `bytes` to a file of this name in a fresh folder and reads it back.
@@ -76,7 +68,6 @@ fn keys_name_one_or_two_arrays() {
     }
 }
 
-/// A small valid file of each format.
 fn valid() -> Vec<(&'static str, Vec<u8>)> {
     let npy = npy::tests::npy(&[2, 3], &[0., 1., 2., 3., 4., 5.]);
     let npz = npz::tests::npz(&[("X.npy", npy.clone())]);

@@ -49,12 +49,10 @@ pub(crate) fn memory_bytes(bytes: &[u8]) -> u64 {
     cells * PER_CELL + lines * PER_LINE + widest * PER_COLUMN
 }
 
-/// The text without a byte-order mark.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// What is wrong with a text that is not UTF-8.
 pub(crate) fn not_utf8(bytes: &[u8]) -> &'static str {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         "not UTF-8 but UTF-16 text; save it as UTF-8"
@@ -63,7 +61,6 @@ pub(crate) fn not_utf8(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Whether the cell stands for a missing value.
 pub(crate) fn is_missing(cell: &str) -> bool {
     const WORDS: [&str; 6] = ["", "?", "na", "n/a", "null", "none"];
     WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
@@ -77,13 +74,11 @@ pub(crate) fn are_numbers(cell: &str) -> bool {
 /// What to do about a value that is missing.
 pub(crate) const FILL_IN: &str = "fill in missing values first";
 
-/// What is wrong with NaN or an infinity.
 pub(crate) fn not_finite(value: f64) -> String {
     let advice = if value.is_nan() { format!("; {FILL_IN}") } else { String::new() };
     format!("{value} where a finite number was expected{advice}")
 }
 
-/// What is wrong with a cell that is no number.
 pub(crate) fn not_a_number(cell: &str) -> String {
     let shown = quoted(cell);
     if has_decimal_comma(cell) {

@@ -21,7 +21,6 @@ use anyhow::{Context, Result, bail, ensure};
 use super::text::{clean, numbered_lines, quoted};
 use super::{Dataset, Times, ts_values};
 
-/// What the header promises about the data lines.
 #[derive(Default)]
 struct Header {
     timestamps: Option<bool>,
@@ -78,7 +77,6 @@ impl Header {
     }
 }
 
-/// Parses the bytes of a `.ts` file.
 pub(super) fn parse(name: String, bytes: &[u8]) -> Result<Dataset> {
     let mut header = Header::default();
     let mut in_data = false;

@@ -132,7 +132,6 @@ impl Clock {
     /// Times that differ from equal spacing by less than this share of a step are rounded ones.
     const TOLERANCE: f64 = 1e-6;
 
-    /// Looks at the next series.
     pub(super) fn take(&mut self, times: Option<&[f64]>, series: usize) -> Result<()> {
         let is_stamped = times.is_some();
         let known = *self.stamped.get_or_insert(is_stamped);

@@ -16,7 +16,6 @@ use super::text::{
 };
 use super::{Dataset, HeaderLine, IndexColumn};
 
-/// What stands between two cells.
 #[derive(Clone, Copy)]
 enum Separator {
     Char(char),
@@ -48,7 +47,6 @@ impl Separator {
     }
 }
 
-/// Parses the bytes of a `.tsv` or `.txt` file.
 pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: IndexColumn) -> Result<Dataset> {
     let mut lines = numbered_lines(bytes, None);
     let Some(first) = lines.next() else { bail!("the file holds no series") };

@@ -16,10 +16,8 @@ const CELLS: usize = 1_000_000;
 fn a_line_of_empty_cells_takes_little_memory() {
     for csv_layout in [CsvLayout::Auto, CsvLayout::Rows, CsvLayout::Columns] {
         for index in [IndexColumn::Auto, IndexColumn::Yes] {
-            let options = ReadOptions::new(1 << 30)
-                .with_csv_layout(csv_layout)
-                .with_header(HeaderLine::No)
-                .with_index(index);
+            let options =
+                ReadOptions { csv_layout, index, header: HeaderLine::No, ..ReadOptions::new(1 << 30) };
             for (text, is_read) in [(",", false), ("1,", true)] {
                 let file = (text.repeat(CELLS) + "1").into_bytes();
                 let before = MEMORY.current_usage();

@@ -98,7 +98,7 @@ impl Compute for AlignArgs {
 
         let watch = Stopwatch::start();
         let (path, cells) = align::<T>(&setup.job, &setup.spec, &x, &y)?;
-        let took = watch.stop();
+        let took = watch.stop(cells);
         let distance = setup.finish(path.distance);
         setup.warn_of_overflow(u64::from(!distance.finite()), 1, self.options.json);
 
@@ -117,7 +117,7 @@ impl Compute for AlignArgs {
                 writeln!(out, "x         {}: {}", x.name, count(x.length(0), "point"))?;
                 writeln!(out, "y         {}: {}", y.name, count(y.length(0), "point"))?;
                 writeln!(out, "by        {}", setup.described())?;
-                writeln!(out, "took      {}", took.summary(cells))?;
+                writeln!(out, "took      {}", took.summary())?;
                 writeln!(out, "distance  {distance}")?;
                 writeln!(out, "path      {}", count(path.points.len(), "pair"))?;
                 written(out, "pairs", &self.out)
@@ -158,7 +158,7 @@ fn band(spec: &Spec, n: usize, m: usize) -> Result<Vec<Range<usize>>> {
 }
 
 /// The best path in the series' own indices; also the number of grid cells.
-pub(super) fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset) -> Result<(Path<T>, u64)> {
+fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset) -> Result<(Path<T>, u64)> {
     ensure!(
         spec.anchor == Anchor::Global,
         "align compares whole series, {} does not; to find where one occurs, use `search`, then --y-range",

@@ -136,15 +136,14 @@ impl OptimizerArgs {
 }
 
 /// An average and what it is of.
-pub(super) struct Average<T> {
-    pub(super) name: String,
+struct Average<T> {
+    name: String,
     /// Indices of its series.
-    pub(super) members: Vec<usize>,
-    pub(super) found: Barycenter<T>,
+    members: Vec<usize>,
+    found: Barycenter<T>,
 }
 
-/// The average of some series of a dataset.
-pub(super) fn average<T: Element>(
+fn average<T: Element>(
     job: &Job,
     spec: &Spec,
     dataset: &Dataset,
@@ -206,8 +205,7 @@ impl Compute for BarycenterArgs {
                 .with_tolerance(self.tolerance);
             averages.push(average::<T>(&setup.job, &setup.spec, &dataset, group, &options, &progress)?);
         }
-        let took = watch.stop();
-        let summary = took.summary(progress.cells());
+        let took = watch.stop(progress.cells());
         drop(progress);
 
         if let Some(out) = out {
@@ -219,7 +217,7 @@ impl Compute for BarycenterArgs {
             |out| {
                 writeln!(out, "series  {}: {}", shown(&self.series), dataset.summary())?;
                 writeln!(out, "by      {}", setup.described())?;
-                writeln!(out, "took    {summary}\n")?;
+                writeln!(out, "took    {}\n", took.summary())?;
                 for average in &averages {
                     let Barycenter { costs, converged, .. } = &average.found;
                     writeln!(
@@ -269,7 +267,6 @@ impl BarycenterArgs {
         }
     }
 
-    /// Where averages start.
     fn start<T: Element>(&self, dataset: &Dataset, setup: &Setup<'_>) -> Result<Start<T>> {
         match self.start.as_str() {
             "medoid" => Ok(Start::Medoid),
@@ -330,7 +327,6 @@ fn check_measure(spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// Whether all series have as many points.
 pub(super) fn is_equal_length(dataset: &Dataset) -> bool {
     let (low, high) = dataset.lengths();
     low == high
@@ -423,8 +419,7 @@ fn as_json<T: Element>(average: &Average<T>, channels: usize) -> serde_json::Val
     })
 }
 
-/// Averages over their series.
-pub(super) fn figure<T: Element>(
+fn figure<T: Element>(
     title: String,
     dataset: &Dataset,
     averages: &[Average<T>],

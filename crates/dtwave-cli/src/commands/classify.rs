@@ -87,7 +87,7 @@ impl Compute for ClassifyArgs {
         let watch = Stopwatch::start();
         let (mut predictions, cells) =
             classify::<T>(&setup.job, &setup.spec, &train, &test, self.k, "classify")?;
-        let took = watch.stop();
+        let took = watch.stop(cells);
         predictions.iter_mut().for_each(|p| p.distance = setup.finish(p.distance));
         let overflowed = predictions.iter().filter(|p| !p.distance.is_finite()).count();
         setup.warn_of_overflow(overflowed as u64, predictions.len() as u64, false);
@@ -116,7 +116,7 @@ impl Compute for ClassifyArgs {
                 writeln!(out, "train  {}: {}", shown(&self.train), train.summary())?;
                 writeln!(out, "test   {}: {}", shown(&self.test), test.summary())?;
                 writeln!(out, "by     {}-NN, {}", self.k, setup.described())?;
-                writeln!(out, "took   {}", took.summary(cells))?;
+                writeln!(out, "took   {}", took.summary())?;
                 if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
                     writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
                     if score.confusion.is_empty() {
@@ -136,7 +136,6 @@ impl Compute for ClassifyArgs {
     }
 }
 
-/// A row of the .csv for each series.
 fn rows(test: &Dataset, predictions: &[Prediction]) -> Vec<Vec<String>> {
     let row = |(index, p): (usize, &Prediction)| {
         let actual = test.labels.as_ref().map_or(String::new(), |labels| labels[index].clone());
@@ -200,14 +199,14 @@ fn loosely(label: &str) -> String {
 
 /// The class given to a series, and the training series nearest to it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Prediction {
-    pub(super) class: String,
-    pub(super) nearest: usize,
-    pub(super) distance: f64,
+struct Prediction {
+    class: String,
+    nearest: usize,
+    distance: f64,
 }
 
 /// Classifies every series of `test`; also the number of grid cells that took.
-pub(super) fn classify<T: Element>(
+fn classify<T: Element>(
     job: &Job,
     spec: &Spec,
     train: &Dataset,
@@ -230,10 +229,10 @@ pub(super) fn classify<T: Element>(
 }
 
 /// How well predictions fit the labels.
-pub(super) struct Score {
-    pub(super) classes: Vec<String>,
+struct Score {
+    classes: Vec<String>,
     /// `[actual][predicted]` counts; empty without labels, and for more than [`Score::MOST_CLASSES`].
-    pub(super) confusion: Vec<Vec<usize>>,
+    confusion: Vec<Vec<usize>>,
     /// Series whose class was found, and how many there are; none without labels.
     found: Option<(usize, usize)>,
 }
@@ -242,7 +241,7 @@ impl Score {
     /// Classes beyond which nobody reads the matrix, whose size is their square.
     const MOST_CLASSES: usize = 1000;
 
-    pub(super) fn of(train: &Dataset, test: &Dataset, predictions: &[Prediction]) -> Self {
+    fn of(train: &Dataset, test: &Dataset, predictions: &[Prediction]) -> Self {
         let mut classes = train.classes.clone();
         let known: HashSet<&String> = train.classes.iter().collect();
         classes.extend(test.classes.iter().filter(|c| !known.contains(c)).cloned());
@@ -260,17 +259,14 @@ impl Score {
         Score { classes, confusion, found }
     }
 
-    /// Series whose class was found; none without labels.
-    pub(super) fn correct(&self) -> Option<usize> {
+    fn correct(&self) -> Option<usize> {
         self.found.map(|(correct, _)| correct)
     }
 
-    /// The share of series whose class was found; none without labels.
-    pub(super) fn accuracy(&self) -> Option<f64> {
+    fn accuracy(&self) -> Option<f64> {
         self.found.map(|(correct, total)| correct as f64 / total as f64)
     }
 
-    /// The confusion matrix as text.
     fn table(&self) -> String {
         let counts = self.confusion.iter().flatten().map(ToString::to_string);
         let width = self.classes.iter().cloned().chain(counts).map(|c| c.chars().count()).max().unwrap_or(1);

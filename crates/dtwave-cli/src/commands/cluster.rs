@@ -95,21 +95,19 @@ enum Method {
 }
 
 /// What either method found.
-pub(super) struct Clusters {
+struct Clusters {
     /// Row-major values of each centre.
-    pub(super) centers: Vec<Vec<f64>>,
-    /// Cluster of each series.
-    pub(super) labels: Vec<usize>,
+    centers: Vec<Vec<f64>>,
+    labels: Vec<usize>,
     /// Sum of the distances to the centres.
-    pub(super) cost: f64,
-    pub(super) iterations: usize,
-    pub(super) converged: bool,
+    cost: f64,
+    iterations: usize,
+    converged: bool,
     /// Which series are the centres, if they are series.
-    pub(super) medoids: Option<Vec<usize>>,
+    medoids: Option<Vec<usize>>,
 }
 
 impl Clusters {
-    /// The series of a cluster.
     fn members(&self, cluster: usize) -> Vec<usize> {
         (0..self.labels.len()).filter(|series| self.labels[*series] == cluster).collect()
     }
@@ -157,7 +155,7 @@ impl Compute for ClusterArgs {
             }
             Method::Kmedoids => kmedoids::<T>(&setup.job, &setup.spec, &dataset, &self.kmedoids_options())?,
         };
-        let took = watch.stop();
+        let took = watch.stop(cells);
         let rand = dataset.labels.as_ref().map(|labels| adjusted_rand(labels, &found.labels));
 
         if let Some(out) = out {
@@ -180,7 +178,7 @@ impl Compute for ClusterArgs {
                 let rounds = count(found.iterations, "round");
                 writeln!(out, "series  {}: {}", shown(&self.series), dataset.summary())?;
                 writeln!(out, "by      {}", setup.described())?;
-                writeln!(out, "took    {}, {rounds}", took.summary(cells))?;
+                writeln!(out, "took    {}, {rounds}", took.summary())?;
                 writeln!(
                     out,
                     "cost    {}{}",
@@ -269,7 +267,7 @@ impl ClusterArgs {
 }
 
 /// k-means as the library does it; also the number of grid cells that took.
-pub(super) fn kmeans<T: Element>(
+fn kmeans<T: Element>(
     job: &Job,
     spec: &Spec,
     dataset: &Dataset,
@@ -314,7 +312,6 @@ fn kmedoids<T: Element>(
     Ok((clusters, progress.cells()))
 }
 
-/// A row of the .csv for each series.
 fn rows(dataset: &Dataset, found: &Clusters) -> Vec<Vec<String>> {
     let row = |(series, cluster): (usize, &usize)| {
         let class = dataset.labels.as_ref().map_or(String::new(), |labels| labels[series].clone());
@@ -333,13 +330,7 @@ fn write_centers(file: Target, found: &Clusters, channels: usize) -> Result<()> 
     output::write_npy(file, &shape, &found.centers.concat())
 }
 
-/// Every cluster with its centre.
-pub(super) fn figure(
-    title: String,
-    dataset: &Dataset,
-    found: &Clusters,
-    channel: Channel,
-) -> BarycenterFigure {
+fn figure(title: String, dataset: &Dataset, found: &Clusters, channel: Channel) -> BarycenterFigure {
     let clusters = found.centers.iter().enumerate();
     let clusters = clusters
         .map(|(cluster, center)| (format!("cluster {cluster}"), found.members(cluster), center.clone()));
@@ -349,7 +340,7 @@ pub(super) fn figure(
 /// Agreement of two partitions beyond chance: 1 for equal ones, about 0 for unrelated ones.
 ///
 /// Hubert & Arabie 1985, 10.1007/BF01908075.
-pub(super) fn adjusted_rand(classes: &[String], clusters: &[usize]) -> f64 {
+fn adjusted_rand(classes: &[String], clusters: &[usize]) -> f64 {
     use std::collections::HashMap;
     let pairs = |count: usize| (count * count.saturating_sub(1) / 2) as f64;
     let mut cells: HashMap<(&str, usize), usize> = HashMap::new();

@@ -20,7 +20,6 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the completions of `command`.
 pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result<()> {
     let mut script = Vec::new();
     generate(args.shell, &mut shown(command), "dtwave", &mut script);

@@ -7,7 +7,6 @@ use crate::engine::Element;
 use crate::options::{ComputeArgs, Offer};
 use crate::signals::Cancel;
 
-/// A command that computes distances.
 pub(super) trait Compute {
     /// The measures and parameters that it can use: its help shows no others.
     const OFFER: Offer;
@@ -15,11 +14,9 @@ pub(super) trait Compute {
     /// The options that it has in common with the others.
     fn options(&self) -> &ComputeArgs;
 
-    /// Runs the command in one number type.
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()>;
 }
 
-/// Runs a command in the number type that its options name.
 pub(super) fn compute(command: &impl Compute, cancel: &Cancel) -> Result<()> {
     match command.options().run.dtype {
         Dtype::F32 => command.run::<f32>(cancel),

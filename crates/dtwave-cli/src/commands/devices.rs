@@ -23,7 +23,6 @@ fn told(reason: &Obstacle) -> String {
     reason.told(report::in_command)
 }
 
-/// Runs the command.
 pub(super) fn run(args: &DevicesArgs) -> Result<()> {
     let devices = dtwave::devices();
     if args.json {

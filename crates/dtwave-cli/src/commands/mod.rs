@@ -84,7 +84,6 @@ fn command() -> clap::Command {
 }
 
 impl Cli {
-    /// Understands the words of the command line.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         Cli::read_from(std::env::args_os())
     }
@@ -97,13 +96,12 @@ impl Cli {
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
-    /// Runs the command.
     pub(crate) fn run(self, cancel: &Cancel) -> Result<()> {
         if self.quiet {
             report::be_quiet();
         }
         match self.command {
-            Command::Demo(args) => demo::run(&args, cancel),
+            Command::Demo(args) => demo::run(&args, &|words| Cli::read_from(words)?.run(cancel)),
             Command::Devices(args) => devices::run(&args),
             Command::Completions(args) => completions::run(&args, &command()),
             Command::Man(args) => man::run(&args, command()),

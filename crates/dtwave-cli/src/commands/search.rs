@@ -144,7 +144,7 @@ impl Compute for SearchArgs {
 
         let watch = Stopwatch::start();
         let (hits, cells) = search_all::<T>(&setup.job, &setup.spec, &queries, &mut reference, &options)?;
-        let took = watch.stop();
+        let took = watch.stop(cells);
         let points = reference.points().unwrap_or(0);
         for (hits, options) in hits.iter().zip(&options) {
             warn_of_missing(hits, points, options, &self.options.run);
@@ -167,10 +167,10 @@ impl Compute for SearchArgs {
                 writeln!(out, "reference  {}: {}", reference.name, count(points, "point"))?;
                 if let [Found { query, .. }] = &found[..] {
                     writeln!(out, "query      {}: {}", query.name, count(query.length(0), "point"))?;
-                    writeln!(out, "took       {}\n", took.summary(cells))?;
+                    writeln!(out, "took       {}\n", took.summary())?;
                 } else {
                     writeln!(out, "queries    {}", found.len())?;
-                    writeln!(out, "took       {}", took.summary(cells))?;
+                    writeln!(out, "took       {}", took.summary())?;
                 }
                 answer::table(out, &found)?;
                 written(out, "matches", &self.out)
@@ -185,7 +185,6 @@ impl Compute for SearchArgs {
 }
 
 impl SearchArgs {
-    /// Refuses values that no search can have.
     fn check(&self) -> Result<()> {
         ensure!(self.top_k != Some(0), "--top-k must be at least 1");
         ensure!(
@@ -263,7 +262,6 @@ impl SearchArgs {
         Ok(())
     }
 
-    /// What the figure shows.
     fn drawn<T: Element>(
         &self,
         setup: &Setup<'_>,
@@ -349,20 +347,6 @@ fn check_window(window: usize, points: Option<usize>) -> Result<()> {
         count(points, "point")
     );
     Ok(())
-}
-
-/// The best matches of one query in one reference; also the number of grid cells that took.
-pub(super) fn search<T: Element>(
-    job: &Job,
-    spec: &Spec,
-    query: &Dataset,
-    reference: &Dataset,
-    options: &SearchOptions,
-) -> Result<(Vec<Match<T>>, u64)> {
-    let (query, options) = (std::slice::from_ref(query), std::slice::from_ref(options));
-    let mut reference = Reference::whole(reference.clone());
-    let (mut hits, cells) = search_all(job, spec, query, &mut reference, options)?;
-    Ok((hits.pop().unwrap_or_default(), cells))
 }
 
 /// Queries that have the same options, by these: they are searched together.

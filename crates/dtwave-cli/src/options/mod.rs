@@ -13,12 +13,13 @@ use clap::{Args, ValueEnum};
 use dtwave::measure::Kind;
 use dtwave::{Band, Dtype, Float, Spec};
 
-pub(crate) use input::InputArgs;
+pub(crate) use input::check_inputs;
 pub(crate) use offered::{Offer, offered};
 use parameters::{ParameterArgs, rooted};
 pub(crate) use parameters::{setting, settings, written};
 pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
 
+use crate::data::ReadOptions;
 use crate::words::unsigned_zero;
 
 /// How series are prepared.
@@ -67,12 +68,10 @@ impl MeasureArgs {
         Ok(spec)
     }
 
-    /// What is known of the measure.
     fn kind(&self) -> &'static Kind {
         Kind::of(self.measure).expect("the option takes no other key")
     }
 
-    /// Whether `--sqrt` was given.
     pub(crate) fn takes_root(&self) -> bool {
         self.parameters.sqrt
     }
@@ -139,7 +138,14 @@ pub(crate) struct RunArgs {
     pub(crate) explain: bool,
 
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) input: ReadOptions,
+}
+
+impl RunArgs {
+    /// The options of the reader; what is inflated must fit the memory limit.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions { memory_limit_bytes: self.memory_limit.0, ..self.input.clone() }
+    }
 }
 
 /// What every command that computes asks for, at the end of its options.

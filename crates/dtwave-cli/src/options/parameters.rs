@@ -45,7 +45,6 @@ fn option(kind: &Kind, parameter: &Parameter) -> String {
     }
 }
 
-/// The option of a measure's parameter.
 pub(crate) fn setting(kind: &Kind, parameter: &Parameter) -> &'static Setting {
     let name = option(kind, parameter);
     settings().iter().find(|setting| setting.name == name).expect("every parameter has an option")
@@ -62,7 +61,6 @@ pub(crate) fn written(choice: &str) -> String {
 }
 
 impl Setting {
-    /// The measures that have it.
     pub(crate) fn measures(&self) -> Vec<&'static str> {
         self.kinds.iter().map(|kind| kind.key).collect()
     }
@@ -121,7 +119,6 @@ impl Setting {
             .value_parser(self.parameter.choices.iter().map(|choice| possible(choice)).collect::<Vec<_>>())
     }
 
-    /// What was given.
     fn read(&self, matches: &ArgMatches) -> Option<Value> {
         if let Some(on) = self.parameter.switch() {
             return matches.get_flag(self.name).then_some(Value::Choice(on));
@@ -135,7 +132,6 @@ impl Setting {
     }
 }
 
-/// A choice with its help.
 fn possible(choice: &str) -> PossibleValue {
     let value = PossibleValue::new(written(choice).leak() as &'static str);
     match choice {
@@ -155,12 +151,10 @@ pub(crate) struct ParameterArgs {
 }
 
 impl ParameterArgs {
-    /// Whether an option was given.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.given.contains_key(name)
     }
 
-    /// What was given for a measure's parameter.
     pub(crate) fn value(&self, kind: &Kind, parameter: &Parameter) -> Option<Value> {
         self.given.get(setting(kind, parameter).name).copied()
     }

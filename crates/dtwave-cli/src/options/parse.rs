@@ -3,7 +3,6 @@
 use dtwave::measure::Kind;
 use dtwave::{Band, Dtype, Radius};
 
-/// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Bytes(pub(crate) u64);
 
@@ -47,7 +46,6 @@ fn radius(text: &str) -> Result<Radius, String> {
     })
 }
 
-/// `f32` or `f64`.
 pub(super) fn dtype(text: &str) -> Result<Dtype, String> {
     text.parse::<Dtype>().map_err(|e| e.to_string())
 }
@@ -89,7 +87,6 @@ pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
     }
 }
 
-/// A number of bytes as people write it.
 pub(crate) fn byte_size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;

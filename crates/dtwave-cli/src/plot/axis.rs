@@ -63,12 +63,10 @@ impl Axis {
         self.shown(value).clamp(self.range.start, self.range.end)
     }
 
-    /// The least shown number.
     pub(super) fn start(&self) -> f64 {
         self.range.start
     }
 
-    /// The greatest shown number.
     pub(super) fn end(&self) -> f64 {
         self.range.end
     }

@@ -96,7 +96,6 @@ impl Colors {
         values.iter().flat_map(|v| if v.is_finite() { color(share(*v)) } else { GREY }).collect()
     }
 
-    /// What to write under the bar.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(ends) = self.ends

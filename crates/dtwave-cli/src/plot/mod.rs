@@ -45,11 +45,9 @@ const FONT_FAMILY: &str = "sans-serif";
 /// The rectangle a figure draws on.
 pub(crate) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
-/// Something that can be drawn.
 pub(crate) trait Figure {
     /// Width and height in CSS pixels.
     fn size(&self) -> (u32, u32);
-    /// Draws the figure on the whole sheet.
     fn draw(&self, sheet: &Sheet<'_>) -> Result<()>;
 }
 
@@ -85,7 +83,6 @@ impl Image {
         self.rgb.len() as u32 / 3 / self.width
     }
 
-    /// As an element of an SVG document.
     fn element(&self) -> Result<String> {
         let bytes = encode_png(self.width, self.height(), &self.rgb)?;
         let data = base64::engine::general_purpose::STANDARD.encode(bytes);
@@ -119,7 +116,6 @@ impl Image {
     }
 }
 
-/// A PNG of RGB values.
 fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
@@ -131,7 +127,6 @@ fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a file name asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Svg,
@@ -155,7 +150,6 @@ pub(crate) fn take(path: &Path) -> Result<Target> {
     crate::engine::take(path)
 }
 
-/// Draws `figure` into a file, `.svg` or `.png`.
 pub(crate) fn save(figure: &dyn Figure, target: Target) -> Result<()> {
     let format = Format::of(target.shown())?;
     let bytes = match format {
@@ -176,7 +170,6 @@ fn draw(figure: &dyn Figure, canvas: Canvas<'_>) -> Result<Vec<Image>> {
     Ok(sheet.images.into_inner())
 }
 
-/// The figure as an SVG document.
 pub(crate) fn to_svg(figure: &dyn Figure) -> Result<String> {
     let (width, height) = figure.size();
     let mut svg = String::new();
@@ -199,7 +192,6 @@ pub(crate) fn to_svg(figure: &dyn Figure) -> Result<String> {
 /// Largest picture that is drawn in memory.
 const MOST_PICTURE_BYTES: u64 = 1 << 30;
 
-/// The figure as a PNG.
 fn to_png(figure: &dyn Figure) -> Result<Vec<u8>> {
     let (width, height) = figure.size();
     let bytes = 4 * u64::from(width) * u64::from(height) * u64::from(SCALE * SCALE);

@@ -6,7 +6,6 @@ pub(crate) struct Outline {
     columns: usize,
     /// Points that will come, all in all.
     points: usize,
-    /// Points that came.
     seen: usize,
     column: Option<Column>,
     kept: Vec<(usize, f64)>,
@@ -24,17 +23,14 @@ struct Column {
 }
 
 impl Outline {
-    /// The outline of a series of `points` points.
     pub(super) fn new(points: usize, columns: usize) -> Self {
         Outline { columns: columns.max(1), points, seen: 0, column: None, kept: Vec::new() }
     }
 
-    /// Points of the series.
     pub(super) fn len(&self) -> usize {
         self.points
     }
 
-    /// The next value.
     pub(super) fn push(&mut self, value: f64) {
         let point = (self.seen, value);
         self.seen += 1;

@@ -73,7 +73,6 @@ const OVERVIEW_PX: u32 = 250;
 const PANEL_PX: u32 = 212;
 /// Columns that the overview is reduced to: two for each pixel.
 const OVERVIEW_COLUMNS: usize = 2 * WIDTH as usize;
-/// Close-ups per row.
 const ACROSS: usize = 4;
 /// Hits with a close-up; the overview marks all.
 const MAX_PANELS: usize = 24;
@@ -85,7 +84,6 @@ impl SearchFigure<'_> {
         self.hits.len().min(MAX_PANELS)
     }
 
-    /// Rows and columns of close-ups.
     fn grid(&self) -> (usize, usize) {
         let across = self.panels().clamp(1, ACROSS);
         (self.panels().div_ceil(across), across)

@@ -62,7 +62,6 @@ fn text_in(size: f64, color: RGBColor, style: FontStyle) -> TextStyle<'static> {
     FontDesc::new(FontFamily::from(FONT_FAMILY), units, style).color(&color)
 }
 
-/// Anchors text at its left, middle or right.
 pub(super) fn anchored(style: TextStyle<'static>, h: HPos, v: VPos) -> TextStyle<'static> {
     style.pos(Pos::new(h, v))
 }
@@ -152,7 +151,6 @@ impl<'a, 'b> Chart<'a, 'b> {
         Ok(())
     }
 
-    /// Draws shapes.
     pub(super) fn shapes<E>(&mut self, shapes: impl IntoIterator<Item = E>) -> Result<()>
     where
         for<'e> &'e E: PointCollection<'e, (f64, f64)>,
@@ -162,7 +160,6 @@ impl<'a, 'b> Chart<'a, 'b> {
         Ok(())
     }
 
-    /// Writes text at a point.
     pub(super) fn text(&self, text: String, at: (f64, f64), style: TextStyle<'static>) -> Result<()> {
         self.0.plotting_area().draw(&Text::new(text, at, style))?;
         Ok(())

@@ -103,7 +103,7 @@ fn barycenters_are_drawn_over_their_series() {
 
 #[test]
 fn search_hits_are_drawn_on_the_reference() {
-    let reference = crate::ecg::recording().series.remove(0);
+    let reference: Vec<f64> = crate::ecg::CSV.lines().map(|line| line.parse().unwrap()).collect();
     let query = reference[1000..1500].to_vec();
     let hits: Vec<Hit> = (0..6)
         .map(|k| Hit { start: 1000 + 7000 * k, end: 1480 + 7000 * k + 10 * k, distance: 0.1 + k as f64 })

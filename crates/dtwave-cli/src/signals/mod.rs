@@ -14,7 +14,6 @@ use anyhow::{Context, Result};
 
 use crate::{output, report};
 
-/// The signal of Ctrl-C.
 const INTERRUPT: i32 = 2;
 /// Shells report a signal as this plus its number.
 const STATUS_BASE: i32 = 128;
@@ -33,7 +32,6 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// The signal that came first.
     signal: Option<i32>,
     /// Computations that ask [`Listener::is_raised`] and end by themselves.
     listeners: usize,
@@ -42,7 +40,6 @@ struct State {
 }
 
 impl Cancel {
-    /// Listens to signals for the rest of the run.
     pub(crate) fn listen() -> Result<Self> {
         let cancel = Cancel::default();
         let own = cancel.clone();
@@ -53,12 +50,10 @@ impl Cancel {
         Ok(cancel)
     }
 
-    /// Whether a signal came.
     pub(crate) fn is_raised(&self) -> bool {
         self.state().signal.is_some()
     }
 
-    /// The exit status of a run that a signal ended.
     pub(crate) fn status(&self) -> i32 {
         STATUS_BASE + self.state().signal.unwrap_or(INTERRUPT)
     }
@@ -111,7 +106,6 @@ impl Cancel {
 pub(crate) struct Listener(Cancel);
 
 impl Listener {
-    /// Whether a signal came.
     pub(crate) fn is_raised(&self) -> bool {
         self.0.is_raised()
     }

@@ -14,7 +14,6 @@ pub(super) fn listen(hear: impl Fn(i32) + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the process ignores a signal.
 #[expect(unsafe_code, reason = "no safe call asks for a signal's disposition")]
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();

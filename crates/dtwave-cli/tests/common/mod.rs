@@ -6,12 +6,10 @@ use std::process::Output;
 
 use assert_cmd::Command;
 
-/// A temporary folder in which the command runs.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What a run said.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: i32,
@@ -62,7 +60,6 @@ impl Bench {
         String::from_utf8(self.read(name)).unwrap()
     }
 
-    /// Names of the files in the folder, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -82,7 +79,6 @@ impl Bench {
         Said::new(Command::from_std(self.command(args)).output().unwrap())
     }
 
-    /// A run with something on its standard input.
     pub(crate) fn run_with(&self, args: &[&str], stdin: impl Into<Vec<u8>>) -> Said {
         Said::new(Command::from_std(self.command(args)).write_stdin(stdin).output().unwrap())
     }
@@ -94,7 +90,6 @@ impl Bench {
         said.stdout
     }
 
-    /// What the command prints, as JSON.
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         serde_json::from_str(&self.ok(args)).unwrap()
     }
@@ -124,13 +119,11 @@ impl Bench {
     }
 }
 
-/// A `.npy` array of float64.
 pub(crate) fn npy(shape: &[usize], values: &[f64]) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     raw_npy("<f8", &format!("({shape})"), &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())
 }
 
-/// A `.npy` array of any type.
 pub(crate) fn raw_npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let padded = format!("{dict:<117}\n");

@@ -23,7 +23,6 @@ pub(crate) fn parameters(measure: &Measure) -> Vec<(&'static str, Value)> {
     measure.parameters().into_iter().map(named).collect()
 }
 
-/// A band as the option writes it.
 pub(crate) fn band_text(band: &Band) -> String {
     let radius = |radius: &Radius| match radius {
         Radius::Points(points) => points.to_string(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::engine;
-use crate::options::RunArgs;
+use crate::options::{RunArgs, check_inputs};
 use crate::output::{self, Target};
 
 /// What a result is written as: the extension of its file.
@@ -18,7 +18,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Every format.
     pub(crate) const ALL: [Format; 3] = [Format::Npy, Format::Csv, Format::Json];
 
     fn extension(self) -> &'static str {
@@ -72,7 +71,7 @@ pub(crate) fn check_files(inputs: &[&Path], outputs: &[&Option<PathBuf>], run: &
             bail!("cannot write {}: it is the input {}; choose another name", out.display(), input.display());
         }
     }
-    run.input.check(inputs)
+    check_inputs(&run.input, inputs)
 }
 
 /// The line that names a file which was written, and what is in it.

@@ -97,6 +97,7 @@ impl<'a> Setup<'a> {
         }
         let mut answer = computation(&self.asked, self.options, self.job.device.name());
         answer["seconds"] = json!(took.secs);
+        answer["cells"] = json!(took.cells);
         json(&mut answer);
         report::print_json(&answer)
     }

@@ -5,7 +5,6 @@ use std::io::Read;
 
 use crate::ecg;
 
-/// The page.
 pub(super) struct Page {
     backend: String,
     pub(super) sections: Vec<Section>,
@@ -18,12 +17,10 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// An empty section.
     pub(super) fn new(title: &str) -> Self {
         Section { title: title.to_owned(), body: String::new() }
     }
 
-    /// A paragraph of plain text.
     pub(super) fn text(mut self, text: &str) -> Self {
         let _ = writeln!(self.body, "<p>{}</p>", escaped(text));
         self
@@ -58,12 +55,10 @@ impl Section {
 }
 
 impl Page {
-    /// A page without sections.
     pub(super) fn new(backend: &str) -> Self {
         Page { backend: backend.to_owned(), sections: Vec::new() }
     }
 
-    /// The whole document.
     pub(super) fn render(&self, secs: f64) -> String {
         let mut html = String::from(HEAD);
         let _ = write!(

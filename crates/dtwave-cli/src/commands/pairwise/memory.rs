@@ -25,7 +25,7 @@ impl Overflow {
 }
 
 /// Computes the whole matrix in memory, if it may be that large.
-pub(crate) fn in_memory<T: Element>(
+pub(super) fn in_memory<T: Element>(
     job: &Job,
     matrix: &Matrix<'_, T>,
     progress: &Arc<Progress>,

@@ -11,8 +11,7 @@ use clap::Args;
 use dtwave::{Anchor, Band, Measure, Pairing};
 use serde_json::json;
 
-use self::memory::Overflow;
-pub(super) use self::memory::in_memory;
+use self::memory::{Overflow, in_memory};
 use self::stream::{Streamed, stream};
 use super::common::{Format, Output, Setup, band_text, check_files, parameters};
 use super::compute::Compute;
@@ -121,7 +120,7 @@ impl Compute for PairwiseArgs {
             }
         };
         drop(progress);
-        let took = watch.stop();
+        let took = watch.stop(cells - spared);
         let in_json = match &to_write {
             Some(out) => out.format == Format::Json,
             None => self.options.json && self.out.is_none(),
@@ -143,7 +142,7 @@ impl Compute for PairwiseArgs {
             },
             |out| {
                 if let Some(file) = &self.out {
-                    let speed = took.summary(cells - spared);
+                    let speed = took.summary();
                     return writeln!(
                         out,
                         "{} × {} distances in {}: {speed}",
@@ -213,7 +212,6 @@ impl PairwiseArgs {
         Identity { shape, element_bytes: T::BYTES, symmetric, options, inputs }
     }
 
-    /// The matrix as a heat map.
     fn figure<'a>(
         &self,
         setup: &Setup<'_>,
@@ -242,7 +240,6 @@ impl PairwiseArgs {
     }
 }
 
-/// Writes a matrix that is in memory.
 fn write<'a, T: Element>(target: Target, format: Format, rows: impl Iterator<Item = &'a [T]>) -> Result<()> {
     match format {
         Format::Csv => output::write_csv_rows(target, rows.map(|row| row.iter().copied())),
@@ -295,7 +292,7 @@ fn coarse_from_npy<T: Element>(path: &Path, shape: [usize; 2]) -> Result<Coarse>
 }
 
 /// Where each class starts, if the series come class by class.
-pub(super) fn groups(dataset: &data::Dataset) -> Vec<(usize, String)> {
+fn groups(dataset: &data::Dataset) -> Vec<(usize, String)> {
     let Some(labels) = &dataset.labels else { return Vec::new() };
     let mut groups: Vec<(usize, String)> = Vec::new();
     for (index, label) in labels.iter().enumerate() {

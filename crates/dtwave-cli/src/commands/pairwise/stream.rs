@@ -25,7 +25,6 @@ pub(super) struct Streamed {
     pub(super) overflow: Overflow,
 }
 
-/// Writes the matrix to the disk tile by tile.
 pub(super) fn stream<T: Element>(
     job: &Job,
     matrix: &Matrix<'_, T>,

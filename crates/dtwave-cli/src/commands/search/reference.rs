@@ -26,7 +26,6 @@ const READ_POINTS: usize = 1 << 14;
 const ONCE: &str = "read whole, because --plot, and queries that differ in --exclusion or --window, need the reference a \
                     second time, and a pipe gives it once";
 
-/// The series that is searched.
 pub(super) struct Reference {
     pub(super) name: String,
     pub(super) channels: usize,
@@ -57,14 +56,14 @@ pub(super) enum Ready<'a, T> {
 
 impl Reference {
     /// A series in memory, the only one of its dataset.
-    pub(super) fn whole(dataset: Dataset) -> Self {
+    fn whole(dataset: Dataset) -> Self {
         let (name, channels) = (dataset.name.clone(), dataset.channels);
         Reference { name, channels, held: Held::Whole(dataset) }
     }
 
     /// Opens a file. `again`: whether it is read a second time where it is read block by block.
     pub(super) fn open(path: &Path, index: Option<usize>, run: &RunArgs, again: bool) -> Result<Self> {
-        let options = run.input.read_options(run.memory_limit);
+        let options = run.read_options();
         let opened = if !again || is_read_again(path) {
             LongSeries::open(path, &options)?
         } else {
@@ -115,7 +114,6 @@ impl Reference {
         }
     }
 
-    /// The series as a search takes it.
     pub(super) fn ready<T: Element>(&mut self) -> Result<Ready<'_, T>> {
         match &mut self.held {
             Held::Whole(dataset) => Ok(Ready::Whole(engine::batch(dataset)?)),
@@ -123,7 +121,6 @@ impl Reference {
         }
     }
 
-    /// What a figure shows of one channel.
     pub(super) fn sketch(&mut self, channel: Channel, hits: &[Hit]) -> Result<Sketch> {
         let streamed = match &mut self.held {
             Held::Whole(dataset) => {
@@ -148,7 +145,6 @@ impl Reference {
 }
 
 impl Streamed {
-    /// The blocks from the first on.
     fn take(&mut self) -> Result<SeriesBlocks> {
         if let Some(fresh) = self.fresh.take() {
             return Ok(fresh);
