@@ -16,31 +16,23 @@ pub trait NpyElement: Copy + Default + Send + Sync + 'static {
     fn get(bytes: &[u8]) -> Self;
 }
 
-impl NpyElement for f32 {
-    const BYTES: usize = 4;
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_le_bytes());
-    }
-
-    fn get(bytes: &[u8]) -> Self {
-        let mut own = [0; Self::BYTES];
-        own.copy_from_slice(bytes);
-        Self::from_le_bytes(own)
-    }
+macro_rules! element {
+    ($float:ty) => {
+        impl NpyElement for $float {
+            const BYTES: usize = size_of::<$float>();
+            fn put(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
+            }
+            fn get(bytes: &[u8]) -> Self {
+                let mut own = [0; Self::BYTES];
+                own.copy_from_slice(bytes);
+                Self::from_le_bytes(own)
+            }
+        }
+    };
 }
-
-impl NpyElement for f64 {
-    const BYTES: usize = 8;
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_le_bytes());
-    }
-
-    fn get(bytes: &[u8]) -> Self {
-        let mut own = [0; Self::BYTES];
-        own.copy_from_slice(bytes);
-        Self::from_le_bytes(own)
-    }
-}
+element!(f32);
+element!(f64);
 
 /// The header of an array of `T`, padded to 64 bytes as NumPy does; the values follow it.
 pub fn npy_header<T: NpyElement>(shape: &[usize]) -> Vec<u8> {

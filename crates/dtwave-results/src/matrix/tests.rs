@@ -63,6 +63,16 @@ fn run_noting(
     Ok((missing.len().min(limit), notes))
 }
 
+/// A run that stopped before its last tile of 3 × 3: its folder, its progress file and its data.
+fn stopped(identity: &Identity) -> (tempfile::TempDir, Vec<u8>, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("source.npy");
+    run(&out, identity, Start::Fresh, 3, tiles(identity, 3).len() - 1).unwrap();
+    let [journal, data] =
+        [".progress", ".partial"].map(|suffix| std::fs::read(beside(&out, suffix)).unwrap());
+    (folder, journal, data)
+}
+
 fn expected(folder: &Path, identity: &Identity) -> Vec<u8> {
     let path = folder.join("expected.npy");
     let [n, m] = identity.shape;
@@ -106,12 +116,8 @@ fn stopped_after_any_tile_it_resumes_with_the_missing_ones_only() {
 fn a_progress_file_cut_at_any_byte_resumes_to_the_same_file() {
     for symmetric in [false, true] {
         let identity = identity(symmetric);
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, journal, data) = stopped(&identity);
         let whole = expected(folder.path(), &identity);
-        let source = folder.path().join("source.npy");
-        run(&source, &identity, Start::Fresh, 3, tiles(&identity, 3).len() - 1).unwrap();
-        let journal = std::fs::read(beside(&source, ".progress")).unwrap();
-        let data = std::fs::read(beside(&source, ".partial")).unwrap();
         let header_end = journal.iter().position(|b| *b == b'\n').unwrap() + 1;
         for cut in 0..=journal.len() {
             let out = folder.path().join(format!("{cut}.npy"));
@@ -245,15 +251,9 @@ fn stopped_between_two_file_operations_it_resumes() {
 fn a_flipped_bit_anywhere_in_an_unfinished_result_is_mended() {
     for symmetric in [false, true] {
         let identity = identity(symmetric);
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, journal, data) = stopped(&identity);
         let whole = expected(folder.path(), &identity);
-        let source = folder.path().join("source.npy");
         let all = tiles(&identity, 3);
-        run(&source, &identity, Start::Fresh, 3, all.len() - 1).unwrap();
-        let (journal, data) = (
-            std::fs::read(beside(&source, ".progress")).unwrap(),
-            std::fs::read(beside(&source, ".partial")).unwrap(),
-        );
         let header = data.len() - identity.shape.iter().product::<usize>() * 8;
         let out = folder.path().join("d.npy");
         for at in 0..data.len() {
@@ -282,12 +282,8 @@ fn a_flipped_bit_anywhere_in_an_unfinished_result_is_mended() {
 #[test]
 fn a_data_file_of_another_size_is_mended() {
     let identity = identity(false);
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, journal, data) = stopped(&identity);
     let whole = expected(folder.path(), &identity);
-    let source = folder.path().join("source.npy");
-    run(&source, &identity, Start::Fresh, 3, 3).unwrap();
-    let journal = std::fs::read(beside(&source, ".progress")).unwrap();
-    let data = std::fs::read(beside(&source, ".partial")).unwrap();
     let out = folder.path().join("d.npy");
     for length in (0..data.len()).chain([data.len() + 1, 2 * data.len()]) {
         let mut resized = data.clone();
