@@ -68,13 +68,8 @@ pub fn for_each_tile<T: Scalar>(
         let plan = match plans.entry((tile.rows.len(), tile.columns.len(), tile.pairing)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(free) => {
-                let shape = Shape {
-                    n_x: tile.rows.len(),
-                    n_y: tile.columns.len(),
-                    max_length_x: x.max_length(),
-                    max_length_y: y.max_length(),
-                    channels: x.channels(),
-                };
+                let (n_x, n_y) = (tile.rows.len(), tile.columns.len());
+                let shape = Shape { n_x, n_y, ..Shape::of(&x, &y) };
                 free.insert(context.plan(Problem::new(spec.clone(), tile.pairing, shape)?, tile_bytes)?)
             }
         };

@@ -69,6 +69,18 @@ pub(crate) fn gather<T: Scalar>(x: &SeriesBatch<'_, T>, indices: &[usize]) -> Re
     Ok(gathered)
 }
 
+/// The problem of a centre of `length` points zipped with each of `count` members.
+pub(crate) fn zipped<T>(
+    spec: &Spec,
+    count: usize,
+    length: usize,
+    members: &SeriesBatch<'_, T>,
+) -> Result<Problem> {
+    let (max_length_y, channels) = (members.max_length(), members.channels());
+    let shape = Shape { n_x: count, n_y: count, max_length_x: length, max_length_y, channels };
+    Problem::new(spec.clone(), Pairing::Zipped, shape)
+}
+
 /// A centre zipped with each member.
 pub(crate) struct Pairs<'c, 'b, 'm, T: Scalar> {
     context: &'c Context<'b, T>,
@@ -91,14 +103,7 @@ impl<'c, 'b, 'm, T: Scalar> Pairs<'c, 'b, 'm, T> {
         length: usize,
         bytes_per_pair: u64,
     ) -> Result<Self> {
-        let shape = Shape {
-            n_x: members.len(),
-            n_y: members.len(),
-            max_length_x: length,
-            max_length_y: members.max_length(),
-            channels: members.channels(),
-        };
-        Problem::new(spec.clone(), Pairing::Zipped, shape)?;
+        zipped(&spec, members.len(), length, &members)?;
         let bytes = bytes_per_pair + (length * members.channels() * T::DTYPE.bytes()) as u64;
         let chunk = (context.memory_limit_bytes() / 4 / bytes.max(1)).clamp(1, members.len() as u64);
         Ok(Self {
@@ -131,14 +136,7 @@ impl<'c, 'b, 'm, T: Scalar> Pairs<'c, 'b, 'm, T> {
             let plan = match self.plans.entry(range.len()) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(free) => {
-                    let shape = Shape {
-                        n_x: range.len(),
-                        n_y: range.len(),
-                        max_length_x: self.length,
-                        max_length_y: self.members.max_length(),
-                        channels,
-                    };
-                    let problem = Problem::new(self.spec.clone(), Pairing::Zipped, shape)?;
+                    let problem = zipped(&self.spec, range.len(), self.length, &self.members)?;
                     free.insert(self.context.plan(problem, self.chunk_bytes)?)
                 }
             };

@@ -21,7 +21,7 @@ use dtw_core::{
 use super::average::Barycenter;
 use super::checks::{check_averageable, check_cost, check_tolerance, check_untimed, cost_floor};
 use super::descent::{Descent, Objective, minimize};
-use super::members::{Members, Pairs};
+use super::members::{Members, Pairs, zipped};
 use super::options::BarycenterOptions;
 use super::start;
 use crate::Context;
@@ -62,14 +62,7 @@ pub fn soft_barycenter<T: Scalar>(
 
     let batch = members.batch(x);
     let length = start.len() / x.channels();
-    let shape = Shape {
-        n_x: batch.len(),
-        n_y: batch.len(),
-        max_length_x: length,
-        max_length_y: batch.max_length(),
-        channels: x.channels(),
-    };
-    let problem = Problem::new(spec.clone(), Pairing::Zipped, shape)?;
+    let problem = zipped(spec, batch.len(), length, &batch)?;
     let soft = Spec { measure: Measure::soft_dtw(gamma), ..spec.clone() };
     let is_divergence = matches!(spec.measure, Measure::SoftDtwDivergence { .. });
     if is_divergence {
