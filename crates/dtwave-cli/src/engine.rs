@@ -1,7 +1,7 @@
 //! From datasets and options to calls of a device.
 //!
-//! [`Job`] holds what every command needs: the device, the memory limit, Ctrl-C. Matrices are computed tile by tile
-//! ([`Job::tiles`]), so that the largest thing in memory besides the input is one tile.
+//! [`Engine`] holds what every command needs: the device, the memory limit, Ctrl-C. Matrices are computed tile by tile
+//! ([`Engine::tiles`]), so that the largest thing in memory besides the input is one tile.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -164,7 +164,7 @@ pub(crate) fn batch<T: Element>(dataset: &Dataset) -> Result<OwnedBatch<T>> {
     batch_of(dataset, 0..dataset.len())
 }
 
-pub(crate) struct Job {
+pub(crate) struct Engine {
     pub(crate) device: Device,
     pub(crate) memory_limit_bytes: u64,
     pub(crate) cancel: Cancel,
@@ -215,14 +215,14 @@ impl Observer for Watch {
     }
 }
 
-impl Job {
+impl Engine {
     pub(crate) fn new(run: &RunArgs, cancel: &Cancel) -> Result<Self> {
         ensure!(
             run.threads.is_none() || ["auto", "cpu"].contains(&&*run.backend),
             "--threads is for the CPU; leave it out with --backend {}",
             run.backend
         );
-        Ok(Job {
+        Ok(Engine {
             device: Device::named(&run.backend, run.threads.unwrap_or(0))?,
             memory_limit_bytes: run.memory_limit.0,
             cancel: cancel.clone(),

@@ -79,17 +79,7 @@ impl<W: Write> Write for Printable<W> {
                 return Ok(bytes.len());
             }
         };
-        let mut rest = text;
-        while let Some(at) = rest.find(is_control) {
-            let (plain, found) = rest.split_at(at);
-            self.0.write_all(plain.as_bytes())?;
-            let mut characters = found.chars();
-            if let Some(character) = characters.next() {
-                write!(self.0, "{}", character.escape_unicode())?;
-            }
-            rest = characters.as_str();
-        }
-        self.0.write_all(rest.as_bytes())?;
+        self.0.write_all(printable(text).as_bytes())?;
         Ok(text.len())
     }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use super::compute::Compute;
 use crate::data::Dataset;
-use crate::engine::{self, Element, Job};
+use crate::engine::{self, Element, Engine};
 use crate::json::Number;
 use crate::options::{ComputeArgs, Offer, PointRange};
 use crate::output;
@@ -97,7 +97,7 @@ impl Compute for AlignArgs {
         let channel = Channel::of(self.plot_channel, x.channels)?;
 
         let watch = Stopwatch::start();
-        let (path, cells) = align::<T>(&setup.job, &setup.spec, &x, &y)?;
+        let (path, cells) = align::<T>(&setup.engine, &setup.spec, &x, &y)?;
         let took = watch.stop(cells);
         let distance = setup.finish(path.distance);
         setup.warn_of_overflow(u64::from(!distance.finite()), 1, self.options.json);
@@ -158,7 +158,7 @@ fn band(spec: &Spec, n: usize, m: usize) -> Result<Vec<Range<usize>>> {
 }
 
 /// The best path in the series' own indices; also the number of grid cells.
-fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset) -> Result<(Path<T>, u64)> {
+fn align<T: Element>(engine: &Engine, spec: &Spec, x: &Dataset, y: &Dataset) -> Result<(Path<T>, u64)> {
     ensure!(
         spec.anchor == Anchor::Global,
         "align compares whole series, {} does not; to find where one occurs, use `search`, then --y-range",
@@ -183,9 +183,9 @@ fn align<T: Element>(job: &Job, spec: &Spec, x: &Dataset, y: &Dataset) -> Result
     );
     let (a, b) = (engine::batch::<T>(x)?, engine::batch::<T>(y)?);
     let (a, b) = (a.batch(), b.batch());
-    let cells = job.cells(spec, Pairing::Zipped, &a, &b)?;
+    let cells = engine.cells(spec, Pairing::Zipped, &a, &b)?;
     let progress = Arc::new(Progress::new("align", cells));
-    let mut path = job.session(spec, &progress).align(&a.get(0), &b.get(0))?;
+    let mut path = engine.session(spec, &progress).align(&a.get(0), &b.get(0))?;
     let cut = spec.measure.preparation().margin();
     path.points.iter_mut().for_each(|(i, j)| (*i, *j) = (*i + cut, *j + cut));
     Ok((path, cells))

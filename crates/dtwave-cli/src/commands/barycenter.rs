@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use dtwave::learn::{self, Barycenter, BarycenterOptions, Optimizer};
+use dtwave::learn::{self, Barycenter, BarycenterOptions, Optimizer, Start};
 use dtwave::measure::Kind;
-use dtwave::{OwnedBatch, Series, Spec};
+use dtwave::{OwnedBatch, Spec};
 use serde_json::json;
 
 use super::common::{Channel, Format, Output, Setup, check_files, grouped, pick, written};
 use super::compute::Compute;
 use crate::data::{Dataset, is_stdin, shown};
-use crate::engine::{self, Element, Job};
+use crate::engine::{self, Element, Engine};
 use crate::json::{Number, Numbers};
 use crate::options::{ComputeArgs, Offer};
 use crate::output;
@@ -144,7 +144,7 @@ struct Average<T> {
 }
 
 fn average<T: Element>(
-    job: &Job,
+    engine: &Engine,
     spec: &Spec,
     dataset: &Dataset,
     (name, members): (String, Vec<usize>),
@@ -152,7 +152,7 @@ fn average<T: Element>(
     progress: &Arc<Progress>,
 ) -> Result<Average<T>> {
     let batch = engine::batch_of::<T>(dataset, members.iter().copied())?;
-    let mut found = learn::barycenter(&job.context(progress), spec, batch.batch(), options)?;
+    let mut found = learn::barycenter(&engine.context(progress), spec, batch.batch(), options)?;
     // -0 only says how a zero was computed.
     found.center.iter_mut().for_each(|value| *value = unsigned_zero(*value));
     Ok(Average { name, members, found })
@@ -186,6 +186,11 @@ impl Compute for BarycenterArgs {
         let channel = Channel::of(self.plot_channel, dataset.channels)?;
         let weights = self.weights.as_deref().map(|path| read_weights(path, &dataset, &setup)).transpose()?;
         let start = self.start::<T>(&dataset, &setup)?;
+        let start = match &start {
+            Some(batch) => Start::Series(batch.batch().get(0)),
+            None if self.start == "mean" => Start::Mean,
+            None => Start::Medoid,
+        };
         let groups = self.groups(&dataset)?;
         self.check_weights(weights.as_deref(), &groups)?;
         if let Some(out) = &out {
@@ -199,11 +204,11 @@ impl Compute for BarycenterArgs {
             let own: Option<Vec<f64>> = weights.as_ref().map(|all| group.1.iter().map(|i| all[*i]).collect());
             let options = BarycenterOptions::default()
                 .with_weights(own.as_deref())
-                .with_start(start.library())
+                .with_start(start)
                 .with_optimizer(optimizer)
                 .with_max_iterations(self.max_iterations)
                 .with_tolerance(self.tolerance);
-            averages.push(average::<T>(&setup.job, &setup.spec, &dataset, group, &options, &progress)?);
+            averages.push(average::<T>(&setup.engine, &setup.spec, &dataset, group, &options, &progress)?);
         }
         let took = watch.stop(progress.cells());
         drop(progress);
@@ -267,23 +272,21 @@ impl BarycenterArgs {
         }
     }
 
-    fn start<T: Element>(&self, dataset: &Dataset, setup: &Setup<'_>) -> Result<Start<T>> {
-        match self.start.as_str() {
-            "medoid" => Ok(Start::Medoid),
-            "mean" => Ok(Start::Mean),
-            file => {
-                let path = Path::new(file);
-                // Any other word is more likely a mistake than a file that is missing.
-                ensure!(
-                    path.extension().is_some() || is_stdin(path) || path.exists(),
-                    "--start {file}: expected medoid, mean or a file with one series"
-                );
-                let start = setup.load(path)?;
-                engine::same_channels((path, start.channels), (&self.series, dataset.channels))?;
-                let start = pick(path, &start, None, None, None)?;
-                Ok(Start::From(engine::batch(&start)?))
-            }
+    /// The series of the file that `--start` names, if it names one.
+    fn start<T: Element>(&self, dataset: &Dataset, setup: &Setup<'_>) -> Result<Option<OwnedBatch<T>>> {
+        if ["medoid", "mean"].contains(&&*self.start) {
+            return Ok(None);
         }
+        let path = Path::new(&self.start);
+        // Any other word is more likely a mistake than a file that is missing.
+        ensure!(
+            path.extension().is_some() || is_stdin(path) || path.exists(),
+            "--start {}: expected medoid, mean or a file with one series",
+            self.start
+        );
+        let start = setup.load(path)?;
+        engine::same_channels((path, start.channels), (&self.series, dataset.channels))?;
+        engine::batch(&pick(path, &start, None, None, None)?).map(Some)
     }
 
     /// Refuses groups in which no series has any weight.
@@ -360,26 +363,6 @@ fn read_weights(path: &Path, dataset: &Dataset, setup: &Setup<'_>) -> Result<Vec
         bail!("{}: weight {at} is negative ({})", shown(path), values[at]);
     }
     Ok(values)
-}
-
-/// Where an average starts, owning what it starts from.
-enum Start<T> {
-    Medoid,
-    Mean,
-    From(OwnedBatch<T>),
-}
-
-impl<T: Element> Start<T> {
-    fn library(&self) -> learn::Start<'_, T> {
-        match self {
-            Start::Medoid => learn::Start::Medoid,
-            Start::Mean => learn::Start::Mean,
-            Start::From(batch) => {
-                let series: Series<'_, T> = batch.batch().get(0);
-                learn::Start::Series(series)
-            }
-        }
-    }
 }
 
 /// Writes averages so that the program reads them back as series.

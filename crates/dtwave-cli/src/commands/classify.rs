@@ -13,7 +13,7 @@ use serde_json::json;
 use super::common::{Format, Output, Setup, check_files, written};
 use super::compute::Compute;
 use crate::data::{Dataset, by_label, shown};
-use crate::engine::{self, Element, Job};
+use crate::engine::{self, Element, Engine};
 use crate::options::{ComputeArgs, Offer};
 use crate::output;
 use crate::progress::{Progress, Stopwatch};
@@ -86,7 +86,7 @@ impl Compute for ClassifyArgs {
 
         let watch = Stopwatch::start();
         let (mut predictions, cells) =
-            classify::<T>(&setup.job, &setup.spec, &train, &test, self.k, "classify")?;
+            classify::<T>(&setup.engine, &setup.spec, &train, &test, self.k, "classify")?;
         let took = watch.stop(cells);
         predictions.iter_mut().for_each(|p| p.distance = setup.finish(p.distance));
         let overflowed = predictions.iter().filter(|p| !p.distance.is_finite()).count();
@@ -207,7 +207,7 @@ struct Prediction {
 
 /// Classifies every series of `test`; also the number of grid cells that took.
 fn classify<T: Element>(
-    job: &Job,
+    engine: &Engine,
     spec: &Spec,
     train: &Dataset,
     test: &Dataset,
@@ -216,9 +216,9 @@ fn classify<T: Element>(
 ) -> Result<(Vec<Prediction>, u64)> {
     let (x, y) = (engine::batch::<T>(test)?, engine::batch::<T>(train)?);
     let (x, y) = (x.batch(), y.batch());
-    let cells = job.cells(spec, Pairing::Cross, &x, &y)?;
+    let cells = engine.cells(spec, Pairing::Cross, &x, &y)?;
     let progress = Arc::new(Progress::new(what, cells));
-    let neighbors = learn::nearest(&job.context(&progress), spec, y, x, k)?;
+    let neighbors = learn::nearest(&engine.context(&progress), spec, y, x, k)?;
     let classes = learn::vote(&neighbors, train.labels.as_deref().unwrap_or(&[]))?;
     let predictions = classes.into_iter().enumerate().map(|(index, class)| Prediction {
         class,

@@ -14,7 +14,7 @@ use super::barycenter::{OptimizerArgs, has_average, is_equal_length};
 use super::common::{Channel, Format, Output, Setup, check_files, grouped, written};
 use super::compute::Compute;
 use crate::data::{Dataset, shown};
-use crate::engine::{self, Element, Job};
+use crate::engine::{self, Element, Engine};
 use crate::json::Number;
 use crate::options::{ComputeArgs, Offer};
 use crate::output::{self, Target};
@@ -151,9 +151,11 @@ impl Compute for ClusterArgs {
         let watch = Stopwatch::start();
         let (found, cells) = match self.method {
             Method::Kmeans => {
-                kmeans::<T>(&setup.job, &setup.spec, &dataset, &self.kmeans_options(&setup.spec)?)?
+                kmeans::<T>(&setup.engine, &setup.spec, &dataset, &self.kmeans_options(&setup.spec)?)?
             }
-            Method::Kmedoids => kmedoids::<T>(&setup.job, &setup.spec, &dataset, &self.kmedoids_options())?,
+            Method::Kmedoids => {
+                kmedoids::<T>(&setup.engine, &setup.spec, &dataset, &self.kmedoids_options())?
+            }
         };
         let took = watch.stop(cells);
         let rand = dataset.labels.as_ref().map(|labels| adjusted_rand(labels, &found.labels));
@@ -268,14 +270,14 @@ impl ClusterArgs {
 
 /// k-means as the library does it; also the number of grid cells that took.
 fn kmeans<T: Element>(
-    job: &Job,
+    engine: &Engine,
     spec: &Spec,
     dataset: &Dataset,
     options: &KMeansOptions,
 ) -> Result<(Clusters, u64)> {
     let batch = engine::batch::<T>(dataset)?;
     let progress = Arc::new(Progress::open_ended("cluster"));
-    let found = learn::kmeans(&job.context(&progress), spec, batch.batch(), options)?;
+    let found = learn::kmeans(&engine.context(&progress), spec, batch.batch(), options)?;
     let centers = found.centers.batch();
     let centers = (0..centers.len()).map(|c| centers.get(c).values.iter().map(|v| v.to_f64()).collect());
     let clusters = Clusters {
@@ -291,16 +293,16 @@ fn kmeans<T: Element>(
 
 /// k-medoids as the library does it; also the number of grid cells that took.
 fn kmedoids<T: Element>(
-    job: &Job,
+    engine: &Engine,
     spec: &Spec,
     dataset: &Dataset,
     options: &KMedoidsOptions,
 ) -> Result<(Clusters, u64)> {
     let batch = engine::batch::<T>(dataset)?;
     let batch = batch.batch();
-    let cells = job.cells(spec, Pairing::SelfSymmetric, &batch, &batch)?;
+    let cells = engine.cells(spec, Pairing::SelfSymmetric, &batch, &batch)?;
     let progress = Arc::new(Progress::new("cluster", cells));
-    let found = learn::kmedoids(&job.context(&progress), spec, batch, options)?;
+    let found = learn::kmedoids(&engine.context(&progress), spec, batch, options)?;
     let clusters = Clusters {
         centers: found.medoids.iter().map(|m| dataset.series[*m].clone()).collect(),
         labels: found.labels,

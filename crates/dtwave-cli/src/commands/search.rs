@@ -18,10 +18,10 @@ use self::reference::{Counting, Ready, Reference};
 use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use super::compute::Compute;
 use crate::data::Dataset;
-use crate::engine::{self, Element, Job};
+use crate::engine::{self, Element, Engine};
 use crate::options::{ComputeArgs, Normalize, Offer, PointRange};
 use crate::output;
-use crate::plot::{self, Hit, SearchFigure, Sketch};
+use crate::plot::{self, Hit, SearchFigure};
 use crate::progress::{Progress, Stopwatch};
 use crate::report;
 use crate::signals::Cancel;
@@ -143,7 +143,7 @@ impl Compute for SearchArgs {
         self.check_sample_rate(reference.points())?;
 
         let watch = Stopwatch::start();
-        let (hits, cells) = search_all::<T>(&setup.job, &setup.spec, &queries, &mut reference, &options)?;
+        let (hits, cells) = search_all::<T>(&setup.engine, &setup.spec, &queries, &mut reference, &options)?;
         let took = watch.stop(cells);
         let points = reference.points().unwrap_or(0);
         for (hits, options) in hits.iter().zip(&options) {
@@ -177,8 +177,7 @@ impl Compute for SearchArgs {
             },
         )?;
         if let Some(file) = plot_file {
-            let drawn = self.drawn(&setup, &mut reference, &found[0], channel)?;
-            setup.draw(&drawn.as_figure(), file)?;
+            setup.draw(&self.figure(&setup, &mut reference, &found[0], channel)?, file)?;
         }
         Ok(())
     }
@@ -262,17 +261,17 @@ impl SearchArgs {
         Ok(())
     }
 
-    fn drawn<T: Element>(
+    fn figure<T: Element>(
         &self,
         setup: &Setup<'_>,
         reference: &mut Reference,
         found: &Found<T>,
         channel: Channel,
-    ) -> Result<Drawn> {
+    ) -> Result<SearchFigure> {
         let Found { query, hits, .. } = found;
         let marked = |m: &Match<T>| Hit { start: m.start, end: m.end, distance: m.distance.to_f64() };
         let marked: Vec<Hit> = hits.iter().map(marked).collect();
-        Ok(Drawn {
+        Ok(SearchFigure {
             title: format!("{} in {}", query.name, reference.name),
             subtitle: format!(
                 "best {} of {}, {}{}",
@@ -285,7 +284,9 @@ impl SearchArgs {
             query: channel.values(&query.series[0]),
             hits: marked,
             normalized: self.normalized(),
-            sample_rate: self.sample_rate,
+            points_per_unit: self.sample_rate.unwrap_or(1.0),
+            time_label: if self.sample_rate.is_some() { "time (s)".into() } else { "time (points)".into() },
+            value_label: "value".into(),
         })
     }
 }
@@ -375,7 +376,7 @@ fn cells(spec: &Spec, query: usize, window: Option<usize>, points: usize) -> Res
 
 /// Searches for several queries, each with its options.
 fn search_all<T: Element>(
-    job: &Job,
+    engine: &Engine,
     spec: &Spec,
     queries: &[Dataset],
     reference: &mut Reference,
@@ -400,10 +401,10 @@ fn search_all<T: Element>(
         }
         let options = &options[members[0]];
         let hits = match &mut ready {
-            Ready::Whole(y) => job.session(spec, &progress).search_all(&x, &y.batch(), options)?,
+            Ready::Whole(y) => engine.session(spec, &progress).search_all(&x, &y.batch(), options)?,
             Ready::Streamed(streamed) => {
                 let session =
-                    job.session(spec, &progress).observer(Arc::new(Counting(Arc::clone(&progress))));
+                    engine.session(spec, &progress).observer(Arc::new(Counting(Arc::clone(&progress))));
                 let expected = |points| all(points).unwrap_or(0);
                 streamed.feed(&progress, expected, |blocks| session.search_blocks(&x, blocks, options))?
             }
@@ -413,31 +414,4 @@ fn search_all<T: Element>(
         }
     }
     Ok((found, all(reference.points().unwrap_or(0))?))
-}
-
-/// What a [`SearchFigure`] borrows.
-struct Drawn {
-    title: String,
-    subtitle: String,
-    reference: Sketch,
-    query: Vec<f64>,
-    hits: Vec<Hit>,
-    normalized: bool,
-    sample_rate: Option<f64>,
-}
-
-impl Drawn {
-    fn as_figure(&self) -> SearchFigure<'_> {
-        SearchFigure {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            reference: &self.reference,
-            query: &self.query,
-            hits: &self.hits,
-            normalized: self.normalized,
-            points_per_unit: self.sample_rate.unwrap_or(1.0),
-            time_label: if self.sample_rate.is_some() { "time (s)".into() } else { "time (points)".into() },
-            value_label: "value".into(),
-        }
-    }
 }

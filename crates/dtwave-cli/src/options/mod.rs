@@ -17,6 +17,8 @@ pub(crate) use input::check_inputs;
 pub(crate) use offered::{Offer, offered};
 use parameters::{ParameterArgs, rooted};
 pub(crate) use parameters::{setting, settings, written};
+#[cfg(test)]
+pub(crate) use parse::band;
 pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
 
 use crate::data::ReadOptions;
@@ -290,6 +292,8 @@ mod tests {
         refuses(&["-m", "nope"], &["unknown measure 'nope'", "subsequence_dtw"]);
         refuses(&["--band", "-3"], &["negative"]);
         refuses(&["--band", "101%"], &["between 0"]);
+        refuses(&["--band", "1.5"], &["'1.5' is no band radius"]);
+        refuses(&["-m", "soft_dtw", "--gamma", "nan"], &["gamma > 0", "NaN"]);
         refuses(&["--band", "itakura:0.5"], &["max_slope >= 1"]);
     }
 

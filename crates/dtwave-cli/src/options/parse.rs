@@ -15,7 +15,7 @@ pub(super) fn measure_key(text: &str) -> Result<&'static str, String> {
 }
 
 /// `full`, `RADIUS`, `sakoe_chiba:RADIUS`, `slanted:RADIUS` or `itakura:SLOPE`.
-pub(super) fn band(text: &str) -> Result<Band, String> {
+pub(crate) fn band(text: &str) -> Result<Band, String> {
     let (kind, value) = text.split_once(':').unwrap_or(("", text));
     match kind {
         "" if text == "full" || text == "none" => Ok(Band::Full),

@@ -53,13 +53,13 @@ impl Sketch {
 }
 
 /// One channel of reference and query, and the hits, best first.
-pub(crate) struct SearchFigure<'a> {
+pub(crate) struct SearchFigure {
     pub(crate) title: String,
     pub(crate) subtitle: String,
     /// Made for the same hits.
-    pub(crate) reference: &'a Sketch,
-    pub(crate) query: &'a [f64],
-    pub(crate) hits: &'a [Hit],
+    pub(crate) reference: Sketch,
+    pub(crate) query: Vec<f64>,
+    pub(crate) hits: Vec<Hit>,
     /// Whether query and windows were z-normalised: the close-ups then show them so.
     pub(crate) normalized: bool,
     /// Points per unit of the time axis, and the unit.
@@ -79,7 +79,7 @@ const MAX_PANELS: usize = 24;
 /// Rows of numbers above the overview's curve.
 const NUMBER_ROWS: usize = 3;
 
-impl SearchFigure<'_> {
+impl SearchFigure {
     fn panels(&self) -> usize {
         self.hits.len().min(MAX_PANELS)
     }
@@ -90,7 +90,7 @@ impl SearchFigure<'_> {
     }
 }
 
-impl Figure for SearchFigure<'_> {
+impl Figure for SearchFigure {
     fn size(&self) -> (u32, u32) {
         (WIDTH, 56 + OVERVIEW_PX + PANEL_PX * self.grid().0 as u32)
     }
@@ -112,7 +112,7 @@ impl Figure for SearchFigure<'_> {
     }
 }
 
-impl SearchFigure<'_> {
+impl SearchFigure {
     fn draw_overview(&self, area: &Area<'_>) -> Result<()> {
         let unit = self.points_per_unit;
         // Room for numbers above the curve: for one row of them, or for all.
@@ -162,7 +162,7 @@ impl SearchFigure<'_> {
     /// The hit and the query drawn from its start, over the time of the hit.
     fn draw_hit(&self, area: &Area<'_>, rank: usize) -> Result<()> {
         let hit = self.hits[rank];
-        let (mut found, mut query) = (self.reference.stretches[rank].1.clone(), self.query.to_vec());
+        let (mut found, mut query) = (self.reference.stretches[rank].1.clone(), self.query.clone());
         if self.normalized {
             z_normalize(&mut found, 1);
             z_normalize(&mut query, 1);

@@ -111,22 +111,22 @@ fn search_hits_are_drawn_on_the_reference() {
     let figure = SearchFigure {
         title: "Where the beat comes back".into(),
         subtitle: "6 best matches".into(),
-        reference: &Sketch::of(&reference, &hits),
-        query: &query,
-        hits: &hits,
+        reference: Sketch::of(&reference, &hits),
+        query,
+        hits,
         normalized: false,
         points_per_unit: crate::ecg::SAMPLE_RATE_HZ,
         time_label: "time (s)".into(),
         value_label: "mV".into(),
     };
     check_drawn("search", &figure, &["Where the beat", "1 · at 1.39 s", "time (s)", "query"]);
-    let none = SearchFigure { hits: &[], ..figure };
+    let none = SearchFigure { hits: Vec::new(), ..figure };
     check_drawn("search-none", &none, &["Where the beat"]);
     // All hits are numbered, those with a close-up and those without.
     let many: Vec<Hit> = (0..30)
         .map(|k| Hit { start: 700 + 1400 * k, end: 1100 + 1400 * k, distance: 0.1 + k as f64 })
         .collect();
-    let figure = SearchFigure { hits: &many, reference: &Sketch::of(&reference, &many), ..none };
+    let figure = SearchFigure { reference: Sketch::of(&reference, &many), hits: many, ..none };
     check_drawn("search-30", &figure, &["close-ups of the first 24", "24 · at", "\n30\n"]);
 }
 
@@ -227,13 +227,13 @@ fn any_values_are_drawn() {
         {
             let series = values.clone();
             draw_within_reason(&format!("search, {what}, {points_per_unit}"), move || {
-                let hits = [Hit { start: 0, end: series.len() - 1, distance: series[0] }; 2];
+                let hits = vec![Hit { start: 0, end: series.len() - 1, distance: series[0] }; 2];
                 to_svg(&SearchFigure {
                     title: String::new(),
                     subtitle: String::new(),
-                    reference: &Sketch::of(&series, &hits),
-                    query: &[1.0, 2.0],
-                    hits: &hits,
+                    reference: Sketch::of(&series, &hits),
+                    query: vec![1.0, 2.0],
+                    hits,
                     normalized,
                     points_per_unit,
                     time_label: "time (s)".into(),

@@ -82,15 +82,7 @@ mod tests {
     #[test]
     fn bands_read_as_they_are_written() {
         for text in ["full", "10", "5%", "slanted:10", "slanted:2.5%", "itakura:2"] {
-            let band = match text {
-                "full" => Band::Full,
-                "10" => Band::sakoe_chiba(10),
-                "5%" => Band::SakoeChiba { radius: Radius::Fraction(0.05) },
-                "slanted:10" => Band::Slanted { radius: Radius::Points(10) },
-                "slanted:2.5%" => Band::Slanted { radius: Radius::Fraction(0.025) },
-                _ => Band::Itakura { max_slope: 2.0 },
-            };
-            assert_eq!(band_text(&band), text);
+            assert_eq!(band_text(&options::band(text).unwrap()), text);
         }
     }
 }

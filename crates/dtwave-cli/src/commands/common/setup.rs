@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::describe::{computation, described};
 use crate::data::Dataset;
-use crate::engine::{self, Job};
+use crate::engine::{self, Engine};
 use crate::options::ComputeArgs;
 use crate::output::Target;
 use crate::plot::{self, Figure};
@@ -23,14 +23,14 @@ pub(crate) struct Setup<'a> {
     pub(crate) asked: Spec,
     /// The measure as it is computed on these inputs: [`Setup::fit`] makes it of what was asked for.
     pub(crate) spec: Spec,
-    pub(crate) job: Job,
+    pub(crate) engine: Engine,
     options: &'a ComputeArgs,
 }
 
 impl<'a> Setup<'a> {
     /// Opens the device that the options name, to compute `spec`.
     pub(crate) fn new(options: &'a ComputeArgs, spec: Spec, cancel: &Cancel) -> Result<Self> {
-        Ok(Setup { asked: spec.clone(), spec, job: Job::new(&options.run, cancel)?, options })
+        Ok(Setup { asked: spec.clone(), spec, engine: Engine::new(&options.run, cancel)?, options })
     }
 
     /// Reads a file and says what it was understood to hold. Its series stay as they are.
@@ -95,7 +95,7 @@ impl<'a> Setup<'a> {
         if !self.options.json {
             return report::print(text);
         }
-        let mut answer = computation(&self.asked, self.options, self.job.device.name());
+        let mut answer = computation(&self.asked, self.options, self.engine.device.name());
         answer["seconds"] = json!(took.secs);
         answer["cells"] = json!(took.cells);
         json(&mut answer);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
-use crate::engine::{Element, Job, Matrix};
+use crate::engine::{Element, Engine, Matrix};
 use crate::options::byte_size;
 use crate::progress::Progress;
 
@@ -26,7 +26,7 @@ impl Overflow {
 
 /// Computes the whole matrix in memory, if it may be that large.
 pub(super) fn in_memory<T: Element>(
-    job: &Job,
+    engine: &Engine,
     matrix: &Matrix<'_, T>,
     progress: &Arc<Progress>,
     finish: impl Fn(T) -> T,
@@ -34,13 +34,13 @@ pub(super) fn in_memory<T: Element>(
     let (n, m) = (matrix.x.len(), matrix.y.len());
     let bytes = (n as u64).saturating_mul(m as u64).saturating_mul(T::BYTES as u64);
     ensure!(
-        bytes <= job.memory_limit_bytes,
+        bytes <= engine.memory_limit_bytes,
         "{n} × {m} distances need {}, --memory-limit is {}; write to -o FILE.npy, which streams to the disk",
         byte_size(bytes),
-        byte_size(job.memory_limit_bytes)
+        byte_size(engine.memory_limit_bytes)
     );
     let mut values = vec![T::ZERO; n * m];
-    job.tiles(matrix, progress, &HashSet::new(), |tile, part| {
+    engine.tiles(matrix, progress, &HashSet::new(), |tile, part| {
         for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
             for (j, value) in tile.columns.clone().zip(row) {
                 values[i * m + j] = finish(*value);

@@ -102,7 +102,7 @@ impl Compute for PairwiseArgs {
         let shape = [matrix.x.len(), matrix.y.len()];
 
         let watch = Stopwatch::start();
-        let cells = setup.job.cells(&setup.spec, pairing, &matrix.x, &matrix.y)?;
+        let cells = setup.engine.cells(&setup.spec, pairing, &matrix.x, &matrix.y)?;
         let progress = Arc::new(Progress::new("pairwise", cells));
         let finish = |value: T| setup.finish(value);
         let (values, Streamed { spared, overflow }, to_write) = match out {
@@ -110,10 +110,10 @@ impl Compute for PairwiseArgs {
                 let inputs = [&a, b.as_ref().unwrap_or(&a)];
                 let identity = self.identity::<T>(&setup, shape, pairing, inputs);
                 let start = if self.resume { Start::Resume } else { Start::Fresh };
-                (None, stream(&setup.job, &matrix, &identity, target, start, &progress, finish)?, None)
+                (None, stream(&setup.engine, &matrix, &identity, target, start, &progress, finish)?, None)
             }
             out => {
-                let values = in_memory(&setup.job, &matrix, &progress, finish)?;
+                let values = in_memory(&setup.engine, &matrix, &progress, finish)?;
                 let mut overflow = Overflow::default();
                 overflow.count(&values, 1);
                 (Some(values), Streamed { spared: 0, overflow }, out)
@@ -195,7 +195,7 @@ impl PairwiseArgs {
             own("--sqrt", &self.options.measure.takes_root().to_string()),
             own("--band", &band_text(&spec.band)),
             own("--normalize", if normalizes { "z" } else { "none" }),
-            own("--backend", setup.job.device.name()),
+            own("--backend", setup.engine.device.name()),
             own("B", if self.b.is_some() { "given" } else { "left out" }),
         ]);
         let step = match (&spec.measure, &inputs[0].times) {

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::memory::{Overflow, in_memory};
 use crate::data::Dataset;
-use crate::engine::{Element, Job, Matrix};
+use crate::engine::{Element, Engine, Matrix};
 use crate::matrix::{self, Identity, Opened, Start};
 use crate::output::{self, Target};
 use crate::progress::Progress;
@@ -26,7 +26,7 @@ pub(super) struct Streamed {
 }
 
 pub(super) fn stream<T: Element>(
-    job: &Job,
+    engine: &Engine,
     matrix: &Matrix<'_, T>,
     identity: &Identity,
     target: Target,
@@ -35,9 +35,9 @@ pub(super) fn stream<T: Element>(
     finish: impl Fn(T) -> T,
 ) -> Result<Streamed> {
     let out = target.shown().to_path_buf();
-    let tiles = job.cut(matrix)?;
+    let tiles = engine.cut(matrix)?;
     let is_finished = || -> Result<Streamed> {
-        let spared = job.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y)?;
+        let spared = engine.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y)?;
         Ok(Streamed { spared, overflow: overflow_in(matrix, &out)? })
     };
     let (mut writer, notes) = match matrix::open::<T>(target, identity, start)? {
@@ -47,7 +47,7 @@ pub(super) fn stream<T: Element>(
             return is_finished();
         }
         Opened::Named(_target) => {
-            let compared = compare(job, matrix, &out, progress, finish)?;
+            let compared = compare(engine, matrix, &out, progress, finish)?;
             report::warn(&format!(
                 "{} is finished already: its shape and type are right, and so is a sample of {compared} computed \
                  again; the other values were not compared",
@@ -58,7 +58,8 @@ pub(super) fn stream<T: Element>(
     };
     notes.iter().for_each(|note| report::warn(note));
     let partial = writer.partial().display().to_string();
-    job.cancel
+    engine
+        .cancel
         .keeps(format!("; the finished tiles are in {partial}, the same command with --resume continues"));
     let done: HashSet<usize> = tiles
         .tiles()
@@ -71,7 +72,7 @@ pub(super) fn stream<T: Element>(
     let mut written = done.len();
     let mut finished = Vec::new();
     let mut overflow = Overflow::default();
-    let result = job.tiles(matrix, progress, &done, |tile, values| {
+    let result = engine.tiles(matrix, progress, &done, |tile, values| {
         finished.clear();
         finished.extend(values.iter().map(|v| finish(*v)));
         overflow.count(&finished, if tile.is_mirrored(matrix.pairing) { 2 } else { 1 });
@@ -81,7 +82,7 @@ pub(super) fn stream<T: Element>(
     });
     let spared = match result {
         Ok(spared) => spared,
-        Err(_) if job.cancel.is_raised() => {
+        Err(_) if engine.cancel.is_raised() => {
             return Err(Interrupted(format!(
                 "; {written} of {} tiles are in {partial}, the same command with --resume continues",
                 tiles.len()
@@ -91,7 +92,7 @@ pub(super) fn stream<T: Element>(
         Err(error) => return Err(error),
     };
     writer.finish()?;
-    job.cancel.keeps(format!("; the distances are in {}", out.display()));
+    engine.cancel.keeps(format!("; the distances are in {}", out.display()));
     if !done.is_empty() {
         // The earlier run did not live to tell of its own.
         overflow = overflow_in(matrix, &out)?;
@@ -130,7 +131,7 @@ const SAMPLE_CELLS: usize = 1 << 28;
 
 /// Computes a sample of the matrix again and compares it with the finished file; the number of values.
 fn compare<T: Element>(
-    job: &Job,
+    engine: &Engine,
     matrix: &Matrix<'_, T>,
     path: &Path,
     progress: &Arc<Progress>,
@@ -145,7 +146,7 @@ fn compare<T: Element>(
     let columns = spread(y.len(), side);
     let (a, b) = (picked(x, &rows)?, picked(y, &columns)?);
     let sample = Matrix { spec, pairing: Pairing::Cross, x: a.batch(), y: b.batch() };
-    let expected = in_memory(job, &sample, progress, finish)?;
+    let expected = in_memory(engine, &sample, progress, finish)?;
 
     let shown = path.display();
     let mut file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
