@@ -39,7 +39,7 @@ fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
     let formats = [Format::Ts, Format::Tsv, Format::Csv, Format::Npy, Format::Npz].map(Some);
     let axes = [None, None, Some(AxisOrder::ChannelsFirst), Some(AxisOrder::ChannelsLast)];
     let options = ReadOptions {
-        format: *choices.choose(&[&[None], &formats[..]].concat())?,
+        format: *choices.choose(&[&[None][..], &formats].concat())?,
         csv_layout: *choices.choose(&[CsvLayout::Auto, CsvLayout::Rows, CsvLayout::Columns])?,
         header: *choices.choose(&[HeaderLine::Auto, HeaderLine::Yes, HeaderLine::No])?,
         index: *choices.choose(&[IndexColumn::Auto, IndexColumn::Yes, IndexColumn::No])?,
