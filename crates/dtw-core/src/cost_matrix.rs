@@ -4,17 +4,19 @@
 //! A plain loop over the cells, one number at a time. O(n·m) time and memory.
 
 use crate::derivative::Derivatives;
-use crate::recurrence::{One, Point, Recurrence, Sample, State, Visitor, dispatch};
+use crate::recurrence::cost::Manhattan;
+use crate::recurrence::{One, Point, Recurrence, Sample, State, Visitor, adtw, dispatch, dtw, frechet, lcss};
 use crate::{
-    ColumnRanges, Measure, Pairing, Problem, Result, Scalar, Series, SeriesBatch, Shape, Spec, bail_invalid,
-    reserved,
+    ColumnRanges, LcssOutput, Measure, Pairing, Problem, Result, Scalar, Series, SeriesBatch, Shape, Spec,
+    bail_invalid, reserved,
 };
 
 /// Accumulated costs `[n, m]`, row by row. Entry `(i, j)` is the measure's value for the points up to `i` of x and up
 /// to `j` of y, in the band and with the weights of the whole series, in the unit of a distance. The last entry is the
 /// distance. Of a subsequence, entry `(n − 1, j)` is the cost of the best match that ends at `j`.
 ///
-/// Entries outside the band are infinite. Derivative measures have two rows and two columns less than points.
+/// Entries outside the band are infinite; of LCSS, whose band restricts matches only, they have values. Derivative
+/// measures have two rows and two columns less than points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostMatrix<T> {
     /// The entries.
@@ -52,6 +54,33 @@ impl<T: Scalar> CostMatrix<T> {
             }
         }
         Ok(sum.expect("a point has a channel"))
+    }
+
+    /// The accumulated costs `[n, m]` where `costs` are those of matching two points, row by row: added along a path
+    /// (DTW; ADTW with its penalty), or the largest of a path (Fréchet); of LCSS, points match whose cost is at most
+    /// epsilon, and entries are lengths. A path cannot pass an infinite cost.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] for other measures and for as many costs as do not fit the shape;
+    /// [`crate::Error::MemoryRefused`] where the system has no room.
+    pub fn of_costs(measure: &Measure, costs: &[T], shape: [usize; 2]) -> Result<Self> {
+        if shape[0].checked_mul(shape[1]) != Some(costs.len()) {
+            bail_invalid!("{} costs are no matrix of {} x {}", costs.len(), shape[0], shape[1]);
+        }
+        let at = |i: usize, j: usize| costs[i * shape[1] + j];
+        let values = match *measure {
+            Measure::Dtw { .. } => of_prices(dtw::Dtw::new(T::ZERO, Manhattan), shape, at),
+            Measure::Adtw { penalty } => of_prices(adtw::Adtw { penalty: T::from_f64(penalty) }, shape, at),
+            Measure::Frechet => of_prices(frechet::Frechet { any: T::ZERO }, shape, at),
+            Measure::Lcss { epsilon, .. } => {
+                let (epsilon, match_) = (T::from_f64(epsilon), T::from_f64(-1.0));
+                let price = |i, j| if at(i, j) <= epsilon { match_ } else { T::ZERO };
+                let (zero, output) = (T::ZERO, LcssOutput::Length);
+                of_prices(lcss::Lcss { zero, minus_one: match_, epsilon, output }, shape, price)
+            }
+            _ => bail_invalid!("a cost matrix of costs is one of dtw, adtw, frechet or lcss"),
+        };
+        Ok(Self { values: values?, shape })
     }
 
     /// The grid of one pair whose channels are warped together.
@@ -113,34 +142,69 @@ impl<T: Scalar, P: Point<T>> Visitor<T, P> for Sweep<T, P> {
     fn visit<R: Recurrence<T, P>>(self, recurrence: R) -> Result<Vec<T>> {
         let (x, y) = (self.x.samples(&recurrence), self.y.samples(&recurrence));
         let (n, m) = (x.len(), y.len());
-        let mut values = reserved(n.saturating_mul(m), || format!("the {n} x {m} cost matrix"))?;
         let weight = |offset| if R::WEIGHTS { T::from_f64(recurrence.weight(offset, n, m)) } else { T::ZERO };
         let weights: Vec<T> = (0..n.max(m)).map(weight).collect();
         let mut above = vec![recurrence.origin()];
         for (j, y) in y.iter().enumerate() {
             above.push(recurrence.rescale(recurrence.border_right(above[j], y, j + 1)));
         }
-        let mut row = above.clone();
-        for (i, x) in x.iter().enumerate() {
-            row[0] = recurrence.rescale(recurrence.border_down(above[0], x));
-            let allowed = self.band.row(i);
-            for (j, y) in y.iter().enumerate() {
-                let (diagonal, up, left) = (above[j], above[j + 1], row[j]);
-                let state = if allowed.contains(&j) {
-                    let price = recurrence.price(x, y, weights[i.abs_diff(j)]);
-                    recurrence.rescale(recurrence.combine(diagonal, up, left, price))
-                } else {
-                    recurrence.outside(up, left)
-                };
-                row[j + 1] = state;
-                let parts: Vec<T> = (0..R::State::PARTS).map(|k| state.part(k)).collect();
-                let value = recurrence.finish(&parts, i + 1, j + 1);
-                values.push(if allowed.contains(&j) { value } else { T::INFINITY });
-            }
-            std::mem::swap(&mut above, &mut row);
-        }
-        Ok(values)
+        let left = |above, i: usize| recurrence.border_down(above, &x[i]);
+        fill(recurrence, [n, m], above, left, |i, j| {
+            let allowed = self.band.row(i).contains(&j);
+            allowed.then(|| recurrence.price(&x[i], &y[j], weights[i.abs_diff(j)]))
+        })
     }
+}
+
+/// The grid of a recurrence whose prices are given, with borders that ask no point.
+fn of_prices<T: Scalar, R: Recurrence<T, One<T>, Price = T>>(
+    recurrence: R,
+    shape: [usize; 2],
+    price: impl Fn(usize, usize) -> T,
+) -> Result<Vec<T>> {
+    let none = Sample {
+        point: One(T::ZERO),
+        previous: One(T::ZERO),
+        time: T::ZERO,
+        previous_time: T::ZERO,
+        gap: T::ZERO,
+    };
+    let mut above = vec![recurrence.origin()];
+    for j in 0..shape[1] {
+        above.push(recurrence.border_right(above[j], &none, j + 1));
+    }
+    fill(recurrence, shape, above, |above, _| recurrence.border_down(above, &none), |i, j| Some(price(i, j)))
+}
+
+/// Fills a grid below its border row: `border` is the state left of a row, from the one above it; `price` is that of a
+/// cell, or nothing outside the band.
+fn fill<T: Scalar, P: Point<T>, R: Recurrence<T, P>>(
+    recurrence: R,
+    [n, m]: [usize; 2],
+    mut above: Vec<R::State>,
+    border: impl Fn(R::State, usize) -> R::State,
+    price: impl Fn(usize, usize) -> Option<R::Price>,
+) -> Result<Vec<T>> {
+    let mut values = reserved(n.saturating_mul(m), || format!("the {n} x {m} cost matrix"))?;
+    let mut row = above.clone();
+    let mut parts = vec![T::ZERO; R::State::PARTS];
+    for i in 0..n {
+        row[0] = recurrence.rescale(border(above[0], i));
+        for j in 0..m {
+            let (diagonal, up, left) = (above[j], above[j + 1], row[j]);
+            let price = price(i, j);
+            let is_known = price.is_some() || R::LEAVES_BAND;
+            let state = match price {
+                Some(price) => recurrence.rescale(recurrence.combine(diagonal, up, left, price)),
+                None => recurrence.outside(up, left),
+            };
+            row[j + 1] = state;
+            parts.iter_mut().enumerate().for_each(|(k, part)| *part = state.part(k));
+            values.push(if is_known { recurrence.finish(&parts, i + 1, j + 1) } else { T::INFINITY });
+        }
+        std::mem::swap(&mut above, &mut row);
+    }
+    Ok(values)
 }
 
 #[cfg(test)]
@@ -169,10 +233,36 @@ mod tests {
         assert_eq!(grid(&edr, &x, &y), [0., 0.5, 2. * third, 0.5, 0.5, 2. * third, 2. * third, third, third]);
         let lcss = Spec::new(Measure::Lcss { epsilon: 0.5, output: LcssOutput::Length });
         assert_eq!(grid(&lcss, &x, &y), [1., 1., 1., 1., 1., 1., 1., 2., 2.]);
+        let narrow = lcss.with_band(Band::SakoeChiba { radius: Radius::Points(0) });
+        assert_eq!(grid(&narrow, &x, &y), [1., 1., 1., 1., 1., 1., 1., 1., 2.]);
         let frechet = Spec::new(Measure::Frechet {});
         assert_eq!(grid(&frechet, &x, &y), [0., 3., 3., 1., 2., 2., 3., 1., 1.]);
         let anywhere = Spec::subsequence_dtw(LocalCost::Manhattan);
         assert_eq!(grid(&anywhere, &x[..2], &y), [0., 3., 3., 1., 2., 4.]);
+    }
+
+    /// Costs of the points, as the recurrences would price them.
+    #[test]
+    fn grids_of_costs_are_those_of_the_series() {
+        let (x, y) = ([0., 1., 3., -2.], [0., 3., 3.]);
+        let costs: Vec<f64> = x.iter().flat_map(|x| y.map(|y: f64| (x - y).abs())).collect();
+        let squares: Vec<f64> = costs.iter().map(|cost| cost * cost).collect();
+        let lcss = Measure::Lcss { epsilon: 1., output: LcssOutput::Length };
+        for (measure, costs) in [
+            (Measure::Dtw { cost: LocalCost::SquaredEuclidean }, &squares),
+            (Measure::Adtw { penalty: 0.75 }, &squares),
+            (Measure::Frechet {}, &costs),
+            (lcss, &costs),
+        ] {
+            let found = CostMatrix::of_costs(&measure, costs, [4, 3]).unwrap();
+            assert_eq!(found.values, grid(&Spec::new(measure), &x, &y), "{measure:?}");
+        }
+        let dtw = Measure::Dtw { cost: LocalCost::Manhattan };
+        let walled = CostMatrix::of_costs(&dtw, &[1., INF, -2., 4.], [2, 2]).unwrap();
+        assert_eq!(walled.values, [1., INF, -1., 3.]);
+        for (measure, shape) in [(Measure::Erp { gap: 0. }, [2, 2]), (dtw, [3, 2])] {
+            assert!(CostMatrix::of_costs(&measure, &[0.; 4], shape).is_err());
+        }
     }
 
     /// A smooth minimum of three, written out.

@@ -36,7 +36,7 @@ struct BatchTables<V> {
 }
 
 /// Tells those who explain of a sweep of so many pairs.
-fn tell<V: Register>(observer: &dyn Observer, kernel: &str, why: &str, pairs: usize) {
+pub(crate) fn tell<V: Register>(observer: &dyn Observer, kernel: &str, why: &str, pairs: usize) {
     if observer.explains() {
         let bits = V::LANES * size_of::<V::Scalar>() * 8;
         let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());

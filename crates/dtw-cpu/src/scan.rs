@@ -10,7 +10,7 @@
 
 use dtw_core::{Match, Observer, Result, Scalar, SearchOptions, Selection, Series, Spec};
 
-use crate::group::Scratch;
+use crate::group::{Scratch, tell};
 use crate::lanes::Register;
 use crate::line::PAD;
 use crate::single::MOST_POINTS;
@@ -109,6 +109,7 @@ impl<T: Scalar> Scan<T> {
         block: Series<'_, T>,
         observer: &dyn Observer,
     ) -> Result<()> {
+        tell::<V>(observer, "diagonal sweep", "a search sweeps a block of its reference at a time", 1);
         scratch.single_after(token, spec, query, block, &self.column, observer)?;
         let (edge, right) = (&scratch.strips.edge, &scratch.strips.right);
         let (totals, starts) = edge.split_at(block.len() + 1);

@@ -327,6 +327,13 @@ fn what_was_computed_is_explained() {
     );
     // Half of the matrix and its diagonal: 10 pairs of 4 × 4 cells.
     assert!(told[1].contains("1 tiles, ") && told[1].contains(" 160 cells in "), "{told:?}");
+    bench.write("q.csv", "1\n2\n4\n").write("r.csv", "1\n2\n4\n3\n1\n");
+    for (windows, swept) in [(&[][..], "diagonal sweep ("), (&["--normalize", "z"], "sweep (")] {
+        let args = ["search", "--reference", "r.csv", "--query", "q.csv", "--json", "--explain"];
+        let said = bench.run(&[&args[..], windows].concat()).stderr;
+        let told = said.lines().find_map(|line| line.strip_prefix("explain: "));
+        assert!(told.is_some_and(|told| told.contains(swept) && told.contains(" launches, ")), "{said}");
+    }
 }
 
 /// The file that was written is named on stdout; JSON stays alone there.

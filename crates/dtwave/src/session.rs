@@ -369,8 +369,8 @@ impl Session {
     }
 
     /// Accumulated costs of two series, `[n, m]`: entry `(i, j)` is the value of the points up to `i` and up to `j`,
-    /// the last one the distance, and infinite outside the band ([`CostMatrix`]). On the CPU, whatever the device:
-    /// O(n·m) time and memory, one thread.
+    /// the last one the distance, and (but of LCSS) infinite outside the band ([`CostMatrix`]). On the CPU, whatever
+    /// the device: O(n·m) time and memory, one thread.
     ///
     /// ```
     /// use dtwave::{Session, Spec};

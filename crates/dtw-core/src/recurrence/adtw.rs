@@ -9,7 +9,7 @@ use crate::vector::Vector;
 /// Amerced dynamic time warping.
 #[derive(Debug, Clone, Copy)]
 pub struct Adtw<V> {
-    penalty: V,
+    pub(crate) penalty: V,
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {

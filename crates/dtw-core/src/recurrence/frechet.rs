@@ -11,7 +11,7 @@ use crate::vector::Vector;
 /// Discrete Fréchet distance.
 #[derive(Debug, Clone, Copy)]
 pub struct Frechet<V> {
-    any: V,
+    pub(crate) any: V,
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {

@@ -14,10 +14,10 @@ use crate::{LcssOutput, Scalar};
 /// Longest common subsequence.
 #[derive(Debug, Clone, Copy)]
 pub struct Lcss<V> {
-    zero: V,
-    minus_one: V,
-    epsilon: V,
-    output: LcssOutput,
+    pub(crate) zero: V,
+    pub(crate) minus_one: V,
+    pub(crate) epsilon: V,
+    pub(crate) output: LcssOutput,
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
