@@ -9,13 +9,15 @@
 Functions:
 
 - `distance`: of two series; `pairwise`: of all pairs of many series; `zipped`: of the first pair, the second pair, ….
-- `align`, `align_pairs`: which points match; `expected_alignment`: the same for Soft-DTW.
+- `align`, `align_pairs`: which points match; `expected_alignment`: the same for Soft-DTW; `cost_matrix`: accumulated
+  costs.
 - `search`, `search_all`: where a short series occurs in a long one.
 - `nearest`: nearest neighbours; `classify`: classes by them.
 - `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
 - `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
 - `dtwave.sklearn`: estimators for scikit-learn; `dtwave.compat`: functions of tslearn, aeon and dtaidistance.
-- `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `dtwave.plots`: figures.
+- `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `explain`: how it
+  computes, and how fast; `dtwave.plots`: figures.
 
 `MEASURES` has the class of every measure. `help(dtwave.distance)` explains the options that all functions share.
 """
@@ -25,17 +27,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _measures
-from ._alignment import align, align_pairs, expected_alignment
+from ._alignment import align, align_pairs, cost_matrix, expected_alignment
 from ._bands import Band, Itakura, Ranges, SakoeChiba, Slanted
 from ._devices import Device, devices
-from ._distances import distance, nearest, zipped
+from ._distances import distance, explain, nearest, zipped
 from ._gradients import gradients, normalize
 from ._learning import barycenter, classify, kmeans, kmedoids
 from ._matrices import pairwise
 from ._measure import Measure
 from ._measures import *
 from ._native import DeviceError, __version__
-from ._results import Alignment, Barycenter, Graph, KMeans, KMedoids, Match, Neighbors
+from ._results import Alignment, Barycenter, Explanation, Graph, Kernel, KMeans, KMedoids, Match, Neighbors
 from ._search import search, search_all
 
 if TYPE_CHECKING:
@@ -49,10 +51,12 @@ __all__ = [
     "Barycenter",
     "Device",
     "DeviceError",
+    "Explanation",
     "Graph",
     "Itakura",
     "KMeans",
     "KMedoids",
+    "Kernel",
     "Match",
     "Measure",
     "Neighbors",
@@ -64,9 +68,11 @@ __all__ = [
     "align_pairs",
     "barycenter",
     "classify",
+    "cost_matrix",
     "devices",
     "distance",
     "expected_alignment",
+    "explain",
     "gradients",
     "kmeans",
     "kmedoids",

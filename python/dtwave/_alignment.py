@@ -1,33 +1,24 @@
-"""Which points of two series match."""
+"""Which points of two series match, and at what cost."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _progress, _resident, _resident_calls
+from . import _calls, _native, _resident, _resident_calls
 from ._bands import Band
-from ._inputs import Batch, Layout, Padding
+from ._inputs import Layout
 from ._measure import Measure
-from ._options import DeviceLike
+from ._options import Given, OfManyTimed, OfPair, Shared, taken, takes
 from ._results import Alignment
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def align(
-    x: Any,
-    y: Any,
-    *,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    times: tuple[Any, Any] | None = None,
-    **parameters: Any,
-) -> Alignment:
+
+@takes(OfPair)
+def align(x: Any, y: Any, **options: Unpack[OfPair]) -> Alignment:
     """The best warping path of two series: which points match.
 
     x, y: one series each, `[length]` or `[length, channels]`, of any lengths.
@@ -45,71 +36,35 @@ def align(
     >>> list(dtwave.align([0.0, 1.0, 5.0], [0.0, 5.0, 5.0], band=1))
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    place = _resident.place_of(x=x, y=y)
+    given, place = taken(options, OfPair), _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.align(
-            place, _calls.both(x, y, None, times), measure, band, parameters, device=device, dtype=dtype,
-            threads=threads, memory_limit=memory_limit, layout=layout, single=True,
-        )[0]
-    times_x, times_y = _calls.each("times", times)
-    batches = [_inputs.one(x, "x", layout, times_x), _inputs.one(y, "y", layout, times_y)]
-    _inputs.same_channels(batches[0], batches[1], "dtwave.align_pairs")
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
-    first, second = call.packed
-    ((found, path),) = _native.align(first, second, call.spec, call.engine, None)
+        return _resident_calls.align(place, x, y, given, single=True)[0]
+    batches = _calls.pair(x, y, given, "dtwave.align_pairs")
+    call = _calls.prepared(batches, given)
+    ((found, path),) = _native.align(*call.sides, call.spec, call.engine, None)
     return Alignment(found, path, batches[0].arrays[0], batches[1].arrays[0])
 
 
-def align_pairs(
-    x: Any,
-    y: Any,
-    *,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: tuple[Any, Any] | None = None,
-    padding: Padding = None,
-    times: tuple[Any, Any] | None = None,
-    progress: bool = False,
-    **parameters: Any,
-) -> list[Alignment]:
+@takes(OfManyTimed)
+def align_pairs(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> list[Alignment]:
     """The best warping path of the first series of `x` with the first of `y`, of the second with the second, and so on.
 
     x, y: equally many series. Options: as for `zipped`. Returns a list of `Alignment`.
 
     Time: as `align` for each pair; pairs share the threads. Errors: as `align`.
     """
-    place = _resident.place_of(x=x, y=y)
+    given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.align(
-            place, _calls.both(x, y, lengths, times), measure, band, parameters, device=device, dtype=dtype,
-            threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
-        )
-    a, b = _calls.two(x, y, layout, lengths, padding, times)
-    call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
-    first, second = call.packed
-    with _progress.shown(progress, "align", lambda: _native.cells(first, second, call.spec, True)) as bar:
-        found = _native.align(first, second, call.spec, call.engine, bar)
+        return _resident_calls.align(place, x, y, given)
+    a, b = _calls.many(x, y, given)
+    call = _calls.prepared([a, b], given)
+    with call.bar("align", True) as bar:
+        found = _native.align(*call.sides, call.spec, call.engine, bar)
     return [Alignment(d, path, a.arrays[s], b.arrays[s]) for s, (d, path) in enumerate(found)]
 
 
-def expected_alignment(
-    x: Any,
-    y: Any,
-    *,
-    measure: str | Measure = "soft_dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    **parameters: Any,
-) -> NDArray[Any]:
+@takes(Shared, "soft_dtw")
+def expected_alignment(x: Any, y: Any, **options: Unpack[Shared]) -> NDArray[Any]:
     """The expected alignment of two series under soft_dtw: the share of all paths that matches each pair of points.
 
     Paths of smaller cost weigh more. With a small gamma it is nearly the best path alone.
@@ -121,8 +76,43 @@ def expected_alignment(
 
     Memory: the result. Errors: as `distance`; `MemoryError` if it does not fit the memory limit.
     """
-    _inputs.same_device(x=x, y=y)
-    batches: list[Batch] = [_inputs.one(x, "x", layout), _inputs.one(y, "y", layout)]
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
-    first, second = call.packed
-    return _native.expected_alignment(first, second, call.spec, call.engine, None)
+    given = taken(options, Shared, "soft_dtw")
+    call = _calls.prepared(_calls.pair(x, y, given, "dtwave.align_pairs"), given)
+    return _native.expected_alignment(*call.sides, call.spec, call.engine, None)
+
+
+def cost_matrix(
+    x: Any,
+    y: Any,
+    *,
+    measure: str | Measure = "dtw",
+    band: Band = None,
+    dtype: DTypeLike | None = None,
+    layout: Layout = "channels_last",
+    times: tuple[Any, Any] | None = None,
+    **parameters: Any,
+) -> NDArray[Any]:
+    """Accumulated costs of two series: what the measure is of all that begins as they do. On the CPU.
+
+    x, y: one series each, `[length]` or `[length, channels]`, of any lengths.
+    measure, band, dtype, layout, times: as for `distance`. The divergence of Soft-DTW has no such matrix: it is made of
+        those of three pairs.
+
+    Returns `[len(x), len(y)]`: entry `[i, j]` is the value of the points up to i of x and up to j of y, in the band and
+    with the weights of the whole series; the last entry is the distance. Outside the band entries are infinite (not of
+    lcss, whose band restricts matches only). Of subsequence_dtw, entry `[-1, j]` is the cost of the best match that
+    ends at j. Derivative measures have two rows and two columns less. `dtwave.plots.costs` draws it.
+
+    Time: one plain loop over `len(x) * len(y)` cells, on one thread. Memory: the result.
+
+    Errors: as `distance`; `MemoryError` for a matrix that the machine has no room for.
+
+    >>> import dtwave
+    >>> dtwave.cost_matrix([0.0, 1.0, 3.0], [0.0, 3.0])
+    array([[ 0.,  9.],
+           [ 1.,  4.],
+           [10.,  1.]])
+    """
+    given = Given(measure, band, dtype=dtype, layout=layout, times=times, parameters=parameters)
+    call = _calls.prepared(_calls.pair(x, y, given, "dtwave.align_pairs"), given)
+    return _native.cost_matrix(*call.sides, call.spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -9,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _inputs, _native, _options
-from ._bands import Band
-from ._inputs import Batch, Layout, Packed, Padding
-from ._measure import Measure
-from ._options import DeviceLike
+from . import _inputs, _native, _options, _progress
+from ._inputs import Batch, Packed
+from ._options import Given
 from ._spec import spec
 
 
@@ -25,6 +24,23 @@ class Call:
     engine: _native.Engine
     number: np.dtype[Any]
     packed: list[Packed]
+    progress: bool = False
+
+    @property
+    def first(self) -> Packed:
+        """The series that come first."""
+        return self.packed[0]
+
+    @property
+    def second(self) -> Packed | None:
+        """Those that come second, if there are any."""
+        return self.packed[1] if len(self.packed) > 1 else None
+
+    @property
+    def sides(self) -> tuple[Packed, Packed]:
+        """Both, of a call of two."""
+        first, second = self.packed
+        return first, second
 
     def empty(self, what: str, *shape: int) -> NDArray[Any]:
         """An array for results.
@@ -39,6 +55,14 @@ class Call:
                 f"out of memory: {what} needs {size} bytes, more than there is; pairwise with out=PATH writes it to a file"
             ) from None
 
+    def bar(self, what: str, is_zipped: bool | None) -> AbstractContextManager[_progress.Progress]:
+        """A bar while the call runs, if one is wanted: over zipped pairs, over all, or over nobody knows how many."""
+
+        def cells() -> int:
+            return 0 if is_zipped is None else _native.cells(self.first, self.second, self.spec, is_zipped)
+
+        return _progress.shown(self.progress, what, cells)
+
 
 def afford(size: int, what: str) -> None:
     """Errors: `MemoryError` if the machine cannot give as many bytes."""
@@ -48,52 +72,40 @@ def afford(size: int, what: str) -> None:
         raise MemoryError(f"out of memory: {what} needs {size} bytes, more than there is") from None
 
 
-def prepared(
-    batches: list[Batch],
-    measure: str | Measure,
-    band: Band,
-    device: DeviceLike,
-    dtype: Any,
-    threads: int | None,
-    memory_limit: int | None,
-    parameters: dict[str, Any],
-    options: tuple[str, ...] = (),
-) -> Call:
+def prepared(batches: list[Batch], given: Given, options: tuple[str, ...] = ()) -> Call:
     """What a call computes; `options` are those that the other functions do not have.
 
     Errors: those of bad options, and of values that a number type cannot hold."""
-    what = spec(measure, band, parameters, options)
-    engine = _options.engine(device, threads, memory_limit)
-    number = _inputs.number_type(batches, _options.number_type(dtype))
-    return Call(what, engine, number, [_inputs.pack(batch, number) for batch in batches])
+    what = spec(given.measure, given.band, given.parameters, options)
+    engine = _options.engine(given)
+    number = _inputs.number_type(batches, _options.number_type(given.dtype))
+    return Call(what, engine, number, [_inputs.pack(batch, number) for batch in batches], given.progress)
 
 
-def one(x: Any, layout: Layout, lengths: Any, padding: Padding, times: Any = None) -> Batch:
-    """The batch of a call of one argument."""
-    _inputs.same_device(x=x)
-    return _inputs.many(x, "x", layout, lengths, padding, times)
-
-
-def two(
-    x: Any, y: Any, layout: Layout, lengths: Any, padding: Padding, times: Any = None
-) -> tuple[Batch, Batch]:
-    """The batches of a call of two; lengths and times are tuples of those of x and those of y."""
+def pair(x: Any, y: Any, given: Given, advice: str) -> list[Batch]:
+    """Two series; `advice` says which function takes many."""
     _inputs.same_device(x=x, y=y)
-    lengths_x, lengths_y = each("lengths", lengths)
-    times_x, times_y = each("times", times)
-    return (
-        _inputs.many(x, "x", layout, lengths_x, padding, times_x),
-        _inputs.many(y, "y", layout, lengths_y, padding, times_y),
-    )
+    times = each("times", given.times)
+    batches = [_inputs.one(x, "x", given.layout, times[0]), _inputs.one(y, "y", given.layout, times[1])]
+    _inputs.same_channels(batches[0], batches[1], advice)
+    return batches
 
 
-def both(x: Any, y: Any, lengths: Any, times: Any) -> list[tuple[str, Any, Any, Any]]:
+def many(x: Any, y: Any, given: Given) -> list[Batch]:
+    """The batches of a call of two or, without `y`, of one."""
+    _inputs.same_device(x=x, y=y)
+    return [
+        _inputs.many(values, name, given.layout, lengths, given.padding, times)
+        for name, values, lengths, times in named(x, y, given)
+    ]
+
+
+def named(x: Any, y: Any, given: Given) -> list[tuple[str, Any, Any, Any]]:
     """The arguments of a call of two or, without `y`, of one, each with its name, its lengths and its times."""
     if y is None:
-        return [("x", x, lengths, times)]
-    lengths_x, lengths_y = each("lengths", lengths)
-    times_x, times_y = each("times", times)
-    return [("x", x, lengths_x, times_x), ("y", y, lengths_y, times_y)]
+        return [("x", x, given.lengths, given.times)]
+    lengths, times = each("lengths", given.lengths), each("times", given.times)
+    return [("x", x, lengths[0], times[0]), ("y", y, lengths[1], times[1])]
 
 
 def each(name: str, values: Any) -> tuple[Any, Any]:

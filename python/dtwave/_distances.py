@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from . import _calls, _inputs, _native, _options, _progress, _resident, _resident_calls
-from ._bands import Band
-from ._inputs import Layout, Padding
-from ._measure import Measure
-from ._options import DeviceLike
-from ._results import Neighbors
+from . import _calls, _inputs, _native, _options, _resident, _resident_calls
+from ._options import Given, OfManyTimed, OfPair, taken, takes
+from ._results import Explanation, Kernel, Neighbors
 from ._spec import spec
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Bytes of memory that a neighbour takes while they are sought.
 CANDIDATE_BYTES = 48
 
-_default_engine = _options.default_engine()
+_default_engine = _options.engine(Given())
 
 
-def distance(
-    x: Any,
-    y: Any,
-    *,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    times: tuple[Any, Any] | None = None,
-    **parameters: Any,
-) -> Any:
+@takes(OfPair)
+def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
     """Distance of two series.
 
     x, y: one series each, `[length]` or `[length, channels]`. Lengths may differ, numbers of channels may not. (For many
@@ -67,77 +56,33 @@ def distance(
     >>> dtwave.distance([0.0, 1.0, 2.0], [0.0, 2.0, 2.0])
     1.0
     """
-    if (
-        device is None
-        and band is None
-        and dtype is None
-        and threads is None
-        and memory_limit is None
-        and times is None
-        and layout == "channels_last"
-        and not parameters
-    ):
-        quick = _native.distance_of_arrays(x, y, measure, _default_engine)
+    if not options or (len(options) == 1 and "measure" in options):
+        quick = _native.distance_of_arrays(x, y, options.get("measure", "dtw"), _default_engine)
         if quick is not None:
             return quick
-    return _distance(
-        x, y, measure, band, device, dtype, threads, memory_limit, layout, times, parameters
-    )
+    return _distance(x, y, taken(options, OfPair))
 
 
-def _distance(
-    x: Any,
-    y: Any,
-    measure: str | Measure,
-    band: Band,
-    device: DeviceLike,
-    dtype: DTypeLike | None,
-    threads: int | None,
-    memory_limit: int | None,
-    layout: Layout,
-    times: tuple[Any, Any] | None,
-    parameters: dict[str, Any],
-) -> Any:
+def _distance(x: Any, y: Any, given: Given) -> Any:
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.distance(
-            place, x, y, _calls.each("times", times), measure, band, parameters, device=device, dtype=dtype,
-            threads=threads, memory_limit=memory_limit, layout=layout,
-        )
-    what = spec(measure, band, parameters)
-    engine = _options.engine(device, threads, memory_limit)
-    _inputs.check_layout(layout)
-    if dtype is None and times is None:
+        return _resident_calls.distance(place, x, y, given)
+    what = spec(given.measure, given.band, given.parameters)
+    engine = _options.engine(given)
+    _inputs.check_layout(given.layout)
+    if given.dtype is None and given.times is None:
         quick = _native.distance_of_arrays(x, y, what, engine)
         if quick is not None:
             return quick
-    times_x, times_y = _calls.each("times", times)
-    a = _inputs.one(x, "x", layout, times_x)
-    b = _inputs.one(y, "y", layout, times_y)
-    _inputs.same_channels(a, b, "dtwave.pairwise and dtwave.zipped")
-    number = _inputs.number_type([a, b], _options.number_type(dtype))
+    a, b = _calls.pair(x, y, given, "dtwave.pairwise and dtwave.zipped")
+    number = _inputs.number_type([a, b], _options.number_type(given.dtype))
     found = np.empty(1, dtype=number)
     _native.distances(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, True, found, None)
     return float(found[0])
 
 
-def zipped(
-    x: Any,
-    y: Any,
-    *,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: tuple[Any, Any] | None = None,
-    padding: Padding = None,
-    times: tuple[Any, Any] | None = None,
-    progress: bool = False,
-    **parameters: Any,
-) -> Any:
+@takes(OfManyTimed)
+def zipped(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> Any:
     """Distances of the first series of `x` with the first of `y`, the second with the second, and so on.
 
     x, y: equally many series: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths.
@@ -152,39 +97,19 @@ def zipped(
 
     Time: one sweep per pair. Errors: as `distance`.
     """
-    place = _resident.place_of(x=x, y=y)
+    given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.zipped(
-            place, _calls.both(x, y, lengths, times), measure, band, parameters, device=device, dtype=dtype,
-            threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
-        )
-    a, b = _calls.two(x, y, layout, lengths, padding, times)
-    call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
-    first, second = call.packed
-    with _progress.shown(progress, "zipped", lambda: _native.cells(first, second, call.spec, True)) as bar:
+        return _resident_calls.zipped(place, x, y, given)
+    a, b = _calls.many(x, y, given)
+    call = _calls.prepared([a, b], given)
+    with call.bar("zipped", True) as bar:
         found = call.empty("the list of distances", len(a))
-        _native.distances(first, second, call.spec, call.engine, True, found, bar)
+        _native.distances(call.first, call.second, call.spec, call.engine, True, found, bar)
         return found
 
 
-def nearest(
-    x: Any,
-    y: Any = None,
-    *,
-    k: int = 1,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: Any = None,
-    padding: Padding = None,
-    times: Any = None,
-    progress: bool = False,
-    **parameters: Any,
-) -> Neighbors:
+@takes(OfManyTimed)
+def nearest(x: Any, y: Any = None, *, k: int = 1, **options: Unpack[OfManyTimed]) -> Neighbors:
     """The k series of `x` that are nearest to each series of `y`. Without `y`: to each series of `x`, except itself.
 
     x, y: series as for `pairwise`.
@@ -200,32 +125,47 @@ def nearest(
 
     Errors: as `distance`; in main memory `ValueError` for a distance that is not finite.
     """
-    many = _options.whole("k", k, 1)
+    many, given = _options.whole("k", k, 1), taken(options, OfManyTimed)
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.nearest(
-            place, _calls.both(x, y, lengths, times), many, measure, band, parameters, device=device, dtype=dtype,
-            threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
+        return _resident_calls.nearest(place, x, y, many, given)
+    batches = _calls.many(x, y, given)
+    if y is None and many >= len(batches[0]):
+        raise ValueError(
+            f"k must be less than the number of series of x ({len(batches[0])}) without y, got {many}"
         )
-    if y is None:
-        a = _calls.one(x, layout, lengths, padding, times)
-        batches = [a]
-        if many >= len(a):
-            raise ValueError(f"k must be less than the number of series of x ({len(a)}) without y, got {many}")
-    else:
-        batches = list(_calls.two(x, y, layout, lengths, padding, times))
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
-    first, second = call.packed[0], call.packed[1] if y is not None else None
+    call = _calls.prepared(batches, given)
     _calls.afford(CANDIDATE_BYTES * (many + 1) * len(batches[-1]), "the list of neighbours")
-    with _progress.shown(progress, "nearest", lambda: _cells(call.spec, first, second)) as bar:
-        if second is not None:
-            return Neighbors(*_native.nearest(first, second, many, call.spec, call.engine, bar))
-        return Neighbors(*others(*_native.nearest(first, None, many + 1, call.spec, call.engine, bar)))
+    # Neighbours are sought among all series: the bar counts the whole matrix of x with itself, too.
+    with replace(call, packed=[call.packed[0], call.packed[-1]]).bar("nearest", False) as bar:
+        if call.second is not None:
+            return Neighbors(*_native.nearest(call.first, call.second, many, call.spec, call.engine, bar))
+        return Neighbors(*others(*_native.nearest(call.first, None, many + 1, call.spec, call.engine, bar)))
 
 
-def _cells(what: _native.Spec, x: _inputs.Packed, y: _inputs.Packed | None) -> int:
-    """Cells of all pairs: neighbours are sought among all of them."""
-    return _native.cells(x, x if y is None else y, what, False)
+@takes(OfManyTimed)
+def explain(x: Any, y: Any = None, **options: Unpack[OfManyTimed]) -> Explanation:
+    """How the distances of every series of `x` with every series of `y` are computed, and how fast: computes them.
+
+    x, y: series as for `pairwise`; for two series write `explain([x], [y])`.
+    Other options: as for `pairwise`.
+
+    Returns `Explanation`: which kernels or sweeps, in which shape and why these; how many launches, tiles and cells;
+    how much memory; how long it took. `print` shows a line for each kernel, and one for all, as `--explain` of the
+    command does. Distances themselves are not kept. Plans are made anew, so a first call of a GPU takes its time.
+
+    Time and memory: as `pairwise`. Errors: as `distance`, and for series in a GPU's memory.
+
+    >>> import dtwave
+    >>> told = dtwave.explain([[0.0, 1.0, 2.0], [0.0, 2.0, 2.0]])
+    >>> told.cells, sum(kernel.pairs for kernel in told.kernels)
+    (27, 3)
+    """
+    given = taken(options, OfManyTimed)
+    call = _calls.prepared(_calls.many(x, y, given), given)
+    with call.bar("explain", False) as bar:
+        told = _native.explain(call.first, call.second, call.spec, call.engine, bar)
+    return Explanation(**{**told, "kernels": [Kernel(*kernel) for kernel in told["kernels"]]})
 
 
 def others(

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _progress, _resident, _resident_calls
-from ._bands import Band
+from . import _calls, _inputs, _native, _resident, _resident_calls
 from ._inputs import Layout, Padding
-from ._measure import Measure
-from ._options import DeviceLike
+from ._options import Given, OfMany, taken, takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
+@takes(OfMany, "soft_dtw")
 def gradients(
-    x: Any,
-    y: Any,
-    *,
-    measure: str | Measure = "soft_dtw",
-    upstream: Any = None,
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: tuple[Any, Any] | None = None,
-    padding: Padding = None,
-    progress: bool = False,
-    **parameters: Any,
+    x: Any, y: Any, *, upstream: Any = None, **options: Unpack[OfMany]
 ) -> tuple[NDArray[Any], Any, Any]:
     """Distances as of `zipped`, and their gradients with respect to the points of both series.
 
@@ -48,16 +36,16 @@ def gradients(
     Errors: as `distance`; `ValueError` for measures without gradients, `dtwave.DeviceError` for series in a GPU's
     memory (`dtwave.torch.soft_dtw` takes tensors there).
     """
-    a, b = _calls.two(x, y, layout, lengths, padding)
-    call = _calls.prepared([a, b], measure, band, device, dtype, threads, memory_limit, parameters)
+    given = taken(options, OfMany, "soft_dtw")
+    a, b = _calls.many(x, y, given)
+    call = _calls.prepared([a, b], given)
     factors = None
     if upstream is not None:
         factors = np.ascontiguousarray(_inputs.plain(upstream, "upstream"), dtype=call.number)
         if factors.shape != (len(a),):
             raise ValueError(f"upstream must be one number per pair ({len(a)}), got shape {list(factors.shape)}")
-    first, second = call.packed
-    with _progress.shown(progress, "gradients", lambda: _native.cells(first, second, call.spec, True)) as bar:
-        values, grad_x, grad_y = _native.gradients(first, second, factors, call.spec, call.engine, bar)
+    with call.bar("gradients", True) as bar:
+        values, grad_x, grad_y = _native.gradients(*call.sides, factors, call.spec, call.engine, bar)
     return values, a.like(grad_x), b.like(grad_y)
 
 
@@ -78,9 +66,8 @@ def normalize(
 
     Time: a few passes. Errors: `ValueError` and `TypeError` for bad series.
     """
-    place = _resident.place_of(x=x)
+    given, place = Given(dtype=dtype, layout=layout, lengths=lengths, padding=padding), _resident.place_of(x=x)
     if place is not None:
-        return _resident_calls.normalize(place, x, dtype, layout, lengths, padding)
-    batch = _calls.one(x, layout, lengths, padding)
-    call = _calls.prepared([batch], "dtw", None, None, dtype, None, None, {})
-    return batch.like(_native.z_normalize(call.packed[0]), float("nan"))
+        return _resident_calls.normalize(place, x, given)
+    (batch,) = _calls.many(x, None, given)
+    return batch.like(_native.z_normalize(_calls.prepared([batch], given).first), float("nan"))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from . import _calls, _inputs, _native, _options, _progress
-from ._bands import Band
-from ._inputs import Layout, Padding
-from ._measure import Measure
-from ._options import DeviceLike
+from . import _calls, _inputs, _native
+from ._options import OfMany, taken, takes, whole
 from ._results import Barycenter, KMeans, KMedoids
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Options that only some functions have: what a misspelt one may have meant.
 _OF_AVERAGES = ("optimizer", "learning_rate", "max_iterations", "tolerance", "start", "weights")
@@ -33,23 +33,9 @@ def _minimizer(optimizer: str, learning_rate: float | None) -> tuple[str, float]
     return optimizer, 0.05 if learning_rate is None else float(learning_rate)
 
 
+@takes(OfMany)
 def classify(
-    train: Any,
-    labels: Any,
-    test: Any,
-    *,
-    k: int = 1,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: tuple[Any, Any] | None = None,
-    padding: Padding = None,
-    progress: bool = False,
-    **parameters: Any,
+    train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpack[OfMany]
 ) -> NDArray[Any]:
     """The label of each series of `test`: the most frequent one among its k nearest series of `train`.
 
@@ -63,11 +49,12 @@ def classify(
 
     Time and memory: as `nearest`. Errors: as `nearest`; `ValueError` if there is not one label per series.
     """
+    given = taken(options, OfMany)
     _inputs.same_device(train=train, test=test)
-    lengths_train, lengths_test = _calls.each("lengths", lengths)
+    lengths = _calls.each("lengths", given.lengths)
     batches = [
-        _inputs.many(train, "train", layout, lengths_train, padding),
-        _inputs.many(test, "test", layout, lengths_test, padding),
+        _inputs.many(train, "train", given.layout, lengths[0], given.padding),
+        _inputs.many(test, "test", given.layout, lengths[1], given.padding),
     ]
     if isinstance(labels, np.ma.MaskedArray):
         raise TypeError("labels is a masked array: every series of train needs a label")
@@ -75,37 +62,28 @@ def classify(
     if names.shape != (len(batches[0]),):
         raise ValueError(f"labels must be one per series of train ({len(batches[0])}), got shape {list(names.shape)}")
     known, classes = np.unique(names, return_inverse=True)
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters, ("k",))
+    call = _calls.prepared(batches, given, ("k",))
     first, second = call.packed
-    many = _options.whole("k", k, 1)
+    many = whole("k", k, 1)
     if many > len(batches[0]):
         raise ValueError(f"k must be at most {len(batches[0])}, the number of series of train, got {many}")
-    with _progress.shown(progress, "classify", lambda: _native.cells(first, second, call.spec, False)) as bar:
+    with call.bar("classify", False) as bar:
         found = _native.classify(first, classes.tolist(), second, many, call.spec, call.engine, bar)
     predicted: NDArray[Any] = known[found]
     return predicted
 
 
+@takes(OfMany)
 def barycenter(
     x: Any,
     *,
-    measure: str | Measure = "dtw",
     weights: Any = None,
     start: Union[Literal["medoid", "mean"], Any] = "medoid",
     optimizer: Optimizer = "lbfgs",
     learning_rate: float | None = None,
     max_iterations: int = 100,
     tolerance: float = 1e-6,
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: Any = None,
-    padding: Padding = None,
-    progress: bool = False,
-    **parameters: Any,
+    **options: Unpack[OfMany],
 ) -> Barycenter:
     """The average of series: by DBA for dtw, by descent along the gradient for soft_dtw and soft_dtw_divergence.
 
@@ -132,40 +110,40 @@ def barycenter(
     >>> dtwave.barycenter([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]).center
     array([0., 2., 0., 0.])
     """
-    batch = _calls.one(x, layout, lengths, padding)
-    batches = [batch]
+    given = taken(options, OfMany)
+    (batch,) = batches = _calls.many(x, None, given)
     kind = start if isinstance(start, str) else "series"
     if kind == "series":
-        batches.append(_inputs.one(start, "start", layout))
+        batches.append(_inputs.one(start, "start", given.layout))
     elif kind not in ("medoid", "mean"):
         raise ValueError(f'start must be "medoid", "mean" or a series, got {start!r}')
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters, _OF_AVERAGES)
-    given = None
+    call = _calls.prepared(batches, given, _OF_AVERAGES)
+    shares = None
     if weights is not None:
-        given = np.asarray(_inputs.plain(weights, "weights"), dtype=np.float64)
-        if given.shape != (len(batch),):
-            raise ValueError(f"weights must be one per series ({len(batch)}), got shape {list(given.shape)}")
-    with _progress.shown(progress, "barycenter", lambda: 0) as bar:
+        shares = np.asarray(_inputs.plain(weights, "weights"), dtype=np.float64)
+        if shares.shape != (len(batch),):
+            raise ValueError(f"weights must be one per series ({len(batch)}), got shape {list(shares.shape)}")
+    with call.bar("barycenter", None) as bar:
         center, costs, converged = _native.barycenter(
-            call.packed[0],
+            call.first,
             call.spec,
             call.engine,
-            None if given is None else given.tolist(),
+            None if shares is None else shares.tolist(),
             kind,
-            call.packed[1] if kind == "series" else None,
+            call.second,
             _minimizer(optimizer, learning_rate),
-            _options.whole("max_iterations", max_iterations, 0),
+            whole("max_iterations", max_iterations, 0),
             float(tolerance),
             bar,
         )
     return Barycenter(batch.shaped(center), np.array(costs), converged)
 
 
+@takes(OfMany)
 def kmeans(
     x: Any,
     clusters: int,
     *,
-    measure: str | Measure = "dtw",
     restarts: int = 3,
     max_iterations: int = 50,
     tolerance: float = 1e-6,
@@ -173,16 +151,7 @@ def kmeans(
     optimizer: Optimizer = "lbfgs",
     learning_rate: float | None = None,
     seed: int = 0,
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: Any = None,
-    padding: Padding = None,
-    progress: bool = False,
-    **parameters: Any,
+    **options: Unpack[OfMany],
 ) -> KMeans:
     """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence (k-means).
 
@@ -199,20 +168,21 @@ def kmeans(
 
     Errors: as `barycenter`. MacQueen 1967; with DBA Petitjean et al. 2011, 10.1016/j.patcog.2010.09.013.
     """
-    batch = _calls.one(x, layout, lengths, padding)
-    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters, _OF_MEANS)
-    with _progress.shown(progress, "kmeans", lambda: 0) as bar:
+    given = taken(options, OfMany)
+    (batch,) = _calls.many(x, None, given)
+    call = _calls.prepared([batch], given, _OF_MEANS)
+    with call.bar("kmeans", None) as bar:
         values, points, labels, distances, inertia, iterations, converged = _native.kmeans(
-            call.packed[0],
-            _options.whole("clusters", clusters, 0),
+            call.first,
+            whole("clusters", clusters, 0),
             call.spec,
             call.engine,
-            _options.whole("restarts", restarts, 0),
-            _options.whole("max_iterations", max_iterations, 0),
+            whole("restarts", restarts, 0),
+            whole("max_iterations", max_iterations, 0),
             float(tolerance),
-            _options.whole("center_iterations", center_iterations, 0),
+            whole("center_iterations", center_iterations, 0),
             _minimizer(optimizer, learning_rate),
-            _options.whole("seed", seed, 0),
+            whole("seed", seed, 0),
             bar,
         )
     channels = batch.parts[0].shape[-1]
@@ -220,24 +190,15 @@ def kmeans(
     return KMeans([batch.shaped(part) for part in parts], labels, distances, inertia, iterations, converged)
 
 
+@takes(OfMany)
 def kmedoids(
     x: Any,
     clusters: int,
     *,
-    measure: str | Measure = "dtw",
     restarts: int | None = None,
     max_iterations: int = 100,
     seed: int = 0,
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: Any = None,
-    padding: Padding = None,
-    progress: bool = False,
-    **parameters: Any,
+    **options: Unpack[OfMany],
 ) -> KMedoids:
     """Clusters around members (medoids), under any measure, by FasterPAM.
 
@@ -258,36 +219,26 @@ def kmedoids(
     """
     random = None
     if restarts is not None:
-        random = (_options.whole("restarts", restarts, 0), _options.whole("seed", seed, 0))
-    if isinstance(measure, str) and measure == "precomputed":
-        of_series = dict(
-            band=band, device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, lengths=lengths,
-            padding=padding, layout=None if layout == "channels_last" else layout, progress=progress or None,
-        )  # fmt: skip
-        without_effect = [name for name, value in of_series.items() if value is not None]
-        without_effect += parameters
-        if without_effect:
-            raise ValueError(f"{without_effect[0]} has no effect on distances that are precomputed: leave it out")
+        random = (whole("restarts", restarts, 0), whole("seed", seed, 0))
+    given = taken(options, OfMany)
+    if isinstance(given.measure, str) and given.measure == "precomputed":
+        # Those that have their defaults may be there.
+        usual = {"measure": given.measure, "layout": "channels_last", "progress": False}
+        for name, value in options.items():
+            if value is not None and not (name in usual and value == usual[name]):
+                raise ValueError(f"{name} has no effect on distances that are precomputed: leave it out")
         matrix = _inputs.square(x, "x")
-        found = _native.kmedoids_of_matrix(
-            matrix,
-            len(matrix),
-            _options.whole("clusters", clusters, 0),
-            random,
-            _options.whole("max_iterations", max_iterations, 0),
-        )
-        return KMedoids(*found)
-    batch = _calls.one(x, layout, lengths, padding)
-    call = _calls.prepared([batch], measure, band, device, dtype, threads, memory_limit, parameters, _OF_MEDOIDS)
-    first = call.packed[0]
-    with _progress.shown(progress, "kmedoids", lambda: _native.cells(first, None, call.spec, False)) as bar:
+        size, most = whole("clusters", clusters, 0), whole("max_iterations", max_iterations, 0)
+        return KMedoids(*_native.kmedoids_of_matrix(matrix, len(matrix), size, random, most))
+    call = _calls.prepared(_calls.many(x, None, given), given, _OF_MEDOIDS)
+    with call.bar("kmedoids", False) as bar:
         found = _native.kmedoids(
-            first,
-            _options.whole("clusters", clusters, 0),
+            call.first,
+            whole("clusters", clusters, 0),
             call.spec,
             call.engine,
             random,
-            _options.whole("max_iterations", max_iterations, 0),
+            whole("max_iterations", max_iterations, 0),
             bar,
         )
     return KMedoids(*found)

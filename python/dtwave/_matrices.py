@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Union, overload
+from typing import TYPE_CHECKING, Any, Union, overload
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from . import _calls, _inputs, _native, _options, _progress, _resident, _resident_calls
-from ._bands import Band
 from ._calls import Call
 from ._distances import CANDIDATE_BYTES, others
-from ._inputs import Batch, Layout, Padding
-from ._measure import Measure
-from ._options import DeviceLike
+from ._inputs import Batch
+from ._options import OfManyTimed, taken, takes
 from ._results import Graph
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Where a matrix goes: a `.npy` file, or an array.
 Out = Union[None, str, "os.PathLike[str]", NDArray[Any], Any]
@@ -27,66 +28,28 @@ def pairwise(
     x: Any,
     y: Any = None,
     *,
-    measure: str | Measure = "dtw",
-    band: Band = None,
     k: None = None,
     condensed: bool = False,
     out: Out = None,
     resume: bool = False,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: Any = None,
-    padding: Padding = None,
-    times: Any = None,
-    progress: bool = False,
-    **parameters: Any,
+    **options: Unpack[OfManyTimed],
 ) -> Any: ...
 
 
 @overload
+def pairwise(x: Any, y: Any = None, *, k: int, **options: Unpack[OfManyTimed]) -> Graph: ...
+
+
+@takes(OfManyTimed)
 def pairwise(
     x: Any,
     y: Any = None,
     *,
-    k: int,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: Any = None,
-    padding: Padding = None,
-    times: Any = None,
-    progress: bool = False,
-    **parameters: Any,
-) -> Graph: ...
-
-
-def pairwise(
-    x: Any,
-    y: Any = None,
-    *,
-    measure: str | Measure = "dtw",
-    band: Band = None,
     k: int | None = None,
     condensed: bool = False,
     out: Out = None,
     resume: bool = False,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    lengths: Any = None,
-    padding: Padding = None,
-    times: Any = None,
-    progress: bool = False,
-    **parameters: Any,
+    **options: Unpack[OfManyTimed],
 ) -> Any:
     """Distances of every series of `x` with every series of `y`, or, without `y`, of every two series of `x`.
 
@@ -113,31 +76,24 @@ def pairwise(
     Errors: as `distance`; `OSError` for a file that cannot be written or holds another result, `ValueError` and
     `TypeError` for an array of another shape or type, or one that cannot be written.
     """
-    place = _resident.place_of(x=x, y=y)
+    given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.pairwise(
-            place, _calls.both(x, y, lengths, times), measure, band, parameters, (k, condensed, out, resume),
-            device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, layout=layout, padding=padding,
-        )
-    if y is None:
-        batches = [_calls.one(x, layout, lengths, padding, times)]
-    else:
-        batches = list(_calls.two(x, y, layout, lengths, padding, times))
-    call = _calls.prepared(batches, measure, band, device, dtype, threads, memory_limit, parameters)
+        return _resident_calls.pairwise(place, x, y, (k, condensed, out, resume), given)
+    batches = _calls.many(x, y, given)
+    call = _calls.prepared(batches, given)
     _check_form(k, condensed, out, resume, y, call)
-    first, second = call.packed[0], call.packed[1] if y is not None else None
-    with _progress.shown(progress, "pairwise", lambda: _native.cells(first, second, call.spec, False)) as bar:
+    with call.bar("pairwise", False) as bar:
         if k is not None:
             return _graph(call, _options.whole("k", k, 1), batches, bar)
         if condensed:
             half = call.empty("the condensed matrix", len(batches[0]) * (len(batches[0]) - 1) // 2)
-            _native.condensed(first, call.spec, call.engine, half, bar)
+            _native.condensed(call.first, call.spec, call.engine, half, bar)
             return half
         if out is None:
             return _whole(call, batches, bar)
         if isinstance(out, np.ndarray):
             _check_array(out, (len(batches[0]), len(batches[-1])), call)
-            _native.pairwise_into(first, second, call.spec, call.engine, out, bar)
+            _native.pairwise_into(call.first, call.second, call.spec, call.engine, out, bar)
             return out
         return _to_file(call, batches, os.fspath(out), resume, bar)
 
@@ -197,9 +153,8 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
 
 def _whole(call: Call, batches: list[Batch], bar: _progress.Progress) -> NDArray[Any]:
     """The matrix in memory."""
-    first, second = call.packed[0], call.packed[1] if len(batches) > 1 else None
     matrix = call.empty("the distance matrix", len(batches[0]), len(batches[-1]))
-    _native.distances(first, second, call.spec, call.engine, False, matrix, bar)
+    _native.distances(call.first, call.second, call.spec, call.engine, False, matrix, bar)
     return matrix
 
 
@@ -223,8 +178,7 @@ def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) ->
 def _to_file(
     call: Call, batches: list[Batch], path: str, resume: bool, bar: _progress.Progress
 ) -> NDArray[Any]:
-    first, second = call.packed[0], call.packed[1] if len(batches) > 1 else None
-    found, notes = _native.pairwise_to_file(first, second, call.spec, call.engine, path, resume, bar)
+    found, notes = _native.pairwise_to_file(call.first, call.second, call.spec, call.engine, path, resume, bar)
     for note in notes:
         warnings.warn(f"{path}: {note}" if path not in note else note, stacklevel=4)
     matrix: NDArray[Any] = np.load(path, mmap_mode="r")

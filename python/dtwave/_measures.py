@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 from ._measure import Measure
 
@@ -292,6 +292,24 @@ MINIMA = frozenset(
         "frechet",
     )
 )
+
+
+class Parameters(TypedDict, total=False):
+    """The parameters of all measures, as keywords of functions."""
+
+    cost: Literal["squared_euclidean", "euclidean", "manhattan"]
+    g: float
+    penalty: float
+    gap: float
+    epsilon: float
+    output: Literal["count", "normalized"] | Literal["distance", "length"]
+    c: float
+    nu: float
+    lambda_: float
+    degree: float
+    gamma: float
+    sigma: float
+
 
 __all__ = [
     "MEASURES",

@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Final
 
-from numpy import int64
+from numpy import float64, int64
 from numpy.typing import NDArray
 
 __version__: Final[str]
@@ -75,6 +75,11 @@ def align(
 def expected_alignment(
     x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress
 ) -> NDArray[Any]: ...
+def cost_matrix(x: _Batch, y: _Batch, spec: Spec) -> NDArray[Any]: ...
+def cost_matrix_of_costs(costs: NDArray[float64], spec: Spec) -> NDArray[float64]: ...
+def explain(
+    x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, progress: _Progress
+) -> dict[str, Any]: ...
 def search(
     queries: _Batch,
     references: _Batch,

@@ -1,13 +1,20 @@
-"""Options that all functions have: where to compute, in how much memory, in which number type."""
+"""Options that functions share: what to compute, where, in how much memory, in which number type, of which series."""
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Union
+from typing import Any, Callable, Mapping, TypeVar, Union
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _native
+from ._bands import Band
+from ._inputs import Layout, Padding
+from ._measure import Measure
+from ._measures import Parameters
 
 #: Scratch memory of a call, in bytes, unless told otherwise.
 DEFAULT_MEMORY_LIMIT = 1 << 30
@@ -16,26 +23,120 @@ DEFAULT_MEMORY_LIMIT = 1 << 30
 #: `"wgpu"` (any GPU, in float32), `"wgpu:1"`; or an object whose text is one of them.
 DeviceLike = Union[None, str, Any]
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-def engine(device: DeviceLike, threads: int | None, memory_limit: int | None) -> _native.Engine:
+
+class Shared(Parameters, total=False):
+    """What every function takes; `help(dtwave.distance)` explains it."""
+
+    measure: str | Measure
+    band: Band
+    device: DeviceLike
+    dtype: DTypeLike | None
+    threads: int | None
+    memory_limit: int | None
+    layout: Layout
+
+
+class OfPair(Shared, total=False):
+    """What functions of two series take."""
+
+    times: tuple[Any, Any] | None
+
+
+class OfMany(Shared, total=False):
+    """What functions of many series take."""
+
+    lengths: Any
+    padding: Padding
+    progress: bool
+
+
+class OfManyTimed(OfMany, total=False):
+    """What functions of many series take that may have timestamps."""
+
+    times: Any
+
+
+@dataclass
+class Given:
+    """The options of a call; what was left out has its default."""
+
+    measure: str | Measure = "dtw"
+    band: Band = None
+    device: DeviceLike = None
+    dtype: DTypeLike | None = None
+    threads: int | None = None
+    memory_limit: int | None = None
+    layout: Layout = "channels_last"
+    lengths: Any = None
+    padding: Padding = None
+    times: Any = None
+    progress: bool = False
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """All other keywords: parameters of the measure, and mistakes, which `_spec.spec` explains."""
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    """The options of a kind, in the order of `Given`."""
+    return tuple(name for name in Given.__annotations__ if name in kind.__annotations__)
+
+
+#: The options of all functions, by name.
+NAMES = _names(OfManyTimed)
+
+
+def taken(options: Mapping[str, Any], kind: type, measure: str | Measure = "dtw") -> Given:
+    """The options of a function that takes those of `kind`."""
+    own, given = kind.__annotations__, Given(measure)
+    for name, value in options.items():
+        if name in own and name not in Parameters.__annotations__:
+            setattr(given, name, value)
+        else:
+            given.parameters[name] = value
+    return given
+
+
+def takes(kind: type, measure: str = "dtw") -> Callable[[_Function], _Function]:
+    """Shows the options of `kind` in a function's signature, as `help` and editors read it."""
+
+    def shown(function: _Function) -> _Function:
+        own = inspect.signature(function)
+        defaults, parameter = Given(measure), inspect.Parameter
+        keywords = [each for each in own.parameters.values() if each.kind is not parameter.VAR_KEYWORD]
+        for name in _names(kind):
+            hint = kind.__annotations__[name]
+            default, text = getattr(defaults, name), getattr(hint, "__forward_arg__", hint)
+            keywords.append(parameter(name, parameter.KEYWORD_ONLY, default=default, annotation=text))
+        keywords.append(parameter("parameters", parameter.VAR_KEYWORD, annotation="Any"))
+        function.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]
+        return function
+
+    return shown
+
+
+def engine(given: Given) -> _native.Engine:
     """Where a call runs.
 
     Errors: `ValueError` and `TypeError` for values that make no sense, `dtwave.DeviceError` if there is no such device.
     """
-    name = "cpu" if device is None else str(device)
+    name, threads = "cpu" if given.device is None else str(given.device), given.threads
     workers = 0 if threads is None else whole("threads", threads, 1, most=1 << 16, hint="; leave it out for all cores")
-    limit = DEFAULT_MEMORY_LIMIT if memory_limit is None else whole("memory_limit", memory_limit, 1, "bytes")
-    return _engine(name, workers, limit)
+    return _engine(name, workers, memory_limit(given))
+
+
+def memory_limit(given: Given) -> int:
+    """Bytes of scratch that a call may take.
+
+    Errors: `ValueError` and `TypeError` for values that make no sense.
+    """
+    limit = given.memory_limit
+    return DEFAULT_MEMORY_LIMIT if limit is None else whole("memory_limit", limit, 1, "bytes")
 
 
 @lru_cache(maxsize=8)
 def _engine(name: str, threads: int, memory_limit: int) -> _native.Engine:
     return _native.Engine(name, threads, memory_limit)
-
-
-def default_engine() -> _native.Engine:
-    """That of a call without options."""
-    return _engine("cpu", 0, DEFAULT_MEMORY_LIMIT)
 
 
 def whole(name: str, value: Any, least: int, unit: str = "", most: int = 1 << 62, hint: str = "") -> int:

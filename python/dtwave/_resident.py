@@ -14,12 +14,10 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _inputs, _libraries, _native, _options
-from ._bands import Band
-from ._inputs import Layout, Padding
+from ._inputs import Layout
 from ._libraries import Library, View
-from ._measure import Measure
 from ._native import DeviceError
-from ._options import DeviceLike
+from ._options import Given
 from ._spec import spec
 
 
@@ -137,41 +135,27 @@ def gpu_of(ordinal: int, memory_limit: int) -> Any:
 
 
 def prepared(
-    place: str,
-    inputs: Sequence[tuple[str, Any, Any, Any]],
-    measure: str | Measure,
-    band: Band,
-    parameters: dict[str, Any],
-    *,
-    device: DeviceLike = None,
-    dtype: Any = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    padding: Padding = None,
-    single: bool = False,
+    place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Given, single: bool = False
 ) -> Call:
     """A call on inputs of `(name, values, lengths, times)`.
 
     Errors: as those of arrays in the host's memory; `ValueError` for another device than where the inputs are.
     """
-    what = spec(measure, band, parameters)
-    ordinal = int(place[5:])
+    what = spec(given.measure, given.band, given.parameters)
+    ordinal, device = int(place[5:]), given.device
     if device is not None and str(device) != place and not (str(device) == "cuda" and ordinal == 0):
         first = inputs[0][0]
         raise ValueError(f"{first} is on {place}, and device is {str(device)!r}: leave device out, or move {first}")
-    if threads is not None:
+    if given.threads is not None:
         raise ValueError(f"threads is for the CPU; leave it out for arrays on {place}")
-    if padding is not None:
+    if given.padding is not None:
         raise ValueError(f"padding is found by looking at the values, which are on {place}: pass lengths instead")
-    limit = _options.DEFAULT_MEMORY_LIMIT
-    if memory_limit is not None:
-        limit = _options.whole("memory_limit", memory_limit, 1, "bytes")
-    _inputs.check_layout(layout)
+    limit = _options.memory_limit(given)
+    _inputs.check_layout(given.layout)
     library = _one_library(inputs)
     gpu = gpu_of(ordinal, limit)
-    batches = [_batch(library, name, values, layout, single) for name, values, _, _ in inputs]
-    number = _options.number_type(dtype)
+    batches = [_batch(library, name, values, given.layout, single) for name, values, _, _ in inputs]
+    number = _options.number_type(given.dtype)
     if number is None:
         number = F64 if any(batch.view.format == "f64" for batch in batches) else F32
     for batch, (name, _, lengths, times) in zip(batches, inputs):

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _inputs, _libraries, _options
-from ._bands import Band
-from ._inputs import Layout, Padding
+from ._calls import named
+from ._inputs import Layout
+from ._options import Given
 from ._resident import F64, Batch, Call, prepared, same_channels
 from ._results import Alignment, Neighbors
 
 
-def distance(place: str, x: Any, y: Any, times: tuple[Any, Any], measure: Any, band: Band, parameters: Any, **options: Any) -> Any:
+def distance(place: str, x: Any, y: Any, given: Given) -> Any:
     """The distance of two series, as an array without axes."""
-    inputs = [("x", x, None, times[0]), ("y", y, None, times[1])]
-    call = prepared(place, inputs, measure, band, parameters, single=True, **options)
+    call = prepared(place, named(x, y, given), given, single=True)
     a, b = call.batches
     same_channels(a, b, "dtwave.pairwise and dtwave.zipped")
     return call.distances(call.batches, "zipped", call.empty())
 
 
-def zipped(place: str, inputs: Sequence[Any], measure: Any, band: Band, parameters: Any, **options: Any) -> Any:
+def zipped(place: str, x: Any, y: Any, given: Given) -> Any:
     """Distances of pairs."""
-    call = prepared(place, inputs, measure, band, parameters, **options)
+    call = prepared(place, named(x, y, given), given)
     return call.distances(call.batches, "zipped", call.empty(len(call.batches[0])))
 
 
@@ -33,15 +33,7 @@ def _pairing(call: Call) -> str:
     return "symmetric" if len(call.batches) == 1 and call.spec.is_symmetric else "cross"
 
 
-def pairwise(
-    place: str,
-    inputs: Sequence[Any],
-    measure: Any,
-    band: Band,
-    parameters: Any,
-    form: tuple[Any, bool, Any, bool],
-    **options: Any,
-) -> Any:
+def pairwise(place: str, x: Any, y: Any, form: tuple[Any, bool, Any, bool], given: Given) -> Any:
     """A matrix of distances. `form` is k, condensed, out and resume."""
     k, condensed, out, resume = form
     if k is not None:
@@ -53,7 +45,7 @@ def pairwise(
         raise ValueError(
             f"out must be an array on {place}, as x is; for a file or an array of the host pass x.cpu() (of CuPy x.get())"
         )
-    call = prepared(place, inputs, measure, band, parameters, **options)
+    call = prepared(place, named(x, y, given), given)
     rows, columns = len(call.batches[0]), len(call.batches[-1])
     if condensed:
         if out is not None:
@@ -102,18 +94,15 @@ def _extent(address: int, shape: tuple[int, ...], strides: tuple[int, ...], size
     return address + sum(min(0, step) for step in steps), address + sum(max(0, step) for step in steps) + size
 
 
-def nearest(
-    place: str, inputs: Sequence[Any], k: int, measure: Any, band: Band, parameters: Any, **options: Any
-) -> Neighbors:
-    """The k series of x that are nearest to each series of y, or of x to the others."""
-    call = prepared(place, inputs, measure, band, parameters, **options)
+def nearest(place: str, of: Any, to: Any, k: int, given: Given) -> Neighbors:
+    """The k series of `of` that are nearest to each series of `to`, or of `of` to the others."""
+    call = prepared(place, named(of, to, given), given)
     x, y = call.batches[0], call.batches[-1]
     is_own = len(call.batches) == 1
     if k > len(x) - is_own:
         raise ValueError(f"k must be at most {len(x) - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
-    limit = options.get("memory_limit") or _options.DEFAULT_MEMORY_LIMIT
     # A column of the matrix is sorted with its indices.
-    step = max(1, limit // 2 // (len(x) * (2 * call.number.itemsize + 8)))
+    step = max(1, _options.memory_limit(given) // 2 // (len(x) * (2 * call.number.itemsize + 8)))
     largest, library = call.spec.is_similarity, call.library
     found = []
     for start in range(0, len(y), step):
@@ -131,18 +120,16 @@ def nearest(
     return Neighbors(*(library.joined(parts) for parts in zip(*found)))
 
 
-def align(
-    place: str, inputs: Sequence[Any], measure: Any, band: Band, parameters: Any, **options: Any
-) -> list[Alignment]:
+def align(place: str, x: Any, y: Any, given: Given, single: bool = False) -> list[Alignment]:
     """The best paths of pairs, in the host's memory: waits for them."""
-    call = prepared(place, inputs, measure, band, parameters, **options)
+    call = prepared(place, named(x, y, given), given, single)
     a, b = call.batches
-    if options.get("single"):
+    if single:
         same_channels(a, b, "dtwave.align_pairs")
     found = call.gpu.align(
         call.side(a), call.side(b), call.spec, call.number is F64, call.library.stream(call.ordinal)
     )
-    return [Alignment(d, path, x, y) for (d, path), x, y in zip(found, _on_host(call, a), _on_host(call, b))]
+    return [Alignment(d, path, *both) for (d, path), *both in zip(found, _on_host(call, a), _on_host(call, b))]
 
 
 def _on_host(call: Call, batch: Batch) -> list[NDArray[Any]]:
@@ -156,23 +143,14 @@ def _on_host(call: Call, batch: Batch) -> list[NDArray[Any]]:
 
 
 def search(
-    place: str,
-    queries: Any,
-    reference: Any,
-    lengths: Any,
-    chosen: tuple[Any, int, Any, Any],
-    measure: Any,
-    band: Band,
-    parameters: Any,
-    single: bool,
-    **options: Any,
+    place: str, name: str, queries: Any, reference: Any, chosen: tuple[Any, int, Any, Any], given: Given
 ) -> list[list[tuple[float, int, int]]]:
     """The matches of each query, in the host's memory: waits for them. `chosen` is as in _search.py."""
-    name = "query" if single else "queries"
+    single = name == "query"
     if not single:
-        reference = one_series(reference, options.get("layout", "channels_last"))
-    inputs = [(name, queries, lengths, None), ("reference", reference, None, None)]
-    call = prepared(place, inputs, measure, band, parameters, single=single, **options)
+        reference = one_series(reference, given.layout)
+    inputs = [(name, queries, given.lengths, None), ("reference", reference, None, None)]
+    call = prepared(place, inputs, given, single)
     first, second = call.batches
     if single:
         same_channels(first, second, "dtwave.search_all")
@@ -195,11 +173,11 @@ def one_series(reference: Any, layout: Layout) -> Any:
     return reference[None]
 
 
-def normalize(place: str, x: Any, dtype: Any, layout: Layout, lengths: Any, padding: Padding) -> Any:
+def normalize(place: str, x: Any, given: Given) -> Any:
     """Series z-normalised, in the form of `x`."""
-    if lengths is not None or padding is not None or isinstance(x, (list, tuple)):
+    if given.lengths is not None or given.padding is not None or isinstance(x, (list, tuple)):
         raise ValueError(f"on {place}, series of different lengths are not normalised: pass x.cpu() (of CuPy x.get())")
-    call = prepared(place, [("x", x, None, None)], "dtw", None, {}, dtype=dtype, layout=layout)
+    call = prepared(place, [("x", x, None, None)], given)
     view, library = call.batches[0].view, call.library
     # Univariate series, one after the other.
     values = library.packed(call.batches[0].array.swapaxes(1, 2), call.number)
@@ -210,4 +188,4 @@ def normalize(place: str, x: Any, dtype: Any, layout: Layout, lengths: Any, padd
     call.gpu.z_normalize(*addresses, count * channels, length, call.number is F64, stream)
     if len(x.shape) == 2:
         return out[:, 0]
-    return out if layout == "channels_first" else out.swapaxes(1, 2)
+    return out if given.layout == "channels_first" else out.swapaxes(1, 2)

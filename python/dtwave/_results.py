@@ -71,6 +71,46 @@ class Match:
         return slice(self.start, self.end + 1)
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel, or a sweep on the CPU, in one shape.
+
+    name: the symbol of a GPU's.
+    shape: lanes, columns, instruction set, …
+    why: why this one.
+    launches: how many. pairs: which they computed, all together.
+    """
+
+    name: str
+    shape: str
+    why: str
+    launches: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How distances were computed. As text it has a line for each kernel, and one for all.
+
+    kernels: what swept, in the order of first use.
+    tiles: plans that computed: one for each tile of a matrix that is computed in tiles.
+    memory_bytes: scratch memory of a plan, at most. allowed_bytes: what it was allowed.
+    cells: of the dynamic program.
+    seconds: how long it took.
+    """
+
+    kernels: list[Kernel]
+    tiles: int
+    memory_bytes: int
+    allowed_bytes: int
+    cells: int
+    seconds: float
+    text: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
 @dataclass(frozen=True, eq=False)
 class Neighbors:
     """The nearest series to each of some series, nearest first.

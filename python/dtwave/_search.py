@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from . import _calls, _inputs, _native, _options, _resident, _resident_calls
-from ._bands import Band
-from ._inputs import Batch, Layout
-from ._measure import Measure
-from ._options import DeviceLike
+from ._options import Given, Shared, taken, takes
 from ._results import Match
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+@takes(Shared)
 def search(
     query: Any,
     reference: Any,
@@ -23,14 +23,7 @@ def search(
     threshold: float | None = None,
     exclusion: int = 0,
     normalized_window: int | None = None,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
-    **parameters: Any,
+    **options: Unpack[Shared],
 ) -> list[Match]:
     """The best matches of a query in a longer series, best first, by subsequence DTW.
 
@@ -54,15 +47,11 @@ def search(
     >>> dtwave.search([1.0, 2.0, 1.0], [5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0])
     [Match(distance=0.0, start=3, end=6)]
     """
-    chosen = _chosen(k, threshold, exclusion, normalized_window)
-    options = (measure, band, device, dtype, threads, memory_limit, parameters)
-    place = _resident.place_of(query=query, reference=reference)
-    if place is not None:
-        return _on_gpu(place, query, reference, layout, None, chosen, options, True)[0]
-    batch = _inputs.one(query, "query", layout)
-    return _found(batch, reference, layout, chosen, options)[0]
+    chosen, given = _chosen(k, threshold, exclusion, normalized_window), taken(options, Shared)
+    return _found("query", query, reference, chosen, given)[0]
 
 
+@takes(Shared)
 def search_all(
     queries: Any,
     reference: Any,
@@ -71,15 +60,8 @@ def search_all(
     threshold: float | None = None,
     exclusion: int = 0,
     normalized_window: int | None = None,
-    measure: str | Measure = "dtw",
-    band: Band = None,
-    device: DeviceLike = None,
-    dtype: DTypeLike | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    layout: Layout = "channels_last",
     lengths: Any = None,
-    **parameters: Any,
+    **options: Unpack[Shared],
 ) -> list[list[Match]]:
     """The best matches of each query in a longer series: a list per query, each as `search` returns it.
 
@@ -87,13 +69,9 @@ def search_all(
     lengths: how many points of each query count, `[queries]`, for padded arrays.
     Other options: as for `search`. Queries share the threads.
     """
-    chosen = _chosen(k, threshold, exclusion, normalized_window)
-    options = (measure, band, device, dtype, threads, memory_limit, parameters)
-    place = _resident.place_of(queries=queries, reference=reference)
-    if place is not None:
-        return _on_gpu(place, queries, reference, layout, lengths, chosen, options, False)
-    batch = _inputs.many(queries, "queries", layout, lengths)
-    return _found(batch, reference, layout, chosen, options)
+    chosen, given = _chosen(k, threshold, exclusion, normalized_window), taken(options, Shared)
+    given.lengths = lengths
+    return _found("queries", queries, reference, chosen, given)
 
 
 #: Most matches, exclusion, threshold, window.
@@ -114,34 +92,22 @@ def _chosen(k: Any, threshold: Any, exclusion: Any, window: Any) -> _Chosen:
     return many, apart, threshold, points
 
 
-def _on_gpu(
-    place: str,
-    queries: Any,
-    reference: Any,
-    layout: Layout,
-    lengths: Any,
-    chosen: _Chosen,
-    options: tuple[Any, ...],
-    single: bool,
-) -> list[list[Match]]:
-    measure, band, device, dtype, threads, memory_limit, parameters = options
-    found = _resident_calls.search(
-        place, queries, reference, lengths, chosen, "dtw" if measure == "subsequence_dtw" else measure, band, parameters,
-        single, device=device, dtype=dtype, threads=threads, memory_limit=memory_limit, layout=layout,
-    )
-    return [[Match(*hit) for hit in hits] for hits in found]
-
-
-def _found(
-    queries: Batch, reference: Any, layout: Layout, chosen: _Chosen, options: tuple[Any, ...]
-) -> list[list[Match]]:
-    measure, *others = options
-    if measure == "subsequence_dtw":
-        measure = "dtw"
-    batches = [queries, _inputs.one(reference, "reference", layout)]
-    if queries.name == "query":
-        _inputs.same_channels(batches[0], batches[1], "dtwave.search_all")
-    call = _calls.prepared(batches, measure, *others)
-    first, second = call.packed
-    found = _native.search(first, second, call.spec, call.engine, *chosen, None)
+def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Given) -> list[list[Match]]:
+    """The matches of each query; `name` is that of an argument of one query, or of several."""
+    if given.measure == "subsequence_dtw":
+        given.measure = "dtw"
+    single = name == "query"
+    place = _resident.place_of(**{name: queries, "reference": reference})
+    if place is not None:
+        found = _resident_calls.search(place, name, queries, reference, chosen, given)
+    else:
+        if single:
+            batch = _inputs.one(queries, name, given.layout)
+        else:
+            batch = _inputs.many(queries, name, given.layout, given.lengths)
+        batches = [batch, _inputs.one(reference, "reference", given.layout)]
+        if single:
+            _inputs.same_channels(batches[0], batches[1], "dtwave.search_all")
+        call = _calls.prepared(batches, given)
+        found = _native.search(*call.sides, call.spec, call.engine, *chosen, None)
     return [[Match(*hit) for hit in hits] for hits in found]

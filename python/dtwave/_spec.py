@@ -12,6 +12,7 @@ from . import _native
 from ._bands import Band, checked_radius
 from ._measure import Measure, in_python
 from ._measures import MEASURES
+from ._options import NAMES
 
 
 def _meant(name: str, known: list[str]) -> str:
@@ -29,21 +30,6 @@ def _belongs(name: str) -> str:
         " or another of them" if len(having) > 1 else ""
     )
 
-
-#: Options of the functions, which a misspelt one is compared with.
-_OPTIONS = [
-    "measure",
-    "band",
-    "device",
-    "dtype",
-    "threads",
-    "memory_limit",
-    "layout",
-    "lengths",
-    "padding",
-    "times",
-    "progress",
-]
 
 #: What other libraries call these options.
 _ELSEWHERE = {
@@ -99,7 +85,7 @@ def spec(
             first = next(iter(parameters))
             raise ValueError(
                 f"{', '.join(parameters)}: no option, and a measure that is an object has its parameters already"
-                f" ({measure!r}){_meant(_ELSEWHERE.get(first, first), [*_OPTIONS, *options])}"
+                f" ({measure!r}){_meant(_ELSEWHERE.get(first, first), [*NAMES, *options])}"
             )
         return _native.Spec(measure.key, measure._parameters, band)
     if isinstance(measure, type) and issubclass(measure, Measure):
@@ -133,7 +119,7 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any], options: tuple[s
         if plain not in own:
             spelt = [in_python(name) for name in own]
             takes = f"it takes {', '.join(spelt)}" if own else "it takes none"
-            meant = _belongs(plain) or _meant(_ELSEWHERE.get(name, name), [*spelt, *_OPTIONS, *options])
+            meant = _belongs(plain) or _meant(_ELSEWHERE.get(name, name), [*spelt, *NAMES, *options])
             raise ValueError(f"{name!r} is no option, and {key} has no parameter {name!r}: {takes}{meant}")
         if plain in given:
             raise ValueError(f"{in_python(plain)} is given twice")

@@ -1,4 +1,4 @@
-"""Figures: alignments, matrices of distances, averages, matches in a long series.
+"""Figures: alignments, matrices of distances, accumulated costs, averages, matches in a long series.
 
 Every function draws on `ax`, or on a figure of its own if there is none, and returns the `Axes`: change what you like
 there, and save it with `ax.figure.savefig("name.svg")`. They need matplotlib, which is imported when one is called.
@@ -24,7 +24,7 @@ from . import _inputs
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["alignment", "barycenter", "matches", "matrix"]
+__all__ = ["alignment", "barycenter", "costs", "matches", "matrix"]
 
 #: Of the first series or the average, of the second series, and of what stands behind.
 _FIRST, _SECOND, _BEHIND = "C0", "C1", "0.6"
@@ -105,21 +105,55 @@ def matrix(
     if values.ndim != 2 or 0 in values.shape:
         raise ValueError(f"distances must be a matrix with rows and columns, got shape {list(values.shape)}")
     rows, columns = values.shape
+    axes = _image(values, _axes(ax), colorbar, label, cmap)
+    axes.set_xlabel("series of y" if rows != columns else "series")
+    axes.set_ylabel("series of x" if rows != columns else "series")
+    axes.set_title(f"{rows} × {columns} distances")
+    return axes
 
-    axes = _axes(ax)
+
+def costs(
+    grid: Any,
+    path: Any = None,
+    *,
+    ax: Axes | None = None,
+    colorbar: bool = True,
+    label: str = "accumulated cost",
+    cmap: str = "viridis",
+) -> Axes:
+    """Accumulated costs of two series as an image, with the best path over them.
+
+    grid: what `dtwave.cost_matrix` returned, `[n, m]`.
+    path: what `dtwave.align` found, or `[steps, 2]` of points of x and of y, from 0; none unless given.
+    colorbar, label, cmap: as for `matrix`. What is infinite is grey.
+
+    Errors: `ValueError` for another shape, and for a path that leaves the matrix.
+    """
+    values = np.asarray(grid)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"a cost matrix has rows and columns, got shape {list(values.shape)}")
+    axes = _image(values, _axes(ax), colorbar, label, cmap)
+    if path is not None:
+        pairs = _pairs(getattr(path, "path", path), *values.shape)
+        axes.plot(pairs[:, 1], pairs[:, 0], color=_SECOND, linewidth=1.4)
+    axes.set_xlabel("point of y")
+    axes.set_ylabel("point of x")
+    axes.set_title(f"{values.shape[0]} × {values.shape[1]} accumulated costs")
+    return axes
+
+
+def _image(values: NDArray[Any], axes: Axes, colorbar: bool, label: str, cmap: str) -> Axes:
+    """A matrix on `axes`, row by row from above."""
     from matplotlib import colormaps
 
-    colors = colormaps[cmap].with_extremes(bad="0.8")
+    rows, columns = values.shape
     image = axes.imshow(
         _blocks(values),
-        cmap=colors,
+        cmap=colormaps[cmap].with_extremes(bad="0.8"),
         interpolation="nearest",
         aspect="equal" if rows == columns else "auto",
         extent=(-0.5, columns - 0.5, rows - 0.5, -0.5),
     )
-    axes.set_xlabel("series of y" if rows != columns else "series")
-    axes.set_ylabel("series of x" if rows != columns else "series")
-    axes.set_title(f"{rows} × {columns} distances")
     if colorbar and axes.figure is not None:
         axes.figure.colorbar(image, ax=axes, label=label)
     return axes

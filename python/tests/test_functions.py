@@ -32,6 +32,68 @@ def test_expected_alignments_are_gradients():
     assert grad_x[0] == pytest.approx((expected * 2.0 * (x[:, None] - y)).sum(axis=1))
 
 
+MATRICES = {
+    **{key: {"measure": key} for key in dtwave.MEASURES if key not in ("edr", "log_gak", "soft_dtw_divergence")},
+    "edr": {"measure": "edr", "epsilon": 0.5},
+    "log_gak": {"measure": "log_gak", "sigma": 2.0},
+}
+
+
+@pytest.mark.parametrize("key", MATRICES)
+@pytest.mark.parametrize("band", [None, 0.5, dtwave.Itakura(3.0)])
+def test_cost_matrices_end_in_the_distance(key, band):
+    if key == "subsequence_dtw" and band is not None:
+        band = dtwave.Ranges([[0, 14]] * 9)
+    x, y = RNG.normal(size=(9, 2)), RNG.normal(size=(14, 2))
+    found = dtwave.cost_matrix(x, y, band=band, **MATRICES[key])
+    cut = 2 if key in ("ddtw", "wddtw") else 0
+    assert found.shape == (9 - cut, 14 - cut) and found.dtype == np.float64
+    last = found[-1].min() if key == "subsequence_dtw" else found[-1, -1]
+    assert last == pytest.approx(dtwave.distance(x, y, band=band, **MATRICES[key]), rel=1e-12)
+    first_channels = dtwave.cost_matrix(x.T, y.T, band=band, layout="channels_first", **MATRICES[key])
+    assert np.array_equal(first_channels, found)
+    if band is None and key not in ("wdtw", "wddtw", "ddtw"):
+        part = dtwave.cost_matrix(x[:4], y[:6], **MATRICES[key])
+        assert np.array_equal(part, found[:4, :6])
+
+
+def test_cost_matrices():
+    x, y = [0.0, 1.0, 3.0], [0.0, 3.0, 3.0]
+    assert dtwave.cost_matrix(x, y).tolist() == [[0, 9, 18], [1, 4, 8], [10, 1, 1]]
+    inf = float("inf")
+    assert dtwave.cost_matrix(x, y, band=1).tolist() == [[0, 9, inf], [1, 4, 8], [inf, 1, 1]]
+    lengths = dtwave.cost_matrix(x, y, measure="lcss", epsilon=0.5, output="length", band=0)
+    assert lengths.tolist() == [[1, 1, 1], [1, 1, 1], [1, 1, 2]]
+    assert dtwave.cost_matrix(np.float32(x), np.float32(y)).dtype == np.float32
+    times = [1.0, 2.0, 9.0], [1.0, 5.0, 6.0]
+    timed = dtwave.cost_matrix(x, y, measure="twed", times=times)[-1, -1]
+    assert timed == dtwave.distance(x, y, measure="twed", times=times) != dtwave.distance(x, y, measure="twed")
+    for options, text in [
+        ({"measure": "soft_dtw_divergence"}, "those of soft_dtw"),
+        ({"measure": "mms"}, "did you mean 'msm'"),
+        ({"threads": 2}, "'threads' is no option"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            dtwave.cost_matrix(x, y, **options)
+    with pytest.raises(ValueError, match="series 0 of y has NaN at point 1"):
+        dtwave.cost_matrix(x, [0.0, np.nan])
+
+
+def test_explanations():
+    x, y = RNG.normal(size=(5, 40)), RNG.normal(size=(3, 50))
+    for arguments, pairs, cells in [((x,), 15, 15 * 40 * 40), ((x, y), 15, 15 * 40 * 50), (([x[0]], [y[0]]), 1, 2000)]:
+        told = dtwave.explain(*arguments, threads=1)
+        assert sum(kernel.pairs for kernel in told.kernels) == pairs and told.cells == cells and told.tiles == 1
+        assert 0 < told.memory_bytes <= told.allowed_bytes == 1 << 30 and told.seconds > 0
+        for kernel in told.kernels:
+            assert kernel.name.endswith("sweep") and "lanes, 1 threads" in kernel.shape and kernel.launches > 0
+            assert f"{kernel.name} ({kernel.shape}): " in str(told) and kernel.why in str(told)
+        assert f"{cells} cells in " in str(told)
+    assert dtwave.explain(x, memory_limit=1 << 20).allowed_bytes == 1 << 20
+    with pytest.raises(ValueError, match="did you mean 'band'"):
+        dtwave.explain(x, bnad=1)
+
+
 def test_searches():
     reference = np.array([5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0, 1.0, 2.1, 1.0])
     query = [1.0, 2.0, 1.0]

@@ -91,14 +91,12 @@ def interrupted(path, x, after):
                     started.set()
                     raise Stop
 
-    from dtwave import _calls, _native
+    from dtwave import _calls, _native, _options
 
-    batch = _calls.one(x, "channels_last", None, None)
-    call = _calls.prepared([batch], "dtw", None, None, None, 1, 2 * 8 * 32 * 32, {})
+    given = _options.Given(threads=1, memory_limit=2 * 8 * 32 * 32)
+    call = _calls.prepared(_calls.many(x, None, given), given)
     with pytest.raises(Stop):
-        _native.pairwise_to_file(
-            call.packed[0], None, call.spec, call.engine, str(path), False, look
-        )
+        _native.pairwise_to_file(call.first, None, call.spec, call.engine, str(path), False, look)
     assert started.is_set()
 
 

@@ -92,6 +92,19 @@ def test_a_matrix_is_an_image_with_a_bar():
     assert len(plots.matrix(values, colorbar=False).figure.axes) == 1
 
 
+def test_costs_are_an_image_under_the_path():
+    x, y = [0.0, 1.0, 5.0], [0.0, 5.0, 5.0, 5.0]
+    grid, found = dtwave.cost_matrix(x, y, band=1), dtwave.align(x, y, band=1)
+    ax = drawn(plots.costs(grid, found))
+    assert ax.images[0].get_array().mask.tolist() == np.isinf(grid).tolist()
+    assert np.column_stack([ax.lines[0].get_ydata(), ax.lines[0].get_xdata()]).tolist() == found.path.tolist()
+    assert len(plots.costs(grid, colorbar=False).lines) == 0
+    with pytest.raises(ValueError, match="series of 3 and 4 points"):
+        plots.costs(grid, [[3, 0]])
+    with pytest.raises(ValueError, match="has rows and columns"):
+        plots.costs(grid[0])
+
+
 def test_half_a_matrix_is_drawn_whole():
     whole = dtwave.pairwise([[0.0, 1.0], [1.0, 1.0], [3.0, 3.0], [0.0, 5.0]])
     half = whole[np.triu_indices(4, 1)]

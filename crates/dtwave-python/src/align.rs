@@ -1,13 +1,13 @@
-//! Warping paths, expected alignments and searches.
+//! Warping paths, expected alignments, cost matrices and searches.
 
-use dtwave::{Float, Match, Pairing, Path, SearchOptions};
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
+use dtwave::{CostMatrix, Float, Match, Pairing, Path, SearchOptions};
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::calls::{self, Progress};
 use crate::distances::roughly;
 use crate::engine::Engine;
-use crate::inputs::{Batch, Of, with_number};
+use crate::inputs::{Batch, Number, with_number};
 use crate::measures::Spec;
 
 /// A path: its distance, and `[steps, 2]` of points.
@@ -51,21 +51,13 @@ pub(crate) fn align<'py>(
     engine: &Engine,
     progress: Progress,
 ) -> PyResult<Vec<Found<'py>>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, &Batch<'py>),
-        spec: &Spec,
-        engine: &Engine,
-        progress: &Progress,
-    ) -> PyResult<Vec<Found<'py>>> {
+    with_number!(x.is_f32(), T => {
         let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
         let cells = roughly(Pairing::Zipped, &x, &y);
-        let paths = calls::run(py, cells, progress, |observer| {
-            Ok(engine.session(&spec.0, observer).align_all(&x, &y)?)
-        })?;
+        let paths =
+            calls::run(py, cells, &progress, |observer| Ok(engine.session(&spec.0, observer).align_all(&x, &y)?))?;
         paths.into_iter().map(|path| found(py, path)).collect()
-    }
-    with_number!(x, T => of::<T>(py, (&x, &y), spec, engine, &progress))
+    })
 }
 
 /// The expected alignment of the first series of both: `[n, m]`.
@@ -78,21 +70,40 @@ pub(crate) fn expected_alignment(
     engine: &Engine,
     progress: Progress,
 ) -> PyResult<Py<PyAny>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, &Batch<'py>),
-        spec: &Spec,
-        engine: &Engine,
-        progress: &Progress,
-    ) -> PyResult<Py<PyAny>> {
+    with_number!(x.is_f32(), T => {
         let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
-        let cells = roughly(Pairing::Zipped, &x, &y);
-        let found = calls::run(py, cells, progress, |observer| {
+        let found = calls::run(py, roughly(Pairing::Zipped, &x, &y), &progress, |observer| {
             Ok(engine.session(&spec.0, observer).expected_alignment(&x.get(0), &y.get(0))?)
         })?;
         Ok(found.into_pyarray(py).into_any().unbind())
-    }
-    with_number!(x, T => of::<T>(py, (&x, &y), spec, engine, &progress))
+    })
+}
+
+/// The accumulated costs of the first series of both: `[n, m]`.
+#[pyfunction]
+pub(crate) fn cost_matrix(py: Python<'_>, x: Batch<'_>, y: Batch<'_>, spec: &Spec) -> PyResult<Py<PyAny>> {
+    with_number!(x.is_f32(), T => {
+        let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
+        let work = |_| Ok(CostMatrix::new(&spec.0, x.get(0), y.get(0))?);
+        grid(py, calls::run(py, roughly(Pairing::Zipped, &x, &y), &None, work)?)
+    })
+}
+
+/// The accumulated costs where `costs`, `[n, m]`, are those of matching two points.
+#[pyfunction]
+pub(crate) fn cost_matrix_of_costs(
+    py: Python<'_>,
+    costs: PyReadonlyArray2<'_, f64>,
+    spec: &Spec,
+) -> PyResult<Py<PyAny>> {
+    let &[n, m] = costs.shape() else { unreachable!("it has two axes") };
+    let costs = costs.as_slice()?;
+    let work = |_| Ok(CostMatrix::of_costs(&spec.0.measure, costs, [n, m])?);
+    grid(py, calls::run(py, costs.len() as u64, &None, work)?)
+}
+
+fn grid<T: Number>(py: Python<'_>, found: CostMatrix<T>) -> PyResult<Py<PyAny>> {
+    Ok(found.values.into_pyarray(py).reshape(found.shape)?.into_any().unbind())
 }
 
 /// The best matches of each query in each reference, in the order of pairs.
@@ -110,22 +121,14 @@ pub(crate) fn search(
     normalized_window: Option<usize>,
     progress: Progress,
 ) -> PyResult<Vec<Vec<Hit>>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, &Batch<'py>),
-        spec: &Spec,
-        engine: &Engine,
-        options: &SearchOptions,
-        progress: &Progress,
-    ) -> PyResult<Vec<Vec<Hit>>> {
-        let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
-        let windows = options.normalized_window.unwrap_or(1) as u64;
+    let options = search_options(top_k, exclusion, threshold, normalized_window);
+    with_number!(queries.is_f32(), T => {
+        let (x, y) = (queries.batch::<T>()?, references.batch::<T>()?);
+        let windows = normalized_window.unwrap_or(1) as u64;
         let cells = roughly(Pairing::Cross, &x, &y).saturating_mul(windows);
-        let found = calls::run(py, cells, progress, |observer| {
-            Ok(engine.session(&spec.0, observer).search_all(&x, &y, options)?)
+        let found = calls::run(py, cells, &progress, |observer| {
+            Ok(engine.session(&spec.0, observer).search_all(&x, &y, &options)?)
         })?;
         Ok(found.into_iter().map(|hits| hits.into_iter().map(plain).collect()).collect())
-    }
-    let options = search_options(top_k, exclusion, threshold, normalized_window);
-    with_number!(queries, T => of::<T>(py, (&queries, &references), spec, engine, &options, &progress))
+    })
 }

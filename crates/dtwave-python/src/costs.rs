@@ -2,23 +2,15 @@
 
 use dtwave::cpu::{CostMatrices, CpuBackend};
 use dtwave::{Band, Unobserved};
-use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::calls;
 use crate::errors::Failure;
 use crate::gradients::whole_lengths;
-use crate::inputs::{Of, Values, slice};
+use crate::inputs::{Values, slice, with_number};
 use crate::measures::band_of;
-
-/// What counts, and how it is computed.
-struct Options {
-    gamma: f64,
-    band: Band,
-    backend: CpuBackend,
-    gradients: bool,
-}
 
 /// Values and derivatives, or `None` for these if they are not asked for.
 type Arrays = (Py<PyAny>, Option<Py<PyAny>>);
@@ -39,47 +31,27 @@ pub(crate) fn soft_dtw_of_costs(
     threads: Option<usize>,
     gradients: bool,
 ) -> PyResult<Arrays> {
-    let options = Options {
-        gamma,
-        band: band.map_or(Ok(Band::Full), band_of)?,
-        backend: CpuBackend::shared(threads.unwrap_or(0)).map_err(Failure::from)?,
-        gradients,
-    };
-    let shape = match &costs {
-        Values::F32(values) => values.shape(),
-        Values::F64(values) => values.shape(),
-    };
-    let &[count, n, m] = shape else {
-        let axes = shape.len();
+    let band = band.map_or(Ok(Band::Full), band_of)?;
+    let backend = CpuBackend::shared(threads.unwrap_or(0)).map_err(Failure::from)?;
+    let &[count, n, m] = costs.shape() else {
+        let axes = costs.shape().len();
         return Err(PyValueError::new_err(format!("costs must be [batch, n, m], got {axes} axes")));
     };
     let rows = whole_lengths(lengths_x.as_ref(), "x", count, n)?;
     let columns = whole_lengths(lengths_y.as_ref(), "y", count, m)?;
-    let lengths = (rows.as_deref(), columns.as_deref());
-    match &costs {
-        Values::F32(_) => of::<f32>(py, &costs, [count, n, m], lengths, &options),
-        Values::F64(_) => of::<f64>(py, &costs, [count, n, m], lengths, &options),
-    }
-}
-
-fn of<'py, T: Of<'py>>(
-    py: Python<'py>,
-    costs: &Values<'py>,
-    shape: [usize; 3],
-    (rows, columns): (Option<&[usize]>, Option<&[usize]>),
-    options: &Options,
-) -> PyResult<Arrays> {
-    let costs = slice::<T>(costs)?;
-    let (values, expected) = calls::run(py, costs.len() as u64, &None, |observer| {
-        let matrices = CostMatrices::new(costs, shape)?.with_lengths(rows, columns)?;
-        let mut values = vec![T::ZERO; shape[0]];
-        let mut expected = options.gradients.then(|| vec![T::ZERO; costs.len()]);
-        let Options { gamma, band, backend, .. } = options;
-        let observer = observer.as_deref().unwrap_or(&Unobserved);
-        let into = expected.as_deref_mut();
-        backend.soft_dtw_of_costs(&matrices, *gamma, band, &mut values, into, observer)?;
-        Ok((values, expected))
-    })?;
-    let expected = expected.map(|expected| expected.into_pyarray(py).reshape(shape)).transpose()?;
-    Ok((values.into_pyarray(py).into_any().unbind(), expected.map(|expected| expected.into_any().unbind())))
+    with_number!(costs.is_f32(), T => {
+        let costs = slice::<T>(&costs)?;
+        let (values, expected) = calls::run(py, costs.len() as u64, &None, |observer| {
+            let matrices =
+                CostMatrices::new(costs, [count, n, m])?.with_lengths(rows.as_deref(), columns.as_deref())?;
+            let mut values = vec![0.0; count];
+            let mut expected = gradients.then(|| vec![0.0; costs.len()]);
+            let observer = observer.as_deref().unwrap_or(&Unobserved);
+            let into = expected.as_deref_mut();
+            backend.soft_dtw_of_costs(&matrices, gamma, &band, &mut values, into, observer)?;
+            Ok((values, expected))
+        })?;
+        let expected = expected.map(|expected| expected.into_pyarray(py).reshape([count, n, m])).transpose()?;
+        Ok((values.into_pyarray(py).into_any().unbind(), expected.map(|expected| expected.into_any().unbind())))
+    })
 }

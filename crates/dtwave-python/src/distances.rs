@@ -1,10 +1,10 @@
-//! Distances of pairs and matrices of them, in memory.
+//! Distances of pairs and matrices of them, in memory; and how they are computed.
 
 use dtwave::measure::Kind;
 use dtwave::{Pairing, Problem, SeriesBatch};
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use crate::calls::{self, Progress};
 use crate::engine::Engine;
@@ -91,51 +91,76 @@ pub(crate) fn distances(
     out: &Bound<'_, PyAny>,
     progress: Progress,
 ) -> PyResult<()> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, Option<&Batch<'py>>),
-        spec: &Spec,
-        engine: &Engine,
-        is_zipped: bool,
-        out: &Bound<'py, PyAny>,
-        progress: &Progress,
-    ) -> PyResult<()> {
-        let mut out: PyReadwriteArrayDyn<'py, T> = out.extract()?;
+    with_number!(x.is_f32(), T => {
+        let mut out: PyReadwriteArrayDyn<'_, T> = out.extract()?;
         let out = out.as_slice_mut()?;
-        let pairing = pairing(spec, y.is_some(), is_zipped);
-        let x = x.batch::<T>()?;
-        let y = y.map_or(Ok(x), |y| y.batch::<T>())?;
-        calls::run(py, roughly(pairing, &x, &y), progress, |observer| {
+        let (x, y, pairing) = sides::<T>(&x, y.as_ref(), spec, is_zipped)?;
+        calls::run(py, roughly(pairing, &x, &y), &progress, |observer| {
             Ok(engine.session(&spec.0, observer).distances_into(pairing, &x, &y, out)?)
         })
-    }
-    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, is_zipped, out, &progress))
+    })
 }
 
-/// Which pairs a call is about.
-fn pairing(spec: &Spec, has_y: bool, is_zipped: bool) -> Pairing {
-    match (has_y, is_zipped) {
+/// Both sides of a call, and which pairs it is about: without `y`, those of `x` with itself.
+pub(crate) fn sides<'a, 'py, T: Of<'py>>(
+    x: &'a Batch<'py>,
+    y: Option<&'a Batch<'py>>,
+    spec: &Spec,
+    is_zipped: bool,
+) -> Result<(SeriesBatch<'a, T>, SeriesBatch<'a, T>, Pairing), Failure> {
+    let pairing = match (y.is_some(), is_zipped) {
         (true, true) => Pairing::Zipped,
         (false, _) if is_symmetric(&spec.0) => Pairing::SelfSymmetric,
         _ => Pairing::Cross,
-    }
+    };
+    let x = x.batch::<T>()?;
+    Ok((x, y.map_or(Ok(x), |y| y.batch::<T>())?, pairing))
 }
 
 /// The cells that a call sweeps: of pairs, or of a matrix.
 #[pyfunction]
 pub(crate) fn cells(x: Batch<'_>, y: Option<Batch<'_>>, spec: &Spec, is_zipped: bool) -> PyResult<u64> {
-    fn of<'py, T: Of<'py>>(
-        x: &Batch<'py>,
-        y: Option<&Batch<'py>>,
-        spec: &Spec,
-        is_zipped: bool,
-    ) -> Result<u64, Failure> {
-        let x = x.batch::<T>()?;
-        let pairing = pairing(spec, y.is_some(), is_zipped);
-        let y = y.map_or(Ok(x), |y| y.batch::<T>())?;
-        let problem = Problem::of(spec.0.clone(), pairing, &x, &y)?;
-        problem.check_input(&x, &y)?;
-        Ok(problem.cells(&x, &y)?)
+    with_number!(x.is_f32(), T => {
+        let (x, y, pairing) = sides::<T>(&x, y.as_ref(), spec, is_zipped)?;
+        let problem = Problem::of(spec.0.clone(), pairing, &x, &y).map_err(Failure::from)?;
+        problem.check_input(&x, &y).map_err(Failure::from)?;
+        Ok(problem.cells(&x, &y).map_err(Failure::from)?)
+    })
+}
+
+/// All distances, and how they were computed: what `Explanation` says, in the words of `--explain`, and in numbers.
+#[pyfunction]
+pub(crate) fn explain<'py>(
+    py: Python<'py>,
+    x: Batch<'py>,
+    y: Option<Batch<'py>>,
+    spec: &Spec,
+    engine: &Engine,
+    progress: Progress,
+) -> PyResult<Bound<'py, PyDict>> {
+    let told = with_number!(x.is_f32(), T => {
+        let (x, y, pairing) = sides::<T>(&x, y.as_ref(), spec, false)?;
+        calls::run(py, roughly(pairing, &x, &y), &progress, |observer| {
+            let (done, told) = engine.session(&spec.0, observer).explain(|session| match pairing {
+                Pairing::SelfSymmetric => session.pairwise(&x),
+                _ => session.cross(&x, &y),
+            });
+            done?;
+            Ok(told)
+        })?
+    });
+    let found = PyDict::new(py);
+    found.set_item("text", told.to_string())?;
+    let kernels = told.kernels.into_iter().map(|k| (k.name, k.shape, k.why, k.launches, k.pairs));
+    found.set_item("kernels", kernels.collect::<Vec<_>>())?;
+    for (name, value) in [
+        ("tiles", told.tiles),
+        ("memory_bytes", told.memory_bytes),
+        ("allowed_bytes", told.allowed_bytes),
+        ("cells", told.cells),
+    ] {
+        found.set_item(name, value)?;
     }
-    Ok(with_number!(x, T => of::<T>(&x, y.as_ref(), spec, is_zipped))?)
+    found.set_item("seconds", told.seconds)?;
+    Ok(found)
 }

@@ -26,24 +26,15 @@ pub(crate) fn gradients(
     engine: &Engine,
     progress: Progress,
 ) -> PyResult<Arrays> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, &Batch<'py>),
-        upstream: Option<&Values<'py>>,
-        spec: &Spec,
-        engine: &Engine,
-        progress: &Progress,
-    ) -> PyResult<Arrays> {
+    with_number!(x.is_f32(), T => {
         let (x, y) = (x.batch::<T>()?, y.batch::<T>()?);
-        let upstream = upstream.map(slice::<T>).transpose()?;
-        let cells = roughly(dtwave::Pairing::Zipped, &x, &y);
-        let found = calls::run(py, cells, progress, |observer| {
+        let upstream = upstream.as_ref().map(slice::<T>).transpose()?;
+        let found = calls::run(py, roughly(dtwave::Pairing::Zipped, &x, &y), &progress, |observer| {
             Ok(engine.session(&spec.0, observer).gradients(&x, &y, upstream)?)
         })?;
         let array = |values: Vec<T>| values.into_pyarray(py).into_any().unbind();
         Ok((array(found.distances), Some(array(found.grad_x)), Some(array(found.grad_y))))
-    }
-    with_number!(x, T => of::<T>(py, (&x, &y), upstream.as_ref(), spec, engine, &progress))
+    })
 }
 
 /// Soft-DTW, or its divergence, of padded batches, for `dtwave.torch` on the CPU.
@@ -68,39 +59,28 @@ pub(crate) fn soft_dtw(
         Padded { values: &x, lengths: lengths_x, name: "x" },
         Padded { values: &y, lengths: lengths_y, name: "y" },
     );
-    match x.values {
-        Values::F32(_) => soft_dtw_of::<f32>(py, &x, &y, (spec, engine), gradients),
-        Values::F64(_) => soft_dtw_of::<f64>(py, &x, &y, (spec, engine), gradients),
-    }
-}
-
-fn soft_dtw_of<'py, T: Of<'py>>(
-    py: Python<'py>,
-    x: &Padded<'_, 'py>,
-    y: &Padded<'_, 'py>,
-    (spec, engine): (&Spec, &Engine),
-    gradients: bool,
-) -> PyResult<Arrays> {
-    let (shape_x, shape_y) = (x.shape::<T>()?, y.shape::<T>()?);
-    let (lengths_x, lengths_y) = (x.lengths(shape_x)?, y.lengths(shape_y)?);
-    let (values_x, values_y) = (slice::<T>(x.values)?, slice::<T>(y.values)?);
-    let [count, points, channels] = shape_x.map(|size| size as u64);
-    let cells = count.saturating_mul(points).saturating_mul(shape_y[1] as u64).saturating_mul(channels);
-    let (values, grad_x, grad_y) = calls::run(py, cells, &None, |observer| {
-        let x = Series::new(values_x, shape_x, lengths_x.as_deref())?;
-        let y = Series::new(values_y, shape_y, lengths_y.as_deref())?;
-        let session = engine.session(&spec.0, observer);
-        if !gradients {
-            return Ok((session.zipped(&x.batch()?, &y.batch()?)?, None, None));
-        }
-        let found = session.gradients(&x.batch()?, &y.batch()?, None)?;
-        Ok((found.distances, Some(x.padded(found.grad_x)), Some(y.padded(found.grad_y))))
-    })?;
-    let array = |values: Option<Vec<T>>, shape: [usize; 3]| -> PyResult<Option<Py<PyAny>>> {
-        let Some(values) = values else { return Ok(None) };
-        Ok(Some(values.into_pyarray(py).reshape(shape)?.into_any().unbind()))
-    };
-    Ok((values.into_pyarray(py).into_any().unbind(), array(grad_x, shape_x)?, array(grad_y, shape_y)?))
+    with_number!(x.values.is_f32(), T => {
+        let (shape_x, shape_y) = (x.shape::<T>()?, y.shape::<T>()?);
+        let (lengths_x, lengths_y) = (x.lengths(shape_x)?, y.lengths(shape_y)?);
+        let (values_x, values_y) = (slice::<T>(x.values)?, slice::<T>(y.values)?);
+        let [count, points, channels] = shape_x.map(|size| size as u64);
+        let cells = count.saturating_mul(points).saturating_mul(shape_y[1] as u64).saturating_mul(channels);
+        let (values, grad_x, grad_y) = calls::run(py, cells, &None, |observer| {
+            let x = Series::new(values_x, shape_x, lengths_x.as_deref())?;
+            let y = Series::new(values_y, shape_y, lengths_y.as_deref())?;
+            let session = engine.session(&spec.0, observer);
+            if !gradients {
+                return Ok((session.zipped(&x.batch()?, &y.batch()?)?, None, None));
+            }
+            let found = session.gradients(&x.batch()?, &y.batch()?, None)?;
+            Ok((found.distances, Some(x.padded(found.grad_x)), Some(y.padded(found.grad_y))))
+        })?;
+        let array = |values: Option<Vec<T>>, shape: [usize; 3]| -> PyResult<Option<Py<PyAny>>> {
+            let Some(values) = values else { return Ok(None) };
+            Ok(Some(values.into_pyarray(py).reshape(shape)?.into_any().unbind()))
+        };
+        Ok((values.into_pyarray(py).into_any().unbind(), array(grad_x, shape_x)?, array(grad_y, shape_y)?))
+    })
 }
 
 /// An argument: padded series and how many points of each count.

@@ -35,6 +35,21 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Values<'py> {
     }
 }
 
+impl Values<'_> {
+    /// Whether they are `f32`.
+    pub(crate) fn is_f32(&self) -> bool {
+        matches!(self, Self::F32(_))
+    }
+
+    /// The axes.
+    pub(crate) fn shape(&self) -> &[usize] {
+        match self {
+            Self::F32(values) => values.shape(),
+            Self::F64(values) => values.shape(),
+        }
+    }
+}
+
 /// The error for an input that is the output of a call at the same time.
 pub(crate) fn written() -> PyErr {
     PyValueError::new_err("an input is the out of another call, which has not ended yet")
@@ -98,21 +113,13 @@ pub(crate) fn slice<'a, 'py, T: Of<'py>>(values: &'a Values<'py>) -> PyResult<&'
 impl<'py> Batch<'py> {
     /// Whether the values are `f32`.
     pub(crate) fn is_f32(&self) -> bool {
-        matches!(self.values, Values::F32(_))
-    }
-
-    /// Series and points of `values`, where all are equally long.
-    fn shape(&self) -> &[usize] {
-        match &self.values {
-            Values::F32(values) => values.shape(),
-            Values::F64(values) => values.shape(),
-        }
+        self.values.is_f32()
     }
 
     /// The series, in place.
     pub(crate) fn batch<T: Of<'py>>(&self) -> Result<SeriesBatch<'_, T>, Failure> {
         let values = slice::<T>(&self.values)?;
-        let batch = match (&self.offsets, self.shape()) {
+        let batch = match (&self.offsets, self.values.shape()) {
             (None, &[count, length, channels]) => SeriesBatch::equal(values, count, length, channels)?,
             (Some(offsets), &[_, channels]) => SeriesBatch::ragged(values, offsets, channels)?,
             _ => {
@@ -128,10 +135,10 @@ impl<'py> Batch<'py> {
     }
 }
 
-/// Evaluates `$body` with the number type of `$batch` as `$T`.
+/// Evaluates `$body` with `f32`, or else `f64`, as `$T`.
 macro_rules! with_number {
-    ($batch:expr, $T:ident => $body:expr) => {
-        if $batch.is_f32() {
+    ($is_f32:expr, $T:ident => $body:expr) => {
+        if $is_f32 {
             type $T = f32;
             $body
         } else {

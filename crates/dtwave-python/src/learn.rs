@@ -3,7 +3,7 @@
 use dtwave::learn::{
     self, BarycenterOptions, KMeansOptions, KMedoids, KMedoidsOptions, MedoidStart, Optimizer, Start,
 };
-use dtwave::{Observer, Pairing, Unobserved, normalize};
+use dtwave::{Pairing, Unobserved, normalize};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::calls::{self, Progress};
 use crate::distances::roughly;
 use crate::engine::Engine;
-use crate::inputs::{Batch, Of, Values, slice, with_number};
+use crate::inputs::{Batch, Values, slice, with_number};
 use crate::measures::Spec;
 
 /// About how often an average or a clustering sweeps its series: enough to tell short work from long.
@@ -32,24 +32,16 @@ pub(crate) fn nearest<'py>(
     engine: &Engine,
     progress: Progress,
 ) -> PyResult<(Bound<'py, PyArray2<i64>>, Py<PyAny>)> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, Option<&Batch<'py>>),
-        k: usize,
-        spec: &Spec,
-        engine: &Engine,
-        progress: &Progress,
-    ) -> PyResult<(Bound<'py, PyArray2<i64>>, Py<PyAny>)> {
+    with_number!(x.is_f32(), T => {
         let x = x.batch::<T>()?;
-        let y = y.map_or(Ok(x), |y| y.batch::<T>())?;
-        let found = calls::run(py, roughly(Pairing::Cross, &x, &y), progress, |observer| {
+        let y = y.as_ref().map_or(Ok(x), |y| y.batch::<T>())?;
+        let found = calls::run(py, roughly(Pairing::Cross, &x, &y), &progress, |observer| {
             Ok(learn::nearest(&engine.context::<T>(observer), &spec.0, x, y, k)?)
         })?;
         let shape = [y.len(), k];
         let distances = found.all_distances().to_vec().into_pyarray(py).reshape(shape)?;
         Ok((whole(py, found.all_indices()).reshape(shape)?, distances.into_any().unbind()))
-    }
-    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), k, spec, engine, &progress))
+    })
 }
 
 /// The class of each series of `test`: `classes` holds a number per series of `train`.
@@ -65,26 +57,17 @@ pub(crate) fn classify<'py>(
     engine: &Engine,
     progress: Progress,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (train, test): (&Batch<'py>, &Batch<'py>),
-        classes: &[usize],
-        k: usize,
-        spec: &Spec,
-        engine: &Engine,
-        progress: &Progress,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    with_number!(train.is_f32(), T => {
         let (train, test) = (train.batch::<T>()?, test.batch::<T>()?);
         // The library's labels are text.
         let labels: Vec<String> = classes.iter().map(usize::to_string).collect();
-        let found = calls::run(py, roughly(Pairing::Cross, &train, &test), progress, |observer| {
+        let found = calls::run(py, roughly(Pairing::Cross, &train, &test), &progress, |observer| {
             Ok(learn::classify(&engine.context::<T>(observer), &spec.0, train, &labels, test, k)?)
         })?;
         let number =
             |label: &String| label.parse::<usize>().map_err(|e| PyValueError::new_err(e.to_string()));
         Ok(whole(py, &found.iter().map(number).collect::<PyResult<Vec<usize>>>()?))
-    }
-    with_number!(train, T => of::<T>(py, (&train, &test), &classes, k, spec, engine, &progress))
+    })
 }
 
 /// How an average is minimised: `("lbfgs", history)` or `("adam", learning_rate)`.
@@ -119,52 +102,33 @@ pub(crate) fn barycenter(
     tolerance: f64,
     progress: Progress,
 ) -> PyResult<(Py<PyAny>, Vec<f64>, bool)> {
-    #[expect(clippy::too_many_arguments, reason = "an average has as many options")]
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, series): (&Batch<'py>, Option<&Batch<'py>>),
-        spec: &Spec,
-        engine: &Engine,
-        weights: Option<&[f64]>,
-        is_mean: bool,
-        limits: (Optimizer, usize, f64),
-        progress: &Progress,
-    ) -> PyResult<(Py<PyAny>, Vec<f64>, bool)> {
+    with_number!(x.is_f32(), T => {
         let x = x.batch::<T>()?;
-        let series = series.map(|series| series.batch::<T>()).transpose()?;
-        let start = match &series {
-            Some(series) => Start::Series(series.get(0)),
-            None if is_mean => Start::Mean,
-            None => Start::Medoid,
+        let series = series.as_ref().map(|series| series.batch::<T>()).transpose()?;
+        let start = match (start, &series) {
+            ("mean", None) => Start::Mean,
+            ("medoid", None) => Start::Medoid,
+            ("series", Some(series)) => Start::Series(series.get(0)),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "start must be \"medoid\", \"mean\" or a series, got {start:?}"
+                )));
+            }
         };
-        let (optimizer, max_iterations, tolerance) = limits;
         let options = BarycenterOptions::default()
-            .with_weights(weights)
+            .with_weights(weights.as_deref())
             .with_start(start)
-            .with_optimizer(optimizer)
+            .with_optimizer(minimizer.0)
             .with_max_iterations(max_iterations)
             .with_tolerance(tolerance);
         let cells = roughly(Pairing::Cross, &x, &x).saturating_add(roughly(Pairing::Zipped, &x, &x) * ROUNDS);
-        let found = calls::run(py, cells, progress, |observer| {
+        let found = calls::run(py, cells, &progress, |observer| {
             Ok(learn::barycenter(&engine.context::<T>(observer), &spec.0, x, &options)?)
         })?;
         let shape = [found.len(), found.channels];
         let center = found.center.into_pyarray(py).reshape(shape)?;
         Ok((center.into_any().unbind(), found.costs, found.converged))
-    }
-    let is_mean = match (start, &series) {
-        ("mean", None) => true,
-        ("medoid", None) | ("series", Some(_)) => false,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "start must be \"medoid\", \"mean\" or a series, got {start:?}"
-            )));
-        }
-    };
-    let limits = (minimizer.0, max_iterations, tolerance);
-    with_number!(
-        x, T => of::<T>(py, (&x, series.as_ref()), spec, engine, weights.as_deref(), is_mean, limits, &progress)
-    )
+    })
 }
 
 /// Centres (values flat, and the points of each), labels, distances, inertia, iterations, whether it converged.
@@ -187,26 +151,6 @@ pub(crate) fn kmeans<'py>(
     seed: u64,
     progress: Progress,
 ) -> PyResult<Means<'py>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        x: &Batch<'py>,
-        spec: &Spec,
-        engine: &Engine,
-        options: &KMeansOptions,
-        progress: &Progress,
-    ) -> PyResult<Means<'py>> {
-        let x = x.batch::<T>()?;
-        let found =
-            calls::run(py, roughly(Pairing::Zipped, &x, &x).saturating_mul(ROUNDS), progress, |observer| {
-                Ok(learn::kmeans(&engine.context::<T>(observer), &spec.0, x, options)?)
-            })?;
-        let centers = found.centers.batch();
-        let lengths = (0..centers.len()).map(|center| centers.length(center)).collect();
-        let values = centers.values().to_vec().into_pyarray(py).into_any().unbind();
-        let distances = found.distances.into_pyarray(py).into_any().unbind();
-        let labels = whole(py, &found.labels);
-        Ok((values, lengths, labels, distances, found.inertia, found.iterations, found.converged))
-    }
     let options = KMeansOptions::new(clusters)
         .with_restarts(restarts)
         .with_max_iterations(max_iterations)
@@ -214,7 +158,19 @@ pub(crate) fn kmeans<'py>(
         .with_center_iterations(center_iterations)
         .with_optimizer(minimizer.0)
         .with_seed(seed);
-    with_number!(x, T => of::<T>(py, &x, spec, engine, &options, &progress))
+    with_number!(x.is_f32(), T => {
+        let x = x.batch::<T>()?;
+        let cells = roughly(Pairing::Zipped, &x, &x).saturating_mul(ROUNDS);
+        let found = calls::run(py, cells, &progress, |observer| {
+            Ok(learn::kmeans(&engine.context::<T>(observer), &spec.0, x, &options)?)
+        })?;
+        let centers = found.centers.batch();
+        let lengths = (0..centers.len()).map(|center| centers.length(center)).collect();
+        let values = centers.values().to_vec().into_pyarray(py).into_any().unbind();
+        let distances = found.distances.into_pyarray(py).into_any().unbind();
+        let labels = whole(py, &found.labels);
+        Ok((values, lengths, labels, distances, found.inertia, found.iterations, found.converged))
+    })
 }
 
 /// Medoids, labels, loss, iterations, whether it converged.
@@ -243,22 +199,14 @@ pub(crate) fn kmedoids<'py>(
     max_iterations: usize,
     progress: Progress,
 ) -> PyResult<Medoids<'py>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        x: &Batch<'py>,
-        spec: &Spec,
-        engine: &Engine,
-        options: &KMedoidsOptions,
-        progress: &Progress,
-    ) -> PyResult<Medoids<'py>> {
+    let options = options(clusters, random, max_iterations);
+    with_number!(x.is_f32(), T => {
         let x = x.batch::<T>()?;
-        let found = calls::run(py, roughly(Pairing::Cross, &x, &x), progress, |observer| {
-            Ok(learn::kmedoids(&engine.context::<T>(observer), &spec.0, x, options)?)
+        let found = calls::run(py, roughly(Pairing::Cross, &x, &x), &progress, |observer| {
+            Ok(learn::kmedoids(&engine.context::<T>(observer), &spec.0, x, &options)?)
         })?;
         Ok(medoids(py, found))
-    }
-    let options = options(clusters, random, max_iterations);
-    with_number!(x, T => of::<T>(py, &x, spec, engine, &options, &progress))
+    })
 }
 
 /// Clusters round members, by a matrix of dissimilarities `[n, n]`: entry `[c, s]` is that of series `s` to the medoid
@@ -272,31 +220,21 @@ pub(crate) fn kmedoids_of_matrix<'py>(
     random: Option<(usize, u64)>,
     max_iterations: usize,
 ) -> PyResult<Medoids<'py>> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        matrix: &Values<'py>,
-        n: usize,
-        options: &KMedoidsOptions,
-    ) -> PyResult<Medoids<'py>> {
-        let values = slice::<T>(matrix)?;
+    let options = options(clusters, random, max_iterations);
+    with_number!(matrix.is_f32(), T => {
+        let values = slice::<T>(&matrix)?;
         let found = calls::run(py, (values.len() as u64).saturating_mul(ROUNDS), &None, |observer| {
-            let unobserved: &dyn Observer = &Unobserved;
-            let observer = observer.as_deref().unwrap_or(unobserved);
-            Ok(learn::kmedoids_of_matrix(values, n, options, observer)?)
+            let observer = observer.as_deref().unwrap_or(&Unobserved);
+            Ok(learn::kmedoids_of_matrix(values, n, &options, observer)?)
         })?;
         Ok(medoids(py, found))
-    }
-    let options = options(clusters, random, max_iterations);
-    match &matrix {
-        Values::F32(_) => of::<f32>(py, &matrix, n, &options),
-        Values::F64(_) => of::<f64>(py, &matrix, n, &options),
-    }
+    })
 }
 
 /// The values of the series, z-normalised, flat.
 #[pyfunction]
 pub(crate) fn z_normalize(py: Python<'_>, x: Batch<'_>) -> PyResult<Py<PyAny>> {
-    fn of<'py, T: Of<'py>>(py: Python<'py>, x: &Batch<'py>) -> PyResult<Py<PyAny>> {
+    with_number!(x.is_f32(), T => {
         let x = x.batch::<T>()?;
         let values = calls::run(py, 0, &None, |_| {
             x.check("x")?;
@@ -311,6 +249,5 @@ pub(crate) fn z_normalize(py: Python<'_>, x: Batch<'_>) -> PyResult<Py<PyAny>> {
             Ok(values)
         })?;
         Ok(values.into_pyarray(py).into_any().unbind())
-    }
-    with_number!(x, T => of::<T>(py, &x))
+    })
 }

@@ -25,11 +25,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::align::{align, expected_alignment, search};
+    use super::align::{align, cost_matrix, cost_matrix_of_costs, expected_alignment, search};
     #[pymodule_export]
     use super::costs::soft_dtw_of_costs;
     #[pymodule_export]
-    use super::distances::{cells, distance_of_arrays, distances};
+    use super::distances::{cells, distance_of_arrays, distances, explain};
     #[pymodule_export]
     use super::engine::{Engine, devices};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use dtwave::{Pairing, SeriesBatch, Session, Tile};
 use dtwave_results::Target;
-use dtwave_results::matrix::{self, Identity, MatrixWriter, Opened, Start};
+use dtwave_results::matrix::{self, Identity, Opened, Start};
 use ndarray::ArrayViewMut2;
 use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
@@ -13,11 +13,11 @@ use pyo3::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::calls::{self, Progress};
-use crate::distances::roughly;
+use crate::distances::{roughly, sides};
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::inputs::{Batch, Number, Of, with_number};
-use crate::measures::{Spec, is_symmetric};
+use crate::inputs::{Batch, Number, with_number};
+use crate::measures::Spec;
 
 /// The upper triangle without the diagonal, row by row, into `out`: `n(n − 1)/2` values.
 #[pyfunction]
@@ -29,22 +29,15 @@ pub(crate) fn condensed(
     out: &Bound<'_, PyAny>,
     progress: Progress,
 ) -> PyResult<()> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        x: &Batch<'py>,
-        spec: &Spec,
-        engine: &Engine,
-        out: &Bound<'py, PyAny>,
-        progress: &Progress,
-    ) -> PyResult<()> {
-        let mut out: PyReadwriteArray1<'py, T> = out.extract()?;
+    with_number!(x.is_f32(), T => {
+        let mut out: PyReadwriteArray1<'_, T> = out.extract()?;
         let out = out.as_slice_mut()?;
         let x = x.batch::<T>()?;
         let n = x.len();
         if out.len() != n * n.saturating_sub(1) / 2 {
             return Err(PyValueError::new_err("the array has another length than the upper triangle"));
         }
-        calls::run(py, roughly(Pairing::SelfSymmetric, &x, &x), progress, |observer| {
+        calls::run(py, roughly(Pairing::SelfSymmetric, &x, &x), &progress, |observer| {
             let session = engine.session(&spec.0, observer);
             tiled(&session, Pairing::SelfSymmetric, &x, &x, &HashSet::new(), |tile, part| {
                 for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
@@ -58,8 +51,7 @@ pub(crate) fn condensed(
                 Ok(())
             })
         })
-    }
-    with_number!(x, T => of::<T>(py, &x, spec, engine, out, &progress))
+    })
 }
 
 /// The matrix into `out`, `[n_x, n_y]` of the series' number type, of any strides.
@@ -73,41 +65,19 @@ pub(crate) fn pairwise_into(
     out: &Bound<'_, PyAny>,
     progress: Progress,
 ) -> PyResult<()> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, Option<&Batch<'py>>),
-        spec: &Spec,
-        engine: &Engine,
-        out: &Bound<'py, PyAny>,
-        progress: &Progress,
-    ) -> PyResult<()> {
+    with_number!(x.is_f32(), T => {
         let out = out.cast::<PyArray2<T>>()?;
         let busy = "out is an input or the out of another call, which has not ended yet";
         let mut out = out.try_readwrite().map_err(|_| PyValueError::new_err(busy))?;
         let mut out = out.as_array_mut();
-        let (x, y, pairing) = both::<T>(x, y, spec)?;
-        calls::run(py, roughly(pairing, &x, &y), progress, |observer| {
+        let (x, y, pairing) = sides::<T>(&x, y.as_ref(), spec, false)?;
+        calls::run(py, roughly(pairing, &x, &y), &progress, |observer| {
             let session = engine.session(&spec.0, observer);
             tiled(&session, pairing, &x, &y, &HashSet::new(), |tile, part| {
                 put(&mut out, tile, pairing, part);
                 Ok(())
             })
         })
-    }
-    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, out, &progress))
-}
-
-/// Both sides of a matrix, and whether half of it is enough.
-fn both<'a, 'py, T: Of<'py>>(
-    x: &'a Batch<'py>,
-    y: Option<&'a Batch<'py>>,
-    spec: &Spec,
-) -> Result<(SeriesBatch<'a, T>, SeriesBatch<'a, T>, Pairing), Failure> {
-    let x = x.batch::<T>()?;
-    Ok(match y {
-        Some(y) => (x, y.batch::<T>()?, Pairing::Cross),
-        None if is_symmetric(&spec.0) => (x, x, Pairing::SelfSymmetric),
-        None => (x, x, Pairing::Cross),
     })
 }
 
@@ -171,18 +141,11 @@ pub(crate) fn pairwise_to_file(
     resume: bool,
     progress: Progress,
 ) -> PyResult<(&'static str, Vec<String>)> {
-    fn of<'py, T: Of<'py>>(
-        py: Python<'py>,
-        (x, y): (&Batch<'py>, Option<&Batch<'py>>),
-        spec: &Spec,
-        engine: &Engine,
-        (path, resume): (PathBuf, bool),
-        progress: &Progress,
-    ) -> PyResult<(&'static str, Vec<String>)> {
-        let given = y.is_some();
-        let (x, y, pairing) = both::<T>(x, y, spec)?;
+    let given = y.is_some();
+    with_number!(x.is_f32(), T => {
+        let (x, y, pairing) = sides::<T>(&x, y.as_ref(), spec, false)?;
         // Files are slow: signals are looked at however few cells there are.
-        calls::run(py, u64::MAX, progress, |observer| {
+        calls::run(py, u64::MAX, &progress, |observer| {
             let target = Target::take(&path).map_err(Failure::File)?;
             let mut notes: Vec<String> = target.note().into_iter().collect();
             let session = engine.session(&spec.0, observer);
@@ -204,16 +167,12 @@ pub(crate) fn pairwise_to_file(
             if !done.is_empty() {
                 notes.push(format!("{} of {} tiles were done already", done.len(), tiles.len()));
             }
-            tiled(&session, pairing, &x, &y, &done, |tile, part| write(&mut writer, tile, part))?;
+            let write = |tile: &Tile, part: &[T]| writer.write(&place(tile), part).map_err(Failure::File);
+            tiled(&session, pairing, &x, &y, &done, write)?;
             writer.finish().map_err(Failure::File)?;
             Ok(("written", notes))
         })
-    }
-    with_number!(x, T => of::<T>(py, (&x, y.as_ref()), spec, engine, (path, resume), &progress))
-}
-
-fn write<T: Number>(writer: &mut MatrixWriter<T>, tile: &Tile, part: &[T]) -> Result<(), Failure> {
-    writer.write(&place(tile), part).map_err(Failure::File)
+    })
 }
 
 /// Where a tile lies in the file.

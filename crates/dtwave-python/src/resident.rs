@@ -11,13 +11,14 @@ use dtwave::cuda::{
     CallerMemory, CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients,
     Machine, NativePlan, Number, Scratch, costs_keep_digits, normalize_on_device,
 };
-use dtwave::{Anchor, Float, Pairing, Plan, Problem, SearchOptions, Shape};
+use dtwave::{Anchor, Float, Pairing, Plan, Problem, Shape};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::align::{Found, Hit, found, plain, search_options};
 use crate::calls;
 use crate::errors::Failure;
+use crate::inputs::with_number;
 use crate::measures::Spec;
 use side::Side;
 use work::{Lending, Work, shape_of};
@@ -129,24 +130,13 @@ impl Gpu {
         is_double: bool,
         stream: usize,
     ) -> PyResult<Vec<Found<'py>>> {
-        fn of<'py, T: Float + Number>(
-            gpu: &Gpu,
-            py: Python<'py>,
-            (x, y): (&Side, &Side),
-            spec: &dtwave::Spec,
-            stream: usize,
-        ) -> PyResult<Vec<Found<'py>>> {
-            let paths = gpu.fetched::<T, _>(py, [x, y], Pairing::Zipped, spec, stream, |plan, x, y| {
+        with_number!(!is_double, T => {
+            let paths = self.fetched::<T, _>(py, [&x, &y], Pairing::Zipped, &spec.0, stream, |plan, x, y| {
                 // SAFETY: the Python half takes addresses and sizes from arrays, which live until this call ends.
                 unsafe { plan.paths_on_device(x, y) }
             })?;
             paths.into_iter().map(|path| found(py, path)).collect()
-        }
-        if is_double {
-            of::<f64>(self, py, (&x, &y), &spec.0, stream)
-        } else {
-            of::<f32>(self, py, (&x, &y), &spec.0, stream)
-        }
+        })
     }
 
     /// The best matches of each query in each reference, as `search` returns them: waits for them.
@@ -164,31 +154,19 @@ impl Gpu {
         threshold: Option<f64>,
         normalized_window: Option<usize>,
     ) -> PyResult<Vec<Vec<Hit>>> {
-        fn of<T: Float + Number>(
-            gpu: &Gpu,
-            py: Python<'_>,
-            sides: [&Side; 2],
-            spec: &dtwave::Spec,
-            stream: usize,
-            options: &SearchOptions,
-        ) -> PyResult<Vec<Vec<Hit>>> {
-            let matches = gpu.fetched::<T, _>(py, sides, Pairing::Cross, spec, stream, |plan, x, y| {
-                // SAFETY: as in `align`.
-                unsafe { plan.matches_on_device(x, y, options) }
-            })?;
-            Ok(matches.into_iter().map(|hits| hits.into_iter().map(plain).collect()).collect())
-        }
         let options = search_options(top_k, exclusion, threshold, normalized_window);
         let mut spec = spec.0.clone();
         if normalized_window.is_none() {
             spec.anchor = Anchor::Subsequence;
         }
-        let sides = [&queries, &references];
-        if is_double {
-            of::<f64>(self, py, sides, &spec, stream, &options)
-        } else {
-            of::<f32>(self, py, sides, &spec, stream, &options)
-        }
+        with_number!(!is_double, T => {
+            let sides = [&queries, &references];
+            let matches = self.fetched::<T, _>(py, sides, Pairing::Cross, &spec, stream, |plan, x, y| {
+                // SAFETY: as in `align`.
+                unsafe { plan.matches_on_device(x, y, &options) }
+            })?;
+            Ok(matches.into_iter().map(|hits| hits.into_iter().map(plain).collect()).collect())
+        })
     }
 
     /// Puts z-normalisation of `count` packed series on `stream`.
@@ -208,11 +186,7 @@ impl Gpu {
             let machine = unsafe { self.machine()?.for_a_call_on(stream_of(stream)) }?;
             // SAFETY: the Python half takes addresses and sizes from arrays.
             unsafe {
-                if is_double {
-                    normalize_on_device::<f64, _>(&machine, input, output, count, length)
-                } else {
-                    normalize_on_device::<f32, _>(&machine, input, output, count, length)
-                }
+                with_number!(!is_double, T => normalize_on_device::<T, _>(&machine, input, output, count, length))
             }
         });
         Ok(done.map_err(Failure::from)?)
@@ -285,11 +259,7 @@ impl Gpu {
         stream: usize,
         lend: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        if is_double {
-            self.call::<f64>(py, work, spec, stream, lend)
-        } else {
-            self.call::<f32>(py, work, spec, stream, lend)
-        }
+        with_number!(!is_double, T => self.call::<T>(py, work, spec, stream, lend))
     }
 
     fn call<T: Float + Number>(

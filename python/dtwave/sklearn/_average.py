@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Union
 
 import numpy as np
@@ -16,6 +17,7 @@ from .._matrices import pairwise
 from ._series import TakesSeries, seen_in_fit, seen_later
 
 
+@dataclass(eq=False, repr=False)
 class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TakesSeries):
     """The average of series under Soft-DTW or its divergence: `dtwave.barycenter`.
 
@@ -40,34 +42,15 @@ class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Takes
     (4,)
     """
 
-    def __init__(
-        self,
-        gamma: float = 1.0,
-        *,
-        divergence: bool = False,
-        band: Band = None,
-        init: Union[Literal["medoid", "mean"], Any] = "medoid",
-        optimizer: Optimizer = "lbfgs",
-        learning_rate: float | None = None,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        device: Any = None,
-        dtype: Any = None,
-        threads: int | None = None,
-        memory_limit: int | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.divergence = divergence
-        self.band = band
-        self.init = init
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.device = device
-        self.dtype = dtype
-        self.threads = threads
-        self.memory_limit = memory_limit
+    gamma: float = 1.0
+    _: KW_ONLY
+    divergence: bool = False
+    band: Band = None
+    init: Union[Literal["medoid", "mean"], Any] = "medoid"
+    optimizer: Optimizer = "lbfgs"
+    learning_rate: float | None = None
+    max_iter: int = 100
+    tol: float = 1e-6
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SoftDTWBarycenter:
         """Averages the series `X`; `y` has no effect.
@@ -117,12 +100,3 @@ class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Takes
         average that is nearest to series it was not made of.
         """
         return -float(self.transform(X).mean(dtype=np.float64))
-
-    def _where(self) -> dict[str, Any]:
-        """Options that say where a call computes."""
-        return {
-            "device": self.device,
-            "dtype": self.dtype,
-            "threads": self.threads,
-            "memory_limit": self.memory_limit,
-        }

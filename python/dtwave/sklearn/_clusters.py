@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_random_state
 
 from .. import _options
-from .._bands import Band
 from .._distances import nearest
 from .._learning import Optimizer, kmeans, kmedoids
 from .._matrices import pairwise
-from .._measure import Measure
 from ._parameters import Comparing
 from ._series import Series, chosen, seen_in_fit, seen_later
 
@@ -29,12 +28,14 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
+@dataclass(eq=False, repr=False)
 class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Comparing):
     """What both kinds of clusters share."""
 
-    n_clusters: int
-    band: Any
-    cluster_centers_: Series
+    n_clusters: int = 3
+    _: KW_ONLY
+    random_state: Any = None
+    cluster_centers_: Series = field(init=False)
 
     def _learn(self, X: Any) -> Series:
         """The checked series."""
@@ -73,6 +74,7 @@ class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         return found.indices[:, 0], found.distances[:, 0]
 
 
+@dataclass(eq=False, repr=False)
 class TimeSeriesKMeans(_Clusters):
     """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence: `dtwave.kmeans`.
 
@@ -101,40 +103,13 @@ class TimeSeriesKMeans(_Clusters):
     np.True_
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        *,
-        measure: str | Measure = "dtw",
-        measure_params: dict[str, Any] | None = None,
-        band: Band = None,
-        n_init: int = 3,
-        max_iter: int = 50,
-        tol: float = 1e-6,
-        max_iter_barycenter: int = 10,
-        optimizer: Optimizer = "lbfgs",
-        learning_rate: float | None = None,
-        random_state: Any = None,
-        device: Any = None,
-        dtype: Any = None,
-        threads: int | None = None,
-        memory_limit: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.measure = measure
-        self.measure_params = measure_params
-        self.band = band
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_iter_barycenter = max_iter_barycenter
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.random_state = random_state
-        self.device = device
-        self.dtype = dtype
-        self.threads = threads
-        self.memory_limit = memory_limit
+    _: KW_ONLY
+    n_init: int = 3
+    max_iter: int = 50
+    tol: float = 1e-6
+    max_iter_barycenter: int = 10
+    optimizer: Optimizer = "lbfgs"
+    learning_rate: float | None = None
 
     def fit(self, X: Any, y: Any = None) -> TimeSeriesKMeans:
         """Clusters the series `X`; `y` has no effect. Returns the estimator."""
@@ -161,6 +136,7 @@ class TimeSeriesKMeans(_Clusters):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class TimeSeriesKMedoids(_Clusters):
     """Clusters around some of the series (medoids), under any measure, by FasterPAM: `dtwave.kmedoids`.
 
@@ -180,32 +156,9 @@ class TimeSeriesKMedoids(_Clusters):
     Errors: `ValueError` and `TypeError`, in `fit`, for bad parameters and series.
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        *,
-        measure: str | Measure = "dtw",
-        measure_params: dict[str, Any] | None = None,
-        band: Band = None,
-        n_init: int | None = None,
-        max_iter: int = 100,
-        random_state: Any = None,
-        device: Any = None,
-        dtype: Any = None,
-        threads: int | None = None,
-        memory_limit: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.measure = measure
-        self.measure_params = measure_params
-        self.band = band
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.dtype = dtype
-        self.threads = threads
-        self.memory_limit = memory_limit
+    _: KW_ONLY
+    n_init: int | None = None
+    max_iter: int = 100
 
     def fit(self, X: Any, y: Any = None) -> TimeSeriesKMedoids:
         """Clusters the series `X`; `y` has no effect. Returns the estimator."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Literal, TypeVar, Union
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Callable, Literal, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from .. import _options
-from .._bands import Band
 from .._distances import nearest
-from .._measure import Measure
 from .._spec import spec
 from . import _window
 from ._parameters import Comparing
@@ -24,49 +23,23 @@ from ._window import LeaveOneOutBand
 #: How much a neighbour counts: all the same, by the inverse of its distance, or what a function makes of `[n, k]`.
 Weights = Union[Literal["uniform", "distance"], Callable[[NDArray[Any]], Any]]
 
-_Self = TypeVar("_Self", bound="_Neighbors")
 
-
+@dataclass(eq=False, repr=False)
 class _Neighbors(Comparing):
     """What the classifier and the regressor share."""
 
-    n_neighbors: int
-    weights: Weights
-    band: Any
-    bands: Any
-    leave_one_out_: LeaveOneOutBand
-    classes_: NDArray[Any]
-    _y: NDArray[Any]
-
-    def __init__(
-        self,
-        n_neighbors: int = 1,
-        *,
-        weights: Weights = "uniform",
-        measure: str | Measure = "dtw",
-        measure_params: dict[str, Any] | None = None,
-        band: Union[Band, Literal["leave_one_out"]] = None,
-        bands: Any = None,
-        device: Any = None,
-        dtype: Any = None,
-        threads: int | None = None,
-        memory_limit: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.measure = measure
-        self.measure_params = measure_params
-        self.band = band
-        self.bands = bands
-        self.device = device
-        self.dtype = dtype
-        self.threads = threads
-        self.memory_limit = memory_limit
+    n_neighbors: int = 1
+    _: KW_ONLY
+    weights: Weights = "uniform"
+    bands: Any = None
+    leave_one_out_: LeaveOneOutBand = field(init=False)
+    classes_: NDArray[Any] = field(init=False)
+    _y: NDArray[Any] = field(init=False)
 
     def _check(self) -> None:
         """Errors: `ValueError`, `TypeError` for bad parameters; `dtwave.DeviceError` for a device that is not there."""
         _options.whole("n_neighbors", self.n_neighbors, 1)
-        _options.engine(self.device, self.threads, self.memory_limit)
+        _options.engine(_options.Given(**self._where()))
         _options.number_type(self.dtype)
         if not (callable(self.weights) or self.weights in ("uniform", "distance")):
             raise ValueError(f'weights must be "uniform", "distance" or a function, got {self.weights!r}')

@@ -6,6 +6,7 @@ measure, whether `measure` is a key or an object. So a search may vary them.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar
 
 from .. import _native
@@ -20,15 +21,14 @@ _NESTED = "measure__"
 _Self = TypeVar("_Self", bound="Comparing")
 
 
+@dataclass(eq=False, repr=False)
 class Comparing(TakesSeries):
     """An estimator that compares series under a measure."""
 
-    measure: str | Measure
-    measure_params: dict[str, Any] | None
-    device: Any
-    dtype: Any
-    threads: int | None
-    memory_limit: int | None
+    _: KW_ONLY
+    measure: str | Measure = "dtw"
+    measure_params: dict[str, Any] | None = None
+    band: Any = None
 
     def _spec(self) -> _native.Spec:
         """The measure with its parameters.
@@ -53,10 +53,7 @@ class Comparing(TakesSeries):
         self._spec()
         return {
             "measure": self.measure,
-            "device": self.device,
-            "dtype": self.dtype,
-            "threads": self.threads,
-            "memory_limit": self.memory_limit,
+            **self._where(),
             **(self.measure_params or {}),
         }
 

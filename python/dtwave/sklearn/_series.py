@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Union
 
 import numpy as np
@@ -15,8 +16,20 @@ from .. import _inputs
 Series = Union[NDArray[Any], list[NDArray[Any]]]
 
 
+@dataclass(eq=False, repr=False)
 class TakesSeries(BaseEstimator):
     """An estimator of series, with one channel or several."""
+
+    _: KW_ONLY
+    device: Any = None
+    dtype: Any = None
+    threads: int | None = None
+    memory_limit: int | None = None
+
+    def _where(self) -> dict[str, Any]:
+        """Options that say where a call computes, and in which number type."""
+        names = ("device", "dtype", "threads", "memory_limit")
+        return {name: getattr(self, name) for name in names}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

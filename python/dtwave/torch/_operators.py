@@ -136,7 +136,7 @@ def _on_cpu(
         x.detach().contiguous().numpy(),
         y.detach().contiguous().numpy(),
         spec_of(gamma, spec),
-        _options.engine("cpu", torch.get_num_threads(), None),
+        _options.engine(_options.Given(threads=torch.get_num_threads())),
         lengths_x=None if lengths_x is None else lengths_x.contiguous().numpy(),
         lengths_y=None if lengths_y is None else lengths_y.contiguous().numpy(),
         gradients=wants != 0,

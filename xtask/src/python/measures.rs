@@ -22,7 +22,7 @@ const HEAD: &str = "\
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 from ._measure import Measure
 
@@ -200,11 +200,35 @@ fn classes() -> String {
     for kind in Kind::all().iter().filter(|kind| kind.paths != Paths::All && kind.is_symmetric()) {
         let _ = writeln!(out, "        {:?},", kind.key);
     }
-    out += "    )\n)\n\n__all__ = [\n    \"MEASURES\",\n";
+    out += "    )\n)\n\n\nclass Parameters(TypedDict, total=False):\n";
+    out += "    \"\"\"The parameters of all measures, as keywords of functions.\"\"\"\n\n";
+    for line in keywords() {
+        out += &line;
+    }
+    out += "\n\n__all__ = [\n    \"MEASURES\",\n";
     for kind in Kind::all() {
         let _ = writeln!(out, "    {:?},", class_name(kind.key));
     }
     out + "]\n"
+}
+
+/// A line for each parameter of any measure, in the order of first use.
+fn keywords() -> Vec<String> {
+    let mut lines = Vec::new();
+    for parameter in Kind::all().iter().flat_map(|kind| kind.parameters) {
+        let start = format!("    {}: ", python_name(parameter.name));
+        let line = match lines.iter_mut().find(|line: &&mut String| line.starts_with(&start)) {
+            // Measures may give one name choices of their own.
+            Some(line) if !line.contains(&type_of(parameter)) => {
+                *line = format!("{} | {}\n", line.trim_end(), type_of(parameter));
+                continue;
+            }
+            Some(_) => continue,
+            None => format!("{start}{}\n", type_of(parameter)),
+        };
+        lines.push(line);
+    }
+    lines
 }
 
 /// The site's page of classes.
