@@ -245,7 +245,7 @@ def test_what_is_not_offered_says_so() -> None:
         ours.dtw_distance(walk(2, 5), walk(2, 5), window=5)
     with pytest.raises(TypeError, match="it has x, y, window"):
         ours.dtw_distance(walk(2, 5), walk(2, 5), gamma=5)
-    with pytest.raises(ValueError, match="nan at point 1"):
+    with pytest.raises(ValueError, match="NaN at point 1"):
         ours.dtw_cost_matrix(np.array([1.0, np.nan]), np.zeros(2))
     with pytest.raises(ValueError, match="c >= 0"):
         ours.msm_cost_matrix(walk(1, 5), walk(1, 5), c=-1.0)

@@ -16,5 +16,7 @@ def distance(x: NDArray[np.float64], y: NDArray[np.float64], measure: str, band:
         x, y = x[:, 0], y[:, 0]
     if measure == "dtw" and parameters.get("cost") == "squared_euclidean":
         parameters = {}
-    found: float = _distances.distance(x, y, measure=measure, band=band, **parameters)
+    if band is not None:
+        parameters["band"] = band
+    found: float = _distances.distance(x, y, measure=measure, **parameters)
     return found

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import numpy as np
 
 from ... import _alignment, _matrices, _spec
 from .. import _grids, _one
-from .._grids import Floats, Mask
+from .._grids import Floats
 from .._refuse import workers
 from ._bounding import band, create_bounding_matrix
-from ._costs import Costs, derivative
+from ._costs import Costs
 from ._series import Many, collections, pair
 
 #: Whether functions depart from the papers where aeon 1.6 does, unless they are told by `strict_aeon`.
@@ -39,13 +39,14 @@ class Family:
     text: str
     options: dict[str, Any]
     """In aeon's order, with `window` and `itakura_max_slope`."""
-    costs: Costs
-    parameters: Callable[[dict[str, Any]], dict[str, Any]] = lambda options: {}
-    """dtwave's parameters."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """dtwave's names of parameters."""
     derives: bool = False
     """Whether it compares derivatives."""
     departs: tuple[str, ...] = ()
     """What aeon computes otherwise: "values" always, "band" in a band, "path"."""
+    costs: Costs | None = None
+    """The grid of what the engine does not compute."""
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Its four functions, by their names."""
@@ -107,18 +108,17 @@ class Family:
         if not by_grid:
             found = _alignment.align(
                 self._shifted(a, options), self._shifted(b, options), measure=self.measure,
-                band=self._band(len(a), len(b), options), threads=1, **self._given(a, b, options),
+                band=self._band(len(a), len(b), options), threads=1, **self._engine(self._given(a, b, options))[1],
             )  # fmt: skip
             return [(i, j) for i, j in found.path.tolist()], float(found.distance)
-        grid, mask = self._grid(a, b, options, strict)
+        grid = self._grid(a, b, options, strict)
         if self.name == "lcss":
-            close = mask & (np.sqrt(_grids.squared(a, b)) <= options["epsilon"])
-            return _grids.common_path(grid, close), self._finished(grid, a, b, strict)
+            return _grids.common_path(grid, self._close(a, b, options)), self._finished(grid, a, b, strict)
         return _grids.path(grid), self._finished(grid, a, b, strict)
 
     def matrix(self, x: Any, y: Any, options: dict[str, Any], strict: bool) -> Floats:
         """The cost matrix."""
-        return self._grid(*self._pair(x, y, strict), options, strict)[0]
+        return self._grid(*self._pair(x, y, strict), options, strict)
 
     def _pair(self, x: Any, y: Any, strict: bool) -> tuple[Floats, Floats]:
         # A step of one series alone counts all of its channels, so none can be left out.
@@ -133,18 +133,14 @@ class Family:
 
     def _distance(self, a: Floats, b: Floats, options: dict[str, Any], strict: bool) -> float:
         if self._needs_grid(options, strict):
-            return self._finished(self._grid(a, b, options, strict)[0], a, b, strict)
-        measure, given = self.measure, self._given(a, b, options)
-        if self.name == "soft_dtw" and options["gamma"] == 0.0:
-            measure, given = "dtw", {}
+            return self._finished(self._grid(a, b, options, strict), a, b, strict)
+        measure, given = self._engine(self._given(a, b, options))
         limit = self._band(len(a), len(b), options)
         return _one.distance(self._shifted(a, options), self._shifted(b, options), measure, limit, **given)
 
     def _matrix(self, first: Many, second: Many | None, options: dict[str, Any], threads: int | None) -> Floats:
         """All pairs on the engine: one call where one band fits all, else one for each two lengths."""
-        measure, given = self.measure, self.parameters(options)
-        if self.name == "soft_dtw" and options["gamma"] == 0.0:
-            measure, given = "dtw", {}
+        measure, given = self._engine(options)
         rows, columns = first, first if second is None else second
         lengths_x, lengths_y = (np.array([len(one) for one in series]) for series in (rows, columns))
         free = band(2, 2, options["window"], None) is None and options["itakura_max_slope"] is None
@@ -181,9 +177,17 @@ class Family:
         return found
 
     def _given(self, a: Floats, b: Floats, options: dict[str, Any]) -> dict[str, Any]:
+        """The options, with an epsilon that was left out."""
         if options.get("epsilon", 0) is None:
-            options = options | {"epsilon": max(np.std(a), np.std(b)) / 4}
-        return self.parameters(options)
+            return options | {"epsilon": max(np.std(a), np.std(b)) / 4}
+        return options
+
+    def _engine(self, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """dtwave's measure and its parameters."""
+        if self.name == "soft_dtw" and options["gamma"] == 0.0:
+            return "dtw", {}
+        given: dict[str, Any] = {ours: float(options[theirs]) for theirs, ours in self.renamed.items()}
+        return self.measure, given | ({"output": "normalized"} if self.name == "edr" else {})
 
     def _band(self, n: int, m: int, options: dict[str, Any]) -> Any:
         cut = 2 if self.derives else 0
@@ -199,17 +203,29 @@ class Family:
             raise ValueError(f"g_arr must have a number for each of the {channels} channels, got {len(gap)}")
         return [one - gap for one in series] if isinstance(series, list) else series - gap
 
-    def _grid(self, a: Floats, b: Floats, options: dict[str, Any], strict: bool) -> tuple[Floats, Mask]:
-        if options.get("epsilon", 0) is None:
-            options = options | {"epsilon": max(np.std(a), np.std(b)) / 4}
-        a, b = self._shifted(a, options), self._shifted(b, options)
-        if options.get("gamma") != 0.0:
-            # The engine knows which parameters make sense.
-            _spec.spec(self.measure, None, self.parameters(options))
-        if self.derives:
-            a, b = derivative(a), derivative(b)
+    def _close(self, a: Floats, b: Floats, options: dict[str, Any]) -> Any:
+        """`[n, m]`, whether two points match, in the band."""
         mask = create_bounding_matrix(len(a), len(b), options["window"], options["itakura_max_slope"])
-        return self.costs(a, b, mask, options, strict), mask
+        return mask & (np.sqrt(_grids.squared(a, b)) <= options["epsilon"])
+
+    def _grid(self, a: Floats, b: Floats, options: dict[str, Any], strict: bool) -> Floats:
+        options = self._given(a, b, options)
+        a, b = self._shifted(a, options), self._shifted(b, options)
+        measure, given = self._engine(options)
+        if self.costs is not None and self._needs_grid(options, strict):
+            # The engine knows which parameters make sense.
+            _spec.spec(measure, None, given)
+            mask = create_bounding_matrix(len(a), len(b), options["window"], options["itakura_max_slope"])
+            return self.costs(a, b, mask, options)
+        if self.name == "lcss":
+            _spec.spec(measure, None, given)
+            return _grids.common(self._close(a, b, options))
+        if self.name == "edr":
+            given["output"] = "count"
+        if self.name == "soft_dtw" and strict and np.array_equal(a, b):
+            measure, given = "dtw", {}
+        limit = self._band(len(a), len(b), options)
+        return _alignment.cost_matrix(a, b, measure=measure, band=limit, **given)
 
     def _finished(self, grid: Floats, a: Floats, b: Floats, strict: bool) -> float:
         last = float(grid[-1, -1])
@@ -236,5 +252,5 @@ _RETURNS = {
     "distance": "Runs on dtwave's engine, in linear memory. Errors: `ValueError` for NaN, infinity, other channels.",
     "pairwise_distance": "Returns `[n_X, n_y]`. Runs on dtwave's engine: one sweep per pair (per two without `y`).",
     "alignment_path": "Returns a list of `(i, j)`, and the distance. Runs on dtwave's engine where a path is offered.",
-    "cost_matrix": "Returns `[n, m]`. A grid in NumPy: `O(n·m)` memory, microseconds for each row and column besides.",
+    "cost_matrix": "Returns `[n, m]`. A grid: `O(n·m)` memory.",
 }

@@ -9,32 +9,26 @@ from ._family import Family
 
 _BAND: dict[str, Any] = {"window": None}
 _SLOPE: dict[str, Any] = {"itakura_max_slope": None}
-
-
-def _weight(options: dict[str, Any]) -> dict[str, Any]:
-    return {"g": float(options["g"])}
-
+_TWE = {"nu": "nu", "lmbda": "lambda_"}
+_EPSILON = {"epsilon": "epsilon"}
 
 FAMILIES = [
-    Family("dtw", "dtw", "dynamic time warping, without a root", _BAND | _SLOPE, _costs.dtw),
-    Family("ddtw", "ddtw", "DTW of derivatives", _BAND | _SLOPE, _costs.dtw, derives=True),
-    Family("wdtw", "wdtw", "DTW weighted by the distance from the diagonal", _BAND | {"g": 0.05} | _SLOPE,
-           _costs.wdtw, _weight),
-    Family("wddtw", "wddtw", "weighted DTW of derivatives", _BAND | {"g": 0.05} | _SLOPE, _costs.wdtw, _weight,
-           derives=True),
+    Family("dtw", "dtw", "dynamic time warping, without a root", _BAND | _SLOPE),
+    Family("ddtw", "ddtw", "DTW of derivatives", _BAND | _SLOPE, derives=True),
+    Family("wdtw", "wdtw", "DTW weighted by the distance from the diagonal", _BAND | {"g": 0.05} | _SLOPE, {"g": "g"}),
+    Family("wddtw", "wddtw", "weighted DTW of derivatives", _BAND | {"g": 0.05} | _SLOPE, {"g": "g"}, derives=True),
     Family("lcss", "lcss", "1 minus the longest common subsequence's share", _BAND | {"epsilon": 1.0} | _SLOPE,
-           _costs.lcss, lambda options: {"epsilon": float(options["epsilon"])}, departs=("band",)),
-    Family("erp", "erp", "edit distance with real penalty", _BAND | {"g": 0.0, "g_arr": None} | _SLOPE, _costs.erp,
-           lambda options: {"gap": 0.0}, departs=("values",)),
+           _EPSILON, departs=("band",), costs=_costs.lcss),
+    Family("erp", "erp", "edit distance with real penalty", _BAND | {"g": 0.0, "g_arr": None} | _SLOPE,
+           departs=("values",), costs=_costs.erp),
     Family("edr", "edr", "edit distance on real sequences, divided by the longer length",
-           _BAND | {"epsilon": None} | _SLOPE, _costs.edr,
-           lambda options: {"epsilon": float(options["epsilon"]), "output": "normalized"}, departs=("values",)),
-    Family("twe", "twed", "time warp edit distance", _BAND | {"nu": 0.001, "lmbda": 1.0} | _SLOPE, _costs.twe,
-           lambda options: {"nu": float(options["nu"]), "lambda_": float(options["lmbda"])}, departs=("path",)),
-    Family("msm", "msm", "move-split-merge", _BAND | {"independent": True, "c": 1.0} | _SLOPE, _costs.msm,
-           lambda options: {"c": float(options["c"])}, departs=("path",)),
-    Family("adtw", "adtw", "amerced DTW", _BAND | _SLOPE | {"warp_penalty": 1.0}, _costs.adtw,
-           lambda options: {"penalty": float(options["warp_penalty"])}, departs=("path",)),
-    Family("soft_dtw", "soft_dtw", "Soft-DTW, signed", {"gamma": 1.0} | _BAND | _SLOPE, _costs.soft_dtw,
-           lambda options: {"gamma": float(options["gamma"])}, departs=("values",)),
+           _BAND | {"epsilon": None} | _SLOPE, _EPSILON, departs=("values",), costs=_costs.edr),
+    Family("twe", "twed", "time warp edit distance", _BAND | {"nu": 0.001, "lmbda": 1.0} | _SLOPE, _TWE,
+           departs=("path",)),
+    Family("msm", "msm", "move-split-merge", _BAND | {"independent": True, "c": 1.0} | _SLOPE, {"c": "c"},
+           departs=("path",), costs=_costs.msm),
+    Family("adtw", "adtw", "amerced DTW", _BAND | _SLOPE | {"warp_penalty": 1.0}, {"warp_penalty": "penalty"},
+           departs=("path",)),
+    Family("soft_dtw", "soft_dtw", "Soft-DTW, signed", {"gamma": 1.0} | _BAND | _SLOPE, {"gamma": "gamma"},
+           departs=("values",)),
 ]  # fmt: skip

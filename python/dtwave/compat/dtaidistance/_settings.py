@@ -133,27 +133,24 @@ class DTWSettings:
         return self.result(np.where(np.asarray(costs) > limit, np.inf, costs) if limit else costs)
 
     def grid(self, x: Floats, y: Floats) -> Floats:
-        """Accumulated costs of all prefixes, `[n + 1, m + 1]`, of `[length, channels]`; in NumPy."""
+        """Accumulated costs of all prefixes, `[n + 1, m + 1]`, of `[length, channels]`."""
         n, m = len(x), len(y)
         costs = _grids.squared(x, y)
         costs = costs if self.is_squared else np.sqrt(costs)
-        allowed = np.full((n, m), True)
+        if self.max_step:
+            costs[costs > self.inner(self.max_step)] = np.inf
         if self.window is not None:
             radius = int(self.window) - 1
             ahead = np.arange(m)[None, :] - np.arange(n)[:, None]
-            allowed &= (ahead >= -radius - max(0, n - m)) & (ahead <= radius + max(0, m - n))
-        if self.max_step:
-            allowed &= costs <= self.inner(self.max_step)
+            costs[(ahead < -radius - max(0, n - m)) | (ahead > radius + max(0, m - n))] = np.inf
+        # The border is a row and a column of costs: 0 is reached where psi lets paths begin, behind each penalty.
         begin_x, _, begin_y, _ = self.split_psi()
-        grid = np.full((n + 1, m + 1), np.inf)
-        grid[0, : begin_y + 1] = 0.0
-        grid[: begin_x + 1, 0] = 0.0
         penalty = self.inner(self.penalty)
-        return _grids.sweep(
-            grid,
-            allowed,
-            lambda i, j, diag, up, left: costs[i, j] + _grids.least(diag, up + penalty, left + penalty),
-        )
+        whole = np.full((n + 1, m + 1), np.inf)
+        whole[0, : begin_y + 1] = whole[: begin_x + 1, 0] = -penalty
+        whole[0, 0] = 0.0
+        whole[1:, 1:] = costs
+        return _grids.accumulated(whole, "adtw", penalty=penalty)
 
     def end(self, grid: Floats) -> tuple[int, int]:
         """The cell of a grid where the best path ends: the last one, or within `psi` of it."""

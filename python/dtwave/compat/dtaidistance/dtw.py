@@ -1,8 +1,8 @@
 """`dtaidistance.dtw` on dtwave's engine.
 
 Distances are roots of accumulated squared costs, as there. Keyword arguments are those of `DTWSettings`. `psi`,
-`max_step`, and `penalty` with `inner_dist="euclidean"`, are computed by a grid in NumPy: `O(n·m)` memory, some
-microseconds for each row and column besides. Everything else runs on the engine.
+`max_step`, and `penalty` with `inner_dist="euclidean"`, are computed by a grid: `O(n·m)` memory. Everything else runs on
+the engine.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def distance_array_index(a: int, b: int, nb_series: int) -> int:
 def warping_paths(
     s1: Any, s2: Any, psi_neg: bool = True, keep_int_repr: bool = False, second_matrix: Any = None, **kwargs: Any
 ) -> tuple[float, Floats | None]:
-    """The distance, and distances of all prefixes: `[n + 1, m + 1]`, with a border. A grid in NumPy.
+    """The distance, and distances of all prefixes: `[n + 1, m + 1]`, with a border. A grid.
 
     psi_neg: cells that `psi` leaves out at the end are -1. keep_int_repr: accumulated costs, without roots.
     Other keyword arguments: those of `DTWSettings`. With `max_dist`, all cells are computed, where dtaidistance stops.

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, Callable
 
 from . import dtw
 from ._series import Floats, many
+from .dtw import ub_euclidean as ub_euclidean
+from .dtw import warping_path as warping_path
+from .dtw import warping_paths as warping_paths
+from .dtw import warping_paths_fast as warping_paths_fast
 
 __all__ = [
     "distance",
@@ -18,117 +23,57 @@ __all__ = [
     "warping_paths_fast",
 ]
 
-
-def distance(
-    s1: Any,
-    s2: Any,
-    window: int | None = None,
-    max_dist: float | None = None,
-    max_step: float | None = None,
-    max_length_diff: int | None = None,
-    penalty: float | None = None,
-    psi: Any = None,
-    use_c: bool = False,
-    use_pruning: bool = False,
-    inner_dist: Any = "squared euclidean",
-) -> float:
-    """As `dtw.distance`."""
-    return dtw.distance(
-        s1, s2, window=window, max_dist=max_dist, max_step=max_step, max_length_diff=max_length_diff, penalty=penalty,
-        psi=psi, inner_dist=inner_dist,
-    )  # fmt: skip
+#: Settings by their defaults here; each function has them in an order of its own.
+_DEFAULTS: dict[str, Any] = {
+    "window": None, "max_dist": None, "max_step": None, "max_length_diff": None, "penalty": None, "psi": None,
+    "use_c": False, "use_pruning": False, "inner_dist": "squared euclidean", "ndim": None, "block": None,
+    "compact": False, "parallel": False, "use_mp": False, "show_progress": False, "only_triu": False,
+}  # fmt: skip
 
 
-def distance_fast(
-    s1: Any,
-    s2: Any,
-    window: int | None = None,
-    max_dist: float | None = None,
-    max_step: float | None = None,
-    max_length_diff: int | None = None,
-    penalty: float | None = None,
-    psi: Any = None,
-    use_pruning: bool = False,
-    inner_dist: Any = "squared euclidean",
-) -> float:
-    """As `dtw.distance`."""
-    return distance(
-        s1, s2, window, max_dist, max_step, max_length_diff, penalty, psi, True, use_pruning, inner_dist
-    )
+def _ordered(name: str, order: str, call: Callable[..., Any], **defaults: Any) -> Callable[..., Any]:
+    """`call` with arguments in this order, of which those that have no default are series; its name and defaults."""
+    either, usual = inspect.Parameter.POSITIONAL_OR_KEYWORD, _DEFAULTS | defaults
+    arguments = [inspect.Parameter(each, either, default=usual.get(each, inspect._empty)) for each in order.split()]
+    signature = inspect.Signature(arguments)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return call(**bound.arguments)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = call.__doc__
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
-def distance_matrix(
-    s: Any,
-    ndim: int | None = None,
-    max_dist: float | None = None,
-    use_pruning: bool = False,
-    max_length_diff: int | None = None,
-    window: int | None = None,
-    max_step: float | None = None,
-    penalty: float | None = None,
-    psi: Any = None,
-    block: Any = None,
-    compact: bool = False,
-    parallel: bool = False,
-    use_c: bool = False,
-    use_mp: bool = False,
-    show_progress: bool = False,
-    only_triu: bool = False,
-    inner_dist: Any = "squared euclidean",
-) -> Floats:
+def _matrix(s: Any, ndim: int | None = None, **arguments: Any) -> Floats:
     """As `dtw.distance_matrix`, of `[series, length, channels]` or a list. ndim: the channels, which are checked.
 
-    Errors: `ValueError` for series of another number of channels than `ndim`.
+    `distance_matrix_fast` takes all cores unless `parallel` is False. Errors: `ValueError` for series of another number
+    of channels than `ndim`.
     """
     series = many(s)
     found = {one.shape[1] for one in series}
     if ndim is not None and found - {ndim}:
         raise ValueError(f"ndim is {ndim}, and the series have {sorted(found)} channels")
-    return dtw.distance_matrix(
-        series, block, compact, parallel, use_mp, show_progress, only_triu, max_dist=max_dist,
-        max_length_diff=max_length_diff, window=window, max_step=max_step, penalty=penalty, psi=psi,
-        inner_dist=inner_dist,
-    )  # fmt: skip
+    return dtw.distance_matrix(series, **arguments)
 
 
-def distance_matrix_fast(
-    s: Any,
-    ndim: int | None = None,
-    max_dist: float | None = None,
-    max_length_diff: int | None = None,
-    window: int | None = None,
-    max_step: float | None = None,
-    penalty: float | None = None,
-    psi: Any = None,
-    block: Any = None,
-    compact: bool = False,
-    parallel: bool = True,
-    only_triu: bool = False,
-    inner_dist: Any = "squared euclidean",
-    use_c: bool = True,
-) -> Floats:
-    """As `distance_matrix`, on all cores unless `parallel` is False."""
-    return distance_matrix(
-        s, ndim, max_dist, False, max_length_diff, window, max_step, penalty, psi, block, compact, parallel,
-        only_triu=only_triu, inner_dist=inner_dist,
-    )  # fmt: skip
-
-
-def warping_paths(*args: Any, **kwargs: Any) -> tuple[float, Floats | None]:
-    """As `dtw.warping_paths`."""
-    return dtw.warping_paths(*args, **kwargs)
-
-
-def warping_paths_fast(*args: Any, **kwargs: Any) -> tuple[float, Floats | None]:
-    """As `dtw.warping_paths_fast`."""
-    return dtw.warping_paths_fast(*args, **kwargs)
-
-
-def warping_path(from_s: Any, to_s: Any, **kwargs: Any) -> Any:
-    """As `dtw.warping_path`."""
-    return dtw.warping_path(from_s, to_s, **kwargs)
-
-
-def ub_euclidean(s1: Any, s2: Any, inner_dist: Any = "squared euclidean") -> float:
-    """As `dtw.ub_euclidean`."""
-    return dtw.ub_euclidean(s1, s2, inner_dist)
+_THRESHOLDS = "window max_dist max_step max_length_diff penalty psi"
+distance = _ordered("distance", f"s1 s2 {_THRESHOLDS} use_c use_pruning inner_dist", dtw.distance)
+distance_fast = _ordered("distance_fast", f"s1 s2 {_THRESHOLDS} use_pruning inner_dist", dtw.distance)
+distance_matrix = _ordered(
+    "distance_matrix",
+    "s ndim max_dist use_pruning max_length_diff window max_step penalty psi block compact parallel use_c use_mp"
+    " show_progress only_triu inner_dist",
+    _matrix,
+)
+distance_matrix_fast = _ordered(
+    "distance_matrix_fast",
+    "s ndim max_dist max_length_diff window max_step penalty psi block compact parallel only_triu inner_dist use_c",
+    _matrix,
+    parallel=True,
+    use_c=True,
+)

@@ -89,7 +89,7 @@ def dtw_path_from_metric(
     """The path and the accumulated cost, without a root, for a local cost of your choice.
 
     metric: "euclidean", "sqeuclidean" and "cityblock" run on dtwave's engine. "precomputed" (`s1` is `[n, m]`), a
-    function of two points and SciPy's other names (which need SciPy) keep a grid in NumPy: `O(n·m)` memory.
+    function of two points and SciPy's other names (which need SciPy) keep a grid: `O(n·m)` memory.
     """
     limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
     if isinstance(metric, str) and metric in ENGINE_COSTS and not kwds:
@@ -98,7 +98,7 @@ def dtw_path_from_metric(
         return path, home(be, s1, s2).returned(found)
     to = home(be, s1, s2)
     costs = local_costs(s1, s2, metric, kwds, to)
-    grid = _grids.summed(costs, limit.mask(*costs.shape))
+    grid = _grids.accumulated(costs, allowed=limit.mask(*costs.shape))
     return _grids.path(grid), to.returned(grid[-1, -1])
 
 
@@ -139,9 +139,9 @@ def _costs(s1: Any, s2: Any, metric: str | Callable[[Any, Any], Any], kwds: dict
 
 
 def dtw_accumulated_matrix(s1: Any, s2: Any, mask: Any, be: Any = None) -> Any:
-    """Accumulated squared costs of all prefixes, `[n, m]`; infinite outside the mask. A grid in NumPy."""
+    """Accumulated squared costs of all prefixes, `[n, m]`; infinite outside the mask. A grid."""
     x, y = pair(s1, s2)
-    grid = _grids.summed(_grids.squared(x, y), np.asarray(mask, dtype=bool))
+    grid = _grids.accumulated(_grids.squared(x, y), allowed=np.asarray(mask, dtype=bool))
     return home(be, s1, s2).returned(grid)
 
 
@@ -163,11 +163,12 @@ def dtw_path_limited_warping_length(
         raise ValueError(f"Cannot find a path of length {max_length} to align given time series.")
     costs = _grids.squared(x, y)
     # Layer k holds the cost of the best path of exactly k + 1 points to each cell.
-    layer = _grids.infinite(n, m)
+    layer = np.full((n + 1, m + 1), np.inf)
+    layer[0, 0] = 0.0
     layers: list[Floats] = []
     for _ in range(min(int(max_length), n + m - 1)):
         reached = np.full_like(layer, np.inf)
-        reached[1:, 1:] = costs + _grids.least(layer[:-1, :-1], layer[:-1, 1:], layer[1:, :-1])
+        reached[1:, 1:] = costs + np.minimum.reduce([layer[:-1, :-1], layer[:-1, 1:], layer[1:, :-1]])
         layers.append(reached)
         layer = reached
     ends = [one_layer[-1, -1] for one_layer in layers]

@@ -71,7 +71,7 @@ def frechet_path_from_metric(
 ) -> tuple[list[tuple[int, int]], Any]:
     """The path and the distance for a local cost of your choice, as `dtw_path_from_metric`.
 
-    "euclidean" runs on dtwave's engine; other costs keep a grid in NumPy.
+    "euclidean" runs on dtwave's engine; other costs keep a grid.
     """
     limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
     if isinstance(metric, str) and metric in ("euclidean", "l2") and not kwds:
@@ -80,12 +80,12 @@ def frechet_path_from_metric(
         return path, home(be, s1, s2).returned(found)
     to = home(be, s1, s2)
     costs = local_costs(s1, s2, metric, kwds, to)
-    grid = _grids.largest(costs, limit.mask(*costs.shape))
+    grid = _grids.accumulated(costs, "frechet", limit.mask(*costs.shape))
     return _grids.path(grid), to.returned(grid[-1, -1])
 
 
 def frechet_accumulated_matrix(s1: Any, s2: Any, mask: Any, be: Any = None) -> Any:
-    """Squared Fréchet distances of all prefixes, `[n, m]`; infinite outside the mask. A grid in NumPy."""
+    """Squared Fréchet distances of all prefixes, `[n, m]`; infinite outside the mask. A grid."""
     x, y = pair(s1, s2)
-    grid = _grids.largest(_grids.squared(x, y), np.asarray(mask, dtype=bool))
+    grid = _grids.accumulated(_grids.squared(x, y), "frechet", np.asarray(mask, dtype=bool))
     return home(be, s1, s2).returned(grid)

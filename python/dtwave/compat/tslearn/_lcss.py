@@ -42,7 +42,7 @@ def lcss_path(
     itakura_max_slope: float | None = None,
     be: Any = None,
 ) -> tuple[list[tuple[int, int]], float]:
-    """The points that match, and the similarity. A grid in NumPy, whose ties are tslearn's: `O(n·m)` memory."""
+    """The points that match, and the similarity. A grid, whose ties are tslearn's: `O(n·m)` memory."""
     x, y = pair(s1, s2)
     limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
     return _path(np.sqrt(_grids.squared(x, y)), eps, limit)
@@ -59,7 +59,7 @@ def lcss_path_from_metric(
     be: Any = None,
     **kwds: Any,
 ) -> tuple[list[tuple[int, int]], float]:
-    """As `lcss_path`, where points match whose cost of your choice is at most `eps`. A grid in NumPy."""
+    """As `lcss_path`, where points match whose cost of your choice is at most `eps`. A grid."""
     limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
     return _path(local_costs(s1, s2, metric, kwds, home(be, s1, s2)), eps, limit)
 

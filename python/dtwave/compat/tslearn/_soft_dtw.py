@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import _alignment
+from ... import _alignment, _native
 from .. import _grids
 from . import _engine
 from ._dtw import dtw, dtw_path
@@ -159,7 +159,7 @@ class SquaredEuclidean:
 
 
 class SoftDTW:
-    """Soft-DTW of a matrix of local costs, with its derivative. A grid in NumPy: `O(n·m)` memory.
+    """Soft-DTW of a matrix of local costs, with its derivative: `O(n·m)` memory.
 
     D: costs `[n, m]`, or an object whose `compute()` returns them. For the squared Euclidean cost of two series,
     `soft_dtw` and `soft_dtw_alignment` are faster.
@@ -171,13 +171,16 @@ class SoftDTW:
         self.D = array(costs)
         self.gamma = float(gamma)
         self.computed = False
-        self._grid = np.empty((0, 0))
+        self._slope = np.empty((0, 0))
 
     def compute(self) -> Any:
         """The value."""
-        self._grid = _grids.soft(self.D, self.gamma)
+        costs = np.ascontiguousarray(self.D)[None]
+        values, slopes = _native.soft_dtw_of_costs(costs, gamma=self.gamma, threads=1)
+        assert slopes is not None
+        self._slope = slopes[0]
         self.computed = True
-        return self._home.returned(self._grid[-1, -1])
+        return self._home.returned(values[0])
 
     def grad(self) -> Any:
         """The derivative by each cost, `[n, m]`: the expected alignment.
@@ -186,4 +189,4 @@ class SoftDTW:
         """
         if not self.computed:
             raise ValueError("Needs to call compute() first.")
-        return self._home.returned(_grids.soft_alignment(self.D, self._grid, self.gamma))
+        return self._home.returned(self._slope)

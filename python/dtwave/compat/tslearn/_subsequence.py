@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import _alignment
 from .. import _grids
 from .._numbers import check_finite
 from . import _engine
@@ -23,11 +24,7 @@ def dtw_subsequence_path(subseq: Any, longseq: Any, be: Any = None) -> tuple[lis
 def subsequence_cost_matrix(subseq: Any, longseq: Any, be: Any = None) -> Any:
     """Accumulated costs of all matches, `[n, m]`: entry `(i, j)` is that of the points up to i, ending at j. A grid."""
     x, y = pair(subseq, longseq)
-    costs = _grids.squared(x, y)
-    grid = np.full((len(x) + 1, len(y) + 1), np.inf)
-    grid[0] = 0.0
-    _grids.sweep(grid, None, lambda i, j, diag, up, left: costs[i, j] + _grids.least(diag, up, left))
-    return home(be, subseq, longseq).returned(grid[1:, 1:])
+    return home(be, subseq, longseq).returned(_alignment.cost_matrix(x, y, measure="subsequence_dtw"))
 
 
 def subsequence_path(acc_cost_mat: Any, idx_path_end: int, be: Any = None) -> list[tuple[int, int]]:
