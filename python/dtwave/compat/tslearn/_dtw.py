@@ -8,8 +8,9 @@ import numpy as np
 
 from .. import _grids, _refuse
 from . import _engine
-from ._masks import constraint
-from ._series import Floats, Home, array, home, many, one, pair
+from ._limited import limited
+from ._masks import Constraint
+from ._series import Floats, Home, array, home, one, pair
 
 #: Local costs that the engine has, by the names that tslearn takes.
 ENGINE_COSTS = {
@@ -22,47 +23,25 @@ ENGINE_COSTS = {
 }
 
 
-def dtw(
-    s1: Any,
-    s2: Any,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
-    be: Any = None,
-) -> Any:
+@limited
+def dtw(s1: Any, s2: Any, *, limit: Constraint) -> Any:
     """The root of dtwave's `dtw` of two series: `[length]` or `[length, channels]`. NaN at the end is padding.
 
     Time: one sweep of dtwave's engine. Errors: `ValueError` for empty series, other channels and NaN in between.
     """
-    x, y = pair(s1, s2)
-    limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
-    return home(be, s1, s2).returned(np.sqrt(_engine.distance(x, y, "dtw", limit)))
+    return np.sqrt(_engine.distance(*pair(s1, s2), "dtw", limit))
 
 
-def dtw_path(
-    s1: Any,
-    s2: Any,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
-    be: Any = None,
-) -> tuple[list[tuple[int, int]], Any]:
+@limited
+def dtw_path(s1: Any, s2: Any, *, limit: Constraint) -> tuple[list[tuple[int, int]], Any]:
     """The path of two series, a list of `(i, j)`, and their distance as `dtw`."""
-    x, y = pair(s1, s2)
-    limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
-    path, found = _engine.aligned(x, y, "dtw", limit)
-    return path, home(be, s1, s2).returned(np.sqrt(found))
+    path, found = _engine.aligned(*pair(s1, s2), "dtw", limit)
+    return path, np.sqrt(found)
 
 
+@limited
 def cdist_dtw(
-    dataset1: Any,
-    dataset2: Any = None,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    be: Any = None,
+    dataset1: Any, dataset2: Any = None, *, limit: Constraint, n_jobs: int | None = None, verbose: int = 0
 ) -> Any:
     """`dtw` of all pairs: `[n_1, n_2]`, or `[n_1, n_1]` without `dataset2`.
 
@@ -70,20 +49,18 @@ def cdist_dtw(
 
     Time: one sweep per pair (per two pairs without `dataset2`), on dtwave's engine.
     """
-    limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
-    second = None if dataset2 is None else many(dataset2)
-    found = _engine.matrix(many(dataset1), second, "dtw", limit, n_jobs, verbose)
-    return home(be, dataset1, dataset2).returned(np.sqrt(found, out=found))
+    found = _engine.cdist(dataset1, dataset2, "dtw", limit, n_jobs, verbose)
+    return np.sqrt(found, out=found)
 
 
+@limited
 def dtw_path_from_metric(
     s1: Any,
     s2: Any = None,
     metric: str | Callable[[Any, Any], Any] = "euclidean",
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
-    be: Any = None,
+    *,
+    limit: Constraint,
+    to: Home,
     **kwds: Any,
 ) -> tuple[list[tuple[int, int]], Any]:
     """The path and the accumulated cost, without a root, for a local cost of your choice.
@@ -91,15 +68,15 @@ def dtw_path_from_metric(
     metric: "euclidean", "sqeuclidean" and "cityblock" run on dtwave's engine. "precomputed" (`s1` is `[n, m]`), a
     function of two points and SciPy's other names (which need SciPy) keep a grid: `O(n·m)` memory.
     """
-    limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
     if isinstance(metric, str) and metric in ENGINE_COSTS and not kwds:
-        x, y = pair(s1, s2)
-        path, found = _engine.aligned(x, y, "dtw", limit, cost=ENGINE_COSTS[metric])
-        return path, home(be, s1, s2).returned(found)
-    to = home(be, s1, s2)
-    costs = local_costs(s1, s2, metric, kwds, to)
-    grid = _grids.accumulated(costs, allowed=limit.mask(*costs.shape))
-    return _grids.path(grid), to.returned(grid[-1, -1])
+        return _engine.aligned(*pair(s1, s2), "dtw", limit, cost=ENGINE_COSTS[metric])
+    return path_of_costs(local_costs(s1, s2, metric, kwds, to), "dtw", limit)
+
+
+def path_of_costs(costs: Floats, measure: str, limit: Constraint) -> tuple[list[tuple[int, int]], Any]:
+    """The best path through a matrix of local costs, and what it costs."""
+    grid = _grids.accumulated(costs, measure, limit.mask(*costs.shape))
+    return _grids.path(grid), grid[-1, -1]
 
 
 def local_costs(

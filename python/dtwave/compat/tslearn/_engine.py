@@ -11,20 +11,28 @@ from ... import _alignment, _distances, _matrices
 from .. import _one
 from .._refuse import workers
 from ._masks import Constraint
-from ._series import Floats, Many, points
+from ._series import Floats, Many, many, points
 
 
-def distance(x: Floats, y: Floats, measure: str, limit: Constraint, **parameters: Any) -> float:
+def distance(x: Floats, y: Floats, measure: str, limit: Constraint, **parameters: Any) -> np.float64:
     """dtwave's distance of two series `[length, channels]`."""
-    return _one.distance(x, y, measure, limit.band(len(x), len(y)), **parameters)
+    return np.float64(_one.distance(x, y, measure, limit.band(len(x), len(y)), **parameters))
 
 
 def aligned(
     x: Floats, y: Floats, measure: str, limit: Constraint, **parameters: Any
-) -> tuple[list[tuple[int, int]], float]:
+) -> tuple[list[tuple[int, int]], np.float64]:
     """The path of two series, and their distance."""
     found = _alignment.align(x, y, measure=measure, band=limit.band(len(x), len(y)), threads=1, **parameters)
-    return points(found.path), float(found.distance)
+    return points(found.path), np.float64(found.distance)
+
+
+def cdist(
+    dataset1: Any, dataset2: Any, measure: str, limit: Constraint, n_jobs: int | None, verbose: int, **parameters: Any
+) -> Floats:
+    """Distances of all pairs of data sets: `[n_1, n_2]`, or `[n_1, n_1]` without `dataset2`."""
+    second = None if dataset2 is None else many(dataset2)
+    return matrix(many(dataset1), second, measure, limit, n_jobs, verbose, **parameters)
 
 
 def matrix(

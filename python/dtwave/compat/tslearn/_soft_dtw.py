@@ -10,134 +10,90 @@ import numpy as np
 from ... import _alignment, _native
 from .. import _grids
 from . import _engine
-from ._dtw import dtw, dtw_path
-from ._masks import Constraint, constraint
-from ._series import Floats, Many, array, home, many, one, pair
+from ._limited import limited
+from ._masks import Constraint
+from ._series import array, home, many, one, pair
 
 
-def soft_dtw(
-    s1: Any,
-    s2: Any,
-    gamma: float = 1.0,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
-    be: Any = None,
-) -> Any:
+@limited
+def soft_dtw(s1: Any, s2: Any, gamma: float = 1.0, *, limit: Constraint) -> Any:
     """dtwave's `soft_dtw` of two series; with `gamma=0` the square of `dtw`.
 
     No gradient flows through it: `dtwave.torch.soft_dtw` has one.
     """
-    x, y = pair(s1, s2)
-    limits = global_constraint, sakoe_chiba_radius, itakura_max_slope
-    if math.isclose(gamma, 0.0):
-        return dtw(s1, s2, *limits, be=be) ** 2
-    found = _engine.distance(x, y, "soft_dtw", constraint(*limits), gamma=float(gamma))
-    return home(be, s1, s2).returned(found)
+    measure, parameters = _measure(gamma)
+    return _engine.distance(*pair(s1, s2), measure, limit, **parameters)
 
 
-def soft_dtw_normalized(
-    s1: Any,
-    s2: Any,
-    gamma: float = 1.0,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
-    be: Any = None,
-) -> Any:
+@limited
+def soft_dtw_normalized(s1: Any, s2: Any, gamma: float = 1.0, *, limit: Constraint) -> Any:
     """dtwave's `soft_dtw_divergence` of two series; with `gamma=0` the square of `dtw`."""
     x, y = pair(s1, s2)
-    limits = global_constraint, sakoe_chiba_radius, itakura_max_slope
-    if math.isclose(gamma, 0.0):
-        return dtw(s1, s2, *limits, be=be) ** 2
-    limit = constraint(*limits)
-    if limit.is_itakura:
-        # A parallelogram is a mask of two lengths, so each of the three grids has its own.
-        own = [_engine.distance(a, a, "soft_dtw", limit, gamma=float(gamma)) for a in (x, y)]
-        found = _engine.distance(x, y, "soft_dtw", limit, gamma=float(gamma)) - 0.5 * sum(own)
-    else:
-        found = _engine.distance(x, y, "soft_dtw_divergence", limit, gamma=float(gamma))
-    return home(be, s1, s2).returned(found)
+    measure, parameters = _measure(gamma)
+    if measure == "soft_dtw" and not limit.is_itakura:
+        return _engine.distance(x, y, "soft_dtw_divergence", limit, **parameters)
+    found = _engine.distance(x, y, measure, limit, **parameters)
+    # A parallelogram is a mask of two lengths, so each of the three grids has its own. Of dtw there is one.
+    own = [_engine.distance(a, a, measure, limit, **parameters) for a in (x, y) if parameters]
+    return found - 0.5 * np.sum(own)
 
 
-def soft_dtw_alignment(
-    s1: Any,
-    s2: Any,
-    gamma: float = 1.0,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
-    be: Any = None,
-) -> tuple[Any, Any]:
+@limited
+def soft_dtw_alignment(s1: Any, s2: Any, gamma: float = 1.0, *, limit: Constraint) -> tuple[Any, Any]:
     """The expected alignment `[n, m]`, and `soft_dtw`; with `gamma=0` the path of `dtw`, and its square."""
     x, y = pair(s1, s2)
-    limits = global_constraint, sakoe_chiba_radius, itakura_max_slope
-    to = home(be, s1, s2)
-    if math.isclose(gamma, 0.0):
-        path, found = dtw_path(s1, s2, *limits, be=be)
+    measure, parameters = _measure(gamma)
+    if measure == "dtw":
+        path, found = _engine.aligned(x, y, "dtw", limit)
         alignment = np.zeros((len(x), len(y)))
         alignment[tuple(np.transpose(path))] = 1.0
-        return to.returned(alignment), found**2
-    limit = constraint(*limits)
+        return alignment, found
     band = limit.band(len(x), len(y))
-    alignment = _alignment.expected_alignment(x, y, gamma=float(gamma), band=band, threads=1)
-    return to.returned(alignment), to.returned(_engine.distance(x, y, "soft_dtw", limit, gamma=float(gamma)))
+    alignment = _alignment.expected_alignment(x, y, band=band, threads=1, **parameters)
+    return alignment, _engine.distance(x, y, measure, limit, **parameters)
 
 
+@limited
 def cdist_soft_dtw(
     dataset1: Any,
     dataset2: Any = None,
     gamma: float = 1.0,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
+    *,
+    limit: Constraint,
     n_jobs: int | None = None,
     verbose: int = 0,
-    be: Any = None,
 ) -> Any:
     """`soft_dtw` of all pairs, as `cdist_dtw`. With `gamma=0` it is `cdist_dtw`, roots and all, as tslearn has it."""
-    limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
-    found = _matrix(_both(dataset1, dataset2), gamma, limit, n_jobs, verbose)
-    return home(be, dataset1, dataset2).returned(found)
+    measure, parameters = _measure(gamma)
+    found = _engine.cdist(dataset1, dataset2, measure, limit, n_jobs, verbose, **parameters)
+    return found if parameters else np.sqrt(found, out=found)
 
 
+@limited
 def cdist_soft_dtw_normalized(
     dataset1: Any,
     dataset2: Any = None,
     gamma: float = 1.0,
-    global_constraint: str | None = None,
-    sakoe_chiba_radius: int | None = None,
-    itakura_max_slope: float | None = None,
+    *,
+    limit: Constraint,
     n_jobs: int | None = None,
     verbose: int = 0,
-    be: Any = None,
 ) -> Any:
     """`soft_dtw_normalized` of all pairs, as `cdist_dtw`. With `gamma=0` it is `cdist_dtw`, as tslearn has it."""
-    limit = constraint(global_constraint, sakoe_chiba_radius, itakura_max_slope)
-    both = _both(dataset1, dataset2)
-    if math.isclose(gamma, 0.0):
-        found = _matrix(both, gamma, limit, n_jobs, verbose)
-    elif limit.is_itakura:
-        found = _matrix(both, gamma, limit, n_jobs, verbose)
-        sets = [series for series in both if series is not None]
-        own = [_engine.zipped(series, series, "soft_dtw", limit, n_jobs, gamma=float(gamma)) for series in sets]
-        found = found - 0.5 * (own[0][:, None] + own[-1][None, :])
-    else:
-        found = _engine.matrix(*both, "soft_dtw_divergence", limit, n_jobs, verbose, gamma=float(gamma))
-    return home(be, dataset1, dataset2).returned(found)
-
-
-def _both(dataset1: Any, dataset2: Any) -> tuple[Many, Many | None]:
-    return many(dataset1), None if dataset2 is None else many(dataset2)
-
-
-def _matrix(
-    both: tuple[Many, Many | None], gamma: float, limit: Constraint, n_jobs: int | None, verbose: int
-) -> Floats:
-    if math.isclose(gamma, 0.0):
-        found = _engine.matrix(*both, "dtw", limit, n_jobs, verbose)
+    measure, parameters = _measure(gamma)
+    if measure == "soft_dtw" and not limit.is_itakura:
+        return _engine.cdist(dataset1, dataset2, "soft_dtw_divergence", limit, n_jobs, verbose, **parameters)
+    found = _engine.cdist(dataset1, dataset2, measure, limit, n_jobs, verbose, **parameters)
+    if not parameters:
         return np.sqrt(found, out=found)
-    return _engine.matrix(*both, "soft_dtw", limit, n_jobs, verbose, gamma=float(gamma))
+    sets = [many(series) for series in (dataset1, dataset2) if series is not None]
+    own = [_engine.zipped(series, series, measure, limit, n_jobs, **parameters) for series in sets]
+    return found - 0.5 * (own[0][:, None] + own[-1][None, :])
+
+
+def _measure(gamma: float) -> tuple[str, dict[str, float]]:
+    """dtwave's measure and its parameters: with `gamma=0` the smooth minimum is the minimum."""
+    return ("dtw", {}) if math.isclose(gamma, 0.0) else ("soft_dtw", {"gamma": float(gamma)})
 
 
 class SquaredEuclidean:
