@@ -82,15 +82,17 @@ def _names(kind: type) -> tuple[str, ...]:
     return tuple(name for name in Given.__annotations__ if name in kind.__annotations__)
 
 
+_OWN: dict[type, tuple[str, ...]] = {kind: _names(kind) for kind in (Shared, OfPair, OfMany, OfManyTimed)}
+
 #: The options of all functions, by name.
-NAMES = _names(OfManyTimed)
+NAMES = _OWN[OfManyTimed]
 
 
 def taken(options: Mapping[str, Any], kind: type, measure: str | Measure = "dtw") -> Given:
     """The options of a function that takes those of `kind`."""
-    own, given = kind.__annotations__, Given(measure)
+    own, given = _OWN[kind], Given(measure)
     for name, value in options.items():
-        if name in own and name not in Parameters.__annotations__:
+        if name in own:
             setattr(given, name, value)
         else:
             given.parameters[name] = value
@@ -104,7 +106,7 @@ def takes(kind: type, measure: str = "dtw") -> Callable[[_Function], _Function]:
         own = inspect.signature(function)
         defaults, parameter = Given(measure), inspect.Parameter
         keywords = [each for each in own.parameters.values() if each.kind is not parameter.VAR_KEYWORD]
-        for name in _names(kind):
+        for name in _OWN[kind]:
             hint = kind.__annotations__[name]
             default, text = getattr(defaults, name), getattr(hint, "__forward_arg__", hint)
             keywords.append(parameter(name, parameter.KEYWORD_ONLY, default=default, annotation=text))

@@ -278,7 +278,7 @@ impl Engine {
         matrix: &Matrix<'_, T>,
         progress: &Arc<Progress>,
         done: &HashSet<usize>,
-        mut sink: impl FnMut(&Tile, &[T]) -> Result<()>,
+        sink: impl FnMut(&Tile, &[T]) -> Result<()>,
     ) -> Result<u64> {
         let Matrix { spec, x, y, .. } = matrix;
         let mut spared = 0;
@@ -290,24 +290,8 @@ impl Engine {
             progress.skip(cells);
             spared += cells;
         }
-        // The session's errors are not ours: what the sink says is kept beside.
-        let mut failed = None;
-        let result = self.session(spec, progress).tiled(
-            &plan,
-            x,
-            y,
-            |tile| done.contains(&tile.index),
-            |tile, values| {
-                sink(tile, values).map_err(|error| {
-                    failed = Some(error);
-                    dtwave::Error::Cancelled
-                })
-            },
-        );
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(result.map(|()| spared)?),
-        }
+        self.session(spec, progress).tiled(&plan, x, y, |tile| done.contains(&tile.index), sink)?;
+        Ok(spared)
     }
 }
 

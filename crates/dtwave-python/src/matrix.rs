@@ -100,30 +100,13 @@ fn tiled<T: Number>(
     x: &SeriesBatch<'_, T>,
     y: &SeriesBatch<'_, T>,
     done: &HashSet<usize>,
-    mut sink: impl FnMut(&Tile, &[T]) -> Result<(), Failure>,
+    sink: impl FnMut(&Tile, &[T]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     // Checked as a whole, so that an error names a series of the batch and not of a tile.
     let problem = dtwave::Problem::of(session.spec().clone(), pairing, x, y)?;
     problem.check_input(x, y)?;
     let tiles = session.tile_plan(pairing, x, y)?;
-    // The session's errors are not ours: what the sink says is kept beside.
-    let mut failed = None;
-    let result = session.tiled(
-        &tiles,
-        x,
-        y,
-        |tile| done.contains(&tile.index),
-        |tile, part| {
-            sink(tile, part).map_err(|failure| {
-                failed = Some(failure);
-                dtwave::Error::Cancelled
-            })
-        },
-    );
-    match failed {
-        Some(failure) => Err(failure),
-        None => Ok(result?),
-    }
+    session.tiled(&tiles, x, y, |tile| done.contains(&tile.index), sink)
 }
 
 /// The matrix into the `.npy` file at `path`, tile by tile: `(what was found there, notes for the user)`. Found is

@@ -306,14 +306,14 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Invalid`] for bad series or parameters, and whatever `sink` returns.
-    pub fn tiled<T: Float>(
+    pub fn tiled<T: Float, E: From<Error>>(
         &self,
         tiles: &TilePlan,
         x: &SeriesBatch<'_, T>,
         y: &SeriesBatch<'_, T>,
         skip: impl Fn(&Tile) -> bool,
-        mut sink: impl FnMut(&Tile, &[T]) -> Result<()>,
-    ) -> Result<()> {
+        mut sink: impl FnMut(&Tile, &[T]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let whole = Shape::of(x, y);
         let mut out = Vec::new();
         // Tiles of one shape share a plan whatever it holds: one at a time, within the memory limit.

@@ -203,7 +203,7 @@ fn tiles_are_parts_of_the_whole_matrix() {
                     assert_eq!(whole[(tile.rows.start + i, tile.columns.start + j)], *value);
                 }
                 seen += values.len();
-                Ok(())
+                Ok::<_, dtwave::Error>(())
             },
         )
         .unwrap();

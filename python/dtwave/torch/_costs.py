@@ -163,14 +163,4 @@ def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | N
     return (upstream[:, None, None] * unit, None, None, None, None, None)
 
 
-def _refuse_vmap(*_: object) -> Any:
-    raise NotImplementedError(
-        "dtwave.torch.soft_dtw_from_costs takes a batch, and does not run under torch.vmap: pass [batch, n, m]"
-    )
-
-
-torch.library.impl("dtwave::soft_dtw_of_costs", "cpu")(_on_cpu)
-torch.library.impl("dtwave::soft_dtw_of_costs", "cuda")(_on_cuda)
-torch.library.register_fake("dtwave::soft_dtw_of_costs")(_fake)
-torch.library.register_autograd("dtwave::soft_dtw_of_costs", _backward, setup_context=_remember)
-torch.library.register_vmap("dtwave::soft_dtw_of_costs", _refuse_vmap)
+_operators.register("soft_dtw_of_costs", _on_cpu, _on_cuda, _fake, _backward, _remember, "[batch, n, m]")

@@ -234,16 +234,23 @@ def _refuse_second_derivative(ctx: Any, gradient: Tensor) -> tuple[Tensor | None
     )
 
 
-def _refuse_vmap(*_: object) -> Any:
-    raise NotImplementedError(
-        "dtwave.torch.soft_dtw takes a batch, and does not run under torch.vmap: pass [batch, length, channels]"
-    )
+def register(name: str, on_cpu: Any, on_cuda: Any, fake: Any, backward: Any, remember: Any, takes: str) -> None:
+    """Tells PyTorch what the operator of a function of ours does; `takes` are the axes that the function takes."""
+
+    def refuse_vmap(*_: object) -> Any:
+        function = {"soft_dtw_of_costs": "soft_dtw_from_costs"}.get(name, name)
+        raise NotImplementedError(
+            f"dtwave.torch.{function} takes a batch, and does not run under torch.vmap: pass {takes}"
+        )
+
+    operator = f"dtwave::{name}"
+    torch.library.impl(operator, "cpu")(on_cpu)
+    torch.library.impl(operator, "cuda")(on_cuda)
+    torch.library.register_fake(operator)(fake)
+    torch.library.register_autograd(operator, backward, setup_context=remember)
+    torch.library.register_vmap(operator, refuse_vmap)
 
 
-torch.library.impl("dtwave::soft_dtw", "cpu")(_on_cpu)
-torch.library.impl("dtwave::soft_dtw", "cuda")(_on_cuda)
-torch.library.register_fake("dtwave::soft_dtw")(_fake)
-torch.library.register_autograd("dtwave::soft_dtw", _backward, setup_context=_remember_all)
-torch.library.register_vmap("dtwave::soft_dtw", _refuse_vmap)
+register("soft_dtw", _on_cpu, _on_cuda, _fake, _backward, _remember_all, "[batch, length, channels]")
 torch.library.impl("dtwave::differentiated_once", "CompositeExplicitAutograd")(_copy)
 torch.library.register_autograd("dtwave::differentiated_once", _refuse_second_derivative)

@@ -91,7 +91,7 @@ def cdist_soft_dtw_normalized(
     return found - 0.5 * (own[0][:, None] + own[-1][None, :])
 
 
-def _measure(gamma: float) -> tuple[str, dict[str, float]]:
+def _measure(gamma: float) -> tuple[str, dict[str, Any]]:
     """dtwave's measure and its parameters: with `gamma=0` the smooth minimum is the minimum."""
     return ("dtw", {}) if math.isclose(gamma, 0.0) else ("soft_dtw", {"gamma": float(gamma)})
 
