@@ -23,9 +23,9 @@ pub mod subsequence_dtw;
 pub mod znormalize;
 
 pub use band::{BandError, Cells, Ends};
-pub use grid::{Grid, Step};
+pub use grid::{Grid, Rows, Series, Step};
 pub use local::Real;
-pub use pair::{Answer, Given, OracleError, Pair, Rows, Series};
+pub use pair::{Answer, Given, OracleError, Pair};
 
 use dtw_core::measure::Preparation;
 use dtw_core::{Anchor, Measure, Spec};

@@ -2,7 +2,15 @@
 //!
 //! Equal arrivals are broken in a fixed order: diagonal, then up (`(i−1, j)`), then left (`(i, j−1)`).
 
-use super::{Real, Rows, Series};
+use std::ops::Range;
+
+use super::Real;
+
+/// One series, `[time][channel]`, every point with the same number of channels.
+pub type Series<F> = [Vec<F>];
+
+/// A column range per row of the grid, 0-based and half-open: the cells a band allows.
+pub type Rows = [Range<usize>];
 
 /// How a cell was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

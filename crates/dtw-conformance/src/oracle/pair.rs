@@ -4,13 +4,7 @@ use std::ops::Range;
 
 use dtw_core::Band;
 
-use super::{BandError, Cells, Ends, Grid, Real};
-
-/// One series, `[time][channel]`, every point with the same number of channels.
-pub type Series<F> = [Vec<F>];
-
-/// A column range per row of the grid, 0-based and half-open: the cells a band allows.
-pub type Rows = [Range<usize>];
+use super::{BandError, Cells, Ends, Grid, Real, Series};
 
 /// Two series and, for TWED, their times.
 #[derive(Clone, Debug, PartialEq)]

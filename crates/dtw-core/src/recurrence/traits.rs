@@ -123,7 +123,7 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
     /// What arriving at the cell of `x` and `y` costs.
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> Self::Price;
     /// Comparable totals of arriving by the diagonal, from above and from the left (up to a common term); smaller is
-    /// better. Decides warping paths, where [`Recurrence::TRACES`]. The default is for prices that are the same for all.
+    /// better. Decides warping paths, where [`Recurrence::TRACES`]. The default: all three cost the same.
     #[inline(always)]
     fn arrivals(
         &self,
