@@ -97,7 +97,7 @@ impl<D: Vendor> Gpu<D> {
         let problem = problem.with_memory_limit(PLAN_BYTES);
         let cells = problem.cells(&batch_x, &batch_y)?;
         let (plan_secs, plan) = timed(|| NativePlan::<T, Machine<D>>::new(machine.clone(), &problem));
-        let mut plan = plan?;
+        let mut plan = plan?.forcing(self.backend.forced());
         let (on_x, on_y) = (uploaded(&machine, &x)?, uploaded(&machine, &y)?);
         let out = machine.allocate(problem.output_len() * size_of::<T>())?;
         let batch = |buffer: &GpuBuffer<D>, count, length| {
@@ -139,7 +139,7 @@ impl<D: Vendor> Gpu<D> {
         let cells = problem.cells(&batch_x, &batch_y)?;
         let problem = problem.with_memory_limit(PLAN_BYTES);
         let (plan_secs, plan) = timed(|| NativePlan::<T, Machine<D>>::new(machine.clone(), &problem));
-        let mut plan = plan?;
+        let mut plan = plan?.forcing(self.backend.forced());
         let (on_x, on_y) = (uploaded(&machine, &x)?, uploaded(&machine, &y)?);
         let (to_x, to_y) = (machine.allocate(size_of_val(&*x))?, machine.allocate(size_of_val(&*y))?);
         let values = machine.allocate(problem.output_len() * size_of::<T>())?;
@@ -211,6 +211,11 @@ impl<D: Vendor> Gpu<D> {
 impl<D: Vendor> Measures for Gpu<D> {
     fn open(ordinal: usize) -> Result<Self> {
         Ok(Self { backend: NativeBackend::new(Machine::new(ordinal)?) })
+    }
+
+    fn forcing(self, kind: Option<&str>) -> Result<Self> {
+        let kind = kind.map(|name| name.parse().map_err(anyhow::Error::msg)).transpose()?;
+        Ok(Self { backend: self.backend.forcing(kind) })
     }
 
     fn device(ordinal: usize) -> dtwave::Result<Device> {

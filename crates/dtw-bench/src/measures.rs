@@ -13,6 +13,12 @@ pub(crate) trait Measures: Sized {
     /// The GPU of this number.
     fn open(ordinal: usize) -> Result<Self>;
 
+    /// The same, computing by this kind of sweep alone.
+    ///
+    /// # Errors
+    /// When there is no such kind.
+    fn forcing(self, kind: Option<&str>) -> Result<Self>;
+
     /// The GPU of this number, for calls as people make them.
     fn device(ordinal: usize) -> dtwave::Result<Device>;
 

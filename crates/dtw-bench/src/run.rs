@@ -30,6 +30,10 @@ pub(crate) struct Options {
     /// The GPU, in the driver's order.
     #[arg(long, default_value_t = 0)]
     device: usize,
+    /// Compute distances and matches by this kind of sweep alone, of the kernels of cuda and hip: general, strips, narrow,
+    /// wide, diagonal, soft, few, priced or block. What it cannot do is left out, with the kinds that can.
+    #[arg(long, value_name = "KIND")]
+    kernel: Option<String>,
     /// Numbers of threads of the CPU; may be given more than once. 0 is one per core.
     #[arg(long, default_values_t = [1])]
     threads: Vec<usize>,
@@ -75,7 +79,13 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
     let is_chosen = |definition: &Definition| {
         options.names.is_empty() || options.names.iter().any(|name| definition.name.contains(name))
     };
-    all.retain(|definition| is_chosen(definition) && definition.is_for(&options.backend));
+    // A call as people make it has the kernels that it gets.
+    let is_forced = options.kernel.is_some();
+    all.retain(|definition| {
+        is_chosen(definition)
+            && definition.is_for(&options.backend)
+            && !(is_forced && definition.call.is_some())
+    });
     if all.is_empty() {
         bail!("no definition for {} has a name with {}", options.backend, options.names.join(" or "));
     }
@@ -83,7 +93,13 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
     if options.rounds == Some(0) {
         bail!("--rounds must be at least 1");
     }
+    if is_forced && options.record {
+        bail!("--kernel is for a look: a record has the times of the kernels that are chosen");
+    }
     match options.backend.as_str() {
+        name @ ("cpu" | "wgpu") if options.kernel.is_some() => {
+            bail!("--kernel is for the kernels of cuda and hip, not {name}")
+        }
         "cpu" => cpu(options, &all),
         #[cfg(feature = "cuda")]
         "cuda" => on_gpu::<Gpu<dtw_cuda::Cuda>>(options, &all),
@@ -137,7 +153,7 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
 
 #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
 fn on_gpu<G: Measures>(options: &Options, all: &[Definition]) -> Result<Ran> {
-    let gpu = G::open(options.device)?;
+    let gpu = G::open(options.device)?.forcing(options.kernel.as_deref())?;
     let device = G::device(options.device)?;
     let origin = Origin { gpu: Some(gpu.about()?), ..Origin::here()? };
     if let Some(gpu) = &origin.gpu {

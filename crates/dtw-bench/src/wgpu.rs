@@ -117,6 +117,11 @@ impl Measures for Gpu {
         Ok(Self { backend, about: machine::Gpu { name, driver } })
     }
 
+    fn forcing(self, _: Option<&str>) -> Result<Self> {
+        // Its shaders are of no kind: `run::measure` refuses one.
+        Ok(self)
+    }
+
     fn device(ordinal: usize) -> dtwave::Result<Device> {
         Device::wgpu_with_device(ordinal)
     }

@@ -53,6 +53,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Counts failures for such a reason as skipped: what the caller has asked a backend not to do.
+    pub fn skip_failures(&mut self, is_skipped: impl Fn(&str) -> bool) {
+        self.skipped.extend(self.failed.extract_if(.., |note| is_skipped(&note.reason)));
+    }
+
     /// Adds one case.
     pub fn record(&mut self, case: impl Into<String>, outcome: Outcome) {
         match outcome {

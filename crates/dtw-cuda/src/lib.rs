@@ -28,13 +28,12 @@ pub use devices::devices;
 pub use driver::Cuda;
 pub use library::NAME;
 
-use dtw_core::Result;
+use dtw_native::gpu;
 pub use dtw_native::gpu::DeviceInfo;
 pub use dtw_native::{
     Buffer, CallerMemory, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout,
     Format, Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
 };
-use dtw_native::{NativeBackend, gpu};
 
 /// A GPU and a stream of it. Clones share the stream.
 pub type CudaMachine = gpu::Gpu<Cuda>;
@@ -43,32 +42,9 @@ pub type CudaBuffer = gpu::GpuBuffer<Cuda>;
 /// Time between two points of a stream.
 pub type Timer = gpu::Timer<Cuda>;
 
-/// Computes on one NVIDIA GPU.
-#[derive(Debug, Clone)]
-pub struct CudaBackend(NativeBackend<CudaMachine>);
-
-impl CudaBackend {
-    /// The first GPU.
-    ///
-    /// # Errors
-    /// [`dtw_core::Error::Backend`]: no driver, one that is too old, no GPU, or no compiled kernels in this build; the
-    /// text says which, and what to do.
-    pub fn new() -> Result<Self> {
-        Self::with_device(0)
-    }
-
-    /// The GPU of this number, in the driver's order.
-    ///
-    /// # Errors
-    /// As [`CudaBackend::new`].
-    pub fn with_device(ordinal: usize) -> Result<Self> {
-        Ok(Self(NativeBackend::new(CudaMachine::new(ordinal)?)))
-    }
-
-    /// The device, for callers that manage its memory themselves.
-    pub fn machine(&self) -> &CudaMachine {
-        self.0.machine()
-    }
-}
-
-dtw_native::backend_of_both_types!(CudaBackend, NAME);
+dtw_native::gpu_backend!(
+    /// Computes on one NVIDIA GPU.
+    CudaBackend,
+    CudaMachine,
+    NAME
+);

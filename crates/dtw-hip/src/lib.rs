@@ -44,13 +44,12 @@ pub use driver::Hip;
 pub use kernels::{Embedded, Kernels};
 pub use library::{NAME, version};
 
-use dtw_core::Result;
+use dtw_native::gpu;
 pub use dtw_native::gpu::DeviceInfo;
 pub use dtw_native::{
     Buffer, CallerMemory, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients, DeviceLayout,
     Format, Machine, NativePlan, Number, Scratch, Strided, costs_keep_digits, normalize_on_device,
 };
-use dtw_native::{NativeBackend, gpu};
 
 /// A GPU and a stream of it. Clones share the stream.
 pub type HipMachine = gpu::Gpu<Hip>;
@@ -59,32 +58,9 @@ pub type HipBuffer = gpu::GpuBuffer<Hip>;
 /// Time between two points of a stream.
 pub type Timer = gpu::Timer<Hip>;
 
-/// Computes on one AMD GPU.
-#[derive(Debug, Clone)]
-pub struct HipBackend(NativeBackend<HipMachine>);
-
-impl HipBackend {
-    /// The first GPU.
-    ///
-    /// # Errors
-    /// [`dtw_core::Error::Backend`]: no HIP runtime, one that is too old, no GPU, one of an architecture that there are
-    /// no kernels for, or no compiled kernels in this build; the text says which, and what to do.
-    pub fn new() -> Result<Self> {
-        Self::with_device(0)
-    }
-
-    /// The GPU of this number, in the runtime's order.
-    ///
-    /// # Errors
-    /// As [`HipBackend::new`].
-    pub fn with_device(ordinal: usize) -> Result<Self> {
-        Ok(Self(NativeBackend::new(HipMachine::new(ordinal)?)))
-    }
-
-    /// The device, for callers that manage its memory themselves.
-    pub fn machine(&self) -> &HipMachine {
-        self.0.machine()
-    }
-}
-
-dtw_native::backend_of_both_types!(HipBackend, NAME);
+dtw_native::gpu_backend!(
+    /// Computes on one AMD GPU.
+    HipBackend,
+    HipMachine,
+    NAME
+);

@@ -132,10 +132,7 @@ fn kind<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<SweepKind, D:
 
 /// The kind of this name.
 pub(crate) fn kind_of(name: &str) -> Result<SweepKind> {
-    SweepKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-        let names = SweepKind::ALL.map(SweepKind::name).join(", ");
-        format!("there is no kind of sweep {name:?}; there are {names}").into()
-    })
+    Ok(name.parse::<SweepKind>()?)
 }
 
 impl Permutations {

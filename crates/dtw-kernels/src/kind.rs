@@ -31,6 +31,17 @@ pub enum SweepKind {
     Block,
 }
 
+impl std::str::FromStr for SweepKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("no kind of sweep {name:?}; there are: {names}")
+        })
+    }
+}
+
 impl SweepKind {
     /// All of them.
     pub const ALL: [Self; 9] = [

@@ -1,6 +1,7 @@
 //! The backend that dtw-core asks for, made of a machine that runs the native kernels.
 
 use dtw_core::{Backend, Error, Plan, Problem, Result, SeriesBatch, Task, WeightedTotal};
+use dtw_kernels::SweepKind;
 
 use crate::launch::differentiate::Kernels;
 use crate::launch::functor::Functor;
@@ -14,12 +15,24 @@ use crate::state::{NativePlan, no_kernels};
 #[derive(Debug, Clone)]
 pub struct NativeBackend<M> {
     machine: M,
+    forced: Option<SweepKind>,
 }
 
 impl<M: Machine> NativeBackend<M> {
     /// The backend of this machine.
     pub fn new(machine: M) -> Self {
-        Self { machine }
+        Self { machine, forced: None }
+    }
+
+    /// As [`NativePlan::forcing`], for every plan; for tests and benchmarks.
+    #[must_use]
+    pub fn forcing(self, kind: Option<SweepKind>) -> Self {
+        Self { forced: kind, ..self }
+    }
+
+    /// The kind that is forced.
+    pub fn forced(&self) -> Option<SweepKind> {
+        self.forced
     }
 
     /// The machine.
@@ -50,7 +63,7 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        Ok(Box::new(NativePlan::<T, M>::new(self.machine.own_queue()?, problem)?))
+        Ok(Box::new(NativePlan::<T, M>::new(self.machine.own_queue()?, problem)?.forcing(self.forced)))
     }
 
     fn weighted_total(
@@ -60,20 +73,58 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
         weights: &[f64],
     ) -> Result<Option<Box<dyn WeightedTotal<T>>>> {
         Backend::<T>::supports(self, problem, Task::Gradients)?;
+        if self.forced.is_some() {
+            return Ok(None);
+        }
         let total = DeviceTotal::new(&self.machine, problem, series, weights)?;
         Ok(total.map(|total| Box::new(total) as Box<dyn WeightedTotal<T>>))
     }
 }
 
-/// Makes a newtype of a [`NativeBackend`] a backend of both number types. It is not one of any [`Number`]: its plans
-/// are compiled with the crate that has the newtype, and not again with every program that uses it.
+/// Declares the backend of a vendor's GPUs: a newtype of [`NativeBackend`] on `$machine`. It is a backend of both number
+/// types, not of any [`Number`]: its plans are compiled with the crate that declares it, and not again with every
+/// program that uses it.
 #[macro_export]
-macro_rules! backend_of_both_types {
-    ($backend:ty, $name:expr) => {
-        $crate::backend_of_both_types!(@one $backend, $name, f32);
-        $crate::backend_of_both_types!(@one $backend, $name, f64);
+macro_rules! gpu_backend {
+    ($(#[$about:meta])* $backend:ident, $machine:ty, $name:expr) => {
+        $(#[$about])*
+        #[derive(Debug, Clone)]
+        pub struct $backend($crate::NativeBackend<$machine>);
+
+        impl $backend {
+            /// The first GPU.
+            ///
+            /// # Errors
+            /// [`dtw_core::Error::Backend`]: no driver, one that is too old, no GPU, one that there are no kernels for,
+            /// or no compiled kernels in this build; the text says which, and what to do.
+            pub fn new() -> dtw_core::Result<Self> {
+                Self::with_device(0)
+            }
+
+            /// The GPU of this number, in the driver's order.
+            ///
+            /// # Errors
+            /// As of `new`.
+            pub fn with_device(ordinal: usize) -> dtw_core::Result<Self> {
+                Ok(Self($crate::NativeBackend::new(<$machine>::new(ordinal)?)))
+            }
+
+            /// As [`NativePlan::forcing`], for every plan; for tests and benchmarks.
+            #[must_use]
+            pub fn forcing(self, kind: Option<$crate::SweepKind>) -> Self {
+                Self(self.0.forcing(kind))
+            }
+
+            /// The device, for callers that manage its memory themselves.
+            pub fn machine(&self) -> &$machine {
+                self.0.machine()
+            }
+        }
+
+        $crate::gpu_backend!(@of $backend, $name, f32);
+        $crate::gpu_backend!(@of $backend, $name, f64);
     };
-    (@one $backend:ty, $name:expr, $number:ty) => {
+    (@of $backend:ty, $name:expr, $number:ty) => {
         impl dtw_core::Backend<$number> for $backend {
             fn name(&self) -> &'static str {
                 $name

@@ -41,8 +41,10 @@ mod series;
 mod state;
 
 pub use backend::NativeBackend;
+pub use dtw_kernels::SweepKind;
 #[cfg(feature = "host")]
 pub use host::{HostBuffer, HostMachine};
+pub use launch::sweep::FORCED;
 pub use machine::{BLOCK_THREADS, Buffer, Machine, Properties, TRANSFER_SLOTS};
 pub use memory::bytes::Number;
 pub use memory::caller_memory::{CallerBuffer, CallerMemory, Scratch};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dtw_core::{Error, Observer, Pairing, PassResults, Problem, Result, SeriesBatch, Spec, Unobserved};
+use dtw_kernels::SweepKind;
 use dtw_plan::Banding;
 
 use crate::engine::{Engine, Pass};
@@ -89,6 +90,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             packer: Packer::default(),
             scratch_sizes: [const { None }; 4],
         })
+    }
+
+    /// Computes distances and matches by this kind of sweep, and refuses what it cannot do; `None`: by the fastest.
+    #[must_use]
+    pub fn forcing(mut self, kind: Option<SweepKind>) -> Self {
+        self.engine.sweeper.forced = kind;
+        self
     }
 
     /// The machine that this plan computes on.

@@ -38,6 +38,10 @@ struct Options {
     /// case, as failures show it.
     #[arg(long, value_name = "REGEX")]
     only: Option<Regex>,
+    /// Compute distances and matches by this kind of sweep alone, of the kernels of cuda, hip and host: general, strips,
+    /// narrow, wide, diagonal, soft, few, priced or block. What it cannot do is skipped, with the kinds that can.
+    #[arg(long, value_name = "KIND")]
+    kernel: Option<String>,
     /// Seed of the random cases: a number, or `fresh` for one that no run had before. Without it the variable
     /// DTWAVE_SEED decides, and without that the cases are the same every time.
     #[arg(long, value_name = "N|fresh", value_parser = |text: &str| seed::parse(Some(text)))]
@@ -83,8 +87,8 @@ fn main() -> ExitCode {
 fn judged(options: &Options) -> anyhow::Result<bool> {
     let wanted = |dtype| options.dtype.is_none_or(|only| only == dtype);
     // First of all: without the backend there is nothing else to say.
-    let of_f64 = wanted(Dtype::F64).then(|| backend_f64(&options.backend)).transpose()?;
-    let of_f32 = wanted(Dtype::F32).then(|| backend_f32(&options.backend)).transpose()?;
+    let of_f64 = wanted(Dtype::F64).then(|| backend_f64(options)).transpose()?;
+    let of_f32 = wanted(Dtype::F32).then(|| backend_f32(options)).transpose()?;
     let mut out = std::io::stdout().lock();
     let mut whole = Report::default();
     writeln!(out, "seed {0} (again with --seed {0})", options.seed()?)?;
@@ -112,19 +116,37 @@ const BACKENDS: &[&str] = &[
     "wgpu",
 ];
 
+#[cfg(any(feature = "cuda", feature = "hip", feature = "host"))]
+use dtw_native::FORCED;
+/// No backend of this build has kinds of sweeps to force.
+#[cfg(not(any(feature = "cuda", feature = "hip", feature = "host")))]
+const FORCED: &str = "";
+
+/// The kind of sweep that is forced.
+#[cfg(any(feature = "cuda", feature = "hip", feature = "host"))]
+fn kind(options: &Options) -> anyhow::Result<Option<dtw_native::SweepKind>> {
+    options.kernel.as_deref().map(|name| name.parse().map_err(anyhow::Error::msg)).transpose()
+}
+
 /// Makes the function that finds a backend for a number type.
 macro_rules! backend {
     ($name:ident, $number:ty) => {
-        fn $name(name: &str) -> anyhow::Result<Box<dyn Backend<$number>>> {
-            match name {
+        fn $name(options: &Options) -> anyhow::Result<Box<dyn Backend<$number>>> {
+            match options.backend.as_str() {
+                name @ ("cpu" | "wgpu") if options.kernel.is_some() => {
+                    bail!("--kernel is for the kernels of cuda, hip and host, not {name}")
+                }
                 #[cfg(feature = "cpu")]
                 "cpu" => Ok(Box::new(dtw_cpu::CpuBackend::new())),
                 #[cfg(feature = "cuda")]
-                "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?)),
+                "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?.forcing(kind(options)?))),
                 #[cfg(feature = "hip")]
-                "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?)),
+                "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?.forcing(kind(options)?))),
                 #[cfg(feature = "host")]
-                "host" => Ok(Box::new(dtw_native::NativeBackend::new(dtw_native::HostMachine::new(1 << 32)))),
+                "host" => {
+                    let backend = dtw_native::NativeBackend::new(dtw_native::HostMachine::new(1 << 32));
+                    Ok(Box::new(backend.forcing(kind(options)?)))
+                }
                 #[cfg(feature = "wgpu")]
                 "wgpu" => Ok(Box::new(dtw_wgpu::WgpuBackend::new()?)),
                 other => bail!(
@@ -149,7 +171,8 @@ fn judge<T: Element>(
     let digesting = Digesting { backend, digest: digest.clone() };
     let backend = if options.digest { &digesting } else { backend };
     let chosen = |name: &str| options.only.as_ref().is_none_or(|only| only.is_match(name));
-    let mut said = |what: &str, report: Report| -> std::io::Result<()> {
+    let mut said = |what: &str, mut report: Report| -> std::io::Result<()> {
+        report.skip_failures(|reason| options.kernel.is_some() && reason.contains(FORCED));
         // A section of which nothing was chosen is not worth a line.
         if options.only.is_some() && report.passed + report.failed.len() + report.skipped.len() == 0 {
             return Ok(());

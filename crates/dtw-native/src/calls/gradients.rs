@@ -262,7 +262,7 @@ impl<T: Number, M: Machine> GradientSweeps<'_, T, M> {
         let job = Job { keeps_edges: true, ..Job::of(functor, channels, sides, tile) };
         let band = sweeper.band(pairs, tile)?;
         let own = &mut *self.differentiator;
-        let mut p = params::Soft { sweep: sweeper.params(&job, band), ..params::Soft::default() };
+        let mut p = params::Soft { sweep: sweeper.params_beside(&job, band)?, ..params::Soft::default() };
         if let Some(InPlace { values, out, from, matrices }) = self.place {
             let first = (tile.rows.start * size_of::<T>()) as u64;
             p.sweep.pairs.out = if values == 0 { 0 } else { values + first };

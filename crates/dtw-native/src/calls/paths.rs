@@ -150,7 +150,7 @@ impl<T: Number, M: Machine> Walks<'_, T, M> {
         let sides = [x.part(pairs.rows, &tile.rows), y.part(pairs.columns, &tile.columns)];
         let Preparation { functor, channels, .. } = self.preparation;
         let band = sweeper.band(pairs, tile)?;
-        let p = sweeper.params(&Job::of(functor, channels, sides, tile), band);
+        let p = sweeper.params_beside(&Job::of(functor, channels, sides, tile), band)?;
         self.tracer.host_state.clear();
         for place in tile.rows.clone() {
             let end = self.ends.map(|ends| ends[pairs.rows.series(place)].0 + 1);

@@ -91,6 +91,17 @@ fn fastest(demand: &Demand, hardware: &Hardware, fits: impl Fn(&Kernel) -> bool)
         .map(|(_, choice)| choice)
 }
 
+/// The kinds of sweep that can do what is asked for. One that does a part of a search does nothing else.
+pub(crate) fn able(demand: &Demand) -> Vec<SweepKind> {
+    let can_do = |kind: &SweepKind| {
+        let of_kind = Demand { only: Some(*kind), ..*demand };
+        let mut kernels = catalog::sweeps(demand.key, demand.dtype, demand.channels > 1);
+        demand.only.map_or(*kind != SweepKind::Block, |only| only == *kind)
+            && kernels.any(|kernel| can(kernel, &of_kind))
+    };
+    SweepKind::ALL.into_iter().filter(can_do).collect()
+}
+
 /// Why a kernel was chosen, in words.
 pub(crate) fn reason(demand: &Demand, device: &Hardware, choice: &Choice) -> String {
     let kernels = catalog::sweeps(demand.key, demand.dtype, demand.channels > 1);

@@ -9,7 +9,7 @@ use dtw_kernels::{Kernel, SweepKind, catalog};
 use dtw_plan::{Budget, Form, Pairs, Rect};
 
 use crate::launch::bands::BandTables;
-use crate::launch::choose::{Choice, Demand, Hardware, choose, reason};
+use crate::launch::choose::{Choice, Demand, Hardware, able, choose, reason};
 use crate::launch::functor::Functor;
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::tiled::Tiled;
@@ -26,6 +26,9 @@ const EDGE_ROWS: usize = 32;
 
 /// The links of a launch that needs none: the first is read all the same.
 const LEAST_LINKS: u64 = 16;
+
+/// How the error begins that a forced kind of sweep cannot do a job.
+pub const FORCED: &str = "the forced kind";
 
 /// Bytes of what a task, or a warp that does one after the other, keeps in memory while strips are under way.
 struct TaskBytes {
@@ -68,6 +71,8 @@ pub(crate) struct Sweeper<M: Machine> {
     resident_blocks: HashMap<&'static str, u32>,
     /// Who is told of launches, if somebody explains them.
     pub(crate) explains: Option<Arc<dyn Observer>>,
+    /// The kind of sweep that computes, whatever is fastest.
+    pub(crate) forced: Option<SweepKind>,
 }
 
 impl<M: Machine> Sweeper<M> {
@@ -86,6 +91,7 @@ impl<M: Machine> Sweeper<M> {
             weighed: None,
             resident_blocks: HashMap::new(),
             explains: None,
+            forced: None,
         }
     }
 
@@ -137,7 +143,7 @@ impl<M: Machine> Sweeper<M> {
     }
 
     /// Tells of a launch those who explain.
-    fn tell<T: Number>(&self, choice: &Choice, job: &Job, form: Form) {
+    fn tell(&self, choice: &Choice, demand: &Demand) {
         let Some(observer) = &self.explains else { return };
         let Choice { kernel, spread } = choice;
         let shape = format!(
@@ -146,28 +152,35 @@ impl<M: Machine> Sweeper<M> {
             kernel.columns,
             if *spread { "strips on different warps" } else { "pairs on different warps" }
         );
-        let why = reason(&self.demand::<T>(job, form), &self.hardware, choice);
-        observer.launched(&Launch { kernel: kernel.symbol, shape: &shape, why: &why, pairs: job.tasks });
+        let mut why = reason(demand, &self.hardware, choice);
+        if let Some(kind) = self.forced {
+            why = format!("the kind {} is forced; {why}", kind.name());
+        }
+        observer.launched(&Launch { kernel: kernel.symbol, shape: &shape, why: &why, pairs: demand.tasks });
     }
 
     /// The kernel that a job would get.
     pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form, budget: &Budget) -> Result<Choice> {
-        let demand = self.demand::<T>(job, form);
+        self.choice_of::<T>(&self.demand::<T>(job, form)?, job, budget)
+    }
+
+    fn choice_of<T: Number>(&self, demand: &Demand, job: &Job, budget: &Budget) -> Result<Choice> {
         let fits = |kernel: &Kernel| {
             let strips = job.y.length.div_ceil(kernel.width().max(1));
             let rows = u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64);
             let each = TaskBytes::of::<T>(kernel, job, strips, rows);
             !kernel.has_strips() || each.bytes() + each.progress <= budget.edges
         };
-        choose(&demand, &self.hardware, fits).ok_or_else(|| {
+        choose(demand, &self.hardware, fits).ok_or_else(|| {
             let what = format!("{} of {}: no kernel was built for it", demand.key, demand.dtype);
             Error::left_to_cpu(self.machine.name(), what)
         })
     }
 
-    fn demand<T: Number>(&self, job: &Job, form: Form) -> Demand {
+    /// What a launch is to do, by the forced kind if there is one. What a kind gives up is left to others.
+    fn demand<T: Number>(&self, job: &Job, form: Form) -> Result<Demand> {
         let (n, m) = (job.x.length as usize, job.y.length as usize);
-        Demand {
+        let demand = Demand {
             key: job.functor.key,
             only: (job.last_row != 0).then_some(SweepKind::Block),
             untimed: job.x.times == 0 && job.y.times == 0,
@@ -180,7 +193,24 @@ impl<M: Machine> Sweeper<M> {
             row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,
             tasks: job.tasks,
             keeps_edges: job.keeps_edges,
+        };
+        let Some(forced) = self.forced else { return Ok(demand) };
+        let able = able(&demand);
+        if !able.contains(&forced) {
+            let Demand { key, dtype, channels, band, .. } = demand;
+            let with_band = if band { ", with a band" } else { "" };
+            let wanted = format!("{key} of {dtype}, {channels} channels{with_band}");
+            return Err(self.refuses(forced, &wanted, &able));
         }
+        Ok(Demand { only: demand.only.or((!forced.may_give_up()).then_some(forced)), ..demand })
+    }
+
+    /// That the forced kind of sweep cannot do a job, which others can.
+    fn refuses(&self, forced: SweepKind, job: &str, able: &[SweepKind]) -> Error {
+        let able: Vec<&str> = able.iter().map(|kind| kind.name()).collect();
+        let able = if able.is_empty() { "no kind of sweep".to_owned() } else { able.join(", ") };
+        let what = format!("{FORCED} {} for {job}: expected one that can: {able}", forced.name());
+        Error::Unsupported { backend: self.machine.name(), what, remedies: &[] }
     }
 
     /// Bytes that a task whose last column is wanted takes at most: its edge, its links where there are kernels that
@@ -206,24 +236,30 @@ impl<M: Machine> Sweeper<M> {
         band: LaunchBand,
         budget: &Budget,
     ) -> Result<Option<Edges>> {
-        if let Some(tiled) = Tiled::of::<T>(job, budget)? {
-            let (resident, p) = (self.resident_blocks(tiled.kernel())?, self.params(job, band));
+        // A sweep in tiles is of no kind.
+        let is_forced = self.forced.is_some() && !job.functor.in_tiles;
+        if let Some(tiled) = if is_forced { None } else { Tiled::of::<T>(job, budget)? } {
+            let (resident, p) = (self.resident_blocks(tiled.kernel())?, self.params_beside(job, band)?);
             tiled.launch(&self.machine, job, p, resident, [&mut self.edges, &mut self.progress], budget)?;
             return Ok(None);
         }
-        let choice = self.choice::<T>(job, band.form, budget)?;
-        self.tell::<T>(&choice, job, band.form);
+        let demand = self.demand::<T>(job, band.form)?;
+        let choice = self.choice_of::<T>(&demand, job, budget)?;
         let Choice { kernel, spread } = choice;
         let mut p = self.params(job, band);
         if job.out != 0 && !job.only_missing {
-            for kind in SweepKind::ALL.into_iter().filter(|kind| kind.may_give_up()) {
-                let demand = Demand { only: Some(kind), ..self.demand::<T>(job, band.form) };
+            let forced = self.forced;
+            let is_first = |kind: &SweepKind| kind.may_give_up() && forced.is_none_or(|only| only == *kind);
+            for kind in SweepKind::ALL.into_iter().filter(is_first) {
+                let demand = Demand { only: Some(kind), ..demand };
                 if let Some(first) = choose(&demand, &self.hardware, |_| true) {
+                    self.tell(&first, &demand);
                     self.launch_one_strip(first.kernel, &p)?;
                     p.measure.only_missing = 1;
                 }
             }
         }
+        self.tell(&choice, &demand);
         if !kernel.has_strips() {
             self.launch_one_strip(kernel, &p)?;
             return Ok(None);
@@ -333,8 +369,16 @@ impl<M: Machine> Sweeper<M> {
         Ok(job.keeps_edges.then_some(edges))
     }
 
+    /// What a kernel beside the kinds of sweeps is told of a job: where a kind is forced, an error.
+    pub(crate) fn params_beside(&self, job: &Job, band: LaunchBand) -> Result<params::Sweep> {
+        match self.forced {
+            Some(forced) => Err(self.refuses(forced, "gradients, paths and values in tiles", &[])),
+            None => Ok(self.params(job, band)),
+        }
+    }
+
     /// What a sweep of a job is told.
-    pub(crate) fn params(&self, job: &Job, band: LaunchBand) -> params::Sweep {
+    fn params(&self, job: &Job, band: LaunchBand) -> params::Sweep {
         let mut p = job.params(band);
         p.measure.weights = self.weights.address();
         p.measure.weight_center = self.weighed.map_or(0, |(_, longest)| longest as i64);

@@ -7,6 +7,7 @@ mod channels;
 mod combined;
 mod conformance;
 mod cost_matrices;
+mod forced;
 mod judged;
 mod launch;
 mod memory;

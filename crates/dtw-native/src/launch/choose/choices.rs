@@ -34,10 +34,9 @@ fn parse(line: &'static str) -> (Demand, Hardware, String) {
         assert!(text == yes || text == no, "{line}: {yes} or {no}, not {text}");
         text == yes
     };
-    let kind_of = |name: &str| SweepKind::ALL.into_iter().find(|kind| kind.name() == name);
     let demand = Demand {
         key,
-        only: (!only.is_empty()).then(|| kind_of(only).expect("a kind of sweep")),
+        only: (!only.is_empty()).then(|| only.parse().expect("a kind of sweep")),
         untimed: is(times, "untimed", "timed"),
         dtype,
         channels: number(channels),
