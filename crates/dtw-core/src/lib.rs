@@ -70,4 +70,4 @@ pub use soft::SoftResult;
 pub use spec::Spec;
 pub use tile::{Tile, TilePlan};
 pub use vector::Scalar;
-pub use windows::{WindowSearch, Windows, search_each};
+pub use windows::{WindowSearch, Windows, search_each, search_pairs};

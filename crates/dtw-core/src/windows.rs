@@ -1,8 +1,11 @@
-//! Searching the windows of a reference that is read block by block: the loop, once for every backend.
+//! Searching a reference that is read block by block: the loop, once for every backend that has all queries at once.
 
-use crate::{Blocks, Error, InMemory, Match, Observer, Result, Scalar, Selection, SeriesBatch};
+use std::ops::Range;
+
+use crate::{Blocks, Error, InMemory, Match, Observer, Pairing, Result, Scalar, Selection, SeriesBatch};
 
 /// A search for queries in every window of a reference. A device gives the costs of some windows; hits are chosen here.
+/// A match of any length is one that ends in a window of one point.
 ///
 /// The last points of a block are kept for the windows that reach into the next one. Memory: the points of one block
 /// and a window, and the hits.
@@ -18,9 +21,11 @@ pub struct WindowSearch<T> {
     pub selections: Vec<Selection<T>>,
 }
 
-/// Some windows, one after the other.
+/// Some windows, one after the other: a block.
 #[derive(Debug, Clone, Copy)]
 pub struct Windows<'a, T> {
+    /// How many windows were before.
+    pub first: usize,
     /// How many there are, at least 1.
     pub count: usize,
     /// Their points, `count + length − 1` of them.
@@ -42,6 +47,24 @@ impl<T: Scalar> WindowSearch<T> {
         observer: &dyn Observer,
         mut costs: impl FnMut(Windows<'_, T>, &mut Offer<'_, T>) -> Result<()>,
     ) -> Result<Vec<Vec<Match<T>>>> {
+        self.each_block(reference, observer, |windows, selections| {
+            costs(windows, &mut |query, skipped, costs| {
+                selections[query].offer(costs, |w| windows.first + skipped + w)
+            })
+        })
+    }
+
+    /// The matches of every query, of whose selections `sweep` offers each the costs of some windows, and where the
+    /// matches start.
+    ///
+    /// # Errors
+    /// As [`Blocks::read`]; what `sweep` says; [`Error::Cancelled`].
+    pub fn each_block(
+        self,
+        reference: &mut dyn Blocks<T>,
+        observer: &dyn Observer,
+        mut sweep: impl FnMut(Windows<'_, T>, &mut [Selection<T>]) -> Result<()>,
+    ) -> Result<Vec<Vec<Match<T>>>> {
         let Self { length, channels, most, mut selections } = self;
         // Points that are held, and points read before them.
         let (mut points, mut first) = (Vec::new(), 0);
@@ -58,9 +81,7 @@ impl<T: Scalar> WindowSearch<T> {
             if count == 0 {
                 continue;
             }
-            costs(Windows { count, points: &points }, &mut |query, skipped, costs| {
-                selections[query].offer(costs, |w| first + skipped + w)
-            })?;
+            sweep(Windows { first, count, points: &points }, &mut selections)?;
             points.drain(..count * channels);
             first += count;
         }
@@ -81,11 +102,27 @@ pub fn search_each<T: Scalar>(
     mut search: impl FnMut(&mut InMemory<'_, T>) -> Result<Vec<Vec<Match<T>>>>,
 ) -> Result<Vec<Vec<Match<T>>>> {
     let mut matches = vec![Vec::new(); queries * references.len()];
-    for (r, reference) in references.iter().enumerate() {
-        let found = search(&mut InMemory::new(reference))?;
-        for (q, hits) in found.into_iter().enumerate() {
-            matches[q * references.len() + r] = hits;
-        }
-    }
+    let put = |q: usize, r: usize, hits| matches[q * references.len() + r] = hits;
+    search_pairs(Pairing::Cross, queries, references, |_, reference| search(reference), put)?;
     Ok(matches)
+}
+
+/// Calls `put` with query, reference and matches of every pair, by one search after the other: each gives those of some
+/// of `queries` queries in one reference.
+///
+/// # Errors
+/// What `search` says.
+pub fn search_pairs<T: Scalar>(
+    pairing: Pairing,
+    queries: usize,
+    references: &SeriesBatch<'_, T>,
+    mut search: impl FnMut(Range<usize>, &mut InMemory<'_, T>) -> Result<Vec<Vec<Match<T>>>>,
+    mut put: impl FnMut(usize, usize, Vec<Match<T>>),
+) -> Result<()> {
+    for (r, reference) in references.iter().enumerate() {
+        let some = if pairing == Pairing::Zipped { r..r + 1 } else { 0..queries };
+        let found = search(some.clone(), &mut InMemory::new(reference))?;
+        some.zip(found).for_each(|(q, hits)| put(q, r, hits));
+    }
+    Ok(())
 }

@@ -65,7 +65,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let search = WindowSearch { length, channels, most, selections };
         let (mut normal, mut costs) = (Vec::new(), Vec::new());
         let observer = Arc::clone(&self.observer);
-        search.run(reference, &*observer, |Windows { count, points }, offer| {
+        search.run(reference, &*observer, |Windows { count, points, .. }, offer| {
             normal.clear();
             for w in 0..count {
                 normal.extend_from_slice(&points[w * channels..(w + length) * channels]);

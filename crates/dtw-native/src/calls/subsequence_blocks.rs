@@ -6,11 +6,15 @@
 //! all blocks.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use dtw_core::{Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch};
+use dtw_core::{
+    Blocks, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, WindowSearch, Windows,
+    search_pairs,
+};
 use dtw_kernels::SweepKind;
 use dtw_kernels::params::PAD;
-use dtw_plan::{Budget, Form, Order, Rect, cut, launch_tasks, stop_if_cancelled};
+use dtw_plan::{Budget, Form, Order, Rect, cut, launch_tasks};
 
 use crate::launch::functor::CARRIED;
 use crate::launch::job::{Edges, Job, LaunchBand};
@@ -32,8 +36,6 @@ struct Scan<'a> {
     order: &'a Order,
     places: &'a Range<usize>,
     budget: Budget,
-    /// Points of a block, at most.
-    points: usize,
 }
 
 /// The row before a block.
@@ -80,18 +82,17 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         queries: &SeriesBatch<'_, T>,
         references: &SeriesBatch<'_, T>,
         options: &SearchOptions,
-        mut each: impl FnMut(usize, usize, Vec<Match<T>>),
+        each: impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
         let order = Order::given(queries, 0);
-        for (r, reference) in references.iter().enumerate() {
-            let all = if pairing == Pairing::Zipped { r..r + 1 } else { 0..queries.len() };
+        let search = |all: Range<usize>, reference: &mut InMemory<'_, T>| {
+            let mut found = Vec::new();
             for places in self.query_runs(queries.channels(), &order, &all)? {
-                let mut reference = InMemory::new(reference);
-                let found = self.scan(queries, (&order, &places), &mut reference, options)?;
-                places.zip(found).for_each(|(q, hits)| each(q, r, hits));
+                found.extend(self.scan(queries, (&order, &places), &mut reference.clone(), options)?);
             }
-        }
-        Ok(())
+            Ok(found)
+        };
+        search_pairs(pairing, queries.len(), references, search, each)
     }
 
     /// Queries that fit the memory together, with blocks that are worth a launch where there is room.
@@ -125,27 +126,21 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let preparation = Preparation::plain(self.functor, channels);
         let budget = self.engine.budget.without_tables();
         let points = self.block_points(&preparation, order, places, &budget)?;
-        let scan = Scan { preparation, order, places, budget, points };
+        let scan = Scan { preparation, order, places, budget };
         let series = HostSeries { batch: queries, order, places };
         let engine = &mut self.engine;
         engine.y.load(&engine.machine, &mut engine.staging, &budget, &preparation, series)?;
 
         let hits_bytes = budget.limit / 2 / places.len() as u64;
         let selection = |_| Selection::new(options, hits_bytes).within(budget.limit);
-        let mut selections: Vec<_> = places.clone().map(selection).collect();
+        let selections = places.clone().map(selection).collect();
+        let search = WindowSearch { length: 1, channels, most: points, selections };
         let mut border = Border::<T>::new(&scan);
-        let (mut block, mut totals, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut totals, mut starts) = (Vec::new(), Vec::new());
         let cells: u64 = places.clone().map(|k| order.length(k) as u64).sum();
-        let mut done = 0;
-        loop {
-            stop_if_cancelled(&*self.observer.0)?;
-            block.clear();
-            reference.read(scan.points, &mut block)?;
-            if block.is_empty() {
-                break;
-            }
-            let count = block.len() / channels;
-            let edges = self.sweep_block(&scan, &block, &border)?;
+        let observer = Arc::clone(&self.observer.0);
+        search.each_block(reference, &*observer, |Windows { first, count, points }, selections| {
+            let edges = self.sweep_block(&scan, points, &border)?;
             let from = self.engine.sweeper.edges().buffer().expect("a search keeps its edges");
             for (k, selection) in selections.iter_mut().enumerate() {
                 totals.resize(count, T::ZERO);
@@ -155,13 +150,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 let machine = &self.engine.machine;
                 machine.download(from, column * size_of::<T>(), bytes_mut(&mut totals))?;
                 machine.download(from, behind * size_of::<T>(), bytes_mut(&mut starts))?;
-                selection.offer(&totals, |j| border.start(k, starts[j], done))?;
+                selection.offer(&totals, |j| border.start(k, starts[j], first))?;
             }
-            border = self.last_row(&scan, &border, done)?;
-            done += count;
-            self.observer.0.advance(cells * count as u64);
-        }
-        Ok(selections.into_iter().map(Selection::finish).collect())
+            border = self.last_row(&scan, &border, first)?;
+            observer.advance(cells * count as u64);
+            Ok(())
+        })
     }
 
     /// Points of a block, so that the last columns of all queries fit, and one of them on the host.

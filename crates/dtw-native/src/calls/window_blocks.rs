@@ -62,7 +62,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let search = WindowSearch { length, channels, most, selections };
         let observer = Arc::clone(&self.observer.0);
         let mut costs = Vec::new();
-        search.run(reference, &*observer, |Windows { count: windows, points }, offer| {
+        search.run(reference, &*observer, |Windows { count: windows, points, .. }, offer| {
             self.windows(&preparation, &order, &places, Raw::Host(points), windows, length)?;
             let totals = self.searcher.totals.buffer().expect("the costs are there");
             costs.resize(windows, T::ZERO);

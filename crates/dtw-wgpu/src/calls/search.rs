@@ -1,9 +1,12 @@
 //! Subsequence DTW: the best end of each query in each reference, or all of them. Rows are references, columns queries.
 
-use dtw_core::{Blocks, Error, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch};
-use dtw_plan::{
-    Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, Walk, each_tile, stop_if_cancelled, tiles,
+use std::ops::Range;
+
+use dtw_core::{
+    Blocks, Error, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, WindowSearch,
+    Windows, search_pairs,
 };
+use dtw_plan::{Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, Walk, each_tile, tiles};
 use web_time::Instant;
 
 use crate::calls::context::Context;
@@ -54,7 +57,7 @@ impl Device for Searching<'_> {
         self.preparation.held_bytes(length)
     }
 
-    fn load(&mut self, axis: Axis, order: &Order, places: &std::ops::Range<usize>) -> Result<()> {
+    fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
         self.engine.load(axis, &self.preparation, self.batches[axis as usize], order, places)
     }
 
@@ -321,25 +324,17 @@ impl Searcher {
         queries: &Batch<'_>,
         references: &Batch<'_>,
         options: &SearchOptions,
-        mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
+        put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
         // A band needs the whole reference.
         let is_banded = context.banding.form() != Form::Full;
         if is_banded || holds_ends(context, pairing, queries, references, options) {
             return self.search(context, pairing, queries, references, options, put);
         }
-        for r in 0..references.len() {
-            let mut reference = InMemory::new(references.get(r));
-            if pairing == Pairing::Zipped {
-                let query = SeriesBatch::single(queries.get(r));
-                let hits = self.matches_in_blocks(context, &query, &mut reference, options)?;
-                put(r, r, hits.into_iter().next().unwrap_or_default());
-            } else {
-                let hits = self.matches_in_blocks(context, queries, &mut reference, options)?;
-                hits.into_iter().enumerate().for_each(|(q, hits)| put(q, r, hits));
-            }
-        }
-        Ok(())
+        let search = |some: Range<usize>, reference: &mut InMemory<'_, f32>| {
+            self.matches_in_blocks(context, &queries.slice(some).batch(), reference, options)
+        };
+        search_pairs(pairing, queries.len(), references, search, put)
     }
 
     /// The best matches of each query in a reference that comes block by block. The last row of a block stays on the
@@ -379,32 +374,24 @@ impl Searcher {
         engine.edges.reserve(&engine.gpu, carried + tasks as u64 * (block + 1) * END_BYTES, "edges")?;
         engine.y.load(&engine.gpu, &preparation, queries, &order, &(0..tasks))?;
         let share = budget.staging / tasks as u64;
-        let mut selections: Vec<Selection<f32>> =
-            (0..tasks).map(|_| Selection::new(options, share).within(budget.limit)).collect();
-        let (mut points, mut done) = (Vec::new(), 0);
+        let selections = (0..tasks).map(|_| Selection::new(options, share).within(budget.limit)).collect();
+        let search = WindowSearch { length: 1, channels, most: block as usize, selections };
         let mut costs = Vec::new();
-        loop {
-            stop_if_cancelled(&**observer)?;
-            points.clear();
-            reference.read(block as usize, &mut points)?;
-            let n = points.len() / channels;
-            if n == 0 {
-                return Ok(selections.into_iter().map(Selection::finish).collect());
-            }
-            if done + n > u32::MAX as usize / 2 {
+        search.each_block(reference, &**observer, |Windows { first, count: n, points }, selections| {
+            if first + n > u32::MAX as usize / 2 {
                 return Err(Error::left_to_cpu(
                     NAME,
                     format!("a reference of more than {} points", u32::MAX / 2),
                 ));
             }
-            let batch = SeriesBatch::equal(&points, 1, n, channels)?;
+            let batch = SeriesBatch::equal(points, 1, n, channels)?;
             engine.x.load(&engine.gpu, &preparation, &batch, &Order::given(&batch, 0), &(0..1))?;
             let mode = Mode::Search { all: true };
             let mut sweep = choose(&engine.gpu, *functor, channels, (usize::MAX, m), false, mode);
             sweep.one_strip = false;
             let rect = Rect { rows: 0..1, columns: 0..tasks, pairing: Pairing::Cross };
             let mut params = engine.params_of(&sweep, &preparation, &rect, false);
-            (params.stride, params.row_base, params.saves) = (n as u32, done as u32, 1);
+            (params.stride, params.row_base, params.saves) = (n as u32, first as u32, 1);
             let bytes = (tasks * n) as u64 * END_BYTES;
             let results = self.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
             let cells = n as u64 * m as u64;
@@ -419,8 +406,8 @@ impl Searcher {
                 costs.extend(ends.iter().map(|end| total(*end)));
                 selection.offer(&costs, |k| ends[k][1] as usize)?;
             }
-            done += n;
             observer.advance(order.total(|length| length as u64) * n as u64);
-        }
+            Ok(())
+        })
     }
 }

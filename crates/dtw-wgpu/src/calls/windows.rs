@@ -72,7 +72,7 @@ pub(crate) fn window_matches_in_blocks(
     let search = WindowSearch { length, channels, most: most as usize, selections };
     let observer = Arc::clone(&context.observer);
     let (mut normal, mut costs) = (Vec::new(), Vec::new());
-    search.run(reference, &*observer, |Windows { count: given, points }, offer| {
+    search.run(reference, &*observer, |Windows { count: given, points, .. }, offer| {
         let (mut pass, engine) = context.pass(Pairing::Cross);
         // Differences of smaller values may be zero in shaders, those of larger ones infinite.
         let is_usual = |value: &f32| *value == 0.0 || (1e-30..1e37).contains(&value.abs());
