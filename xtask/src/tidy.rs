@@ -2,6 +2,7 @@
 //!
 //! Every rule is a function from what it reads to a list of complaints, so that its tests need no workspace.
 
+mod constants;
 mod documents;
 mod kernels;
 mod measures;
@@ -24,7 +25,7 @@ pub(crate) fn tidy() -> Result<()> {
     let packages = packages::Packages::parse(&metadata)?;
     let table = measures::table();
     let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
-    let rules: [(&str, Complaints); 21] = [
+    let rules: [(&str, Complaints); 22] = [
         ("dtw-core knows no machine", packages.core_knows_no_machine()),
         ("backends know no other backend", packages.backends_know_no_other()),
         ("what backends share knows no backend", packages.shared_knows_no_backend()),
@@ -41,6 +42,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("every measure has kernels", measures::kernels(&table, &with_kernels)),
         ("the Python classes are of the table", crate::python::measures::current(&project)),
         ("vendors are asked for in one place", kernels::vendors(&project)),
+        ("the kernels have Rust's constants", constants::mirrored(&project)),
         ("links lead somewhere", documents::links(&project)),
         ("the site knows where links lead", documents::links_of_the_site(&project)),
         ("records say where they come from", documents::records(&project)),

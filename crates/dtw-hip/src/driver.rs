@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use dtw_core::{Error, Result};
-use dtw_kernels::catalog::HIP_LOCAL_BYTES;
 use dtw_kernels::image::Image;
+use dtw_kernels::params::HIP_LOCAL_BYTES;
 use dtw_kernels::tuning;
 use dtw_native::gpu::{
     Context, Driver, Event, Failure, FailureKind, Function, Launch, Module, OpenDevices, Opened, Stream,

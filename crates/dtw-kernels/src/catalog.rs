@@ -84,10 +84,6 @@ pub struct Kernel {
     pub unit: &'static str,
 }
 
-/// Bytes of local memory that a block of AMD's GPUs can have. Their kernels whose blocks share more keep it in the
-/// device's memory (native/vendor/hip_block.cuh), and ask for no local memory.
-pub const HIP_LOCAL_BYTES: u32 = 65_536;
-
 impl Kernel {
     /// Which sweep it is, if it is one.
     #[must_use]

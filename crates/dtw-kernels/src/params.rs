@@ -6,46 +6,7 @@
 
 use std::mem::{offset_of, size_of};
 
-/// Points of padding before each prepared series, and after the last.
-pub const PAD: u32 = 64;
-
-/// `pairing`: task = i * y.count + j, result at `out[i * out_stride + j]`.
-pub const CROSS: u32 = 0;
-/// `pairing`: task in the upper triangle row by row, result at `(i, j)` and `(j, i)`.
-pub const SYMMETRIC: u32 = 1;
-/// `pairing`: task = i = j, result at `out[i]`.
-pub const ZIPPED: u32 = 2;
-/// `pairing`: `(i, j)` from `pairs`, result at `out[task]`.
-pub const LISTED: u32 = 3;
-
-/// `band`: every cell.
-pub const BAND_FULL: u32 = 0;
-/// `band`: `radius` points (or millionths) around the diagonal, widened by the difference of the lengths.
-pub const BAND_SAKOE: u32 = 1;
-/// `band`: a range of columns for every row, from `ranges`.
-pub const BAND_TABLE: u32 = 2;
-
-/// `format`: IEEE binary32.
-pub const FORMAT_F32: u32 = 0;
-/// `format`: IEEE binary64.
-pub const FORMAT_F64: u32 = 1;
-/// `format`: IEEE binary16.
-pub const FORMAT_F16: u32 = 2;
-/// `format`: bfloat16, the upper half of a binary32.
-pub const FORMAT_BF16: u32 = 3;
-
-/// `option` of Soft-DTW: which local cost.
-pub const SQUARED_EUCLIDEAN: u32 = 0;
-/// `option` of Soft-DTW.
-pub const EUCLIDEAN: u32 = 1;
-/// `option` of Soft-DTW.
-pub const MANHATTAN: u32 = 2;
-
-/// Rows and columns of a tile of [`Soft`].
-pub const TILE: u32 = 64;
-
-/// `only_strip`: all of them.
-pub const ALL_STRIPS: u32 = u32::MAX;
+pub use crate::constants::*;
 
 /// A field of a structure: its name, its offset and its size in bytes.
 pub type Field = (&'static str, usize, usize);

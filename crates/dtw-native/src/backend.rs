@@ -81,9 +81,9 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     }
 }
 
-/// Declares the backend of a vendor's GPUs: a newtype of [`NativeBackend`] on `$machine`. It is a backend of both number
-/// types, not of any [`Number`]: its plans are compiled with the crate that declares it, and not again with every
-/// program that uses it.
+/// Declares the backend of a vendor's GPUs: a newtype of [`NativeBackend`] on `$machine`. It is a backend of both
+/// number types, not of any [`Number`]: its plans are compiled with the crate that declares it, and not again with
+/// every program that uses it.
 #[macro_export]
 macro_rules! gpu_backend {
     ($(#[$about:meta])* $backend:ident, $machine:ty, $name:expr) => {

@@ -5,11 +5,11 @@
 //! clones share the queue.
 
 use dtw_core::Result;
-use dtw_kernels::Kernel;
 use dtw_kernels::tuning::Tuning;
+use dtw_kernels::{Kernel, params};
 
 /// Threads of a block, of every kernel.
-pub const BLOCK_THREADS: u32 = 128;
+pub const BLOCK_THREADS: u32 = params::BLOCK_THREADS;
 
 /// Transfers that may be under way at once: see [`Machine::download_begin`].
 pub const TRANSFER_SLOTS: usize = dtw_plan::SLOTS;

@@ -34,7 +34,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
         Total(self.infinity)
     }
     fn weight(&self, offset: usize, n: usize, m: usize) -> f64 {
-        1.0 / (1.0 + (-self.g * (offset as f64 - n.max(m) as f64 / 2.0)).exp())
+        weight(self.g, offset as f64 - n.max(m) as f64 / 2.0)
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> V {
@@ -44,6 +44,11 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
         Total(price + min3(diagonal.0, up.0, left.0))
     }
+}
+
+/// The weight of a cell whose `|i − j|` is so far beyond the middle of the longer series.
+pub fn weight(g: f64, beyond: f64) -> f64 {
+    1.0 / (1.0 + (-g * beyond).exp())
 }
 
 /// Hands the recurrence of WDTW to `visitor`.

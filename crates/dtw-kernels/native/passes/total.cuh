@@ -16,6 +16,9 @@
 
 namespace dtw {
 
+// Columns of a warp.
+constexpr uint32_t kTotalColumns = 8;
+
 template <class T>
 DTW_DEVICE void total(const Total& p) {
     const uint64_t columns = p.columns + (p.beside ? 1 : 0);

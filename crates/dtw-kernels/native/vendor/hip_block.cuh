@@ -21,7 +21,7 @@ DTW_DEVICE void sync_block() {
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-// Bytes of local memory that a block can have (HIP_LOCAL_BYTES in src/catalog.rs).
+// Bytes of local memory that a block can have.
 constexpr uint32_t kLocalBytes = 65536;
 // Three tiles of doubles and what goes with them; so many blocks at once have a piece.
 constexpr uint32_t kPieceBytes = 102400, kPieces = 256;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dtw_core::{Measure, Pairing, PathCounts, Result, SeriesBatch, SoftResult, Uncounted, Unobserved};
+use dtw_kernels::params;
 use dtw_plan::{Order, keep_digits};
 
 use crate::launch::functor::{Arguments, Functor};
@@ -79,17 +80,14 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 }
 
-/// Where the option of an excess has the local cost: kCostShift of native/recurrence/soft_excess.cuh.
-const COST_SHIFT: u32 = 2;
-
 impl Functor {
     /// The functor that gives the excess of a measure that sums over all paths; NaN where the plain one has all digits.
     pub(crate) fn excess(measure: &Measure) -> Self {
         let (parameter, option) = match *measure {
             Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => {
-                (gamma, Arguments::of(measure).option << COST_SHIFT)
+                (gamma, Arguments::of(measure).option << params::COST_SHIFT)
             }
-            Measure::LogGak { sigma } => (sigma, 1),
+            Measure::LogGak { sigma } => (sigma, params::EXCESS_OF_KERNEL),
             _ => unreachable!("callers ask SoftResult::of first"),
         };
         let row = Functor::row(measure.key(), measure).and_then(|row| row.excess);
@@ -100,6 +98,6 @@ impl Functor {
     /// The functor that sums without cancellation and gives the value.
     fn without_cancellation(measure: &Measure) -> Self {
         let excess = Self::excess(measure);
-        Self { option: excess.option | 2, ..excess }
+        Self { option: excess.option | params::EXCESS_VALUE, ..excess }
     }
 }

@@ -13,10 +13,9 @@ use dtw_core::{
     search_pairs,
 };
 use dtw_kernels::SweepKind;
-use dtw_kernels::params::PAD;
+use dtw_kernels::params::{CARRIED, PAD};
 use dtw_plan::{Budget, Form, Order, Rect, cut, launch_tasks};
 
-use crate::launch::functor::CARRIED;
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;

@@ -5,9 +5,9 @@
 //! estimate wins. What instructions cost is data: the [`Tuning`] of the machine.
 
 use dtw_kernels::tuning::Tuning;
-use dtw_kernels::{Kernel, SweepKind, catalog};
+use dtw_kernels::{Kernel, SweepKind, catalog, params};
 
-use crate::machine::Machine;
+use crate::machine::{BLOCK_THREADS, Machine};
 
 /// What a launch is to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +62,6 @@ impl Hardware {
 
 /// Strips have 32 lanes, whatever a device issues together.
 const STRIP_LANES: usize = 32;
-/// Lanes of a block.
-const BLOCK_LANES: u32 = 128;
 
 /// The fastest kernel for a launch on a device, among those that `fit` into memory unless none
 /// does; `None` if there is none at all.
@@ -171,7 +169,7 @@ fn cycles(choice: &Choice, demand: &Demand, hardware: &Hardware) -> f64 {
     let running = if spread { warps * strips } else { warps };
     let links = kernel.is(SweepKind::Wide);
     // Warps of a scheduler, as blocks have a warp for each scheduler or fewer.
-    let spread_warps = f64::from(hardware.tuning.spread_blocks * (BLOCK_LANES / hardware.lanes.max(1)))
+    let spread_warps = f64::from(hardware.tuning.spread_blocks * (BLOCK_THREADS / hardware.lanes.max(1)))
         / hardware.tuning.schedulers;
     let waits = spread && links && strips > 1.0;
     let most = if waits { spread_warps } else { f64::INFINITY };
@@ -198,9 +196,8 @@ fn is_one_strip(kernel: &Kernel, m: usize) -> bool {
     kernel.columns >= 32 && kernel.rows > 1 && m <= kernel.width() as usize && shares_at_most(1, kernel, m)
 }
 
-/// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane: kShared of
-/// lanes/cells.cuh.
-const MOST_SHARED: usize = 7;
+/// Columns that neighbouring lanes may share, so that the last strip's columns end with a lane.
+const MOST_SHARED: usize = params::MOST_SHARED as usize;
 
 /// Whether the last strip's columns end with a lane while neighbouring lanes share at most so many, as `Layout` of
 /// sweeps/wide.cuh lays them out.

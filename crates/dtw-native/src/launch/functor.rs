@@ -5,10 +5,6 @@ use dtw_core::{Measure, Spec};
 pub(crate) use dtw_kernels::catalog::Gaps;
 use dtw_kernels::{SweepKind, catalog, params};
 
-/// Where a path starts that came from the block before: here, plus its column (1-based). Beyond all rows of a block;
-/// kCarried of native/sweeps/block.cuh.
-pub(crate) const CARRIED: u32 = 1 << 31;
-
 /// A functor and its arguments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Functor {

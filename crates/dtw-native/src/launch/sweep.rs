@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use dtw_core::recurrence::wdtw;
 use dtw_core::{Error, Launch, Observer, Result};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, SweepKind, catalog};
@@ -125,7 +126,7 @@ impl<M: Machine> Sweeper<M> {
             return Ok(());
         }
         // h = 2|i - j| - max(n, m), so that an offset beyond the middle of the longer series has h > 0.
-        let weight = |h: i64| T::from_f64(1.0 / (1.0 + (-g * (h as f64 / 2.0)).exp()));
+        let weight = |h: i64| T::from_f64(wdtw::weight(g, h as f64 / 2.0));
         let table: Vec<T> = (-(longest as i64)..=longest as i64).map(weight).collect();
         self.weighed = None;
         self.weights.hold(&self.machine, &table)?;

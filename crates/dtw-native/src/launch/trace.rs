@@ -10,8 +10,8 @@ use crate::machine::{BLOCK_THREADS, Machine};
 use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 
-/// Columns of a strip: `kTraceColumns`.
-const STRIP_COLUMNS: usize = 512;
+/// Columns of a strip.
+const STRIP_COLUMNS: usize = params::TRACE_COLUMNS as usize;
 
 /// Words of choices that a row of a strip has: two bits a cell.
 const ROW_WORDS: usize = STRIP_COLUMNS / 16;

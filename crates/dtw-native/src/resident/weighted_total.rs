@@ -41,9 +41,6 @@ use crate::state::{NativePlan, Watch};
 /// Rows that one launch sums in one piece; more are summed in two launches.
 const PIECE_ROWS: usize = 256;
 
-/// Columns of a warp of `total`.
-const WARP_COLUMNS: u64 = 8;
-
 /// Series, and what calls need beside a plan, may take one part in so many of the memory limit.
 const SHARE: u64 = 4;
 
@@ -295,5 +292,9 @@ fn launch_total<T: Number, M: Machine>(machine: &M, p: &params::Total) -> Result
     let kernel = catalog::other(Pass::Total, "total", T::DTYPE.name(), false);
     let kernel = kernel.expect("permutations.toml lists it");
     let columns = p.columns + u64::from(p.beside != 0);
-    machine.launch(kernel, p.bytes(), blocks_for(columns.div_ceil(WARP_COLUMNS) * p.rows.div_ceil(p.piece)))
+    machine.launch(
+        kernel,
+        p.bytes(),
+        blocks_for(columns.div_ceil(params::TOTAL_COLUMNS.into()) * p.rows.div_ceil(p.piece)),
+    )
 }

@@ -73,9 +73,9 @@ impl Preparation {
     }
 }
 
-/// Blocks for a launch that prepares: a warp for every 128 points (`kPreparePiece`) of a series.
+/// Blocks for a launch that prepares: a warp for each piece of a series.
 fn prepare_blocks(p: &params::Prepare) -> u32 {
-    blocks_for(p.count * u64::from(p.length.div_ceil(128).max(1)))
+    blocks_for(p.count * u64::from(p.length.div_ceil(params::PREPARE_PIECE).max(1)))
 }
 
 /// The kernel that prepares packed series.
