@@ -42,7 +42,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("every measure has kernels", measures::kernels(&table, &with_kernels)),
         ("the Python classes are of the table", crate::python::measures::current(&project)),
         ("vendors are asked for in one place", kernels::vendors(&project)),
-        ("the kernels have Rust's constants", constants::mirrored(&project)),
+        ("the kernels have dtw-core's constants", constants::mirrored(&project)),
         ("links lead somewhere", documents::links(&project)),
         ("the site knows where links lead", documents::links_of_the_site(&project)),
         ("records say where they come from", documents::records(&project)),

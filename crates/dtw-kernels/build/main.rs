@@ -10,6 +10,7 @@ mod images;
 #[path = "../src/kind.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the library, which uses all of it")]
 mod kind;
+mod params;
 mod permutations;
 mod sources;
 mod table;
@@ -34,6 +35,7 @@ fn main() -> Result<()> {
     let units = sources::units(&kernels, &headers)?;
 
     write(&out, "table.rs", &table::table(&permutations, &units, &headers))?;
+    write(&out, "params.rs", &params::text(&folder.join("native"))?)?;
     write(&out, "tuning.rs", &tuning::table(&tunings, &permutations)?)?;
     write(&out, "images.rs", &images::table(&folder, &units, &headers)?)?;
     #[cfg(feature = "host")]

@@ -5,7 +5,7 @@
 
 namespace dtw {
 
-// In the order of dtw-core.
+// The local cost of Soft-DTW, in the order of dtw-core.
 enum LocalCost : uint32_t {
     kSquaredEuclidean = 0,
     kEuclidean = 1,

@@ -1,5 +1,5 @@
-// What a kernel is told: plain structures shared with the Rust side (dtw-kernels/src/params.rs repeats them field by
-// field).
+// What a kernel is told: plain structures, of which build/params.rs makes those of Rust. A comment before a field, or
+// behind it, is about it. `// Name: ...` in a structure begins a layer, which is a structure of its own in Rust.
 //
 // Lengths and indices are in points. "Prepared" series are what `prepare` writes: each series with kPad points of zeros
 // before it, and the last with as many behind, so that lanes that have not begun or have ended have something to read.
@@ -25,6 +25,7 @@ enum Pairing : uint32_t {
     kListed = 3,     // (i, j) = pairs[2 task ..]     -> out[task]
 };
 
+// Which cells of a pair are allowed.
 enum BandKind : uint32_t {
     kBandFull = 0,
     kBandSakoe = 1,  // start = i - below, end = i + above + 1 from radius, n and m
@@ -57,9 +58,9 @@ struct Side {
     uint32_t count;           // series
 };
 
-// One launch of a sweep, in layers; src/params.rs has a structure for each. Here they are one: nested structures made
-// some kernels that loop over channels 3% longer (nvcc 13.0, sm_90a), and these the same as ever. Numbers of 32 bits
-// lie in twos that compilers load together: another order makes other code.
+// One launch of a sweep, in layers. Here they are one: nested structures made some kernels that loop over channels 3%
+// longer (nvcc 13.0, sm_90a), and these the same as ever. Numbers of 32 bits lie in twos that compilers load together:
+// another order makes other code.
 struct Sweep {
     // Pairs: which, and where their results go.
     Side x, y;               // rows, columns

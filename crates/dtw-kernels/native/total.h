@@ -1,5 +1,4 @@
-// What the kernel `total` is told; src/params.rs has it field by field. Apart from params.h, so that a change here
-// recompiles no sweep.
+// What the kernel `total` is told. Apart from params.h, so that a change here recompiles no sweep.
 #pragma once
 
 #include <stdint.h>

@@ -12,7 +12,6 @@
 //! This crate calls no GPU interface. dtw-native decides which kernel to launch, and the backend launches it.
 
 pub mod catalog;
-mod constants;
 mod hip_chips;
 #[cfg(feature = "host")]
 pub mod host;
