@@ -303,11 +303,23 @@ impl Instance {
     }
 
     fn kernel(&self, pass: Pass, symbol: String, source: String) -> Kernel {
+        let many = self.channels == "many";
         Kernel {
-            key: self.key.clone(),
+            many,
+            measures: self.measures.clone(),
+            ..Kernel::of(&self.key, pass, &self.dtype, symbol, source)
+        }
+    }
+}
+
+impl Kernel {
+    /// A kernel that is no sweep, of no measure.
+    fn of(key: &str, pass: Pass, dtype: &str, symbol: String, source: String) -> Self {
+        Self {
+            key: key.to_owned(),
             pass,
-            dtype: self.dtype.clone(),
-            many: self.channels == "many",
+            dtype: dtype.to_owned(),
+            many: false,
             count: 0,
             lanes: 0,
             columns: 0,
@@ -318,7 +330,7 @@ impl Instance {
             shared_bytes: 0,
             symbol,
             source,
-            measures: self.measures.clone(),
+            measures: Vec::new(),
         }
     }
 }
@@ -342,21 +354,6 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         "f32" => (format!("dtw_{name}_f32"), ", float".to_owned()),
         _ => (format!("dtw_{name}_f64"), ", double".to_owned()),
     };
-    Ok(Kernel {
-        key: name.to_owned(),
-        pass: Pass::Other(pass),
-        dtype: dtype.to_owned(),
-        many: false,
-        count: 0,
-        lanes: 0,
-        columns: 0,
-        rows: 1,
-        band: false,
-        untimed: false,
-        no_spills: false,
-        shared_bytes: 0,
-        source: format!("DTW_{}({symbol}{number})", name.to_uppercase()),
-        symbol,
-        measures: Vec::new(),
-    })
+    let source = format!("DTW_{}({symbol}{number})", name.to_uppercase());
+    Ok(Kernel::of(name, Pass::Other(pass), dtype, symbol, source))
 }

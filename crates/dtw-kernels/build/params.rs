@@ -207,6 +207,11 @@ fn doc(about: &str) -> String {
         return if about.is_empty() { String::new() } else { format!("#[doc = {about:?}]\n") };
     }
     let parts = about.split('`').enumerate();
-    let parts = parts.map(|(k, part)| if k % 2 == 0 { part.replace('[', "\\[").replace('<', "\\<") } else { part.to_owned() });
+    let parts =
+        parts.map(
+            |(k, part)| {
+                if k % 2 == 0 { part.replace('[', "\\[").replace('<', "\\<") } else { part.to_owned() }
+            },
+        );
     format!("#[doc = {:?}]\n", parts.collect::<Vec<_>>().join("`"))
 }

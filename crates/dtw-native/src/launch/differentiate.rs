@@ -7,7 +7,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
-use crate::memory::region::Region;
+use crate::memory::region::{Region, default_of};
 
 /// Rows and columns of a tile.
 const TILE_POINTS: usize = TILE as usize;
@@ -46,23 +46,7 @@ pub(crate) struct Differentiator<T, M: Machine> {
     pub(crate) host: Vec<T>,
 }
 
-impl<T, M: Machine> Default for Differentiator<T, M> {
-    fn default() -> Self {
-        let region = Region::default;
-        Self {
-            bottoms: region(),
-            rights: region(),
-            bases: region(),
-            flags: region(),
-            inflow: region(),
-            values: region(),
-            upstream: region(),
-            alignment: region(),
-            gradients: [region(), region()],
-            host: Vec::new(),
-        }
-    }
-}
+default_of!(Differentiator<T, M: Machine> { bottoms, rights, bases, flags, inflow, values, upstream, alignment, gradients, host });
 
 /// Tiles of the largest pair.
 #[derive(Debug, Clone, Copy)]

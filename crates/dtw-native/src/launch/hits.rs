@@ -10,7 +10,7 @@ use dtw_plan::Budget;
 use crate::machine::blocks_for;
 use crate::machine::{Buffer, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
-use crate::memory::region::Region;
+use crate::memory::region::{Region, default_of};
 
 /// Most hits that are chosen on the device, where each one takes another look at all ends.
 const MOST_ON_DEVICE: usize = 32;
@@ -65,22 +65,7 @@ pub(crate) struct Searcher<T: Number, M: Machine> {
     host_counts: Vec<u32>,
 }
 
-impl<T: Number, M: Machine> Default for Searcher<T, M> {
-    fn default() -> Self {
-        Self {
-            costs: Region::default(),
-            found: Region::default(),
-            counts: Region::default(),
-            excluded: Region::default(),
-            lengths: Region::default(),
-            totals: Region::default(),
-            carried: Carried::default(),
-            host_costs: Vec::new(),
-            host_found: Vec::new(),
-            host_counts: Vec::new(),
-        }
-    }
-}
+default_of!(Searcher<T: Number, M: Machine> { costs, found, counts, excluded, lengths, totals, carried, host_costs, host_found, host_counts });
 
 /// Where candidates are: a cost for every end, task after task.
 #[derive(Debug, Clone, Copy)]
@@ -245,11 +230,7 @@ pub(crate) struct Carried<M: Machine> {
     pub(crate) last_row: Region<M>,
 }
 
-impl<M: Machine> Default for Carried<M> {
-    fn default() -> Self {
-        Self { border: Region::default(), last_row: Region::default() }
-    }
-}
+default_of!(Carried<M: Machine> { border, last_row });
 
 impl<M: Machine> Carried<M> {
     fn bytes(&self) -> usize {

@@ -8,7 +8,7 @@ use dtw_kernels::{Kernel, Pass, catalog};
 use crate::machine::blocks_for;
 use crate::machine::{BLOCK_THREADS, Machine};
 use crate::memory::bytes::Number;
-use crate::memory::region::Region;
+use crate::memory::region::{Region, default_of};
 
 /// Columns of a strip.
 const STRIP_COLUMNS: usize = params::TRACE_COLUMNS as usize;
@@ -36,23 +36,7 @@ pub(crate) struct Tracer<T, M: Machine> {
     pub(crate) host_state: Vec<u32>,
 }
 
-impl<T, M: Machine> Default for Tracer<T, M> {
-    fn default() -> Self {
-        let region = Region::default;
-        Self {
-            out: region(),
-            edges: region(),
-            progress: region(),
-            ticket: region(),
-            choices: region(),
-            points: region(),
-            state: region(),
-            distances: Vec::new(),
-            host_points: Vec::new(),
-            host_state: Vec::new(),
-        }
-    }
-}
+default_of!(Tracer<T, M: Machine> { out, edges, progress, ticket, choices, points, state, distances, host_points, host_state });
 
 /// The size of the largest pair of a tile.
 #[derive(Debug, Clone, Copy)]

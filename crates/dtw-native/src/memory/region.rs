@@ -13,11 +13,19 @@ pub(crate) struct Region<M: Machine> {
     lasts: bool,
 }
 
-impl<M: Machine> Default for Region<M> {
-    fn default() -> Self {
-        Self { buffer: None, lasts: false }
-    }
+/// `Default` of a structure over a machine, which has no default itself, so that it cannot be derived.
+macro_rules! default_of {
+    ($name:ident<$($number:ident $(: $is:ident)?),*> { $($field:ident),* }) => {
+        impl<$($number $(: $is)?),*> Default for $name<$($number),*> {
+            fn default() -> Self {
+                Self { $($field: Default::default()),* }
+            }
+        }
+    };
 }
+pub(crate) use default_of;
+
+default_of!(Region<M: Machine> { buffer, lasts });
 
 impl<M: Machine> Region<M> {
     /// For what is uploaded once and used by many calls.

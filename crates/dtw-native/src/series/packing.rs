@@ -10,7 +10,7 @@ use crate::launch::combine::launch_combine;
 use crate::launch::functor::Functor;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
-use crate::memory::region::Region;
+use crate::memory::region::{Region, default_of};
 use crate::series::device_batch::{DeviceBatch, DeviceLayout, Strided};
 use crate::series::prepared::{Preparation, launch_prepare_strided};
 
@@ -22,11 +22,7 @@ pub(crate) struct Packer<M: Machine> {
     padded: Region<M>,
 }
 
-impl<M: Machine> Default for Packer<M> {
-    fn default() -> Self {
-        Self { copies: [Region::default(), Region::default()], padded: Region::default() }
-    }
-}
+default_of!(Packer<M: Machine> { copies, padded });
 
 impl<M: Machine> Packer<M> {
     pub(crate) fn bytes(&self) -> usize {

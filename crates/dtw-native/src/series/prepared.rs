@@ -11,7 +11,7 @@ use dtw_plan::{Budget, Order, cut};
 use crate::launch::functor::{Functor, Gaps};
 use crate::machine::{Machine, blocks_for};
 use crate::memory::bytes::Number;
-use crate::memory::region::Region;
+use crate::memory::region::{Region, default_of};
 use crate::series::device_batch::Strided;
 
 /// What is made of a series on its way.
@@ -106,21 +106,7 @@ pub(crate) struct Staging<T, M: Machine> {
     host_lengths: Vec<u32>,
 }
 
-impl<T, M: Machine> Default for Staging<T, M> {
-    fn default() -> Self {
-        let region = Region::default;
-        Self {
-            raw: region(),
-            times: region(),
-            offsets: region(),
-            lengths: region(),
-            host: Vec::new(),
-            host_times: Vec::new(),
-            host_offsets: Vec::new(),
-            host_lengths: Vec::new(),
-        }
-    }
-}
+default_of!(Staging<T, M: Machine> { raw, times, offsets, lengths, host, host_times, host_offsets, host_lengths });
 
 impl<T: Number, M: Machine> Staging<T, M> {
     pub(crate) fn bytes(&self) -> usize {
@@ -221,24 +207,7 @@ pub(crate) struct Prepared<T, M: Machine> {
     number: PhantomData<T>,
 }
 
-impl<T, M: Machine> Default for Prepared<T, M> {
-    fn default() -> Self {
-        let region = Region::default;
-        Self {
-            values: region(),
-            gaps: region(),
-            sums: region(),
-            times: region(),
-            offsets: region(),
-            lengths: region(),
-            host_offsets: Vec::new(),
-            places: 0..0,
-            side: params::Side::default(),
-            channels: 0,
-            number: PhantomData,
-        }
-    }
-}
+default_of!(Prepared<T, M: Machine> { values, gaps, sums, times, offsets, lengths, host_offsets, places, side, channels, number });
 
 impl<T: Number, M: Machine> Prepared<T, M> {
     pub(crate) fn bytes(&self) -> usize {
