@@ -29,7 +29,7 @@ pub fn least_logarithm(n: usize, m: usize) -> f64 {
 
 /// How many times the excess a value in `f32` may be that the excess is computed from: what was rounded in the value
 /// stays.
-const MOST_CANCELLED: f64 = 8.0;
+pub const MOST_CANCELLED: f64 = 8.0;
 
 impl SoftResult {
     /// For a measure that sums over all paths. A divergence is made of excesses.

@@ -7,12 +7,12 @@ mod double;
 use double::{Machine, Named, Says, Version, with};
 use dtw_core::{Backend, Error, Pairing, Plan, Problem, Result, SeriesBatch, Spec};
 use dtw_hip::{Buffer, Hip, HipBackend, Kernels, Machine as _};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, Role, catalog};
 use dtw_native::NativeBackend;
 use dtw_native::gpu::{GpuBuffer, Timer};
 
 fn kernel() -> &'static Kernel {
-    catalog::other(Pass::Walk, "walk", "", false).expect("there is such a kernel")
+    catalog::other(Role::Walk, "walk", "", false).expect("there is such a kernel")
 }
 
 /// Everything that a computation holds until it is over.

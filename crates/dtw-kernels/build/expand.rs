@@ -7,15 +7,15 @@ use crate::kind::SweepKind;
 use crate::permutations::{Permutations, Sweeps, all_channels, all_dtypes};
 use crate::tuning::Tuning;
 
-/// What a kernel does: `Pass` in src/catalog.rs.
+/// What a kernel does: `Role` in src/catalog.rs.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Pass {
+pub(crate) enum Role {
     Sweep(SweepKind),
     /// The variant of this name.
     Other(&'static str),
 }
 
-impl Pass {
+impl Role {
     /// As it is written in Rust.
     pub(crate) fn variant(self) -> String {
         match self {
@@ -28,7 +28,7 @@ impl Pass {
 /// One kernel; what the fields mean is said at `Kernel` in src/catalog.rs.
 pub(crate) struct Kernel {
     pub(crate) key: String,
-    pub(crate) pass: Pass,
+    pub(crate) role: Role,
     pub(crate) dtype: String,
     pub(crate) many: bool,
     /// `channels` in src/catalog.rs.
@@ -268,19 +268,19 @@ impl Instance {
             untimed: is_fast && self.untimed.is_some(),
             no_spills: row.no_spills,
             shared_bytes,
-            ..self.kernel(Pass::Sweep(kind), symbol, source)
+            ..self.kernel(Role::Sweep(kind), symbol, source)
         })
     }
 
     fn trace(&self) -> Kernel {
         let symbol = format!("dtw_{}_trace_{}_{}", self.key, self.dtype, self.channels);
         let source = format!("DTW_TRACE({symbol}, ({}))", self.functor);
-        Kernel { lanes: 32, band: true, ..self.kernel(Pass::Other("Trace"), symbol, source) }
+        Kernel { lanes: 32, band: true, ..self.kernel(Role::Other("Trace"), symbol, source) }
     }
 
     /// A sweep of Soft-DTW in tiles (native/tiles), of squared Euclidean costs or others.
-    fn tiles(&self, pass: &'static str, squared: bool) -> Kernel {
-        let is_forward = pass == "SoftForward";
+    fn tiles(&self, role: &'static str, squared: bool) -> Kernel {
+        let is_forward = role == "SoftForward";
         let name = if is_forward { "forward" } else { "backward" };
         let symbol = format!("dtw_{}_{name}_{}_{}", self.key, self.dtype, self.channels);
         // `TileMemory`: layers of 64 x 68 floats or 64 x 64 doubles, four edges of 64, the columns of 64 rows,
@@ -299,25 +299,25 @@ impl Instance {
             "DTW_SOFT_{}({symbol}, {type}, {many}, {squared}, {blocks}, {shared_bytes})",
             name.to_uppercase()
         );
-        Kernel { band: true, shared_bytes, ..self.kernel(Pass::Other(pass), symbol, source) }
+        Kernel { band: true, shared_bytes, ..self.kernel(Role::Other(role), symbol, source) }
     }
 
-    fn kernel(&self, pass: Pass, symbol: String, source: String) -> Kernel {
+    fn kernel(&self, role: Role, symbol: String, source: String) -> Kernel {
         let many = self.channels == "many";
         Kernel {
             many,
             measures: self.measures.clone(),
-            ..Kernel::of(&self.key, pass, &self.dtype, symbol, source)
+            ..Kernel::of(&self.key, role, &self.dtype, symbol, source)
         }
     }
 }
 
 impl Kernel {
     /// A kernel that is no sweep, of no measure.
-    fn of(key: &str, pass: Pass, dtype: &str, symbol: String, source: String) -> Self {
+    fn of(key: &str, role: Role, dtype: &str, symbol: String, source: String) -> Self {
         Self {
             key: key.to_owned(),
-            pass,
+            role,
             dtype: dtype.to_owned(),
             many: false,
             count: 0,
@@ -336,16 +336,16 @@ impl Kernel {
 }
 
 fn helper(name: &str, dtype: &str) -> Result<Kernel> {
-    let passes = [
+    let roles = [
         ("prepare", "Prepare"),
         ("prepare_strided", "PrepareStrided"),
         ("best", "Best"),
         ("normalize", "Normalize"),
-        ("settle", "Settle"),
+        ("combine", "Combine"),
         ("total", "Total"),
         ("walk", "Walk"),
     ];
-    let (_, pass) = passes
+    let (_, role) = roles
         .into_iter()
         .find(|(known, _)| *known == name)
         .ok_or_else(|| format!("permutations.toml: helpers: there is no kernel {name:?}"))?;
@@ -355,5 +355,5 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         _ => (format!("dtw_{name}_f64"), ", double".to_owned()),
     };
     let source = format!("DTW_{}({symbol}{number})", name.to_uppercase());
-    Ok(Kernel::of(name, Pass::Other(pass), dtype, symbol, source))
+    Ok(Kernel::of(name, Role::Other(role), dtype, symbol, source))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::Result;
 
 /// The headers of which Rust has all structures and constants.
-const HEADERS: [&str; 5] = ["params.h", "local_cost.h", "settle.h", "total.h", "tiles/params.h"];
+const HEADERS: [&str; 5] = ["params.h", "local_cost.h", "combine.h", "total.h", "tiles/params.h"];
 
 /// Constants of other headers: the header, the name there, the name in Rust, and what it is.
 const OTHERS: [(&str, &str, &str, &str); 10] = [

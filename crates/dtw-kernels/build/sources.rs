@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::Result;
-use crate::expand::{Kernel, Pass};
+use crate::expand::{Kernel, Role};
 use crate::kind::SweepKind;
 
 /// Columns that one source file unrolls, about; more and it is split, so that parallel builds end together.
@@ -36,19 +36,19 @@ pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<
     let mut all: Vec<Unit<'_>> = Vec::new();
     for kernel in kernels {
         let channels = if kernel.many { "many" } else { "one" };
-        let stem = match kernel.pass {
-            Pass::Sweep(kind @ (SweepKind::Block | SweepKind::Soft | SweepKind::Few | SweepKind::Priced)) => {
+        let stem = match kernel.role {
+            Role::Sweep(kind @ (SweepKind::Block | SweepKind::Soft | SweepKind::Few | SweepKind::Priced)) => {
                 format!("{}_{}_{}_{channels}", kernel.key, kind.name(), kernel.dtype)
             }
-            Pass::Sweep(_) => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
-            Pass::Other("Trace") => format!("trace_{}_{channels}", kernel.dtype),
-            Pass::Other("SoftForward" | "SoftBackward") => {
+            Role::Sweep(_) => format!("{}_{}_{channels}", kernel.key, kernel.dtype),
+            Role::Other("Trace") => format!("trace_{}_{channels}", kernel.dtype),
+            Role::Other("SoftForward" | "SoftBackward") => {
                 format!("{}_tiles_{}_{channels}", kernel.key, kernel.dtype)
             }
-            Pass::Other("Walk") => "walk".to_owned(),
-            Pass::Other("Settle") => format!("settle_{}", kernel.dtype),
-            Pass::Other("Total") => format!("total_{}", kernel.dtype),
-            Pass::Other(_) => format!("series_{}", kernel.dtype),
+            Role::Other("Walk") => "walk".to_owned(),
+            Role::Other("Combine") => format!("combine_{}", kernel.dtype),
+            Role::Other("Total") => format!("total_{}", kernel.dtype),
+            Role::Other(_) => format!("series_{}", kernel.dtype),
         };
         let pieces = all.iter().filter(|unit| is_piece(&unit.name, &stem)).count();
         let last = all.iter_mut().rev().find(|unit| is_piece(&unit.name, &stem));
@@ -83,18 +83,18 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
         })?;
         names.insert(header.to_owned());
     }
-    let is_of_blocks = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Block);
-    let is_priced = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Priced);
-    let has_few = |kernel: &&Kernel| kernel.pass == Pass::Sweep(SweepKind::Few);
+    let is_of_blocks = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Block);
+    let is_priced = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Priced);
+    let has_few = |kernel: &&Kernel| kernel.role == Role::Sweep(SweepKind::Few);
     let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
-    let settles = |kernel: &&Kernel| kernel.pass == Pass::Other("Settle");
-    let sums = |kernel: &&Kernel| kernel.pass == Pass::Other("Total");
+    let combines = |kernel: &&Kernel| kernel.role == Role::Other("Combine");
+    let sums = |kernel: &&Kernel| kernel.role == Role::Other("Total");
     let macros = match kernels {
         kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
         kernels if kernels.iter().any(is_priced) => PRICED,
         kernels if kernels.iter().any(has_few) => FEW,
         kernels if kernels.iter().any(is_of_tiles) => TILES,
-        kernels if kernels.iter().any(settles) => SETTLE,
+        kernels if kernels.iter().any(combines) => COMBINE,
         kernels if kernels.iter().any(sums) => TOTAL,
         _ => "kernels.cuh",
     };
@@ -120,7 +120,7 @@ const FEW: &str = "sweeps/few.cuh";
 pub(crate) const TILES: &str = "tiles/soft.cuh";
 
 /// The header of the kernels that put results together, which no others include.
-const SETTLE: &str = "passes/settle.cuh";
+const COMBINE: &str = "passes/combine.cuh";
 
 /// The header of the kernels that sum rows, which no others include.
 const TOTAL: &str = "passes/total.cuh";

@@ -16,10 +16,10 @@ pub(crate) fn table(permutations: &Permutations, units: &[Unit<'_>], headers: &H
             }
             let _ = writeln!(
                 text,
-                "Kernel {{ key: {:?}, pass: Pass::{}, dtype: {:?}, many: {}, channels: {}, lanes: {}, columns: {}, rows: {}, band: {}, \
+                "Kernel {{ key: {:?}, role: Role::{}, dtype: {:?}, many: {}, channels: {}, lanes: {}, columns: {}, rows: {}, band: {}, \
                  untimed: {}, no_spills: {}, shared_bytes: {}, symbol: {:?}, unit: {:?} }},",
                 kernel.key,
-                kernel.pass.variant(),
+                kernel.role.variant(),
                 kernel.dtype,
                 kernel.many,
                 kernel.count,

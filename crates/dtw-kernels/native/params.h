@@ -89,12 +89,12 @@ struct Sweep {
     uint64_t* ticket;           // zeroed before the launch
     uint32_t most_strips;       // of any task
     uint32_t only_strip;        // tracing: the one strip to sweep, else all (0xffffffff)
-    uint32_t keep_edges;        // tracing: 1: only keep edges (first pass); 0: record choices of only_strip
+    uint32_t keep_edges;        // tracing: 1: only keep edges (first pass); 0: record arrivals of only_strip
     uint32_t keep_last;         // 1: the last strip writes its right edge too: the last column of the grid
 
     // Trace: what is recorded besides results.
-    uint32_t* choices;       // tracing: see passes/trace.cuh; blocks: states of the last row, see sweeps/block.cuh
-    uint64_t choice_stride;  // tracing: words of choices per task; blocks: numbers
+    uint32_t* arrivals;       // tracing: see passes/trace.cuh; blocks: states of the last row, see sweeps/block.cuh
+    uint64_t arrival_stride;  // tracing: words of arrivals per task; blocks: numbers
 
     // Measure: what a recurrence is told, and of which results.
     const void* weights;    // kWeights: weight of h = 2|i-j| - max(n,m), at weights[h + weight_center]
@@ -156,13 +156,13 @@ struct Normalize {
     uint64_t length;
 };
 
-// One launch of `walk`: the way back through recorded choices; see passes/trace.cuh.
+// One launch of `walk`: the way back through recorded arrivals; see passes/trace.cuh.
 struct Walk {
-    const uint32_t* choices;
+    const uint32_t* arrivals;
     uint32_t* points;      // (i, j) from the last to the first: 2 * (task * path_stride + step)
     uint32_t* state;       // per task: i, j, steps, done; starts at the end cell (1-based), 0 steps
     uint64_t path_stride;  // points per task
-    uint64_t choice_stride;  // words per task
+    uint64_t arrival_stride;  // words per task
     uint64_t tasks;
     uint32_t strip;        // walk inside this strip of kTraceColumns columns
     uint32_t reserved;     // 0

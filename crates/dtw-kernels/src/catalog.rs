@@ -7,7 +7,7 @@ use crate::{SweepKind, params};
 
 /// What a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pass {
+pub enum Role {
     /// Distances; takes [`Sweep`](crate::params::Sweep).
     Sweep(SweepKind),
     /// Raw series to prepared ones; takes [`Prepare`](crate::params::Prepare).
@@ -18,13 +18,13 @@ pub enum Pass {
     Best,
     /// z-normalisation; takes [`Normalize`](crate::params::Normalize).
     Normalize,
-    /// Results of several sweeps put together; takes [`Settle`](crate::params::Settle).
-    Settle,
+    /// Results of several sweeps put together; takes [`Combine`](crate::params::Combine).
+    Combine,
     /// Weighted sums of rows of numbers; takes [`Total`](crate::params::Total).
     Total,
     /// A sweep that records the arrival each cell chose; takes [`Sweep`](crate::params::Sweep).
     Trace,
-    /// The way back through recorded choices; takes [`Walk`](crate::params::Walk).
+    /// The way back through recorded arrivals; takes [`Walk`](crate::params::Walk).
     Walk,
     /// Values of Soft-DTW in tiles, and the edges of the tiles; takes [`Soft`](crate::params::Soft).
     SoftForward,
@@ -32,19 +32,19 @@ pub enum Pass {
     SoftBackward,
 }
 
-impl Pass {
+impl Role {
     /// Bytes of the structure that such a kernel takes.
     #[must_use]
     pub const fn params_bytes(self) -> usize {
         match self {
-            Pass::Sweep(_) | Pass::Trace => size_of::<params::Sweep>(),
-            Pass::Prepare | Pass::PrepareStrided => size_of::<params::Prepare>(),
-            Pass::Best => size_of::<params::Best>(),
-            Pass::Normalize => size_of::<params::Normalize>(),
-            Pass::Settle => size_of::<params::Settle>(),
-            Pass::Total => size_of::<params::Total>(),
-            Pass::Walk => size_of::<params::Walk>(),
-            Pass::SoftForward | Pass::SoftBackward => size_of::<params::Soft>(),
+            Role::Sweep(_) | Role::Trace => size_of::<params::Sweep>(),
+            Role::Prepare | Role::PrepareStrided => size_of::<params::Prepare>(),
+            Role::Best => size_of::<params::Best>(),
+            Role::Normalize => size_of::<params::Normalize>(),
+            Role::Combine => size_of::<params::Combine>(),
+            Role::Total => size_of::<params::Total>(),
+            Role::Walk => size_of::<params::Walk>(),
+            Role::SoftForward | Role::SoftBackward => size_of::<params::Soft>(),
         }
     }
 }
@@ -52,10 +52,10 @@ impl Pass {
 /// A kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
-    /// The functor's key (`dtw`, `dtw_manhattan`, ...) of sweeps and traces, else the name of the pass.
+    /// The functor's key (`dtw`, `dtw_manhattan`, ...) of sweeps and traces, else the name of the role.
     pub key: &'static str,
     /// What it does.
-    pub pass: Pass,
+    pub role: Role,
     /// `f32`, `f64`, or empty for kernels that see no numbers.
     pub dtype: &'static str,
     /// Whether points have several channels; false for other kernels than sweeps and traces.
@@ -88,8 +88,8 @@ impl Kernel {
     /// Which sweep it is, if it is one.
     #[must_use]
     pub const fn kind(&self) -> Option<SweepKind> {
-        match self.pass {
-            Pass::Sweep(kind) => Some(kind),
+        match self.role {
+            Role::Sweep(kind) => Some(kind),
             _ => None,
         }
     }
@@ -240,14 +240,14 @@ pub fn sweeps(key: &str, dtype: &str, many: bool) -> impl Iterator<Item = &'stat
     sweeps.filter(move |kernel| kernel.many == many && kernel.dtype == dtype)
 }
 
-/// The kernel of another pass: for [`Pass::Trace`], [`Pass::SoftForward`] and [`Pass::SoftBackward`] by functor, number
-/// type and channels, else `key` and `many` are not looked at, and for [`Pass::Walk`] nor is `dtype`.
+/// The kernel of another role: for [`Role::Trace`], [`Role::SoftForward`] and [`Role::SoftBackward`] by functor, number
+/// type and channels, else `key` and `many` are not looked at, and for [`Role::Walk`] nor is `dtype`.
 #[must_use]
-pub fn other(pass: Pass, key: &str, dtype: &str, many: bool) -> Option<&'static Kernel> {
-    let of_a_functor = matches!(pass, Pass::Trace | Pass::SoftForward | Pass::SoftBackward);
+pub fn other(role: Role, key: &str, dtype: &str, many: bool) -> Option<&'static Kernel> {
+    let of_a_functor = matches!(role, Role::Trace | Role::SoftForward | Role::SoftBackward);
     KERNELS.iter().find(|kernel| {
-        kernel.pass == pass
-            && (pass == Pass::Walk || kernel.dtype == dtype)
+        kernel.role == role
+            && (role == Role::Walk || kernel.dtype == dtype)
             && (!of_a_functor || (kernel.key == key && kernel.many == many))
     })
 }
@@ -260,8 +260,8 @@ mod tests {
     fn symbols_say_what_a_kernel_is() {
         let kernel = find("dtw_soft_dtw_strips_f64_many_32x8_band").unwrap();
         assert_eq!(
-            (kernel.key, kernel.pass, kernel.dtype, kernel.many),
-            ("soft_dtw", Pass::Sweep(SweepKind::Strips), "f64", true)
+            (kernel.key, kernel.role, kernel.dtype, kernel.many),
+            ("soft_dtw", Role::Sweep(SweepKind::Strips), "f64", true)
         );
         assert_eq!((kernel.width(), kernel.has_strips(), kernel.band), (256, true, true));
         let text = source(kernel.unit).unwrap();
@@ -288,8 +288,8 @@ mod tests {
         assert_eq!(norms, ["soft_dtw_norm"]);
         for (dtype, many) in [("f32", false), ("f32", true), ("f64", false), ("f64", true)] {
             assert_eq!(sweeps(norms[0], dtype, many).count(), 0);
-            for pass in [Pass::SoftForward, Pass::SoftBackward] {
-                assert!(other(pass, norms[0], dtype, many).is_some(), "{dtype} {many}");
+            for role in [Role::SoftForward, Role::SoftBackward] {
+                assert!(other(role, norms[0], dtype, many).is_some(), "{dtype} {many}");
             }
         }
     }
@@ -320,10 +320,10 @@ mod tests {
     #[test]
     fn passes_are_found() {
         for kernel in kernels().iter().filter(|kernel| kernel.kind().is_none()) {
-            assert_eq!(other(kernel.pass, kernel.key, kernel.dtype, kernel.many), Some(kernel));
+            assert_eq!(other(kernel.role, kernel.key, kernel.dtype, kernel.many), Some(kernel));
         }
-        assert_eq!(other(Pass::Prepare, "", "f64", true).unwrap().symbol, "dtw_prepare_f64");
-        assert!(other(Pass::Trace, "msm", "f32", true).is_none());
+        assert_eq!(other(Role::Prepare, "", "f64", true).unwrap().symbol, "dtw_prepare_f64");
+        assert!(other(Role::Trace, "msm", "f32", true).is_none());
     }
 
     #[test]

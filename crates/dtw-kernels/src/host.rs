@@ -97,7 +97,7 @@ pub unsafe fn launch(
 ) -> Result<(), LaunchError> {
     let kernel = function(symbol).ok_or(LaunchError::Unknown)?;
     let known = catalog::find(symbol).ok_or(LaunchError::Unknown)?;
-    let expected = known.pass.params_bytes();
+    let expected = known.role.params_bytes();
     if params.len() != expected {
         return Err(LaunchError::Size { expected, got: params.len() });
     }

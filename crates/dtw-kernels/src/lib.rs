@@ -21,5 +21,5 @@ mod kind;
 pub mod params;
 pub mod tuning;
 
-pub use catalog::{Kernel, Pass};
+pub use catalog::{Kernel, Role};
 pub use kind::SweepKind;

@@ -1,4 +1,4 @@
-//! What a kernel is told, and constants that kernels know too: made of `native/params.h`, `local_cost.h`, `settle.h`,
+//! What a kernel is told, and constants that kernels know too: made of `native/params.h`, `local_cost.h`, `combine.h`,
 //! `total.h` and `tiles/params.h` when this crate is built.
 //!
 //! Addresses are device addresses as plain numbers; 0 is null. The structures have no padding bytes. That sizes and

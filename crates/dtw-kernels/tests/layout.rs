@@ -1,4 +1,4 @@
-//! The parameters have the same layout in Rust and in native/ (params.h, local_cost.h, settle.h, total.h,
+//! The parameters have the same layout in Rust and in native/ (params.h, local_cost.h, combine.h, total.h,
 //! tiles/params.h): the system's C++ compiler is asked.
 
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ fn flat(fields: &[Field]) -> Vec<Field> {
 /// A program that compiles only if the header agrees.
 fn program() -> String {
     let mut text = String::from(
-        "#include \"tiles/params.h\"\n#include \"local_cost.h\"\n#include \"settle.h\"\n#include \"total.h\"\n\
+        "#include \"tiles/params.h\"\n#include \"local_cost.h\"\n#include \"combine.h\"\n#include \"total.h\"\n\
          #include <stddef.h>\n\
          using namespace dtw;\n",
     );

@@ -1,5 +1,6 @@
 //! Rules about numbers that stand in dtw-core and in the kernels: they are the same.
 
+use dtw_core::soft::MOST_CANCELLED;
 use dtw_core::vector::Vector;
 
 use super::project::{Complaints, Project};
@@ -9,15 +10,17 @@ const NATIVE: &str = "crates/dtw-kernels/native/";
 
 /// The kernels state the numbers of dtw-core.
 pub(super) fn mirrored(project: &Project) -> Complaints {
-    let arithmetic = "recurrence/arithmetic.cuh";
-    let least = [("float kPow2Min", f32::POW2_MIN), ("double kPow2Min", f64::POW2_MIN)];
-    let all = least.map(|(name, value)| (arithmetic, name, value)).into_iter();
+    let all = [
+        ("recurrence/arithmetic.cuh", "float kPow2Min", f32::POW2_MIN),
+        ("recurrence/arithmetic.cuh", "double kPow2Min", f64::POW2_MIN),
+        ("passes/combine.cuh", "double kMostCancelled", MOST_CANCELLED),
+    ];
     let complaint = |(header, name, value): (&str, &str, f64)| {
         let stated = text(project, header).and_then(|text| stated(text, name));
         (stated != Some(value))
             .then(|| format!("{NATIVE}{header}: expected {name} = {value}, found {stated:?}"))
     };
-    all.filter_map(complaint).chain(polynomials(project)).collect()
+    all.into_iter().filter_map(complaint).chain(polynomials(project)).collect()
 }
 
 /// `exp2_tail` has the coefficients of dtw-core's `2^r` but the first, from the last one on.

@@ -15,13 +15,13 @@ struct Unrecorded {
 };
 
 // Two bits a cell: one word per row and lane of up to 16 columns.
-struct Choices {
+struct Arrivals {
     uint32_t* words;  // of this task and strip: row * 32 + lane
     uint32_t word;
     DTW_DEVICE void begin(uint32_t, uint32_t) { word = 0; }
     template <class R, class S, class P>
     DTW_DEVICE void record(int k, const R& r, const S& diagonal, const S& up, const S& left, const P& price) {
-        word |= r.choice(diagonal, up, left, price) << (2 * k);
+        word |= r.arrival(diagonal, up, left, price) << (2 * k);
     }
     // A cell outside the band, from which a path goes straight back: left from the right of the band, up from its left.
     DTW_DEVICE void outside(int k, bool right) { word |= (right ? 2u : 1u) << (2 * k); }

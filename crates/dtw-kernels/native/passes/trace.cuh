@@ -4,15 +4,15 @@
 //      every right edge, write the distances
 //   2. for strip = strips - 1 .. 0:
 //          trace, keep_edges = 0, only_strip = strip: sweep that strip of every task again, from the edge to
-//          its left, and record its choices
+//          its left, and record its arrivals
 //          walk, same strip: go back from where the walk of the strip to the right has stopped
 //
 //      strip 0       strip 1       strip 2
-//    |           | |           | |        *|      edges (|) of all strips are kept, choices of one strip at a time:
+//    |           | |           | |        *|      edges (|) of all strips are kept, arrivals of one strip at a time:
 //    |           | |        *--|-|--*--*   |      linear memory for the grid, 2 bits a cell for the strip being walked
 //    |  *--*--*--|-|--*--*     | |         |
 //
-// Edge slot: task * strips + strip. choice_stride is at least 32 * longest n words a task. Tickets and progress are
+// Edge slot: task * strips + strip. arrival_stride is at least 32 * longest n words a task. Tickets and progress are
 // zeroed before each launch. A walk's state is (i, j, steps, 0), 1-based, and starts at the cell where the path ends;
 // it is done when i or j is 0. The same sweep computes the same bits both times, so a path does not depend on the
 // memory it was found in.
@@ -42,8 +42,8 @@ DTW_DEVICE void trace(const Sweep& p) {
         T* right = static_cast<T*>(p.edges) + (k * p.most_strips + strip) * p.edge_stride;
         T* left = strip > 0 ? right - p.edge_stride : right;
         if (records) {
-            Choices choices{p.choices + k * p.choice_stride, 0};
-            sweep_strip<R, K, true, kMany>(r, p, k, task, band, strip, left, right, nullptr, nullptr, choices);
+            Arrivals arrivals{p.arrivals + k * p.arrival_stride, 0};
+            sweep_strip<R, K, true, kMany>(r, p, k, task, band, strip, left, right, nullptr, nullptr, arrivals);
         } else {
             uint32_t* done = p.progress + k * p.most_strips + strip;
             Unrecorded none;
@@ -59,7 +59,7 @@ DTW_DEVICE void walk(const Walk& p) {
     const uint64_t first = static_cast<uint64_t>(warp()) * 32 + static_cast<uint32_t>(lane());
     for (uint64_t k = first; k < p.tasks; k += static_cast<uint64_t>(warps()) * 32) {
         uint32_t* state = p.state + 4 * k;
-        const uint32_t* choices = p.choices + k * p.choice_stride;
+        const uint32_t* arrivals = p.arrivals + k * p.arrival_stride;
         uint32_t i = state[0], j = state[1], steps = state[2];
         while (i > 0 && j > p.strip * kTraceColumns && j <= (p.strip + 1) * kTraceColumns) {
             uint32_t* point = p.points + 2 * (k * p.path_stride + steps);
@@ -67,10 +67,10 @@ DTW_DEVICE void walk(const Walk& p) {
             point[1] = j - 1;
             ++steps;
             const uint32_t column = j - 1 - p.strip * kTraceColumns;
-            const uint32_t word = choices[static_cast<uint64_t>(i - 1) * 32 + column / K];
-            const uint32_t choice = word >> (2 * (column % K)) & 3u;
-            i -= choice != 2u ? 1u : 0u;
-            j -= choice != 1u ? 1u : 0u;
+            const uint32_t word = arrivals[static_cast<uint64_t>(i - 1) * 32 + column / K];
+            const uint32_t arrival = word >> (2 * (column % K)) & 3u;
+            i -= arrival != 2u ? 1u : 0u;
+            j -= arrival != 1u ? 1u : 0u;
         }
         state[0] = i;
         state[1] = j;

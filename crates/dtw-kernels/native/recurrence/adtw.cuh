@@ -23,7 +23,7 @@ struct Adtw : TotalBase<T> {
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const {
         return price + min3_nonnegative(diagonal, up + penalty, left + penalty);
     }
-    DTW_DEVICE uint32_t choice(T diagonal, T up, T left, T) const {
+    DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, T) const {
         return first_least(diagonal, up + penalty, left + penalty);
     }
 };

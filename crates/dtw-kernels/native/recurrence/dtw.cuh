@@ -42,7 +42,7 @@ struct Dtw : TotalBase<T> {
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const {
         return Cost::template add<kMany>(min3_nonnegative(diagonal, up, left), price);
     }
-    DTW_DEVICE uint32_t choice(T diagonal, T up, T left, T) const { return first_least(diagonal, up, left); }
+    DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, T) const { return first_least(diagonal, up, left); }
 };
 
 // DTW whose path may start in any row: the border column is 0. With the last column kept, the costs of subsequence DTW

@@ -25,7 +25,7 @@ struct Edr : TotalBase<T> {
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const {
         return min3_nonnegative(diagonal + price, up + T(1), left + T(1));
     }
-    DTW_DEVICE uint32_t choice(T diagonal, T up, T left, T price) const {
+    DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, T price) const {
         return first_least(diagonal + price, up + T(1), left + T(1));
     }
     DTW_DEVICE T finish(T state, uint32_t n, uint32_t m) const {

@@ -17,7 +17,7 @@ struct Frechet : TotalBase<T> {
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const {
         return max_(price, min3_nonnegative(diagonal, up, left));
     }
-    DTW_DEVICE uint32_t choice(T diagonal, T up, T left, T) const { return first_least(diagonal, up, left); }
+    DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, T) const { return first_least(diagonal, up, left); }
 };
 
 }  // namespace dtw

@@ -25,7 +25,7 @@ struct Lcss : TotalBase<T> {
     }
     DTW_DEVICE T outside(T up, T left) const { return min_(up, left); }
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const { return min3(diagonal + price, up, left); }
-    DTW_DEVICE uint32_t choice(T diagonal, T up, T left, T price) const {
+    DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, T price) const {
         return first_least(diagonal + price, up, left);
     }
     DTW_DEVICE T finish(T state, uint32_t n, uint32_t m) const {

@@ -11,13 +11,13 @@
 //   kOpen                              every row may end a path: the last column is wanted as well
 //   kRescales                          rescale() must be called now and then
 //   kLeavesBand                        a band restricts prices only: cells outside it have a value, outside()
-//   kTraces                            one best path makes the value: choice() decides it
+//   kTraces                            one best path makes the value: arrival() decides it
 //   origin(), forbidden()              the states of (0,0) and of cells outside
 //   border_right(j, sum), border_down(i, sum)   the states of (0,j) and (i,0); 1-based
 //   outside(up, left)                  the state of a cell outside the band, where kLeavesBand
 //   price(distance, previous, x, y, weight)
 //   combine(diagonal, up, left, price)
-//   choice(diagonal, up, left, price)  0 diagonal, 1 up (i-1, j), 2 left (i, j-1)
+//   arrival(diagonal, up, left, price)  0 diagonal, 1 up (i-1, j), 2 left (i, j-1)
 //   finish(state, n, m)
 // The same names recur in dtw-core's recurrences.
 #pragma once
@@ -46,7 +46,7 @@ struct Prices {
 template <class R, int K>
 struct PointCells;
 
-// The choice of the least of three, ties in this order.
+// The arrival that is the least of three, ties in this order.
 template <class T>
 DTW_DEVICE uint32_t first_least(T diagonal, T up, T left) {
     const bool not_diagonal = up < diagonal || left < diagonal;

@@ -55,7 +55,7 @@ struct ScaledBase {
                       scale_down(left.mantissa, left.exponent - largest);
         return {sum * price.mantissa, max_(largest + price.exponent, T(Limits<T>::kZeroExponent))};
     }
-    DTW_DEVICE uint32_t choice(State, State, State, Price) const { return 0; }
+    DTW_DEVICE uint32_t arrival(State, State, State, Price) const { return 0; }
     // Brings the mantissa back to [1, 2); zero stays zero.
     DTW_DEVICE State rescale(State v) const {
         const T shift = v.mantissa > T(0) ? exponent_of(v.mantissa) : T(0);

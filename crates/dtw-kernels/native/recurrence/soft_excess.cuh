@@ -104,7 +104,7 @@ struct SoftExcess {
         const T missing = diagonal.missing * d + up.missing * u + left.missing * l;
         return {kept * price.kept, missing + kept * price.taken, largest, diagonal.paths + up.paths + left.paths};
     }
-    DTW_DEVICE uint32_t choice(State, State, State, Price) const { return 0; }
+    DTW_DEVICE uint32_t arrival(State, State, State, Price) const { return 0; }
     // Brings the sum of both back to [1, 2); zero stays zero.
     DTW_DEVICE State rescale(State v) const {
         const T sum = v.kept + v.missing, shift = sum > T(0) ? exponent_of(sum) : T(0), scale = pow2(-shift);

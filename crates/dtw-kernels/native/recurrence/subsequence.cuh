@@ -43,7 +43,7 @@ struct Subsequence {
         return {Cost::template add<kMany>(diagonal_first ? diagonal.total : step, price),
                 diagonal_first ? diagonal.start : step_start};
     }
-    DTW_DEVICE uint32_t choice(State diagonal, State up, State left, T) const {
+    DTW_DEVICE uint32_t arrival(State diagonal, State up, State left, T) const {
         const bool not_diagonal = left.total < diagonal.total || up.total < diagonal.total;
         return not_diagonal ? (up.total < left.total ? 1u : 2u) : 0u;
     }

@@ -27,7 +27,7 @@ struct TwedTimed : TotalBase<T> {
     DTW_DEVICE T combine(T diagonal, T up, T left, Price price) const {
         return min3_nonnegative(diagonal + price.match, up + price.up, left + price.left);
     }
-    DTW_DEVICE uint32_t choice(T diagonal, T up, T left, Price price) const {
+    DTW_DEVICE uint32_t arrival(T diagonal, T up, T left, Price price) const {
         return first_least(diagonal + price.match, up + price.up, left + price.left);
     }
 };

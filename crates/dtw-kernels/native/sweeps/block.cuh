@@ -5,7 +5,7 @@
 //       border above the first row = last row of the block before: totals in y's `sums` (infinite before the first),
 //       start of a path that comes from column j = kCarried + j
 //       sweep the strip, each row's last cell to the edge: every row may end a match
-//       write the last row to p.choices: totals at task * choice_stride + column, then starts likewise
+//       write the last row to p.arrivals: totals at task * arrival_stride + column, then starts likewise
 //
 //      reference
 //        | block 0 | rows ... last row ---+
@@ -81,7 +81,7 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
         const Band band = band_of(p, k, task.n, task.m);
         T* edge = static_cast<T*>(p.edges) + k * p.edge_stride;
         uint32_t* done = p.progress + k * p.most_strips + strip;
-        LastRow<R, K> last{reinterpret_cast<T*>(p.choices) + k * p.choice_stride, p.tasks * p.choice_stride, task.n, task.m,
+        LastRow<R, K> last{reinterpret_cast<T*>(p.arrivals) + k * p.arrival_stride, p.tasks * p.arrival_stride, task.n, task.m,
                            0, {}};
         sweep_strip<R, K, false, Channels<Search>::many>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
                                                     done, last);

@@ -60,7 +60,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         self.engine.sweeper.weigh::<T>(&self.functor, longest)?;
         let preparation =
             Preparation { times: rows.has_times(), ..Preparation::plain(self.functor, rows.channels()) };
-        // Edges and choices take most of the memory here.
+        // Edges and arrivals take most of the memory here.
         let limit = self.problem.memory_limit_bytes();
         let budget = Budget { sides: limit / 8, ..Budget::of(limit) };
         let mut pairs = Pairs {

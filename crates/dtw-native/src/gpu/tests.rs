@@ -7,7 +7,7 @@ mod gradients;
 use std::sync::OnceLock;
 
 use dtw_core::{Band, Error, Measure, Pairing, Plan, Problem, Shape, Spec};
-use dtw_kernels::{Pass, catalog};
+use dtw_kernels::{Role, catalog};
 
 use super::Gpu;
 use crate::{Buffer, CallerMemory, DeviceBatch, DeviceLayout, Machine, NativePlan, Scratch};
@@ -21,7 +21,7 @@ fn pattern(bytes: usize, seed: usize) -> Vec<u8> {
 }
 
 fn kernel() -> &'static dtw_kernels::Kernel {
-    catalog::other(Pass::Walk, "walk", "", false).expect("there is such a kernel")
+    catalog::other(Role::Walk, "walk", "", false).expect("there is such a kernel")
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn images_are_unpacked_when_first_needed_and_never_again() {
     let machine = Gpu::<Fake>::new(7).unwrap();
     assert_eq!(fake::unpacked(7), [""; 0], "nothing is needed yet");
     // Two kernels of one unit, and one of another.
-    let [prepare, normalize] = [Pass::Prepare, Pass::Normalize]
-        .map(|pass| catalog::kernels().iter().find(|kernel| kernel.pass == pass).unwrap());
+    let [prepare, normalize] = [Role::Prepare, Role::Normalize]
+        .map(|role| catalog::kernels().iter().find(|kernel| kernel.role == role).unwrap());
     assert_eq!(prepare.unit, normalize.unit);
     let queue = machine.own_queue().unwrap();
     for kernel in [prepare, normalize, kernel(), prepare, kernel()] {

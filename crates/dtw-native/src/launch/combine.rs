@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use dtw_core::soft::least_logarithm;
 use dtw_core::{Band, Pairing, PathCounts, Result};
 use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Pass, catalog};
+use dtw_kernels::{Role, catalog};
 use dtw_plan::Order;
 
 use crate::machine::Machine;
@@ -15,8 +15,8 @@ use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 
 /// Combines results, or puts them in their places.
-pub(crate) fn launch_combine<T: Number, M: Machine>(machine: &M, p: &params::Settle) -> Result<()> {
-    let kernel = catalog::other(Pass::Settle, "settle", T::DTYPE.name(), false);
+pub(crate) fn launch_combine<T: Number, M: Machine>(machine: &M, p: &params::Combine) -> Result<()> {
+    let kernel = catalog::other(Role::Combine, "combine", T::DTYPE.name(), false);
     let kernel = kernel.expect("permutations.toml lists it");
     let results = if p.pairing == params::ZIPPED { p.rows } else { p.rows * p.columns };
     machine.launch(kernel, p.bytes(), blocks_for(results.div_ceil(32)))
@@ -90,7 +90,7 @@ impl<M: Machine> Classes<M> {
     pub(crate) fn upload(
         &mut self,
         machine: &M,
-        p: &mut params::Settle,
+        p: &mut params::Combine,
         counts: &mut PathCounts,
         band: &Band,
         (pairing, x, y): (Pairing, &Order, &Order),

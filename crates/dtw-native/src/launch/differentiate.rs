@@ -3,7 +3,7 @@
 
 use dtw_core::Result;
 use dtw_kernels::params::{self, Params, TILE};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, Role, catalog};
 
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
@@ -26,7 +26,7 @@ impl Kernels {
     /// The kernels of a functor, if there are any.
     pub(crate) fn of<T: Number>(key: &str, many: bool) -> Option<Self> {
         let kernel = |pass| catalog::other(pass, key, T::DTYPE.name(), many);
-        Some(Self { forward: kernel(Pass::SoftForward)?, backward: kernel(Pass::SoftBackward)? })
+        Some(Self { forward: kernel(Role::SoftForward)?, backward: kernel(Role::SoftBackward)? })
     }
 }
 

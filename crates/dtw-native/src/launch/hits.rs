@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dtw_core::{Match, Result, SearchOptions, Selection};
 use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, Role, catalog};
 use dtw_plan::Budget;
 
 use crate::machine::blocks_for;
@@ -218,7 +218,7 @@ impl<T: Number, M: Machine> Searcher<T, M> {
 
 /// The kernel that finds the best ends.
 fn best_kernel<T: Number>() -> &'static Kernel {
-    catalog::other(Pass::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
+    catalog::other(Role::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }
 
 /// Device memory for what goes from block to block; kept between calls.

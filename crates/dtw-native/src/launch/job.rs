@@ -71,7 +71,7 @@ impl Job {
                 keep_last: u32::from(self.keeps_edges),
                 ..params::Strips::default()
             },
-            trace: params::Trace { choices: self.last_row, choice_stride: u64::from(self.y.length) },
+            trace: params::Trace { arrivals: self.last_row, arrival_stride: u64::from(self.y.length) },
             measure: params::Measure {
                 parameters: self.functor.parameters,
                 option: self.functor.option,

@@ -3,7 +3,7 @@
 
 use dtw_core::Result;
 use dtw_kernels::params::{self, Params, TILE};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, Role, catalog};
 use dtw_plan::Budget;
 
 use crate::launch::job::Job;
@@ -112,7 +112,7 @@ impl Tiled {
 /// The kernel in tiles for a job; `None`: another sweep is better, or the only one.
 fn kernel_of<T: Number>(job: &Job) -> Option<&'static Kernel> {
     let many = job.channels > 1;
-    let kernel = || catalog::other(Pass::SoftForward, job.functor.key, T::DTYPE.name(), many);
+    let kernel = || catalog::other(Role::SoftForward, job.functor.key, T::DTYPE.name(), many);
     if job.functor.in_tiles {
         return Some(kernel().expect("permutations.toml lists it"));
     }

@@ -1,9 +1,9 @@
 //! Tracing a tile. A sweep keeps the edges between strips. Then each strip, from the last to the first, is swept once
-//! more with its choices recorded, and the walk goes through them (native/passes/trace.cuh).
+//! more with its arrivals recorded, and the walk goes through them (native/passes/trace.cuh).
 
 use dtw_core::Result;
 use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, Role, catalog};
 
 use crate::machine::blocks_for;
 use crate::machine::{BLOCK_THREADS, Machine};
@@ -13,7 +13,7 @@ use crate::memory::region::{Region, default_of};
 /// Columns of a strip.
 const STRIP_COLUMNS: usize = params::TRACE_COLUMNS as usize;
 
-/// Words of choices that a row of a strip has: two bits a cell.
+/// Words of arrivals that a row of a strip has: two bits a cell.
 const ROW_WORDS: usize = STRIP_COLUMNS / 16;
 
 /// Rows of an edge are a multiple of this.
@@ -26,7 +26,7 @@ pub(crate) struct Tracer<T, M: Machine> {
     edges: Region<M>,
     progress: Region<M>,
     ticket: Region<M>,
-    choices: Region<M>,
+    arrivals: Region<M>,
     points: Region<M>,
     state: Region<M>,
     /// The distances of the last tile, task by task.
@@ -36,7 +36,7 @@ pub(crate) struct Tracer<T, M: Machine> {
     pub(crate) host_state: Vec<u32>,
 }
 
-default_of!(Tracer<T, M: Machine> { out, edges, progress, ticket, choices, points, state, distances, host_points, host_state });
+default_of!(Tracer<T, M: Machine> { out, edges, progress, ticket, arrivals, points, state, distances, host_points, host_state });
 
 /// The size of the largest pair of a tile.
 #[derive(Debug, Clone, Copy)]
@@ -70,12 +70,12 @@ impl Size {
 
 /// The tracing kernel of a functor.
 pub(crate) fn trace_kernel<T: Number>(key: &str, many: bool) -> Option<&'static Kernel> {
-    catalog::other(Pass::Trace, key, T::DTYPE.name(), many)
+    catalog::other(Role::Trace, key, T::DTYPE.name(), many)
 }
 
 impl<T: Number, M: Machine> Tracer<T, M> {
     pub(crate) fn bytes(&self) -> usize {
-        [&self.out, &self.edges, &self.progress, &self.ticket, &self.choices, &self.points, &self.state]
+        [&self.out, &self.edges, &self.progress, &self.ticket, &self.arrivals, &self.points, &self.state]
             .iter()
             .map(|region| region.bytes())
             .sum::<usize>()
@@ -97,7 +97,7 @@ impl<T: Number, M: Machine> Tracer<T, M> {
         let (strips, words) = (size.strips(), ROW_WORDS * size.n);
         self.out.reserve(machine, tasks * size_of::<T>())?;
         self.edges.reserve(machine, tasks * size.edges() * size_of::<T>())?;
-        self.choices.reserve(machine, tasks * words * size_of::<u32>())?;
+        self.arrivals.reserve(machine, tasks * words * size_of::<u32>())?;
         self.points.reserve(machine, tasks * size.points() * 2 * size_of::<u32>())?;
         p.pairs.out = self.out.address();
         p.grid.spread = 1;
@@ -111,19 +111,19 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             keep_edges: 1,
             ..p.strips
         };
-        p.trace = params::Trace { choices: self.choices.address(), choice_stride: words as u64 };
+        p.trace = params::Trace { arrivals: self.arrivals.address(), arrival_stride: words as u64 };
         let resident = machine.resident_blocks(kernel)?.max(1);
         machine.launch(kernel, p.bytes(), resident.min(blocks_for((tasks * strips) as u64)))?;
         let mut walk = params::Walk {
-            choices: p.trace.choices,
+            arrivals: p.trace.arrivals,
             points: self.points.address(),
             state: self.state.hold(machine, &self.host_state)?,
             path_stride: size.points() as u64,
-            choice_stride: words as u64,
+            arrival_stride: words as u64,
             tasks: p.pairs.tasks,
             ..params::Walk::default()
         };
-        let walker = catalog::other(Pass::Walk, "walk", "", false).expect("permutations.toml lists it");
+        let walker = catalog::other(Role::Walk, "walk", "", false).expect("permutations.toml lists it");
         (p.pairs.out, p.strips.keep_edges) = (0, 0);
         for strip in (0..strips as u32).rev() {
             is_cancelled()?;

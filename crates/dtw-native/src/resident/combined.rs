@@ -1,6 +1,6 @@
 //! Results on the device that are combined from several sweeps: one for each channel, or for each term of a divergence.
 //!
-//! What [`dtw_core::PassResults`] does on the host, a kernel does here ([`params::Settle`]). Each tile is swept into a
+//! What [`dtw_core::PassResults`] does on the host, a kernel does here ([`params::Combine`]). Each tile is swept into a
 //! slot, and goes from there to its places. For a divergence, a kernel judges which values of a plain sweep have kept
 //! the digits of their excess; a second sweep computes the excess of the others.
 
@@ -33,9 +33,9 @@ pub(crate) struct DevicePairs<'a> {
 impl<T: Number, M: Machine> NativePlan<T, M> {
     /// Sums over channels that are warped each on its own.
     pub(crate) fn channels_on_device(&mut self, both: DevicePairs<'_>, out: u64) -> Result<()> {
-        let combine = params::Settle { out, ..params::Settle::default() };
+        let combine = params::Combine { out, ..params::Combine::default() };
         (0..both.batches[0].channels).try_for_each(|channel| {
-            let combine = params::Settle { adds: u32::from(channel > 0), ..combine };
+            let combine = params::Combine { adds: u32::from(channel > 0), ..combine };
             self.combined_pass(both, Sides::Both, Some(channel), None, combine)
         })
     }
@@ -47,7 +47,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             unreachable!("callers ask for the measure")
         };
         let excess = Functor::excess(&measure);
-        let unit = params::Settle { unit: gamma, ..params::Settle::default() };
+        let unit = params::Combine { unit: gamma, ..params::Combine::default() };
         let mut own = [0; 2];
         for (side, sides) in [Sides::OwnX, Sides::OwnY].into_iter().enumerate() {
             if sides == Sides::OwnY && self.problem.pairing() == Pairing::SelfSymmetric {
@@ -57,7 +57,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             let bytes = both.orders[side].len() * size_of::<T>();
             self.combined.own[side].reserve(&self.engine.machine, bytes)?;
             own[side] = self.combined.own[side].address();
-            self.combined_pass(both, sides, None, Some(excess), params::Settle { out: own[side], ..unit })?;
+            self.combined_pass(both, sides, None, Some(excess), params::Combine { out: own[side], ..unit })?;
         }
         let [own_x, own_y] = own;
         self.combined_pass(
@@ -65,7 +65,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             Sides::Both,
             None,
             Some(excess),
-            params::Settle { out, own_x, own_y, ..unit },
+            params::Combine { out, own_x, own_y, ..unit },
         )
     }
 
@@ -76,7 +76,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         sides: Sides,
         channel: Option<usize>,
         excess: Option<Functor>,
-        mut combine: params::Settle,
+        mut combine: params::Combine,
     ) -> Result<()> {
         let (pairing, [x, y], [order_x, order_y]) = match sides {
             Sides::Both => (self.problem.pairing(), both.batches, both.orders),
@@ -130,7 +130,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             device.sweep(pairs, tile, SECOND)?;
             p.second = device.engine.slot(SECOND);
             let first = device.engine.reserve_slot(FIRST, tile)?;
-            launch_combine::<T, M>(&machine, &params::Settle { out: first, ..p })?;
+            launch_combine::<T, M>(&machine, &params::Combine { out: first, ..p })?;
             (device.functor, device.only_missing) = (excess, true);
             device.sweep(pairs, tile, FIRST)?;
             (p.first, p.least) = (first, 0);
@@ -140,8 +140,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
 }
 
 /// What combining one tile of a pass is told.
-fn placed(combine: params::Settle, tile: &Rect) -> params::Settle {
-    params::Settle {
+fn placed(combine: params::Combine, tile: &Rect) -> params::Combine {
+    params::Combine {
         tile_stride: tile.stride() as u64,
         row: tile.rows.start as u64,
         column: tile.columns.start as u64,

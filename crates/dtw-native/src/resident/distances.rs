@@ -11,7 +11,7 @@
 
 use dtw_core::{Error, Match, Measure, Pairing, Path, Result, SearchOptions, Task, bail_invalid};
 use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Pass, catalog};
+use dtw_kernels::{Role, catalog};
 use dtw_plan::{Pairs, Rows, each_tile};
 
 use crate::engine::Distances;
@@ -194,7 +194,7 @@ pub unsafe fn normalize_on_device<T: Number, M: Machine>(
     count: usize,
     length: usize,
 ) -> Result<()> {
-    let kernel = catalog::other(Pass::Normalize, "normalize", T::DTYPE.name(), false)
+    let kernel = catalog::other(Role::Normalize, "normalize", T::DTYPE.name(), false)
         .ok_or_else(|| Error::left_to_cpu(machine.name(), format!("normalising {}: no kernel", T::DTYPE)))?;
     if count == 0 || length == 0 {
         return Ok(());

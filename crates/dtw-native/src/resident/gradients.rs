@@ -2,7 +2,7 @@
 //!
 //! Sweeps read packed series where they are; of others there is a packed copy for the time of the call. The gradient of
 //! a divergence, `s(x, y) - (s(x, x) + s(y, y)) / 2`, is combined there too: each side's series are swept with
-//! themselves, and half of what that gives to them as x and as y is taken off ([`params::Settle`]).
+//! themselves, and half of what that gives to them as x and as y is taken off ([`params::Combine`]).
 
 use dtw_core::{Measure, Pairing, Result, Task, bail_invalid};
 use dtw_kernels::params;
@@ -92,7 +92,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let out = DeviceGradients { upstream, distances: 0, grad_x: left, grad_y: right };
         let place = InPlace { values: 0, out, from: [series.values; 2], matrices: None };
         self.soft_in_place([series; 2], Some(side), place, taken)?;
-        let p = params::Settle {
+        let p = params::Combine {
             first: gradient,
             own_x: left,
             own_y: right,
@@ -100,7 +100,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             divergences: self.combined.zero(&machine)?,
             rows: count as u64,
             pairing: params::ZIPPED,
-            ..params::Settle::default()
+            ..params::Combine::default()
         };
         launch_combine::<T, M>(&machine, &p)
     }

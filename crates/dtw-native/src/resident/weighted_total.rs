@@ -26,7 +26,7 @@ use dtw_core::{
     Measure, Observer, Pairing, Problem, Result, Scalar, SeriesBatch, WeightedTotal, bail_invalid,
 };
 use dtw_kernels::params::{self, Params};
-use dtw_kernels::{Pass, catalog};
+use dtw_kernels::{Role, catalog};
 
 use crate::calls::gradients::InPlace;
 use crate::launch::combine::launch_combine;
@@ -234,7 +234,7 @@ impl<T: Number, M: Machine> WeightedTotal<T> for DeviceTotal<T, M> {
             bail_invalid!("the gradient needs {numbers} values, got a slice of {}", gradient.len());
         }
         let machine = self.plan.machine().clone();
-        let p = params::Settle {
+        let p = params::Combine {
             first: self.center.hold(&machine, center)?,
             out: self.copies.address(),
             tile_stride: 0,
@@ -242,7 +242,7 @@ impl<T: Number, M: Machine> WeightedTotal<T> for DeviceTotal<T, M> {
             rows: self.count as u64,
             columns: numbers as u64,
             pairing: params::CROSS,
-            ..params::Settle::default()
+            ..params::Combine::default()
         };
         launch_combine::<T, M>(&machine, &p)?;
         self.sweep()?;
@@ -289,7 +289,7 @@ fn check<T: Scalar>(problem: &Problem, series: &SeriesBatch<'_, T>, weights: &[f
 
 /// Sums rows.
 fn launch_total<T: Number, M: Machine>(machine: &M, p: &params::Total) -> Result<()> {
-    let kernel = catalog::other(Pass::Total, "total", T::DTYPE.name(), false);
+    let kernel = catalog::other(Role::Total, "total", T::DTYPE.name(), false);
     let kernel = kernel.expect("permutations.toml lists it");
     let columns = p.columns + u64::from(p.beside != 0);
     machine.launch(

@@ -1,7 +1,7 @@
 //! Packed copies of series that lie otherwise on the device, or are in another format than the plan's.
 //!
 //! Where points are equally far apart through the whole batch, all of them are copied as one long series. Else each
-//! series is prepared with padding round it, and the rows of that are copied side by side ([`params::Settle`]).
+//! series is prepared with padding round it, and the rows of that are copied side by side ([`params::Combine`]).
 
 use dtw_core::{Error, Result};
 use dtw_kernels::params::{self, PAD};
@@ -134,7 +134,7 @@ fn rows<T: Number, M: Machine>(
     };
     launch_prepare_strided::<T, M>(machine, &p)?;
     let numbers = (length * channels) as u64;
-    let p = params::Settle {
+    let p = params::Combine {
         first: padded + (PAD as usize * channels * size_of::<T>()) as u64,
         out: to,
         tile_stride: (stride * channels) as u64,
@@ -142,7 +142,7 @@ fn rows<T: Number, M: Machine>(
         rows: count as u64,
         columns: numbers,
         pairing: params::CROSS,
-        ..params::Settle::default()
+        ..params::Combine::default()
     };
     launch_combine::<T, M>(machine, &p)?;
     Ok(to)

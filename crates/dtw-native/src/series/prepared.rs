@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use dtw_core::{Result, SeriesBatch};
 use dtw_kernels::params::{self, PAD, Params};
-use dtw_kernels::{Kernel, Pass, catalog};
+use dtw_kernels::{Kernel, Role, catalog};
 use dtw_plan::{Budget, Order, cut};
 
 use crate::launch::functor::{Functor, Gaps};
@@ -80,12 +80,12 @@ fn prepare_blocks(p: &params::Prepare) -> u32 {
 
 /// The kernel that prepares packed series.
 pub(crate) fn prepare_kernel<T: Number>() -> &'static Kernel {
-    catalog::other(Pass::Prepare, "", T::DTYPE.name(), false).expect("permutations.toml lists it")
+    catalog::other(Role::Prepare, "", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }
 
 /// The kernel that prepares series of any format and strides.
 fn prepare_strided_kernel<T: Number>() -> &'static Kernel {
-    catalog::other(Pass::PrepareStrided, "", T::DTYPE.name(), false).expect("permutations.toml lists it")
+    catalog::other(Role::PrepareStrided, "", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }
 
 /// Prepares series of any format and strides.

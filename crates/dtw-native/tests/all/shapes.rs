@@ -5,7 +5,7 @@
 use crate::launch::Launch;
 use dtw_core::Scalar;
 use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Side, Strips, Sweep};
-use dtw_kernels::{Kernel, Pass, SweepKind, catalog};
+use dtw_kernels::{Kernel, Role, SweepKind, catalog};
 
 const NU: f64 = 0.5;
 const LAMBDA: f64 = 1.0;
@@ -242,9 +242,9 @@ fn strips_of_few_pairs_do_not_wait_within_a_wave() {
         for tasks in 1..=3 {
             check::<f32>(kernel, tasks, 70, 3 * kernel.width() as usize + 5, true);
         }
-        kinds.push(kernel.pass);
+        kinds.push(kernel.role);
     }
-    assert!(kinds.contains(&Pass::Sweep(SweepKind::Strips)) && kinds.contains(&Pass::Sweep(SweepKind::Wide)));
+    assert!(kinds.contains(&Role::Sweep(SweepKind::Strips)) && kinds.contains(&Role::Sweep(SweepKind::Wide)));
 }
 
 #[test]

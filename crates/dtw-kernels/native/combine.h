@@ -1,12 +1,12 @@
-// What the kernel `settle` is told. Apart from params.h, so that a change here recompiles no sweep.
+// What the kernel `combine` is told. Apart from params.h, so that a change here recompiles no sweep.
 #pragma once
 
 #include <stdint.h>
 
 namespace dtw {
 
-// One launch of `settle`: results of a tile of pairs, put in their places or together; see passes/settle.cuh.
-struct Settle {
+// One launch of `combine`: results of a tile of pairs, put in their places or together; see passes/combine.cuh.
+struct Combine {
     const void* first;           // row after row of the tile
     const void* second;          // likewise: plain values, for places where `first` is not finite; null: none
     const void* own_x;           // of a divergence: the excess of each row of `out` with itself; null: no divergence

@@ -1,4 +1,4 @@
-// Settle: the results of one tile of pairs go to their places among all results, and results of several sweeps are put
+// Combine: the results of one tile of pairs go to their places among all results, and results of several sweeps are put
 // together on the way. No sweep's unit includes this header.
 //
 //   for each pair (i, j) of the tile, by a thread:
@@ -26,15 +26,15 @@
 
 #include "../recurrence/arithmetic.cuh"
 #include "../params.h"
-#include "../settle.h"
+#include "../combine.h"
 
 namespace dtw {
 
-// How many times its excess a value in float may be: MOST_CANCELLED of dtw-core/src/soft.rs.
+// How many times its excess a value in float may be, as dtw-core has it.
 constexpr double kMostCancelled = 8.0;
 
 template <class T>
-DTW_DEVICE void settle(const Settle& p) {
+DTW_DEVICE void combine(const Combine& p) {
     const bool zipped = p.pairing == kZipped;
     const uint64_t columns = zipped ? 1 : p.columns;
     const uint64_t pairs = p.rows * columns;
@@ -84,4 +84,4 @@ DTW_DEVICE void settle(const Settle& p) {
 
 }  // namespace dtw
 
-#define DTW_SETTLE(symbol, T) DTW_KERNEL(symbol, dtw::Settle, dtw::settle<T>(p))
+#define DTW_COMBINE(symbol, T) DTW_KERNEL(symbol, dtw::Combine, dtw::combine<T>(p))
