@@ -7,26 +7,7 @@ use crate::library::{Absent, capability, describe, start, too_weak};
 
 /// Every GPU the driver knows; one line with the reason when there is none.
 pub fn devices() -> Vec<DeviceInfo> {
-    match start() {
-        Err(absent) => vec![DeviceInfo {
-            ordinal: 0,
-            description: "NVIDIA GPUs".to_owned(),
-            unavailable: Some(absent.into()),
-        }],
-        Ok(count) => (0..count)
-            .map(|ordinal| match about(ordinal) {
-                Ok((description, weak)) => {
-                    let refused = weak.or_else(|| dtw_kernels::images::cuda_advice().map(Absent::Kernels));
-                    DeviceInfo { ordinal, description, unavailable: refused.map(Into::into) }
-                }
-                Err(absent) => DeviceInfo {
-                    ordinal,
-                    description: "an NVIDIA GPU".to_owned(),
-                    unavailable: Some(absent.into()),
-                },
-            })
-            .collect(),
-    }
+    DeviceInfo::list("NVIDIA", start(), about)
 }
 
 /// Name, compute capability and memory of a GPU; and why the kernels do not run on it, if they do not.
@@ -38,5 +19,6 @@ fn about(ordinal: usize) -> Result<(String, Option<Absent>), Absent> {
     // SAFETY: `device` came from the driver.
     let memory = unsafe { result::device::total_mem(device) }.map_err(failed)? as f64 / (1_u64 << 30) as f64;
     let text = format!("{name}, compute capability {major}.{minor}, {memory:.0} GiB");
-    Ok((text, too_weak(device).map_err(failed)?))
+    let weak = too_weak(device).map_err(failed)?;
+    Ok((text, weak.or_else(|| dtw_kernels::images::cuda_advice().map(Absent::Kernels))))
 }

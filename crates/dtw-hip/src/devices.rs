@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use dtw_native::gpu::{DeviceInfo, Failure};
 
 use crate::kernels::{Embedded, Kernels};
-use crate::library::{Absent, check, start};
+use crate::library::{Absent, calls, check, start};
 use crate::sys::{
     ARCHITECTURE_BYTES, ARCHITECTURE_R0000, ARCHITECTURE_R0600, Calls, MULTIPROCESSOR_COUNT,
     PROPERTIES_BYTES, WARP_SIZE,
@@ -13,35 +13,12 @@ use crate::sys::{
 
 /// Every GPU the runtime knows; one line with the reason when there is none.
 pub fn devices() -> Vec<DeviceInfo> {
-    match start() {
-        Err(absent) => vec![DeviceInfo {
-            ordinal: 0,
-            description: "AMD GPUs".to_owned(),
-            unavailable: Some(absent.into()),
-        }],
-        Ok((hip, count)) => (0..count)
-            .map(|ordinal| match Properties::of(hip, ordinal) {
-                Ok(properties) => {
-                    let Properties { name, chip, bytes, .. } = &properties;
-                    let refused = Embedded::advice().map(Absent::Kernels);
-                    let refused = refused.or_else(|| properties.refused::<Embedded>());
-                    DeviceInfo {
-                        ordinal,
-                        description: format!(
-                            "{name}, {chip}, {:.0} GiB",
-                            *bytes as f64 / (1_u64 << 30) as f64
-                        ),
-                        unavailable: refused.map(Into::into),
-                    }
-                }
-                Err(absent) => DeviceInfo {
-                    ordinal,
-                    description: "an AMD GPU".to_owned(),
-                    unavailable: Some(absent.into()),
-                },
-            })
-            .collect(),
-    }
+    DeviceInfo::list("AMD", start().map(|(_, count)| count), |ordinal| {
+        let properties = Properties::of(calls()?, ordinal)?;
+        let Properties { name, chip, bytes, .. } = &properties;
+        let refused = Embedded::advice().map(Absent::Kernels).or_else(|| properties.refused::<Embedded>());
+        Ok((format!("{name}, {chip}, {:.0} GiB", *bytes as f64 / (1_u64 << 30) as f64), refused))
+    })
 }
 
 /// A GPU as it is seen without opening it.

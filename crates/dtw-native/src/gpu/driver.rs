@@ -91,6 +91,30 @@ pub struct DeviceInfo {
     pub unavailable: Option<Obstacle>,
 }
 
+impl DeviceInfo {
+    /// Every GPU of a vendor, of which `about` says what it is, and why it cannot be used; one line with the reason
+    /// where there is none.
+    pub fn list<A: Into<Obstacle>>(
+        vendor: &str,
+        count: Result<usize, A>,
+        about: impl Fn(usize) -> Result<(String, Option<A>), A>,
+    ) -> Vec<Self> {
+        let info = |ordinal, description, reason: Option<A>| Self {
+            ordinal,
+            description,
+            unavailable: reason.map(Into::into),
+        };
+        let one = |ordinal| match about(ordinal) {
+            Ok((description, refused)) => info(ordinal, description, refused),
+            Err(absent) => info(ordinal, format!("an {vendor} GPU"), Some(absent)),
+        };
+        match count {
+            Ok(count) => (0..count).map(one).collect(),
+            Err(absent) => vec![info(0, format!("{vendor} GPUs"), Some(absent))],
+        }
+    }
+}
+
 /// How a kernel is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
