@@ -48,7 +48,7 @@ fn a_forced_kind_computes_what_others_do_or_says_which_can() {
         refused(forced(Spec::dtw(), Some(kind)), "general, strips, narrow, wide");
     }
     let banded = Spec::dtw().with_band(Band::SakoeChiba { radius: Radius::Points(9) });
-    refused(forced(banded, Some(SweepKind::Narrow)), "general, strips");
+    refused(forced(banded, Some(SweepKind::Narrow)), "general, strips, diagonal");
 
     // What a kind gives up goes to another one, which is told too.
     let soft = Spec::new(Measure::SoftDtw { gamma: 1.0, cost: LocalCost::SquaredEuclidean });
@@ -61,7 +61,7 @@ fn a_forced_kind_computes_what_others_do_or_says_which_can() {
 fn a_forced_kind_is_of_sweeps_alone() {
     let values: Vec<f32> = noise(40, 7).into_iter().map(|value| value as f32).collect();
     let x = SeriesBatch::equal(&values, 1, 40, 1).unwrap();
-    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(Some(SweepKind::Wide));
+    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(Some(SweepKind::Strips));
     let plan = |spec| {
         let problem = Problem::of(spec, Pairing::Zipped, &x, &x).unwrap();
         Backend::<f32>::plan(&backend, &problem).unwrap()
