@@ -3,16 +3,7 @@
 // Values are taken as differences from the first one of their window, in units of a power of two near the largest of
 // them; then mean and deviation in two passes. So an offset costs no digits, and no square over- or underflows.
 
-struct WindowParams {
-    // Points before the first window.
-    skipped: u32,
-    // Windows before the first of this dispatch, and all of them.
-    first: u32,
-    count: u32,
-    // Points of a window.
-    length: u32,
-    channels: u32,
-}
+// `WindowParams` comes from src/shaders/params.rs.
 
 @group(0) @binding(0) var<uniform> params: WindowParams;
 @group(0) @binding(1) var<storage, read> points: array<f32>;

@@ -1,6 +1,5 @@
 // EDR: D(i,j) = min(D(i−1,j−1) + [‖xᵢ − yⱼ‖ > ε], D(i−1,j) + 1, D(i,j−1) + 1); borders i and j. ε is `a`.
 //! uses: total
-//! flags: BORDERS
 
 alias Price = f32;
 

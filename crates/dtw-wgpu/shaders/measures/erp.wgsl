@@ -1,6 +1,5 @@
 // ERP: D(i,j) = min(D(i−1,j−1) + ‖xᵢ − yⱼ‖, D(i−1,j) + ‖xᵢ − g‖, D(i,j−1) + ‖yⱼ − g‖). Borders are sums of gaps.
 //! uses: total, three
-//! flags: BORDERS, GAPS
 
 fn price(x: Sample, y: Sample, weight: f32) -> Price {
     return vec3(euclidean(x.point, y.point), x.gap, y.gap);

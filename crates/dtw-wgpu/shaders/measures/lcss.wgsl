@@ -1,7 +1,6 @@
 // LCSS, kept as −L: L(i,j) = L(i−1,j−1) + 1 if ‖xᵢ − yⱼ‖ ≤ ε, else max(L(i−1,j), L(i,j−1)); borders 0. ε is `a`.
 // A band restricts matches: outside it L is the larger of its neighbours.
 //! uses: total
-//! flags: BORDERS, LEAVES_BAND
 
 alias Price = f32;
 

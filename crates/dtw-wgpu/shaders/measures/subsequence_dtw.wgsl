@@ -1,7 +1,6 @@
 // Subsequence DTW: rows are the reference, columns the query. The border column is free: a path may start at any row.
 // A state is a total's bits and the row where its path starts. Equal arrivals: diagonal, then left (the query's point
 // before), then up (the reference's), the order in which a path is walked back.
-//! flags: BORDERS
 
 alias State = vec2<u32>;
 alias Price = f32;

@@ -1,7 +1,6 @@
 // TWED: match D(i−1,j−1) + ‖xᵢ − yⱼ‖ₚ + ‖xᵢ₋₁ − yⱼ₋₁‖ₚ + ν(|tᵢ − sⱼ| + |tᵢ₋₁ − sⱼ₋₁|); deletions cost their gaps.
 // ν is `a`, the degree p is `c`.
 //! uses: total, closed, three
-//! flags: TIMES, GAPS
 //! channel loops: 4
 
 fn price(x: Sample, y: Sample, weight: f32) -> Price {

@@ -1,6 +1,5 @@
 // WDTW: DTW of squared Euclidean cost, each cell weighted by its distance from the diagonal.
 //! uses: total, closed
-//! flags: WEIGHTS
 
 alias Price = f32;
 

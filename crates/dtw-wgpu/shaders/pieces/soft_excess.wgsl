@@ -1,7 +1,6 @@
 // What costs take away from the number of paths, kept beside Z with an exponent for both: see recurrence/excess.rs of
 // dtw-core. −log₂(e)/γ (or /2σ²) is `a`; `b` is 1 for the alignment kernel.
 //! uses: exponents, closed
-//! flags: RESCALES
 
 alias State = vec3<f32>;
 alias Price = vec2<f32>;

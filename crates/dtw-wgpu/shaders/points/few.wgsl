@@ -1,17 +1,29 @@
 // Points of two, three or four channels: vectors.
 
+const CHANNELS: u32 = {CHANNELS}u;
+alias Point = vec{CHANNELS}<f32>;
+alias Bits = vec{CHANNELS}<u32>;
+
 fn vector_of(bits: Bits) -> Point {
     return bitcast<Point>(bits);
 }
 
 fn x_point(x: Series, i: u32) -> Point {
     let at = x.values + i * CHANNELS;
-    return vector_of(Bits({XS}));
+    return vector_of(Bits(
+//# each CHANNELS
+        xs[at + {k}u],
+//# end
+    ));
 }
 
 fn y_point(y: Series, j: u32) -> Point {
     let at = y.values + j * CHANNELS;
-    return vector_of(Bits({YS}));
+    return vector_of(Bits(
+//# each CHANNELS
+        ys[at + {k}u],
+//# end
+    ));
 }
 
 fn x_zero() -> Point {

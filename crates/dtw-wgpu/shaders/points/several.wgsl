@@ -1,13 +1,24 @@
 // Points of five to sixteen channels: arrays whose numbers stay in registers, because every index is a constant.
 
+const CHANNELS: u32 = {CHANNELS}u;
+alias Point = array<f32, {CHANNELS}>;
+
 fn x_point(x: Series, i: u32) -> Point {
     let at = x.values + i * CHANNELS;
-    return Point({XS});
+    return Point(
+//# each CHANNELS
+        bitcast<f32>(xs[at + {k}u]),
+//# end
+    );
 }
 
 fn y_point(y: Series, j: u32) -> Point {
     let at = y.values + j * CHANNELS;
-    return Point({YS});
+    return Point(
+//# each CHANNELS
+        bitcast<f32>(ys[at + {k}u]),
+//# end
+    );
 }
 
 fn x_zero() -> Point {
@@ -21,7 +32,9 @@ fn y_zero() -> Point {
 // Rounded as a plain loop rounds it, so that thresholds agree: squares are not fused with their sum.
 fn squared(x: Point, y: Point) -> f32 {
     var sum = 0.0;
-    {SQUARES}
+//# each CHANNELS
+    sum += (x[{k}] - y[{k}]) * (x[{k}] - y[{k}]);
+//# end
     return whole(sum);
 }
 
@@ -31,7 +44,9 @@ fn euclidean(x: Point, y: Point) -> f32 {
 
 fn manhattan(x: Point, y: Point) -> f32 {
     var sum = 0.0;
-    {ABSOLUTE}
+//# each CHANNELS
+    sum += abs(x[{k}] - y[{k}]);
+//# end
     return sum;
 }
 
@@ -44,12 +59,16 @@ fn norm(x: Point, y: Point, degree: f32) -> f32 {
         return manhattan(x, y);
     }
     var largest = 0.0;
-    {LARGEST}
+//# each CHANNELS
+    largest = max(largest, abs(x[{k}] - y[{k}]));
+//# end
     // What overflows cannot be divided by.
     if largest == 0.0 || largest > LARGEST {
         return largest;
     }
     var sum = 0.0;
-    {POWERS}
+//# each CHANNELS
+    sum += pow(abs(x[{k}] - y[{k}]) / largest, degree);
+//# end
     return largest * pow(sum, 1.0 / degree);
 }

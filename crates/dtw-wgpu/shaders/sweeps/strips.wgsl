@@ -40,8 +40,6 @@ fn main(
 //# if GAPS
         let x_sums = x.values + x.length * params.channels;
         let y_sums = y.values + y.length * params.channels;
-//# end
-//# if GAPS
         let x_gaps = x.values + x.length * (params.channels + 1u);
         let y_gaps = y.values + y.length * (params.channels + 1u);
 //# end
@@ -86,11 +84,7 @@ fn main(
             var corner = origin();
 //# if BORDERS
             if own > 0u {
-//# if GAPS
-                corner = border_right(own, bitcast<f32>(ys[y_sums + column]));
-//# else
-                corner = border_right(own, 0.0);
-//# end
+                corner = border_right(own, {Y_SUM});
             }
 //# else
             if own > 0u {
@@ -107,11 +101,7 @@ fn main(
             let yg{j} = bitcast<f32>(ys[y_gaps + column]);
 //# end
 //# if BORDERS
-//# if GAPS
-            var s{k} = border_right(own + {j}u, bitcast<f32>(ys[y_sums + column]));
-//# else
-            var s{k} = border_right(own + {j}u, 0.0);
-//# end
+            var s{k} = border_right(own + {j}u, {Y_SUM});
 //# else
             var s{k} = forbidden();
 //# end

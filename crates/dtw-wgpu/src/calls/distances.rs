@@ -223,7 +223,7 @@ impl Distances<'_> {
         let stride = functor.stride();
         let states = (stride > 1).then_some((&room[..], stride));
         let lengths = own.lengths.as_ref().expect("a tile is under way");
-        let finish = Finish { states, parts: functor.wgsl.parts, lengths, out: results };
+        let finish = Finish { states, parts: functor.needs.parts, lengths, out: results };
         if self.excess {
             excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);
         } else {

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch};
-use dtw_core::{Error, Gradients, Observer, Pairing, Result, SeriesBatch, SoftResult};
+use dtw_core::{Error, Gradients, LocalCost, Observer, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_plan::{Axis, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
 
 use crate::calls::context::Context;
@@ -22,7 +22,6 @@ use crate::launch::recurrence::{Finish, Lengths};
 use crate::memory::region::Region;
 use crate::memory::series::Preparation;
 use crate::shaders::choose::choose;
-use crate::shaders::functor::Cost;
 use crate::shaders::params::Params;
 use crate::shaders::sweep::{Mode, Sweep};
 
@@ -250,7 +249,7 @@ impl Soft<'_> {
         let edge_bytes = tasks * (piece.rows + 1 + m) * STATE;
         let edges = engine.edges.reserve(&engine.gpu, edge_bytes, "edges")?.clone();
         let back = own.edges.reserve(&engine.gpu, edge_bytes, "edges of gradients")?.clone();
-        let slopes = is_gradient && channels > 1 && functor.cost == Some(Cost::Euclidean);
+        let slopes = is_gradient && channels > 1 && functor.cost == Some(LocalCost::Euclidean);
         let backward = of(&engine.gpu, Mode::Backward { slopes });
         let forward = engine.launch(&shares, &grid, &edges, false)?;
         let backward = engine.launch(&backward, &grid, &back, false)?;

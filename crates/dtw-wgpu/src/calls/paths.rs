@@ -334,7 +334,7 @@ impl Walks<'_> {
         let results = choices.reserve(&engine.gpu, 4 * words * tasks, "choices of paths")?;
         host.resize((words * tasks) as usize, 0);
         let job = Job { sweep, params, results, tasks, longest, cells: 0, within_x: false };
-        let leaves_band = preparation.functor.wgsl.has("LEAVES_BAND") && pairs.banding.form() != Form::Full;
+        let leaves_band = preparation.functor.needs.leaves_band && pairs.banding.form() != Form::Full;
         let mut walkers = Vec::with_capacity(tasks as usize);
         for place in tile.rows.clone() {
             let (n, m) = (pairs.rows.length(place), pairs.columns.length(place));

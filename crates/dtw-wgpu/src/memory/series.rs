@@ -57,7 +57,7 @@ impl Preparation<'_> {
 
     /// Words of a point.
     fn point_words(&self) -> usize {
-        self.prepared_channels() + if self.functor.has_extras() { 2 } else { 0 }
+        self.prepared_channels() + if self.functor.needs.gaps { 2 } else { 0 }
     }
 
     /// Bytes of a series of so many points as swept.
@@ -119,7 +119,7 @@ impl Side {
             } else {
                 self.take(preparation, series);
             }
-            if preparation.functor.has_extras() {
+            if preparation.functor.needs.gaps {
                 room.clear();
                 room.extend(self.words[first..].iter().map(|word| f32::from_bits(*word)));
                 let extras = Extras { values: &room, zero: &zero, times: series.times };

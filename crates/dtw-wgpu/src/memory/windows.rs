@@ -34,7 +34,7 @@ impl DeviceWindows<'_> {
         let mut buffers: [&wgpu::Buffer; BINDINGS] = std::array::from_fn(|binding| gpu.unused(binding));
         (buffers[0], buffers[1], buffers[4]) = (params, self.points, series);
         let group = gpu.bind_group(buffers)?;
-        let source = || include_str!("../../shaders/windows.wgsl").to_owned();
+        let source = || WindowParams::WGSL.to_owned() + include_str!("../../shaders/windows.wgsl");
         let pipeline = gpu.pipeline("windows", source)?;
         for first in (0..count).step_by(step as usize) {
             let own = WindowParams {

@@ -29,10 +29,10 @@ impl DevicePlan {
         };
         let (problem, functor) = (&plan.context.problem, &plan.context.functor);
         let measure = &problem.spec().measure;
-        if functor.wgsl.parts > 1 || !dispatch::<f32, One<f32>, _>(problem.spec(), 0.0, IsFinished) {
+        if functor.needs.parts > 1 || !dispatch::<f32, One<f32>, _>(problem.spec(), 0.0, IsFinished) {
             return refused(&format!("{}, whose results are finished on the host,", problem.spec().key()));
         }
-        if functor.has_extras() || functor.preparation != How::None {
+        if functor.needs.gaps || functor.preparation != How::None {
             return refused(&format!("{}, whose series are prepared on the host,", measure.key()));
         }
         if measure.sums_channels() && problem.shape().channels > 1 {

@@ -29,8 +29,8 @@ pub(crate) fn choose(
     let points = Points::of(channels, mode);
     let most = match mode {
         Mode::Trace => TRACE_WIDTH,
-        // States have several numbers, and are rescaled at the edge of a lane.
-        _ if functor.rescales() => most_width(gpu, &functor, points).min(RESCALE_COLUMNS),
+        // States have several numbers, and are settled at the edge of a lane.
+        _ if functor.needs.settles => most_width(gpu, &functor, points).min(SETTLE_COLUMNS),
         _ => most_width(gpu, &functor, points),
     };
     let (lanes, count) = match larger_workgroup(gpu, lanes, m.div_ceil(most as usize)) {
@@ -76,6 +76,6 @@ fn is_software(gpu: &Gpu) -> bool {
 fn most_width(gpu: &Gpu, functor: &Functor, points: Points) -> u32 {
     // Long shaders take long to compile for a processor, and win nothing there.
     let registers = if is_software(gpu) { 32 } else { 64 };
-    let of_column = points.registers() + 1 + if functor.has_extras() { 1 } else { 0 };
+    let of_column = points.registers() + 1 + if functor.needs.gaps { 1 } else { 0 };
     (registers / of_column).next_power_of_two().min(registers / 2).max(LEAST_WIDTH)
 }

@@ -1,47 +1,56 @@
 //! From a measure to the functor that computes it in shaders, and what that functor needs to know of the series.
 
-use dtw_core::measure::{Preparation, Value};
-use dtw_core::{Anchor, Measure, Spec};
+use dtw_core::measure::{Parameter, Preparation, Value};
+use dtw_core::recurrence::{One, Recurrence, State, Visitor, dispatch, excess};
+use dtw_core::{Anchor, LocalCost, Measure, Spec};
 
 use crate::shaders::pieces::Wgsl;
 
-/// The local cost, where it is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Cost {
-    Squared,
-    Euclidean,
-    Manhattan,
+/// The local cost that a measure has chosen, if it has the choice.
+fn cost_of(measure: &Measure) -> Option<LocalCost> {
+    let chosen = |(parameter, value): (&Parameter, Value)| match (parameter.name, value) {
+        ("cost", Value::Choice("euclidean")) => Some(LocalCost::Euclidean),
+        ("cost", Value::Choice("manhattan")) => Some(LocalCost::Manhattan),
+        ("cost", Value::Choice(_)) => Some(LocalCost::SquaredEuclidean),
+        _ => None,
+    };
+    measure.parameters().into_iter().find_map(chosen)
 }
 
-impl Cost {
-    /// The cost that a measure has chosen, if it has the choice.
-    fn of(measure: &Measure) -> Option<Self> {
-        let chosen = |(parameter, value): (&_, Value)| match (parameter, value) {
-            (dtw_core::measure::Parameter { name: "cost", .. }, Value::Choice(name)) => Some(name),
-            _ => None,
-        };
-        measure.parameters().into_iter().find_map(chosen).map(|name| match name {
-            "euclidean" => Self::Euclidean,
-            "manhattan" => Self::Manhattan,
-            _ => Self::Squared,
-        })
-    }
+/// What a sweep brings to the recurrences that ask for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Needs {
+    /// Borders that paths may visit.
+    pub(crate) borders: bool,
+    /// Times of points.
+    pub(crate) times: bool,
+    /// What deleting a point costs, and sums of these costs.
+    pub(crate) gaps: bool,
+    /// Weights of cells.
+    pub(crate) weights: bool,
+    /// Cells outside the band that have a state.
+    pub(crate) leaves_band: bool,
+    /// States that are settled every few steps; they have several numbers, so fewer columns fit the registers.
+    pub(crate) settles: bool,
+    /// Numbers of a state.
+    pub(crate) parts: usize,
+}
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Squared => "squared",
-            Self::Euclidean => "euclidean",
-            Self::Manhattan => "manhattan",
-        }
-    }
+/// Asks a recurrence of dtw-core what it needs; whether paths may visit its borders is known here.
+struct Ask(bool);
 
-    /// The piece that prices points of one or of several channels.
-    pub(crate) fn source(self, one: bool) -> &'static str {
-        match self {
-            Self::Squared if one => include_str!("../../shaders/costs/squared_one.wgsl"),
-            Self::Squared => include_str!("../../shaders/costs/squared.wgsl"),
-            Self::Euclidean => include_str!("../../shaders/costs/euclidean.wgsl"),
-            Self::Manhattan => include_str!("../../shaders/costs/manhattan.wgsl"),
+impl Visitor<f32, One<f32>> for Ask {
+    type Output = Needs;
+
+    fn visit<R: Recurrence<f32, One<f32>>>(self, _: R) -> Needs {
+        Needs {
+            borders: self.0,
+            times: R::TIMES,
+            gaps: R::GAPS,
+            weights: R::WEIGHTS,
+            leaves_band: R::LEAVES_BAND,
+            settles: R::SETTLES,
+            parts: <R::State as State<f32>>::PARTS,
         }
     }
 }
@@ -50,7 +59,8 @@ impl Cost {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Functor {
     pub(crate) wgsl: &'static Wgsl,
-    pub(crate) cost: Option<Cost>,
+    pub(crate) needs: Needs,
+    pub(crate) cost: Option<LocalCost>,
     /// `a`, `b`, `c` and `d` of the shaders.
     pub(crate) parameters: [f32; 4],
     /// Steepness of the weights, where cells are weighted.
@@ -75,7 +85,7 @@ fn numbers(measure: &Measure) -> impl Iterator<Item = (&'static str, f64)> {
 /// `−log₂(e)` over the divisor that a file declares: what a cost is multiplied by to be an exponent of 2.
 fn rate(wgsl: &Wgsl, measure: &Measure) -> f32 {
     let factor = |name: &&str| {
-        let number = numbers(measure).find(|(known, _)| known == name).map(|(_, number)| number);
+        let number = numbers(measure).find(|(parameter, _)| parameter == name).map(|(_, number)| number);
         number
             .or_else(|| name.parse().ok())
             .unwrap_or_else(|| panic!("{}.wgsl: no parameter {name}", wgsl.key))
@@ -91,16 +101,18 @@ impl Functor {
         if !matches!(preparation, Preparation::None | Preparation::Derivative) {
             return None;
         }
-        let mut given = numbers(measure).map(|(_, number)| number);
+        let has_borders = spec.anchor == Anchor::Subsequence || spec.kind().has_open_borders;
+        let needs = dispatch::<f32, One<f32>, _>(spec, 0.0, Ask(has_borders));
+        let mut arguments = numbers(measure).map(|(_, number)| number);
         // The steepness of weights is the host's.
-        let weights = if wgsl.has("WEIGHTS") { given.next() } else { None };
+        let weights = if needs.weights { arguments.next() } else { None };
         let mut parameters = [0.0; 4];
         let mut places = parameters.iter_mut();
-        given.for_each(|number| *places.next().expect("shaders take four numbers") = number as f32);
+        arguments.for_each(|number| *places.next().expect("shaders take four numbers") = number as f32);
         if !wgsl.divisor.is_empty() {
             parameters[0] = rate(wgsl, measure);
         }
-        Some(Self { wgsl, cost: Cost::of(measure), parameters, weights, preparation })
+        Some(Self { wgsl, needs, cost: cost_of(measure), parameters, weights, preparation })
     }
 
     /// What gives the excess of a measure that sums over all paths.
@@ -114,31 +126,22 @@ impl Functor {
         };
         Self {
             wgsl: Wgsl::of_excess(),
-            cost: Cost::of(&spec.measure).or(Some(Cost::Squared)),
+            needs: excess::visit::<f32, One<f32>, _>(0.0, &spec.measure, Ask(false)),
+            cost: cost_of(&spec.measure).or(Some(LocalCost::SquaredEuclidean)),
             parameters: [rate(own, &spec.measure), b, 0.0, 0.0],
             weights: None,
             preparation: Preparation::None,
         }
     }
 
-    /// Whether a point has a time or a sum of gaps, and a gap.
-    pub(crate) fn has_extras(&self) -> bool {
-        self.wgsl.has("GAPS")
-    }
-
-    /// Whether states are rescaled every few steps; they have several numbers, so fewer columns fit the registers.
-    pub(crate) fn rescales(&self) -> bool {
-        self.wgsl.has("RESCALES")
-    }
-
     /// The constant factor of the slopes of its cost, by which sums of them are multiplied.
     pub(crate) fn slope(&self) -> f64 {
-        if self.cost == Some(Cost::Squared) { 2.0 } else { 1.0 }
+        if self.cost == Some(LocalCost::SquaredEuclidean) { 2.0 } else { 1.0 }
     }
 
     /// Bytes of a state in memory.
     pub(crate) fn state_bytes(&self) -> u64 {
-        [4, 8, 16][self.wgsl.parts - 1]
+        [4, 8, 16][self.needs.parts - 1]
     }
 
     /// Numbers of a state in memory.

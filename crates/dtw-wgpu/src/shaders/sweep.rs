@@ -4,17 +4,19 @@
 //!
 //! ```text
 //! //# if FLAG      //# if !FLAG      //# else      //# end
-//! //# each WIDTH   repeats its lines for each column of a lane: {k} is its number, {j} the next one
+//! //# each WIDTH      repeats its lines for each column of a lane: {k} is its number, {j} the next one
+//! //# each CHANNELS   and for each channel of a point
 //! ```
 //!
 //! WGSL needs no linker, because declarations of a module may come in any order. What it lacks is repetition: a lane
 //! keeps its columns in variables of their own, since arrays that a compiler does not unroll leave the registers.
 
-use std::fmt::Write as _;
+use dtw_core::LocalCost;
 
 use crate::gpu::lanes::Lanes;
 use crate::shaders::constants::declarations;
-use crate::shaders::functor::{Cost, Functor};
+use crate::shaders::functor::Functor;
+use crate::shaders::params::Params;
 
 /// What a sweep leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,6 +76,25 @@ impl Points {
         }
     }
 
+    /// The piece for such points.
+    fn source(self) -> String {
+        match self {
+            Self::One => POINTS_ONE.to_owned(),
+            Self::Few(channels) => {
+                let parts = &["parts.x", "parts.y", "parts.z", "parts.w"][..channels as usize];
+                let largest = |so_far: String, part: &&str| format!("max({so_far}, {part})");
+                expand(POINTS_FEW, &[], channels)
+                    .replace("{CHANNELS}", &channels.to_string())
+                    .replace("{SUM}", &parts.join(" + "))
+                    .replace("{LARGEST}", &parts[1..].iter().fold(parts[0].to_owned(), largest))
+            }
+            Self::Several(channels) => {
+                expand(POINTS_SEVERAL, &[], channels).replace("{CHANNELS}", &channels.to_string())
+            }
+            Self::Many => POINTS_MANY.to_owned(),
+        }
+    }
+
     /// Registers of a point.
     pub(crate) fn registers(self) -> u32 {
         match self {
@@ -123,54 +144,38 @@ impl Sweep {
 
     /// A name that no other shader has.
     pub(crate) fn key(&self) -> String {
-        let lanes = match self.lanes {
-            Lanes::Subgroup(count) => format!("s{count}"),
-            Lanes::Workgroup(count) => format!("w{count}"),
-        };
-        let channels = match self.points {
-            Points::One => "one".to_owned(),
-            Points::Few(channels) | Points::Several(channels) => channels.to_string(),
-            Points::Many => "many".to_owned(),
-        };
-        let strips = if self.one_strip { "" } else { "_strips" };
-        let band = if self.band { "_band" } else { "" };
-        let mode = match self.mode {
-            Mode::Distances => "",
-            Mode::Search { all: false } => "_best",
-            Mode::Search { all: true } => "_ends",
-            Mode::Trace => "_trace",
-            Mode::Shares => "_shares",
-            Mode::Backward { slopes: false } => "_backward",
-            Mode::Backward { slopes: true } => "_backward_slopes",
-            Mode::Pull { of_x: true } => "_pull_x",
-            Mode::Pull { of_x: false } => "_pull_y",
-        };
-        let cost = self.functor.cost.map_or("", |cost| cost.name());
-        let (name, group, width) = (self.functor.wgsl.key, self.group, self.width);
-        format!("{name}_{cost}_{channels}_{lanes}x{group}x{width}{strips}{band}{mode}")
+        let Self { functor, points, lanes, group, width, one_strip, band, mode } = self;
+        let (name, cost) = (functor.wgsl.key, functor.cost);
+        format!(
+            "{name} {cost:?} {points:?} {lanes:?} group {group} width {width} one_strip {one_strip} band {band} \
+             {mode:?}"
+        )
     }
 
     /// The shader.
     pub(crate) fn source(&self) -> String {
-        let mut flags = self.functor.wgsl.flags.clone();
-        let mut set = |flag, is_set| {
-            if is_set {
-                flags.push(flag);
-            }
-        };
-        set("ONE_STRIP", self.one_strip);
-        set("BAND", self.band);
-        set("SEARCH", matches!(self.mode, Mode::Search { .. }));
-        set("ALL_ENDS", matches!(self.mode, Mode::Search { all: true }));
-        set("TRACE", self.mode == Mode::Trace);
-        set("SHARES", self.mode == Mode::Shares);
-        set("SLOPES", self.mode == Mode::Backward { slopes: true });
-        set("OF_X", self.mode == Mode::Pull { of_x: true });
+        let (Self { functor, points, mode, .. }, needs) = (*self, self.functor.needs);
         // A distance of numbers has the slope of a sum of them.
-        let is_root = self.functor.cost == Some(Cost::Euclidean);
-        set("SIGNS", self.functor.cost == Some(Cost::Manhattan) || (self.points == Points::One && is_root));
-        let mut source = String::new();
-        let (result, body) = match self.mode {
+        let is_root = functor.cost == Some(LocalCost::Euclidean);
+        let flags = [
+            ("BORDERS", needs.borders),
+            ("TIMES", needs.times),
+            ("GAPS", needs.gaps),
+            ("WEIGHTS", needs.weights),
+            ("LEAVES_BAND", needs.leaves_band),
+            ("SETTLES", needs.settles),
+            ("ONE_STRIP", self.one_strip),
+            ("BAND", self.band),
+            ("SEARCH", matches!(mode, Mode::Search { .. })),
+            ("ALL_ENDS", mode == Mode::Search { all: true }),
+            ("TRACE", mode == Mode::Trace),
+            ("SHARES", mode == Mode::Shares),
+            ("SLOPES", mode == Mode::Backward { slopes: true }),
+            ("OF_X", mode == Mode::Pull { of_x: true }),
+            ("SIGNS", functor.cost == Some(LocalCost::Manhattan) || (points == Points::One && is_root)),
+        ];
+        let flags: Vec<&str> = flags.iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| *flag).collect();
+        let (result, body) = match mode {
             Mode::Distances | Mode::Search { .. } => ("State", STRIPS),
             Mode::Trace => ("u32", STRIPS),
             Mode::Shares => ("f32", STRIPS),
@@ -178,37 +183,36 @@ impl Sweep {
             Mode::Pull { .. } => ("f32", PULL),
         };
         let (lanes, group, width) = (self.lanes.count(), self.group, self.width);
-        write!(
-            source,
+        let mut source = format!(
             "const LANES: u32 = {lanes}u;\nconst GROUP: u32 = {group}u;\nconst WIDTH: u32 = {width}u;\n\
              const PAIRS: u32 = {}u;\nconst STRIP_COLUMNS: u32 = {}u;\nalias Result = {result};\n",
             self.pairs(),
             self.strip_columns(),
-        )
-        .expect("a string takes all");
-        source.push_str(&declarations());
-        source.push_str(COMMON);
-        source.push_str(LEAST);
-        match self.points {
-            Points::One => source.push_str(POINTS_ONE),
-            Points::Few(channels) => source.push_str(&few(channels)),
-            Points::Several(channels) => source.push_str(&several(channels)),
-            Points::Many => source.push_str(POINTS_MANY),
-        }
-        source.push_str(match self.lanes {
+        );
+        source += &declarations();
+        source += Params::WGSL;
+        source += COMMON;
+        source += LEAST;
+        source += &points.source();
+        source += match self.lanes {
             Lanes::Subgroup(_) => LANES_SUBGROUP,
             Lanes::Workgroup(_) => LANES_WORKGROUP,
-        });
-        if let Some(cost) = self.functor.cost {
-            source.push_str(cost.source(self.points == Points::One));
+        };
+        source += &match functor.cost {
+            Some(LocalCost::SquaredEuclidean) if points == Points::One => COST_SQUARED_ONE.to_owned(),
+            Some(LocalCost::SquaredEuclidean) => COST.replace("{COST}", "squared"),
+            Some(LocalCost::Euclidean) => COST.replace("{COST}", "euclidean"),
+            Some(LocalCost::Manhattan) => COST.replace("{COST}", "manhattan"),
+            None => String::new(),
+        };
+        source.extend(functor.wgsl.texts.iter().copied());
+        if mode == Mode::Shares {
+            source += SHARES;
         }
-        for piece in &self.functor.wgsl.texts {
-            source.push_str(piece);
-        }
-        if self.mode == Mode::Shares {
-            source.push_str(SHARES);
-        }
-        source.push_str(&expand(body, &flags, width).replace("{LAST}", &(width - 1).to_string()));
+        let y_sum = if needs.gaps { "bitcast<f32>(ys[y_sums + column])" } else { "0.0" };
+        source += &expand(body, &flags, width)
+            .replace("{LAST}", &(width - 1).to_string())
+            .replace("{Y_SUM}", y_sum);
         source
     }
 }
@@ -221,102 +225,61 @@ const POINTS_ONE: &str = include_str!("../../shaders/points/one.wgsl");
 const POINTS_MANY: &str = include_str!("../../shaders/points/many.wgsl");
 const LANES_SUBGROUP: &str = include_str!("../../shaders/lanes/subgroup.wgsl");
 const LANES_WORKGROUP: &str = include_str!("../../shaders/lanes/workgroup.wgsl");
+const COST: &str = include_str!("../../shaders/costs/cost.wgsl");
+const COST_SQUARED_ONE: &str = include_str!("../../shaders/costs/squared_one.wgsl");
 const STRIPS: &str = include_str!("../../shaders/sweeps/strips.wgsl");
 const SHARES: &str = include_str!("../../shaders/pieces/shares.wgsl");
 const BACKWARD: &str = include_str!("../../shaders/sweeps/backward.wgsl");
 const PULL: &str = include_str!("../../shaders/sweeps/pull.wgsl");
 
-/// The piece for points of several channels.
-fn several(channels: u32) -> String {
-    let lines = |of: &dyn Fn(u32) -> String| (0..channels).map(of).collect::<Vec<_>>().join("\n    ");
-    let values = |side: &str| {
-        (0..channels).map(|k| format!("bitcast<f32>({side}[at + {k}u])")).collect::<Vec<_>>().join(", ")
-    };
-    let between = |k: u32| format!("x[{k}] - y[{k}]");
-    format!("const CHANNELS: u32 = {channels}u;\nalias Point = array<f32, {channels}>;\n")
-        + &POINTS_SEVERAL
-            .replace("{XS}", &values("xs"))
-            .replace("{YS}", &values("ys"))
-            .replace("{SQUARES}", &lines(&|k| format!("sum += ({0}) * ({0});", between(k))))
-            .replace("{ABSOLUTE}", &lines(&|k| format!("sum += abs({});", between(k))))
-            .replace("{LARGEST}", &lines(&|k| format!("largest = max(largest, abs({}));", between(k))))
-            .replace("{POWERS}", &lines(&|k| format!("sum += pow(abs({}) / largest, degree);", between(k))))
-}
-
-/// The piece for points of a few channels.
-fn few(channels: u32) -> String {
-    let each =
-        |of: &dyn Fn(u32) -> String, between: &str| (0..channels).map(of).collect::<Vec<_>>().join(between);
-    let component = |k: u32| format!("parts.{}", ["x", "y", "z", "w"][k as usize]);
-    let largest = (1..channels).fold(component(0), |so_far, k| format!("max({so_far}, {})", component(k)));
-    let declared = format!(
-        "const CHANNELS: u32 = {channels}u;\nalias Point = vec{channels}<f32>;\nalias Bits = vec{channels}<u32>;\n"
-    );
-    declared
-        + &POINTS_FEW
-            .replace("{XS}", &each(&|k| format!("xs[at + {k}u]"), ", "))
-            .replace("{YS}", &each(&|k| format!("ys[at + {k}u]"), ", "))
-            .replace("{SUM}", &each(&component, " + "))
-            .replace("{LARGEST}", &largest)
-}
-
-/// A piece with its choices made and its repetitions written out.
+/// A piece with its choices made, and `count` repetitions written out.
 ///
 /// # Panics
 /// For lines of its own kind that it does not know or that do not match: pieces are part of the program.
-pub(crate) fn expand(piece: &str, flags: &[&str], width: u32) -> String {
-    let mut lines = piece.lines();
-    let (mut out, end) = (String::new(), block(&mut lines, flags, width, true));
-    assert!(end.stopped.is_none(), "a piece ends inside of a block");
-    out.push_str(&end.text);
-    out
-}
-
-/// The lines of a block and what ended it.
-struct Block {
-    text: String,
-    /// `else` or `end`.
-    stopped: Option<&'static str>,
-}
-
-fn block(lines: &mut std::str::Lines<'_>, flags: &[&str], width: u32, is_wanted: bool) -> Block {
+pub(crate) fn expand(piece: &str, flags: &[&str], count: u32) -> String {
     let mut text = String::new();
+    let end = block(&mut piece.lines(), flags, count, &mut text);
+    assert!(end.is_none(), "a piece ends inside of a block");
+    text
+}
+
+/// Appends the lines of a block; returns what ended it, `else` or `end`.
+fn block(
+    lines: &mut std::str::Lines<'_>,
+    flags: &[&str],
+    count: u32,
+    text: &mut String,
+) -> Option<&'static str> {
     while let Some(line) = lines.next() {
         let Some(order) = line.trim_start().strip_prefix("//# ") else {
-            if is_wanted {
-                text.push_str(line);
-                text.push('\n');
-            }
+            text.push_str(line);
+            text.push('\n');
             continue;
         };
         match order.split_whitespace().collect::<Vec<_>>()[..] {
-            ["end"] => return Block { text, stopped: Some("end") },
-            ["else"] => return Block { text, stopped: Some("else") },
+            ["end"] => return Some("end"),
+            ["else"] => return Some("else"),
             ["if", flag] => {
-                let holds = match flag.strip_prefix('!') {
-                    Some(flag) => !flags.contains(&flag),
-                    None => flags.contains(&flag),
-                };
-                let yes = block(lines, flags, width, is_wanted && holds);
-                text.push_str(&yes.text);
-                if yes.stopped == Some("else") {
-                    let no = block(lines, flags, width, is_wanted && !holds);
-                    assert_eq!(no.stopped, Some("end"), "a block is not ended");
-                    text.push_str(&no.text);
+                let holds = flag
+                    .strip_prefix('!')
+                    .map_or_else(|| flags.contains(&flag), |flag| !flags.contains(&flag));
+                let [mut yes, mut no] = [String::new(), String::new()];
+                if block(lines, flags, count, &mut yes) == Some("else") {
+                    assert_eq!(block(lines, flags, count, &mut no), Some("end"), "a block is not ended");
                 }
+                text.push_str(if holds { &yes } else { &no });
             }
-            ["each", "WIDTH"] => {
-                let body = block(lines, flags, width, is_wanted);
-                assert_eq!(body.stopped, Some("end"), "a repetition is not ended");
-                for k in 0..width {
-                    let own = body.text.replace("{k}", &k.to_string());
-                    text.push_str(&own.replace("{j}", &(k + 1).to_string()));
+            ["each", "WIDTH" | "CHANNELS"] => {
+                let mut body = String::new();
+                assert_eq!(block(lines, flags, count, &mut body), Some("end"), "a repetition is not ended");
+                for k in 0..count {
+                    *text += &body.replace("{k}", &k.to_string()).replace("{j}", &(k + 1).to_string());
                 }
             }
             _ => panic!("{line}: not an order for pieces of shaders"),
         }
     }
-    Block { text, stopped: None }
+    None
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use crate::gpu::lanes::Lanes;
 use crate::shaders::functor::Functor;
-use crate::shaders::params::{Params, WindowParams};
 use crate::shaders::sweep::{Mode, Points, Sweep};
 
 /// What naga says of a shader.
@@ -40,7 +39,7 @@ fn every_sweep_is_valid() {
     for functor in functors() {
         let modes: &[Mode] = match functor.wgsl.key {
             "subsequence_dtw" => &[Mode::Search { all: false }, Mode::Search { all: true }],
-            _ if functor.wgsl.parts == 1 => &[Mode::Distances, Mode::Trace],
+            _ if functor.needs.parts == 1 => &[Mode::Distances, Mode::Trace],
             "soft_dtw" => &[
                 Mode::Distances,
                 Mode::Shares,
@@ -80,45 +79,4 @@ fn every_sweep_is_valid() {
         }
     }
     assert!(count > 500, "{count}");
-}
-
-/// The fields of a struct in WGSL: name, offset and size of each.
-fn fields_of(source: &str, name: &str) -> (Vec<(String, usize, usize)>, usize) {
-    let module = naga::front::wgsl::parse_str(source).unwrap();
-    let mut layouter = naga::proc::Layouter::default();
-    layouter.update(module.to_ctx()).unwrap();
-    let found = module.types.iter().find(|(_, own)| own.name.as_deref() == Some(name));
-    let naga::TypeInner::Struct { members, span } = &found.unwrap().1.inner else {
-        panic!("{name} is no struct")
-    };
-    let field = |member: &naga::StructMember| {
-        (member.name.clone().unwrap(), member.offset as usize, layouter[member.ty].size as usize)
-    };
-    (members.iter().map(field).collect(), *span as usize)
-}
-
-#[test]
-fn uniforms_lie_as_shaders_read_them() {
-    let functor = functors()[0];
-    let lanes = Lanes::Workgroup(64);
-    let sweep = Sweep {
-        functor,
-        points: Points::One,
-        lanes,
-        group: 64,
-        width: 4,
-        one_strip: true,
-        band: true,
-        mode: Mode::Distances,
-    };
-    let windows = include_str!("../../shaders/windows.wgsl");
-    for (source, name, fields, bytes) in [
-        (&*sweep.source(), "Params", Params::FIELDS, size_of::<Params>()),
-        (windows, "WindowParams", WindowParams::FIELDS, size_of::<WindowParams>()),
-    ] {
-        let (found, span) = fields_of(source, name);
-        let found: Vec<_> = found.iter().map(|(name, offset, size)| (&**name, *offset, *size)).collect();
-        assert_eq!(found, fields, "{name}");
-        assert_eq!(span, bytes, "{name}");
-    }
 }

@@ -1,7 +1,7 @@
-// The local cost: squared Euclidean.
+// The local cost: {COST}.
 
 fn between(x: Point, y: Point) -> f32 {
-    return squared(x, y);
+    return {COST}(x, y);
 }
 
 fn add_cost(base: f32, between: f32) -> f32 {
@@ -9,5 +9,5 @@ fn add_cost(base: f32, between: f32) -> f32 {
 }
 
 fn cost(x: Point, y: Point) -> f32 {
-    return squared(x, y);
+    return {COST}(x, y);
 }
