@@ -5,6 +5,7 @@ pub(crate) mod adapter;
 pub(crate) mod device;
 pub(crate) mod failure;
 pub(crate) mod lanes;
+pub(crate) mod launch;
 mod lock;
 mod open;
 mod pipeline_cache;

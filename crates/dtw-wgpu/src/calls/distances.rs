@@ -9,7 +9,7 @@ use dtw_plan::{
 };
 use web_time::Instant;
 
-use crate::gpu::device::Gpu;
+use crate::gpu::readback::ready;
 use crate::launch::engine::{Engine, Slot};
 use crate::launch::job::Job;
 use crate::launch::pass::Pass;
@@ -185,42 +185,24 @@ impl Fetch<f32> for Distances<'_> {
     }
 
     fn finish_fetch(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
-        let (gpu, own, room) = self.fetching(slot, results.len());
-        let done =
-            own.readback.finish(gpu, bytemuck::cast_slice_mut(if room.is_empty() { results } else { room }));
-        self.fetched(slot, done, results)
+        ready(self.finish_fetch_async(slot, results))
     }
 }
 
 impl Distances<'_> {
     /// As `finish_fetch`, where nothing may wait.
     async fn finish_fetch_async(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
-        let (gpu, own, room) = self.fetching(slot, results.len());
-        let done = own
-            .readback
-            .finish_async(gpu, bytemuck::cast_slice_mut(if room.is_empty() { results } else { room }))
-            .await;
-        self.fetched(slot, done, results)
-    }
-
-    /// A slot, and room for the states of so many results; none for states of one number, which are finished where they
-    /// are.
-    fn fetching(&mut self, slot: usize, results: usize) -> (&Gpu, &mut Slot, &mut [f32]) {
-        let Engine { gpu, slots, room, .. } = &mut *self.engine;
-        let stride = self.preparation.functor.stride();
-        room.resize(if stride > 1 { results * stride } else { 0 }, 0.0);
-        (gpu, &mut slots[slot], room)
-    }
-
-    /// Results from the states of a slot that were fetched, if they were.
-    fn fetched(&mut self, slot: usize, done: Result<()>, results: &mut [f32]) -> Result<()> {
-        let Engine { speed, slots, room, .. } = &mut *self.engine;
+        let Engine { gpu, speed, slots, room, .. } = &mut *self.engine;
         let (own, functor) = (&mut slots[slot], self.preparation.functor);
+        // States of one number are finished where they are.
+        let stride = functor.stride();
+        room.resize(if stride > 1 { results.len() * stride } else { 0 }, 0.0);
+        let fetched = if stride > 1 { &mut room[..] } else { &mut *results };
+        let done = own.readback.finish_async(gpu, fetched).await;
         if let Some(begun) = own.begun.take() {
             speed.learn(own.cells, begun.elapsed());
         }
         done?;
-        let stride = functor.stride();
         let states = (stride > 1).then_some((&room[..], stride));
         let lengths = own.lengths.as_ref().expect("a tile is under way");
         let finish = Finish { states, parts: functor.needs.parts, lengths, out: results };

@@ -14,8 +14,9 @@ use dtw_plan::{Axis, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
 use crate::calls::context::Context;
 use crate::calls::gradient_shape::{NUMBER, SHARES, STATE, Shape};
 use crate::gpu::device::Gpu;
+use crate::gpu::launch::Launch;
 use crate::gpu::readback::Readback;
-use crate::launch::dispatch::{Launch, Queue};
+use crate::launch::dispatch::Queue;
 use crate::launch::engine::Engine;
 use crate::launch::job::{Job, Piece};
 use crate::launch::recurrence::{Finish, Lengths};
@@ -276,7 +277,7 @@ impl Soft<'_> {
             let launch = engine.launch(&plain, unused, &edges, false)?;
             for (k, block) in (0..).zip(&blocks[..blocks.len() - 1]) {
                 under_way.sweep(engine, &launch, block, false)?;
-                copy(engine, (&edges, 0), (&kept, k * row_bytes), row_bytes)?;
+                engine.gpu.copy("keeping rows", (&edges, 0), (&kept, k * row_bytes), row_bytes)?;
             }
             Some(kept)
         } else {
@@ -286,11 +287,9 @@ impl Soft<'_> {
         if is_gradient {
             let bytes = tasks * (n + m) * channels as u64 * STATE;
             let buffer = own.sums.reserve(&engine.gpu, bytes, "gradients")?.clone();
-            engine.gpu.scoped("clearing gradients", |device, queue| {
-                let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-                encoder.clear_buffer(&buffer, 0, Some(bytes));
-                queue.submit([encoder.finish()]);
-            })?;
+            engine
+                .gpu
+                .submit("clearing gradients", |encoder, _| encoder.clear_buffer(&buffer, 0, Some(bytes)))?;
             let mut of_side = |of_x| {
                 let sweep = of(&engine.gpu, Mode::Pull { of_x });
                 engine.launch(&sweep, &grid, &buffer, false)
@@ -300,7 +299,7 @@ impl Soft<'_> {
         for (k, block) in blocks.iter().enumerate().rev() {
             let k = k as u64;
             if let (Some(kept), true) = (&kept, k > 0) {
-                copy(engine, (kept, (k - 1) * row_bytes), (&edges, 0), row_bytes)?;
+                engine.gpu.copy("keeping rows", (kept, (k - 1) * row_bytes), (&edges, 0), row_bytes)?;
             }
             under_way.sweep(engine, &forward, block, false)?;
             under_way.sweep(engine, &backward, block, true)?;
@@ -311,20 +310,17 @@ impl Soft<'_> {
             }
             if let Results::Alignment(out) = results {
                 let out = &mut out[(block.start * m) as usize..(block.end * m) as usize];
-                own.readback.begin(&engine.gpu, &grid, 0, NUMBER * out.len() as u64)?;
-                own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(out))?;
+                own.readback.fetch(&engine.gpu, &grid, 0, out)?;
             }
         }
         let Results::Gradients(out) = results else { return Ok(()) };
         own.states.resize(2 * tasks as usize, 0.0);
-        own.readback.begin(&engine.gpu, &grid, NUMBER * ends, STATE * tasks)?;
-        own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut own.states))?;
+        own.readback.fetch(&engine.gpu, &grid, NUMBER * ends, &mut own.states)?;
         if let Some((_, buffer, bytes)) = &sums {
             own.fetched.clear();
             own.fetched.reserve_exact((bytes / STATE) as usize);
             own.fetched.resize((bytes / STATE) as usize, [0.0; 2]);
-            own.readback.begin(&engine.gpu, buffer, 0, *bytes)?;
-            own.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut own.fetched))?;
+            own.readback.fetch(&engine.gpu, buffer, 0, &mut own.fetched)?;
         }
         self.put(pairs, tile, out);
         Ok(())
@@ -357,15 +353,6 @@ impl Soft<'_> {
             }
         }
     }
-}
-
-/// Copies bytes from a place of a buffer to one of another.
-fn copy(engine: &Engine, from: (&wgpu::Buffer, u64), to: (&wgpu::Buffer, u64), bytes: u64) -> Result<()> {
-    engine.gpu.scoped("keeping rows", |device, queue| {
-        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.copy_buffer_to_buffer(from.0, from.1, to.0, to.1, bytes);
-        queue.submit([encoder.finish()]);
-    })
 }
 
 impl Differentiator {

@@ -354,7 +354,7 @@ impl Walks<'_> {
             }
             if stretch.start > 0 {
                 let edges = engine.edges.buffer().expect("they are reserved");
-                engine.gpu.upload(edges, 0, bytemuck::cast_slice(&above))?;
+                engine.gpu.upload(edges, 0, &above)?;
             }
             if stretch.end - stretch.start > 1 {
                 let piece = shape.fan.saturating_pow(level - 1);
@@ -367,9 +367,8 @@ impl Walks<'_> {
                             engine.dispatch_block(&job, rows_of(block), pairs.observer)?;
                         }
                         let edges = engine.edges.buffer().expect("they are reserved");
-                        of_rows.begin(&engine.gpu, edges, 0, 4 * carried)?;
                         below.resize(carried as usize, 0.0);
-                        of_rows.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut below))?;
+                        of_rows.fetch(&engine.gpu, edges, 0, &mut below)?;
                     }
                     stack.push((start..end, std::mem::replace(&mut above, below), level - 1));
                     start = end;
@@ -378,8 +377,7 @@ impl Walks<'_> {
             }
             let rows = rows_of(stretch.start);
             engine.dispatch_block(&job, rows.clone(), pairs.observer)?;
-            of_choices.begin(&engine.gpu, results, 0, 4 * words * tasks)?;
-            of_choices.finish(&engine.gpu, bytemuck::cast_slice_mut(host))?;
+            of_choices.fetch(&engine.gpu, results, 0, host)?;
             for (walker, choices) in walkers.iter_mut().zip(host.chunks_exact(words as usize)) {
                 walker.walk(rows.start as usize, choices);
             }

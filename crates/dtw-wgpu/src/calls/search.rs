@@ -83,7 +83,7 @@ impl Searching<'_> {
     ) -> Result<()> {
         let of_task = self.launch(pairs, tile)?;
         let Searcher { readback, room, .. } = &mut *self.searcher;
-        readback.finish(&self.engine.gpu, bytemuck::cast_slice_mut(room))?;
+        readback.finish(&self.engine.gpu, room)?;
         self.ends(pairs, tile, of_task, each)
     }
 
@@ -97,7 +97,7 @@ impl Searching<'_> {
         let begun = Instant::now();
         let of_task = self.launch(pairs, tile)?;
         let Searcher { readback, room, .. } = &mut *self.searcher;
-        readback.finish_async(&self.engine.gpu, bytemuck::cast_slice_mut(room)).await?;
+        readback.finish_async(&self.engine.gpu, room).await?;
         self.engine.speed.learn(pairs.cells(tile)?, begun.elapsed());
         self.ends(pairs, tile, of_task, each)
     }
@@ -400,7 +400,7 @@ impl Searcher {
             engine.dispatch(&job, &**observer)?;
             self.readback.begin(&engine.gpu, results, 0, bytes)?;
             self.room.resize(tasks * n, [0; 2]);
-            self.readback.finish(&engine.gpu, bytemuck::cast_slice_mut(&mut self.room))?;
+            self.readback.finish(&engine.gpu, &mut self.room)?;
             for (selection, ends) in selections.iter_mut().zip(self.room.chunks_exact(n)) {
                 costs.clear();
                 costs.extend(ends.iter().map(|end| total(*end)));

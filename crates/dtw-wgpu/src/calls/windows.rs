@@ -72,24 +72,22 @@ pub(crate) fn window_matches_in_blocks(
     let search = WindowSearch { length, channels, most: most as usize, selections };
     let observer = Arc::clone(&context.observer);
     let (mut normal, mut costs) = (Vec::new(), Vec::new());
-    search.run(reference, &*observer, |Windows { count: given, points, .. }, offer| {
+    search.run(reference, &*observer, |Windows { count: in_block, points, .. }, offer| {
         let (mut pass, engine) = context.pass(Pairing::Cross);
         // Differences of smaller values may be zero in shaders, those of larger ones infinite.
         let is_usual = |value: &f32| *value == 0.0 || (1e-30..1e37).contains(&value.abs());
         let most_channels = engine.gpu.limits().max_compute_workgroups_per_dimension;
         if channels <= most_channels as usize && points.iter().all(is_usual) {
-            let bytes = bytemuck::cast_slice(points);
-            let buffer = region.reserve(&engine.gpu, bytes.len() as u64, "points of windows")?;
-            engine.gpu.upload(buffer, 0, bytes)?;
-            let windows = DeviceWindows { points: buffer, length, channels };
-            let orders = [&Order::given(&normalized, 0), &Order::equal(given, length)];
+            let points = region.upload(&engine.gpu, points, "points of windows")?;
+            let windows = DeviceWindows { points, length, channels };
+            let orders = [&Order::given(&normalized, 0), &Order::equal(in_block, length)];
             let sources = [Source::Batch(&normalized), Source::Windows(&windows)];
-            costs.resize(count * given, 0.0);
+            costs.resize(count * in_block, 0.0);
             engine.distances_of(&mut pass, orders, sources, &mut costs)?;
-            return costs.chunks_exact(given).enumerate().try_for_each(|(q, costs)| offer(q, 0, costs));
+            return costs.chunks_exact(in_block).enumerate().try_for_each(|(q, costs)| offer(q, 0, costs));
         }
-        for start in (0..given).step_by(most_here) {
-            let end = given.min(start + most_here);
+        for start in (0..in_block).step_by(most_here) {
+            let end = in_block.min(start + most_here);
             normal.clear();
             for w in start..end {
                 let at = normal.len();

@@ -6,8 +6,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use bytemuck::Pod;
 use dtw_core::{Error, Result};
-use wgpu::{Adapter, AdapterInfo, Buffer, BufferUsages, Device, Features, Limits, Queue};
+use wgpu::{
+    Adapter, AdapterInfo, Buffer, BufferUsages, CommandEncoder, Device, Features, Limits, Queue,
+    SubmissionIndex,
+};
 
 use crate::gpu::adapter::described;
 use crate::gpu::failure::{NAME, failed};
@@ -147,11 +151,16 @@ impl Gpu {
         Ok(pipeline)
     }
 
-    /// What a shader reads and writes, by binding.
+    /// What a shader reads and writes, by binding; a binding that it does not use has a buffer of its own, because one
+    /// that is written must not be bound twice.
     ///
     /// # Errors
     /// [`Error::Backend`] if a buffer is not of the usage that its binding has, and as [`Gpu::scoped`].
-    pub(crate) fn bind_group(&self, buffers: [&Buffer; BINDINGS]) -> Result<wgpu::BindGroup> {
+    pub(crate) fn bind_group(&self, bound: &[(usize, &Buffer)]) -> Result<wgpu::BindGroup> {
+        let mut buffers: [&Buffer; BINDINGS] = std::array::from_fn(|binding| &self.0.unused[binding]);
+        for (binding, buffer) in bound {
+            buffers[*binding] = buffer;
+        }
         self.scoped("binding buffers", |device, _| self.0.pipelines.bind_group(device, buffers))
     }
 
@@ -289,19 +298,46 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Writes bytes from here to a place of a buffer, before whatever is submitted next. Offset and length are
-    /// multiples of 4.
+    /// Writes values to a place of a buffer, before whatever is submitted next. Offset and length are multiples of 4
+    /// bytes.
     ///
     /// # Errors
     /// As [`Gpu::scoped`].
-    pub(crate) fn upload(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.scoped("uploading", |_, queue| queue.write_buffer(buffer, offset, bytes))
+    pub(crate) fn upload<T: Pod>(&self, buffer: &Buffer, offset: u64, values: &[T]) -> Result<()> {
+        self.scoped("uploading", |_, queue| queue.write_buffer(buffer, offset, bytemuck::cast_slice(values)))
     }
 
-    /// A buffer for a binding that a shader does not use; each binding has its own, because one that is written must
-    /// not be bound twice.
-    pub(crate) fn unused(&self, binding: usize) -> &Buffer {
-        &self.0.unused[binding]
+    /// Submits what is recorded; what is written to the queue meanwhile comes before it.
+    ///
+    /// # Errors
+    /// As [`Gpu::scoped`].
+    pub(crate) fn submit(
+        &self,
+        what: &str,
+        record: impl FnOnce(&mut CommandEncoder, &Queue),
+    ) -> Result<SubmissionIndex> {
+        self.scoped(what, |device, queue| {
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            record(&mut encoder, queue);
+            queue.submit([encoder.finish()])
+        })
+    }
+
+    /// Copies bytes from a place of a buffer to one of another.
+    ///
+    /// # Errors
+    /// As [`Gpu::scoped`].
+    pub(crate) fn copy(
+        &self,
+        what: &str,
+        (from, offset): (&Buffer, u64),
+        (to, place): (&Buffer, u64),
+        bytes: u64,
+    ) -> Result<()> {
+        let copy = |encoder: &mut CommandEncoder, _: &Queue| {
+            encoder.copy_buffer_to_buffer(from, offset, to, place, bytes);
+        };
+        self.submit(what, copy).map(drop)
     }
 }
 

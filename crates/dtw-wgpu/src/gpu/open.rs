@@ -11,6 +11,7 @@ use wgpu::{Adapter, Features};
 use crate::gpu::device::Gpu;
 use crate::gpu::failure::unsupported;
 use crate::gpu::lanes::{Lanes, LanesKind, WORKGROUP_LANES};
+use crate::gpu::launch::Launch;
 use crate::gpu::readback::Readback;
 
 impl Gpu {
@@ -76,26 +77,14 @@ async fn in_order(gpu: &Gpu, lanes: u32) -> Result<bool> {
         gpu.check("trying subgroups")?;
         return Ok(false);
     };
-    let bytes = u64::from(GROUPS * lanes) * 4;
-    let out = gpu.storage(bytes, "the trial of subgroups")?;
-    let mut buffers: [&wgpu::Buffer; 7] = std::array::from_fn(|binding| gpu.unused(binding));
-    buffers[4] = &out;
-    let group = gpu.bind_group(buffers)?;
-    gpu.scoped("trying subgroups", |device, queue| {
-        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            pass.set_pipeline(&pipeline);
-            pass.set_bind_group(0, &group, &[]);
-            pass.dispatch_workgroups(GROUPS, 1, 1);
-        }
-        queue.submit([encoder.finish()]);
-    })?;
-    let mut found = vec![0_u8; bytes as usize];
+    let mut found = vec![0_u32; (GROUPS * lanes) as usize];
+    let out = gpu.storage(4 * found.len() as u64, "the trial of subgroups")?;
+    let launch = Launch { pipeline, group: gpu.bind_group(&[(4, &out)])? };
+    gpu.submit("trying subgroups", |encoder, _| launch.record(encoder, [GROUPS, 1], None))?;
     let mut readback = Readback::default();
-    readback.begin(gpu, &out, 0, bytes)?;
+    readback.begin(gpu, &out, 0, 4 * found.len() as u64)?;
     readback.finish_async(gpu, &mut found).await?;
-    Ok(found.chunks_exact(4).all(|word| word == 1_u32.to_ne_bytes()))
+    Ok(found.iter().all(|right| *right == 1))
 }
 
 /// Writes 1 for each lane that its left neighbour reaches through several steps, and that is where it should be.

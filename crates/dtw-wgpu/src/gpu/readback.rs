@@ -3,18 +3,36 @@
 //! Shaders write to memory that the host does not see. So results are copied to a buffer that it does see, and this one
 //! is mapped when the copy is done. The buffer is kept for the next results.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 
-use dtw_core::Result;
+use bytemuck::Pod;
+use dtw_core::{Error, Result};
 use wgpu::{Buffer, BufferUsages, MapMode, SubmissionIndex};
 
 use crate::gpu::device::Gpu;
-use crate::gpu::failure::failed;
+use crate::gpu::failure::{NAME, failed};
 use crate::gpu::lock::lock;
 
 /// How long after its transfer a mapping may be answered.
 #[cfg(not(target_arch = "wasm32"))]
 const MOST_BEHIND: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// What a call gives that waits for the device alone: outside of a browser such a future is ready when it is first
+/// polled.
+///
+/// # Errors
+/// [`Error::Unsupported`] in a browser; what the call says.
+pub(crate) fn ready<T>(call: impl Future<Output = Result<T>>) -> Result<T> {
+    match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => {
+            let what = "a browser does not wait for results, but WgpuBackend::plan_async does";
+            Err(Error::left_to_cpu(NAME, what))
+        }
+    }
+}
 
 /// What results go through, one transfer at a time.
 #[derive(Debug, Default)]
@@ -39,7 +57,7 @@ struct Mapped(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     answer: Option<Result<(), wgpu::BufferAsyncError>>,
-    waker: Option<std::task::Waker>,
+    waker: Option<Waker>,
 }
 
 impl Mapped {
@@ -53,13 +71,13 @@ impl Mapped {
 
     /// Ready with an answer; wakes whoever asked before.
     #[cfg(target_arch = "wasm32")]
-    fn answered(&self, context: &std::task::Context<'_>) -> std::task::Poll<()> {
+    fn answered(&self, context: &Context<'_>) -> Poll<()> {
         let mut state = lock(&self.0);
         if state.answer.is_some() {
-            return std::task::Poll::Ready(());
+            return Poll::Ready(());
         }
         state.waker = Some(context.waker().clone());
-        std::task::Poll::Pending
+        Poll::Pending
     }
 
     fn get(&self) -> Option<Result<(), wgpu::BufferAsyncError>> {
@@ -109,28 +127,18 @@ impl Readback {
         Ok(())
     }
 
-    /// Waits for the transfer that has begun, and writes its bytes, as many as `out` has. The transfer is over then,
+    /// Waits for the transfer that has begun, and writes its values, as many as `out` has. The transfer is over then,
     /// also after an error.
     ///
     /// # Errors
-    /// [`dtw_core::Error::Backend`] if the device is lost, if the transfer failed, or if none of as many bytes has
-    /// begun.
-    pub(crate) fn finish(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
-        #[cfg(target_arch = "wasm32")]
-        let waited = Err(dtw_core::Error::left_to_cpu(
-            crate::gpu::failure::NAME,
-            "a browser does not wait for results, but WgpuBackend::plan_async does",
-        ));
-        #[cfg(not(target_arch = "wasm32"))]
-        let waited = self.wait(gpu);
-        self.collect(gpu, waited, out)
+    /// [`Error::Backend`] if the device is lost, if the transfer failed, or if none of as many bytes has
+    /// begun; [`Error::Unsupported`] in a browser.
+    pub(crate) fn finish<T: Pod>(&mut self, gpu: &Gpu, out: &mut [T]) -> Result<()> {
+        ready(self.finish_async(gpu, out))
     }
 
     /// As `finish`, where nothing may wait: a browser calls back.
-    ///
-    /// # Errors
-    /// What `finish` returns.
-    pub(crate) async fn finish_async(&mut self, gpu: &Gpu, out: &mut [u8]) -> Result<()> {
+    pub(crate) async fn finish_async<T: Pod>(&mut self, gpu: &Gpu, out: &mut [T]) -> Result<()> {
         #[cfg(not(target_arch = "wasm32"))]
         let waited = self.wait(gpu);
         #[cfg(target_arch = "wasm32")]
@@ -140,7 +148,19 @@ impl Readback {
             }
             Ok(())
         };
-        self.collect(gpu, waited, out)
+        self.collect(gpu, waited, bytemuck::cast_slice_mut(out))
+    }
+
+    /// Fetches values from a place of a buffer, and waits for them.
+    pub(crate) fn fetch<T: Pod>(
+        &mut self,
+        gpu: &Gpu,
+        from: &Buffer,
+        offset: u64,
+        out: &mut [T],
+    ) -> Result<()> {
+        self.begin(gpu, from, offset, size_of_val(out) as u64)?;
+        self.finish(gpu, out)
     }
 
     /// Waits until the device has done what was submitted up to the transfer.

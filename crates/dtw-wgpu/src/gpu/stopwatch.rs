@@ -65,7 +65,7 @@ impl Stopwatch {
     /// What [`Readback::finish`] returns.
     pub(crate) fn finish(&mut self, gpu: &Gpu) -> Result<u64> {
         let mut ticks = [0_u64; 2];
-        self.readback.finish(gpu, bytemuck::bytes_of_mut(&mut ticks))?;
+        self.readback.finish(gpu, &mut ticks)?;
         // Clocks of a device that is reset begin anew.
         let elapsed = ticks[1].saturating_sub(ticks[0]);
         Ok((elapsed as f64 * self.nanoseconds_per_tick) as u64)

@@ -7,6 +7,7 @@ use dtw_plan::stop_if_cancelled;
 use web_time::{Duration, Instant};
 
 use crate::gpu::failure::NAME;
+use crate::gpu::launch::Launch;
 use crate::gpu::stopwatch::Stopwatch;
 use crate::launch::engine::Engine;
 use crate::launch::job::{Job, LEAST_ROWS, Piece, whole_steps};
@@ -175,12 +176,6 @@ impl Engine {
     }
 }
 
-/// A shader with its buffers.
-pub(crate) struct Launch {
-    pipeline: wgpu::ComputePipeline,
-    group: wgpu::BindGroup,
-}
-
 impl Engine {
     /// The shader of a job, with so many bytes for edges.
     fn launch_of(&mut self, job: &Job<'_>, edge_bytes: u64) -> Result<Launch> {
@@ -203,9 +198,9 @@ impl Engine {
         let tables = tables.reserve(gpu, 16, "band")?;
         let weights = weights.reserve(gpu, 16, "weights")?;
         let (x, y) = (x.buffer().expect("rows are loaded"), columns.buffer().expect("columns are loaded"));
-        let group = gpu.bind_group([params, x, y, tables, results, edges, weights])?;
-        let pipeline = gpu.pipeline(&sweep.key(), || sweep.source())?;
-        Ok(Launch { pipeline, group })
+        let bound = [(0, params), (1, x), (2, y), (3, tables), (4, results), (5, edges), (6, weights)];
+        let group = gpu.bind_group(&bound)?;
+        Ok(Launch { pipeline: gpu.pipeline(&sweep.key(), || sweep.source())?, group })
     }
 }
 
@@ -246,21 +241,9 @@ impl Queue {
         let watch =
             self.watch.as_mut().filter(|_| self.before.as_ref().is_some_and(|before| !before.is_timed));
         let is_timed = watch.is_some();
-        let index = gpu.scoped("a sweep", |device, queue| {
+        let index = gpu.submit("a sweep", |encoder, queue| {
             queue.write_buffer(uniform, 0, bytemuck::bytes_of(params));
-            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: None,
-                timestamp_writes: watch.as_ref().map(|watch| watch.writes()),
-            });
-            pass.set_pipeline(&launch.pipeline);
-            pass.set_bind_group(0, &launch.group, &[]);
-            pass.dispatch_workgroups(count as u32, 1, 1);
-            drop(pass);
-            if let Some(watch) = &watch {
-                watch.resolve(&mut encoder);
-            }
-            queue.submit([encoder.finish()])
+            launch.record(encoder, [count as u32, 1], watch.as_deref());
         })?;
         if let Some(watch) = watch {
             watch.begin(gpu)?;

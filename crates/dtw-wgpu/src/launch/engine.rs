@@ -117,9 +117,7 @@ impl Engine {
             return Ok(());
         }
         let weights = dispatch::<f32, One<f32>, _>(spec, 0.0, Weights { longest });
-        let bytes = bytemuck::cast_slice(&weights);
-        let buffer = self.weights.reserve(&self.gpu, bytes.len() as u64, "weights")?;
-        self.gpu.upload(buffer, 0, bytes)?;
+        self.weights.upload(&self.gpu, &weights, "weights")?;
         self.weighed = Some((g, longest));
         Ok(())
     }
@@ -174,9 +172,7 @@ impl Engine {
                 if is_new {
                     let mut words: Vec<u32> = table.ranges.iter().flat_map(|r| [r.start, r.end]).collect();
                     words.extend(table.offsets.iter().map(|offset| *offset as u32));
-                    let bytes = bytemuck::cast_slice(&words);
-                    let buffer = tables.reserve(gpu, bytes.len() as u64, "band")?;
-                    gpu.upload(buffer, 0, bytes)?;
+                    tables.upload(gpu, &words, "band")?;
                     table.is_on_the_device();
                 }
             }

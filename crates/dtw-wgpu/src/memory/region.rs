@@ -1,5 +1,6 @@
 //! Memory of the device that grows with what is asked for.
 
+use bytemuck::Pod;
 use dtw_core::Result;
 
 use crate::gpu::device::Gpu;
@@ -16,6 +17,13 @@ impl Region {
             self.0 = Some(gpu.storage(bytes, label)?);
         }
         Ok(self.0.as_ref().expect("it was made"))
+    }
+
+    /// The buffer, which begins with these values.
+    pub(crate) fn upload<T: Pod>(&mut self, gpu: &Gpu, values: &[T], label: &str) -> Result<&wgpu::Buffer> {
+        let buffer = self.reserve(gpu, size_of_val(values) as u64, label)?;
+        gpu.upload(buffer, 0, values)?;
+        Ok(buffer)
     }
 
     pub(crate) fn buffer(&self) -> Option<&wgpu::Buffer> {

@@ -12,6 +12,7 @@ use dtw_core::{Result, Series, SeriesBatch, Spec};
 use dtw_plan::Order;
 
 use crate::gpu::device::Gpu;
+use crate::memory::region::Region;
 use crate::shaders::functor::Functor;
 
 /// Series of one length in a buffer of [`WgpuBackend::wgpu_device`](crate::WgpuBackend::wgpu_device):
@@ -31,8 +32,8 @@ pub struct DeviceSeries<'a> {
 /// Prepared series.
 #[derive(Debug, Default)]
 pub(crate) struct Side {
-    buffer: Option<wgpu::Buffer>,
-    /// What the buffer holds, on the host; kept for its memory.
+    region: Region,
+    /// What the region holds, on the host; kept for its memory.
     words: Vec<u32>,
     /// Which places of the order they are.
     places: Range<usize>,
@@ -73,7 +74,7 @@ impl Preparation<'_> {
 
 impl Side {
     pub(crate) fn buffer(&self) -> Option<&wgpu::Buffer> {
-        self.buffer.as_ref()
+        self.region.buffer()
     }
 
     pub(crate) fn places(&self) -> &Range<usize> {
@@ -86,7 +87,7 @@ impl Side {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.buffer.as_ref().map_or(0, wgpu::Buffer::size) + 4 * self.words.capacity() as u64
+        self.region.bytes() + 4 * self.words.capacity() as u64
     }
 
     /// Prepares the series at these places of an order and brings them to the device. O(values) time.
@@ -131,19 +132,14 @@ impl Side {
                 self.words.extend(numbers.into_iter().map(f32::to_bits));
             }
         }
-        self.reserve(gpu, places, 4 * self.words.len() as u64)?;
-        let buffer = self.buffer.as_ref().expect("it was made");
-        gpu.upload(buffer, 0, bytemuck::cast_slice(&self.words))
+        self.places = places.clone();
+        self.region.upload(gpu, &self.words, "series").map(drop)
     }
 
     /// Room for the series at these places, so many bytes. What was there may be gone.
     pub(crate) fn reserve(&mut self, gpu: &Gpu, places: &Range<usize>, bytes: u64) -> Result<&wgpu::Buffer> {
         self.places = places.clone();
-        if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
-            self.buffer = None;
-            self.buffer = Some(gpu.storage(bytes, "series")?);
-        }
-        Ok(self.buffer.as_ref().expect("it was made"))
+        self.region.reserve(gpu, bytes, "series")
     }
 
     /// Takes a copy of series that are in a buffer of the device.
@@ -161,14 +157,10 @@ impl Side {
         }
         self.words.extend(std::iter::repeat_n(0, channels));
         let (table, bytes) = (4 * begin as u64, 4 * (series.count * values) as u64);
-        self.reserve(gpu, &(0..series.count), table + bytes)?;
-        let own = self.buffer.as_ref().expect("it was made");
-        gpu.upload(own, 0, bytemuck::cast_slice(&self.words))?;
-        gpu.scoped("a copy of series", |device, queue| {
-            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(series.buffer, series.offset, own, table, bytes);
-            queue.submit([encoder.finish()]);
-        })
+        self.places = 0..series.count;
+        let own = self.region.reserve(gpu, table + bytes, "series")?;
+        gpu.upload(own, 0, &self.words)?;
+        gpu.copy("a copy of series", (series.buffer, series.offset), (own, table), bytes)
     }
 
     fn take(&mut self, preparation: &Preparation<'_>, series: Series<'_, f32>) {

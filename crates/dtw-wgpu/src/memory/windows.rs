@@ -5,7 +5,7 @@ use std::ops::Range;
 use dtw_core::Result;
 
 use crate::gpu::device::Gpu;
-use crate::gpu::pipelines::BINDINGS;
+use crate::gpu::launch::Launch;
 use crate::memory::series::Side;
 use crate::shaders::params::WindowParams;
 
@@ -31,11 +31,9 @@ impl DeviceWindows<'_> {
         let most = u64::from(gpu.limits().max_compute_workgroups_per_dimension);
         let step = (values / points).clamp(1, most);
         let series = side.reserve(gpu, places, 4 * (2 * count + self.channels as u64 + count * points))?;
-        let mut buffers: [&wgpu::Buffer; BINDINGS] = std::array::from_fn(|binding| gpu.unused(binding));
-        (buffers[0], buffers[1], buffers[4]) = (params, self.points, series);
-        let group = gpu.bind_group(buffers)?;
+        let group = gpu.bind_group(&[(0, params), (1, self.points), (4, series)])?;
         let source = || WindowParams::WGSL.to_owned() + include_str!("../../shaders/windows.wgsl");
-        let pipeline = gpu.pipeline("windows", source)?;
+        let launch = Launch { pipeline: gpu.pipeline("windows", source)?, group };
         for first in (0..count).step_by(step as usize) {
             let own = WindowParams {
                 skipped: places.start as u32,
@@ -45,15 +43,9 @@ impl DeviceWindows<'_> {
                 channels: self.channels as u32,
             };
             let now = step.min(count - first);
-            gpu.scoped("normalising windows", |device, queue| {
+            gpu.submit("normalising windows", |encoder, queue| {
                 queue.write_buffer(params, 0, bytemuck::bytes_of(&own));
-                let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                pass.set_pipeline(&pipeline);
-                pass.set_bind_group(0, &group, &[]);
-                pass.dispatch_workgroups(now as u32, self.channels as u32, 1);
-                drop(pass);
-                queue.submit([encoder.finish()]);
+                launch.record(encoder, [now as u32, self.channels as u32], None);
             })?;
         }
         Ok(())
