@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dtw_core::{
     Observer, Pairing, PassResults, PathCounts, Problem, Result, SeriesBatch, SoftResult, Uncounted,
 };
-use dtw_plan::{Banding, keep_digits};
+use dtw_plan::{Banding, Rows, keep_digits};
 
 use crate::launch::engine::Engine;
 use crate::launch::pass::Pass;
@@ -32,6 +32,7 @@ impl Context {
             excess: false,
             channel: None,
             pairing,
+            kind: Rows::X,
             banding,
             observer: &**observer,
             adds: false,

@@ -4,19 +4,15 @@ use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch, excess};
 use dtw_core::{Pairing, Result, SeriesBatch};
-use dtw_plan::{
-    Axis, Device, Fetch, Form, Order, Output, Pairs, Rect, Target, Walk, fetch_tiles, scatter, tiles,
-};
+use dtw_plan::{Axis, Device, Fetch, Order, Output, Pairs, Rect, Target, Walk, fetch_tiles, scatter, tiles};
 use web_time::Instant;
 
 use crate::gpu::readback::ready;
 use crate::launch::engine::{Engine, Slot};
-use crate::launch::job::Job;
 use crate::launch::pass::Pass;
 use crate::launch::recurrence::{Finish, Lengths};
-use crate::memory::series::{Preparation, Side};
+use crate::memory::series::Preparation;
 use crate::memory::windows::DeviceWindows;
-use crate::shaders::choose::choose;
 use crate::shaders::sweep::Mode;
 
 impl Engine {
@@ -83,12 +79,7 @@ impl Engine {
     ) -> Result<Distances<'a>> {
         let longest = orders.map(|order| order.longest(0..order.len())).into_iter().max().unwrap_or(0);
         self.weigh(pass.spec, &pass.functor, longest)?;
-        let preparation = Preparation {
-            spec: pass.spec,
-            functor: pass.functor,
-            channel: pass.channel,
-            channels: sources[0].channels(),
-        };
+        let preparation = pass.preparation(sources[0].channels());
         let columns = if pass.pairing == Pairing::SelfSymmetric { 0 } else { 1 };
         let sources = [sources[0], sources[columns]];
         Ok(Distances { engine: self, preparation, excess: pass.excess, sources })
@@ -127,10 +118,7 @@ impl Device for Distances<'_> {
     fn load(&mut self, axis: Axis, order: &Order, places: &Range<usize>) -> Result<()> {
         self.engine.make_params()?;
         let Engine { gpu, speed, params, x, y, .. } = &mut *self.engine;
-        let side = match axis {
-            Axis::Rows => x,
-            Axis::Columns => y,
-        };
+        let side = if axis == Axis::Rows { x } else { y };
         match self.sources[axis as usize] {
             Source::Batch(batch) => side.load(gpu, &self.preparation, batch, order, places),
             Source::Windows(windows) => {
@@ -150,28 +138,17 @@ impl Device for Distances<'_> {
 
 impl Fetch<f32> for Distances<'_> {
     fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, slot: usize) -> Result<bool> {
-        let functor = self.preparation.functor;
-        let (n, m) = pairs.longest(tile);
-        let is_banded = pairs.banding.form() != Form::Full;
-        let channels = self.preparation.prepared_channels();
-        let sweep = choose(&self.engine.gpu, functor, channels, (n, m), is_banded, Mode::Distances);
-        let within_x = pairs.pairing == Pairing::SelfSymmetric && is_within(&self.engine.x, &tile.columns);
-        let cells = pairs.most_cells(tile);
-        let mut params = self.engine.params_of(&sweep, &self.preparation, tile, within_x);
-        self.engine.band(pairs, tile, &mut params)?;
+        let job = self.engine.job(&self.preparation, pairs, tile, Mode::Distances)?;
         let mut own = std::mem::take(&mut self.engine.slots[slot]);
         own.cells = pairs.cells(tile)?;
         own.lengths = Some(if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
-            Lengths::Equal(n, m)
+            Lengths::Equal(job.longest.0, job.longest.1)
         } else {
             Lengths::of_places(pairs.rows, pairs.columns, tile)
         });
-        let bytes = tile.outputs() as u64 * functor.state_bytes();
-        let swept = own.results.reserve(&self.engine.gpu, bytes, "results").and_then(|results| {
-            let tasks = tile.tasks();
-            let job = Job { sweep, params, results, tasks, longest: (n, m), cells, within_x };
-            self.engine.dispatch(&job, pairs.observer)
-        });
+        let bytes = tile.outputs() as u64 * self.preparation.functor.state_bytes();
+        let swept = own.results.reserve(&self.engine.gpu, bytes, "results");
+        let swept = swept.and_then(|results| self.engine.dispatch(&job, results, pairs.observer));
         own.begun = Some(Instant::now());
         self.engine.slots[slot] = own;
         swept.map(|()| false)
@@ -213,9 +190,4 @@ impl Distances<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether these places are among the rows on the device.
-fn is_within(x: &Side, columns: &Range<usize>) -> bool {
-    x.places().start <= columns.start && columns.end <= x.places().end
 }

@@ -9,20 +9,18 @@ use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch};
 use dtw_core::{Error, Gradients, LocalCost, Observer, Pairing, Result, SeriesBatch, SoftResult};
-use dtw_plan::{Axis, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
+use dtw_plan::{Axis, Device, Order, Pairs, Rect, each_tile, tiles};
 
 use crate::calls::context::Context;
 use crate::calls::gradient_shape::{NUMBER, SHARES, STATE, Shape};
-use crate::gpu::device::Gpu;
 use crate::gpu::launch::Launch;
 use crate::gpu::readback::Readback;
 use crate::launch::dispatch::Queue;
 use crate::launch::engine::Engine;
-use crate::launch::job::{Job, Piece};
+use crate::launch::job::Piece;
 use crate::launch::recurrence::{Finish, Lengths};
 use crate::memory::region::Region;
 use crate::memory::series::Preparation;
-use crate::shaders::choose::choose;
 use crate::shaders::params::Params;
 use crate::shaders::sweep::{Mode, Sweep};
 
@@ -220,27 +218,23 @@ impl Soft<'_> {
         let rows = self.block_rows(n, m)?;
         let Self { engine, own, preparation, .. } = self;
         let (functor, channels) = (preparation.functor, preparation.channels);
-        let is_banded = pairs.banding.form() != Form::Full;
         let is_gradient = matches!(results, Results::Gradients(_));
-        let of = |gpu: &Gpu, mode| choose(gpu, functor, channels, longest, is_banded, mode);
-        let shares = of(&engine.gpu, Mode::Shares);
         let ends = SHARES * rows * m * tasks;
-        let mut params = engine.params_of(&shares, preparation, tile, false);
-        engine.band(pairs, tile, &mut params)?;
-        (params.end, params.saves, params.carry_stride) = (tasks as u32, 1, m as u32);
-        (params.pitch, params.plane, params.ends) = (m as u32, (rows * m) as u32, ends as u32);
-
+        let mut job = engine.job(preparation, pairs, tile, Mode::Shares)?;
+        let shares = job.sweep;
+        (job.longest.0, job.cells) = (rows as usize, rows * m);
+        let mut params = Params {
+            end: tasks as u32,
+            saves: 1,
+            carry_stride: m as u32,
+            pitch: m as u32,
+            plane: (rows * m) as u32,
+            ends: ends as u32,
+            ..job.params
+        };
+        job.params = params;
         let grid =
             own.grid.reserve(&engine.gpu, NUMBER * (ends + 2 * tasks), "the grid of gradients")?.clone();
-        let job = Job {
-            sweep: shares,
-            params,
-            results: &grid,
-            tasks,
-            longest: (rows as usize, m as usize),
-            cells: rows * m,
-            within_x: false,
-        };
         let share = engine.budget.edges / 2;
         let piece = job
             .piece(engine.speed.cells(), engine.gpu.loop_limit(), share)
@@ -251,7 +245,7 @@ impl Soft<'_> {
         let edges = engine.edges.reserve(&engine.gpu, edge_bytes, "edges")?.clone();
         let back = own.edges.reserve(&engine.gpu, edge_bytes, "edges of gradients")?.clone();
         let slopes = is_gradient && channels > 1 && functor.cost == Some(LocalCost::Euclidean);
-        let backward = of(&engine.gpu, Mode::Backward { slopes });
+        let backward = engine.sweep(preparation, pairs, tile, Mode::Backward { slopes });
         let forward = engine.launch(&shares, &grid, &edges, false)?;
         let backward = engine.launch(&backward, &grid, &back, false)?;
         let mut under_way = Tile {
@@ -291,7 +285,7 @@ impl Soft<'_> {
                 .gpu
                 .submit("clearing gradients", |encoder, _| encoder.clear_buffer(&buffer, 0, Some(bytes)))?;
             let mut of_side = |of_x| {
-                let sweep = of(&engine.gpu, Mode::Pull { of_x });
+                let sweep = engine.sweep(preparation, pairs, tile, Mode::Pull { of_x });
                 engine.launch(&sweep, &grid, &buffer, false)
             };
             sums = Some(([of_side(true)?, of_side(false)?], buffer, bytes));
@@ -408,21 +402,11 @@ impl Differentiator {
         y: &Batch<'_>,
         results: &mut Results<'_>,
     ) -> Result<()> {
-        let Context { problem, functor, banding, engine, observer, .. } = context;
-        let (rows, columns) = Order::of(Pairing::Zipped, x, y, 0);
-        let preparation =
-            Preparation { spec: problem.spec(), functor: *functor, channel: None, channels: x.channels() };
-        let budget = engine.budget;
-        let mut pairs = Pairs {
-            pairing: Pairing::Zipped,
-            rows: &rows,
-            columns: &columns,
-            kind: Rows::X,
-            banding,
-            observer: &**observer,
-        };
+        let (mut pass, engine) = context.pass(Pairing::Zipped);
+        let (rows, columns) = pass.orders(x, y);
+        let (budget, preparation) = (engine.budget, pass.preparation(x.channels()));
         let mut device = Soft { engine, own: self, preparation, batches: [x, y], rows: None };
-        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
+        each_tile(&mut device, &mut pass.pairs(&rows, &columns), &budget, |device, pairs, tile| {
             device.tile(pairs, tile, results)?;
             pairs.observer.advance(pairs.cells(tile)?);
             Ok(())

@@ -14,21 +14,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dtw_core::{
-    Anchor, Band, ColumnRanges, Observer, OwnedBatch, Pairing, Path, Result, SearchOptions, SeriesBatch,
-    Spec, Uncounted,
+    Anchor, Band, ColumnRanges, OwnedBatch, Pairing, Path, Result, SearchOptions, SeriesBatch, Spec,
+    Uncounted,
 };
-use dtw_plan::{Axis, Banding, Budget, Device, Form, Order, Pairs, Rect, Rows, each_tile, tiles};
+use dtw_plan::{Axis, Banding, Budget, Device, Form, Order, Pairs, Rect, each_tile, tiles};
 
 use crate::calls::context::Context;
 use crate::calls::search::Searcher;
 use crate::gpu::readback::Readback;
 use crate::launch::engine::Engine;
-use crate::launch::job::Job;
+use crate::launch::pass::Pass;
 use crate::memory::region::Region;
 use crate::memory::series::Preparation;
-use crate::shaders::choose::choose;
 use crate::shaders::functor::Functor;
-use crate::shaders::sweep::{Mode, Sweep, TRACE_WIDTH};
+use crate::shaders::sweep::{Mode, TRACE_WIDTH};
 
 type Batch<'a> = SeriesBatch<'a, f32>;
 
@@ -53,9 +52,7 @@ impl Tracer {
         let host = 4 * self.words.capacity() as u64;
         self.choices.bytes() + self.of_choices.bytes() + self.of_rows.bytes() + host
     }
-}
 
-impl Tracer {
     /// Best paths of zipped pairs.
     pub(crate) fn paths(
         &mut self,
@@ -68,18 +65,13 @@ impl Tracer {
             return self.matched_paths(context, searcher, x, y);
         }
         let mut distances = vec![0.0; x.len()];
-        let uncounted = Uncounted(Arc::clone(&context.observer));
+        let observer = Arc::clone(&context.observer);
+        let uncounted = Uncounted(Arc::clone(&observer));
         let (mut pass, engine) = context.pass(Pairing::Zipped);
         pass.observer = &uncounted;
         engine.distances(&mut pass, x, y, &mut distances)?;
-        let mut traced = Tracing {
-            engine: &mut context.engine,
-            tracer: self,
-            spec: context.problem.spec(),
-            functor: context.functor,
-            observer: &*context.observer,
-        };
-        let walks = traced.walks(&mut context.banding, x, y)?;
+        pass.observer = &*observer;
+        let walks = self.walks(engine, &mut pass, x, y)?;
         let path = |(distance, points)| Path { distance, points };
         Ok(distances.into_iter().zip(walks).map(path).collect())
     }
@@ -114,15 +106,17 @@ impl Tracer {
         let spec = Spec { anchor: Anchor::Global, band: Band::Full, ..context.problem.spec().clone() };
         let functor = Functor::of(&spec).expect("whole series have shaders, too");
         let longest = x.max_length().max(parts.max_length());
-        let mut traced = Tracing {
-            engine: &mut context.engine,
-            tracer: self,
-            spec: &spec,
-            functor,
-            observer: &*context.observer,
+        let mut walks_in = |context: &mut Context, band: &Band, x: &Batch<'_>, y: &Batch<'_>| {
+            let mut banding = Banding::new(band, Anchor::Global, longest);
+            let (mut pass, engine) = context.pass(Pairing::Zipped);
+            (pass.spec, pass.functor, pass.banding) = (&spec, functor, &mut banding);
+            engine.forget_band();
+            let walks = self.walks(engine, &mut pass, x, y);
+            engine.forget_band();
+            walks
         };
         let walks = if context.banding.form() == Form::Full {
-            traced.walks(&mut Banding::new(&Band::Full, Anchor::Global, longest), x, &parts)?
+            walks_in(context, &Band::Full, x, &parts)?
         } else {
             let mut walks = Vec::with_capacity(x.len());
             for (s, stretch) in stretches.iter().enumerate() {
@@ -136,12 +130,9 @@ impl Tracer {
                     Some(_) if !open.is_full() => Band::Ranges((0..x.length(s)).map(cut).collect()),
                     _ => Band::Full,
                 };
-                let mut banding = Banding::new(&band, Anchor::Global, longest);
                 let (one, part) = (SeriesBatch::single(x.get(s)), SeriesBatch::single(parts.get(s)));
-                traced.engine.forget_band();
-                walks.extend(traced.walks(&mut banding, &one, &part)?);
+                walks.extend(walks_in(context, &band, &one, &part)?);
             }
-            traced.engine.forget_band();
             walks
         };
         let paths = walks.into_iter().zip(stretches).zip(found);
@@ -152,51 +143,28 @@ impl Tracer {
             })
             .collect())
     }
-}
 
-/// What a walk goes through, as (row, column).
-type Points = Vec<(usize, usize)>;
-
-/// Traces whole series against whole series.
-struct Tracing<'a> {
-    engine: &'a mut Engine,
-    tracer: &'a mut Tracer,
-    spec: &'a Spec,
-    functor: Functor,
-    observer: &'a dyn Observer,
-}
-
-impl Tracing<'_> {
     /// The paths of zipped pairs, without their distances.
-    fn walks(&mut self, banding: &mut Banding, x: &Batch<'_>, y: &Batch<'_>) -> Result<Vec<Points>> {
-        let (rows, columns) = Order::of(Pairing::Zipped, x, y, self.functor.preparation.dropped());
+    fn walks(
+        &mut self,
+        engine: &mut Engine,
+        pass: &mut Pass<'_>,
+        x: &Batch<'_>,
+        y: &Batch<'_>,
+    ) -> Result<Vec<Points>> {
+        let (rows, columns) = pass.orders(x, y);
         let longest = rows.longest(0..rows.len()).max(columns.longest(0..columns.len()));
-        self.engine.weigh(self.spec, &self.functor, longest)?;
-        let preparation =
-            Preparation { spec: self.spec, functor: self.functor, channel: None, channels: x.channels() };
-        let own = self.engine.budget;
+        engine.weigh(pass.spec, &pass.functor, longest)?;
+        let preparation = pass.preparation(x.channels());
+        let own = engine.budget;
         // Distances before may have filled twice that.
-        self.engine.release_beyond(own.limit / 4);
+        engine.release_beyond(own.limit / 4);
         // Choices and kept rows take most of the memory here.
         let budget = Budget { sides: own.sides.min(own.limit / 4), ..own };
-        let mut pairs = Pairs {
-            pairing: Pairing::Zipped,
-            rows: &rows,
-            columns: &columns,
-            kind: Rows::X,
-            banding,
-            observer: self.observer,
-        };
-        let mut walks = Walks {
-            engine: &mut *self.engine,
-            tracer: &mut *self.tracer,
-            preparation,
-            batches: [x, y],
-            budget,
-            shape: Shape::default(),
-        };
+        let shape = Shape::default();
+        let mut walks = Walks { engine, tracer: self, preparation, batches: [x, y], budget, shape };
         let mut paths = vec![Vec::new(); x.len()];
-        each_tile(&mut walks, &mut pairs, &budget, |walks, pairs, tile| {
+        each_tile(&mut walks, &mut pass.pairs(&rows, &columns), &budget, |walks, pairs, tile| {
             for (place, points) in tile.rows.clone().zip(walks.tile(pairs, tile)?) {
                 paths[pairs.rows.series(place)] = points;
             }
@@ -206,6 +174,9 @@ impl Tracing<'_> {
         Ok(paths)
     }
 }
+
+/// What a walk goes through, as (row, column).
+type Points = Vec<(usize, usize)>;
 
 /// How the pairs of a tile are traced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -278,23 +249,10 @@ impl Device for Walks<'_> {
 }
 
 impl Walks<'_> {
-    fn sweep(&self, pairs: &Pairs<'_>, rect: &Rect) -> Sweep {
-        let is_banded = pairs.banding.form() != Form::Full;
-        let channels = self.preparation.channels;
-        choose(
-            &self.engine.gpu,
-            self.preparation.functor,
-            channels,
-            pairs.longest(rect),
-            is_banded,
-            Mode::Trace,
-        )
-    }
-
     /// How the pairs of a rectangle are traced, as many as fit.
     fn shape_of(&self, pairs: &Pairs<'_>, rect: &Rect) -> Result<Shape> {
         let (n, m) = pairs.longest(rect);
-        let sweep = self.sweep(pairs, rect);
+        let sweep = self.engine.sweep(&self.preparation, pairs, rect, Mode::Trace);
         let Budget { limit, sides, edges, tables, .. } = self.budget;
         let state = sweep.functor.state_bytes();
         let own_edges = |rows: u64| (rows + 1 + m as u64) * state;
@@ -321,19 +279,17 @@ impl Walks<'_> {
     /// The paths of a tile's pairs.
     fn tile(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<Vec<Points>> {
         let shape = self.shape;
-        let (sweep, longest, tasks) = (self.sweep(pairs, tile), pairs.longest(tile), tile.tasks());
-        let mut params = self.engine.params_of(&sweep, &self.preparation, tile, false);
-        self.engine.band(pairs, tile, &mut params)?;
-        let words = shape.rows.min(longest.0 as u64) * (longest.1 as u64).div_ceil(u64::from(TRACE_WIDTH));
-        params.choices = words as u32;
-        let carried = tasks * longest.1 as u64;
-        let edges = (carried + tasks * (shape.rows + 1)) * sweep.functor.state_bytes();
-        self.engine.edges.reserve(&self.engine.gpu, edges, "edges")?;
         let Self { engine, tracer, preparation, .. } = self;
+        let mut job = engine.job(preparation, pairs, tile, Mode::Trace)?;
+        let (longest, tasks) = (job.longest, job.tasks);
+        let words = shape.rows.min(longest.0 as u64) * (longest.1 as u64).div_ceil(u64::from(TRACE_WIDTH));
+        job.params.choices = words as u32;
+        let carried = tasks * longest.1 as u64;
+        let edges = (carried + tasks * (shape.rows + 1)) * job.sweep.functor.state_bytes();
+        engine.edges.reserve(&engine.gpu, edges, "edges")?;
         let Tracer { choices, words: host, of_choices, of_rows } = &mut **tracer;
         let results = choices.reserve(&engine.gpu, 4 * words * tasks, "choices of paths")?;
         host.resize((words * tasks) as usize, 0);
-        let job = Job { sweep, params, results, tasks, longest, cells: 0, within_x: false };
         let leaves_band = preparation.functor.needs.leaves_band && pairs.banding.form() != Form::Full;
         let mut walkers = Vec::with_capacity(tasks as usize);
         for place in tile.rows.clone() {
@@ -364,7 +320,7 @@ impl Walks<'_> {
                     let mut below = Vec::new();
                     if end < stretch.end {
                         for block in start..end {
-                            engine.dispatch_block(&job, rows_of(block), pairs.observer)?;
+                            engine.dispatch_block(&job, results, rows_of(block), pairs.observer)?;
                         }
                         let edges = engine.edges.buffer().expect("they are reserved");
                         below.resize(carried as usize, 0.0);
@@ -376,7 +332,7 @@ impl Walks<'_> {
                 continue;
             }
             let rows = rows_of(stretch.start);
-            engine.dispatch_block(&job, rows.clone(), pairs.observer)?;
+            engine.dispatch_block(&job, results, rows.clone(), pairs.observer)?;
             of_choices.fetch(&engine.gpu, results, 0, host)?;
             for (walker, choices) in walkers.iter_mut().zip(host.chunks_exact(words as usize)) {
                 walker.walk(rows.start as usize, choices);

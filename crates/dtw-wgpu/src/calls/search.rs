@@ -6,12 +6,12 @@ use dtw_core::{
     Blocks, Error, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, WindowSearch,
     Windows, search_pairs,
 };
-use dtw_plan::{Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, Walk, each_tile, tiles};
+use dtw_plan::{Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, Walk, tiles};
 use web_time::Instant;
 
 use crate::calls::context::Context;
 use crate::gpu::failure::{NAME, unsupported};
-use crate::gpu::readback::Readback;
+use crate::gpu::readback::{Readback, ready};
 use crate::launch::engine::Engine;
 use crate::launch::job::Job;
 use crate::memory::region::Region;
@@ -74,70 +74,18 @@ impl Device for Searching<'_> {
 }
 
 impl Searching<'_> {
-    /// Calls `each` with the row, the column and the ends of every pair of a tile.
-    fn tile(
-        &mut self,
-        pairs: &mut Pairs<'_>,
-        tile: &Rect,
-        each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
-    ) -> Result<()> {
-        let of_task = self.launch(pairs, tile)?;
-        let Searcher { readback, room, .. } = &mut *self.searcher;
-        readback.finish(&self.engine.gpu, room)?;
-        self.ends(pairs, tile, of_task, each)
-    }
-
-    /// As `tile`, where nothing may wait.
-    async fn tile_async(
-        &mut self,
-        pairs: &mut Pairs<'_>,
-        tile: &Rect,
-        each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
-    ) -> Result<()> {
-        let begun = Instant::now();
-        let of_task = self.launch(pairs, tile)?;
-        let Searcher { readback, room, .. } = &mut *self.searcher;
-        readback.finish_async(&self.engine.gpu, room).await?;
-        self.engine.speed.learn(pairs.cells(tile)?, begun.elapsed());
-        self.ends(pairs, tile, of_task, each)
-    }
-
     /// Sweeps a tile and begins to fetch its ends: so many of each pair.
     fn launch(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<usize> {
         let Self { engine, searcher, preparation, all, .. } = self;
-        let (n, m) = pairs.longest(tile);
-        let is_banded = pairs.banding.form() != Form::Full;
-        let mode = Mode::Search { all: *all };
-        let sweep = choose(&engine.gpu, preparation.functor, preparation.channels, (n, m), is_banded, mode);
-        let mut params = engine.params_of(&sweep, preparation, tile, false);
-        engine.band(pairs, tile, &mut params)?;
-        let of_task = if *all { n } else { 2 };
-        params.stride = of_task as u32;
-        let tasks = tile.tasks();
-        let bytes = tasks * of_task as u64 * END_BYTES;
+        let mut job = engine.job(preparation, pairs, tile, Mode::Search { all: *all })?;
+        let of_task = if *all { job.longest.0 } else { 2 };
+        job.params.stride = of_task as u32;
+        searcher.room.resize(job.tasks as usize * of_task, [0; 2]);
+        let bytes = END_BYTES * searcher.room.len() as u64;
         let results = searcher.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
-        let cells = pairs.most_cells(tile);
-        let job = Job { sweep, params, results, tasks, longest: (n, m), cells, within_x: false };
-        engine.dispatch(&job, pairs.observer)?;
+        engine.dispatch(&job, results, pairs.observer)?;
         searcher.readback.begin(&engine.gpu, results, 0, bytes)?;
-        searcher.room.resize(tasks as usize * of_task, [0; 2]);
         Ok(of_task)
-    }
-
-    /// The ends of a tile that were fetched.
-    fn ends(
-        &mut self,
-        pairs: &mut Pairs<'_>,
-        tile: &Rect,
-        of_task: usize,
-        mut each: impl FnMut(usize, usize, &[[u32; 2]]) -> Result<()>,
-    ) -> Result<()> {
-        for ((row, column), ends) in tile.pairs().zip(self.searcher.room.chunks_exact(of_task)) {
-            let ends = if self.all { &ends[..pairs.rows.length(row)] } else { ends };
-            each(row, column, ends)?;
-        }
-        pairs.observer.advance(pairs.cells(tile)?);
-        Ok(())
     }
 }
 
@@ -192,7 +140,7 @@ fn holds_ends(
 
 impl Searcher {
     /// Calls `put` with the number of a query, that of a reference, and the hits of the one in the other.
-    fn search(
+    async fn search(
         &mut self,
         context: &mut Context,
         pairing: Pairing,
@@ -201,61 +149,31 @@ impl Searcher {
         options: &SearchOptions,
         mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
-        let budget = context.engine.budget;
+        let (mut pass, engine) = context.pass(pairing);
+        pass.kind = Rows::Y;
+        let (budget, all) = (engine.budget, is_of_all(options));
         let (rows, columns) = Order::of(pairing, references, queries, 0);
-        let (mut device, mut pairs) =
-            self.searching(context, pairing, [references, queries], [&rows, &columns], options);
-        each_tile(&mut device, &mut pairs, &budget, |device, pairs, tile| {
-            device.tile(pairs, tile, |row, column, ends| {
-                put(columns.series(column), rows.series(row), hits(options, &budget, ends)?);
-                Ok(())
-            })
-        })
-    }
-
-    /// As `search` of all queries in all references, where nothing may wait.
-    async fn search_async(
-        &mut self,
-        context: &mut Context,
-        queries: &Batch<'_>,
-        references: &Batch<'_>,
-        options: &SearchOptions,
-        mut put: impl FnMut(usize, usize, Vec<Match<f32>>),
-    ) -> Result<()> {
-        let budget = context.engine.budget;
-        let (rows, columns) = Order::of(Pairing::Cross, references, queries, 0);
-        let (mut device, mut pairs) =
-            self.searching(context, Pairing::Cross, [references, queries], [&rows, &columns], options);
+        let (preparation, batches) = (pass.preparation(queries.channels()), [references, queries]);
+        let mut pairs = pass.pairs(&rows, &columns);
+        let mut device = Searching { engine, searcher: self, preparation, batches, all };
         let mut walk = Walk::new(&device, &mut pairs, &budget)?;
         while let Some(tile) = walk.next(&mut device, &mut pairs)? {
-            let each = |row, column, ends: &[[u32; 2]]| {
+            let begun = Instant::now();
+            let of_task = device.launch(&mut pairs, &tile)?;
+            let Searching { engine, searcher, .. } = &mut device;
+            searcher.readback.finish_async(&engine.gpu, &mut searcher.room).await?;
+            let cells = pairs.cells(&tile)?;
+            // A browser shows its speed by whole tiles: it does not wait for dispatches.
+            if cfg!(target_arch = "wasm32") {
+                engine.speed.learn(cells, begun.elapsed());
+            }
+            for ((row, column), ends) in tile.pairs().zip(searcher.room.chunks_exact(of_task)) {
+                let ends = if all { &ends[..rows.length(row)] } else { ends };
                 put(columns.series(column), rows.series(row), hits(options, &budget, ends)?);
-                Ok(())
-            };
-            device.tile_async(&mut pairs, &tile, each).await?;
+            }
+            pairs.observer.advance(cells);
         }
         Ok(())
-    }
-
-    /// References and queries as a device, and the pairs of them.
-    fn searching<'a>(
-        &'a mut self,
-        context: &'a mut Context,
-        pairing: Pairing,
-        batches: [&'a Batch<'a>; 2],
-        [rows, columns]: [&'a Order; 2],
-        options: &SearchOptions,
-    ) -> (Searching<'a>, Pairs<'a>) {
-        let Context { problem, functor, banding, engine, observer, .. } = context;
-        let preparation = Preparation {
-            spec: problem.spec(),
-            functor: *functor,
-            channel: None,
-            channels: batches[0].channels(),
-        };
-        let all = is_of_all(options);
-        let pairs = Pairs { pairing, rows, columns, kind: Rows::Y, banding, observer: &**observer };
-        (Searching { engine, searcher: self, preparation, batches, all }, pairs)
     }
 
     /// The cost of the best match of every pair.
@@ -309,10 +227,8 @@ impl Searcher {
             return Err(Error::left_to_cpu(NAME, what));
         }
         let columns = references.len();
-        self.search_async(context, queries, references, options, |q, r, hits| {
-            matches[q * columns + r] = hits
-        })
-        .await?;
+        let put = |q, r, hits| matches[q * columns + r] = hits;
+        self.search(context, Pairing::Cross, queries, references, options, put).await?;
         Ok(matches)
     }
 
@@ -329,7 +245,7 @@ impl Searcher {
         // A band needs the whole reference.
         let is_banded = context.banding.form() != Form::Full;
         if is_banded || holds_ends(context, pairing, queries, references, options) {
-            return self.search(context, pairing, queries, references, options, put);
+            return ready(self.search(context, pairing, queries, references, options, put));
         }
         let search = |some: Range<usize>, reference: &mut InMemory<'_, f32>| {
             self.matches_in_blocks(context, &queries.slice(some).batch(), reference, options)
@@ -390,17 +306,15 @@ impl Searcher {
             let mut sweep = choose(&engine.gpu, *functor, channels, (usize::MAX, m), false, mode);
             sweep.one_strip = false;
             let rect = Rect { rows: 0..1, columns: 0..tasks, pairing: Pairing::Cross };
-            let mut params = engine.params_of(&sweep, &preparation, &rect, false);
+            let mut params = engine.params_of(&preparation, &rect, false);
             (params.stride, params.row_base, params.saves) = (n as u32, first as u32, 1);
             let bytes = (tasks * n) as u64 * END_BYTES;
             let results = self.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
             let cells = n as u64 * m as u64;
-            let job =
-                Job { sweep, params, results, tasks: tasks as u64, longest: (n, m), cells, within_x: false };
-            engine.dispatch(&job, &**observer)?;
-            self.readback.begin(&engine.gpu, results, 0, bytes)?;
+            let job = Job { sweep, params, tasks: tasks as u64, longest: (n, m), cells, within_x: false };
+            engine.dispatch(&job, results, &**observer)?;
             self.room.resize(tasks * n, [0; 2]);
-            self.readback.finish(&engine.gpu, &mut self.room)?;
+            self.readback.fetch(&engine.gpu, results, 0, &mut self.room)?;
             for (selection, ends) in selections.iter_mut().zip(self.room.chunks_exact(n)) {
                 costs.clear();
                 costs.extend(ends.iter().map(|end| total(*end)));

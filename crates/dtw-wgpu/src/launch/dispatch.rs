@@ -22,7 +22,12 @@ impl Engine {
     /// # Errors
     /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what
     /// the device says.
-    pub(crate) fn dispatch(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+    pub(crate) fn dispatch(
+        &mut self,
+        job: &Job,
+        results: &wgpu::Buffer,
+        observer: &dyn Observer,
+    ) -> Result<()> {
         if observer.explains() {
             let Sweep { functor, group, width, one_strip, .. } = job.sweep;
             let shape = format!("{group} lanes of {width} columns, one strip: {one_strip}");
@@ -36,11 +41,15 @@ impl Engine {
                 && self.speed.tasks(job.cells) > 1
                 && job.params.row_base == 0
                 && job.params.saves == 0);
-        if is_whole { self.dispatch_whole(job, observer) } else { self.dispatch_pieces(job, observer) }
+        if is_whole {
+            self.dispatch_whole(job, results, observer)
+        } else {
+            self.dispatch_pieces(job, results, observer)
+        }
     }
 
     /// Whole pairs; each workgroup takes one after the other.
-    fn dispatch_whole(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+    fn dispatch_whole(&mut self, job: &Job, results: &wgpu::Buffer, observer: &dyn Observer) -> Result<()> {
         let pairs = u64::from(job.sweep.pairs());
         let most = MOST_WORKGROUPS.min(u64::from(self.gpu.limits().max_compute_workgroups_per_dimension));
         let mut workgroups = job.tasks.div_ceil(pairs).min(most);
@@ -64,7 +73,7 @@ impl Engine {
                 (job.longest.0 as u64 + u64::from(job.sweep.group)) * job.sweep.turns(params.channels);
             step = step.min(most * pairs * (loops / turns.max(1)).max(1));
         }
-        let launch = self.launch_of(job, edge_bytes)?;
+        let launch = self.launch_of(job, results, edge_bytes)?;
         let mut queue = Queue::default();
         let step = step.min(job.tasks).max(1);
         for first in (0..job.tasks).step_by(step as usize) {
@@ -77,7 +86,7 @@ impl Engine {
     }
 
     /// Refuses points of so many channels that a driver would leave the loops of a single row.
-    fn check_turns(&self, job: &Job<'_>) -> Result<()> {
+    fn check_turns(&self, job: &Job) -> Result<()> {
         let turns = (1 + u64::from(job.sweep.group)) * job.sweep.turns(job.params.channels);
         if self.gpu.loop_limit().is_none_or(|limit| turns <= limit) {
             return Ok(());
@@ -90,7 +99,7 @@ impl Engine {
     }
 
     /// Pieces of pairs: each workgroup has one of them.
-    fn dispatch_pieces(&mut self, job: &Job<'_>, observer: &dyn Observer) -> Result<()> {
+    fn dispatch_pieces(&mut self, job: &Job, results: &wgpu::Buffer, observer: &dyn Observer) -> Result<()> {
         self.check_turns(job)?;
         let (n, m) = (job.longest.0 as u64, job.longest.1 as u64);
         let state = job.sweep.functor.state_bytes();
@@ -102,7 +111,7 @@ impl Engine {
         params.edge_stride = piece.rows as u32 + 1;
         params.edge_first = (piece.tasks * m) as u32;
         params.carry_stride = m as u32;
-        let launch = self.launch_of(job, piece.tasks * (piece.rows + 1 + m) * state)?;
+        let launch = self.launch_of(job, results, piece.tasks * (piece.rows + 1 + m) * state)?;
         let mut queue = Queue::default();
         for first in (0..job.tasks).step_by(piece.tasks as usize) {
             let end = job.tasks.min(first + piece.tasks);
@@ -127,7 +136,7 @@ impl Engine {
     fn put_rows(
         &self,
         (queue, launch): (&mut Queue, &Launch),
-        job: &Job<'_>,
+        job: &Job,
         params: &mut Params,
         rows: Range<u64>,
         strips: u64,
@@ -158,7 +167,8 @@ impl Engine {
     /// [`dtw_core::Error::Cancelled`]; what the device says.
     pub(crate) fn dispatch_block(
         &mut self,
-        job: &Job<'_>,
+        job: &Job,
+        results: &wgpu::Buffer,
         rows: Range<u64>,
         observer: &dyn Observer,
     ) -> Result<()> {
@@ -170,7 +180,7 @@ impl Engine {
         params.edge_first = (job.tasks * m) as u32;
         params.carry_stride = m as u32;
         let bytes = job.tasks * (count + 1 + m) * job.sweep.functor.state_bytes();
-        let launch = self.launch_of(job, bytes)?;
+        let launch = self.launch_of(job, results, bytes)?;
         let mut queue = Queue::default();
         self.put_rows((&mut queue, &launch), job, &mut params, rows, 1, observer)
     }
@@ -178,9 +188,9 @@ impl Engine {
 
 impl Engine {
     /// The shader of a job, with so many bytes for edges.
-    fn launch_of(&mut self, job: &Job<'_>, edge_bytes: u64) -> Result<Launch> {
+    fn launch_of(&mut self, job: &Job, results: &wgpu::Buffer, edge_bytes: u64) -> Result<Launch> {
         let edges = self.edges.reserve(&self.gpu, edge_bytes.max(16), "edges")?.clone();
-        self.launch(&job.sweep, job.results, &edges, job.within_x)
+        self.launch(&job.sweep, results, &edges, job.within_x)
     }
 
     /// A shader for the series that are loaded.

@@ -10,16 +10,18 @@ use web_time::Instant;
 
 use crate::gpu::device::Gpu;
 use crate::gpu::readback::Readback;
+use crate::launch::job::Job;
 use crate::launch::recurrence::{Lengths, Weights};
 use crate::launch::speed::Speed;
 use crate::memory::region::Region;
 use crate::memory::series::{Preparation, Side};
+use crate::shaders::choose::choose;
 use crate::shaders::constants::{
     BAND_FULL, BAND_MILLIONTHS, BAND_POINTS, BAND_RANGES, CROSS, TRIANGLE, ZIPPED,
 };
 use crate::shaders::functor::Functor;
 use crate::shaders::params::Params;
-use crate::shaders::sweep::Sweep;
+use crate::shaders::sweep::{Mode, Sweep};
 
 /// Results on their way, and what is needed to finish them.
 #[derive(Debug, Default)]
@@ -152,8 +154,8 @@ impl Engine {
         self.table = Table::default();
     }
 
-    /// What the device has to know of the band of a rectangle; brings its table if there is one.
-    pub(crate) fn band(&mut self, pairs: &mut Pairs<'_>, rect: &Rect, params: &mut Params) -> Result<()> {
+    /// Says in the arguments what the band of a rectangle is; uploads its table if there is one.
+    fn band(&mut self, pairs: &mut Pairs<'_>, rect: &Rect, params: &mut Params) -> Result<()> {
         match pairs.banding.form() {
             Form::Full => params.band = BAND_FULL,
             Form::Sakoe { radius, is_fraction } => {
@@ -180,7 +182,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The buffer of what dispatches are told.
+    /// Makes the buffer of arguments, if there is none.
     pub(crate) fn make_params(&mut self) -> Result<()> {
         if self.params.is_none() {
             self.params = Some(self.gpu.uniform(size_of::<Params>() as u64)?);
@@ -188,16 +190,46 @@ impl Engine {
         Ok(())
     }
 
-    /// What all dispatches of a rectangle are told, but for its band.
-    pub(crate) fn params_of(
+    /// The shader for the pairs of a rectangle.
+    pub(crate) fn sweep(
         &self,
-        sweep: &Sweep,
         preparation: &Preparation<'_>,
+        pairs: &Pairs<'_>,
         rect: &Rect,
-        within_x: bool,
-    ) -> Params {
+        mode: Mode,
+    ) -> Sweep {
+        let is_banded = pairs.banding.form() != Form::Full;
+        let channels = preparation.prepared_channels();
+        choose(&self.gpu, preparation.functor, channels, pairs.longest(rect), is_banded, mode)
+    }
+
+    /// The pairs of a rectangle, whose series are on the device.
+    pub(crate) fn job(
+        &mut self,
+        preparation: &Preparation<'_>,
+        pairs: &mut Pairs<'_>,
+        rect: &Rect,
+        mode: Mode,
+    ) -> Result<Job> {
+        let (places, columns) = (self.x.places(), &rect.columns);
+        let within_x = pairs.pairing == Pairing::SelfSymmetric
+            && (places.start <= columns.start && columns.end <= places.end);
+        let mut job = Job {
+            sweep: self.sweep(preparation, pairs, rect, mode),
+            params: self.params_of(preparation, rect, within_x),
+            tasks: rect.tasks(),
+            longest: pairs.longest(rect),
+            cells: pairs.most_cells(rect),
+            within_x,
+        };
+        self.band(pairs, rect, &mut job.params)?;
+        Ok(job)
+    }
+
+    /// The arguments that all dispatches of a rectangle share, but for its band.
+    pub(crate) fn params_of(&self, preparation: &Preparation<'_>, rect: &Rect, within_x: bool) -> Params {
         let columns = if within_x { &self.x } else { &self.y };
-        let [a, b, c, d] = sweep.functor.parameters;
+        let [a, b, c, d] = preparation.functor.parameters;
         Params {
             pairing: match rect.pairing {
                 Pairing::Cross => CROSS,

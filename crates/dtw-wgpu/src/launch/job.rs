@@ -14,10 +14,9 @@ const MOST_ROWS: u64 = 8192;
 
 /// Tasks to dispatch.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct Job {
     pub(crate) sweep: Sweep,
     pub(crate) params: Params,
-    pub(crate) results: &'a wgpu::Buffer,
     pub(crate) tasks: u64,
     /// Most points of a row's and of a column's series.
     pub(crate) longest: (usize, usize),
@@ -42,7 +41,7 @@ pub(crate) fn whole_steps(rows: u64) -> u64 {
     if rows > STEP { rows - rows % STEP } else { rows }
 }
 
-impl Job<'_> {
+impl Job {
     pub(crate) fn strips(&self) -> u64 {
         (self.longest.1 as u64).div_ceil(u64::from(self.sweep.strip_columns()))
     }

@@ -3,6 +3,7 @@
 use dtw_core::{Observer, Pairing, SeriesBatch, Spec};
 use dtw_plan::{Banding, Order, Pairs, Rows};
 
+use crate::memory::series::Preparation;
 use crate::shaders::functor::Functor;
 
 /// What one pass over the pairs computes.
@@ -13,13 +14,20 @@ pub(crate) struct Pass<'a> {
     pub(crate) excess: bool,
     pub(crate) channel: Option<usize>,
     pub(crate) pairing: Pairing,
+    /// Which series of the problem the rows of the sweep are.
+    pub(crate) kind: Rows,
     pub(crate) banding: &'a mut Banding,
     pub(crate) observer: &'a dyn Observer,
     /// Whether results are added to what the output holds.
     pub(crate) adds: bool,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    /// How series of so many channels are prepared.
+    pub(crate) fn preparation(&self, channels: usize) -> Preparation<'a> {
+        Preparation { spec: self.spec, functor: self.functor, channel: self.channel, channels }
+    }
+
     /// In which order the series lie on the device.
     pub(crate) fn orders(&self, x: &SeriesBatch<'_, f32>, y: &SeriesBatch<'_, f32>) -> (Order, Order) {
         let y = if self.pairing == Pairing::SelfSymmetric { x } else { y };
@@ -27,7 +35,7 @@ impl Pass<'_> {
     }
 
     pub(crate) fn pairs<'b>(&'b mut self, rows: &'b Order, columns: &'b Order) -> Pairs<'b> {
-        let Self { pairing, banding, observer, .. } = self;
-        Pairs { pairing: *pairing, rows, columns, kind: Rows::X, banding, observer: *observer }
+        let Self { pairing, kind, banding, observer, .. } = self;
+        Pairs { pairing: *pairing, rows, columns, kind: *kind, banding, observer: *observer }
     }
 }

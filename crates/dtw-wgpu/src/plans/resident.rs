@@ -3,16 +3,12 @@
 use dtw_core::measure::Preparation as How;
 use dtw_core::recurrence::{One, dispatch};
 use dtw_core::{Pairing, Problem, Result, Unobserved, bail_invalid};
-use dtw_plan::{Form, Order, Pairs, Rect, Rows};
+use dtw_plan::{Order, Rect};
 
-use crate::calls::context::Context;
 use crate::gpu::failure::unsupported;
-use crate::launch::job::Job;
 use crate::launch::recurrence::IsFinished;
 use crate::memory::series::DeviceSeries;
-use crate::memory::series::Preparation;
 use crate::plans::plan::WgpuPlan;
-use crate::shaders::choose::choose;
 use crate::shaders::sweep::Mode;
 
 /// A plan for series and results in buffers of the device. See
@@ -57,7 +53,7 @@ impl DevicePlan {
     /// [`dtw_core::Error::Invalid`] for buffers that are too small or of another shape than the problem's;
     /// [`dtw_core::Error::OutOfMemory`] for series that exceed the memory limit; [`dtw_core::Error::Backend`].
     pub fn distances(&mut self, x: DeviceSeries<'_>, y: DeviceSeries<'_>, out: &wgpu::Buffer) -> Result<()> {
-        let Context { problem, functor, banding, engine, .. } = &mut self.0.context;
+        let problem = self.0.context.problem.clone();
         let y = if problem.pairing() == Pairing::SelfSymmetric { x } else { y };
         let (shape, channels) = (problem.shape(), problem.shape().channels);
         for (name, side, count, longest) in
@@ -95,29 +91,21 @@ impl DevicePlan {
         if outputs == 0 {
             return Ok(());
         }
-        let preparation = Preparation { spec: problem.spec(), functor: *functor, channel: None, channels };
-        let needed = [x, y].map(|side| side.count as u64 * preparation.bytes(side.length));
-        if needed[0].saturating_add(needed[1]) > engine.budget.sides {
-            return Err(engine.budget.exceeded(
-                "a copy of the series",
-                needed[0].saturating_add(needed[1]),
-                engine.budget.sides,
-            ));
+        let (mut pass, engine) = self.0.context.pass(pairing);
+        pass.observer = &Unobserved;
+        let (preparation, share) = (pass.preparation(channels), engine.budget.sides);
+        let [of_x, of_y] = [x, y].map(|side| side.count as u64 * preparation.bytes(side.length));
+        let needed = of_x.saturating_add(of_y);
+        if needed > share {
+            return Err(engine.budget.exceeded("a copy of the series", needed, share));
         }
         engine.x.load_resident(&engine.gpu, channels, x)?;
         engine.y.load_resident(&engine.gpu, channels, y)?;
-        engine.weigh(problem.spec(), functor, x.length.max(y.length))?;
+        engine.weigh(pass.spec, &pass.functor, x.length.max(y.length))?;
         let (rows, columns) = (Order::equal(x.count, x.length), Order::equal(y.count, y.length));
-        let mut pairs =
-            Pairs { pairing, rows: &rows, columns: &columns, kind: Rows::X, banding, observer: &Unobserved };
-        pairs.banding.check(pairing, &rows, &columns, Rows::X)?;
-        let longest = (x.length, y.length);
-        let is_banded = pairs.banding.form() != Form::Full;
-        let sweep = choose(&engine.gpu, *functor, channels, longest, is_banded, Mode::Distances);
-        let mut params = engine.params_of(&sweep, &preparation, &rect, false);
-        engine.band(&mut pairs, &rect, &mut params)?;
-        let cells = pairs.most_cells(&rect);
-        let job = Job { sweep, params, results: out, tasks: rect.tasks(), longest, cells, within_x: false };
-        engine.dispatch(&job, &Unobserved)
+        let mut pairs = pass.pairs(&rows, &columns);
+        pairs.banding.check(pairing, &rows, &columns, pairs.kind)?;
+        let job = engine.job(&preparation, &mut pairs, &rect, Mode::Distances)?;
+        engine.dispatch(&job, out, &Unobserved)
     }
 }
