@@ -1,8 +1,10 @@
 //! Calls that do not wait give the same bits as those that do.
 
+use dtw_conformance::batch::{Batch, Flat};
+use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_core::{
-    Backend, Band, Error, LocalCost, Measure, OwnedBatch, Pairing, Plan, Problem, Radius, SearchOptions,
-    SeriesBatch, Spec,
+    Backend, Band, Error, LocalCost, Measure, Pairing, Plan, Problem, Radius, SearchOptions, SeriesBatch,
+    Spec,
 };
 use dtw_wgpu::{Choice, WgpuBackend};
 use pollster::block_on;
@@ -11,14 +13,11 @@ fn backend() -> WgpuBackend {
     block_on(WgpuBackend::open_async(&Choice::Performance)).expect("a Vulkan driver: mesa-vulkan-drivers")
 }
 
-/// Series of these lengths that go up and down.
-fn series(channels: usize, lengths: &[usize], seed: f32) -> OwnedBatch<f32> {
-    let mut batch = OwnedBatch::new(channels).unwrap();
-    for (s, length) in lengths.iter().enumerate() {
-        let value = |k: usize| ((k as f32 + 3.0 * s as f32) * (0.37 + seed)).sin() + 0.01 * (k % 17) as f32;
-        batch.push(&(0..length * channels).map(value).collect::<Vec<_>>()).unwrap();
-    }
-    batch
+/// Noise of these lengths.
+fn noise(channels: usize, lengths: &[usize], seed: u64) -> Flat<f32> {
+    let mut random = SplitMix::new(seed);
+    let one = |length: &usize| series(Kind::Noise, *length, channels, &mut random);
+    Batch::new(lengths.iter().map(one).collect()).flat()
 }
 
 fn bits(values: &[f32]) -> Vec<u32> {
@@ -35,15 +34,16 @@ fn distances_are_the_same_bits() {
         [(Spec::dtw(), 1), (Spec::dtw(), 3), (banded, 1), (Spec::new(ddtw), 2), (Spec::new(wdtw), 1)]
     {
         let lengths = [3, 64, 65, 1500, 17];
-        let [x, y] = [series(channels, &lengths, 0.0), series(channels, &lengths, 0.02)];
+        let [x, y] = [noise(channels, &lengths, 1), noise(channels, &lengths, 2)];
+        let (x, y) = (x.batch().unwrap(), y.batch().unwrap());
         for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
-            let problem = Problem::of(spec.clone(), pairing, &x.batch(), &y.batch()).unwrap();
+            let problem = Problem::of(spec.clone(), pairing, &x, &y).unwrap();
             let mut waited = vec![f32::NAN; problem.output_len()];
             let mut found = waited.clone();
             let mut plan: Box<dyn Plan<f32>> = backend.plan(&problem).unwrap();
-            plan.distances(x.batch(), y.batch(), &mut waited).unwrap();
+            plan.distances(x, y, &mut waited).unwrap();
             let mut plan = backend.plan_async(&problem).unwrap();
-            block_on(plan.distances(x.batch(), y.batch(), &mut found)).unwrap();
+            block_on(plan.distances(x, y, &mut found)).unwrap();
             assert_eq!(bits(&found), bits(&waited), "{spec:?} {pairing:?}");
         }
     }
@@ -52,9 +52,10 @@ fn distances_are_the_same_bits() {
 #[test]
 fn matches_are_the_same() {
     let backend = backend();
-    let [queries, references] = [series(1, &[1, 5, 40], 0.0), series(1, &[900, 30, 2100], 0.02)];
+    let [queries, references] = [noise(1, &[1, 5, 40], 1), noise(1, &[900, 30, 2100], 2)];
+    let (queries, references) = (queries.batch().unwrap(), references.batch().unwrap());
     let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
-    let problem = Problem::of(spec, Pairing::Cross, &queries.batch(), &references.batch()).unwrap();
+    let problem = Problem::of(spec, Pairing::Cross, &queries, &references).unwrap();
     for options in [
         SearchOptions::default(),
         SearchOptions::default().with_top_k(0),
@@ -62,9 +63,9 @@ fn matches_are_the_same() {
         SearchOptions::default().with_top_k(900).with_threshold(Some(0.5)),
     ] {
         let mut plan: Box<dyn Plan<f32>> = backend.plan(&problem).unwrap();
-        let waited = plan.matches(queries.batch(), references.batch(), &options).unwrap();
+        let waited = plan.matches(queries, references, &options).unwrap();
         let mut plan = backend.plan_async(&problem).unwrap();
-        let found = block_on(plan.matches(queries.batch(), references.batch(), &options)).unwrap();
+        let found = block_on(plan.matches(queries, references, &options)).unwrap();
         assert_eq!(found.len(), 9);
         assert_eq!(found, waited, "{options:?}");
     }

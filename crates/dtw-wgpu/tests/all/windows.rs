@@ -1,15 +1,12 @@
 //! z-normalised windows: whatever the memory and however the reference comes, the costs are those of the definition.
 
-use std::sync::LazyLock;
-
 use dtw_conformance::oracle::subsequence_dtw;
 use dtw_conformance::trickle::Trickle;
 use dtw_core::{
     Backend, Error, LocalCost, Match, Pairing, Problem, Result, SearchOptions, SeriesBatch, Spec,
 };
-use dtw_wgpu::WgpuBackend;
 
-static BACKEND: LazyLock<WgpuBackend> = LazyLock::new(|| WgpuBackend::new().expect("an adapter"));
+use super::BACKEND;
 
 /// Numbers from −1 to 1, and stretches of one value.
 fn noise(count: usize, mut state: u64) -> Vec<f32> {

@@ -1,8 +1,8 @@
 //! Gradients beyond the suite's: lengths round the edges of lanes and strips, grids in blocks where memory is short,
 //! long pairs, calls that are stopped. Judged as the suite judges its cases.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 
 use dtw_conformance::batch::Batch;
 use dtw_conformance::cases::Case;
@@ -12,9 +12,8 @@ use dtw_core::{
     Backend, Band, Error, Gradients, LocalCost, Measure, Observer, Pairing, Plan, Problem, Radius, Result,
     Spec, Task,
 };
-use dtw_wgpu::WgpuBackend;
 
-static BACKEND: LazyLock<WgpuBackend> = LazyLock::new(|| WgpuBackend::new().expect("an adapter"));
+use super::BACKEND;
 
 /// The backend with so much memory.
 #[derive(Debug)]

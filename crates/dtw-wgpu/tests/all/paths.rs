@@ -1,27 +1,21 @@
 //! Warping paths: in little memory, of long and of ragged pairs, outside the band of LCSS, and of subsequences.
-//! Values are small whole numbers, so that every sum is exact and ties are the same ties everywhere.
-
-use std::sync::LazyLock;
+//! Values are small multiples of 1/8, so that every sum is exact and ties are the same ties everywhere.
 
 use dtw_conformance::batch::Batch;
+use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_conformance::oracle::band::Ends;
 use dtw_conformance::oracle::{Cells, Oracle, path, subsequence_dtw};
 use dtw_core::{
     Anchor, Backend, Band, Error, LcssOutput, LocalCost, Measure, Pairing, Path, Problem, Radius, Result,
     SeriesBatch, Spec,
 };
-use dtw_wgpu::WgpuBackend;
 
-static BACKEND: LazyLock<WgpuBackend> = LazyLock::new(|| WgpuBackend::new().expect("an adapter"));
+use super::BACKEND;
 
-/// Series of these lengths, of whole numbers from −3 to 3.
-fn steps(lengths: &[usize], channels: usize, mut state: u64) -> Batch {
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) % 7) as f64 - 3.0
-    };
-    let mut series = |length| (0..length).map(|_| (0..channels).map(|_| next()).collect()).collect();
-    Batch::new(lengths.iter().map(|length| series(*length)).collect())
+/// Series of these lengths.
+fn steps(lengths: &[usize], channels: usize, seed: u64) -> Batch {
+    let mut random = SplitMix::new(seed);
+    Batch::new(lengths.iter().map(|n| series(Kind::Eighths, *n, channels, &mut random)).collect())
 }
 
 /// Paths of zipped pairs, and whether the plan keeps to its limit.
