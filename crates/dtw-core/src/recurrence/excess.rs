@@ -55,6 +55,26 @@ pub struct SoftExcess<V> {
     cost: LocalCost,
 }
 
+impl<V: Vector> SoftExcess<V> {
+    /// The recurrence with `unit`, `cost` divided by `divisor`, and 1 or 0 for `kernel`.
+    #[inline(always)]
+    fn new(any: V, cost: LocalCost, unit: f64, divisor: f64, kernel: f64) -> Self {
+        let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
+        Self { unit, rate, kernel: any.constant(kernel), cost }
+    }
+}
+
+/// What a measure that sums over all paths divides its costs by, and 1 for the alignment kernel, 0 for Soft-DTW; `None`
+/// for another measure.
+#[inline(always)]
+pub fn divisor_and_kernel(measure: &Measure) -> Option<(f64, f64)> {
+    match *measure {
+        Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => Some((gamma, 0.0)),
+        Measure::LogGak { sigma } => Some((2.0 * sigma * sigma, 1.0)),
+        _ => None,
+    }
+}
+
 /// Hands the recurrence of this measure's excess to `visitor`, for vectors as wide as `any`. The cost is told at run
 /// time: few results need this sweep.
 ///
@@ -62,12 +82,12 @@ pub struct SoftExcess<V> {
 /// For a measure that does not sum over all paths: [`crate::SoftResult::of`] knows them.
 #[inline(always)]
 pub fn visit<V: Vector, P: Point<V>, F: Visitor<V, P>>(any: V, measure: &Measure, visitor: F) -> F::Output {
-    let (unit, divisor, kernel, cost) = match *measure {
-        Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost } => {
-            (gamma, gamma, 0.0, cost)
-        }
-        Measure::LogGak { sigma } => (1.0, 2.0 * sigma * sigma, 1.0, LocalCost::SquaredEuclidean),
-        _ => panic!("{} has no excess", measure.key()),
+    let Some((divisor, kernel)) = divisor_and_kernel(measure) else {
+        panic!("{} has no excess", measure.key())
+    };
+    let (unit, cost) = match *measure {
+        Measure::SoftDtw { gamma, cost } | Measure::SoftDtwDivergence { gamma, cost } => (gamma, cost),
+        _ => (1.0, LocalCost::SquaredEuclidean),
     };
     let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
     visitor.visit(SoftExcess { unit, rate, kernel: any.constant(kernel), cost })

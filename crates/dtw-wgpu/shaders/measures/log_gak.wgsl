@@ -1,8 +1,6 @@
 // The global alignment kernel: Z(i,j) = κ · (Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1)), κ = q/(2 − q), q = e^(−d/2σ²).
 // −log₂(e)/2σ² is `a`.
 //! uses: exponents, scaled, closed
-//! divisor: 2 sigma sigma
-//! excess: 1
 
 alias Price = vec2<f32>;
 

@@ -1,7 +1,5 @@
 // Soft-DTW as Z = e^(−D/γ): Z(i,j) = e^(−c/γ) · (Z(i−1,j−1) + Z(i−1,j) + Z(i,j−1)). −log₂(e)/γ is `a`.
 //! uses: exponents, scaled, closed
-//! divisor: gamma
-//! excess: 0
 
 alias Price = vec2<f32>;
 

@@ -3,11 +3,8 @@
 // it.
 
 fn along(difference: f32) -> f32 {
-//# if SIGNS
-    return sign(difference);
-//# else
-    return difference;
-//# end
+    return sign(difference); //# if SIGNS
+    return difference; //# if !SIGNS
 }
 
 @compute @workgroup_size(LANES)
@@ -52,11 +49,8 @@ fn main(
 //# end
     var sum = edges[place];
     for (var k = first; k < end; k++) {
-//# if OF_X
-        let difference = here - bitcast<f32>(ys[there]);
-//# else
-        let difference = bitcast<f32>(xs[there]) - here;
-//# end
+        let difference = here - bitcast<f32>(ys[there]); //# if OF_X
+        let difference = bitcast<f32>(xs[there]) - here; //# if !OF_X
         let term = results[at] * along(difference) - sum.y;
         let next = sum.x + term;
         sum = vec2(next, (next - sum.x) - term);

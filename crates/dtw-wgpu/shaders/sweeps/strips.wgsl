@@ -82,64 +82,40 @@ fn main(
             }
 //# end
             var corner = origin();
-//# if BORDERS
             if own > 0u {
-                corner = border_right(own, {Y_SUM});
+                corner = border_right(own, {Y_SUM}); //# if BORDERS
+                corner = forbidden(); //# if !BORDERS
             }
-//# else
-            if own > 0u {
-                corner = forbidden();
-            }
-//# end
 //# each WIDTH
             column = min(own + {k}u, y.length - 1u);
             let y{j} = y_point(y, column);
-//# if TIMES
-            let yt{j} = bitcast<f32>(ys[y_sums + column]);
-//# end
-//# if GAPS
-            let yg{j} = bitcast<f32>(ys[y_gaps + column]);
-//# end
-//# if BORDERS
-            var s{k} = border_right(own + {j}u, {Y_SUM});
-//# else
-            var s{k} = forbidden();
-//# end
+            let yt{j} = bitcast<f32>(ys[y_sums + column]); //# if TIMES
+            let yg{j} = bitcast<f32>(ys[y_gaps + column]); //# if GAPS
+            var s{k} = border_right(own + {j}u, {Y_SUM}); //# if BORDERS
+            var s{k} = forbidden(); //# if !BORDERS
 //# end
             var handed = forbidden();
             var before = x_zero();
-//# if TIMES
-            var time_before = 0.0;
-//# end
+            var time_before = 0.0; //# if TIMES
 //# if ONE_STRIP
             var next = x_point(x, 0u);
 //# else
             var next = x_point(x, min(params.row_first, x.length - 1u));
             if params.row_first > 0u {
                 before = x_point(x, params.row_first - 1u);
-//# if TIMES
-                time_before = bitcast<f32>(xs[x_sums + params.row_first - 1u]);
-//# end
+                time_before = bitcast<f32>(xs[x_sums + params.row_first - 1u]); //# if TIMES
             }
             if has_carry {
                 if own > 0u {
                     corner = edges[carry + min(own, y.length) - 1u];
-//# if RESCALES
-                    corner = rescale(corner);
-//# end
+                    corner = settle(corner); //# if SETTLES
                     if lane == 0u {
                         corner = edges[edge + params.edge_stride - 1u];
                     }
                 } else {
-//# if BORDERS
-//# if GAPS
-                    corner = border_down(params.row_first, bitcast<f32>(xs[x_sums + params.row_first - 1u]));
-//# else
-                    corner = border_down(params.row_base + params.row_first, 0.0);
-//# end
-//# else
-                    corner = forbidden();
-//# end
+                    corner = border_down(params.row_first, bitcast<f32>(xs[x_sums + params.row_first - 1u])); //# if BORDERS GAPS
+                    corner = border_down(params.row_base + params.row_first, 0.0); //# if BORDERS !GAPS
+                    corner = forbidden(); //# if !BORDERS
                 }
 //# each WIDTH
                 s{k} = edges[carry + min(own + {k}u, y.length - 1u)];
@@ -151,13 +127,11 @@ fn main(
             if lane == 0u && strip > 0u {
                 next_left = edges[edge];
             }
-//# if SEARCH
-//# if !ALL_ENDS
+//# if SEARCH !ALL_ENDS
             if has_carry && is_last && lane == last_lane {
                 best = results[2u * task];
                 best_end = results[2u * task + 1u].x;
             }
-//# end
 //# end
 //# end
             for (var t = 0u; t < steps; t++) {
@@ -183,29 +157,17 @@ fn main(
                     next = x_point(x, min(i + 1u, x.length - 1u));
                     if lane == 0u {
 //# if ONE_STRIP
-//# if BORDERS
-//# if GAPS
-                        left = border_down(i + 1u, bitcast<f32>(xs[x_sums + i]));
-//# else
-                        left = border_down(i + 1u, 0.0);
-//# end
-//# else
-                        left = forbidden();
-//# end
+                        left = border_down(i + 1u, bitcast<f32>(xs[x_sums + i])); //# if BORDERS GAPS
+                        left = border_down(i + 1u, 0.0); //# if BORDERS !GAPS
+                        left = forbidden(); //# if !BORDERS
 //# else
                         if strip > 0u {
                             left = next_left;
                             next_left = edges[edge + min(i + 1u, row_end - 1u) - params.row_first];
                         } else {
-//# if BORDERS
-//# if GAPS
-                            left = border_down(i + 1u, bitcast<f32>(xs[x_sums + i]));
-//# else
-                            left = border_down(params.row_base + i + 1u, 0.0);
-//# end
-//# else
-                            left = forbidden();
-//# end
+                            left = border_down(i + 1u, bitcast<f32>(xs[x_sums + i])); //# if BORDERS GAPS
+                            left = border_down(params.row_base + i + 1u, 0.0); //# if BORDERS !GAPS
+                            left = forbidden(); //# if !BORDERS
                         }
 //# end
                     }
@@ -215,16 +177,10 @@ fn main(
                     sample.previous_time = time_before;
                     time_before = sample.time;
 //# end
-//# if GAPS
-                    sample.gap = bitcast<f32>(xs[x_gaps + i]);
-//# end
+                    sample.gap = bitcast<f32>(xs[x_gaps + i]); //# if GAPS
                     before = point;
-//# if BAND
-                    let columns = band_of(task, i, x.length, y.length);
-//# end
-//# if TRACE
-                    var choices = 0u;
-//# end
+                    let columns = band_of(task, i, x.length, y.length); //# if BAND
+                    var choices = 0u; //# if TRACE
                     var diagonal = corner;
                     corner = left;
 //# each WIDTH
@@ -234,9 +190,7 @@ fn main(
                         other.time = yt{j};
                         other.previous_time = yt{k};
 //# end
-//# if GAPS
-                        other.gap = yg{j};
-//# end
+                        other.gap = yg{j}; //# if GAPS
 //# if WEIGHTS
                         let place = min(own + {k}u, y.length - 1u);
                         let offset = max(i, place) - min(i, place);
@@ -263,11 +217,8 @@ fn main(
                         var state = combine(diagonal, s{k}, left, price);
 //# if BAND
                         if own + {k}u < columns.start || own + {k}u >= columns.end {
-//# if LEAVES_BAND
-                            state = outside(s{k}, left);
-//# else
-                            state = forbidden();
-//# end
+                            state = outside(s{k}, left); //# if LEAVES_BAND
+                            state = forbidden(); //# if !LEAVES_BAND
                         }
 //# end
                         diagonal = s{k};
@@ -300,11 +251,8 @@ fn main(
 //# else
                         if total_of(end) < total_of(best) {
                             best = end;
-//# if ONE_STRIP
-                            best_end = i;
-//# else
-                            best_end = params.row_base + i;
-//# end
+                            best_end = i; //# if ONE_STRIP
+                            best_end = params.row_base + i; //# if !ONE_STRIP
                         }
 //# end
                     }

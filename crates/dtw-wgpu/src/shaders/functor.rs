@@ -82,15 +82,11 @@ fn numbers(measure: &Measure) -> impl Iterator<Item = (&'static str, f64)> {
     })
 }
 
-/// `−log₂(e)` over the divisor that a file declares: what a cost is multiplied by to be an exponent of 2.
-fn rate(wgsl: &Wgsl, measure: &Measure) -> f32 {
-    let factor = |name: &&str| {
-        let number = numbers(measure).find(|(parameter, _)| parameter == name).map(|(_, number)| number);
-        number
-            .or_else(|| name.parse().ok())
-            .unwrap_or_else(|| panic!("{}.wgsl: no parameter {name}", wgsl.key))
-    };
-    (-std::f64::consts::LOG2_E / wgsl.divisor.iter().map(factor).product::<f64>()) as f32
+/// What a cost is multiplied by to be an exponent of 2, and 1 for the alignment kernel, 0 for Soft-DTW; `None` for a
+/// measure that does not sum over all paths.
+fn rate_and_kernel(measure: &Measure) -> Option<[f32; 2]> {
+    let (divisor, kernel) = excess::divisor_and_kernel(measure)?;
+    Some([(-std::f64::consts::LOG2_E / divisor) as f32, kernel as f32])
 }
 
 impl Functor {
@@ -109,8 +105,8 @@ impl Functor {
         let mut parameters = [0.0; 4];
         let mut places = parameters.iter_mut();
         arguments.for_each(|number| *places.next().expect("shaders take four numbers") = number as f32);
-        if !wgsl.divisor.is_empty() {
-            parameters[0] = rate(wgsl, measure);
+        if let Some([rate, _]) = rate_and_kernel(measure) {
+            parameters[0] = rate;
         }
         Some(Self { wgsl, needs, cost: cost_of(measure), parameters, weights, preparation })
     }
@@ -120,15 +116,14 @@ impl Functor {
     /// # Panics
     /// For another measure: callers ask [`dtw_core::SoftResult::of`] first.
     pub(crate) fn excess(spec: &Spec) -> Self {
-        let own = Wgsl::of(key(spec)).filter(|wgsl| wgsl.excess.is_some());
-        let Some((own, b)) = own.and_then(|own| Some((own, own.excess?))) else {
+        let Some([rate, kernel]) = rate_and_kernel(&spec.measure) else {
             panic!("{} has no excess", spec.key())
         };
         Self {
             wgsl: Wgsl::of_excess(),
             needs: excess::visit::<f32, One<f32>, _>(0.0, &spec.measure, Ask(false)),
             cost: cost_of(&spec.measure).or(Some(LocalCost::SquaredEuclidean)),
-            parameters: [rate(own, &spec.measure), b, 0.0, 0.0],
+            parameters: [rate, kernel, 0.0, 0.0],
             weights: None,
             preparation: Preparation::None,
         }

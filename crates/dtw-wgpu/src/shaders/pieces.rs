@@ -3,8 +3,6 @@
 //! ```text
 //! //! uses: total, closed       pieces of shaders/pieces that it is put together with
 //! //! channel loops: 4          loops over the channels for each cell, where there is not one
-//! //! divisor: 2 sigma sigma    `a` is −log₂(e) over this product, and not the measure's first number
-//! //! excess: 1                 `b` of pieces/soft_excess.wgsl, where the measure sums over all paths
 //! ```
 
 use std::sync::LazyLock;
@@ -16,9 +14,6 @@ pub(crate) struct Wgsl {
     /// Its own text and that of the pieces it uses.
     pub(crate) texts: Vec<&'static str>,
     pub(crate) channel_loops: u32,
-    /// Numbers and names of parameters; none where `a` is the measure's first number.
-    pub(crate) divisor: Vec<&'static str>,
-    pub(crate) excess: Option<f32>,
 }
 
 impl Wgsl {
@@ -41,7 +36,7 @@ impl Wgsl {
     /// # Panics
     /// For what is not said as the module's comment has it: the files are part of the program.
     fn read(key: &'static str, text: &'static str) -> Self {
-        let mut wgsl = Self { key, texts: Vec::new(), channel_loops: 1, divisor: Vec::new(), excess: None };
+        let mut wgsl = Self { key, texts: Vec::new(), channel_loops: 1 };
         for line in text.lines().filter_map(|line| line.strip_prefix("//! ")) {
             let Some((name, said)) = line.split_once(": ") else {
                 panic!("{key}.wgsl: {line:?} says nothing")
@@ -49,8 +44,6 @@ impl Wgsl {
             match name {
                 "uses" => wgsl.texts.extend(said.split(", ").map(piece)),
                 "channel loops" => wgsl.channel_loops = said.parse().expect("a number of loops"),
-                "divisor" => wgsl.divisor.extend(said.split_whitespace()),
-                "excess" => wgsl.excess = Some(said.parse().expect("a number")),
                 _ => panic!("{key}.wgsl: {name:?} is nothing that a file says of itself"),
             }
         }
@@ -101,18 +94,7 @@ dtw_core::measures! { texts [MEASURES] }
 
 #[cfg(test)]
 mod tests {
-    use dtw_core::SoftResult;
-    use dtw_core::measure::Kind;
-
     use super::*;
-
-    #[test]
-    fn measures_that_sum_over_all_paths_have_an_excess() {
-        for spec in Kind::all().iter().filter_map(|kind| kind.specs().next()) {
-            let wgsl = Wgsl::of(super::super::functor::key(&spec)).unwrap();
-            assert_eq!(wgsl.excess.is_some(), SoftResult::of(&spec.measure).is_some(), "{}.wgsl", wgsl.key);
-        }
-    }
 
     #[test]
     #[should_panic(expected = "no shaders/pieces/norm.wgsl")]

@@ -3,7 +3,8 @@
 //! A piece is WGSL with lines of its own kind between:
 //!
 //! ```text
-//! //# if FLAG      //# if !FLAG      //# else      //# end
+//! //# if FLAG !OTHER     //# else     //# end     where all of these flags are as they say
+//! some line; //# if FLAG                          this line alone
 //! //# each WIDTH      repeats its lines for each column of a lane: {k} is its number, {j} the next one
 //! //# each CHANNELS   and for each channel of a point
 //! ```
@@ -251,23 +252,28 @@ fn block(
     text: &mut String,
 ) -> Option<&'static str> {
     while let Some(line) = lines.next() {
-        let Some(order) = line.trim_start().strip_prefix("//# ") else {
+        let Some((line, order)) = line.split_once("//# ") else {
             text.push_str(line);
             text.push('\n');
             continue;
         };
+        let holds =
+            |flag: &&str| flag.strip_prefix('!').map_or(flags.contains(flag), |flag| !flags.contains(&flag));
         match order.split_whitespace().collect::<Vec<_>>()[..] {
             ["end"] => return Some("end"),
             ["else"] => return Some("else"),
-            ["if", flag] => {
-                let holds = flag
-                    .strip_prefix('!')
-                    .map_or_else(|| flags.contains(&flag), |flag| !flags.contains(&flag));
+            ["if", ref all @ ..] if !line.trim().is_empty() => {
+                if all.iter().all(holds) {
+                    text.push_str(line.trim_end());
+                    text.push('\n');
+                }
+            }
+            ["if", ref all @ ..] => {
                 let [mut yes, mut no] = [String::new(), String::new()];
                 if block(lines, flags, count, &mut yes) == Some("else") {
                     assert_eq!(block(lines, flags, count, &mut no), Some("end"), "a block is not ended");
                 }
-                text.push_str(if holds { &yes } else { &no });
+                text.push_str(if all.iter().all(holds) { &yes } else { &no });
             }
             ["each", "WIDTH" | "CHANNELS"] => {
                 let mut body = String::new();
@@ -276,7 +282,7 @@ fn block(
                     *text += &body.replace("{k}", &k.to_string()).replace("{j}", &(k + 1).to_string());
                 }
             }
-            _ => panic!("{line}: not an order for pieces of shaders"),
+            _ => panic!("{order}: not an order for pieces of shaders"),
         }
     }
     None
@@ -288,10 +294,9 @@ mod tests {
 
     #[test]
     fn choices_and_repetitions_are_filled_in() {
-        let piece =
-            "a\n//# if X\n//# each WIDTH\nb{k}{j}\n//# end\n//# else\nc\n//# end\n//# if !X\nd\n//# end\ne\n";
-        assert_eq!(expand(piece, &["X"], 2), "a\nb01\nb12\ne\n");
-        assert_eq!(expand(piece, &[], 2), "a\nc\nd\ne\n");
+        let piece = "a\n//# if X\n//# each WIDTH\nb{k}{j}\n//# end\n//# else\nc\n//# end\n//# if !X\nd\n//# end\n e //# if X !Y\nf\n";
+        assert_eq!(expand(piece, &["X"], 2), "a\nb01\nb12\n e\nf\n");
+        assert_eq!(expand(piece, &[], 2), "a\nc\nd\nf\n");
     }
 
     #[test]
