@@ -8,6 +8,7 @@ pub(crate) mod lanes;
 pub(crate) mod launch;
 mod lock;
 mod open;
+#[cfg(not(target_arch = "wasm32"))]
 mod pipeline_cache;
 pub(crate) mod pipelines;
 pub(crate) mod readback;

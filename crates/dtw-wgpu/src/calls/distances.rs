@@ -141,11 +141,7 @@ impl Fetch<f32> for Distances<'_> {
         let job = self.engine.job(&self.preparation, pairs, tile, Mode::Distances)?;
         let mut own = std::mem::take(&mut self.engine.slots[slot]);
         own.cells = pairs.cells(tile)?;
-        own.lengths = Some(if pairs.rows.is_equal_length() && pairs.columns.is_equal_length() {
-            Lengths::Equal(job.longest.0, job.longest.1)
-        } else {
-            Lengths::of_places(pairs.rows, pairs.columns, tile)
-        });
+        own.lengths = Lengths::of_places(pairs.rows, pairs.columns, tile);
         let bytes = tile.outputs() as u64 * self.preparation.functor.state_bytes();
         let swept = own.results.reserve(&self.engine.gpu, bytes, "results");
         let swept = swept.and_then(|results| self.engine.dispatch(&job, results, pairs.observer));
@@ -181,8 +177,7 @@ impl Distances<'_> {
         }
         done?;
         let states = (stride > 1).then_some((&room[..], stride));
-        let lengths = own.lengths.as_ref().expect("a tile is under way");
-        let finish = Finish { states, parts: functor.needs.parts, lengths, out: results };
+        let finish = Finish { states, parts: functor.needs.parts, lengths: &own.lengths, out: results };
         if self.excess {
             excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);
         } else {

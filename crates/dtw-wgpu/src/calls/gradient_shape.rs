@@ -30,9 +30,6 @@ impl Shape {
     }
 
     /// As many of `pairs` pairs as `share` bytes hold, in as few blocks as that takes.
-    ///
-    /// # Errors
-    /// The bytes that one pair takes at least, where that is more.
     pub(super) fn of(n: u64, m: u64, pairs: u64, share: u64) -> std::result::Result<Self, u64> {
         let most = pairs.min(ENOUGH);
         let mut best = Err(u64::MAX);

@@ -8,16 +8,16 @@
 use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch};
-use dtw_core::{Error, Gradients, LocalCost, Observer, Pairing, Result, SeriesBatch, SoftResult};
+use dtw_core::{Error, Gradients, LocalCost, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_plan::{Axis, Device, Order, Pairs, Rect, each_tile, tiles};
 
 use crate::calls::context::Context;
 use crate::calls::gradient_shape::{NUMBER, SHARES, STATE, Shape};
 use crate::gpu::launch::Launch;
 use crate::gpu::readback::Readback;
-use crate::launch::dispatch::Queue;
 use crate::launch::engine::Engine;
-use crate::launch::job::Piece;
+use crate::launch::job::{Job, Piece};
+use crate::launch::queue::Queue;
 use crate::launch::recurrence::{Finish, Lengths};
 use crate::memory::region::Region;
 use crate::memory::series::Preparation;
@@ -107,60 +107,30 @@ impl Device for Soft<'_> {
 
 /// A tile of pairs under way.
 struct Tile<'a> {
-    n: u64,
-    m: u64,
-    tasks: u64,
-    channels: u64,
+    job: Job,
     /// What is dispatched at once of a block.
     piece: Piece,
-    strips: u64,
-    lanes: u64,
-    params: Params,
-    queue: Queue,
-    observer: &'a dyn Observer,
+    queue: Queue<'a>,
 }
 
 impl Tile<'_> {
     /// Sweeps a block of rows, in reverse if asked.
-    fn sweep(
+    fn sweep(&mut self, launch: &Launch, block: &Range<u64>, in_reverse: bool) -> Result<()> {
+        let params = Params { block: block.start as u32, ..self.job.params };
+        self.queue.put_block(launch, &self.job, params, self.piece, block.clone(), in_reverse)
+    }
+
+    /// Adds what a block has to the gradients of one side, of pairs of `n` and `m` points.
+    fn pull(
         &mut self,
         engine: &Engine,
         launch: &Launch,
         block: &Range<u64>,
-        in_reverse: bool,
+        (n, m): (u64, u64),
+        of_x: bool,
     ) -> Result<()> {
-        let (piece, tasks) = (self.piece, self.tasks);
-        let strip_pieces = self.strips.div_ceil(piece.strips);
-        let columns = self.m.div_ceil(strip_pieces);
-        let mut left = block.clone();
-        while !left.is_empty() {
-            let rows = engine.rows_in_time(&piece, tasks * columns).min(left.end - left.start);
-            let part = if in_reverse {
-                left.end -= rows;
-                left.end..left.end + rows
-            } else {
-                left.start += rows;
-                left.start - rows..left.start
-            };
-            for k in 0..strip_pieces {
-                let strip = piece.strips * if in_reverse { strip_pieces - 1 - k } else { k };
-                let params = Params {
-                    row_first: part.start as u32,
-                    row_end: part.end as u32,
-                    strip_first: strip as u32,
-                    strip_end: (strip + piece.strips) as u32,
-                    block: block.start as u32,
-                    ..self.params
-                };
-                self.queue.put(engine, launch, &params, tasks, tasks * rows * columns, self.observer)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds what a block has to the gradients of one side.
-    fn pull(&mut self, engine: &Engine, launch: &Launch, block: &Range<u64>, of_x: bool) -> Result<()> {
-        let Self { n, m, tasks, channels, lanes, .. } = *self;
+        let Job { params, tasks, sweep, .. } = &self.job;
+        let (channels, lanes) = (u64::from(params.channels), u64::from(sweep.lanes.count()));
         let (points, along) = if of_x { (block.end - block.start, 0..m) } else { (m, block.clone()) };
         let values = tasks * points * channels;
         let run = engine.gpu.loop_limit().unwrap_or(u64::MAX).min(along.end - along.start);
@@ -171,7 +141,7 @@ impl Tile<'_> {
             block: block.start as u32,
             edge_first: if of_x { 0 } else { (tasks * n * channels) as u32 },
             edge_stride: (channels * if of_x { n } else { m }) as u32,
-            ..self.params
+            ..*params
         };
         for from in along.clone().step_by(run as usize) {
             let to = along.end.min(from + run) as u32;
@@ -184,7 +154,7 @@ impl Tile<'_> {
                 let end = values.min(first + step);
                 (params.first, params.end) = (first as u32, end as u32);
                 let count = end - first;
-                self.queue.put(engine, launch, &params, count.div_ceil(lanes), count * run, self.observer)?;
+                self.queue.put(launch, &params, count.div_ceil(lanes), count * run)?;
             }
         }
         Ok(())
@@ -223,83 +193,70 @@ impl Soft<'_> {
         let mut job = engine.job(preparation, pairs, tile, Mode::Shares)?;
         let shares = job.sweep;
         (job.longest.0, job.cells) = (rows as usize, rows * m);
-        let mut params = Params {
+        job.params = Params {
             end: tasks as u32,
             saves: 1,
-            carry_stride: m as u32,
             pitch: m as u32,
             plane: (rows * m) as u32,
             ends: ends as u32,
             ..job.params
         };
-        job.params = params;
         let grid =
             own.grid.reserve(&engine.gpu, NUMBER * (ends + 2 * tasks), "the grid of gradients")?.clone();
         let share = engine.budget.edges / 2;
         let piece = job
             .piece(engine.speed.cells(), engine.gpu.loop_limit(), share)
-            .ok_or_else(|| engine.budget.exceeded("the edges of a gradient", (m + 2) * STATE, share))?;
-        params.edge_first = (tasks * m) as u32;
-        params.edge_stride = piece.rows as u32 + 1;
-        let edge_bytes = tasks * (piece.rows + 1 + m) * STATE;
+            .ok_or_else(|| engine.budget.exceeded("the edges of a gradient", job.edge_bytes(1, 1), share))?;
+        job.params = job.params_with_edges(tasks, piece.rows);
+        let edge_bytes = job.edge_bytes(tasks, piece.rows);
         let edges = engine.edges.reserve(&engine.gpu, edge_bytes, "edges")?.clone();
         let back = own.edges.reserve(&engine.gpu, edge_bytes, "edges of gradients")?.clone();
         let slopes = is_gradient && channels > 1 && functor.cost == Some(LocalCost::Euclidean);
         let backward = engine.sweep(preparation, pairs, tile, Mode::Backward { slopes });
         let forward = engine.launch(&shares, &grid, &edges, false)?;
         let backward = engine.launch(&backward, &grid, &back, false)?;
-        let mut under_way = Tile {
-            n,
-            m,
-            tasks,
-            channels: channels as u64,
-            piece,
-            strips: job.strips(),
-            lanes: u64::from(shares.lanes.count()),
-            params,
-            queue: Queue::default(),
-            observer: pairs.observer,
-        };
         let blocks: Vec<_> = (0..n).step_by(rows as usize).map(|row| row..n.min(row + rows)).collect();
         let row_bytes = tasks * m * STATE;
-        let kept = if blocks.len() > 1 {
-            let bytes = (blocks.len() as u64 - 1) * row_bytes;
-            let kept = own.kept.reserve(&engine.gpu, bytes, "rows of a gradient")?.clone();
-            let unused = own.unused.reserve(&engine.gpu, tasks * STATE, "states")?;
+        let kept_bytes = (blocks.len() as u64 - 1) * row_bytes;
+        let kept = own.kept.reserve(&engine.gpu, kept_bytes, "rows of a gradient")?.clone();
+        let mut before = None;
+        if blocks.len() > 1 {
             // Distances of pairs that end in a block are there before the last one; nobody asks for them.
+            let unused = own.unused.reserve(&engine.gpu, tasks * STATE, "states")?;
             let plain = Sweep { mode: Mode::Distances, ..shares };
-            let launch = engine.launch(&plain, unused, &edges, false)?;
-            for (k, block) in (0..).zip(&blocks[..blocks.len() - 1]) {
-                under_way.sweep(engine, &launch, block, false)?;
-                engine.gpu.copy("keeping rows", (&edges, 0), (&kept, k * row_bytes), row_bytes)?;
-            }
-            Some(kept)
-        } else {
-            None
-        };
+            before = Some(engine.launch(&plain, unused, &edges, false)?);
+        }
         let mut sums = None;
         if is_gradient {
             let bytes = tasks * (n + m) * channels as u64 * STATE;
             let buffer = own.sums.reserve(&engine.gpu, bytes, "gradients")?.clone();
-            engine
-                .gpu
-                .submit("clearing gradients", |encoder, _| encoder.clear_buffer(&buffer, 0, Some(bytes)))?;
+            let clear =
+                |encoder: &mut wgpu::CommandEncoder, _: &_| encoder.clear_buffer(&buffer, 0, Some(bytes));
+            engine.gpu.submit("clearing gradients", clear)?;
             let mut of_side = |of_x| {
                 let sweep = engine.sweep(preparation, pairs, tile, Mode::Pull { of_x });
                 engine.launch(&sweep, &grid, &buffer, false)
             };
             sums = Some(([of_side(true)?, of_side(false)?], buffer, bytes));
         }
+        let engine = &**engine;
+        let mut under_way = Tile { job, piece, queue: Queue::new(engine, pairs.observer) };
+        if let Some(before) = before {
+            for (k, block) in (0..).zip(&blocks[..blocks.len() - 1]) {
+                under_way.sweep(&before, block, false)?;
+                engine.gpu.copy("keeping rows", (&edges, 0), (&kept, k * row_bytes), row_bytes)?;
+            }
+        }
         for (k, block) in blocks.iter().enumerate().rev() {
             let k = k as u64;
-            if let (Some(kept), true) = (&kept, k > 0) {
-                engine.gpu.copy("keeping rows", (kept, (k - 1) * row_bytes), (&edges, 0), row_bytes)?;
+            if k > 0 {
+                engine.gpu.copy("keeping rows", (&kept, (k - 1) * row_bytes), (&edges, 0), row_bytes)?;
             }
-            under_way.sweep(engine, &forward, block, false)?;
-            under_way.sweep(engine, &backward, block, true)?;
+            under_way.sweep(&forward, block, false)?;
+            under_way.sweep(&backward, block, true)?;
             if let Some((launches, ..)) = &sums {
                 for (launch, of_x) in launches.iter().zip([true, false]) {
-                    under_way.pull(engine, launch, block, of_x)?;
+                    under_way.pull(engine, launch, block, (n, m), of_x)?;
                 }
             }
             if let Results::Alignment(out) = results {

@@ -208,9 +208,6 @@ impl Searcher {
     }
 
     /// As `matches`, where nothing may wait.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] where the ends of a whole reference do not fit the memory.
     pub(crate) async fn matches_async(
         &mut self,
         context: &mut Context,

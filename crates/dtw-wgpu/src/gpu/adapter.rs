@@ -106,9 +106,6 @@ fn choose_among(choice: &Choice, backends: Backends) -> Result<Adapter> {
 }
 
 /// The adapter that is meant, where nothing may wait.
-///
-/// # Errors
-/// What `choose` returns. A browser shows one GPU: number 0, by any part of the name that it tells.
 pub(crate) async fn choose_async(choice: &Choice) -> Result<Adapter> {
     let power_preference = match choice {
         Choice::LowPower => wgpu::PowerPreference::LowPower,

@@ -52,9 +52,6 @@ struct Health {
 impl Gpu {
     /// The adapter opened with everything that it can do; its lanes go through workgroup memory until a trial has shown
     /// a better way.
-    ///
-    /// # Errors
-    /// [`Error::Backend`] where the driver refuses.
     pub(crate) async fn untried(adapter: Adapter) -> Result<Self> {
         let info = adapter.get_info();
         let limits = adapter.limits();
@@ -132,9 +129,6 @@ impl Gpu {
 
     /// The shader of this key, compiled at its first use; `source` is asked for then. Two threads that ask for a new
     /// one at once may both compile it.
-    ///
-    /// # Errors
-    /// [`Error::Backend`] with the compiler's words if it does not compile, and as [`Gpu::scoped`].
     pub(crate) fn pipeline(
         &self,
         key: &str,
@@ -153,9 +147,6 @@ impl Gpu {
 
     /// What a shader reads and writes, by binding; a binding that it does not use has a buffer of its own, because one
     /// that is written must not be bound twice.
-    ///
-    /// # Errors
-    /// [`Error::Backend`] if a buffer is not of the usage that its binding has, and as [`Gpu::scoped`].
     pub(crate) fn bind_group(&self, bound: &[(usize, &Buffer)]) -> Result<wgpu::BindGroup> {
         let mut buffers: [&Buffer; BINDINGS] = std::array::from_fn(|binding| &self.0.unused[binding]);
         for (binding, buffer) in bound {
@@ -179,9 +170,6 @@ impl Gpu {
 
     /// Lets wgpu see how far the device is, and waits if `how` says so; `None` if it waited in vain. In a browser,
     /// which looks itself, it does nothing.
-    ///
-    /// # Errors
-    /// [`Error::Backend`] if the device is lost.
     pub(crate) fn poll(&self, how: wgpu::PollType) -> Result<Option<wgpu::PollStatus>> {
         const WHAT: &str = "waiting for the device";
         // wgpu panics where a wait finds that the device is gone.
@@ -236,9 +224,6 @@ impl Gpu {
 
     /// Whether every call so far was right, on a device that is not known to be lost. It does not ask the device, which
     /// takes longer than a launch: [`Gpu::is_lost`] does.
-    ///
-    /// # Errors
-    /// [`Error::Backend`] if not.
     pub(crate) fn check(&self, what: &str) -> Result<()> {
         if self.0.health.lost.load(Ordering::Acquire) {
             return Err(self.lost(what));
@@ -259,9 +244,6 @@ impl Gpu {
     }
 
     /// A buffer of arguments, of at least so many bytes.
-    ///
-    /// # Errors
-    /// As [`Gpu::storage`].
     pub(crate) fn uniform(&self, bytes: u64) -> Result<Buffer> {
         let limit = self.0.limits.max_uniform_buffer_binding_size;
         self.buffer(bytes, limit, "the arguments of a shader", BufferUsages::UNIFORM)
@@ -282,9 +264,6 @@ impl Gpu {
     }
 
     /// A buffer of exactly so many bytes.
-    ///
-    /// # Errors
-    /// [`Error::MemoryRefused`] if the device has no such memory left, and as [`Gpu::scoped`].
     pub(crate) fn allocated(&self, bytes: u64, label: &str, usage: BufferUsages) -> Result<Buffer> {
         let (buffer, error) = self.attempt(|device, _| made(device, bytes, label, usage));
         // A device that is lost makes buffers that are none, and says nothing.
@@ -300,17 +279,11 @@ impl Gpu {
 
     /// Writes values to a place of a buffer, before whatever is submitted next. Offset and length are multiples of 4
     /// bytes.
-    ///
-    /// # Errors
-    /// As [`Gpu::scoped`].
     pub(crate) fn upload<T: Pod>(&self, buffer: &Buffer, offset: u64, values: &[T]) -> Result<()> {
         self.scoped("uploading", |_, queue| queue.write_buffer(buffer, offset, bytemuck::cast_slice(values)))
     }
 
     /// Submits what is recorded; what is written to the queue meanwhile comes before it.
-    ///
-    /// # Errors
-    /// As [`Gpu::scoped`].
     pub(crate) fn submit(
         &self,
         what: &str,
@@ -324,9 +297,6 @@ impl Gpu {
     }
 
     /// Copies bytes from a place of a buffer to one of another.
-    ///
-    /// # Errors
-    /// As [`Gpu::scoped`].
     pub(crate) fn copy(
         &self,
         what: &str,

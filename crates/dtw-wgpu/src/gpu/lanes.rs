@@ -27,9 +27,6 @@ pub(crate) enum LanesKind {
 
 impl LanesKind {
     /// What the variable `DTWAVE_WGPU_LANES` says, if anything.
-    ///
-    /// # Errors
-    /// [`dtw_core::Error::Invalid`] for a value that it may not have.
     pub(crate) fn of_environment() -> Result<Option<Self>> {
         Ok(variables::LANES.get()?.map(|name| match name {
             "subgroup" => Self::Subgroup,

@@ -36,9 +36,6 @@ impl Gpu {
 }
 
 /// How lanes of this device hand values on; `force` asks for one way.
-///
-/// # Errors
-/// [`dtw_core::Error::Unsupported`] if the device cannot do what is asked for, and what fails at the device.
 async fn lanes_of(gpu: &Gpu, force: Option<LanesKind>) -> Result<Lanes> {
     let fallback = Lanes::Workgroup(WORKGROUP_LANES);
     if force == Some(LanesKind::Workgroup) {

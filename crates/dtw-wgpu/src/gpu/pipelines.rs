@@ -19,6 +19,7 @@ use wgpu::{
 };
 
 use crate::gpu::lock::lock;
+#[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::pipeline_cache::DiskCache;
 use crate::gpu::variables;
 
@@ -31,15 +32,14 @@ pub(crate) struct Pipelines {
     bindings: BindGroupLayout,
     layout: PipelineLayout,
     made: Mutex<HashMap<String, ComputePipeline>>,
+    /// A browser keeps compiled shaders itself.
+    #[cfg(not(target_arch = "wasm32"))]
     cache: Option<DiskCache>,
     checks: ShaderRuntimeChecks,
 }
 
 impl Pipelines {
     /// None yet. The variable `DTWAVE_WGPU_CHECKS=1` makes shaders check every index and bound every loop.
-    ///
-    /// # Errors
-    /// [`dtw_core::Error::Invalid`] for a variable with a value that it may not have.
     pub(crate) fn new(device: &Device, info: &AdapterInfo) -> Result<Self> {
         let entries: [_; BINDINGS] = std::array::from_fn(|binding| wgpu::BindGroupLayoutEntry {
             binding: binding as u32,
@@ -69,8 +69,16 @@ impl Pipelines {
             ShaderRuntimeChecks::unchecked()
         };
         let is_kept = variables::CACHE.get()? != Some("off");
-        let cache = if is_kept { DiskCache::open(device, info) } else { None };
-        Ok(Self { bindings, layout, made: Mutex::default(), cache, checks })
+        #[cfg(target_arch = "wasm32")]
+        let _ = (info, is_kept);
+        Ok(Self {
+            bindings,
+            layout,
+            made: Mutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            cache: if is_kept { DiskCache::open(device, info) } else { None },
+            checks,
+        })
     }
 
     /// The shader of this key, if it was compiled.
@@ -91,13 +99,17 @@ impl Pipelines {
             module: &module,
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
+            #[cfg(not(target_arch = "wasm32"))]
             cache: self.cache.as_ref().map(DiskCache::handle),
+            #[cfg(target_arch = "wasm32")]
+            cache: None,
         })
     }
 
     /// Keeps a shader that was compiled without an error.
     pub(crate) fn keep(&self, key: &str, pipeline: &ComputePipeline) {
         lock(&self.made).insert(key.to_owned(), pipeline.clone());
+        #[cfg(not(target_arch = "wasm32"))]
         if let Some(cache) = &self.cache {
             cache.grown();
         }

@@ -93,9 +93,6 @@ impl Readback {
 
     /// Begins to fetch bytes from a place of a buffer, a multiple of 4, behind everything that was submitted. Does not
     /// wait. A transfer that nobody finished is forgotten.
-    ///
-    /// # Errors
-    /// What [`Gpu::scoped`] returns; memory for the results that is missing.
     pub(crate) fn begin(&mut self, gpu: &Gpu, from: &Buffer, offset: u64, bytes: u64) -> Result<()> {
         self.forget();
         // The device copies words.

@@ -20,9 +20,6 @@ pub(crate) struct Stopwatch {
 
 impl Stopwatch {
     /// `None` where the device has no clock that passes can ask.
-    ///
-    /// # Errors
-    /// What [`Gpu::scoped`] returns.
     pub(crate) fn new(gpu: &Gpu) -> Result<Option<Self>> {
         if !gpu.device().features().contains(Features::TIMESTAMP_QUERY) {
             return Ok(None);
@@ -52,17 +49,11 @@ impl Stopwatch {
     }
 
     /// Begins to fetch the times of a pass that was submitted. Does not wait.
-    ///
-    /// # Errors
-    /// What [`Readback::begin`] returns.
     pub(crate) fn begin(&mut self, gpu: &Gpu) -> Result<()> {
         self.readback.begin(gpu, &self.resolved, 0, BYTES)
     }
 
     /// Waits for the times, and returns what lies between them in nanoseconds.
-    ///
-    /// # Errors
-    /// What [`Readback::finish`] returns.
     pub(crate) fn finish(&mut self, gpu: &Gpu) -> Result<u64> {
         let mut ticks = [0_u64; 2];
         self.readback.finish(gpu, &mut ticks)?;

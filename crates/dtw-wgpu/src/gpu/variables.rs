@@ -18,9 +18,6 @@ pub(crate) struct Variable {
 
 impl Variable {
     /// What it is; `None` where it is unset or empty.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for another value.
     pub(crate) fn get(self) -> Result<Option<&'static str>> {
         self.of(&std::env::var_os(self.name).unwrap_or_default().to_string_lossy())
     }

@@ -3,25 +3,20 @@
 use std::ops::Range;
 
 use dtw_core::{Error, Observer, Result};
-use dtw_plan::stop_if_cancelled;
-use web_time::{Duration, Instant};
 
 use crate::gpu::failure::NAME;
 use crate::gpu::launch::Launch;
-use crate::gpu::stopwatch::Stopwatch;
 use crate::launch::engine::Engine;
-use crate::launch::job::{Job, LEAST_ROWS, Piece, whole_steps};
+use crate::launch::job::{Job, LEAST_ROWS};
+use crate::launch::queue::Queue;
 use crate::shaders::params::Params;
 use crate::shaders::sweep::Sweep;
 
 /// Workgroups of a dispatch; each takes one task after the other.
 const MOST_WORKGROUPS: u64 = 16_384;
+
 impl Engine {
     /// Dispatches the tasks of a job.
-    ///
-    /// # Errors
-    /// [`dtw_core::Error::OutOfMemory`] where the edges of one pair do not fit; [`dtw_core::Error::Cancelled`]; what
-    /// the device says.
     pub(crate) fn dispatch(
         &mut self,
         job: &Job,
@@ -74,13 +69,13 @@ impl Engine {
             step = step.min(most * pairs * (loops / turns.max(1)).max(1));
         }
         let launch = self.launch_of(job, results, edge_bytes)?;
-        let mut queue = Queue::default();
+        let mut queue = Queue::new(self, observer);
         let step = step.min(job.tasks).max(1);
         for first in (0..job.tasks).step_by(step as usize) {
             let end = job.tasks.min(first + step);
             (params.first, params.end) = (first as u32, end as u32);
             let count = (end - first).div_ceil(pairs).min(workgroups);
-            queue.put(self, &launch, &params, count, (end - first) * job.cells, observer)?;
+            queue.put(&launch, &params, count, (end - first) * job.cells)?;
         }
         Ok(())
     }
@@ -101,53 +96,16 @@ impl Engine {
     /// Pieces of pairs: each workgroup has one of them.
     fn dispatch_pieces(&mut self, job: &Job, results: &wgpu::Buffer, observer: &dyn Observer) -> Result<()> {
         self.check_turns(job)?;
-        let (n, m) = (job.longest.0 as u64, job.longest.1 as u64);
-        let state = job.sweep.functor.state_bytes();
         let bytes = self.budget.edges;
         let piece = job
             .piece(self.speed.cells(), self.gpu.loop_limit(), bytes)
-            .ok_or_else(|| self.budget.exceeded("the edges of a pair", (m + 2) * state, bytes))?;
-        let mut params = job.params;
-        params.edge_stride = piece.rows as u32 + 1;
-        params.edge_first = (piece.tasks * m) as u32;
-        params.carry_stride = m as u32;
-        let launch = self.launch_of(job, results, piece.tasks * (piece.rows + 1 + m) * state)?;
-        let mut queue = Queue::default();
+            .ok_or_else(|| self.budget.exceeded("the edges of a pair", job.edge_bytes(1, 1), bytes))?;
+        let mut params = job.params_with_edges(piece.tasks, piece.rows);
+        let launch = self.launch_of(job, results, job.edge_bytes(piece.tasks, piece.rows))?;
+        let mut queue = Queue::new(self, observer);
         for first in (0..job.tasks).step_by(piece.tasks as usize) {
-            let end = job.tasks.min(first + piece.tasks);
-            (params.first, params.end) = (first as u32, end as u32);
-            let columns = m.min(piece.strips * u64::from(job.sweep.strip_columns()));
-            let mut row = 0;
-            while row < n {
-                let rows = row..n.min(row + self.rows_in_time(&piece, (end - first) * columns));
-                row = rows.end;
-                self.put_rows((&mut queue, &launch), job, &mut params, rows, piece.strips, observer)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Rows of a dispatch, each of so many cells: as many as the device has shown by now that it does in time.
-    pub(crate) fn rows_in_time(&self, piece: &Piece, cells: u64) -> u64 {
-        whole_steps((self.speed.cells() / cells).clamp(LEAST_ROWS.min(piece.rows), piece.rows))
-    }
-
-    /// Some rows of the tasks that `params` names, so many strips at a time.
-    fn put_rows(
-        &self,
-        (queue, launch): (&mut Queue, &Launch),
-        job: &Job,
-        params: &mut Params,
-        rows: Range<u64>,
-        strips: u64,
-        observer: &dyn Observer,
-    ) -> Result<()> {
-        (params.row_first, params.row_end) = (rows.start as u32, rows.end as u32);
-        let tasks = u64::from(params.end - params.first);
-        let columns = (job.longest.1 as u64).min(strips * u64::from(job.sweep.strip_columns()));
-        for strip in (0..job.strips()).step_by(strips as usize) {
-            (params.strip_first, params.strip_end) = (strip as u32, (strip + strips) as u32);
-            queue.put(self, launch, params, tasks, tasks * (rows.end - rows.start) * columns, observer)?;
+            (params.first, params.end) = (first as u32, job.tasks.min(first + piece.tasks) as u32);
+            queue.put_block(&launch, job, params, piece, 0..job.longest.0 as u64, false)?;
         }
         Ok(())
     }
@@ -162,9 +120,6 @@ impl Engine {
 
     /// A block of rows of all tasks, strip by strip: each task has a workgroup. The row above the block, `longest.1`
     /// states of each task, is at the beginning of the edges, and the block's last row is there afterwards.
-    ///
-    /// # Errors
-    /// [`dtw_core::Error::Cancelled`]; what the device says.
     pub(crate) fn dispatch_block(
         &mut self,
         job: &Job,
@@ -173,20 +128,12 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<()> {
         self.check_turns(job)?;
-        let (m, count) = (job.longest.1 as u64, rows.end - rows.start);
-        let mut params = job.params;
-        (params.first, params.end) = (0, job.tasks as u32);
-        params.edge_stride = count as u32 + 1;
-        params.edge_first = (job.tasks * m) as u32;
-        params.carry_stride = m as u32;
-        let bytes = job.tasks * (count + 1 + m) * job.sweep.functor.state_bytes();
-        let launch = self.launch_of(job, results, bytes)?;
-        let mut queue = Queue::default();
-        self.put_rows((&mut queue, &launch), job, &mut params, rows, 1, observer)
+        let count = rows.end - rows.start;
+        let params = Params { end: job.tasks as u32, ..job.params_with_edges(job.tasks, count) };
+        let launch = self.launch_of(job, results, job.edge_bytes(job.tasks, count))?;
+        Queue::new(self, observer).put_rows(&launch, job, params, rows, 1, false)
     }
-}
 
-impl Engine {
     /// The shader of a job, with so many bytes for edges.
     fn launch_of(&mut self, job: &Job, results: &wgpu::Buffer, edge_bytes: u64) -> Result<Launch> {
         let edges = self.edges.reserve(&self.gpu, edge_bytes.max(16), "edges")?.clone();
@@ -211,76 +158,5 @@ impl Engine {
         let bound = [(0, params), (1, x), (2, y), (3, tables), (4, results), (5, edges), (6, weights)];
         let group = gpu.bind_group(&bound)?;
         Ok(Launch { pipeline: gpu.pipeline(&sweep.key(), || sweep.source())?, group })
-    }
-}
-
-/// Dispatches on their way: two of them, so that a call can be stopped soon and the device does not wait.
-#[derive(Default)]
-pub(crate) struct Queue {
-    before: Option<Before>,
-    waited: Option<Instant>,
-    /// Times every other dispatch by the device's clock, where it has one.
-    watch: Option<Stopwatch>,
-}
-
-/// A dispatch that was submitted.
-struct Before {
-    index: wgpu::SubmissionIndex,
-    cells: u64,
-    is_timed: bool,
-}
-
-impl Queue {
-    /// Submits one more; waits until there is but one other.
-    pub(crate) fn put(
-        &mut self,
-        engine: &Engine,
-        launch: &Launch,
-        params: &Params,
-        count: u64,
-        cells: u64,
-        observer: &dyn Observer,
-    ) -> Result<()> {
-        stop_if_cancelled(observer)?;
-        let gpu = &engine.gpu;
-        let uniform = engine.params.as_ref().expect("it was made");
-        // The first of several tells that there are several.
-        if self.before.is_some() && self.watch.is_none() && cfg!(not(target_arch = "wasm32")) {
-            self.watch = Stopwatch::new(gpu)?;
-        }
-        let watch =
-            self.watch.as_mut().filter(|_| self.before.as_ref().is_some_and(|before| !before.is_timed));
-        let is_timed = watch.is_some();
-        let index = gpu.submit("a sweep", |encoder, queue| {
-            queue.write_buffer(uniform, 0, bytemuck::bytes_of(params));
-            launch.record(encoder, [count as u32, 1], watch.as_deref());
-        })?;
-        if let Some(watch) = watch {
-            watch.begin(gpu)?;
-        }
-        let before = self.before.replace(Before { index, cells, is_timed });
-        match before {
-            Some(before) => self.wait(engine, before),
-            None => Ok(()),
-        }
-    }
-
-    /// Waits for a dispatch, and learns from the time it took. A browser waits for nothing but the results of a tile.
-    fn wait(&mut self, engine: &Engine, before: Before) -> Result<()> {
-        if cfg!(target_arch = "wasm32") {
-            return Ok(());
-        }
-        let Before { index, cells, is_timed } = before;
-        engine.gpu.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })?;
-        let now = Instant::now();
-        let waited = self.waited.replace(now).map(|waited| now - waited);
-        let took = match self.watch.as_mut().filter(|_| is_timed) {
-            Some(watch) => Some(Duration::from_nanos(watch.finish(&engine.gpu)?)),
-            None => waited,
-        };
-        if let Some(took) = took {
-            engine.speed.learn(cells, took);
-        }
-        Ok(())
     }
 }

@@ -28,14 +28,14 @@ use crate::shaders::sweep::{Mode, Sweep};
 pub(crate) struct Slot {
     pub(crate) results: Region,
     pub(crate) readback: Readback,
-    pub(crate) lengths: Option<Lengths>,
+    pub(crate) lengths: Lengths,
     pub(crate) cells: u64,
     pub(crate) begun: Option<Instant>,
 }
 
 impl Slot {
     fn bytes(&self) -> u64 {
-        self.results.bytes() + self.readback.bytes() + self.lengths.as_ref().map_or(0, Lengths::bytes)
+        self.results.bytes() + self.readback.bytes() + self.lengths.bytes()
     }
 }
 

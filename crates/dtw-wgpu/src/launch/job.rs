@@ -46,6 +46,27 @@ impl Job {
         (self.longest.1 as u64).div_ceil(u64::from(self.sweep.strip_columns()))
     }
 
+    /// Columns of so many strips.
+    pub(crate) fn columns(&self, strips: u64) -> u64 {
+        (self.longest.1 as u64).min(strips * u64::from(self.sweep.strip_columns()))
+    }
+
+    /// Bytes of the edges of so many tasks and rows, and of the row before them.
+    pub(crate) fn edge_bytes(&self, tasks: u64, rows: u64) -> u64 {
+        tasks * (rows + 1 + self.longest.1 as u64) * self.sweep.functor.state_bytes()
+    }
+
+    /// The arguments, with such edges.
+    pub(crate) fn params_with_edges(&self, tasks: u64, rows: u64) -> Params {
+        let m = self.longest.1 as u64;
+        Params {
+            edge_stride: rows as u32 + 1,
+            edge_first: (tasks * m) as u32,
+            carry_stride: m as u32,
+            ..self.params
+        }
+    }
+
     /// Tasks, rows and strips that are done at once, at most: as `loops` turns of a loop allow, and such that edges and
     /// carried rows take no more than `bytes`. `None` where not even one row of one task fits.
     pub(crate) fn piece(&self, cells: u64, loops: Option<u64>, bytes: u64) -> Option<Piece> {
@@ -62,7 +83,7 @@ impl Job {
         // The rows of a search in blocks are carried to the next block, each in its place.
         let keeps = self.params.saves == 1;
         let mut tasks = if keeps { self.tasks } else { self.tasks.min(MOST_PIECES) };
-        let of_row = m.min(strips * u64::from(self.sweep.strip_columns()));
+        let of_row = self.columns(strips);
         while !keeps && tasks > PARALLEL && tasks * of_row * LEAST_ROWS > cells {
             tasks = tasks.div_ceil(2);
         }

@@ -27,48 +27,33 @@ impl Visitor<f32, One<f32>> for Weights {
     }
 }
 
-/// The lengths of the series of each result's pair.
-#[derive(Debug)]
-pub(crate) enum Lengths {
-    /// All pairs have these lengths.
-    Equal(usize, usize),
-    /// Pair by pair.
-    Zipped(Vec<(u32, u32)>),
-    /// Lengths of the rows and of the columns; results are row by row.
-    Cross(Vec<u32>, Vec<u32>),
+/// The lengths of the series of each result's pair: those of the rows and of the columns.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    /// Whether pairs are the k-th with the k-th; results are row by row otherwise.
+    is_zipped: bool,
 }
 
 impl Lengths {
-    /// Lengths of the series at these places of two orders.
+    /// Lengths of the series of a rectangle.
     pub(crate) fn of_places(rows: &Order, columns: &Order, rect: &Rect) -> Self {
-        let of = |order: &Order, places: &Range<usize>| -> Vec<u32> {
+        let of = |order: &Order, places: &Range<usize>| {
             places.clone().map(|place| order.length(place) as u32).collect()
         };
-        let (rows, columns) = (of(rows, &rect.rows), of(columns, &rect.columns));
-        match rect.pairing {
-            Pairing::Zipped => Self::Zipped(rows.into_iter().zip(columns).collect()),
-            Pairing::Cross | Pairing::SelfSymmetric => Self::Cross(rows, columns),
-        }
+        let is_zipped = rect.pairing == Pairing::Zipped;
+        Self { rows: of(rows, &rect.rows), columns: of(columns, &rect.columns), is_zipped }
     }
 
     fn of(&self, k: usize) -> (usize, usize) {
-        match self {
-            Self::Equal(n, m) => (*n, *m),
-            Self::Zipped(lengths) => (lengths[k].0 as usize, lengths[k].1 as usize),
-            Self::Cross(rows, columns) => {
-                (rows[k / columns.len()] as usize, columns[k % columns.len()] as usize)
-            }
-        }
+        let (i, j) = if self.is_zipped { (k, k) } else { (k / self.columns.len(), k % self.columns.len()) };
+        (self.rows[i] as usize, self.columns[j] as usize)
     }
 
     /// Bytes that it keeps.
     pub(crate) fn bytes(&self) -> u64 {
-        let numbers = match self {
-            Self::Equal(..) => 0,
-            Self::Zipped(lengths) => 2 * lengths.capacity(),
-            Self::Cross(rows, columns) => rows.capacity() + columns.capacity(),
-        };
-        (numbers * size_of::<u32>()) as u64
+        ((self.rows.capacity() + self.columns.capacity()) * size_of::<u32>()) as u64
     }
 }
 

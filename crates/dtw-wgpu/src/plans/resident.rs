@@ -17,8 +17,6 @@ use crate::shaders::sweep::Mode;
 pub struct DevicePlan(WgpuPlan);
 
 impl DevicePlan {
-    /// # Errors
-    /// [`dtw_core::Error::Unsupported`] for what takes work on the host.
     pub(crate) fn new(plan: WgpuPlan) -> Result<Self> {
         let refused = |what: &str| {
             Err(unsupported(format!("{what} between buffers of the device: copy the series to main memory")))
