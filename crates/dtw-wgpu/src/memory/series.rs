@@ -100,17 +100,10 @@ impl Side {
         places: &Range<usize>,
     ) -> Result<()> {
         let channels = preparation.prepared_channels();
-        let per_point = preparation.point_words();
-        self.words.clear();
-        let mut begin = (2 * places.len() + channels) as u64;
-        for place in places.clone() {
-            let length = order.length(place);
-            self.words.extend([begin as u32, length as u32]);
-            begin += length as u64 * per_point as u64;
-        }
-        self.words.extend(std::iter::repeat_n(0, channels));
-        self.words.reserve_exact((begin as usize).saturating_sub(self.words.len()));
-        let (mut room, zero) = (Vec::new(), vec![0.0; channels]);
+        let lengths = places.clone().map(|place| order.length(place));
+        let end = self.table(places, lengths, preparation.point_words(), channels);
+        self.words.reserve_exact(end.saturating_sub(self.words.len()));
+        let zero = vec![0.0; channels];
         for place in places.clone() {
             let series = batch.get(order.series(place));
             let first = self.words.len();
@@ -121,19 +114,39 @@ impl Side {
                 self.take(preparation, series);
             }
             if preparation.functor.needs.gaps {
-                room.clear();
-                room.extend(self.words[first..].iter().map(|word| f32::from_bits(*word)));
-                let extras = Extras { values: &room, zero: &zero, times: series.times };
+                let values = bytemuck::cast_slice(&self.words[first..]);
+                let (spec, zero, times) = (preparation.spec, &zero[..], series.times);
                 let numbers = if channels == 1 {
-                    dispatch::<f32, One<f32>, _>(preparation.spec, 0.0, extras)
+                    let point = |values: &[f32]| One(values[0]);
+                    dispatch::<f32, One<f32>, _>(spec, 0.0, Extras { values, zero, times, point })
                 } else {
-                    dispatch::<f32, &[f32], _>(preparation.spec, 0.0, extras)
+                    let point = |values| values;
+                    dispatch::<f32, &[f32], _>(spec, 0.0, Extras { values, zero, times, point })
                 };
                 self.words.extend(numbers.into_iter().map(f32::to_bits));
             }
         }
-        self.places = places.clone();
         self.region.upload(gpu, &self.words, "series").map(drop)
+    }
+
+    /// Begins with the table of the series at these places, of these lengths and of so many words a point, and a zero
+    /// point; returns where the last series ends.
+    fn table(
+        &mut self,
+        places: &Range<usize>,
+        lengths: impl Iterator<Item = usize>,
+        per_point: usize,
+        channels: usize,
+    ) -> usize {
+        self.places = places.clone();
+        self.words.clear();
+        let mut begin = 2 * places.len() + channels;
+        for length in lengths {
+            self.words.extend([begin as u32, length as u32]);
+            begin += length * per_point;
+        }
+        self.words.extend(std::iter::repeat_n(0, channels));
+        begin
     }
 
     /// Room for the series at these places, so many bytes. What was there may be gone.
@@ -149,18 +162,12 @@ impl Side {
         channels: usize,
         series: DeviceSeries<'_>,
     ) -> Result<()> {
-        let values = series.length * channels;
-        self.words.clear();
-        let begin = 2 * series.count + channels;
-        for k in 0..series.count {
-            self.words.extend([(begin + k * values) as u32, series.length as u32]);
-        }
-        self.words.extend(std::iter::repeat_n(0, channels));
-        let (table, bytes) = (4 * begin as u64, 4 * (series.count * values) as u64);
-        self.places = 0..series.count;
-        let own = self.region.reserve(gpu, table + bytes, "series")?;
+        let lengths = std::iter::repeat_n(series.length, series.count);
+        let end = self.table(&(0..series.count), lengths, channels, channels);
+        let table = size_of_val(&self.words[..]) as u64;
+        let own = self.region.reserve(gpu, 4 * end as u64, "series")?;
         gpu.upload(own, 0, &self.words)?;
-        gpu.copy("a copy of series", (series.buffer, series.offset), (own, table), bytes)
+        gpu.copy("a copy of series", (series.buffer, series.offset), (own, table), 4 * end as u64 - table)
     }
 
     fn take(&mut self, preparation: &Preparation<'_>, series: Series<'_, f32>) {
@@ -174,48 +181,28 @@ impl Side {
     }
 }
 
-/// Points of one or of several channels, of values that lie one after the other.
-trait FromValues<'a>: Point<f32> {
-    fn from_values(values: &'a [f32]) -> Self;
-}
-
-impl<'a> FromValues<'a> for One<f32> {
-    fn from_values(values: &'a [f32]) -> Self {
-        One(values[0])
-    }
-}
-
-impl<'a> FromValues<'a> for &'a [f32] {
-    fn from_values(values: &'a [f32]) -> Self {
-        values
-    }
-}
-
 /// Two numbers a point: for all points their times, or the sums of gaps up to them; then for all points their gaps.
-struct Extras<'a> {
+struct Extras<'a, F> {
     values: &'a [f32],
     /// A zero point.
     zero: &'a [f32],
     /// `None`: 1, 2, ….
     times: Option<&'a [f32]>,
+    /// A point of its values.
+    point: F,
 }
 
-impl<'a, P: FromValues<'a>> Visitor<f32, P> for Extras<'a> {
+impl<'a, P: Point<f32>, F: Fn(&'a [f32]) -> P> Visitor<f32, P> for Extras<'a, F> {
     type Output = Vec<f32>;
 
     fn visit<R: Recurrence<f32, P>>(self, recurrence: R) -> Vec<f32> {
         let length = self.values.len() / self.zero.len();
         let mut numbers = vec![0.0; 2 * length];
-        let (mut previous, mut previous_time, mut sum) = (self.zero, 0.0, 0.0_f64);
-        for (i, point) in self.values.chunks_exact(self.zero.len()).enumerate() {
+        let (mut previous, mut previous_time, mut sum) = ((self.point)(self.zero), 0.0, 0.0_f64);
+        for (i, values) in self.values.chunks_exact(self.zero.len()).enumerate() {
+            let point = (self.point)(values);
             let time = self.times.map_or((i + 1) as f32, |times| times[i]);
-            let gap = recurrence.gap(&Sample {
-                point: P::from_values(point),
-                previous: P::from_values(previous),
-                time,
-                previous_time,
-                gap: 0.0,
-            });
+            let gap = recurrence.gap(&Sample { point, previous, time, previous_time, gap: 0.0 });
             sum += f64::from(gap);
             numbers[i] = if R::TIMES { time } else { sum as f32 };
             numbers[length + i] = gap;
