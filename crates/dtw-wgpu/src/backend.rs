@@ -38,7 +38,7 @@ impl WgpuBackend {
     /// [`Error::Backend`]: no GPU, none that is meant, or one that does not open; the text says which, and what to do.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn with_choice(choice: &Choice) -> Result<Self> {
-        let adapter = adapter::choose(choice)?;
+        let adapter = adapter::choose(choice, wgpu::Backends::all())?;
         Ok(Self::of(Gpu::open_blocking(adapter, LanesKind::of_environment()?)?))
     }
 

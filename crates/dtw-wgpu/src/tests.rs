@@ -19,7 +19,8 @@ use crate::gpu::stopwatch::Stopwatch;
 
 /// The first GPU.
 fn open(force: Option<LanesKind>) -> Gpu {
-    let adapter = choose(&Choice::Performance).expect("a Vulkan driver: mesa-vulkan-drivers");
+    let adapter =
+        choose(&Choice::Performance, wgpu::Backends::all()).expect("a Vulkan driver: mesa-vulkan-drivers");
     Gpu::open_blocking(adapter, force).expect("it opens")
 }
 

@@ -43,14 +43,13 @@ const MOST_TASKS: u64 = 4096;
 pub(crate) struct Tracer {
     choices: Region,
     words: Vec<u32>,
-    of_choices: Readback,
-    of_rows: Readback,
+    readback: Readback,
 }
 
 impl Tracer {
     pub(crate) fn bytes(&self) -> u64 {
         let host = 4 * self.words.capacity() as u64;
-        self.choices.bytes() + self.of_choices.bytes() + self.of_rows.bytes() + host
+        self.choices.bytes() + self.readback.bytes() + host
     }
 
     /// Best paths of zipped pairs.
@@ -285,9 +284,8 @@ impl Walks<'_> {
         let words = shape.rows.min(longest.0 as u64) * (longest.1 as u64).div_ceil(u64::from(TRACE_WIDTH));
         job.params.choices = words as u32;
         let carried = tasks * longest.1 as u64;
-        let edges = (carried + tasks * (shape.rows + 1)) * job.sweep.functor.state_bytes();
-        engine.edges.reserve(&engine.gpu, edges, "edges")?;
-        let Tracer { choices, words: host, of_choices, of_rows } = &mut **tracer;
+        engine.edges.reserve(&engine.gpu, job.edge_bytes(tasks, shape.rows), "edges")?;
+        let Tracer { choices, words: host, readback } = &mut **tracer;
         let results = choices.reserve(&engine.gpu, 4 * words * tasks, "choices of paths")?;
         host.resize((words * tasks) as usize, 0);
         let leaves_band = preparation.functor.needs.leaves_band && pairs.banding.form() != Form::Full;
@@ -324,7 +322,7 @@ impl Walks<'_> {
                         }
                         let edges = engine.edges.buffer().expect("they are reserved");
                         below.resize(carried as usize, 0.0);
-                        of_rows.fetch(&engine.gpu, edges, 0, &mut below)?;
+                        readback.fetch(&engine.gpu, edges, 0, &mut below)?;
                     }
                     stack.push((start..end, std::mem::replace(&mut above, below), level - 1));
                     start = end;
@@ -333,7 +331,7 @@ impl Walks<'_> {
             }
             let rows = rows_of(stretch.start);
             engine.dispatch_block(&job, results, rows.clone(), pairs.observer)?;
-            of_choices.fetch(&engine.gpu, results, 0, host)?;
+            readback.fetch(&engine.gpu, results, 0, host)?;
             for (walker, choices) in walkers.iter_mut().zip(host.chunks_exact(words as usize)) {
                 walker.walk(rows.start as usize, choices);
             }

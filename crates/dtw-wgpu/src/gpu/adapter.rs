@@ -78,30 +78,20 @@ pub fn devices() -> Vec<DeviceInfo> {
         }];
     }
     let infos = adapters.iter().map(Adapter::get_info).enumerate();
-    infos
-        .map(|(ordinal, info)| DeviceInfo {
-            ordinal,
-            name: info.name.clone(),
-            driver: driven(&info),
-            description: described(&info),
-            unavailable: None,
-        })
-        .collect()
+    let shown = |(ordinal, info): (usize, AdapterInfo)| {
+        let (driver, description) = (driven(&info), described(&info));
+        DeviceInfo { ordinal, name: info.name, driver, description, unavailable: None }
+    };
+    infos.map(shown).collect()
 }
 
-/// The adapter that is meant.
+/// The adapter that is meant, of these graphics APIs.
 ///
 /// # Errors
 /// [`Error::Backend`] where there is no GPU, or where the driver shows none; [`Error::Invalid`] where none is as named,
 /// with what there is.
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn choose(choice: &Choice) -> Result<Adapter> {
-    choose_among(choice, Backends::all())
-}
-
-/// The adapter that is meant, of these graphics APIs.
-#[cfg(not(target_arch = "wasm32"))]
-fn choose_among(choice: &Choice, backends: Backends) -> Result<Adapter> {
+pub(crate) fn choose(choice: &Choice, backends: Backends) -> Result<Adapter> {
     pick(choice, list(backends)).map_err(|names| missing(choice, &names, backends))
 }
 
@@ -226,9 +216,8 @@ fn driven(info: &AdapterInfo) -> String {
         Backend::BrowserWebGpu => "WebGPU",
         Backend::Noop => "no API",
     };
-    let words = [info.driver.trim(), info.driver_info.trim()].map(str::to_owned);
-    let words: Vec<_> = words.into_iter().filter(|part| !part.is_empty()).collect();
-    if words.is_empty() { api.to_owned() } else { format!("{api}, {}", words.join(" ")) }
+    let driver = format!("{} {}", info.driver.trim(), info.driver_info.trim());
+    if driver == " " { api.to_owned() } else { format!("{api}, {}", driver.trim()) }
 }
 
 /// An adapter in words.
@@ -261,25 +250,27 @@ mod tests {
 
     #[test]
     fn an_adapter_is_found_by_number_and_by_any_part_of_its_name() {
-        let first = choose(&Choice::Performance).expect("a Vulkan driver: mesa-vulkan-drivers").get_info();
-        let name = |choice| choose(&choice).map(|adapter| adapter.get_info().name);
+        let first = choose(&Choice::Performance, Backends::all())
+            .expect("a Vulkan driver: mesa-vulkan-drivers")
+            .get_info();
+        let name = |choice| choose(&choice, Backends::all()).map(|adapter| adapter.get_info().name);
         assert_eq!(name(Choice::Number(0)).unwrap(), first.name);
         let part = first.name[first.name.len() / 3..].to_uppercase();
         assert_eq!(name(Choice::Name(part)).unwrap(), first.name);
-        assert!(choose(&Choice::LowPower).is_ok());
+        assert!(choose(&Choice::LowPower, Backends::all()).is_ok());
         assert_eq!(devices()[0].unavailable, None);
         assert!(devices()[0].description.contains(&first.name));
     }
 
     #[test]
     fn an_adapter_that_is_not_there_is_an_error_that_lists_what_is() {
-        let name = choose(&Choice::Performance).unwrap().get_info().name;
+        let name = choose(&Choice::Performance, Backends::all()).unwrap().get_info().name;
         for (choice, told) in [
             (Choice::Name("Voodoo 2".to_owned()), "there is no GPU whose name has \"Voodoo 2\""),
             (Choice::Number(99), "GPU 99"),
             (Choice::Number(usize::MAX), "GPU 18446744073709551615"),
         ] {
-            let error = choose(&choice).unwrap_err();
+            let error = choose(&choice, Backends::all()).unwrap_err();
             let text = error.to_string();
             assert!(matches!(error, Error::Invalid(_)), "{text}");
             assert!(text.contains(told) && text.contains(&format!("0 ({name})")), "{text}");
@@ -288,7 +279,7 @@ mod tests {
 
     #[test]
     fn without_an_adapter_there_is_one_line_that_says_what_to_do() {
-        let error = choose_among(&Choice::Performance, Backends::empty()).unwrap_err();
+        let error = choose(&Choice::Performance, Backends::empty()).unwrap_err();
         assert!(matches!(error, Error::Backend { backend: "wgpu", .. }), "{error}");
         let text = error.to_string();
         assert!(text.contains("no GPU is reached") && text.contains("use `Device::cpu()`"), "{text}");

@@ -200,7 +200,8 @@ mod tests {
 
     #[test]
     fn shaders_are_written_and_serve_again() {
-        let gpu = Gpu::open_blocking(choose(&Choice::Performance).unwrap(), None).unwrap();
+        let gpu =
+            Gpu::open_blocking(choose(&Choice::Performance, wgpu::Backends::all()).unwrap(), None).unwrap();
         let open = |folder: &Path| DiskCache::open_in(folder, gpu.device(), gpu.adapter_info());
         let folder = tempfile::tempdir().unwrap();
         let Some(cache) = open(folder.path()) else {

@@ -4,7 +4,7 @@
 //! is mapped when the copy is done. The buffer is kept for the next results.
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 
 use bytemuck::Pod;
@@ -50,39 +50,11 @@ struct Pending {
     mapped: Arc<Mapped>,
 }
 
-/// What the device says of a mapping, once it says something.
+/// What the device says of a mapping, once it says something, and whom it wakes then.
 #[derive(Debug, Default)]
-struct Mapped(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    answer: Option<Result<(), wgpu::BufferAsyncError>>,
-    waker: Option<Waker>,
-}
-
-impl Mapped {
-    fn set(&self, answer: Result<(), wgpu::BufferAsyncError>) {
-        let mut state = lock(&self.0);
-        state.answer = Some(answer);
-        if let Some(waker) = state.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// Ready with an answer; wakes whoever asked before.
-    #[cfg(target_arch = "wasm32")]
-    fn answered(&self, context: &Context<'_>) -> Poll<()> {
-        let mut state = lock(&self.0);
-        if state.answer.is_some() {
-            return Poll::Ready(());
-        }
-        state.waker = Some(context.waker().clone());
-        Poll::Pending
-    }
-
-    fn get(&self) -> Option<Result<(), wgpu::BufferAsyncError>> {
-        lock(&self.0).answer.clone()
-    }
+struct Mapped {
+    answer: OnceLock<Result<(), wgpu::BufferAsyncError>>,
+    waker: Mutex<Option<Waker>>,
 }
 
 impl Readback {
@@ -110,7 +82,13 @@ impl Readback {
             encoder.copy_buffer_to_buffer(from, offset, buffer, 0, copied);
             let submission = queue.submit([encoder.finish()]);
             let mapped = mapped.clone();
-            buffer.map_async(MapMode::Read, 0..copied, move |answer| mapped.set(answer));
+            buffer.map_async(MapMode::Read, 0..copied, move |answer| {
+                // It is called once.
+                let _ = mapped.answer.set(answer);
+                if let Some(waker) = lock(&mapped.waker).take() {
+                    waker.wake();
+                }
+            });
             submission
         });
         // A buffer that something happened to is not used again.
@@ -141,7 +119,14 @@ impl Readback {
         #[cfg(target_arch = "wasm32")]
         let waited = {
             if let Some(Pending { mapped, .. }) = &self.pending {
-                std::future::poll_fn(|context| mapped.answered(context)).await;
+                std::future::poll_fn(|context| match mapped.answer.get() {
+                    Some(_) => Poll::Ready(()),
+                    None => {
+                        *lock(&mapped.waker) = Some(context.waker().clone());
+                        Poll::Pending
+                    }
+                })
+                .await;
             }
             Ok(())
         };
@@ -171,8 +156,8 @@ impl Readback {
         };
         // Where several threads wait, the answer may be on its way from another one's poll.
         let mut begun = None;
-        while mapped.get().is_none() {
-            if gpu.poll(how())?.is_some() && mapped.get().is_none() {
+        while mapped.answer.get().is_none() {
+            if gpu.poll(how())?.is_some() && mapped.answer.get().is_none() {
                 if begun.get_or_insert_with(std::time::Instant::now).elapsed() > MOST_BEHIND {
                     return Err(failed("the device does not hand results over"));
                 }
@@ -193,7 +178,7 @@ impl Readback {
         if bytes != out.len() as u64 {
             return Err(failed(format!("{bytes} bytes of results are fetched, {} are expected", out.len())));
         }
-        match mapped.get() {
+        match mapped.answer.get() {
             Some(Ok(())) => {}
             Some(Err(why)) => return Err(failed(format!("results are not handed over: {why}"))),
             None => return Err(failed("the device does not hand results over")),
