@@ -7,7 +7,7 @@
 //! | `calls` | what each call becomes, pass by pass |
 //! | `launch` | the engine: tiles become jobs, jobs dispatches as long as the device has shown to do |
 //! | `memory` | regions that grow, series as shaders read them, windows of a reference |
-//! | `shaders` | which shader, its text, and what a dispatch of it is told |
+//! | `shaders` | which shader, its text, and the arguments of a dispatch |
 //! | `gpu` | which GPUs there are; one of them opened; its lanes, compiled shaders and results on their way |
 //!
 //! A module uses those below it in this table, never one above.

@@ -1,4 +1,4 @@
-//! Shaders: from a measure to the text of the one that sweeps it, and what a dispatch of it is told.
+//! Shaders: from a measure to the text of the one that sweeps it, and the arguments of a dispatch.
 
 pub(crate) mod choose;
 pub(crate) mod constants;

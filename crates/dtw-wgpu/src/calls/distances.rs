@@ -1,4 +1,4 @@
-//! Distances: the device as the planner sees it. Series are brought, tiles swept into slots, results fetched.
+//! Distances: the device as the planner sees it. Series are uploaded, tiles swept into slots, results fetched.
 
 use std::ops::Range;
 
@@ -36,11 +36,11 @@ impl Engine {
         sources: [Source<'_>; 2],
         out: &mut [f32],
     ) -> Result<()> {
-        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.tile));
         let mut output = Output { values: out, adds: pass.adds, room: &mut room };
         let mut device = self.begin(pass, sources, orders)?;
         let swept = fetch_tiles(&mut device, &mut pass.pairs(orders[0], orders[1]), &budget, &mut output);
-        self.host = room;
+        self.tile = room;
         swept
     }
 
@@ -53,7 +53,7 @@ impl Engine {
         out: &mut [f32],
     ) -> Result<()> {
         let (rows, columns) = pass.orders(x, y);
-        let (budget, mut room) = (self.budget, std::mem::take(&mut self.host));
+        let (budget, mut room) = (self.budget, std::mem::take(&mut self.tile));
         let target = Target { pairing: pass.pairing, order_x: &rows, order_y: &columns, adds: pass.adds };
         let mut device = self.begin(pass, [Source::Batch(x), Source::Batch(y)], [&rows, &columns])?;
         let mut pairs = pass.pairs(&rows, &columns);
@@ -66,7 +66,7 @@ impl Engine {
             scatter(&target, &tile, &room, out);
             pairs.observer.advance(pairs.cells(&tile)?);
         }
-        self.host = room;
+        self.tile = room;
         Ok(())
     }
 
@@ -165,18 +165,18 @@ impl Fetch<f32> for Distances<'_> {
 impl Distances<'_> {
     /// As `finish_fetch`, where nothing may wait.
     async fn finish_fetch_async(&mut self, slot: usize, results: &mut [f32]) -> Result<()> {
-        let Engine { gpu, speed, slots, room, .. } = &mut *self.engine;
+        let Engine { gpu, speed, slots, states, .. } = &mut *self.engine;
         let (own, functor) = (&mut slots[slot], self.preparation.functor);
         // States of one number are finished where they are.
         let stride = functor.stride();
-        room.resize(if stride > 1 { results.len() * stride } else { 0 }, 0.0);
-        let fetched = if stride > 1 { &mut room[..] } else { &mut *results };
+        states.resize(if stride > 1 { results.len() * stride } else { 0 }, 0.0);
+        let fetched = if stride > 1 { &mut states[..] } else { &mut *results };
         let done = own.readback.finish_async(gpu, fetched).await;
         if let Some(begun) = own.begun.take() {
             speed.learn(own.cells, begun.elapsed());
         }
         done?;
-        let states = (stride > 1).then_some((&room[..], stride));
+        let states = (stride > 1).then_some((&states[..], stride));
         let finish = Finish { states, parts: functor.needs.parts, lengths: &own.lengths, out: results };
         if self.excess {
             excess::visit::<f32, One<f32>, _>(0.0, &self.preparation.spec.measure, finish);

@@ -90,15 +90,15 @@ impl Device for Soft<'_> {
         let shape = Shape::of(n, m, chunk.tasks(), self.share()).ok();
         self.rows = shape.map(|shape| shape.rows);
         let rows = self.rows.unwrap_or(n).min(DISPATCHED_ROWS);
-        // Gradients of a tile are as long as its longest: together no longer than the series they are counted with.
+        // Gradients of a tile are as long as its longest: in sum no longer than the series they are counted with.
         let points = |rows: &Order, places: &Range<usize>| -> u64 {
             places.clone().map(|place| rows.length(place) as u64).sum()
         };
-        let together = points(pairs.rows, &chunk.rows) + points(pairs.columns, &chunk.columns);
+        let points_of_both = points(pairs.rows, &chunk.rows) + points(pairs.columns, &chunk.columns);
         let tasks = shape
             .map_or(1, |shape| shape.tasks)
             .min(budget.edges / 2 / ((rows + 1 + m) * STATE))
-            .min(together / (n + m))
+            .min(points_of_both / (n + m))
             .min(self.engine.speed.tile_tasks(rows * m))
             .min(self.engine.table_tasks(pairs, chunk));
         Ok(tiles(chunk, u64::MAX, tasks.max(1)))
@@ -181,7 +181,7 @@ impl Soft<'_> {
         }
     }
 
-    /// Sweeps a tile of pairs forward and backward, and brings its results to their places.
+    /// Sweeps a tile of pairs forward and backward, and puts its results in their places.
     fn tile(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, results: &mut Results<'_>) -> Result<()> {
         let (longest, tasks) = (pairs.longest(tile), tile.tasks());
         let (n, m) = (longest.0 as u64, longest.1 as u64);

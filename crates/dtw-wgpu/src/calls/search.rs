@@ -32,12 +32,12 @@ const MOST_BLOCK: u64 = 1 << 22;
 pub(crate) struct Searcher {
     ends: Region,
     readback: Readback,
-    room: Vec<[u32; 2]>,
+    fetched: Vec<[u32; 2]>,
 }
 
 impl Searcher {
     pub(crate) fn bytes(&self) -> u64 {
-        self.ends.bytes() + self.readback.bytes() + END_BYTES * self.room.capacity() as u64
+        self.ends.bytes() + self.readback.bytes() + END_BYTES * self.fetched.capacity() as u64
     }
 }
 
@@ -80,8 +80,8 @@ impl Searching<'_> {
         let mut job = engine.job(preparation, pairs, tile, Mode::Search { all: *all })?;
         let of_task = if *all { job.longest.0 } else { 2 };
         job.params.stride = of_task as u32;
-        searcher.room.resize(job.tasks as usize * of_task, [0; 2]);
-        let bytes = END_BYTES * searcher.room.len() as u64;
+        searcher.fetched.resize(job.tasks as usize * of_task, [0; 2]);
+        let bytes = END_BYTES * searcher.fetched.len() as u64;
         let results = searcher.ends.reserve(&engine.gpu, bytes, "ends of a search")?;
         engine.dispatch(&job, results, pairs.observer)?;
         searcher.readback.begin(&engine.gpu, results, 0, bytes)?;
@@ -161,13 +161,13 @@ impl Searcher {
             let begun = Instant::now();
             let of_task = device.launch(&mut pairs, &tile)?;
             let Searching { engine, searcher, .. } = &mut device;
-            searcher.readback.finish_async(&engine.gpu, &mut searcher.room).await?;
+            searcher.readback.finish_async(&engine.gpu, &mut searcher.fetched).await?;
             let cells = pairs.cells(&tile)?;
             // A browser shows its speed by whole tiles: it does not wait for dispatches.
             if cfg!(target_arch = "wasm32") {
                 engine.speed.learn(cells, begun.elapsed());
             }
-            for ((row, column), ends) in tile.pairs().zip(searcher.room.chunks_exact(of_task)) {
+            for ((row, column), ends) in tile.pairs().zip(searcher.fetched.chunks_exact(of_task)) {
                 let ends = if all { &ends[..rows.length(row)] } else { ends };
                 put(columns.series(column), rows.series(row), hits(options, &budget, ends)?);
             }
@@ -310,9 +310,9 @@ impl Searcher {
             let cells = n as u64 * m as u64;
             let job = Job { sweep, params, tasks: tasks as u64, longest: (n, m), cells, within_x: false };
             engine.dispatch(&job, results, &**observer)?;
-            self.room.resize(tasks * n, [0; 2]);
-            self.readback.fetch(&engine.gpu, results, 0, &mut self.room)?;
-            for (selection, ends) in selections.iter_mut().zip(self.room.chunks_exact(n)) {
+            self.fetched.resize(tasks * n, [0; 2]);
+            self.readback.fetch(&engine.gpu, results, 0, &mut self.fetched)?;
+            for (selection, ends) in selections.iter_mut().zip(self.fetched.chunks_exact(n)) {
                 costs.clear();
                 costs.extend(ends.iter().map(|end| total(*end)));
                 selection.offer(&costs, |k| ends[k][1] as usize)?;

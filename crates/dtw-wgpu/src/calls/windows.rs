@@ -54,7 +54,7 @@ pub(crate) fn window_matches_in_blocks(
     }
     let normalized = normalized.batch();
 
-    // Points come once; each is the first of a window, which brings a cost of each query.
+    // Points come once; each is the first of a window, which has a cost for each query.
     let budget = context.engine.budget;
     let (point, costs_of_one) = (4 * channels as u64, 4 * count as u64);
     let own = point * length as u64;

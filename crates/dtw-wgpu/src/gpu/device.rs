@@ -134,7 +134,7 @@ impl Gpu {
         key: &str,
         source: impl FnOnce() -> String,
     ) -> Result<wgpu::ComputePipeline> {
-        if let Some(pipeline) = self.0.pipelines.known(key) {
+        if let Some(pipeline) = self.0.pipelines.made_before(key) {
             return Ok(pipeline);
         }
         let source = source();

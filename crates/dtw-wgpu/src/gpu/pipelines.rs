@@ -82,7 +82,7 @@ impl Pipelines {
     }
 
     /// The shader of this key, if it was compiled.
-    pub(crate) fn known(&self, key: &str) -> Option<ComputePipeline> {
+    pub(crate) fn made_before(&self, key: &str) -> Option<ComputePipeline> {
         lock(&self.made).get(key).cloned()
     }
 

@@ -26,8 +26,8 @@ impl Variable {
         if value.is_empty() {
             return Ok(None);
         }
-        match self.values.iter().find(|known| **known == value) {
-            Some(known) => Ok(Some(known)),
+        match self.values.iter().find(|allowed| **allowed == value) {
+            Some(allowed) => Ok(Some(allowed)),
             None => Err(Error::invalid(format!(
                 "{} is {value:?}: expected {}",
                 self.name,

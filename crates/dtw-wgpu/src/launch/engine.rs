@@ -55,8 +55,9 @@ pub(crate) struct Engine {
     weighed: Option<(f64, usize)>,
     table: Table,
     pub(crate) slots: [Slot; SLOTS],
-    pub(crate) room: Vec<f32>,
-    pub(crate) host: Vec<f32>,
+    /// States that were fetched, and the results of a tile.
+    pub(crate) states: Vec<f32>,
+    pub(crate) tile: Vec<f32>,
 }
 
 impl Engine {
@@ -86,14 +87,14 @@ impl Engine {
             weighed: None,
             table: Table::default(),
             slots: Default::default(),
-            room: Vec::new(),
-            host: Vec::new(),
+            states: Vec::new(),
+            tile: Vec::new(),
         }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
         let slots: u64 = self.slots.iter().map(Slot::bytes).sum();
-        let host = 4 * (self.room.capacity() + self.host.capacity()) as u64 + self.table.bytes() as u64;
+        let host = 4 * (self.states.capacity() + self.tile.capacity()) as u64 + self.table.bytes() as u64;
         self.x.bytes()
             + self.y.bytes()
             + self.tables.bytes()
@@ -108,11 +109,11 @@ impl Engine {
         if self.bytes() > bytes {
             (self.x, self.y) = (Side::default(), Side::default());
             self.slots = Default::default();
-            (self.room, self.host) = (Vec::new(), Vec::new());
+            (self.states, self.tile) = (Vec::new(), Vec::new());
         }
     }
 
-    /// Brings the weights of cells that a functor needs for series of up to `longest` points.
+    /// Uploads the weights of cells that a functor needs for series of up to `longest` points.
     pub(crate) fn weigh(&mut self, spec: &Spec, functor: &Functor, longest: usize) -> Result<()> {
         let Some(g) = functor.weights else { return Ok(()) };
         if self.weighed.is_some_and(|(own, most)| own == g && most >= longest) {
@@ -124,7 +125,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Brings the series of a side at these places of an order.
+    /// Uploads the series of a side at these places of an order.
     pub(crate) fn load(
         &mut self,
         axis: Axis,

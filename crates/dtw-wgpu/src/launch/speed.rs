@@ -68,9 +68,9 @@ impl Speed {
             return;
         }
         let seen = (cells as f64 / took.as_secs_f64().max(1e-6)) as u64;
-        let known = self.cells.load(Ordering::Relaxed);
-        if seen > known || took >= LEAST {
-            let cells = seen.clamp(known / 2, known.saturating_mul(MOST_GROWTH));
+        let before = self.cells.load(Ordering::Relaxed);
+        if seen > before || took >= LEAST {
+            let cells = seen.clamp(before / 2, before.saturating_mul(MOST_GROWTH));
             self.cells.store(cells.max(1_000_000), Ordering::Relaxed);
         }
     }

@@ -90,7 +90,7 @@ impl Side {
         self.region.bytes() + 4 * self.words.capacity() as u64
     }
 
-    /// Prepares the series at these places of an order and brings them to the device. O(values) time.
+    /// Prepares the series at these places of an order and uploads them. O(values) time.
     pub(crate) fn load(
         &mut self,
         gpu: &Gpu,

@@ -17,7 +17,7 @@ fn cost_of(measure: &Measure) -> Option<LocalCost> {
     measure.parameters().into_iter().find_map(chosen)
 }
 
-/// What a sweep brings to the recurrences that ask for it.
+/// What a recurrence needs of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Needs {
     /// Borders that paths may visit.

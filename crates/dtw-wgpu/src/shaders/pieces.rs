@@ -38,12 +38,12 @@ impl Wgsl {
     fn read(key: &'static str, text: &'static str) -> Self {
         let mut wgsl = Self { key, texts: Vec::new(), channel_loops: 1 };
         for line in text.lines().filter_map(|line| line.strip_prefix("//! ")) {
-            let Some((name, said)) = line.split_once(": ") else {
+            let Some((name, value)) = line.split_once(": ") else {
                 panic!("{key}.wgsl: {line:?} says nothing")
             };
             match name {
-                "uses" => wgsl.texts.extend(said.split(", ").map(piece)),
-                "channel loops" => wgsl.channel_loops = said.parse().expect("a number of loops"),
+                "uses" => wgsl.texts.extend(value.split(", ").map(piece)),
+                "channel loops" => wgsl.channel_loops = value.parse().expect("a number of loops"),
                 _ => panic!("{key}.wgsl: {name:?} is nothing that a file says of itself"),
             }
         }

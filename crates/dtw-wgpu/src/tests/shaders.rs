@@ -25,7 +25,7 @@ fn functors() -> Vec<Functor> {
         let functor = Functor::of(&spec).unwrap_or_else(|| panic!("{spec:?} has no shaders"));
         let sums = matches!(spec.measure, Measure::SoftDtw { .. } | Measure::LogGak { .. });
         for functor in [functor].into_iter().chain(sums.then(|| Functor::excess(&spec))) {
-            if !functors.iter().any(|known| (known.wgsl, known.cost) == (functor.wgsl, functor.cost)) {
+            if !functors.iter().any(|other| (other.wgsl, other.cost) == (functor.wgsl, functor.cost)) {
                 functors.push(functor);
             }
         }
