@@ -6,9 +6,12 @@ mod resident;
 mod shaders;
 mod shapes;
 
+use std::sync::LazyLock;
+
 use dtw_core::Error;
 use wgpu::Features;
 
+use crate::backend::WgpuBackend;
 use crate::gpu::adapter::{Choice, choose};
 use crate::gpu::device::Gpu;
 use crate::gpu::lanes::{Lanes, LanesKind};
@@ -28,6 +31,9 @@ fn open(force: Option<LanesKind>) -> Gpu {
 fn opened() -> Gpu {
     open(Some(LanesKind::Workgroup))
 }
+
+/// The first GPU, for tests that share what it has compiled.
+static BACKEND: LazyLock<WgpuBackend> = LazyLock::new(|| WgpuBackend::of(open(None)));
 
 /// The text of a failure of the device.
 #[track_caller]

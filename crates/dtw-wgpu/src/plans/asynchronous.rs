@@ -1,4 +1,4 @@
-//! Calls that do not wait: for a browser, where the one thread that could wait is the one that is called with the results.
+//! Calls that do not wait: for a browser, where the one thread that could wait is the one that gets the results.
 
 use std::sync::Arc;
 

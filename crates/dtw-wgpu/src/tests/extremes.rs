@@ -7,8 +7,7 @@ use dtw_core::{
     Backend, Error, Measure, Pairing, Plan as _, Problem, Result, SearchOptions, SeriesBatch, Spec,
 };
 
-use super::open;
-use crate::backend::WgpuBackend;
+use super::{BACKEND, open};
 use crate::launch::speed::Speed;
 use crate::plans::plan::WgpuPlan;
 
@@ -16,7 +15,7 @@ fn distance(measure: Measure, x: &[f32], y: &[f32], channels: usize) -> Result<f
     let batch = |values| SeriesBatch::equal(values, 1, x.len() / channels, channels).unwrap();
     let problem = Problem::of(Spec::new(measure), Pairing::Cross, &batch(x), &batch(y))?;
     let mut out = [0.0];
-    Backend::<f32>::plan(&WgpuBackend::of(open(None)), &problem)?.distances(batch(x), batch(y), &mut out)?;
+    Backend::<f32>::plan(&*BACKEND, &problem)?.distances(batch(x), batch(y), &mut out)?;
     Ok(out[0])
 }
 
@@ -102,7 +101,7 @@ fn a_search_needs_no_more_memory_than_it_is_given() {
         let spec = Spec::subsequence_dtw(dtw_core::LocalCost::SquaredEuclidean);
         let problem = Problem::of(spec, Pairing::Cross, &queries, &reference).unwrap();
         let problem = problem.with_memory_limit(1 << 20);
-        let mut plan = Backend::<f32>::plan(&WgpuBackend::of(open(None)), &problem).unwrap();
+        let mut plan = Backend::<f32>::plan(&*BACKEND, &problem).unwrap();
         let found = plan.matches(queries, reference, &SearchOptions::default()).unwrap();
         // The first query is where the reference begins.
         assert_eq!((found[0][0].start, found[0][0].distance), (0, 0.0), "{length}");
