@@ -108,7 +108,7 @@ fn main(
             if has_carry {
                 if own > 0u {
                     corner = edges[carry + min(own, y.length) - 1u];
-                    corner = settle(corner); //# if SETTLES
+                    corner = rescale(corner); //# if RESCALES
                     if lane == 0u {
                         corner = edges[edge + params.edge_stride - 1u];
                     }

@@ -9,7 +9,7 @@ use web_time::{Duration, Instant};
 use crate::gpu::launch::Launch;
 use crate::gpu::stopwatch::Stopwatch;
 use crate::launch::engine::Engine;
-use crate::launch::job::{Job, LEAST_ROWS, Piece, settled};
+use crate::launch::job::{Job, LEAST_ROWS, Piece, whole_steps};
 use crate::shaders::params::Params;
 
 /// Dispatches on their way: two of them, so that a call can be stopped soon and the device does not wait.
@@ -49,7 +49,7 @@ impl<'a> Queue<'a> {
         let mut left = block;
         while !left.is_empty() {
             let rows = (self.engine.speed.cells() / cells).clamp(LEAST_ROWS.min(piece.rows), piece.rows);
-            let rows = settled(rows).min(left.end - left.start);
+            let rows = whole_steps(rows).min(left.end - left.start);
             let part = if in_reverse {
                 left.end -= rows;
                 left.end..left.end + rows

@@ -29,8 +29,8 @@ pub(crate) fn choose(
     let points = Points::of(channels, mode);
     let most = match mode {
         Mode::Trace => TRACE_WIDTH,
-        // States have several numbers, and are settled at the edge of a lane.
-        _ if functor.needs.settles => most_width(gpu, &functor, points).min(SETTLE_COLUMNS),
+        // States have several numbers, and are rescaled at the edge of a lane.
+        _ if functor.needs.rescales => most_width(gpu, &functor, points).min(RESCALE_COLUMNS),
         _ => most_width(gpu, &functor, points),
     };
     let (lanes, count) = match larger_workgroup(gpu, lanes, m.div_ceil(most as usize)) {

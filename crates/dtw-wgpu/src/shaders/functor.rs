@@ -30,8 +30,8 @@ pub(crate) struct Needs {
     pub(crate) weights: bool,
     /// Cells outside the band that have a state.
     pub(crate) leaves_band: bool,
-    /// States that are settled every few steps; they have several numbers, so fewer columns fit the registers.
-    pub(crate) settles: bool,
+    /// States that are rescaled every few steps; they have several numbers, so fewer columns fit the registers.
+    pub(crate) rescales: bool,
     /// Numbers of a state.
     pub(crate) parts: usize,
 }
@@ -49,7 +49,7 @@ impl Visitor<f32, One<f32>> for Ask {
             gaps: R::GAPS,
             weights: R::WEIGHTS,
             leaves_band: R::LEAVES_BAND,
-            settles: R::SETTLES,
+            rescales: R::RESCALES,
             parts: <R::State as State<f32>>::PARTS,
         }
     }

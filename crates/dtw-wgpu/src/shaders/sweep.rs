@@ -164,7 +164,7 @@ impl Sweep {
             ("GAPS", needs.gaps),
             ("WEIGHTS", needs.weights),
             ("LEAVES_BAND", needs.leaves_band),
-            ("SETTLES", needs.settles),
+            ("RESCALES", needs.rescales),
             ("ONE_STRIP", self.one_strip),
             ("BAND", self.band),
             ("SEARCH", matches!(mode, Mode::Search { .. })),
