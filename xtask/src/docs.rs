@@ -1,35 +1,28 @@
 //! `cargo xtask docs`: the documentation site, in target/docs.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use xshell::cmd;
 
-use crate::command::{cargo, root};
+use crate::command::{root, shell};
 use crate::python;
-
-/// What the pages run and show beside the package: Sphinx, and the libraries that they compare with.
-const REQUIREMENTS: [&str; 4] = ["-r", "docs/site/requirements.txt", "-r", "python/tests/requirements.txt"];
 
 /// Builds the site. Its examples run, with the package and the command as they are now; warnings are errors.
 pub(crate) fn docs() -> Result<()> {
-    cargo(&["build", "-p", "dtwave-cli"], &[]).run()?;
-    python::build(false)?;
-    python::environment()?
-        .arguments(&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-        .arguments(&REQUIREMENTS)
-        .run()?;
-    let folder = root().join("target/docs");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).with_context(|| format!("cannot delete {}", folder.display()))?;
-    }
+    let sh = shell()?;
+    cmd!(sh, "cargo build -p dtwave-cli").run()?;
+    let python = python::environment(&sh)?;
+    python::develop(&sh, false)?;
+    // What the pages run and show beside the package: Sphinx, and the libraries that they compare with.
+    let what = ["-r", "docs/site/requirements.txt", "-r", "python/tests/requirements.txt"];
+    cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check {what...}").run()?;
+    sh.remove_path("target/docs")?;
     // The pages run `dtwave`.
+    let others = sh.var_os("PATH").unwrap_or_default();
     let own = [root().join("target/debug")];
-    let others = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&others)))?;
-    python::environment()?
-        .env("PATH", path.to_str().context("PATH is no UTF-8")?)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .arguments(&["-m", "sphinx", "--quiet", "-W", "--keep-going", "-E", "-b", "html"])
-        .arguments(&["-d", "target/docs-cache", "-c", "docs/site", "docs", "target/docs"])
-        .run()?;
+    sh.set_var("PATH", std::env::join_paths(own.into_iter().chain(std::env::split_paths(&others)))?);
+    sh.set_var("PYTHONDONTWRITEBYTECODE", "1");
+    let site = ["-d", "target/docs-cache", "-c", "docs/site", "docs", "target/docs"];
+    cmd!(sh, "{python} -m sphinx --quiet -W --keep-going -E -b html {site...}").run()?;
     println!("open target/docs/index.html");
     Ok(())
 }

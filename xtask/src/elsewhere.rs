@@ -5,8 +5,9 @@
 //! names are in the errors).
 
 use anyhow::Result;
+use xshell::{Shell, cmd};
 
-use crate::command::{Step, cargo, needs, program, root, rustup};
+use crate::command::{add_target, needs, other_cargo, root, shell};
 
 /// A machine, or a compiler, that this one is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -26,9 +27,6 @@ pub(crate) enum Place {
     Neon,
 }
 
-/// What runs where there is no operating system: the library.
-const LIBRARY: &[&str] = &["check", "-p", "dtwave"];
-
 /// Random sections for an emulator: a price of each kind, two states, paths, gradients and matches.
 const NEON_SECTIONS: &[&str] = &[
     "golden",
@@ -42,78 +40,65 @@ const NEON_SECTIONS: &[&str] = &[
 
 pub(crate) fn elsewhere(places: &[Place]) -> Result<()> {
     for place in places {
+        let sh = shell()?;
         match place {
-            Place::Oldest => oldest()?,
+            Place::Oldest => {
+                // Nobody runs the kernels, and g++ is the same.
+                sh.set_var("DTWAVE_HOST_KERNELS", "skip");
+                let cargo = other_cargo(&sh, env!("CARGO_PKG_RUST_VERSION"), "rustc")?;
+                cargo.args(["check", "--workspace", "--all-features"]).run()?;
+            }
             Place::Windows => {
-                const TARGET: &str = "x86_64-pc-windows-gnu";
-                needs("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")?;
-                rustup(&["target", "add", TARGET])?;
-                cargo(&["check", "-p", "dtwave-cli", "--target", TARGET], &[]).run()?;
+                needs(&sh, "x86_64-w64-mingw32-gcc", "Debian: gcc-mingw-w64-x86-64")?;
+                check(&sh, "dtwave-cli", "x86_64-pc-windows-gnu")?;
             }
-            Place::Apple => {
-                const TARGET: &str = "aarch64-apple-darwin";
-                rustup(&["target", "add", TARGET])?;
-                cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).run()?;
-            }
-            Place::Wasm => wasm("-C target-feature=+simd128")?,
-            Place::WasmScalar => wasm("")?,
-            Place::Neon => neon()?,
+            // Without a linker for it, what has no operating system is compiled: the library.
+            Place::Apple => check(&sh, "dtwave", "aarch64-apple-darwin")?,
+            Place::Wasm => wasm(&sh, "-C target-feature=+simd128")?,
+            Place::WasmScalar => wasm(&sh, "")?,
+            Place::Neon => neon(&sh)?,
         }
     }
     Ok(())
 }
 
-fn oldest() -> Result<()> {
-    const VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
-    rustup(&["toolchain", "install", VERSION, "--profile", "minimal"])?;
-    program("rustup", &["run", VERSION, "cargo", "check", "--workspace", "--all-features"])
-        // Nobody runs the kernels, and g++ is the same.
-        .env("DTWAVE_HOST_KERNELS", "skip")
-        .run()
+/// Compiles a package for a target, as far as that goes without its linker.
+fn check(sh: &Shell, package: &str, target: &str) -> Result<()> {
+    add_target(sh, target)?;
+    Ok(cmd!(sh, "cargo check -p {package} --target {target}").run()?)
 }
 
-fn wasm(features: &str) -> Result<()> {
+fn wasm(sh: &Shell, features: &str) -> Result<()> {
     const TARGET: &str = "wasm32-unknown-unknown";
-    needs("node", "nodejs")?;
-    rustup(&["target", "add", TARGET])?;
-    let node = format!("node {}", root().join("xtask/src/elsewhere/run.mjs").display());
+    needs(sh, "node", "Debian: nodejs")?;
+    sh.set_var("RUSTFLAGS", features);
     // As users compile it.
-    cargo(LIBRARY, &[]).arguments(&["--target", TARGET]).env("RUSTFLAGS", features).run()?;
+    check(sh, "dtwave", TARGET)?;
     // The page of examples/web is a workspace of its own.
-    cargo(&["check", "--locked", "-p", "dtwave-web", "--target", TARGET], &[])
-        .arguments(&["--manifest-path", "examples/web/Cargo.toml", "--target-dir", "target/web/check"])
-        .env("RUSTFLAGS", features)
-        .run()?;
+    let page = ["--manifest-path", "examples/web/Cargo.toml", "--target-dir", "target/web/check"];
+    cmd!(sh, "cargo check --locked -p dtwave-web --target {TARGET} {page...}").run()?;
     // What draws random cases has its seeds, but is compiled with a way to ask the system for others.
-    let flags = format!("{features} --cfg getrandom_backend=\"unsupported\"");
-    cargo(&["test", "-p", "dtwave", "--test", "anywhere", "--target", TARGET], &[])
-        // The tests take seconds, and what they run would take minutes to compile.
-        .arguments(&["--config", "profile.dev.package.dtw-cpu.opt-level=1"])
-        .arguments(&["--config", "profile.dev.package.dtw-conformance.opt-level=1"])
-        .env("RUSTFLAGS", &flags)
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &node)
-        .run()
+    sh.set_var("RUSTFLAGS", format!("{features} --cfg getrandom_backend=\"unsupported\""));
+    let node = format!("node {}", root().join("xtask/src/elsewhere/run.mjs").display());
+    sh.set_var("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", node);
+    // The tests take seconds, and what they run would take minutes to compile.
+    let quick = ["dtw-cpu", "dtw-conformance"].map(|name| format!("profile.dev.package.{name}.opt-level=1"));
+    let quick = quick.iter().flat_map(|option| ["--config", option]);
+    Ok(cmd!(sh, "cargo test -p dtwave --test anywhere --target {TARGET} {quick...}").run()?)
 }
 
-fn neon() -> Result<()> {
+fn neon(sh: &Shell) -> Result<()> {
     const TARGET: &str = "aarch64-unknown-linux-gnu";
-    needs("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross")?;
-    needs("qemu-aarch64", "qemu-user")?;
-    rustup(&["target", "add", TARGET])?;
-    let emulated = |step: Step| {
-        step.arguments(&["--target", TARGET])
-            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
-            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu")
-    };
+    needs(sh, "aarch64-linux-gnu-gcc", "Debian: gcc-aarch64-linux-gnu and libc6-dev-arm64-cross")?;
+    needs(sh, "qemu-aarch64", "Debian: qemu-user")?;
+    add_target(sh, TARGET)?;
+    sh.set_var("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
+    sh.set_var("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
     // Every random test of the consistency is slow under emulation; two dozen cases see all lanes.
-    emulated(cargo(&["test", "-p", "dtw-cpu", "--test", "all"], &[]))
-        .arguments(&["--", "consistency::"])
-        .env("PROPTEST_CASES", "24")
-        .run()?;
+    sh.set_var("PROPTEST_CASES", "24");
+    cmd!(sh, "cargo test -p dtw-cpu --test all --target {TARGET} -- consistency::").run()?;
+    sh.set_var("PROPTEST_CASES", "32");
+    let sections = NEON_SECTIONS.iter().flat_map(|section| ["--section", section]);
     let run = ["run", "-p", "dtw-conformance", "--features", "cli,cpu", "--bin", "conformance"];
-    let mut options = vec!["--", "--backend", "cpu"];
-    for section in NEON_SECTIONS {
-        options.extend(["--section", section]);
-    }
-    emulated(cargo(&run, &[])).arguments(&options).env("PROPTEST_CASES", "32").run()
+    Ok(cmd!(sh, "cargo {run...} --target {TARGET} -- --backend cpu {sections...}").run()?)
 }

@@ -2,36 +2,29 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use xshell::{Shell, cmd};
 
-use crate::command::{cargo, program, root};
+use crate::command::shell;
 
 /// Folders whose modules the table of measures declares.
 const DECLARED_BY_MACROS: [&str; 2] = ["crates/dtw-core/src/recurrence", "crates/dtw-conformance/src/oracle"];
 
 /// Formats everything, or with `--check` says what is not formatted.
 pub(crate) fn format(options: &[&str]) -> Result<()> {
-    let all: Vec<&str> = ["fmt", "--all"].iter().chain(options).copied().collect();
-    cargo(&all, &[]).run()?;
-    let files = files()?;
-    let files: Vec<&str> = files.iter().filter_map(|path| path.to_str()).collect();
-    program("rustfmt", &["--edition", "2024"]).arguments(options).arguments(&files).run()
+    let sh = shell()?;
+    cmd!(sh, "cargo fmt --all {options...}").run()?;
+    let files = files(&sh)?;
+    Ok(cmd!(sh, "rustfmt --edition 2024 {options...} {files...}").quiet().run()?)
 }
 
-/// The files of these folders, from the root.
-fn files() -> Result<Vec<PathBuf>> {
+/// The files of these folders.
+fn files(sh: &Shell) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for folder in DECLARED_BY_MACROS {
-        let entries =
-            std::fs::read_dir(root().join(folder)).with_context(|| format!("cannot read {folder}"))?;
-        for entry in entries {
-            let path = PathBuf::from(folder).join(entry?.file_name());
-            if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
+        files.extend(sh.read_dir(folder)?);
     }
-    files.sort();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     Ok(files)
 }
 
@@ -41,9 +34,9 @@ mod tests {
 
     #[test]
     fn what_macros_declare_is_found() {
-        let files = files().unwrap();
+        let files = files(&shell().unwrap()).unwrap();
         for folder in DECLARED_BY_MACROS {
-            assert!(files.contains(&PathBuf::from(folder).join("dtw.rs")), "{folder}");
+            assert!(files.iter().any(|path| path.ends_with(format!("{folder}/dtw.rs"))), "{folder}");
         }
     }
 }

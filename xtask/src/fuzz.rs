@@ -13,8 +13,9 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use xshell::{Shell, cmd};
 
-use crate::command::{cargo, program, root};
+use crate::command::{host, root, shell};
 
 /// What libFuzzer wants to be told by the compiler: which edges were taken, and what was compared with what.
 const COVERAGE: &[&str] = &[
@@ -52,52 +53,46 @@ pub(crate) struct Options {
 
 /// Builds the targets and runs them one after the other.
 pub(crate) fn fuzz(options: &Options) -> Result<()> {
-    let known = targets()?;
-    for target in &options.targets {
-        ensure!(known.contains(target), "no target {target}; there are {}", known.join(", "));
+    let sh = shell()?;
+    let known = targets(&sh)?;
+    if let Some(target) = options.targets.iter().find(|target| !known.contains(target)) {
+        bail!("no target {target}; there are {}", known.join(", "));
     }
-    let wanted = if options.targets.is_empty() { known } else { options.targets.clone() };
-    let version = program("rustc", &["-vV"]).output()?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-    let manifest = root().join("fuzz/Cargo.toml");
+    let wanted = if options.targets.is_empty() { &known } else { &options.targets };
+    let host = host(&sh)?;
     let built = root().join("target/fuzz");
-    let mut build = vec!["build", "--release", "--target", host];
-    let (manifest, folder) = (manifest.display().to_string(), built.display().to_string());
-    build.extend(["--manifest-path", &manifest, "--target-dir", &folder]);
-    wanted.iter().for_each(|target| build.extend(["--bin", target]));
+    let targets = wanted.iter().flat_map(|target| ["--bin", target]);
+    let workspace = ["--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
     // Only for the target platform, so that build scripts stay as they are.
-    cargo(&build, &[]).env("CARGO_ENCODED_RUSTFLAGS", &COVERAGE.join("\u{1f}")).run()?;
+    cmd!(sh, "cargo build --release --target {host} {workspace...} {targets...}")
+        .env("CARGO_ENCODED_RUSTFLAGS", COVERAGE.join("\u{1f}"))
+        .run()?;
 
     let mut failed = String::new();
-    for target in &wanted {
-        let binary = built.join(host).join("release").join(target).display().to_string();
+    for target in wanted {
+        let binary = built.join(&host).join("release").join(target);
         let artifacts = root().join("fuzz/artifacts").join(target);
         let known = inputs(&artifacts)?;
-        let mut arguments = vec![
-            format!("-timeout={HANG_SECS}"),
-            format!("-max_len={MOST_BYTES}"),
-            "-len_control=0".to_owned(),
-            format!("-artifact_prefix={}/", artifacts.display()),
-            "-print_final_stats=1".to_owned(),
+        let mut command = sh
+            .cmd(binary)
+            .args([format!("-timeout={HANG_SECS}"), format!("-max_len={MOST_BYTES}")])
             // What is learnt is shown in a line now and then.
-            "-verbosity=0".to_owned(),
-            "-print_funcs=0".to_owned(),
-        ];
-        match options.runs {
-            Some(runs) => arguments.extend([format!("-runs={runs}"), "-seed=1".to_owned()]),
-            None => arguments.push(format!("-max_total_time={}", options.seconds)),
-        }
-        match (&options.input, options.runs) {
-            (Some(file), _) => arguments.push(file.display().to_string()),
-            (None, Some(_)) => {}
-            (None, None) => arguments.push(folder_of(&built.join("corpus").join(target))?),
-        }
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        if program(&binary, &arguments).run().is_err() {
+            .args(["-len_control=0", "-print_final_stats=1", "-verbosity=0", "-print_funcs=0"])
+            .arg(format!("-artifact_prefix={}/", artifacts.display()));
+        command = match options.runs {
+            Some(runs) => command.args([format!("-runs={runs}"), "-seed=1".to_owned()]),
+            None => command.arg(format!("-max_total_time={}", options.seconds)),
+        };
+        command = match &options.input {
+            Some(file) => command.arg(file),
+            None if options.runs.is_some() => command,
+            None => command.arg(sh.create_dir(built.join("corpus").join(target))?),
+        };
+        if command.run().is_err() {
             let _ = write!(failed, "\n{target}");
             // In words too, because files of a machine in a farm are gone when somebody looks.
             for (input, _) in inputs(&artifacts)?.difference(&known) {
-                let bytes = fs::read(input).with_context(|| format!("cannot read {}", input.display()))?;
+                let bytes = sh.read_binary_file(input)?;
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 let _ = write!(failed, "\n  {}\n  in hexadecimal (xxd -r -p): {hex}", input.display());
             }
@@ -110,7 +105,7 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
 /// What is in a folder, which is made if it is not there, and when it was written: an input that fails again is written
 /// again, under the same name.
 fn inputs(folder: &Path) -> Result<BTreeSet<(PathBuf, SystemTime)>> {
-    folder_of(folder)?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let written = |entry: io::Result<DirEntry>| {
         let entry = entry?;
@@ -120,25 +115,17 @@ fn inputs(folder: &Path) -> Result<BTreeSet<(PathBuf, SystemTime)>> {
 }
 
 /// The names of all targets, sorted; an error if one is not built.
-fn targets() -> Result<Vec<String>> {
-    let manifest =
-        fs::read_to_string(root().join("fuzz/Cargo.toml")).context("cannot read fuzz/Cargo.toml")?;
+fn targets(sh: &Shell) -> Result<Vec<String>> {
+    let manifest = sh.read_file("fuzz/Cargo.toml")?;
     let mut names = Vec::new();
-    for entry in fs::read_dir(root().join("fuzz/targets")).context("cannot read fuzz/targets")? {
-        let path = entry?.path();
+    for path in sh.read_dir("fuzz/targets")? {
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        if !manifest.contains(&format!("\nname = \"{name}\"\n")) {
-            bail!("fuzz/Cargo.toml has no [[bin]] named {name}");
-        }
+        let is_built = manifest.contains(&format!("\nname = \"{name}\"\n"));
+        ensure!(is_built, "fuzz/Cargo.toml has no [[bin]] named {name}");
         names.push(name);
     }
     names.sort();
     Ok(names)
-}
-
-fn folder_of(path: &Path) -> Result<String> {
-    fs::create_dir_all(path).with_context(|| format!("cannot make {}", path.display()))?;
-    Ok(path.display().to_string())
 }
 
 #[cfg(test)]

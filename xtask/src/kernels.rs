@@ -9,9 +9,10 @@ mod report;
 
 use anyhow::Result;
 use dtw_kernels::catalog::{self, Unit};
+use xshell::cmd;
 
 use self::choice::folder;
-use crate::command::cargo;
+use crate::command::shell;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Device {
@@ -44,9 +45,11 @@ pub(crate) fn kernels(device: &Device) -> Result<()> {
     match device {
         Device::Cuda(options) => cuda::build(options),
         Device::Hip(options) => hip::build(options),
-        Device::Host => ["host", "host64"]
-            .iter()
-            .try_for_each(|feature| cargo(&["test", "-p", "dtw-kernels", "--features", feature], &[]).run()),
+        Device::Host => {
+            let sh = shell()?;
+            cmd!(sh, "cargo test -p dtw-kernels --features host").run()?;
+            Ok(cmd!(sh, "cargo test -p dtw-kernels --features host64").run()?)
+        }
     }
 }
 

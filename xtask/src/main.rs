@@ -25,8 +25,7 @@ mod web;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-
-use command::cargo;
+use xshell::{Shell, cmd};
 
 /// Developer commands of dtwave.
 #[derive(Parser)]
@@ -155,30 +154,30 @@ fn names(options: &[String], backend: &str) -> bool {
     options.iter().any(|option| option.strip_prefix("--backend=").unwrap_or(option) == backend)
 }
 
+// These two run where the user stands, so that relative paths in options mean what they say.
+
 fn conformance(options: &[String]) -> anyhow::Result<()> {
     // wgpu takes a minute to compile and host some minutes, the others nothing.
-    let slow = ["wgpu", "host"].into_iter().find(|backend| names(options, backend));
-    let features =
-        slow.map_or("cli,cpu,cuda,hip".to_owned(), |backend| format!("cli,cpu,cuda,hip,{backend}"));
-    let run =
-        ["run", "--release", "-p", "dtw-conformance", "--features", &features, "--bin", "conformance", "--"];
-    cargo(&run, options).quiet().run()
+    let slow = ["wgpu", "host"].into_iter().find(|backend| names(options, backend)).unwrap_or_default();
+    let run = ["run", "--release", "-p", "dtw-conformance", "--bin", "conformance"];
+    let sh = Shell::new()?;
+    Ok(cmd!(sh, "cargo {run...} --features cli,cpu,cuda,hip,{slow} -- {options...}").quiet().run()?)
 }
 
 fn bench(options: &[String]) -> anyhow::Result<()> {
     let features = ["cuda", "hip", "wgpu"].into_iter().find(|name| names(options, name)).unwrap_or_default();
-    cargo(&["run", "--release", "-p", "dtw-bench", "--features", features, "--"], options).quiet().run()
+    let sh = Shell::new()?;
+    Ok(cmd!(sh, "cargo run --release -p dtw-bench --features {features} -- {options...}").quiet().run()?)
 }
 
 fn ci(no_test: bool) -> anyhow::Result<()> {
     format::format(&["--check"])?;
     tidy::tidy()?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"], &[])
-        // Nobody runs the kernels of these builds.
-        .env("DTWAVE_HOST_KERNELS", "skip")
-        .run()?;
-    cargo(&["doc", "--workspace", "--no-deps", "--all-features"], &[])
-        .env("DTWAVE_HOST_KERNELS", "skip")
+    let sh = command::shell()?;
+    // Nobody runs the kernels of these builds.
+    sh.set_var("DTWAVE_HOST_KERNELS", "skip");
+    cmd!(sh, "cargo clippy --workspace --all-targets --all-features -- --deny warnings").run()?;
+    cmd!(sh, "cargo doc --workspace --no-deps --all-features")
         .env("RUSTDOCFLAGS", "--deny warnings")
         .run()?;
     if no_test { Ok(()) } else { test::test(&test::Options::default()) }

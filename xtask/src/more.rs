@@ -5,14 +5,14 @@
 mod parts;
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
+use xshell::{Shell, cmd};
 
-use crate::command::{program, root};
-use parts::{Part, Parts, State};
+use crate::command::{root, shell, succeeds};
+use parts::{Part, Parts};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -26,27 +26,28 @@ pub(crate) struct Options {
 
 /// Runs parts one after the other, also after one that fails.
 pub(crate) fn more(options: &Options) -> Result<()> {
-    let root = root();
-    let mut parts = Parts::read(&root)?;
+    let sh = shell()?;
+    let mut parts = Parts::read(&sh)?;
     let chosen = parts.chosen(&options.parts)?;
     if options.list {
-        return list(&root, &parts).map(drop);
+        return list(&sh, &parts).map(drop);
     }
     let (mut ended, mut failed) = (Vec::new(), Vec::new());
     for name in chosen {
         let part = &parts.all[&name];
         println!("\n=== {name}: {}", part.about);
         // What is noted is what was there when it began.
-        let found = part.watched(&root)?;
+        let found = part.watched(&sh)?;
         let began = Instant::now();
-        let result = install(part).and_then(|()| run(part));
+        let result = install(&sh, part).and_then(|()| run(part));
         let seconds = began.elapsed().as_secs();
         match result {
             Ok(checks) => {
                 ended.push(format!("{name}: passed, {checks} checks, {seconds} s"));
-                match found.changed() {
-                    None => parts.note(&root, &name, &found, seconds, checks)?,
-                    Some(files) => println!("not noted, because these are not committed: {files}"),
+                if found.uncommitted.is_empty() {
+                    parts.note(&sh, &name, &found, seconds, checks)?;
+                } else {
+                    println!("not noted, because these are not committed: {}", found.uncommitted.join(", "));
                 }
             }
             Err(error) => {
@@ -63,20 +64,20 @@ pub(crate) fn more(options: &Options) -> Result<()> {
 
 /// Whether every part has passed since the files that it watches changed; an error names those that have not.
 pub(crate) fn release_check() -> Result<()> {
-    let root = root();
-    let due = list(&root, &Parts::read(&root)?)?;
+    let sh = shell()?;
+    let due = list(&sh, &Parts::read(&sh)?)?;
     ensure!(due.is_empty(), "{} parts are due: run `.ci/more {}`", due.len(), due.join(" "));
     println!("every part of .ci/more has passed since the files that it watches changed");
     Ok(())
 }
 
 /// Prints the parts and returns the names of those that are due.
-fn list(root: &Path, parts: &Parts) -> Result<Vec<String>> {
+fn list(sh: &Shell, parts: &Parts) -> Result<Vec<String>> {
     let mut due = Vec::new();
     for (name, part) in &parts.all {
-        let state = parts.state(root, name)?;
+        let state = parts.state(sh, name)?;
         println!("{name:<17} {}\n{:<17}   {state}", part.about, "");
-        if !matches!(state, State::Passed(_)) {
+        if state.is_due() {
             due.push(name.clone());
         }
     }
@@ -85,17 +86,14 @@ fn list(root: &Path, parts: &Parts) -> Result<Vec<String>> {
 
 /// Installs what Debian's packages the part needs and the machine lacks. Elsewhere the part's own errors say what is
 /// missing.
-fn install(part: &Part) -> Result<()> {
-    let is_missing = |package: &&str| !program("dpkg", &["--status", package]).succeeds();
-    if !program("dpkg", &["--version"]).succeeds() {
+fn install(sh: &Shell, part: &Part) -> Result<()> {
+    let is_missing = |package: &&String| !succeeds(cmd!(sh, "dpkg --status {package}"));
+    let missing: Vec<&String> = part.packages.iter().filter(is_missing).collect();
+    if missing.is_empty() || !succeeds(cmd!(sh, "dpkg --version")) {
         return Ok(());
     }
-    let missing: Vec<&str> = part.packages.iter().map(String::as_str).filter(is_missing).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    program("apt-get", &["update"]).run()?;
-    program("apt-get", &["install", "--yes", "--no-install-recommends"]).arguments(&missing).run()
+    cmd!(sh, "apt-get update").run()?;
+    Ok(cmd!(sh, "apt-get install --yes --no-install-recommends {missing...}").run()?)
 }
 
 /// Runs a part and returns how many checks it says it made.

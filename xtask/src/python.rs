@@ -2,9 +2,12 @@
 
 pub(crate) mod measures;
 
-use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
 
-use crate::command::{Step, program, root};
+use anyhow::Result;
+use xshell::{Shell, cmd};
+
+use crate::command::{needs, root, shell, succeeds};
 use crate::kernels;
 
 /// What the package's tests and its build need, and what checks its types.
@@ -21,36 +24,33 @@ pub(crate) struct Options {
     options: Vec<String>,
 }
 
-/// The environment's Python, without arguments; makes the environment where there is none.
-pub(crate) fn environment() -> Result<Step> {
+/// The environment's Python; makes the environment where there is none.
+pub(crate) fn environment(sh: &Shell) -> Result<PathBuf> {
     let folder = root().join("target/python");
-    let shown = folder.to_str().context("the folder's name is no UTF-8")?;
     let own = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    let own = own.to_str().context("the folder's name is no UTF-8")?.to_owned();
-    if !program(&own, &["-c", "import maturin, matplotlib, mypy, numpy, pytest"]).succeeds() {
-        if !program("python3", &["--version"]).succeeds() {
-            bail!("this needs Python 3.10 or newer with venv: python3 is not there");
-        }
-        program("python3", &["-m", "venv", shown]).run()?;
-        program(&own, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-            .arguments(TOOLS)
-            .run()?;
+    if !succeeds(cmd!(sh, "{own} -c 'import maturin, matplotlib, mypy, numpy, pytest'")) {
+        needs(sh, "python3", "3.10 or newer; Debian: python3-venv")?;
+        cmd!(sh, "python3 -m venv {folder}").run()?;
+        cmd!(sh, "{own} -m pip install --quiet --disable-pip-version-check {TOOLS...}").run()?;
     }
-    Ok(program(&own, &[]).env("VIRTUAL_ENV", shown))
+    sh.set_var("VIRTUAL_ENV", folder);
+    Ok(own)
 }
 
 /// Builds the package in place, into the environment.
-pub(crate) fn build(release: bool) -> Result<()> {
-    let step = environment()?.arguments(&["-m", "maturin", "develop", "--quiet"]);
-    if release { step.arguments(&["--release"]) } else { step }.run()
+pub(crate) fn develop(sh: &Shell, is_release: bool) -> Result<()> {
+    let python = environment(sh)?;
+    let release = is_release.then_some("--release");
+    Ok(cmd!(sh, "{python} -m maturin develop --quiet {release...}").run()?)
 }
 
 /// Builds the package in place, tests it and checks its types.
 pub(crate) fn python(options: &Options) -> Result<()> {
-    build(options.release)?;
-    let more: Vec<&str> = options.options.iter().map(String::as_str).collect();
-    environment()?.arguments(&["-m", "pytest"]).arguments(&more).run()?;
-    environment()?.arguments(&["-m", "mypy"]).run()
+    let (sh, more) = (shell()?, &options.options);
+    develop(&sh, options.release)?;
+    let python = environment(&sh)?;
+    cmd!(sh, "{python} -m pytest {more...}").run()?;
+    Ok(cmd!(sh, "{python} -m mypy").run()?)
 }
 
 /// Builds the wheel for people who have no Rust; with the CUDA kernels where they are compiled.
@@ -63,13 +63,15 @@ pub(crate) fn wheel() -> Result<()> {
             missing.len()
         );
     }
-    environment()?.arguments(&["-m", "maturin", "build", "--release", "--out", "target/wheels"]).run()
+    let sh = shell()?;
+    let python = environment(&sh)?;
+    Ok(cmd!(sh, "{python} -m maturin build --release --out target/wheels").run()?)
 }
 
 /// Writes what the Python package and its documentation say of every measure.
 pub(crate) fn stubs() -> Result<()> {
     for (path, text) in measures::files() {
-        std::fs::write(root().join(path), text).with_context(|| format!("cannot write {path}"))?;
+        shell()?.write_file(path, text)?;
         println!("wrote {path}");
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! `cargo xtask test`: the tests, by the runner that is there.
 
 use anyhow::Result;
+use xshell::cmd;
 
-use crate::command::cargo;
+use crate::command::{shell, succeeds};
 
 /// Which tests.
 #[derive(clap::Args, Default)]
@@ -103,24 +104,17 @@ pub(crate) fn test(options: &Options) -> Result<()> {
         );
         REPEATED.iter().flat_map(|name| ["--skip", name]).collect()
     };
-    if cargo(&["nextest", "--version"], &[]).succeeds() {
+    let sh = shell()?;
+    // Files for the next build would take a third of the time of this one.
+    sh.set_var("CARGO_INCREMENTAL", "0");
+    let all = ["--workspace", "--all-features"];
+    if succeeds(cmd!(sh, "cargo nextest --version")) {
         println!("cargo-nextest is installed: tests run with it, documentation tests with cargo test");
-        run(&["nextest", "run"], &skipped)?;
-        run(&["test", "--doc"], &[])
+        cmd!(sh, "cargo nextest run {all...} -- {skipped...}").run()?;
+        cmd!(sh, "cargo test --doc {all...}").run()?;
     } else {
         println!("cargo-nextest is not installed: all tests run with cargo test");
-        run(&["test"], &skipped)
+        cmd!(sh, "cargo test {all...} -- {skipped...}").run()?;
     }
-}
-
-/// Runs a command of cargo on the whole workspace.
-fn run(command: &[&str], skipped: &[&str]) -> Result<()> {
-    let separator: &[&str] = if skipped.is_empty() { &[] } else { &["--"] };
-    cargo(command, &[])
-        .arguments(&["--workspace", "--all-features"])
-        .arguments(separator)
-        .arguments(skipped)
-        // Files for the next build would take a third of the time of this one.
-        .env("CARGO_INCREMENTAL", "0")
-        .run()
+    Ok(())
 }

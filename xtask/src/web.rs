@@ -1,14 +1,15 @@
 //! `cargo xtask web`: builds the page of examples/web, serves it, and tests it in a browser.
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
+use xshell::cmd;
 
-use crate::command::{cargo, needs, program, root, rustup};
+use crate::command::{add_target, needs, shell};
 
 const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Where the page is built.
+const PAGE: &str = "target/web/page";
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -32,47 +33,32 @@ pub(crate) struct Options {
 
 /// Builds the page, and does what else is asked for.
 pub(crate) fn web(options: &Options) -> Result<()> {
-    rustup(&["target", "add", TARGET])?;
-    let built = root().join("target/web");
-    let page = built.join("page");
+    let sh = shell()?;
+    add_target(&sh, TARGET)?;
     let workspace =
         ["--locked", "--manifest-path", "examples/web/Cargo.toml", "--target-dir", "target/web/build"];
-    cargo(&["build", "--release", "--target", TARGET, "-p", "dtwave-web"], &[])
-        .arguments(&workspace)
+    cmd!(sh, "cargo build --release --target {TARGET} -p dtwave-web {workspace...}")
         .env("RUSTFLAGS", "-C target-feature=+simd128")
         .run()?;
     // Nothing of an earlier build stays.
-    if page.exists() {
-        fs::remove_dir_all(&page).with_context(|| format!("cannot delete {}", page.display()))?;
+    sh.remove_path(PAGE)?;
+    sh.create_dir(PAGE)?;
+    let module = format!("target/web/build/{TARGET}/release/dtwave_web.wasm");
+    cmd!(sh, "cargo run -p bundle {workspace...} -- {module} {PAGE} dtwave").run()?;
+    for file in sh.read_dir("examples/web/page")? {
+        sh.copy_file(file, PAGE)?;
     }
-    fs::create_dir_all(&page).with_context(|| format!("cannot make {}", page.display()))?;
-    let module = built.join("build").join(TARGET).join("release/dtwave_web.wasm");
-    cargo(&["run", "-p", "bundle"], &[])
-        .arguments(&workspace)
-        .arguments(&["--", &text(&module), &text(&page), "dtwave"])
-        .run()?;
-    let sources = root().join("examples/web/page");
-    for entry in fs::read_dir(&sources).with_context(|| format!("cannot read {}", sources.display()))? {
-        let from = entry?.path();
-        let to = page.join(from.file_name().unwrap_or_default());
-        fs::copy(&from, &to).with_context(|| format!("cannot write {}", to.display()))?;
-    }
-    println!("{}: serve it with `cargo xtask web --serve`", page.display());
+    println!("{PAGE}: serve it with `cargo xtask web --serve`");
     if options.serve || options.test {
-        needs("node", "nodejs")?;
+        needs(&sh, "node", "Debian: nodejs")?;
     }
     if options.serve {
-        program("node", &["examples/web/serve.mjs", &text(&page), &options.port.to_string()]).run()?;
+        let port = options.port.to_string();
+        cmd!(sh, "node examples/web/serve.mjs {PAGE} {port}").run()?;
     }
     if options.test {
-        let mut arguments = vec!["examples/web/test.mjs".to_owned(), text(&page)];
-        arguments.extend(options.pictures.clone());
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        program("node", &arguments).run()?;
+        let pictures = &options.pictures;
+        cmd!(sh, "node examples/web/test.mjs {PAGE} {pictures...}").run()?;
     }
     Ok(())
-}
-
-fn text(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -5,16 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
-
-use crate::command::git;
+use serde::{Deserialize, Serialize};
+use xshell::{Shell, cmd};
 
 const PARTS: &str = ".ci/parts.toml";
 const PASSED: &str = ".ci/passed.toml";
+/// The first line of the file of passes.
+const HEAD: &str =
+    "# When each part of .ci/more last passed: written by .ci/more, read by `cargo xtask release-check`.\n";
 /// What every part watches.
 const ALWAYS: &[&str] = &["Cargo.lock", "Cargo.toml"];
 
@@ -30,9 +30,9 @@ pub(crate) struct Part {
 }
 
 /// How a part passed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Pass {
+struct Pass {
     commit: String,
     date: String,
     seconds: u64,
@@ -43,13 +43,11 @@ pub(crate) struct Pass {
     watched: BTreeMap<String, String>,
 }
 
-/// Whether a part is due.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    Passed(Pass),
-    Never,
-    /// What has changed since it passed.
-    Changed(Pass, Vec<String>),
+/// How a part last passed, and what has changed since then.
+#[derive(Debug)]
+pub(crate) struct State<'a> {
+    pass: Option<&'a Pass>,
+    changed: Vec<String>,
 }
 
 /// All parts by name, and how they passed.
@@ -62,14 +60,7 @@ pub(crate) struct Parts {
 pub(crate) struct Watched {
     hashes: BTreeMap<String, String>,
     /// Those of their files that are not as in the commit.
-    uncommitted: Vec<String>,
-}
-
-impl Watched {
-    /// The files that are not as they are committed, if there are any.
-    pub(crate) fn changed(&self) -> Option<String> {
-        (!self.uncommitted.is_empty()).then(|| self.uncommitted.join(", "))
-    }
+    pub(crate) uncommitted: Vec<String>,
 }
 
 impl Part {
@@ -77,37 +68,30 @@ impl Part {
         self.watches.iter().map(String::as_str).chain(ALWAYS.iter().copied())
     }
 
-    /// What it watches, as the last commit and the working tree below `root` have it.
-    pub(crate) fn watched(&self, root: &Path) -> Result<Watched> {
-        let of_paths = |arguments: &[&str]| {
-            let paths: Vec<&str> = self.paths().collect();
-            git(&["-C", &root.display().to_string()]).arguments(arguments).arguments(&paths).output()
-        };
+    /// What it watches, as the last commit and the working tree have it.
+    pub(crate) fn watched(&self, sh: &Shell) -> Result<Watched> {
+        let paths = &self.paths().collect::<Vec<_>>();
         let mut hashes = BTreeMap::new();
-        for line in of_paths(&["ls-tree", "HEAD", "--"])?.lines() {
+        for line in cmd!(sh, "git ls-tree --abbrev=12 HEAD -- {paths...}").read()?.lines() {
             let (kind, path) = line.split_once('\t').context("git ls-tree prints paths after tabs")?;
-            let hash = kind.rsplit(' ').next().unwrap_or_default();
-            hashes.insert(path.to_owned(), hash[..hash.len().min(12)].to_owned());
+            hashes.insert(path.to_owned(), kind.rsplit(' ').next().unwrap_or_default().to_owned());
         }
         if let Some(unknown) = self.paths().find(|path| !hashes.contains_key(*path)) {
             bail!(
                 "{PARTS} watches {unknown}, which is not in the last commit: commit it, or name what is there"
             );
         }
-        let uncommitted = of_paths(&["status", "--porcelain", "--"])?;
-        let uncommitted = uncommitted.lines().map(|line| line[3..].to_owned()).collect();
-        Ok(Watched { hashes, uncommitted })
+        let uncommitted = cmd!(sh, "git status --porcelain -- {paths...}").read()?;
+        Ok(Watched { hashes, uncommitted: uncommitted.lines().map(|line| line[3..].to_owned()).collect() })
     }
 }
 
 impl Parts {
-    pub(crate) fn read(root: &Path) -> Result<Self> {
-        fn table<T: for<'a> Deserialize<'a>>(root: &Path, name: &str) -> Result<T> {
-            let text =
-                std::fs::read_to_string(root.join(name)).with_context(|| format!("cannot read {name}"))?;
-            toml::from_str(&text).with_context(|| name.to_owned())
+    pub(crate) fn read(sh: &Shell) -> Result<Self> {
+        fn table<T: for<'a> Deserialize<'a>>(sh: &Shell, name: &str) -> Result<T> {
+            toml::from_str(&sh.read_file(name)?).with_context(|| name.to_owned())
         }
-        Ok(Self { all: table(root, PARTS)?, passed: table(root, PASSED)? })
+        Ok(Self { all: table(sh, PARTS)?, passed: table(sh, PASSED)? })
     }
 
     /// The parts of these names; all, if there are none.
@@ -120,79 +104,65 @@ impl Parts {
     }
 
     /// Whether this part has passed with its commands, and with what it watches, as they are now.
-    pub(crate) fn state(&self, root: &Path, name: &str) -> Result<State> {
-        let part = &self.all[name];
-        let now = part.watched(root)?;
-        let Some(pass) = self.passed.get(name) else { return Ok(State::Never) };
-        let is_other = |path: &String| now.hashes.get(path) != pass.watched.get(path);
-        let paths =
-            now.hashes.keys().chain(pass.watched.keys().filter(|path| !now.hashes.contains_key(*path)));
-        let mut changed: Vec<String> = paths.filter(|path| is_other(path)).cloned().collect();
-        changed.extend(now.uncommitted);
-        if part.run != pass.run {
-            changed.push("its commands".to_owned());
+    pub(crate) fn state(&self, sh: &Shell, name: &str) -> Result<State<'_>> {
+        let (part, pass) = (&self.all[name], self.passed.get(name));
+        let now = part.watched(sh)?;
+        let mut changed = Vec::new();
+        if let Some(pass) = pass {
+            let is_other = |path: &&String| now.hashes.get(*path) != pass.watched.get(*path);
+            let gone = pass.watched.keys().filter(|path| !now.hashes.contains_key(*path));
+            changed.extend(now.hashes.keys().chain(gone).filter(is_other).cloned());
+            changed.extend(now.uncommitted);
+            changed.extend((part.run != pass.run).then(|| "its commands".to_owned()));
         }
-        Ok(if changed.is_empty() {
-            State::Passed(pass.clone())
-        } else {
-            State::Changed(pass.clone(), changed)
-        })
+        Ok(State { pass, changed })
     }
 
     /// Writes down that this part has passed.
     pub(crate) fn note(
         &mut self,
-        root: &Path,
+        sh: &Shell,
         name: &str,
         found: &Watched,
         seconds: u64,
         checks: u64,
     ) -> Result<()> {
         ensure!(found.uncommitted.is_empty(), "what is not committed cannot be noted");
-        let folder = root.display().to_string();
-        let commit = git(&["-C", &folder, "rev-parse", "--short=12", "HEAD"]).output()?.trim().to_owned();
-        let date = crate::command::program("date", &["-u", "+%F"]).output()?.trim().to_owned();
+        let commit = cmd!(sh, "git rev-parse --short=12 HEAD").read()?;
+        let date = cmd!(sh, "date -u +%F").read()?;
         let (run, watched) = (self.all[name].run.clone(), found.hashes.clone());
         self.passed.insert(name.to_owned(), Pass { commit, date, seconds, checks, run, watched });
-        let path = root.join(PASSED);
-        let old = std::fs::read_to_string(&path).unwrap_or_default();
-        let mut text: String =
-            old.lines().take_while(|line| line.starts_with('#')).map(|line| line.to_owned() + "\n").collect();
-        for (name, pass) in &self.passed {
-            let Pass { commit, date, seconds, checks, run, watched } = pass;
-            let _ = write!(
-                text,
-                "\n[{name}]\ncommit = {commit:?}\ndate = {date:?}\nseconds = {seconds}\nchecks = {checks}\nrun = {run:?}\n\
-                 [{name}.watched]\n"
-            );
-            for (path, hash) in watched {
-                let _ = writeln!(text, "{path:?} = {hash:?}");
-            }
-        }
-        std::fs::write(&path, text).with_context(|| format!("cannot write {PASSED}"))
+        Ok(sh.write_file(PASSED, format!("{HEAD}\n{}", toml::to_string_pretty(&self.passed)?))?)
     }
 }
 
-impl fmt::Display for State {
+impl State<'_> {
+    /// Whether it has to run before the next release.
+    pub(crate) fn is_due(&self) -> bool {
+        self.pass.is_none() || !self.changed.is_empty()
+    }
+}
+
+impl fmt::Display for State<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let passed = |pass: &Pass| {
-            let Pass { commit, date, seconds, checks, .. } = pass;
-            format!("passed on {date} at {commit}: {checks} checks, {seconds} s")
+        let Some(Pass { commit, date, seconds, checks, .. }) = self.pass else {
+            return f.write_str("DUE: it has never passed");
         };
-        match self {
-            Self::Passed(pass) => f.write_str(&passed(pass)),
-            Self::Never => f.write_str("DUE: it has never passed"),
-            Self::Changed(pass, changed) => {
-                write!(f, "DUE: {}; since then these have changed: {}", passed(pass), changed.join(", "))
-            }
+        let due = if self.is_due() { "DUE: " } else { "" };
+        write!(f, "{due}passed on {date} at {commit}: {checks} checks, {seconds} s")?;
+        if self.is_due() {
+            write!(f, "; since then these have changed: {}", self.changed.join(", "))?;
         }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use xshell::TempDir;
+
     use super::*;
-    use crate::command::root;
+    use crate::command::shell;
 
     const TABLE: &str = r#"
 [one]
@@ -211,89 +181,84 @@ watches = ["d"]
 "#;
 
     /// A repository of its own, with one commit.
-    struct Repository(tempfile::TempDir);
+    struct Repository {
+        sh: Shell,
+        _folder: TempDir,
+    }
 
     impl Repository {
         fn new() -> Self {
-            let own = Self(tempfile::tempdir().unwrap());
-            own.git(&["init", "--quiet"]);
+            let sh = Shell::new().unwrap();
+            let folder = sh.create_temp_dir().unwrap();
+            sh.change_dir(folder.path());
+            cmd!(sh, "git init --quiet").run().unwrap();
+            let own = Self { sh, _folder: folder };
             for path in ["Cargo.toml", "Cargo.lock", "a/x.rs", "a/y.rs", "b/c.rs", "b/other.rs", "d/z"] {
                 own.write(path, path);
             }
             own.write(PARTS, TABLE);
-            own.write(PASSED, "# Kept.\n");
-            own.commit();
+            own.write(PASSED, "");
+            own.commit(&[]);
             own
         }
 
-        fn path(&self) -> &Path {
-            self.0.path()
-        }
-
-        fn git(&self, arguments: &[&str]) {
-            let folder = self.path().display().to_string();
-            let who =
-                ["-C", &folder, "-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"];
-            git(&who).arguments(arguments).output().unwrap();
-        }
-
         fn write(&self, path: &str, text: &str) {
-            let path = self.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
+            self.sh.write_file(path, text).unwrap();
         }
 
-        fn commit(&self) {
-            self.git(&["add", "--all"]);
-            self.git(&["commit", "--quiet", "--message", "x"]);
+        fn commit(&self, how: &[&str]) {
+            let who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"];
+            cmd!(self.sh, "git add --all").run().unwrap();
+            cmd!(self.sh, "git {who...} commit --quiet --message x {how...}").run().unwrap();
         }
 
-        fn state(&self, name: &str) -> State {
-            Parts::read(self.path()).unwrap().state(self.path(), name).unwrap()
+        fn parts(&self) -> Parts {
+            Parts::read(&self.sh).unwrap()
+        }
+
+        fn shown(&self, name: &str) -> String {
+            self.parts().state(&self.sh, name).unwrap().to_string()
         }
 
         fn has_passed(&self, name: &str) -> bool {
-            matches!(self.state(name), State::Passed(_))
+            !self.parts().state(&self.sh, name).unwrap().is_due()
         }
 
         fn changed(&self, name: &str) -> Vec<String> {
-            match self.state(name) {
-                State::Changed(_, changed) => changed,
-                other => panic!("{other}"),
-            }
+            self.parts().state(&self.sh, name).unwrap().changed
         }
 
-        fn pass(&self, name: &str) {
-            let mut parts = Parts::read(self.path()).unwrap();
-            let found = parts.all[name].watched(self.path()).unwrap();
-            parts.note(self.path(), name, &found, 5, 7).unwrap();
+        fn pass(&self, name: &str) -> Result<()> {
+            let mut parts = self.parts();
+            let found = parts.all[name].watched(&self.sh).unwrap();
+            parts.note(&self.sh, name, &found, 5, 7)
         }
     }
 
     #[test]
     fn a_part_is_due_until_it_passes_and_when_what_it_watches_changes() {
         let own = Repository::new();
-        assert_eq!(own.state("one"), State::Never);
-        own.pass("one");
-        own.pass("two");
-        own.commit();
-        assert!(std::fs::read_to_string(own.path().join(PASSED)).unwrap().starts_with("# Kept.\n\n[one]"));
-        assert!(own.state("one").to_string().ends_with(": 7 checks, 5 s"), "{}", own.state("one"));
+        assert_eq!(own.shown("one"), "DUE: it has never passed");
+        own.pass("one").unwrap();
+        own.pass("two").unwrap();
+        own.commit(&[]);
+        assert!(own.shown("one").starts_with("passed on "), "{}", own.shown("one"));
+        assert!(own.shown("one").ends_with(": 7 checks, 5 s"), "{}", own.shown("one"));
 
         own.write("b/other.rs", "nobody watches this");
         own.write("d/new", "not committed");
         assert!(own.has_passed("one"));
         assert_eq!(own.changed("two"), ["d/new"]);
-        own.commit();
+        own.commit(&[]);
         assert_eq!(own.changed("two"), ["d"]);
-        own.pass("two");
+        own.pass("two").unwrap();
         assert!(own.has_passed("two"));
 
         own.write("Cargo.lock", "other versions");
-        own.commit();
+        own.commit(&[]);
         assert_eq!(own.changed("one"), ["Cargo.lock"]);
         own.write("Cargo.lock", "Cargo.lock");
-        own.commit();
+        own.commit(&[]);
         assert!(own.has_passed("one"), "what was there when it passed is there again");
         own.write(PARTS, &TABLE.replace("\"true\"", "\"false\""));
         assert_eq!(own.changed("one"), ["its commands"]);
@@ -302,8 +267,8 @@ watches = ["d"]
     #[test]
     fn a_pass_counts_on_another_branch() {
         let own = Repository::new();
-        own.pass("one");
-        own.git(&["commit", "--quiet", "--amend", "--all", "--message", "rewritten"]);
+        own.pass("one").unwrap();
+        own.commit(&["--amend"]);
         assert!(own.has_passed("one"));
     }
 
@@ -311,32 +276,31 @@ watches = ["d"]
     fn what_is_not_committed_is_not_noted() {
         let own = Repository::new();
         own.write("a/x.rs", "edited");
-        let mut parts = Parts::read(own.path()).unwrap();
-        let found = parts.all["one"].watched(own.path()).unwrap();
-        assert_eq!(found.uncommitted, ["a/x.rs"]);
-        assert!(parts.note(own.path(), "one", &found, 5, 7).is_err());
+        assert_eq!(own.parts().all["one"].watched(&own.sh).unwrap().uncommitted, ["a/x.rs"]);
+        assert!(own.pass("one").is_err());
     }
 
     #[test]
     fn unknown_parts_and_paths_are_errors() {
         let own = Repository::new();
-        let error = Parts::read(own.path()).unwrap().chosen(&["tow".to_owned()]).unwrap_err().to_string();
+        let error = own.parts().chosen(&["tow".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("\"tow\"") && error.ends_with("one, two"), "{error}");
-        own.git(&["rm", "--quiet", "-r", "d"]);
-        own.commit();
-        let error = Parts::read(own.path()).unwrap().state(own.path(), "two").unwrap_err().to_string();
+        own.sh.remove_path("d").unwrap();
+        own.commit(&[]);
+        let error = own.parts().state(&own.sh, "two").unwrap_err().to_string();
         assert!(error.contains("watches d,"), "{error}");
     }
 
     #[test]
     fn parts_watch_what_their_crates_depend_on() {
-        let parts = Parts::read(&root()).unwrap();
+        let sh = shell().unwrap();
+        let parts = Parts::read(&sh).unwrap();
         for (name, part) in &parts.all {
             for path in part.paths() {
-                assert!(root().join(path).exists(), "{name} watches {path}, which is not there");
+                assert!(sh.path_exists(path), "{name} watches {path}, which is not there");
             }
             for package in part.watches.iter().filter(|path| path.starts_with("crates/")) {
-                let text = std::fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
+                let text = sh.read_file(format!("{package}/Cargo.toml")).unwrap();
                 let manifest: toml::Table = text.parse().unwrap();
                 let always = |(needed, of): &(&String, &toml::Value)| {
                     needed.starts_with("dtw") && of.get("optional").is_none()

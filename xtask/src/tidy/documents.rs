@@ -1,26 +1,27 @@
 //! Rules about documents and records.
 
-use super::project::{Complaints, Project};
+use super::project::{Complaints, File, Project};
+
+/// The relative links of a document: line, what is linked to from the root, and the section.
+fn links_of(file: &File) -> impl Iterator<Item = (usize, String, &str)> {
+    let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    file.text.lines().enumerate().flat_map(move |(number, line)| {
+        let links = line.split("](").skip(1).map(|rest| rest.split([')', ' ']).next().unwrap_or_default());
+        let relative =
+            links.filter(|link| !link.starts_with(['#']) && !link.is_empty() && !link.contains(':'));
+        relative.map(move |link| {
+            let (path, section) = link.split_once('#').unwrap_or((link, ""));
+            (number + 1, resolve(folder, path), section)
+        })
+    })
+}
 
 /// Relative links of documents point at files of the project.
 pub(super) fn links(project: &Project) -> Complaints {
     let mut complaints = Complaints::new();
     for file in project.with_extension("md") {
-        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for (number, line) in file.text.lines().enumerate() {
-            for rest in line.split("](").skip(1) {
-                let link = rest.split([')', '#', ' ']).next().unwrap_or_default();
-                if link.is_empty() || link.contains("://") || link.starts_with("mailto:") {
-                    continue;
-                }
-                if !project.has(&resolve(folder, link)) {
-                    complaints.push(format!(
-                        "{}:{}: links to {link}, which is not there",
-                        file.path,
-                        number + 1
-                    ));
-                }
-            }
+        for (line, path, _) in links_of(file).filter(|(_, path, _)| !project.has(path)) {
+            complaints.push(format!("{}:{line}: links to {path}, which is not there", file.path));
         }
     }
     complaints
@@ -34,25 +35,15 @@ pub(super) fn links_of_the_site(project: &Project) -> Complaints {
     let site = project.get(SITE).unwrap_or_default();
     let mut complaints = Complaints::new();
     for file in project.under("docs/").filter(|file| file.extension() == "md") {
-        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for (number, line) in file.text.lines().enumerate() {
-            for rest in line.split("](").skip(1) {
-                let link = rest.split([')', ' ']).next().unwrap_or_default();
-                let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
-                let path = resolve(folder, path);
-                if link.contains("://") || link.starts_with('#') || path.starts_with("docs/") {
-                    continue;
-                }
-                let whole = format!("../{path}{}{anchor}", if anchor.is_empty() { "" } else { "#" });
-                let is_file =
-                    anchor.is_empty() && (project.get(&path).is_some() || project.binaries.contains(&path));
-                if !is_file && !site.contains(&format!("\"{whole}\": ")) {
-                    complaints.push(format!(
-                        "{}:{}: links to {whole}, for which outside_links of {SITE} has no page",
-                        file.path,
-                        number + 1
-                    ));
-                }
+        for (line, path, section) in links_of(file).filter(|(_, path, _)| !path.starts_with("docs/")) {
+            let whole = format!("../{path}{}{section}", if section.is_empty() { "" } else { "#" });
+            let is_file =
+                section.is_empty() && (project.get(&path).is_some() || project.binaries.contains(&path));
+            if !is_file && !site.contains(&format!("\"{whole}\": ")) {
+                complaints.push(format!(
+                    "{}:{line}: links to {whole}, for which outside_links of {SITE} has no page",
+                    file.path
+                ));
             }
         }
     }
@@ -106,8 +97,15 @@ pub(super) fn changelog(project: &Project) -> Complaints {
     }
 }
 
-/// Both licences are there, and every package names them.
-pub(super) fn licences(project: &Project) -> Complaints {
+/// What the manifest of every package says, where its path begins so.
+const MANIFESTS: [(&str, &str); 3] = [
+    ("", "license.workspace = true"),
+    ("crates/", "[lints]\nworkspace = true"),
+    ("xtask/", "[lints]\nworkspace = true"),
+];
+
+/// Both licences are there, and every package names them and takes the workspace's lints.
+pub(super) fn licences_and_lints(project: &Project) -> Complaints {
     let mut complaints = Complaints::new();
     for (path, title) in [("LICENSE-MIT", "MIT License"), ("LICENSE-APACHE", "Apache License")] {
         if !project.get(path).is_some_and(|text| text.contains(title)) {
@@ -115,8 +113,9 @@ pub(super) fn licences(project: &Project) -> Complaints {
         }
     }
     for file in project.files.iter().filter(|file| file.path.ends_with("/Cargo.toml")) {
-        if !file.text.lines().any(|line| line.replace(' ', "") == "license.workspace=true") {
-            complaints.push(format!("{}: needs license.workspace = true", file.path));
+        let needed = MANIFESTS.iter().filter(|(start, _)| file.path.starts_with(start));
+        for (_, needed) in needed.filter(|(_, needed)| !file.text.contains(&format!("\n{needed}\n"))) {
+            complaints.push(format!("{}: needs {}", file.path, needed.replace('\n', " ")));
         }
     }
     complaints
@@ -136,8 +135,8 @@ mod tests {
         assert_eq!(
             missing,
             [
-                "docs/a.md:1: links to ../e/, which is not there",
-                "docs/a.md:2: links to m.svg, which is not there"
+                "docs/a.md:1: links to e, which is not there",
+                "docs/a.md:2: links to docs/m.svg, which is not there"
             ]
         );
     }
@@ -172,9 +171,20 @@ mod tests {
     fn changelog_and_licences_are_asked_for() {
         assert!(changelog(&project(&[("CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n")])).is_empty());
         assert_eq!(changelog(&project(&[("CHANGELOG.md", "# Changelog\n")])).len(), 1);
+        let licences = [("LICENSE-MIT", "MIT License"), ("LICENSE-APACHE", "Apache License")];
+        let found = |text: &str| {
+            licences_and_lints(&project(&[licences[0], licences[1], ("crates/a/Cargo.toml", text)]))
+        };
+        let whole = "[package]\nlicense.workspace = true\n\n[lints]\nworkspace = true\n";
+        assert_eq!(found(whole), [""; 0]);
         assert_eq!(
-            licences(&project(&[("LICENSE-MIT", "MIT License"), ("a/Cargo.toml", "[package]")])).len(),
-            2
+            found(&whole.replace("[lints]", "")),
+            ["crates/a/Cargo.toml: needs [lints] workspace = true"]
         );
+        assert_eq!(
+            found(&whole.replace("license", "")),
+            ["crates/a/Cargo.toml: needs license.workspace = true"]
+        );
+        assert_eq!(licences_and_lints(&project(&[])).len(), 2);
     }
 }

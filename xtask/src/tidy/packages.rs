@@ -1,11 +1,11 @@
 //! Rules about who depends on whom, read from `cargo metadata`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::project::{Complaints, Project};
+use super::project::Complaints;
 
 /// Backends. A new one is added here, which puts it under the rules.
 const BACKENDS: &[&str] = &["dtw-cpu", "dtw-cuda", "dtw-hip", "dtw-wgpu"];
@@ -37,100 +37,64 @@ const MACHINES: &[&str] = &[
     "opencl3",
 ];
 
-/// A package of the workspace.
-#[derive(Debug, Default)]
-struct Package {
-    /// Its `Cargo.toml`, from the root.
-    manifest: String,
-    /// Direct dependencies of any kind, by name.
-    direct: BTreeSet<String>,
-    /// Everything it is linked with: normal and build dependencies, their dependencies and so on.
-    linked: BTreeSet<String>,
-}
+/// Packages by name, and those that each needs itself.
+type Needs = BTreeMap<String, BTreeSet<String>>;
 
-/// The packages of the workspace by name.
+/// The packages of the workspace, and what they depend on.
 #[derive(Debug)]
-pub(super) struct Packages(BTreeMap<String, Package>);
-
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
-fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value[key].as_array().map(Vec::as_slice).unwrap_or_default()
+pub(super) struct Packages {
+    /// Direct dependencies of any kind, of the workspace's packages.
+    named: Needs,
+    /// What each package is linked with: normal and build dependencies.
+    linked: Needs,
 }
 
 impl Packages {
     /// Reads the output of `cargo metadata --format-version 1`.
     pub(super) fn parse(json: &str) -> Result<Self> {
         let metadata: Value = serde_json::from_str(json).context("cargo metadata printed no JSON")?;
-        let root = text(&metadata, "workspace_root");
-        let names: HashMap<&str, &str> =
-            list(&metadata, "packages").iter().map(|p| (text(p, "id"), text(p, "name"))).collect();
-        let mut edges: HashMap<&str, Vec<&str>> = HashMap::new();
+        let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let (members, all) = (list(&metadata, "workspace_members"), list(&metadata, "packages"));
+        let names: BTreeMap<String, String> = all.iter().map(|p| (text(p, "id"), text(p, "name"))).collect();
+        let ours = all.iter().filter(|package| members.contains(&package["id"]));
+        let named = ours.map(|package| {
+            (text(package, "name"), list(package, "dependencies").iter().map(|d| text(d, "name")).collect())
+        });
+        let mut linked = Needs::new();
         for node in list(&metadata["resolve"], "nodes") {
-            let linked = list(node, "deps")
-                .iter()
-                .filter(|dep| list(dep, "dep_kinds").iter().any(|kind| kind["kind"] != "dev"))
-                .map(|dep| text(dep, "pkg"));
-            edges.insert(text(node, "id"), linked.collect());
+            let is_linked = |dep: &&Value| list(dep, "dep_kinds").iter().any(|kind| kind["kind"] != "dev");
+            let deps = list(&node, "deps");
+            let needed = deps.iter().filter(is_linked).map(|dep| names[&text(dep, "pkg")].clone());
+            linked.entry(names[&text(&node, "id")].clone()).or_default().extend(needed);
         }
-        let members: BTreeSet<&str> =
-            list(&metadata, "workspace_members").iter().filter_map(Value::as_str).collect();
-        let mut packages = BTreeMap::new();
-        for package in list(&metadata, "packages").iter().filter(|p| members.contains(text(p, "id"))) {
-            let mut reached = BTreeSet::new();
-            let mut open = vec![text(package, "id")];
-            while let Some(id) = open.pop() {
-                for next in edges.get(id).into_iter().flatten() {
-                    if reached.insert(*next) {
-                        open.push(*next);
-                    }
-                }
-            }
-            let manifest = text(package, "manifest_path");
-            let manifest = manifest.strip_prefix(root).unwrap_or(manifest).replace('\\', "/");
-            let direct = list(package, "dependencies").iter().map(|d| text(d, "name").to_owned()).collect();
-            let linked = reached.into_iter().map(|id| names[id].to_owned()).collect();
-            let manifest = manifest.trim_start_matches('/').to_owned();
-            packages.insert(text(package, "name").to_owned(), Package { manifest, direct, linked });
-        }
-        anyhow::ensure!(!packages.is_empty(), "cargo metadata names no packages of the workspace");
-        Ok(Self(packages))
+        let packages = Self { named: named.collect(), linked };
+        ensure!(!packages.named.is_empty(), "cargo metadata names no packages of the workspace");
+        Ok(packages)
     }
 
-    /// dtw-core is linked with no other crate of ours, and with no crate of threads, SIMD or devices.
-    pub(super) fn core_knows_no_machine(&self) -> Complaints {
-        let Some(core) = self.0.get("dtw-core") else {
-            return vec!["there is no package dtw-core".into()];
+    /// Everything that a package is linked with, through whatever others.
+    fn reached<'a>(&'a self, package: &'a str) -> BTreeSet<&'a str> {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![package]);
+        while let Some(name) = open.pop() {
+            let needed = self.linked.get(name).into_iter().flatten();
+            open.extend(needed.map(String::as_str).filter(|next| reached.insert(*next)));
+        }
+        reached
+    }
+
+    /// dtw-core is linked with no other crate of ours, and with no crate of threads, SIMD or devices; backends, and
+    /// what they are built on, with no other backend.
+    pub(super) fn strangers(&self) -> Complaints {
+        let of_core = |other: &str| {
+            self.named.contains_key(other) || MACHINES.contains(&other) || home_of(other).is_some()
         };
-        let ours = |name: &str| self.0.contains_key(name);
-        let machine = |name: &str| MACHINES.contains(&name) || vendor_of(name).is_some();
-        core.linked
-            .iter()
-            .filter(|name| ours(name) || machine(name))
-            .map(|name| format!("dtw-core must not depend on {name}, not even through another crate"))
-            .collect()
-    }
-
-    /// No backend is linked with another.
-    pub(super) fn backends_know_no_other(&self) -> Complaints {
-        let backends = BACKENDS.iter().filter_map(|name| self.0.get(*name).map(|package| (*name, package)));
+        let of_others = |other: &str| BACKENDS.contains(&other);
         let mut complaints = Complaints::new();
-        for (name, package) in backends {
-            for other in BACKENDS.iter().filter(|other| **other != name && package.linked.contains(**other)) {
-                complaints.push(format!("{name} must not depend on {other}: backends know no other"));
-            }
-        }
-        complaints
-    }
-
-    /// What backends share is linked with none of them.
-    pub(super) fn shared_knows_no_backend(&self) -> Complaints {
-        let mut complaints = Complaints::new();
-        for (name, package) in SHARED.iter().filter_map(|name| self.0.get_key_value(*name)) {
-            for backend in BACKENDS.iter().filter(|backend| package.linked.contains(**backend)) {
-                complaints.push(format!("{name} must not depend on {backend}: backends are built on it"));
+        for name in ["dtw-core"].iter().chain(BACKENDS).chain(SHARED) {
+            let is_strange: &dyn Fn(&str) -> bool = if *name == "dtw-core" { &of_core } else { &of_others };
+            for other in self.reached(name).into_iter().filter(|other| other != name && is_strange(other)) {
+                complaints.push(format!("{name} must not depend on {other}, not even through another crate"));
             }
         }
         complaints
@@ -139,28 +103,11 @@ impl Packages {
     /// A vendor's crate is named by the one crate of ours that wraps it.
     pub(super) fn vendors_at_home(&self) -> Complaints {
         let mut complaints = Complaints::new();
-        for (name, package) in &self.0 {
-            for dependency in &package.direct {
-                if let Some(home) = vendor_of(dependency).filter(|home| home != name) {
+        for (name, dependencies) in &self.named {
+            for dependency in dependencies {
+                if let Some(home) = home_of(dependency).filter(|home| home != name) {
                     complaints.push(format!("{name} depends on {dependency}: only {home} may"));
                 }
-            }
-        }
-        complaints
-    }
-
-    /// Every package takes the workspace's lints.
-    pub(super) fn lints_everywhere(&self, project: &Project) -> Complaints {
-        let mut complaints = Complaints::new();
-        for (name, package) in &self.0 {
-            let manifest = project.get(&package.manifest).unwrap_or_default();
-            let takes = manifest
-                .lines()
-                .skip_while(|line| line.trim() != "[lints]")
-                .nth(1)
-                .is_some_and(|line| line.replace(' ', "") == "workspace=true");
-            if !takes {
-                complaints.push(format!("{}: {name} needs [lints] workspace = true", package.manifest));
             }
         }
         complaints
@@ -168,98 +115,70 @@ impl Packages {
 }
 
 /// The crate of ours that may name this vendor's crate.
-fn vendor_of(name: &str) -> Option<&'static str> {
-    let found = VENDORS.iter().find(|(start, _)| name == *start || name.starts_with(&format!("{start}-")));
-    found.map(|(_, home)| *home)
+fn home_of(name: &str) -> Option<&'static str> {
+    let is_of = |start: &str| name.strip_prefix(start).is_some_and(|r| r.is_empty() || r.starts_with('-'));
+    VENDORS.iter().find(|(start, _)| is_of(start)).map(|(_, home)| *home)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::project::project;
     use super::*;
 
-    /// A workspace in which each `(package, dependencies)` stands; others than the packages are outside crates.
+    /// A workspace in which each `(package, dependencies)` stands; others than `dtw…` are outside crates.
     fn packages(edges: &[(&str, &[&str])]) -> Packages {
-        let mut all: BTreeSet<&str> = BTreeSet::new();
-        for (name, dependencies) in edges {
-            all.insert(name);
-            all.extend(dependencies.iter());
-        }
-        let of =
-            |name: &str| edges.iter().find(|(n, _)| *n == name).map(|(_, d)| d.to_vec()).unwrap_or_default();
-        let metadata = serde_json::json!({
-            "workspace_root": "/w",
-            "workspace_members": edges.iter().map(|(name, _)| name).filter(|n| n.starts_with("dtw")).collect::<Vec<_>>(),
-            "packages": all.iter().map(|name| serde_json::json!({
-                "id": name, "name": name, "manifest_path": format!("/w/crates/{name}/Cargo.toml"),
-                "dependencies": of(name).iter().map(|d| serde_json::json!({"name": d})).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-            "resolve": {"nodes": all.iter().map(|name| serde_json::json!({
-                "id": name,
-                "deps": of(name).iter().map(|d| serde_json::json!({"pkg": d, "dep_kinds": [{"kind": null}]})).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>()},
+        let owned = edges.iter().map(|(name, needed)| {
+            ((*name).to_owned(), needed.iter().map(|needed| (*needed).to_owned()).collect())
         });
-        Packages::parse(&metadata.to_string()).unwrap()
+        let linked: Needs = owned.collect();
+        let ours = linked.iter().filter(|(name, _)| name.starts_with("dtw"));
+        Packages { named: ours.map(|(name, needed)| (name.clone(), needed.clone())).collect(), linked }
     }
 
     #[test]
-    fn core_is_found_out_through_another_crate() {
-        assert!(packages(&[("dtw-core", &["thiserror"])]).core_knows_no_machine().is_empty());
-        let through = packages(&[("dtw-core", &["ndarray"]), ("ndarray", &["rayon"])]);
-        assert_eq!(
-            through.core_knows_no_machine(),
-            ["dtw-core must not depend on rayon, not even through another crate"]
-        );
-        assert_eq!(
-            packages(&[("dtw-core", &["dtw-cpu"]), ("dtw-cpu", &[])]).core_knows_no_machine().len(),
-            1
-        );
-        assert_eq!(packages(&[("dtw-core", &["wgpu-core"])]).core_knows_no_machine().len(), 1);
-    }
-
-    #[test]
-    fn a_backend_is_found_out_through_another_crate() {
-        let apart = [("dtw-core", &[][..]), ("dtw-cpu", &["dtw-core"]), ("dtw-hip", &["dtw-core"])];
-        assert!(packages(&apart).backends_know_no_other().is_empty());
-        let joined = packages(&[("dtw-hip", &["dtwave"]), ("dtwave", &["dtw-cpu"]), ("dtw-cpu", &[])]);
-        assert_eq!(
-            joined.backends_know_no_other(),
-            ["dtw-hip must not depend on dtw-cpu: backends know no other"]
-        );
-    }
-
-    #[test]
-    fn backends_share_what_knows_none_of_them() {
-        let built = [
-            ("dtw-cuda", &["dtw-native", "dtw-kernels"][..]),
-            ("dtw-native", &["dtw-core", "dtw-kernels"]),
+    fn strangers_are_found_also_through_another_crate() {
+        let sound = [
+            ("dtw-core", &["thiserror"][..]),
             ("dtw-kernels", &[]),
-            ("dtw-core", &[]),
+            ("dtw-native", &["dtw-core", "dtw-kernels"]),
+            ("dtw-cpu", &["dtw-core", "rayon"]),
+            ("dtw-cuda", &["dtw-native", "dtw-kernels"]),
         ];
-        assert!(packages(&built).backends_know_no_other().is_empty());
-        assert!(packages(&built).shared_knows_no_backend().is_empty());
-        let turned = packages(&[("dtw-native", &["dtw-cuda"]), ("dtw-cuda", &[])]);
-        assert_eq!(
-            turned.shared_knows_no_backend(),
-            ["dtw-native must not depend on dtw-cuda: backends are built on it"]
-        );
+        assert_eq!(packages(&sound).strangers(), [""; 0]);
+        let found = |name: &str, other: &str| {
+            [format!("{name} must not depend on {other}, not even through another crate")]
+        };
+        for (edges, name, other) in [
+            (vec![("dtw-core", &["ndarray"][..]), ("ndarray", &["rayon"])], "dtw-core", "rayon"),
+            (vec![("dtw-core", &["wgpu-core"])], "dtw-core", "wgpu-core"),
+            (vec![("dtw-core", &["dtw-learn"]), ("dtw-learn", &[])], "dtw-core", "dtw-learn"),
+            (vec![("dtw-hip", &["dtwave"]), ("dtwave", &["dtw-cpu"])], "dtw-hip", "dtw-cpu"),
+            (vec![("dtw-native", &["dtw-cuda"]), ("dtw-cuda", &[])], "dtw-native", "dtw-cuda"),
+        ] {
+            assert_eq!(packages(&edges).strangers(), found(name, other));
+        }
     }
 
     #[test]
     fn vendors_stay_at_home() {
         assert!(packages(&[("dtw-wgpu", &["wgpu", "naga"])]).vendors_at_home().is_empty());
-        assert_eq!(
-            packages(&[("dtwave", &["cudarc"])]).vendors_at_home(),
-            ["dtwave depends on cudarc: only dtw-cuda may"]
-        );
+        let strange = packages(&[("dtwave", &["cudarc"])]).vendors_at_home();
+        assert_eq!(strange, ["dtwave depends on cudarc: only dtw-cuda may"]);
     }
 
     #[test]
-    fn lints_are_asked_for() {
-        let one = packages(&[("dtw-core", &[])]);
-        let with = project(&[("crates/dtw-core/Cargo.toml", "[package]\n[lints]\nworkspace = true\n")]);
-        assert!(one.lints_everywhere(&with).is_empty());
-        let without = project(&[("crates/dtw-core/Cargo.toml", "[package]\nworkspace = true\n")]);
-        assert_eq!(one.lints_everywhere(&without).len(), 1);
+    fn dependencies_of_tests_are_named_and_not_linked() {
+        let metadata = r#"{
+            "workspace_members": ["a 1"],
+            "packages": [
+                {"id": "a 1", "name": "a", "dependencies": [{"name": "b"}, {"name": "c"}]},
+                {"id": "b 1", "name": "b", "dependencies": []}, {"id": "c 1", "name": "c", "dependencies": []}
+            ],
+            "resolve": {"nodes": [{"id": "a 1", "deps": [
+                {"pkg": "b 1", "dep_kinds": [{"kind": null}]}, {"pkg": "c 1", "dep_kinds": [{"kind": "dev"}]}
+            ]}]}
+        }"#;
+        let packages = Packages::parse(metadata).unwrap();
+        assert_eq!(packages.named["a"].iter().collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!(packages.reached("a").into_iter().collect::<Vec<_>>(), ["b"]);
     }
 }

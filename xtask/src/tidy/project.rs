@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use xshell::cmd;
 
-use crate::command::{git, root};
+use crate::command::{root, shell};
 
 /// A file of the project: its path from the root, with `/`, and its text.
 pub(crate) struct File {
@@ -27,7 +28,8 @@ pub(crate) struct Project {
 
 impl Project {
     pub(super) fn read() -> Result<Self> {
-        let list = git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
+        let sh = shell()?;
+        let list = cmd!(sh, "git ls-files -z --cached --others --exclude-standard").read()?;
         let (mut files, mut binaries) = (Vec::new(), Vec::new());
         for path in list.split_terminator('\0') {
             let full = root().join(path);

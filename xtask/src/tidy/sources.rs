@@ -1,7 +1,7 @@
 //! Rules about single source files.
 
 use super::project::{Complaints, File, Project};
-use super::rust_code::code_of;
+use super::rust_code::words;
 
 /// Lines above which a file is asked to become two.
 const WANTED_LINES: usize = 500;
@@ -75,15 +75,14 @@ pub(super) fn crate_docs(project: &Project) -> Complaints {
     complaints
 }
 
-/// No placeholders and no debugging left over.
+/// No placeholders and no debugging left over, also where clippy does not see it.
 pub(super) fn unfinished(project: &Project) -> Complaints {
     let mut complaints = Complaints::new();
     for file in project.with_extension("rs") {
-        for (number, line) in code_of(&file.text).lines().enumerate() {
-            for name in ["todo", "unimplemented", "dbg"] {
-                if has_word(line, name, '!') {
-                    complaints.push(format!("{}:{}: {name}!", file.path, number + 1));
-                }
+        for pair in words(&file.text).windows(2) {
+            let [(line, name), (_, next)] = pair else { continue };
+            if next == "!" && ["todo", "unimplemented", "dbg"].contains(&name.as_str()) {
+                complaints.push(format!("{}:{line}: {name}!", file.path));
             }
         }
     }
@@ -99,23 +98,21 @@ pub(super) fn unsafe_reasons(project: &Project) -> Complaints {
 fn unsafe_reasons_of(file: &File) -> Complaints {
     let lines: Vec<&str> = file.text.lines().collect();
     let mut complaints = Complaints::new();
-    let mut implements = false;
-    for (number, code) in code_of(&file.text).lines().enumerate() {
-        if !code.starts_with([' ', ')', '}']) && !code.is_empty() {
-            implements = words(code).any(|word| word == "impl") && words(code).any(|word| word == "for");
-        }
-        let is_inherited = implements && code.contains("unsafe fn ");
-        if is_inherited || !words(code).any(|word| word == "unsafe") {
-            continue;
-        }
-        let reasons = lines[number..=number].iter().chain(lines[..number].iter().rev().take_while(|line| {
+    for (number, _) in words(&file.text).into_iter().filter(|(_, word)| word == "unsafe") {
+        let (line, above) = (lines[number - 1], &lines[..number - 1]);
+        let is_item = |line: &&&str| !line.is_empty() && !line.starts_with([' ', ')', '}', '/', '#']);
+        let item = above.iter().rev().find(is_item);
+        let implements = item.is_some_and(|item| item.contains("impl") && item.contains(" for "));
+        let reasons = above.iter().rev().take_while(|line| {
             let line = line.trim();
             // Also above the statement that the line belongs to.
             let continues = !line.is_empty() && !line.ends_with([';', '{', '}']);
             line.starts_with("//") || line.starts_with("#[") || line.starts_with("unsafe ") || continues
-        }));
-        if !reasons.clone().any(|line| line.contains("// SAFETY:") || line.contains("# Safety")) {
-            complaints.push(format!("{}:{}: unsafe without // SAFETY:", file.path, number + 1));
+        });
+        let is_reason = |line: &&str| line.contains("// SAFETY:") || line.contains("# Safety");
+        let is_inherited = implements && line.contains("unsafe fn ");
+        if !is_inherited && !reasons.copied().chain([line]).any(|line| is_reason(&line)) {
+            complaints.push(format!("{}:{number}: unsafe without // SAFETY:", file.path));
         }
     }
     complaints
@@ -140,18 +137,6 @@ pub(super) fn machine_paths(project: &Project) -> Complaints {
         }
     }
     complaints
-}
-
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !c.is_alphanumeric() && c != '_')
-}
-
-/// Whether `name` stands in `line` as a whole word followed by `then`.
-fn has_word(line: &str, name: &str, then: char) -> bool {
-    line.match_indices(name).any(|(at, _)| {
-        let before = line[..at].chars().next_back();
-        before.is_none_or(|c| !c.is_alphanumeric() && c != '_') && line[at + name.len()..].starts_with(then)
-    })
 }
 
 #[cfg(test)]
