@@ -56,6 +56,6 @@ pub(crate) fn kernels(device: &Device) -> Result<()> {
 /// Units without an image for NVIDIA GPUs, or with one of other sources: while there are any, nothing is embedded.
 pub(crate) fn not_built() -> Vec<&'static str> {
     let folder = folder("cuda");
-    let is_built = |unit: &&Unit| build::is_of_these_sources::<cuda::Nvcc>(&folder, unit);
+    let is_built = |unit: &&Unit| build::is_of_these_sources(cuda::IMAGES, &folder, unit);
     catalog::source_units().iter().filter(|unit| !is_built(unit)).map(|unit| unit.name).collect()
 }

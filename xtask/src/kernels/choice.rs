@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use dtw_kernels::catalog::{self, Unit};
 
-use super::build::{self, Tool};
-use super::report;
 use crate::command::root;
 
 /// What to compile, and how much at once.
@@ -63,22 +61,6 @@ impl Choice {
     pub(super) fn jobs(&self) -> usize {
         self.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, Into::into), Into::into)
     }
-}
-
-/// Compiles for one device and reports on `chip`.
-pub(super) fn build_and_report<T: Tool>(
-    plan: &build::Plan<'_, T>,
-    units: &[&Unit],
-    chip: &str,
-    columns: report::Columns,
-    judged: bool,
-) -> Result<()> {
-    std::fs::create_dir_all(plan.folder).with_context(|| format!("cannot make {}", plan.folder.display()))?;
-    build::sweep_out::<T>(plan.folder)?;
-    let built = build::build(plan, units);
-    // Also after a failure: the units that were compiled are of interest.
-    let reported = report::report(plan.folder, chip, columns, judged);
-    built.and(reported)
 }
 
 /// Where the images are that are embedded.

@@ -1,14 +1,13 @@
 //! Images for NVIDIA GPUs, with nvcc.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use dtw_kernels::catalog::Vendor;
 
-use super::build::{Plan, Tool};
-use super::choice::{Choice, build_and_report};
-use super::nvcc::Compiler;
+use super::build::{Compiler, Images, Plan, build_and_report};
+use super::choice::Choice;
+use super::nvcc;
 use super::report::{Columns, Usage, number_before};
 use crate::command::root;
 
@@ -37,22 +36,31 @@ pub(crate) struct Cuda {
     compiler: Option<PathBuf>,
 }
 
-/// nvcc, and what it is told.
-pub(crate) struct Nvcc {
-    compiler: Compiler,
-    flags: Vec<String>,
-}
+/// Images with code for several chips.
+pub(super) const IMAGES: Images = Images { vendor: Vendor::Cuda, extension: "fatbin" };
 
 pub(super) fn build(options: &Cuda) -> Result<()> {
     let Some(units) = options.choice.units()? else { return Ok(()) };
     let flags = flags(&options.arch)?;
     let venv = options.compiler.clone().unwrap_or_else(|| root().join("target/cuda-compiler"));
-    let compiler = Compiler::find_or_install(&venv)?;
-    println!("nvcc {} at {}", compiler.version, compiler.nvcc.display());
-    let (folder, tool) = (options.choice.folder("cuda"), Nvcc { compiler, flags });
-    let plan = Plan { tool: &tool, folder: &folder, jobs: options.choice.jobs() };
-    let chip = options.arch.first().map_or(CHIP, String::as_str);
-    let built = build_and_report(&plan, &options.choice.sample(&units, 0), chip, COLUMNS, true);
+    let (path, version) = nvcc::find_or_install(&venv)?;
+    println!("nvcc {version} at {}", path.display());
+    let chip = options.arch.first().map_or(CHIP, String::as_str).to_owned();
+    let compiler = Compiler {
+        name: "nvcc",
+        path,
+        version,
+        flags,
+        images: IMAGES,
+        chip,
+        columns: COLUMNS,
+        is_judged: true,
+        usage: |said, _| parse(said),
+        is_usage,
+    };
+    let folder = options.choice.folder("cuda");
+    let plan = Plan { compiler: &compiler, folder: &folder, jobs: options.choice.jobs() };
+    let built = build_and_report(&plan, &options.choice.sample(&units, 0));
     if let Some(copy) = &options.choice.report {
         std::fs::copy(folder.join("report.csv"), copy)
             .with_context(|| format!("cannot write {}", copy.display()))?;
@@ -60,26 +68,9 @@ pub(super) fn build(options: &Cuda) -> Result<()> {
     built
 }
 
-impl Tool for Nvcc {
-    const VENDOR: Vendor = Vendor::Cuda;
-    const IMAGE: &'static str = "fatbin";
-    const NAME: &'static str = "nvcc";
-
-    fn version(&self) -> &str {
-        &self.compiler.version
-    }
-    fn flags(&self) -> &[String] {
-        &self.flags
-    }
-    fn command(&self) -> Command {
-        Command::new(&self.compiler.nvcc)
-    }
-    fn usage(&self, said: &str) -> Vec<Usage> {
-        parse(said)
-    }
-    fn is_usage(line: &str) -> bool {
-        line.starts_with("ptxas info") || line.contains("bytes stack frame")
-    }
+/// Whether a line of nvcc's is about what kernels take.
+fn is_usage(line: &str) -> bool {
+    line.starts_with("ptxas info") || line.contains("bytes stack frame")
 }
 
 /// Every flag that changes the code.
@@ -146,7 +137,7 @@ ptxas info    : Used 255 registers, used 0 barriers, 776 bytes cmem[0]
     #[test]
     fn usage_is_read() {
         assert_eq!(Usage::to_lines(&parse(SAID)), "sm_90a,dtw_a,40,16,12,8\nsm_80,dtw_b,255,0,0,0\n");
-        assert!(SAID.lines().all(Nvcc::is_usage));
+        assert!(SAID.lines().all(is_usage));
     }
 
     #[test]

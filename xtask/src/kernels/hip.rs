@@ -1,16 +1,14 @@
 //! Images for AMD's GPUs, with clang.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use dtw_kernels::catalog::{Unit, Vendor};
 use dtw_kernels::images::HIP_CHIPS;
 
-use super::build::{Plan, Tool};
-use super::choice::{Choice, build_and_report};
+use super::build::{Compiler, Images, Plan, build_and_report, version_of};
+use super::choice::Choice;
 use super::report::{Columns, Usage, number_before};
-use crate::command::root;
 
 /// The oldest clang with all that the kernels want.
 const LEAST_CLANG: u32 = 19;
@@ -73,13 +71,8 @@ pub(crate) struct Hip {
     compare: bool,
 }
 
-/// clang, and what it is told.
-struct Clang {
-    chip: &'static str,
-    path: PathBuf,
-    version: String,
-    flags: Vec<String>,
-}
+/// Code objects of one chip.
+const IMAGES: Images = Images { vendor: Vendor::Hip, extension: "hsaco" };
 
 pub(super) fn build(options: &Hip) -> Result<()> {
     if let Some(chip) = options.arch.iter().find(|chip| !HIP_CHIPS.contains(&chip.as_str())) {
@@ -98,17 +91,27 @@ pub(super) fn build(options: &Hip) -> Result<()> {
         if let Some(unit) = looked_at.filter(|unit| units.iter().all(|other| other.name != unit.name)) {
             units.push(unit);
         }
-        let flags =
-            FLAGS.iter().map(|flag| (*flag).to_owned()).chain([format!("--offload-arch={chip}")]).collect();
-        let tool = Clang { chip, path: path.clone(), version: version.clone(), flags };
+        let own = format!("--offload-arch={chip}");
+        let compiler = Compiler {
+            name: "clang",
+            path: path.clone(),
+            version: version.clone(),
+            flags: FLAGS.iter().copied().chain([own.as_str()]).map(str::to_owned).collect(),
+            images: IMAGES,
+            chip: (*chip).to_owned(),
+            columns: COLUMNS,
+            is_judged: false,
+            usage: parse,
+            is_usage,
+        };
         let folder = options.choice.folder("hip").join(chip);
-        let plan = Plan { tool: &tool, folder: &folder, jobs: options.choice.jobs() };
-        build_and_report(&plan, &units, chip, COLUMNS, false)?;
+        let plan = Plan { compiler: &compiler, folder: &folder, jobs: options.choice.jobs() };
+        build_and_report(&plan, &units)?;
         if options.compare {
             plan.compare(&units.iter().copied().step_by(10).collect::<Vec<_>>())?;
         }
         if let Some(unit) = looked_at {
-            tool.look_at_shifts(unit, &folder)?;
+            look_at_shifts(&compiler, unit, &folder)?;
         }
         reports += &std::fs::read_to_string(folder.join("report.csv"))?;
     }
@@ -118,53 +121,27 @@ pub(super) fn build(options: &Hip) -> Result<()> {
     Ok(())
 }
 
-impl Tool for Clang {
-    const VENDOR: Vendor = Vendor::Hip;
-    const IMAGE: &'static str = "hsaco";
-    const NAME: &'static str = "clang";
-
-    fn version(&self) -> &str {
-        &self.version
-    }
-    fn flags(&self) -> &[String] {
-        &self.flags
-    }
-    fn command(&self) -> Command {
-        Command::new(&self.path)
-    }
-    fn usage(&self, said: &str) -> Vec<Usage> {
-        parse(said, self.chip)
-    }
-    fn is_usage(line: &str) -> bool {
-        line.contains("[-Rpass-analysis=kernel-resource-usage]")
-    }
+/// Whether a line of clang's is about what kernels take.
+fn is_usage(line: &str) -> bool {
+    line.contains("[-Rpass-analysis=kernel-resource-usage]")
 }
 
-impl Clang {
-    /// An error unless lanes of a kernel hand numbers on by instructions that are meant for it.
-    fn look_at_shifts(&self, unit: &Unit, folder: &Path) -> Result<()> {
-        let source = folder.join(format!("{}.cu", unit.name));
-        let output = self
-            .command()
-            .args(&self.flags)
-            .args(["-S", "-o", "-", "-I"])
-            .arg(root().join("crates/dtw-kernels/native"))
-            .arg(&source)
-            .output()
-            .with_context(|| format!("cannot start {}", self.path.display()))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        if !output.status.success() || text.is_empty() {
-            bail!("clang gave no assembly of {} ({})", unit.name, output.status);
-        }
-        let count =
-            |words: &[&str]| text.lines().filter(|line| words.iter().any(|word| line.contains(word))).count();
-        let (shifts, detours) = (count(SHIFTS.1), count(&["ds_bpermute_b32"]));
-        println!("{}: {shifts} shifts by DPP, {detours} exchanges through local memory", unit.name);
-        if shifts == 0 {
-            bail!("lanes of {} hand nothing on by {}", unit.name, SHIFTS.1.join(" or "));
-        }
-        Ok(())
+/// An error unless lanes of a kernel hand numbers on by instructions that are meant for it.
+fn look_at_shifts(clang: &Compiler, unit: &Unit, folder: &Path) -> Result<()> {
+    let source = folder.join(format!("{}.cu", unit.name));
+    let output = clang.command(&source).args(["-S", "-o", "-"]).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || text.is_empty() {
+        bail!("clang gave no assembly of {} ({})", unit.name, output.status);
     }
+    let count =
+        |words: &[&str]| text.lines().filter(|line| words.iter().any(|word| line.contains(word))).count();
+    let (shifts, detours) = (count(SHIFTS.1), count(&["ds_bpermute_b32"]));
+    println!("{}: {shifts} shifts by DPP, {detours} exchanges through local memory", unit.name);
+    if shifts == 0 {
+        bail!("lanes of {} hand nothing on by {}", unit.name, SHIFTS.1.join(" or "));
+    }
+    Ok(())
 }
 
 /// A clang that is new enough, and its version.
@@ -192,30 +169,18 @@ fn find() -> Result<(PathBuf, String)> {
 
 /// The clang of this name, if it is new enough.
 fn ask(path: &Path) -> Result<(PathBuf, String)> {
-    let output = Command::new(path)
-        .arg("--version")
-        .output()
-        .with_context(|| format!("cannot start {}", path.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let version = version(&text)
-        .with_context(|| format!("{} --version printed no version: {}", path.display(), text.trim()))?;
+    let version = version_of(path, "clang version ")?;
     let major: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
     if major < LEAST_CLANG {
         bail!("{} is clang {version}, the kernels need {LEAST_CLANG}", path.display());
     }
-    Ok((path.to_owned(), version.to_owned()))
-}
-
-/// "Debian clang version 19.1.7 (3+b1)"
-fn version(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once("clang version ")?;
-    rest.split_whitespace().next().filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    Ok((path.to_owned(), version))
 }
 
 /// Reads the remarks about kernels' resources.
 fn parse(text: &str, chip: &str) -> Vec<Usage> {
     let mut all: Vec<Usage> = Vec::new();
-    for line in text.lines().filter(|line| Clang::is_usage(line)) {
+    for line in text.lines().filter(|line| is_usage(line)) {
         if let Some((_, name)) = line.split_once("Function Name: ") {
             let symbol = name.split_whitespace().next().unwrap_or_default().to_owned();
             all.push(Usage { chip: chip.to_owned(), symbol, numbers: vec![0; SAID.len()] });
@@ -255,13 +220,7 @@ dtw.cu:5:1: remark:     TotalSGPRs: 40 [-Rpass-analysis=kernel-resource-usage]
             Usage::to_lines(&parse(SAID, "gfx942")),
             "gfx942,dtw_a,83,7,106,4,16,3,5\ngfx942,dtw_b,0,0,40,0,0,0,0\n"
         );
-        assert!(SAID.lines().all(Clang::is_usage));
-        assert!(!Clang::is_usage("dtw.cu:4:1: error: no such thing"));
-    }
-
-    #[test]
-    fn versions_are_found() {
-        assert_eq!(version("Debian clang version 19.1.7 (3+b1)\nTarget: x"), Some("19.1.7"));
-        assert_eq!(version("Apple LLVM"), None);
+        assert!(SAID.lines().all(is_usage));
+        assert!(!is_usage("dtw.cu:4:1: error: no such thing"));
     }
 }

@@ -71,18 +71,9 @@ pub(crate) fn report(folder: &Path, chip: &str, columns: Columns, judged: bool) 
 
     let must_not_spill = |usage: &Usage| catalog::find(&usage.symbol).is_some_and(|kernel| kernel.no_spills);
     if judged {
-        let widths: Vec<usize> = columns.names.iter().map(|name| name.len().max(6)).collect();
-        let head: String =
-            columns.names.iter().zip(&widths).map(|(name, width)| format!(" {name:>width$}")).collect();
-        println!("\n{:<52}{head}", format!("kernels without spills on {chip}"));
+        println!("\nkernels without spills on {chip}: {}", columns.names.join(","));
         for usage in all.iter().filter(|usage| must_not_spill(usage)) {
-            let numbers: String = usage
-                .numbers
-                .iter()
-                .zip(&widths)
-                .map(|(number, width)| format!(" {number:>width$}"))
-                .collect();
-            println!("{:<52}{numbers}", usage.symbol);
+            println!("{}", usage.line());
         }
     }
     let (spilling, others): (Vec<&Usage>, Vec<&Usage>) =
