@@ -4,14 +4,11 @@
 //! `target/fuzz/corpus/NAME` for the next run; an input that fails is written to `fuzz/artifacts/NAME`, and shown at
 //! the end. `--runs` is for checks that must not fail by chance: they only fail when the code has changed.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::{self, DirEntry};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use xshell::{Shell, cmd};
 
@@ -71,8 +68,8 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
     let mut failed = String::new();
     for target in wanted {
         let binary = built.join(&host).join("release").join(target);
-        let artifacts = root().join("fuzz/artifacts").join(target);
-        let known = inputs(&artifacts)?;
+        let artifacts = sh.create_dir(format!("fuzz/artifacts/{target}"))?;
+        let began = SystemTime::now();
         let mut command = sh
             .cmd(binary)
             .args([format!("-timeout={HANG_SECS}"), format!("-max_len={MOST_BYTES}")])
@@ -91,8 +88,12 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
         if command.run().is_err() {
             let _ = write!(failed, "\n{target}");
             // In words too, because files of a machine in a farm are gone when somebody looks.
-            for (input, _) in inputs(&artifacts)?.difference(&known) {
-                let bytes = sh.read_binary_file(input)?;
+            for input in sh.read_dir(&artifacts)? {
+                // One that failed before and fails again is written again, under the same name.
+                if std::fs::metadata(&input)?.modified()? < began {
+                    continue;
+                }
+                let bytes = sh.read_binary_file(&input)?;
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 let _ = write!(failed, "\n  {}\n  in hexadecimal (xxd -r -p): {hex}", input.display());
             }
@@ -100,18 +101,6 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
     }
     ensure!(failed.is_empty(), "failed (run an input again with --input FILE):{failed}");
     Ok(())
-}
-
-/// What is in a folder, which is made if it is not there, and when it was written: an input that fails again is written
-/// again, under the same name.
-fn inputs(folder: &Path) -> Result<BTreeSet<(PathBuf, SystemTime)>> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let written = |entry: io::Result<DirEntry>| {
-        let entry = entry?;
-        Ok((entry.path(), entry.metadata()?.modified()?))
-    };
-    Ok(entries.map(written).collect::<io::Result<_>>()?)
 }
 
 /// The names of all targets, sorted; an error if one is not built.
@@ -126,26 +115,4 @@ fn targets(sh: &Shell) -> Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn an_input_that_fails_again_is_shown_again() {
-        let folder = std::env::temp_dir().join(format!("dtwave-xtask-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let write = |name: &str| fs::File::create(folder.join(name)).unwrap();
-        let (_, file) = (write("other"), write("crash"));
-        let known = inputs(&folder).unwrap();
-        assert_eq!(known.len(), 2);
-        file.set_modified(SystemTime::now() + Duration::from_secs(5)).unwrap();
-        let again = inputs(&folder).unwrap();
-        let shown: Vec<_> = again.difference(&known).map(|(path, _)| path.file_name().unwrap()).collect();
-        assert_eq!(shown, ["crash"]);
-        fs::remove_dir_all(&folder).unwrap();
-    }
 }

@@ -3,12 +3,8 @@
 use super::project::{Complaints, File, Project};
 use super::rust_code::words;
 
-/// Lines above which a file is asked to become two.
-const WANTED_LINES: usize = 500;
-/// Lines that no file may have.
-const MOST_LINES: usize = 700;
-/// Source files between the two limits that are allowed, each with its reason.
-const LONG_FILES: &[(&str, &str)] = &[];
+/// Lines above which a file has to become two.
+const MOST_LINES: usize = 500;
 
 /// Endings of files that are written by hand.
 const SOURCES: &[&str] = &["rs", "py", "cuh", "cu", "cpp", "c", "h", "wgsl", "sh"];
@@ -18,11 +14,8 @@ pub(super) fn sizes(project: &Project) -> Complaints {
     let mut complaints = Complaints::new();
     for file in project.files.iter().filter(|file| SOURCES.contains(&file.extension())) {
         let lines = file.text.lines().count();
-        let excused = LONG_FILES.iter().any(|(path, _)| *path == file.path);
         if lines > MOST_LINES {
-            complaints.push(format!("{}: {lines} lines; no file may have more than {MOST_LINES}", file.path));
-        } else if lines > WANTED_LINES && !excused {
-            complaints.push(format!("{}: {lines} lines; more than {WANTED_LINES} make two files", file.path));
+            complaints.push(format!("{}: {lines} lines; more than {MOST_LINES} make two files", file.path));
         }
     }
     complaints
@@ -147,9 +140,8 @@ mod tests {
     #[test]
     fn long_files_are_found() {
         let of = |lines: usize| sizes(&project(&[("crates/a/src/a.rs", &"//\n".repeat(lines))]));
-        assert!(of(WANTED_LINES).is_empty());
-        assert_eq!(of(WANTED_LINES + 1).len(), 1);
-        assert!(of(MOST_LINES + 1)[0].contains("no file may have"));
+        assert!(of(MOST_LINES).is_empty());
+        assert_eq!(of(MOST_LINES + 1).len(), 1);
         assert!(sizes(&project(&[("data.csv", &"1\n".repeat(10_000))])).is_empty());
     }
 
