@@ -5,7 +5,7 @@ mod search;
 
 use std::cell::RefCell;
 
-use dtw_core::{Match, SeriesBatch};
+use dtw_core::Match;
 use dtw_wgpu::{Choice, WgpuBackend};
 use wasm_bindgen::prelude::*;
 
@@ -119,9 +119,4 @@ impl Searcher {
 
 fn numbers(hit: &Match<f32>) -> [f64; 3] {
     [f64::from(hit.distance), hit.start as f64, hit.end as f64]
-}
-
-/// A batch of one series of one channel.
-fn single(values: &[f32]) -> SeriesBatch<'_, f32> {
-    SeriesBatch::single(dtw_core::Series::univariate(values))
 }

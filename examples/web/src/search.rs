@@ -1,10 +1,11 @@
 //! Searches of one query in one reference: by WebGPU, or by the processor in WebAssembly.
 
-use dtw_core::{Backend, LocalCost, Match, Pairing, Path, Plan, Problem, Result, SearchOptions, Shape, Spec};
+use dtw_core::{
+    Backend, LocalCost, Match, Pairing, Path, Plan, Problem, Result, SearchOptions, Series, SeriesBatch,
+    Shape, Spec,
+};
 use dtw_cpu::CpuBackend;
 use dtw_wgpu::{AsyncPlan, WgpuBackend};
-
-use crate::single;
 
 /// What is searched: subsequence DTW with squared differences.
 const SEARCH: Spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
@@ -66,4 +67,9 @@ pub(crate) fn path(x: &[f32], y: &[f32]) -> Result<Path<f32>> {
 /// A plan of the processor.
 pub(crate) fn processors_plan(problem: &Problem) -> Result<Box<dyn Plan<f32>>> {
     CpuBackend::new().plan(problem)
+}
+
+/// A batch of one series of one channel.
+fn single(values: &[f32]) -> SeriesBatch<'_, f32> {
+    SeriesBatch::single(Series::univariate(values))
 }

@@ -9,9 +9,6 @@ use super::project::{Complaints, Project};
 use super::python_code;
 use super::rust_code::{Names, Path, names};
 
-/// Crates whose circles are still to be mended.
-const EXCUSED: &[&str] = &["examples/web/src/"];
-
 /// Files and those that each needs.
 type Needs = BTreeMap<String, BTreeSet<String>>;
 
@@ -19,8 +16,7 @@ type Needs = BTreeMap<String, BTreeSet<String>>;
 pub(super) fn circles(project: &Project) -> Complaints {
     let mut complaints = Complaints::new();
     let crates = project.files.iter().filter_map(|file| file.path.strip_suffix("Cargo.toml"));
-    let sources =
-        crates.map(|folder| format!("{folder}src/")).filter(|folder| !EXCUSED.contains(&folder.as_str()));
+    let sources = crates.map(|folder| format!("{folder}src/"));
     let graphs = sources.map(|folder| (rust(project, &folder), folder));
     for (needs, folder) in graphs.chain([(python_code::needs(project), python_code::PACKAGE.to_owned())]) {
         let mut done = BTreeSet::new();
