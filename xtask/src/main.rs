@@ -1,9 +1,10 @@
 //! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | more | release-check |
 //! kernels | conformance | bench | python | docs | web | wheel | stubs | dist`.
 //!
-//! This crate only starts other commands and reads source files. Of the project's crates it depends on dtw-core (for
-//! the table of measures) and dtw-kernels (for the list of kernels) alone, so that it is ready in seconds; what needs
-//! the library (conformance, benchmarks) is run as a command of its own.
+//! This crate only starts other commands, reads source files and writes those that a table makes. Of the project's
+//! crates it depends on dtw-core (for the tables of measures and backends) and dtw-kernels (for the list of kernels)
+//! alone, so that it is ready in seconds; what needs the library (conformance, benchmarks) is run as a command of its
+//! own.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a command talks to its user")]
@@ -25,6 +26,7 @@ mod web;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use dtw_core::BackendKind;
 use xshell::{Shell, cmd};
 
 /// Developer commands of dtwave.
@@ -157,15 +159,16 @@ fn names(options: &[String], backend: &str) -> bool {
 // These two run where the user stands, so that relative paths in options mean what they say.
 
 fn conformance(options: &[String]) -> anyhow::Result<()> {
-    // wgpu takes a minute to compile and host some minutes, the others nothing.
-    let slow = ["wgpu", "host"].into_iter().find(|backend| names(options, backend)).unwrap_or_default();
+    let all = [BackendKind::names(), vec!["host"]].concat();
+    let named = all.into_iter().find(|name| names(options, name)).unwrap_or("cpu");
     let run = ["run", "--release", "-p", "dtw-conformance", "--bin", "conformance"];
     let sh = Shell::new()?;
-    Ok(cmd!(sh, "cargo {run...} --features cli,cpu,cuda,hip,{slow} -- {options...}").quiet().run()?)
+    Ok(cmd!(sh, "cargo {run...} --features cli,{named} -- {options...}").quiet().run()?)
 }
 
 fn bench(options: &[String]) -> anyhow::Result<()> {
-    let features = ["cuda", "hip", "wgpu"].into_iter().find(|name| names(options, name)).unwrap_or_default();
+    let mut gpus = BackendKind::of_gpus().iter().map(|kind| kind.name);
+    let features = gpus.find(|name| names(options, name)).unwrap_or_default();
     let sh = Shell::new()?;
     Ok(cmd!(sh, "cargo run --release -p dtw-bench --features {features} -- {options...}").quiet().run()?)
 }

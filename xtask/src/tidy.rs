@@ -2,6 +2,7 @@
 //!
 //! Every rule is a function from what it reads to a list of complaints, so that its tests need no workspace.
 
+mod backends;
 mod constants;
 mod documents;
 mod kernels;
@@ -27,7 +28,7 @@ pub(crate) fn tidy() -> Result<()> {
     let packages = packages::Packages::parse(&metadata)?;
     let table = measures::table();
     let with_kernels: Vec<&str> = dtw_kernels::catalog::measures().iter().map(|(key, _)| *key).collect();
-    let rules: [(&str, Complaints); 19] = [
+    let rules: [(&str, Complaints); 20] = [
         ("crates know no others than they may", packages.strangers()),
         ("vendor crates in their own crate only", packages.vendors_at_home()),
         ("files have one idea", sources::sizes(&project)),
@@ -37,6 +38,7 @@ pub(crate) fn tidy() -> Result<()> {
         ("files need each other in one direction", modules::circles(&project)),
         ("unsafe has a reason", sources::unsafe_reasons(&project)),
         ("no machine's paths", sources::machine_paths(&project)),
+        ("every backend is everywhere", backends::everywhere(&project)),
         ("every measure is whole", measures::whole(&project, &table)),
         ("every measure has kernels", measures::kernels(&table, &with_kernels)),
         ("the Python classes are of the table", crate::python::measures::current(&project)),

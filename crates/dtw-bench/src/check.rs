@@ -41,7 +41,7 @@ pub(crate) struct Checker {
 
 impl Checker {
     /// For results of a GPU. `all`: however long it takes.
-    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+    #[cfg(feature = "gpu")]
     pub(crate) fn of_gpu(all: bool) -> Self {
         Self::new(CpuBackend::new(), all)
     }

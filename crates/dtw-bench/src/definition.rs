@@ -121,7 +121,7 @@ pub(crate) enum Data {
     Resident,
 }
 
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+#[cfg(feature = "gpu")]
 impl Data {
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -238,7 +238,7 @@ impl Definition {
 
     /// Whether it is for this backend. What is for NVIDIA's GPUs is for all.
     pub(crate) fn is_for(&self, backend: &str) -> bool {
-        let backend = if ["hip", "wgpu"].contains(&backend) { "cuda" } else { backend };
+        let backend = if backend == "cpu" { "cpu" } else { "cuda" };
         self.backends.iter().any(|name| name == backend)
     }
 

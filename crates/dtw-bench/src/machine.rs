@@ -21,7 +21,7 @@ pub(crate) struct Origin {
 #[derive(Debug, Clone)]
 pub(crate) struct Gpu {
     pub(crate) name: String,
-    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+    #[cfg(feature = "gpu")]
     pub(crate) driver: String,
 }
 

@@ -20,7 +20,7 @@ mod gpu;
 mod input;
 mod machine;
 mod measure;
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+#[cfg(feature = "gpu")]
 mod measures;
 mod record;
 mod run;

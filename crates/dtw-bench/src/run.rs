@@ -1,7 +1,7 @@
 //! `dtw-bench run | record`: every definition, on this machine's CPU or GPU.
 
 use anyhow::{Result, bail, ensure};
-use dtw_core::{Dtype, Error};
+use dtw_core::{BackendKind, Dtype, Error};
 use dtw_cpu::CpuBackend;
 use dtwave::Device;
 
@@ -13,7 +13,7 @@ use crate::folders;
 use crate::gpu::Gpu;
 use crate::machine::{self, Origin};
 use crate::measure::on_cpu;
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+#[cfg(feature = "gpu")]
 use crate::measures::Measures;
 use crate::record;
 use crate::table::{Row, heading};
@@ -24,8 +24,8 @@ use crate::table::{Row, heading};
 pub(crate) struct Options {
     /// Only definitions whose name contains one of these.
     names: Vec<String>,
-    /// What computes: cpu, or cuda, hip or wgpu where the program was built with that feature.
-    #[arg(long, value_parser = ["cpu", "cuda", "hip", "wgpu"], default_value = "cpu")]
+    /// What computes: the CPU, or a GPU where the program was built with the backend's feature.
+    #[arg(long, value_parser = BackendKind::names(), default_value = "cpu")]
     pub(crate) backend: String,
     /// The GPU, in the driver's order.
     #[arg(long, default_value_t = 0)]
@@ -96,33 +96,42 @@ pub(crate) fn measure(options: &Options) -> Result<Ran> {
     if is_forced && options.record {
         bail!("--kernel is for a look: a record has the times of the kernels that are chosen");
     }
-    match options.backend.as_str() {
-        name @ ("cpu" | "wgpu") if options.kernel.is_some() => {
-            bail!("--kernel is for the kernels of cuda and hip, not {name}")
-        }
-        "cpu" => cpu(options, &all),
-        #[cfg(feature = "cuda")]
-        "cuda" => on_gpu::<Gpu<dtw_cuda::Cuda>>(options, &all),
-        #[cfg(feature = "hip")]
-        "hip" => on_gpu::<Gpu<dtw_hip::Hip>>(options, &all),
-        #[cfg(feature = "wgpu")]
-        "wgpu" => on_gpu::<crate::wgpu::Gpu>(options, &all),
-        other => left_out(other),
+    if is_forced && matches!(options.backend.as_str(), "cpu" | "wgpu") {
+        bail!("--kernel is for the kernels of cuda and hip, not {}", options.backend);
     }
+    (computer(&options.backend)?.run)(options, &all)
 }
 
 /// Where the numbers of such a run come from.
 pub(crate) fn origin(options: &Options) -> Result<Origin> {
-    match options.backend.as_str() {
-        "cpu" => Origin::here(),
+    (computer(&options.backend)?.origin)(options)
+}
+
+/// What runs definitions.
+struct Computer {
+    run: fn(&Options, &[Definition]) -> Result<Ran>,
+    origin: fn(&Options) -> Result<Origin>,
+}
+
+/// The backend of this name, as far as it is in this build.
+fn computer(backend: &str) -> Result<Computer> {
+    Ok(match backend {
+        "cpu" => Computer { run: cpu, origin: |_| Origin::here() },
         #[cfg(feature = "cuda")]
-        "cuda" => origin_of_gpu::<Gpu<dtw_cuda::Cuda>>(options),
+        "cuda" => gpu::<Gpu<dtw_cuda::Cuda>>(),
         #[cfg(feature = "hip")]
-        "hip" => origin_of_gpu::<Gpu<dtw_hip::Hip>>(options),
+        "hip" => gpu::<Gpu<dtw_hip::Hip>>(),
         #[cfg(feature = "wgpu")]
-        "wgpu" => origin_of_gpu::<crate::wgpu::Gpu>(options),
-        other => left_out(other),
-    }
+        "wgpu" => gpu::<crate::wgpu::Gpu>(),
+        _ => bail!("this dtw-bench was built without {backend}: build it with `--features {backend}`"),
+    })
+}
+
+#[cfg(feature = "gpu")]
+fn gpu<G: Measures>() -> Computer {
+    let origin =
+        |options: &Options| Ok(Origin { gpu: Some(G::open(options.device)?.about()?), ..Origin::here()? });
+    Computer { run: on_gpu::<G>, origin }
 }
 
 fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
@@ -151,7 +160,7 @@ fn cpu(options: &Options, all: &[Definition]) -> Result<Ran> {
     Ok(Ran { origin, header: Row::CPU_COLUMNS, rows, failures })
 }
 
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+#[cfg(feature = "gpu")]
 fn on_gpu<G: Measures>(options: &Options, all: &[Definition]) -> Result<Ran> {
     let gpu = G::open(options.device)?.forcing(options.kernel.as_deref())?;
     let device = G::device(options.device)?;
@@ -174,15 +183,6 @@ fn on_gpu<G: Measures>(options: &Options, all: &[Definition]) -> Result<Ran> {
         Ok(())
     });
     Ok(Ran { origin, header: Row::GPU_COLUMNS, rows, failures })
-}
-
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
-fn origin_of_gpu<G: Measures>(options: &Options) -> Result<Origin> {
-    Ok(Origin { gpu: Some(G::open(options.device)?.about()?), ..Origin::here()? })
-}
-
-fn left_out<T>(backend: &str) -> Result<T> {
-    bail!("this dtw-bench was built without {backend}: build it with `--features {backend}`")
 }
 
 /// Does something for every definition in every precision and returns what failed; what the backend cannot do is said

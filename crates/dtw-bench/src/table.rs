@@ -5,7 +5,7 @@ use std::fmt;
 use dtw_core::Dtype;
 
 use crate::definition::{Definition, FLOP, Task};
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+#[cfg(feature = "gpu")]
 use crate::machine::Gpu;
 use crate::measure::Measured;
 
@@ -43,7 +43,7 @@ impl Row<'_> {
 
     /// Columns of a GPU's record, after those that every record has. `gflops` counts 18 operations a cell; `gvalues` is
     /// what z-normalisation reads.
-    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+    #[cfg(feature = "gpu")]
     pub(crate) const GPU_COLUMNS: &'static [&'static str] = &[
         "device",
         "driver",
@@ -103,7 +103,7 @@ impl Row<'_> {
     }
 
     /// As [`Row::GPU_COLUMNS`].
-    #[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+    #[cfg(feature = "gpu")]
     pub(crate) fn of_gpu(&self, gpu: &Gpu) -> Vec<String> {
         let is_normalize = self.definition.task == Task::Normalize;
         let of_cells = |value: f64| if is_normalize { String::new() } else { format!("{value:.4}") };

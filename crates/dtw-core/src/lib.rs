@@ -11,6 +11,7 @@
 //! | [`series`] | [`SeriesBatch`]: borrowed, ragged, multichannel series |
 //! | [`problem`] | [`Problem`]: spec + pairing + shape, validated once for every backend; its passes |
 //! | [`backend`] | [`Backend`] and [`Plan`]: what callers see of a device |
+//! | [`backend_kind`] | the table of backends: names, devices, number types |
 //! | [`compute`] | [`Compute`], which a device implements, and the checks in front of it |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
@@ -25,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod backend;
+pub mod backend_kind;
 pub mod band;
 pub mod compute;
 pub mod cost_matrix;
@@ -51,6 +53,7 @@ pub mod vector;
 pub mod windows;
 
 pub use backend::{Backend, Gradients, Path, Plan, WeightedTotal};
+pub use backend_kind::BackendKind;
 pub use band::{Anchor, Band, ColumnRanges, Radius};
 pub use compute::{CheckedBatches, CheckedBlocks, Compute};
 pub use cost_matrix::CostMatrix;

@@ -1,7 +1,7 @@
 //! Where calls run: a device, its memory limit, and the plans that wait between calls.
 
 use dtwave::learn::Context;
-use dtwave::{Device, Observer, Session};
+use dtwave::{BackendKind, Device, Observer, Session};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,8 +20,7 @@ pub(crate) struct Engine {
 
 #[pymethods]
 impl Engine {
-    /// On `"cpu"` with this many threads (0: one per core), `"cuda"`, `"cuda:1"`, `"hip"` or `"wgpu"`, with this many
-    /// bytes of scratch.
+    /// On the device of a name, with this many threads of the CPU (0: one per core) and bytes of scratch.
     #[new]
     fn new(device: &str, threads: usize, memory_limit: u64) -> PyResult<Self> {
         let device = open(device, threads)?;
@@ -64,9 +63,10 @@ fn open(name: &str, threads: usize) -> PyResult<Device> {
             "threads is for the CPU; leave it out with device={name:?}"
         )));
     }
-    if !["cpu", "cuda", "hip", "wgpu"].contains(&backend) || name.starts_with("cpu:") {
+    if BackendKind::of(backend).is_none() || name.starts_with("cpu:") {
         return Err(PyValueError::new_err(format!(
-            "unknown device {name:?}: expected \"cpu\", \"cuda\", \"cuda:1\", \"hip\", \"hip:1\", \"wgpu\" or \"wgpu:1\""
+            "unknown device {name:?}: expected {}",
+            BackendKind::expected()
         )));
     }
     Ok(Device::named(name, threads).map_err(Failure::from)?)

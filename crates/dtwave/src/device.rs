@@ -1,59 +1,74 @@
 //! Devices: what there is, and which one a session uses.
 
-use dtw_core::{Backend, Error, Obstacle, Result, Scalar};
+use dtw_core::{Backend, BackendKind, Error, Obstacle, Result, Scalar};
 
 /// A device that computes distances. Cheap to clone; clones share threads and contexts.
 #[derive(Debug, Clone)]
 pub struct Device(Kind);
 
-#[derive(Debug, Clone)]
-enum Kind {
-    #[cfg(feature = "cpu")]
-    Cpu(dtw_cpu::CpuBackend),
-    #[cfg(feature = "cuda")]
-    Cuda(dtw_cuda::CudaBackend),
-    #[cfg(feature = "hip")]
-    Hip(dtw_hip::HipBackend),
-    #[cfg(feature = "wgpu")]
-    Wgpu(dtw_wgpu::WgpuBackend),
-    #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
-    #[expect(dead_code, reason = "a build without backends makes no device")]
-    None(std::convert::Infallible),
-}
-
-/// Adds the GPUs of a backend, or that this build lacks it.
-macro_rules! gpus {
-    ($list:ident, $backend:tt, $library:ident, $what:literal) => {
-        #[cfg(feature = $backend)]
-        for gpu in $library::devices() {
-            $list.push(of_gpu($backend, gpu.ordinal, gpu.description, gpu.unavailable));
-        }
-        #[cfg(not(feature = $backend))]
-        $list.push(left_out($backend, $what, &[dtw_core::Remedy::Feature($backend)]));
+/// The GPUs of a backend, each with its number if it can be used.
+#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
+macro_rules! of_gpus {
+    ($backend:literal, $wrapper:ident) => {
+        $wrapper::devices().into_iter().map(|gpu| DeviceInfo {
+            backend: $backend,
+            description: match gpu.unavailable {
+                Some(_) => gpu.description,
+                None => format!("{}: {}", gpu.ordinal, gpu.description),
+            },
+            unavailable: gpu.unavailable,
+        })
     };
 }
 
-/// What `$open` makes of `$which`, or that this build lacks the backend.
-macro_rules! opened {
-    ($backend:tt, $name:literal, $(or $other:literal,)? |$which:ident| $open:expr) => {{
-        #[cfg(feature = $backend)]
-        let device = Ok(Self($open));
-        #[cfg(not(feature = $backend))]
-        let device = {
-            let _ = $which;
-            let what = concat!("this build has no ", $name, " backend").to_owned();
-            let remedies = &[dtw_core::Remedy::Feature($backend) $(, dtw_core::Remedy::Backend($other))?];
-            Err(Error::Unsupported { backend: $backend, what, remedies })
-        };
-        device
-    }};
+/// Makes what knows the type of each backend: `"feature" Kind(type), its devices;`.
+macro_rules! backends {
+    ($($feature:tt $kind:ident($backend:path), $devices:expr;)*) => {
+        #[derive(Debug, Clone)]
+        enum Kind {
+            $(#[cfg(feature = $feature)] $kind($backend),)*
+            #[expect(dead_code, reason = "a build without backends makes no device, and needs a variant")]
+            None(std::convert::Infallible),
+        }
+
+        /// Every device, and every backend that has none, with the reason.
+        pub fn devices() -> Vec<DeviceInfo> {
+            let mut list = Vec::new();
+            $(
+                #[cfg(feature = $feature)]
+                list.extend($devices);
+                #[cfg(not(feature = $feature))]
+                list.extend(BackendKind::of($feature).map(of_another_build));
+            )*
+            list
+        }
+
+        backends! { float f32 [$($feature $kind)*] }
+        backends! { float f64 [$($feature $kind)*] }
+    };
+    (float $number:ty [$($feature:tt $kind:ident)*]) => {
+        impl Float for $number {
+            fn backend_of(device: &Device) -> &dyn Backend<Self> {
+                match &device.0 {
+                    $(#[cfg(feature = $feature)] Kind::$kind(backend) => backend,)*
+                    Kind::None(never) => match *never {},
+                }
+            }
+        }
+    };
+}
+backends! {
+    "cpu" Cpu(dtw_cpu::CpuBackend), [of_cpu()];
+    "cuda" Cuda(dtw_cuda::CudaBackend), of_gpus!("cuda", dtw_cuda);
+    "hip" Hip(dtw_hip::HipBackend), of_gpus!("hip", dtw_hip);
+    "wgpu" Wgpu(dtw_wgpu::WgpuBackend), of_gpus!("wgpu", dtw_wgpu);
 }
 
 /// One line of a device list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// Name of the backend: `"cpu"`, `"cuda"`, `"hip"`, `"wgpu"`.
+    /// Name of the backend, from the table of [`BackendKind`].
     pub backend: &'static str,
     /// What the device is.
     pub description: String,
@@ -61,51 +76,40 @@ pub struct DeviceInfo {
     pub unavailable: Option<Obstacle>,
 }
 
-/// Every device, and every backend that has none, with the reason.
-pub fn devices() -> Vec<DeviceInfo> {
-    let mut list = Vec::new();
-    #[cfg(feature = "cpu")]
-    {
-        let isas: Vec<_> = dtw_cpu::Isa::available().iter().map(dtw_cpu::Isa::name).collect();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        list.push(DeviceInfo { backend: "cpu", description: of_cpu(cores, &isas), unavailable: None });
-    }
-    #[cfg(not(feature = "cpu"))]
-    list.push(left_out("cpu", "not in this build", &[dtw_core::Remedy::Feature("cpu")]));
-    gpus!(list, "cuda", dtw_cuda, "NVIDIA GPUs");
-    gpus!(list, "hip", dtw_hip, "AMD GPUs");
-    gpus!(list, "wgpu", dtw_wgpu, "any GPU, through Vulkan, Metal or Direct3D 12");
-    list
-}
-
 /// A backend that this build lacks.
 #[cfg(not(all(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
-fn left_out(backend: &'static str, description: &str, remedies: &'static [dtw_core::Remedy]) -> DeviceInfo {
-    let unavailable = Some(Obstacle { what: "not in this build".to_owned(), remedies });
-    DeviceInfo { backend, description: description.to_owned(), unavailable }
-}
-
-/// A GPU with its number if it can be used.
-#[cfg(any(feature = "cuda", feature = "hip", feature = "wgpu"))]
-fn of_gpu(
-    backend: &'static str,
-    ordinal: usize,
-    description: String,
-    unavailable: Option<Obstacle>,
-) -> DeviceInfo {
-    let description = if unavailable.is_some() { description } else { format!("{ordinal}: {description}") };
-    DeviceInfo { backend, description, unavailable }
+fn of_another_build(kind: &BackendKind) -> DeviceInfo {
+    let unavailable = Obstacle { what: "not in this build".to_owned(), remedies: kind.feature() };
+    DeviceInfo { backend: kind.name, description: kind.devices.to_owned(), unavailable: Some(unavailable) }
 }
 
 /// What a processor is: its cores and its instruction sets, the widest first.
 #[cfg(feature = "cpu")]
-fn of_cpu(cores: usize, isas: &[&str]) -> String {
+fn of_cpu() -> DeviceInfo {
+    let isas: Vec<_> = dtw_cpu::Isa::available().iter().map(dtw_cpu::Isa::name).collect();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
-    match isas {
+    let description = match isas.as_slice() {
         [widest] => format!("{cores}, {widest}"),
         [widest, others @ ..] => format!("{cores}, {widest} (also {})", others.join(", ")),
         [] => cores,
-    }
+    };
+    DeviceInfo { backend: "cpu", description, unavailable: None }
+}
+
+/// The device, where this build has its backend.
+macro_rules! open {
+    ($feature:tt, $kind:ident, $argument:ident => $backend:expr) => {{
+        #[cfg(feature = $feature)]
+        {
+            Ok(Self(Kind::$kind($backend?)))
+        }
+        #[cfg(not(feature = $feature))]
+        {
+            let _ = $argument;
+            Err(BackendKind::of($feature).expect("the table has every feature").absent())
+        }
+    }};
 }
 
 impl Device {
@@ -132,7 +136,7 @@ impl Device {
     /// [`Error::Unsupported`] when the build lacks the `cpu` feature, [`Error::Backend`] when the operating system does
     /// not start as many threads, [`Error::Invalid`] for more than 1,024, or than there are cores if these are more.
     pub fn cpu_with_threads(threads: usize) -> Result<Self> {
-        opened!("cpu", "CPU", |threads| Kind::Cpu(dtw_cpu::CpuBackend::shared(threads)?))
+        open!("cpu", Cpu, threads => dtw_cpu::CpuBackend::shared(threads))
     }
 
     /// The first NVIDIA GPU, in the driver's order; the variable `CUDA_VISIBLE_DEVICES` says which ones the driver
@@ -150,7 +154,7 @@ impl Device {
     /// # Errors
     /// As [`Device::cuda`].
     pub fn cuda_with_device(ordinal: usize) -> Result<Self> {
-        opened!("cuda", "CUDA", or "cpu", |ordinal| Kind::Cuda(dtw_cuda::CudaBackend::with_device(ordinal)?))
+        open!("cuda", Cuda, ordinal => dtw_cuda::CudaBackend::with_device(ordinal))
     }
 
     /// The first AMD GPU, in the order of AMD's runtime; the variable `HIP_VISIBLE_DEVICES` says which ones it shows.
@@ -167,7 +171,7 @@ impl Device {
     /// # Errors
     /// As [`Device::hip`].
     pub fn hip_with_device(ordinal: usize) -> Result<Self> {
-        opened!("hip", "HIP", or "cpu", |ordinal| Kind::Hip(dtw_hip::HipBackend::with_device(ordinal)?))
+        open!("hip", Hip, ordinal => dtw_hip::HipBackend::with_device(ordinal))
     }
 
     /// The fastest GPU by kind that Vulkan, Metal or Direct3D 12 reaches: one with memory of its own, if there is one.
@@ -193,7 +197,7 @@ impl Device {
     /// # Errors
     /// As [`Device::wgpu_with_device`].
     pub fn wgpu_named(name: &str) -> Result<Self> {
-        opened!("wgpu", "WebGPU", or "cpu", |name| Kind::Wgpu(dtw_wgpu::WgpuBackend::with_choice(&name.into())?))
+        open!("wgpu", Wgpu, name => dtw_wgpu::WgpuBackend::with_choice(&name.into()))
     }
 
     /// The device of a name: `cpu`, `cuda`, `hip` or `wgpu` (the first GPU), `cuda:1` (the second), `wgpu:radeon` (by a
@@ -217,8 +221,8 @@ impl Device {
             ("wgpu", Some("")) => Err(like()),
             ("wgpu", Some(which)) => Self::wgpu_named(which),
             _ => Err(Error::invalid(format!(
-                "unknown backend {name:?}: expected auto, cpu, cuda, hip or wgpu, a GPU by its number, as cuda:1, or by \
-                 a part of its name, as wgpu:radeon"
+                "unknown backend {name:?}: expected auto, {}",
+                BackendKind::expected()
             ))),
         }
     }
@@ -240,29 +244,6 @@ pub trait Float: Scalar {
     #[doc(hidden)]
     fn backend_of(device: &Device) -> &dyn Backend<Self>;
 }
-
-macro_rules! float {
-    ($number:ty) => {
-        impl Float for $number {
-            fn backend_of(device: &Device) -> &dyn Backend<Self> {
-                match &device.0 {
-                    #[cfg(feature = "cpu")]
-                    Kind::Cpu(cpu) => cpu,
-                    #[cfg(feature = "cuda")]
-                    Kind::Cuda(cuda) => cuda,
-                    #[cfg(feature = "hip")]
-                    Kind::Hip(hip) => hip,
-                    #[cfg(feature = "wgpu")]
-                    Kind::Wgpu(wgpu) => wgpu,
-                    #[cfg(not(any(feature = "cpu", feature = "cuda", feature = "hip", feature = "wgpu")))]
-                    Kind::None(never) => match *never {},
-                }
-            }
-        }
-    };
-}
-float!(f32);
-float!(f64);
 
 /// For a GPU that is chosen otherwise: [`dtw_wgpu::WgpuBackend::with_choice`].
 #[cfg(feature = "wgpu")]

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
+use dtw_core::BackendKind;
 use serde_json::Value;
 
 use super::project::Complaints;
 
-/// Backends. A new one is added here, which puts it under the rules.
-const BACKENDS: &[&str] = &["dtw-cpu", "dtw-cuda", "dtw-hip", "dtw-wgpu"];
+/// The crates of backends, of dtw-core's table.
+fn backends() -> impl Iterator<Item = String> {
+    BackendKind::names().into_iter().map(|name| format!("dtw-{name}"))
+}
 
 /// What several backends are built on.
 const SHARED: &[&str] = &["dtw-kernels", "dtw-native", "dtw-plan"];
@@ -89,11 +92,13 @@ impl Packages {
         let of_core = |other: &str| {
             self.named.contains_key(other) || MACHINES.contains(&other) || home_of(other).is_some()
         };
-        let of_others = |other: &str| BACKENDS.contains(&other);
+        let backends: Vec<String> = backends().collect();
+        let of_others = |other: &str| backends.iter().any(|backend| backend == other);
         let mut complaints = Complaints::new();
-        for name in ["dtw-core"].iter().chain(BACKENDS).chain(SHARED) {
-            let is_strange: &dyn Fn(&str) -> bool = if *name == "dtw-core" { &of_core } else { &of_others };
-            for other in self.reached(name).into_iter().filter(|other| other != name && is_strange(other)) {
+        let shared = SHARED.iter().copied().chain(backends.iter().map(String::as_str));
+        for name in std::iter::once("dtw-core").chain(shared) {
+            let is_strange: &dyn Fn(&str) -> bool = if name == "dtw-core" { &of_core } else { &of_others };
+            for other in self.reached(name).into_iter().filter(|other| *other != name && is_strange(other)) {
                 complaints.push(format!("{name} must not depend on {other}, not even through another crate"));
             }
         }

@@ -15,14 +15,14 @@ use dtw_conformance::digest::{Digest, Digesting};
 use dtw_conformance::report::Report;
 use dtw_conformance::seed;
 use dtw_conformance::suite::{SECTIONS, run_checks_from, run_file};
-use dtw_core::{Backend, Dtype};
+use dtw_core::{Backend, BackendKind, Dtype};
 use regex::Regex;
 
 /// Judge a backend by the conformance suite.
 #[derive(Parser)]
 #[command(version, about)]
 struct Options {
-    /// The backend: cpu, cuda, hip, wgpu, or host (the kernels of GPUs on the processor), as far as built in.
+    /// The backend, as far as built in: one of dtwave's, or host (the kernels of GPUs on the processor).
     #[arg(long, default_value = "cpu")]
     backend: String,
     /// Also run the cases of this file (JSON, golden format). May be given more than once.
@@ -103,20 +103,6 @@ fn judged(options: &Options) -> anyhow::Result<bool> {
     Ok(whole.is_success())
 }
 
-/// The backends of this build.
-const BACKENDS: &[&str] = &[
-    #[cfg(feature = "cpu")]
-    "cpu",
-    #[cfg(feature = "cuda")]
-    "cuda",
-    #[cfg(feature = "hip")]
-    "hip",
-    #[cfg(feature = "host")]
-    "host",
-    #[cfg(feature = "wgpu")]
-    "wgpu",
-];
-
 #[cfg(any(feature = "cuda", feature = "hip", feature = "host"))]
 use dtw_native::FORCED;
 /// No backend of this build has kinds of sweeps to force.
@@ -151,9 +137,8 @@ macro_rules! backend {
                 #[cfg(feature = "wgpu")]
                 "wgpu" => Ok(Box::new(dtw_wgpu::WgpuBackend::new()?)),
                 other => bail!(
-                    "unknown backend {other:?}: expected {}, which are in this build; of several GPUs the first is \
-                     judged",
-                    BACKENDS.join(" or ")
+                    "this build has no backend {other:?}; with the cargo feature of its name it has host or {}",
+                    BackendKind::names().join(" or ")
                 ),
             }
         }

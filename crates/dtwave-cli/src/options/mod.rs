@@ -10,8 +10,9 @@ mod parse;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
+use dtwave::backend_kind::either;
 use dtwave::measure::Kind;
-use dtwave::{Band, Dtype, Float, Spec};
+use dtwave::{BackendKind, Band, Dtype, Float, Spec};
 
 pub(crate) use input::check_inputs;
 pub(crate) use offered::{Offer, offered};
@@ -110,6 +111,18 @@ impl MeasureArgs {
     }
 }
 
+/// What may be written behind `--backend`.
+pub(crate) fn backend_help() -> String {
+    let gpus: Vec<_> =
+        BackendKind::of_gpus().iter().map(|kind| format!("{} ({})", kind.name, kind.devices)).collect();
+    format!(
+        "Device: auto or cpu; {}, in builds with the cargo feature of that name; one of several GPUs by its number \
+         from 0 or a part of its name, as {}",
+        either(&gpus),
+        either(&BackendKind::examples())
+    )
+}
+
 /// Where and how a computation runs.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Computation")]
@@ -122,9 +135,8 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "f64", value_parser = parse::dtype, value_name = "TYPE")]
     pub(crate) dtype: Dtype,
 
-    /// Device: cpu; cuda, hip or wgpu (the first GPU of NVIDIA's, AMD's or any, in builds with the cargo feature of
-    /// that name); cuda:1 (the second); wgpu:radeon (by a part of its name); or auto: the CPU
-    #[arg(long, default_value = "auto", value_name = "NAME")]
+    /// Where to compute
+    #[arg(long, default_value = "auto", value_name = "NAME", help = backend_help())]
     pub(crate) backend: String,
 
     /// CPU threads [default: all]

@@ -34,9 +34,8 @@ pub(crate) struct DemoArgs {
     #[arg(long, default_value_t = 1994, value_name = "SEED")]
     seed: u64,
 
-    /// Device: cpu; cuda, hip or wgpu (the first GPU of NVIDIA's, AMD's or any, in builds with the cargo feature of
-    /// that name); cuda:1 (the second); wgpu:radeon (by a part of its name); or auto: the CPU
-    #[arg(long, default_value = "auto", value_name = "NAME")]
+    /// Where to compute
+    #[arg(long, default_value = "auto", value_name = "NAME", help = crate::options::backend_help())]
     backend: String,
 
     /// CPU threads [default: all]
