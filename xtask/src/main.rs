@@ -1,5 +1,5 @@
 //! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | more | release-check |
-//! kernels | conformance | bench | python | docs | web | wheel | stubs | dist`.
+//! kernels | conformance | bench | python | docs | web | wheel | stubs | new-measure | dist`.
 //!
 //! This crate only starts other commands, reads source files and writes those that a table makes. Of the project's
 //! crates it depends on dtw-core (for the tables of measures and backends) and dtw-kernels (for the list of kernels)
@@ -17,6 +17,7 @@ mod format;
 mod fuzz;
 mod kernels;
 mod more;
+mod new_measure;
 mod python;
 mod sanitize;
 mod test;
@@ -111,8 +112,13 @@ enum Task {
     Web(web::Options),
     /// Build the wheel of the Python package into target/wheels, with the CUDA kernels where they are compiled.
     Wheel,
-    /// Write the Python classes of measures, of the table of measures.
+    /// Write what the table of measures makes: Python's classes, the site's list of them, README's table.
     Stubs,
+    /// Write the files of a new measure, to be filled in: copies of those of a measure that is there.
+    NewMeasure {
+        /// What it is called everywhere, as `soft_dtw`.
+        key: String,
+    },
     /// Gather what a GPU machine without Rust needs: programs, tests, benchmarks and a script, in one folder.
     ///
     /// Builds dtwave, dtw-bench and conformance with the CUDA backend, and the test executables of dtw-cuda (with a
@@ -136,6 +142,7 @@ fn main() -> ExitCode {
         Task::Web(options) => web::web(&options),
         Task::Wheel => python::wheel(),
         Task::Stubs => python::stubs(),
+        Task::NewMeasure { key } => new_measure::new_measure(&key),
         Task::Dist(options) => dist::dist(&options),
         Task::Elsewhere { places } => elsewhere::elsewhere(&places),
         Task::Kernels { device } => kernels::kernels(&device),

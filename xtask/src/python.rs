@@ -9,6 +9,7 @@ use xshell::{Shell, cmd};
 
 use crate::command::{needs, root, shell, succeeds};
 use crate::kernels;
+use crate::tidy::project::Project;
 
 /// What the package's tests and its build need, and what checks its types.
 const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy", "matplotlib", "pytest", "mypy"];
@@ -70,7 +71,7 @@ pub(crate) fn wheel() -> Result<()> {
 
 /// Writes what the Python package and its documentation say of every measure.
 pub(crate) fn stubs() -> Result<()> {
-    for (path, text) in measures::files() {
+    for (path, text) in measures::files(&Project::read()?) {
         shell()?.write_file(path, text)?;
         println!("wrote {path}");
     }

@@ -6,7 +6,7 @@ mod backends;
 mod constants;
 mod documents;
 mod kernels;
-mod measures;
+pub(crate) mod measures;
 mod modules;
 mod packages;
 pub(crate) mod project;

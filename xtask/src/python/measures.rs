@@ -14,6 +14,10 @@ const PAGE: &str = "docs/api/measures.rst";
 /// What exports the classes, by the line that does.
 const EXPORTS: (&str, &str) = ("python/dtwave/__init__.py", "from ._measures import *");
 
+/// What has a table of all measures, and how the table begins.
+const README: &str = "README.md";
+const TABLE_HEAD: &str = "| key | what it is | parameters and defaults |\n| --- | --- | --- |\n";
+
 /// Width of a line of Python.
 const WIDTH: usize = 100;
 
@@ -53,7 +57,7 @@ fn python_name(name: &str) -> String {
 }
 
 /// `soft_dtw` as a class: `SoftDtw`.
-fn class_name(key: &str) -> String {
+pub(crate) fn class_name(key: &str) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     key.split('_').map(capital).collect()
 }
@@ -240,14 +244,41 @@ fn page() -> String {
     out
 }
 
+/// A row of README's table: what a measure is, in the first sentence that the table says of it, and its parameters.
+fn line(kind: &Kind) -> String {
+    let parameter = |parameter: &Parameter| match parameter.usual() {
+        Some(Value::Number(usual)) => format!("`{}` = {usual}", parameter.name),
+        Some(Value::Choice(usual)) => format!("`{}` = `{usual}`", parameter.name),
+        _ => format!("`{}` must be given", parameter.name),
+    };
+    let parameters: Vec<String> = kind.parameters.iter().map(parameter).collect();
+    let text = kind.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut what = text.split(". ").next().unwrap_or_default().trim_end_matches('.').replace('|', "\\|");
+    for other in Kind::all() {
+        what = what.replace(&format!("[`Measure::{}`]", class_name(other.key)), &format!("`{}`", other.key));
+    }
+    what += if kind.has_gradient { "; gradients" } else { "" };
+    what += if kind.takes_times { "; timestamps can be given" } else { "" };
+    let parameters = if parameters.is_empty() { "–".to_owned() } else { parameters.join(", ") };
+    format!("| `{}` | {what} | {parameters} |\n", kind.key)
+}
+
+/// README, with its table of measures.
+fn readme(project: &Project) -> String {
+    let text = project.get(README).unwrap_or_default();
+    let (head, rest) = text.split_once(TABLE_HEAD).unwrap_or((text, ""));
+    let rest = rest.split_once("\n\n").map_or("", |(_, rest)| rest);
+    format!("{head}{TABLE_HEAD}{}\n{rest}", Kind::all().iter().map(line).collect::<String>())
+}
+
 /// Every file that the table makes, with its text.
-pub(super) fn files() -> [(&'static str, String); 2] {
-    [(CLASSES, classes()), (PAGE, page())]
+pub(super) fn files(project: &Project) -> [(&'static str, String); 3] {
+    [(CLASSES, classes()), (PAGE, page()), (README, readme(project))]
 }
 
 /// The files are those that the table makes, and the package exports every class.
 pub(crate) fn current(project: &Project) -> Complaints {
-    let files = files().into_iter().filter(|(path, text)| project.get(path) != Some(text));
+    let files = files(project).into_iter().filter(|(path, text)| project.get(path) != Some(text));
     let mut complaints: Complaints = files
         .map(|(path, _)| format!("{path}: not what the table of measures says; run `cargo xtask stubs`"))
         .collect();
@@ -282,13 +313,17 @@ mod tests {
 
     #[test]
     fn a_measure_that_python_lacks_is_found() {
-        let [(classes, class_text), (page, page_text)] = files();
-        let (exports, line) = EXPORTS;
-        let whole = [(classes, class_text.as_str()), (page, page_text.as_str()), (exports, line)];
+        let made = files(&project(&[(README, TABLE_HEAD)]));
+        let mut whole: Vec<_> = made.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        whole.push(EXPORTS);
         assert!(current(&project(&whole)).is_empty());
         for missing in 0..whole.len() {
-            let mut files = whole;
-            let text = files[missing].1.replacen("Wdtw", "", 1).replace("import *", "import Dtw");
+            let mut files = whole.clone();
+            let text = files[missing]
+                .1
+                .replacen("Wdtw", "", 1)
+                .replacen("`wdtw`", "", 1)
+                .replace("import *", "import Dtw");
             files[missing].1 = &text;
             let found = current(&project(&files));
             assert!(found.len() == 1 && found[0].starts_with(whole[missing].0), "{found:?}");

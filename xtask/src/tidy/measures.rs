@@ -5,9 +5,17 @@ use dtw_core::measure::{Kind, Preparation};
 use super::project::{Complaints, Project};
 
 /// Where the table is.
-const TABLE: &str = "crates/dtw-core/src/measure/table.rs";
+pub(crate) const TABLE: &str = "crates/dtw-core/src/measure/table.rs";
 /// What is instantiated of the kernels.
-const PERMUTATIONS: &str = "crates/dtw-kernels/permutations.toml";
+pub(crate) const PERMUTATIONS: &str = "crates/dtw-kernels/permutations.toml";
+/// A recurrence in each language.
+pub(crate) const RECURRENCES: [&str; 3] = [
+    "crates/dtw-core/src/recurrence/KEY.rs",
+    "crates/dtw-kernels/native/recurrence/KEY.cuh",
+    "crates/dtw-wgpu/shaders/measures/KEY.wgsl",
+];
+/// Its double loop.
+pub(crate) const ORACLE: &str = "crates/dtw-conformance/src/oracle/KEY.rs";
 /// Where measures are defined for people.
 const SECTIONS: &str = "docs/measures.md";
 const CHANGELOG: &str = "CHANGELOG.md";
@@ -52,14 +60,8 @@ pub(super) fn whole(project: &Project, rows: &[Row]) -> Complaints {
         if !project.get(CHANGELOG).unwrap_or_default().contains(&quoted) {
             complaints.push(format!("{CHANGELOG}: does not name the measure {quoted}"));
         }
-        let recurrences = [
-            "crates/dtw-core/src/recurrence/KEY.rs",
-            "crates/dtw-kernels/native/recurrence/KEY.cuh",
-            "crates/dtw-wgpu/shaders/measures/KEY.wgsl",
-        ];
-        let oracles = ["crates/dtw-conformance/src/oracle/KEY.rs"];
-        let wanted = recurrences.into_iter().filter(|_| row.has_recurrence);
-        for path in wanted.chain(oracles.into_iter().filter(|_| row.has_oracle)) {
+        let wanted = RECURRENCES.into_iter().filter(|_| row.has_recurrence);
+        for path in wanted.chain([ORACLE].into_iter().filter(|_| row.has_oracle)) {
             let path = path.replace("KEY", key);
             if project.get(&path).is_none() {
                 complaints.push(format!("{path}: missing; the measure {key} of {TABLE} needs it"));
@@ -67,6 +69,12 @@ pub(super) fn whole(project: &Project, rows: &[Row]) -> Complaints {
         }
     }
     complaints
+}
+
+/// As [`whole`], of a measure that has everything of its own.
+#[cfg(test)]
+pub(crate) fn of_key(project: &Project, key: &'static str) -> Complaints {
+    whole(project, &[Row { key, has_recurrence: true, has_oracle: true }])
 }
 
 /// Every measure has kernels, and no kernel is of a measure that is not there; `known` are the keys that

@@ -27,7 +27,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    pub(super) fn read() -> Result<Self> {
+    pub(crate) fn read() -> Result<Self> {
         let sh = shell()?;
         let list = cmd!(sh, "git ls-files -z --cached --others --exclude-standard").read()?;
         let (mut files, mut binaries) = (Vec::new(), Vec::new());
