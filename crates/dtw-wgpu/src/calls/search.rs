@@ -245,7 +245,7 @@ impl Searcher {
             return ready(self.search(context, pairing, queries, references, options, put));
         }
         let search = |some: Range<usize>, reference: &mut InMemory<'_, f32>| {
-            self.matches_in_blocks(context, &queries.slice(some).batch(), reference, options)
+            self.matches_in_blocks(context, &queries.slice(some), reference, options)
         };
         search_pairs(pairing, queries.len(), references, search, put)
     }
