@@ -155,8 +155,7 @@ where
             let steps = Steps { rows: rows.clone(), from: t, until: until.min(t + OBSERVE_EVERY) };
             t = steps.until;
             let states = (&mut here, &mut diagonal);
-            // Recorded sweeps have one form: what they record takes longer than the difference.
-            if !K::ON && is_full && !is_filling {
+            if is_full && !is_filling {
                 quickly::<V, P, R, K, false>(grid, steps, &rows_of_x, states, above, below, recorder);
             } else {
                 quickly::<V, P, R, K, true>(grid, steps, &rows_of_x, states, above, below, recorder);
