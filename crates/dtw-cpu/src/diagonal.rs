@@ -117,8 +117,8 @@ where
     let spans = Span::of_strip::<REGISTERS>(token, ranges, rows.clone());
     let slot = |r: usize| PAD + first_row(r).min(rows.end);
     let mut rows_of_x = [lines.x.sample::<V, P, R>(token, &tables.x_gaps, slot(0)); REGISTERS];
-    for r in 1..REGISTERS {
-        rows_of_x[r] = lines.x.sample::<V, P, R>(token, &tables.x_gaps, slot(r));
+    for (r, row_of_x) in rows_of_x.iter_mut().enumerate().skip(1) {
+        *row_of_x = lines.x.sample::<V, P, R>(token, &tables.x_gaps, slot(r));
     }
     let (lowest, lowest_lane) = ((rows.len() - 1) / V::LANES, (rows.len() - 1) % V::LANES);
     let start = spans[0].active.0;

@@ -71,7 +71,7 @@ pub(crate) const MOST_LANES: usize = 16;
 pub(crate) trait Register: Vector {
     /// Number of lanes.
     const LANES: usize;
-    /// Whether every sweep is compiled for it. Where not, only those are that nothing else can do: the same bits, later.
+    /// Whether every sweep is compiled for it. Where not, only those that nothing else replaces: the same bits, later.
     const IS_TUNED: bool;
     /// What makes one: proof that the instruction set is there.
     type Token: Copy + Send + Sync + 'static;

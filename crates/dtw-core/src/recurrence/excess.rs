@@ -55,15 +55,6 @@ pub struct SoftExcess<V> {
     cost: LocalCost,
 }
 
-impl<V: Vector> SoftExcess<V> {
-    /// The recurrence with `unit`, `cost` divided by `divisor`, and 1 or 0 for `kernel`.
-    #[inline(always)]
-    fn new(any: V, cost: LocalCost, unit: f64, divisor: f64, kernel: f64) -> Self {
-        let rate = any.constant(-std::f64::consts::LOG2_E / divisor);
-        Self { unit, rate, kernel: any.constant(kernel), cost }
-    }
-}
-
 /// What a measure that sums over all paths divides its costs by, and 1 for the alignment kernel, 0 for Soft-DTW; `None`
 /// for another measure.
 #[inline(always)]
