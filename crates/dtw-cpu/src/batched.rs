@@ -206,8 +206,6 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
     R: Recurrence<V, P>,
 {
     let n = grid.ranges.n();
-    // By closures, though they take long to compile: filled by loops, twed and several channels were 6% slower (AVX-512
-    // Xeon).
     let rows: [_; ROWS] = std::array::from_fn(
         #[inline(always)]
         |r| grid.x.sample::<P, R>(grid.x_gaps, first + r + 1),
