@@ -25,7 +25,7 @@ pub mod znormalize;
 pub use band::{BandError, Cells, Ends};
 pub use grid::{Grid, Rows, Series, Step};
 pub use local::Real;
-pub use pair::{Answer, Given, OracleError, Pair};
+pub use pair::{Answer, Input, OracleError, Pair};
 
 use dtw_core::measure::Preparation;
 use dtw_core::{Anchor, Measure, Spec};
@@ -47,10 +47,10 @@ macro_rules! define {
         $( own! { $facts $key $($base)? } )*
 
         /// Asks the loop of a measure; its series are prepared.
-        fn ask<F: Real>(measure: &Measure, given: &Given<'_, F>) -> Result<Answer<F>, OracleError> {
+        fn ask<F: Real>(measure: &Measure, input: &Input<'_, F>) -> Result<Answer<F>, OracleError> {
             match *measure {
                 $( Measure::$variant { $($($field),*)? } => {
-                    loop_of!($facts $key $($base)?)(given $($(, $field)*)?)
+                    loop_of!($facts $key $($base)?)(input $($(, $field)*)?)
                 } )*
                 _ => unreachable!("the table has every measure"),
             }
@@ -188,9 +188,9 @@ fn answer<F: Real>(spec: &Spec, pair: &Pair<F>) -> Result<Answer<F>, OracleError
         spec.band.check_order()?;
     }
     let (tx, ty) = (pair.tx.as_deref(), pair.ty.as_deref());
-    let given = Given { x: &pair.x, y: &pair.y, tx, ty, band: &spec.band };
+    let input = Input { x: &pair.x, y: &pair.y, tx, ty, band: &spec.band };
     match spec.measure.preparation() {
-        Preparation::None => ask(&spec.measure, &given),
+        Preparation::None => ask(&spec.measure, &input),
         Preparation::Derivative => {
             for (which, series) in [("x", &pair.x), ("y", &pair.y)] {
                 if series.len() < 3 {
@@ -198,7 +198,7 @@ fn answer<F: Real>(spec: &Spec, pair: &Pair<F>) -> Result<Answer<F>, OracleError
                 }
             }
             let (x, y) = (derivative(&pair.x), derivative(&pair.y));
-            ask(&spec.measure, &Given { x: &x, y: &y, ..given })
+            ask(&spec.measure, &Input { x: &x, y: &y, ..input })
         }
         _ => unreachable!("no other preparation is known"),
     }

@@ -2,13 +2,13 @@
 //!
 //! Source: Herrmann & Webb 2023 (arXiv:2111.13314).
 
-use super::{Answer, Given, OracleError, Real, local::squared_euclidean};
+use super::{Answer, Input, OracleError, Real, local::squared_euclidean};
 
 /// `penalty` is ω.
-pub(super) fn answer<F: Real>(given: &Given<'_, F>, penalty: f64) -> Result<Answer<F>, OracleError> {
+pub(super) fn answer<F: Real>(input: &Input<'_, F>, penalty: f64) -> Result<Answer<F>, OracleError> {
     let penalty = F::of(penalty);
-    given.filled(|i, j, [diagonal, up, left]| {
-        let c = squared_euclidean(&given.x[i - 1], &given.y[j - 1]);
+    input.filled(|i, j, [diagonal, up, left]| {
+        let c = squared_euclidean(&input.x[i - 1], &input.y[j - 1]);
         [c + diagonal, c + (up + penalty), c + (left + penalty)]
     })
 }

@@ -104,7 +104,7 @@ impl Cells for Band {
                 }
                 collect(n, m, |i, j| itakura(i, j, n, m, *max_slope))
             }
-            Band::Ranges(ranges) => given(ranges, n, m)?,
+            Band::Ranges(ranges) => input(ranges, n, m)?,
         };
         normalized(&raw, m, ends)
     }
@@ -170,7 +170,7 @@ fn collect(n: usize, m: usize, allowed: impl Fn(usize, usize) -> bool) -> Vec<Ra
         .collect()
 }
 
-fn given(ranges: &[Range<usize>], n: usize, m: usize) -> Result<Vec<Range<usize>>, BandError> {
+fn input(ranges: &[Range<usize>], n: usize, m: usize) -> Result<Vec<Range<usize>>, BandError> {
     if ranges.len() != n {
         return Err(BandError::Invalid(format!("expected {n} row ranges, got {}", ranges.len())));
     }

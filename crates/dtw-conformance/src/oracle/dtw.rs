@@ -6,7 +6,7 @@
 
 use dtw_core::LocalCost;
 
-use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::between};
+use super::{Answer, Input, Grid, OracleError, Real, Rows, Series, local::between};
 
 /// The accumulated-cost matrix.
 pub(super) fn grid<F: Real>(x: &Series<F>, y: &Series<F>, cost: LocalCost, rows: &Rows) -> Grid<F> {
@@ -19,6 +19,6 @@ pub(super) fn grid<F: Real>(x: &Series<F>, y: &Series<F>, cost: LocalCost, rows:
 }
 
 /// The least cost of a path from corner to corner.
-pub(super) fn answer<F: Real>(given: &Given<'_, F>, cost: LocalCost) -> Result<Answer<F>, OracleError> {
-    Ok(grid(given.x, given.y, cost, &given.rows()?).into())
+pub(super) fn answer<F: Real>(input: &Input<'_, F>, cost: LocalCost) -> Result<Answer<F>, OracleError> {
+    Ok(grid(input.x, input.y, cost, &input.rows()?).into())
 }

@@ -6,23 +6,23 @@
 
 use dtw_core::EdrOutput;
 
-use super::{Answer, Given, Grid, OracleError, Real, local::euclidean};
+use super::{Answer, Input, Grid, OracleError, Real, local::euclidean};
 
 /// The number of edits, or that divided by the longer length.
 pub(super) fn answer<F: Real>(
-    given: &Given<'_, F>,
+    input: &Input<'_, F>,
     epsilon: f64,
     output: EdrOutput,
 ) -> Result<Answer<F>, OracleError> {
-    let mut grid = Grid::new(given.x, given.y);
+    let mut grid = Grid::new(input.x, input.y);
     for i in 0..=grid.n() {
         grid.values[i][0] = F::of(i as f64);
     }
     for j in 0..=grid.m() {
         grid.values[0][j] = F::of(j as f64);
     }
-    grid.fill(&given.rows()?, |i, j, [diagonal, up, left]| {
-        let differs = euclidean(&given.x[i - 1], &given.y[j - 1]) > F::of(epsilon);
+    grid.fill(&input.rows()?, |i, j, [diagonal, up, left]| {
+        let differs = euclidean(&input.x[i - 1], &input.y[j - 1]) > F::of(epsilon);
         let mismatch = if differs { F::one() } else { F::zero() };
         [diagonal + mismatch, up + F::one(), left + F::one()]
     });

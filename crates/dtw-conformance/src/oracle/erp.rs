@@ -5,11 +5,11 @@
 //!
 //! Source: Chen & Ng 2004 (doi:10.1016/B978-012088469-8.50070-X).
 
-use super::{Answer, Given, Grid, OracleError, Real, local::euclidean};
+use super::{Answer, Input, Grid, OracleError, Real, local::euclidean};
 
 /// `gap` is `g`.
-pub(super) fn answer<F: Real>(given: &Given<'_, F>, gap: f64) -> Result<Answer<F>, OracleError> {
-    let (x, y) = (given.x, given.y);
+pub(super) fn answer<F: Real>(input: &Input<'_, F>, gap: f64) -> Result<Answer<F>, OracleError> {
+    let (x, y) = (input.x, input.y);
     let to_gap = |point: &[F]| euclidean(point, &vec![F::of(gap); point.len()]);
     let mut grid = Grid::new(x, y);
     for i in 1..=x.len() {
@@ -18,7 +18,7 @@ pub(super) fn answer<F: Real>(given: &Given<'_, F>, gap: f64) -> Result<Answer<F
     for j in 1..=y.len() {
         grid.values[0][j] = grid.values[0][j - 1] + to_gap(&y[j - 1]);
     }
-    grid.fill(&given.rows()?, |i, j, [diagonal, up, left]| {
+    grid.fill(&input.rows()?, |i, j, [diagonal, up, left]| {
         let (x, y) = (&x[i - 1], &y[j - 1]);
         [diagonal + euclidean(x, y), up + to_gap(x), left + to_gap(y)]
     });

@@ -5,11 +5,11 @@
 //!
 //! Source: Eiter & Mannila 1994 (Computing Discrete Fréchet Distance, technical report CD-TR 94/64, TU Wien).
 
-use super::{Answer, Given, Grid, OracleError, Real, local::euclidean};
+use super::{Answer, Input, Grid, OracleError, Real, local::euclidean};
 
 /// The least length of a leash.
-pub(super) fn answer<F: Real>(given: &Given<'_, F>) -> Result<Answer<F>, OracleError> {
-    let (x, y, rows) = (given.x, given.y, given.rows()?);
+pub(super) fn answer<F: Real>(input: &Input<'_, F>) -> Result<Answer<F>, OracleError> {
+    let (x, y, rows) = (input.x, input.y, input.rows()?);
     let mut grid = Grid::new(x, y);
     for i in 1..=x.len() {
         for j in 1..=y.len() {

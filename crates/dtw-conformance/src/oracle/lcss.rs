@@ -10,7 +10,7 @@
 use dtw_core::LcssOutput;
 
 use super::grid::Step;
-use super::{Answer, Given, Grid, OracleError, Real, Rows, Series, local::euclidean};
+use super::{Answer, Input, Grid, OracleError, Real, Rows, Series, local::euclidean};
 
 /// `1 − L/min(n,m)`, or `L` itself.
 pub fn value<F: Real>(length: F, output: LcssOutput, n: usize, m: usize) -> F {
@@ -39,11 +39,11 @@ pub fn matches(
 
 /// `L(n,m)` or the distance that it makes; the grid holds negated lengths.
 pub(super) fn answer<F: Real>(
-    given: &Given<'_, F>,
+    input: &Input<'_, F>,
     epsilon: f64,
     output: LcssOutput,
 ) -> Result<Answer<F>, OracleError> {
-    let (x, y, rows) = (given.x, given.y, given.rows()?);
+    let (x, y, rows) = (input.x, input.y, input.rows()?);
     let mut grid = Grid::new(x, y);
     grid.values[0].fill(F::zero());
     grid.values.iter_mut().for_each(|row| row[0] = F::zero());

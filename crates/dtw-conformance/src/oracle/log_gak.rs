@@ -5,7 +5,7 @@
 //!
 //! Source: Cuturi 2011 (Fast Global Alignment Kernels, ICML 2011).
 
-use super::{Answer, Given, OracleError, Real, local::squared_euclidean};
+use super::{Answer, Input, OracleError, Real, local::squared_euclidean};
 
 /// `log(e^a + e^b + e^c)`; −∞ if all three are.
 fn log_sum_exp<F: Real>(a: F, b: F, c: F) -> F {
@@ -24,8 +24,8 @@ fn phi<F: Real>(a: &[F], b: &[F], sigma: F) -> F {
 }
 
 /// `log K(n,m)`.
-pub(super) fn answer<F: Real>(given: &Given<'_, F>, sigma: f64) -> Result<Answer<F>, OracleError> {
-    let (x, y, rows) = (given.x, given.y, given.rows()?);
+pub(super) fn answer<F: Real>(input: &Input<'_, F>, sigma: f64) -> Result<Answer<F>, OracleError> {
+    let (x, y, rows) = (input.x, input.y, input.rows()?);
     let mut log_k = vec![vec![F::neg_infinity(); y.len() + 1]; x.len() + 1];
     log_k[0][0] = F::zero();
     for i in 1..=x.len() {

@@ -7,7 +7,7 @@
 //!
 //! Source: Stefan, Athitsos & Das 2013 (doi:10.1109/TKDE.2012.88).
 
-use super::{Answer, Given, OracleError, Real};
+use super::{Answer, Input, OracleError, Real};
 
 /// The cost of splitting or merging value `a` between `b` and `d`.
 fn split_or_merge<F: Real>(a: F, b: F, d: F, c: F) -> F {
@@ -15,10 +15,10 @@ fn split_or_merge<F: Real>(a: F, b: F, d: F, c: F) -> F {
 }
 
 /// The sum of the channels' distances; `c` is the cost of one split or merge.
-pub(super) fn answer<F: Real>(given: &Given<'_, F>, c: f64) -> Result<Answer<F>, OracleError> {
-    let (x, y, c) = (given.x, given.y, F::of(c));
+pub(super) fn answer<F: Real>(input: &Input<'_, F>, c: f64) -> Result<Answer<F>, OracleError> {
+    let (x, y, c) = (input.x, input.y, F::of(c));
     let of_channel = |k: usize| {
-        given.filled(|i, j, [diagonal, up, left]| {
+        input.filled(|i, j, [diagonal, up, left]| {
             let (xi, yj) = (x[i - 1][k], y[j - 1][k]);
             let up = if i > 1 { up + split_or_merge(xi, x[i - 2][k], yj, c) } else { F::infinity() };
             let left = if j > 1 { left + split_or_merge(yj, y[j - 2][k], xi, c) } else { F::infinity() };

@@ -64,7 +64,7 @@ pub enum OracleError {
 
 /// Two series as a loop gets them: prepared, with their band.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a, F> {
+pub struct Input<'a, F> {
     /// `n` points.
     pub x: &'a Series<F>,
     /// `m` points.
@@ -77,7 +77,7 @@ pub struct Given<'a, F> {
     pub band: &'a Band,
 }
 
-impl<F: Real> Given<'_, F> {
+impl<F: Real> Input<'_, F> {
     /// The columns that the band allows in each row.
     ///
     /// # Errors

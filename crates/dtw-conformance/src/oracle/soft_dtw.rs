@@ -11,7 +11,7 @@
 use dtw_core::LocalCost;
 
 use super::local::{between, slope};
-use super::{Answer, Given, OracleError, Real, Rows, Series};
+use super::{Answer, Input, OracleError, Real, Rows, Series};
 
 /// `−γ log(e^(−a/γ) + e^(−b/γ) + e^(−c/γ))`, shifted by the least argument; +∞ if all three are.
 fn softmin<F: Real>(a: F, b: F, c: F, gamma: F) -> F {
@@ -98,9 +98,9 @@ pub fn gradients<F: Real>(
 
 /// `R(n,m)`.
 pub(super) fn answer<F: Real>(
-    given: &Given<'_, F>,
+    input: &Input<'_, F>,
     gamma: f64,
     cost: LocalCost,
 ) -> Result<Answer<F>, OracleError> {
-    Ok(Answer { value: value(given.x, given.y, F::of(gamma), cost, &given.rows()?), grid: None })
+    Ok(Answer { value: value(input.x, input.y, F::of(gamma), cost, &input.rows()?), grid: None })
 }

@@ -6,7 +6,7 @@
 
 use dtw_core::LocalCost;
 
-use super::{Answer, Given, OracleError, Real, Rows, Series, soft_dtw};
+use super::{Answer, Input, OracleError, Real, Rows, Series, soft_dtw};
 
 /// The gradients with respect to `x` and to `y`, shaped as they are.
 pub(super) fn gradients<F: Real>(
@@ -30,14 +30,14 @@ pub(super) fn gradients<F: Real>(
 
 /// The divergence; each of the three values is swept in its own band.
 pub(super) fn answer<F: Real>(
-    given: &Given<'_, F>,
+    input: &Input<'_, F>,
     gamma: f64,
     cost: LocalCost,
 ) -> Result<Answer<F>, OracleError> {
     let value = |a: &Series<F>, b: &Series<F>| -> Result<F, OracleError> {
-        Ok(soft_dtw::value(a, b, F::of(gamma), cost, &given.rows_of(a, b)?))
+        Ok(soft_dtw::value(a, b, F::of(gamma), cost, &input.rows_of(a, b)?))
     };
-    let (x, y) = (given.x, given.y);
+    let (x, y) = (input.x, input.y);
     let itself = value(x, x)? + value(y, y)?;
     Ok(Answer { value: value(x, y)? - F::of(0.5) * itself, grid: None })
 }

@@ -7,27 +7,27 @@
 //!
 //! Source: Marteau 2009 (doi:10.1109/TPAMI.2008.76).
 
-use super::{Answer, Given, OracleError, Real, Series, local::p_norm};
+use super::{Answer, Input, OracleError, Real, Series, local::p_norm};
 
 /// The least cost of matches and deletions; `degree` is `p`.
 pub(super) fn answer<F: Real>(
-    given: &Given<'_, F>,
+    input: &Input<'_, F>,
     nu: f64,
     lambda: f64,
     degree: f64,
 ) -> Result<Answer<F>, OracleError> {
     let (nu, lambda) = (F::of(nu), F::of(lambda));
-    let origin = vec![F::zero(); given.x[0].len()];
+    let origin = vec![F::zero(); input.x[0].len()];
     // 1-based views of both series and their times, with the origin as point 0.
     let points = |series: &'_ Series<F>| [&[origin.clone()][..], series].concat();
     let times = |times: Option<&[F]>, n: usize| match times {
         Some(times) => [&[F::zero()][..], times].concat(),
         None => (0..=n).map(|i| F::of(i as f64)).collect(),
     };
-    let (x, y) = (points(given.x), points(given.y));
-    let (t, s) = (times(given.tx, given.x.len()), times(given.ty, given.y.len()));
+    let (x, y) = (points(input.x), points(input.y));
+    let (t, s) = (times(input.tx, input.x.len()), times(input.ty, input.y.len()));
     let norm = |a: &[F], b: &[F]| p_norm(a, b, F::of(degree));
-    given.filled(|i, j, [diagonal, up, left]| {
+    input.filled(|i, j, [diagonal, up, left]| {
         let mut matched = norm(&x[i], &y[j]);
         if i > 1 && j > 1 {
             matched = matched + norm(&x[i - 1], &y[j - 1]);

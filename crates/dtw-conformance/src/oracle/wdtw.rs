@@ -3,7 +3,7 @@
 //!
 //! Source: Jeong, Jeong & Omitaomu 2011, weight ceiling 1 (doi:10.1016/j.patcog.2010.09.022).
 
-use super::{Answer, Given, OracleError, Real, local::squared_euclidean};
+use super::{Answer, Input, OracleError, Real, local::squared_euclidean};
 
 /// The weight at cell `(i, j)` (1-based or 0-based alike) of an `n × m` grid.
 pub fn weight<F: Real>(i: usize, j: usize, n: usize, m: usize, g: F) -> F {
@@ -13,9 +13,9 @@ pub fn weight<F: Real>(i: usize, j: usize, n: usize, m: usize, g: F) -> F {
 }
 
 /// The least weighted cost of a path.
-pub(super) fn answer<F: Real>(given: &Given<'_, F>, g: f64) -> Result<Answer<F>, OracleError> {
-    let (x, y) = (given.x, given.y);
-    given.filled(|i, j, before| {
+pub(super) fn answer<F: Real>(input: &Input<'_, F>, g: f64) -> Result<Answer<F>, OracleError> {
+    let (x, y) = (input.x, input.y);
+    input.filled(|i, j, before| {
         let c = weight(i, j, x.len(), y.len(), F::of(g)) * squared_euclidean(&x[i - 1], &y[j - 1]);
         before.map(|d| c + d)
     })
