@@ -164,7 +164,7 @@ pub trait Recurrence<V: Vector, P: Point<V>>: Copy {
 /// Steps along a path between two calls of [`Recurrence::rescale`], at most.
 pub const RESCALE_EVERY: usize = 24;
 
-/// Something that can be done with any recurrence; see [`dispatch`].
+/// Something that can be done with any recurrence; see [`super::dispatch`].
 pub trait Visitor<V: Vector, P: Point<V>> {
     /// What it returns.
     type Output;
