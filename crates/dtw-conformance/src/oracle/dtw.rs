@@ -6,7 +6,7 @@
 
 use dtw_core::LocalCost;
 
-use super::{Answer, Input, Grid, OracleError, Real, Rows, Series, local::between};
+use super::{Answer, Grid, Input, OracleError, Real, Rows, Series, local::between};
 
 /// The accumulated-cost matrix.
 pub(super) fn grid<F: Real>(x: &Series<F>, y: &Series<F>, cost: LocalCost, rows: &Rows) -> Grid<F> {

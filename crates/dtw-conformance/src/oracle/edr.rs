@@ -6,7 +6,7 @@
 
 use dtw_core::EdrOutput;
 
-use super::{Answer, Input, Grid, OracleError, Real, local::euclidean};
+use super::{Answer, Grid, Input, OracleError, Real, local::euclidean};
 
 /// The number of edits, or that divided by the longer length.
 pub(super) fn answer<F: Real>(

@@ -5,7 +5,7 @@
 //!
 //! Source: Chen & Ng 2004 (doi:10.1016/B978-012088469-8.50070-X).
 
-use super::{Answer, Input, Grid, OracleError, Real, local::euclidean};
+use super::{Answer, Grid, Input, OracleError, Real, local::euclidean};
 
 /// `gap` is `g`.
 pub(super) fn answer<F: Real>(input: &Input<'_, F>, gap: f64) -> Result<Answer<F>, OracleError> {

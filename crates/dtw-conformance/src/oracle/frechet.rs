@@ -5,7 +5,7 @@
 //!
 //! Source: Eiter & Mannila 1994 (Computing Discrete Fréchet Distance, technical report CD-TR 94/64, TU Wien).
 
-use super::{Answer, Input, Grid, OracleError, Real, local::euclidean};
+use super::{Answer, Grid, Input, OracleError, Real, local::euclidean};
 
 /// The least length of a leash.
 pub(super) fn answer<F: Real>(input: &Input<'_, F>) -> Result<Answer<F>, OracleError> {

@@ -10,7 +10,7 @@
 use dtw_core::LcssOutput;
 
 use super::grid::Step;
-use super::{Answer, Input, Grid, OracleError, Real, Rows, Series, local::euclidean};
+use super::{Answer, Grid, Input, OracleError, Real, Rows, Series, local::euclidean};
 
 /// `1 − L/min(n,m)`, or `L` itself.
 pub fn value<F: Real>(length: F, output: LcssOutput, n: usize, m: usize) -> F {
