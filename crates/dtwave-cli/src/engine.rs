@@ -188,7 +188,7 @@ impl Drop for Explaining {
 /// Passes a device's progress to the bar, and Ctrl-C to the device; lives as long as a computation.
 struct Watch {
     progress: Arc<Progress>,
-    listener: Listener,
+    listener: Option<Listener>,
     explainer: Option<Arc<Explainer>>,
 }
 
@@ -199,7 +199,7 @@ impl Observer for Watch {
     }
 
     fn cancelled(&self) -> bool {
-        self.listener.is_raised()
+        self.listener.as_ref().is_some_and(Listener::is_raised)
     }
 
     fn explains(&self) -> bool {
@@ -231,8 +231,18 @@ impl Engine {
     }
 
     pub(crate) fn observer(&self, progress: &Arc<Progress>) -> Arc<dyn Observer> {
+        self.watch(progress, Some(self.cancel.listener()))
+    }
+
+    /// Does not listen for Ctrl-C: a search that reads as it goes has nothing to keep, and may be waiting for its
+    /// input, so it is ended at once.
+    pub(crate) fn deaf_observer(&self, progress: &Arc<Progress>) -> Arc<dyn Observer> {
+        self.watch(progress, None)
+    }
+
+    fn watch(&self, progress: &Arc<Progress>, listener: Option<Listener>) -> Arc<dyn Observer> {
         let explainer = self.explaining.as_ref().map(|explaining| Arc::clone(&explaining.explainer));
-        Arc::new(Watch { progress: Arc::clone(progress), listener: self.cancel.listener(), explainer })
+        Arc::new(Watch { progress: Arc::clone(progress), listener, explainer })
     }
 
     pub(crate) fn session(&self, spec: &Spec, progress: &Arc<Progress>) -> Session {

@@ -14,7 +14,7 @@ use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, SearchOptions, Spec};
 
 use self::answer::Found;
 use self::missing::warn_of_missing;
-use self::reference::{Counting, Ready, Reference};
+use self::reference::{Ready, Reference};
 use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use super::compute::Compute;
 use crate::data::Dataset;
@@ -403,8 +403,7 @@ fn search_all<T: Element>(
         let hits = match &mut ready {
             Ready::Whole(y) => engine.session(spec, &progress).search_all(&x, &y.batch(), options)?,
             Ready::Streamed(streamed) => {
-                let session =
-                    engine.session(spec, &progress).observer(Arc::new(Counting(Arc::clone(&progress))));
+                let session = engine.session(spec, &progress).observer(engine.deaf_observer(&progress));
                 let expected = |points| all(points).unwrap_or(0);
                 streamed.feed(&progress, expected, |blocks| session.search_blocks(&x, blocks, options))?
             }

@@ -239,17 +239,3 @@ impl<T: Element> Blocks<T> for Feed<'_> {
         })
     }
 }
-
-/// Reports cells. Does not listen for Ctrl-C: a search that reads as it goes has nothing to keep, and may be waiting
-/// for its input, so it is ended at once.
-pub(super) struct Counting(pub(super) Arc<Progress>);
-
-impl Observer for Counting {
-    fn advance(&self, cells: u64) {
-        self.0.advance(cells);
-    }
-
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
