@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, ensure};
-use dtwave::{Blocks, Observer, OwnedBatch};
+use dtwave::{Blocks, OwnedBatch};
 
 use crate::commands::common::{Channel, pick};
 use crate::data::{Dataset, LongSeries, ReadOptions, SeriesBlocks, is_read_again, shown};
