@@ -5,7 +5,7 @@
 //! the end. `--runs` is for checks that must not fail by chance: they only fail when the code has changed.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Result, bail, ensure};
@@ -88,11 +88,7 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
         if command.run().is_err() {
             let _ = write!(failed, "\n{target}");
             // In words too, because files of a machine in a farm are gone when somebody looks.
-            for input in sh.read_dir(&artifacts)? {
-                // One that failed before and fails again is written again, under the same name.
-                if std::fs::metadata(&input)?.modified()? < began {
-                    continue;
-                }
+            for input in written_since(&artifacts, began)? {
                 let bytes = sh.read_binary_file(&input)?;
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 let _ = write!(failed, "\n  {}\n  in hexadecimal (xxd -r -p): {hex}", input.display());
@@ -101,6 +97,18 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
     }
     ensure!(failed.is_empty(), "failed (run an input again with --input FILE):{failed}");
     Ok(())
+}
+
+/// The files of a folder that were written since. An input that fails again is written again, under the same name.
+fn written_since(folder: &Path, since: SystemTime) -> Result<Vec<PathBuf>> {
+    let mut written = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.metadata()?.modified()? >= since {
+            written.push(entry.path());
+        }
+    }
+    Ok(written)
 }
 
 /// The names of all targets, sorted; an error if one is not built.
@@ -115,4 +123,24 @@ fn targets(sh: &Shell) -> Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_input_that_fails_again_is_shown_again() {
+        let folder = std::env::temp_dir().join(format!("dtwave-xtask-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let now = SystemTime::now();
+        for (name, modified) in [("other", now - Duration::from_secs(5)), ("crash", now)] {
+            File::create(folder.join(name)).unwrap().set_modified(modified).unwrap();
+        }
+        assert_eq!(written_since(&folder, now - Duration::from_secs(1)).unwrap(), [folder.join("crash")]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }
