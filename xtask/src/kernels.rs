@@ -15,7 +15,7 @@ use self::choice::folder;
 use crate::command::shell;
 
 #[derive(clap::Subcommand)]
-pub(crate) enum Device {
+pub(crate) enum Target {
     /// For NVIDIA GPUs, with nvcc.
     ///
     /// nvcc is taken from PATH, from CUDA_HOME or from /usr/local/cuda. If there is none, a pinned compiler is
@@ -41,11 +41,11 @@ pub(crate) enum Device {
 }
 
 /// Runs the command.
-pub(crate) fn kernels(device: &Device) -> Result<()> {
+pub(crate) fn kernels(device: &Target) -> Result<()> {
     match device {
-        Device::Cuda(options) => cuda::build(options),
-        Device::Hip(options) => hip::build(options),
-        Device::Host => {
+        Target::Cuda(options) => cuda::build(options),
+        Target::Hip(options) => hip::build(options),
+        Target::Host => {
             let sh = shell()?;
             cmd!(sh, "cargo test -p dtw-kernels --features host").run()?;
             Ok(cmd!(sh, "cargo test -p dtw-kernels --features host64").run()?)

@@ -78,7 +78,7 @@ enum Task {
     /// Compile the kernels of a device, for the next build to embed.
     Kernels {
         #[command(subcommand)]
-        device: kernels::Device,
+        device: kernels::Target,
     },
     /// Judge a backend by the conformance suite, and by golden files if given.
     ///

@@ -21,7 +21,7 @@ const RESCALE_COLUMNS: usize = dtw_core::recurrence::RESCALE_EVERY - ROWS;
 
 /// The cells of a batch of pairs, and all that pricing them needs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Grid<'a, 'g, V> {
+pub(crate) struct BatchContext<'a, 'g, V> {
     pub(crate) x: &'a Side<V>,
     pub(crate) y: &'a Side<V>,
     pub(crate) x_gaps: &'g [V],
@@ -37,7 +37,7 @@ pub(crate) struct Grid<'a, 'g, V> {
 #[inline(always)]
 pub(crate) fn sweep<'a, V, P, R>(
     recurrence: &R,
-    grid: Grid<'a, '_, V>,
+    context: BatchContext<'a, '_, V>,
     ends: &[(usize, usize)],
     edge: &mut [V],
     result: impl FnMut(usize, &[V::Scalar]),
@@ -47,9 +47,9 @@ pub(crate) fn sweep<'a, V, P, R>(
     R: Recurrence<V, P>,
 {
     if R::State::PARTS == 1 && P::UNIVARIATE {
-        strips::<V, P, R, ROWS>(recurrence, grid, ends, edge, result);
+        strips::<V, P, R, ROWS>(recurrence, context, ends, edge, result);
     } else {
-        strips::<V, P, R, FEWER_ROWS>(recurrence, grid, ends, edge, result);
+        strips::<V, P, R, FEWER_ROWS>(recurrence, context, ends, edge, result);
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn write<V: Register, S: State<V>>(to: &mut [V], at: usize, state: S)
 #[inline(always)]
 fn strips<'a, V, P, R, const ROWS: usize>(
     recurrence: &R,
-    grid: Grid<'a, '_, V>,
+    context: BatchContext<'a, '_, V>,
     ends: &[(usize, usize)],
     edge: &mut [V],
     mut result: impl FnMut(usize, &[V::Scalar]),
@@ -80,26 +80,26 @@ fn strips<'a, V, P, R, const ROWS: usize>(
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
 {
-    let (n, m) = (grid.ranges.n(), grid.ranges.m());
-    let full = grid.ranges.is_full();
+    let (n, m) = (context.ranges.n(), context.ranges.m());
+    let full = context.ranges.is_full();
     let forbidden = recurrence.forbidden();
     let mut border = recurrence.origin();
     write(edge, 0, border);
     let mut right = border;
     for j in 1..=m {
-        right = recurrence.border_right(right, &grid.y.sample::<P, R>(grid.y_gaps, j), j);
+        right = recurrence.border_right(right, &context.y.sample::<P, R>(context.y_gaps, j), j);
         write(edge, j, recurrence.rescale(right));
     }
     let mut cuts = Cuts::default();
     for first in (0..n).step_by(ROWS) {
-        let row = |r: usize| grid.ranges.row((first + r).min(n - 1));
+        let row = |r: usize| context.ranges.row((first + r).min(n - 1));
         let (start, end) = (row(0).start, row(ROWS - 1).end);
         // Both ends of a band move on with the row: in these columns all rows of the strip are inside, and none asks.
         // Where states are rescaled, the last bits may depend on where the columns are cut.
         let inside = if R::RESCALES { start..start } else { row(ROWS - 1).start..row(0).end };
         let mut left = [forbidden; ROWS];
         for (r, left) in left.iter_mut().enumerate() {
-            border = recurrence.border_down(border, &grid.x.sample::<P, R>(grid.x_gaps, first + r + 1));
+            border = recurrence.border_down(border, &context.x.sample::<P, R>(context.x_gaps, first + r + 1));
             if start == 0 {
                 *left = border;
             } else if R::LEAVES_BAND {
@@ -113,7 +113,7 @@ fn strips<'a, V, P, R, const ROWS: usize>(
             if full || (inside.start <= from && to <= inside.end) {
                 columns::<V, P, R, ROWS, false>(
                     recurrence,
-                    grid,
+                    context,
                     first,
                     from..to,
                     edge,
@@ -123,7 +123,7 @@ fn strips<'a, V, P, R, const ROWS: usize>(
             } else {
                 columns::<V, P, R, ROWS, true>(
                     recurrence,
-                    grid,
+                    context,
                     first,
                     from..to,
                     edge,
@@ -194,7 +194,7 @@ fn cut_columns<'c>(
 #[inline(always)]
 fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
     recurrence: &R,
-    grid: Grid<'a, '_, V>,
+    context: BatchContext<'a, '_, V>,
     first: usize,
     range: std::ops::Range<usize>,
     edge: &mut [V],
@@ -205,14 +205,14 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
 {
-    let n = grid.ranges.n();
+    let n = context.ranges.n();
     let rows: [_; ROWS] = std::array::from_fn(
         #[inline(always)]
-        |r| grid.x.sample::<P, R>(grid.x_gaps, first + r + 1),
+        |r| context.x.sample::<P, R>(context.x_gaps, first + r + 1),
     );
     let bands: [_; ROWS] = std::array::from_fn(
         #[inline(always)]
-        |r| grid.ranges.row((first + r).min(n - 1)),
+        |r| context.ranges.row((first + r).min(n - 1)),
     );
     let mut states = *left;
     let mut above = *corner;
@@ -220,7 +220,7 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
     while chunk < range.end {
         let chunk_end = if R::RESCALES { range.end.min(chunk + RESCALE_COLUMNS) } else { range.end };
         for j in chunk..chunk_end {
-            let column = grid.y.sample::<P, R>(grid.y_gaps, j + 1);
+            let column = context.y.sample::<P, R>(context.y_gaps, j + 1);
             let top: R::State = read(edge, j + 1);
             let (mut diagonal, mut up) = (above, top);
             for r in 0..ROWS {
@@ -228,7 +228,8 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
                 let state = if MASKED && !bands[r].contains(&j) {
                     recurrence.outside(up, here)
                 } else {
-                    let weight = if R::WEIGHTS { grid.weights[(first + r).abs_diff(j)] } else { column.time };
+                    let weight =
+                        if R::WEIGHTS { context.weights[(first + r).abs_diff(j)] } else { column.time };
                     let price = recurrence.price(&rows[r], &column, weight);
                     recurrence.combine(diagonal, up, here, price)
                 };

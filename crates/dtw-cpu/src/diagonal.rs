@@ -56,7 +56,7 @@ impl Recorder for Unrecorded {
 }
 
 /// All that the strips of one pair have in common.
-pub(crate) struct Grid<'a, 's, V: Register, R> {
+pub(crate) struct PairContext<'a, 's, V: Register, R> {
     pub(crate) token: V::Token,
     pub(crate) recurrence: &'s R,
     pub(crate) lines: Lines<'a, V::Scalar>,
@@ -72,7 +72,7 @@ pub(crate) struct Grid<'a, 's, V: Register, R> {
 /// Returns false where the observer cancelled. Compiled once for each recurrence and recorder.
 #[inline(never)]
 pub(crate) fn strip<'a, V, P, R, K>(
-    grid: &Grid<'a, '_, V, R>,
+    context: &PairContext<'a, '_, V, R>,
     rows: Range<usize>,
     above: &[V::Scalar],
     below: &mut [V::Scalar],
@@ -86,15 +86,15 @@ where
     K: Recorder,
 {
     V::compiled(
-        grid.token,
+        context.token,
         #[inline(always)]
-        || walk(grid, rows, above, below, right, recorder),
+        || walk(context, rows, above, below, right, recorder),
     )
 }
 
 #[inline(always)]
 fn walk<'a, V, P, R, K>(
-    grid: &Grid<'a, '_, V, R>,
+    context: &PairContext<'a, '_, V, R>,
     rows: Range<usize>,
     above: &[V::Scalar],
     below: &mut [V::Scalar],
@@ -107,7 +107,7 @@ where
     R: Recurrence<V, P>,
     K: Recorder,
 {
-    let Grid { token, recurrence, lines, tables, ranges, column, observer } = *grid;
+    let PairContext { token, recurrence, lines, tables, ranges, column, observer } = *context;
     let parts = R::State::PARTS;
     let (stride, column_stride) = (above.len() / parts, column.len() / parts);
     let forbidden = recurrence.forbidden();
@@ -156,9 +156,9 @@ where
             t = steps.until;
             let states = (&mut here, &mut diagonal);
             if is_full && !is_filling {
-                quickly::<V, P, R, K, false>(grid, steps, &rows_of_x, states, above, below, recorder);
+                quickly::<V, P, R, K, false>(context, steps, &rows_of_x, states, above, below, recorder);
             } else {
-                quickly::<V, P, R, K, true>(grid, steps, &rows_of_x, states, above, below, recorder);
+                quickly::<V, P, R, K, true>(context, steps, &rows_of_x, states, above, below, recorder);
             }
             if R::LOCATES && t == any_outside {
                 // The first lane has just been on the last column; the others follow below.
@@ -268,7 +268,7 @@ struct Steps {
 /// along.
 #[inline(always)]
 fn quickly<'a, V, P, R, K, const ENTERING: bool>(
-    grid: &Grid<'a, '_, V, R>,
+    context: &PairContext<'a, '_, V, R>,
     steps: Steps,
     rows_of_x: &[Sample<V, P>; REGISTERS],
     (here, diagonal): (&mut [R::State; REGISTERS], &mut [R::State; REGISTERS]),
@@ -281,7 +281,7 @@ fn quickly<'a, V, P, R, K, const ENTERING: bool>(
     R: Recurrence<V, P>,
     K: Recorder,
 {
-    let Grid { token, recurrence, lines, tables, .. } = *grid;
+    let PairContext { token, recurrence, lines, tables, .. } = *context;
     let parts = R::State::PARTS;
     let stride = above.len() / parts;
     let forbidden = recurrence.forbidden();

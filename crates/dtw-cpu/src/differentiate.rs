@@ -12,9 +12,9 @@ use rayon::prelude::*;
 
 use crate::gradient::{Batch, gradients};
 use crate::gradient_scratch::GradientScratch;
-use crate::gradient_shape::ROWS;
 use crate::gradient_single::{Cut, Single};
 use crate::gradient_strip::Smooth;
+use crate::gradient_tiles::ROWS;
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, callers, own};

@@ -6,7 +6,7 @@
 //! difference of large numbers is met on the way back, and a share never leaves `[0, 1]`.
 //! `∂value/∂xᵢ = Σⱼ E(i,j)·∂c(xᵢ, yⱼ)/∂xᵢ`. Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2.
 //!
-//! The grid is cut into tiles of √n × √m cells, or somewhat more ([`Shape`]), so that what is kept of the cells of a
+//! The grid is cut into tiles of √n × √m cells, or somewhat more ([`GradientTiles`]), so that what is kept of the cells of a
 //! tile stays in the processor's cache. Forward, the row above and the column before each tile are kept. Backward, tile
 //! by tile from the last, Z is computed again from them, this time with the weights of the predecessors, and then E. A
 //! grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Strip`]). Where tiles are
@@ -23,8 +23,8 @@ use dtw_core::recurrence::{Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, Observer, Scalar};
 
 use crate::gradient_scratch::GradientScratch;
-use crate::gradient_shape::{ROWS, Shape};
 use crate::gradient_strip::{Before, Smooth, Strip, Weights, bounded, hand_up, pull};
+use crate::gradient_tiles::{GradientTiles, ROWS};
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 
@@ -106,15 +106,15 @@ where
     let n = batch.ends.iter().map(|e| e.0).max().unwrap_or(0);
     let m = batch.ends.iter().map(|e| e.1).max().unwrap_or(0);
     let columns = batch.columns(n, m, &mut scratch.bounds, zero);
-    let shape = Shape::of(n, m, columns.iter().map(|columns| columns.any.len()).max().unwrap_or(0));
-    scratch.prepare(shape, batch.x.channels(), zero);
-    let grid = Grid { soft, batch, shape, columns: &columns, zero };
-    let is_forward_done = if shape.is_one() {
-        grid.forward::<P, true>(scratch, value, observer)
+    let cut = GradientTiles::of(n, m, columns.iter().map(|columns| columns.any.len()).max().unwrap_or(0));
+    scratch.prepare(cut, batch.x.channels(), zero);
+    let context = GradientContext { soft, batch, cut, columns: &columns, zero };
+    let is_forward_done = if cut.is_one() {
+        context.forward::<P, true>(scratch, value, observer)
     } else {
-        grid.forward::<P, false>(scratch, value, observer)
+        context.forward::<P, false>(scratch, value, observer)
     };
-    if !is_forward_done || !grid.backward::<P>(scratch, expected, observer) {
+    if !is_forward_done || !context.backward::<P>(scratch, expected, observer) {
         return false;
     }
     let factor = zero.constant(soft.cost().factor());
@@ -128,15 +128,15 @@ where
 }
 
 /// What both passes know.
-struct Grid<'a, 'g, V, C> {
+struct GradientContext<'a, 'g, V, C> {
     soft: &'g SoftDtw<V, C>,
     batch: &'g Batch<'a, 'g, V>,
-    shape: Shape,
+    cut: GradientTiles,
     columns: &'g [Columns],
     zero: V,
 }
 
-impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
+impl<'a, V: Register + 'a, C: Smooth<V>> GradientContext<'a, '_, V, C> {
     #[inline(always)]
     fn strip<P: Stored<'a, V>>(&self, first: usize, bounds: &[(V, V)]) -> Strip<'_, 'a, V, P, C>
     where
@@ -186,12 +186,12 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
         C: Cost<V, P>,
     {
         let GradientScratch { kept_rows, kept_columns, edge, weights, bounds, .. } = scratch;
-        let shape = self.shape;
+        let cut = self.cut;
         let nothing = Scaled::zero(self.zero);
         for (columns, first) in self.columns.iter().zip((0..).step_by(ROWS)) {
-            if !KEEP && first % shape.height == 0 {
-                let (block, span) = (first / shape.height, self.span(first / shape.height));
-                let kept = &mut kept_rows[block * shape.row()..][..shape.row()];
+            if !KEEP && first % cut.height == 0 {
+                let (block, span) = (first / cut.height, self.span(first / cut.height));
+                let kept = &mut kept_rows[block * cut.row()..][..cut.row()];
                 kept[span.start..=span.end].copy_from_slice(&edge[span.start..=span.end]);
             }
             let strip = self.strip::<P>(first, bounds);
@@ -201,17 +201,17 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
                 if observer.cancelled() {
                     return false;
                 }
-                let to = self.end(first, from, columns.any.end.min((from / shape.width + 1) * shape.width));
+                let to = self.end(first, from, columns.any.end.min((from / cut.width + 1) * cut.width));
                 let above = &mut edge[from + 1..=to];
                 let weights = if KEEP {
-                    let of_strip = &mut weights[first / ROWS * shape.stored..];
+                    let of_strip = &mut weights[first / ROWS * cut.stored..];
                     &mut of_strip[from - columns.any.start..to - columns.any.start]
                 } else {
                     &mut []
                 };
                 self.sweep::<P, KEEP>(&strip, columns, from..to, above, &mut before, weights);
-                if to.is_multiple_of(shape.width) && to < shape.m {
-                    let at = to / shape.width * shape.column() + first + 1;
+                if to.is_multiple_of(cut.width) && to < cut.m {
+                    let at = to / cut.width * cut.column() + first + 1;
                     kept_columns[at..at + ROWS].copy_from_slice(&before.rows);
                 }
                 self.tell(first, to, &before, &mut value);
@@ -242,8 +242,8 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
     /// Columns of the strips of a block.
     #[inline(always)]
     fn span(&self, block: usize) -> Range<usize> {
-        let first = block * self.shape.height / ROWS;
-        let strips = &self.columns[first..self.columns.len().min(first + self.shape.height / ROWS)];
+        let first = block * self.cut.height / ROWS;
+        let strips = &self.columns[first..self.columns.len().min(first + self.cut.height / ROWS)];
         let start = strips.iter().map(|strip| strip.any.start).min().unwrap_or(0);
         start..strips.iter().map(|strip| strip.any.end).max().unwrap_or(0)
     }
@@ -259,12 +259,12 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
     where
         C: Cost<V, P>,
     {
-        let shape = self.shape;
-        for block in (0..shape.blocks()).rev() {
+        let cut = self.cut;
+        for block in (0..cut.blocks()).rev() {
             let span = self.span(block);
             scratch.beside.fill([self.zero; 2]);
-            for tile in (span.start / shape.width..span.end.div_ceil(shape.width)).rev() {
-                if (!shape.is_one() && !self.weigh::<P>(block, tile, scratch, observer))
+            for tile in (span.start / cut.width..span.end.div_ceil(cut.width)).rev() {
+                if (!cut.is_one() && !self.weigh::<P>(block, tile, scratch, observer))
                     || !self.share(block, tile, scratch, expected.as_deref_mut(), observer)
                 {
                     return false;
@@ -280,9 +280,9 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
         block: usize,
         tile: usize,
     ) -> impl DoubleEndedIterator<Item = (usize, usize, Range<usize>)> {
-        let (shape, columns) = (self.shape, self.columns);
-        let rows = block * shape.height..shape.n.min((block + 1) * shape.height);
-        let (from, to) = (tile * shape.width, (tile + 1) * shape.width);
+        let (cut, columns) = (self.cut, self.columns);
+        let rows = block * cut.height..cut.n.min((block + 1) * cut.height);
+        let (from, to) = (tile * cut.width, (tile + 1) * cut.width);
         (0..(rows.end - rows.start).div_ceil(ROWS))
             .map(move |strip| {
                 let first = rows.start + strip * ROWS;
@@ -305,11 +305,11 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
         C: Cost<V, P>,
     {
         let GradientScratch { kept_rows, kept_columns, tile_edge, weights, bounds, .. } = scratch;
-        let shape = self.shape;
+        let cut = self.cut;
         let nothing = Scaled::zero(self.zero);
-        let (start, span) = (tile * shape.width, self.span(block));
-        let slots = span.start.max(start)..=span.end.min(start + shape.width);
-        let kept = &kept_rows[block * shape.row()..][slots.clone()];
+        let (start, span) = (tile * cut.width, self.span(block));
+        let slots = span.start.max(start)..=span.end.min(start + cut.width);
+        let kept = &kept_rows[block * cut.row()..][slots.clone()];
         tile_edge[slots.start() - start..=slots.end() - start].copy_from_slice(kept);
         for (number, first, columns) in self.strips(block, tile) {
             if observer.cancelled() {
@@ -318,14 +318,14 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
             let at = columns.start - start..columns.end - start;
             let mut before = Before { rows: [nothing; ROWS], corner: tile_edge[at.start] };
             if at.start == 0 {
-                let kept = &kept_columns[tile * shape.column() + first..][..=ROWS];
+                let kept = &kept_columns[tile * cut.column() + first..][..=ROWS];
                 before.corner = kept[0];
                 before.rows.copy_from_slice(&kept[1..]);
             }
             let strip = self.strip::<P>(first, bounds);
             let of_strip = &self.columns[first / ROWS];
             let above = &mut tile_edge[at.start + 1..=at.end];
-            let weights = &mut weights[number * shape.stored..][..columns.len()];
+            let weights = &mut weights[number * cut.stored..][..columns.len()];
             self.sweep::<P, true>(&strip, of_strip, columns, above, &mut before, weights);
             tile_edge[at.start] = nothing;
         }
@@ -343,13 +343,13 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
         observer: &dyn Observer,
     ) -> bool {
         let GradientScratch { weights, shares, beside, expected: e, grad_x, grad_y, .. } = scratch;
-        let Self { shape, batch, .. } = *self;
+        let Self { cut, batch, .. } = *self;
         let channels = batch.x.channels();
         for (number, first, columns) in self.strips(block, tile).rev() {
             if observer.cancelled() {
                 return false;
             }
-            let weights = &weights[number * shape.stored..][..columns.len()];
+            let weights = &weights[number * cut.stored..][..columns.len()];
             let kept: &mut [[V; 2]; ROWS] =
                 beside[number * ROWS..].first_chunk_mut().expect("a tile has whole strips");
             let mut to = columns.end;
@@ -373,8 +373,8 @@ impl<'a, V: Register + 'a, C: Smooth<V>> Grid<'a, '_, V, C> {
             let e = &mut e[..columns.len()];
             if let Some(expected) = &mut expected {
                 for (j, e) in columns.clone().zip(&*e) {
-                    for (i, e) in (first..shape.n).zip(e) {
-                        expected[i * shape.m + j] = e.lanes()[0];
+                    for (i, e) in (first..cut.n).zip(e) {
+                        expected[i * cut.m + j] = e.lanes()[0];
                     }
                 }
             }

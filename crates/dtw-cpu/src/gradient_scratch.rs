@@ -3,8 +3,8 @@
 use dtw_core::Scalar;
 use dtw_core::recurrence::Scaled;
 
-use crate::gradient_shape::{ROWS, Shape};
 use crate::gradient_strip::Weights;
+use crate::gradient_tiles::{GradientTiles, ROWS};
 use crate::lanes::Register;
 
 /// Memory of a batched gradient; grows to what it needs and is reused.
@@ -64,7 +64,7 @@ impl<V: Register> GradientScratch<V> {
 
     /// Bytes needed for lengths `n`, `m`, whatever the band.
     pub(crate) fn bytes(n: usize, m: usize, channels: usize) -> u64 {
-        let (kept, weights) = Shape::most(n, m);
+        let (kept, weights) = GradientTiles::most(n, m);
         let column = n.next_multiple_of(ROWS) + 1;
         let states = (kept + 2 * (m + 1)) as u64 * size_of::<Scaled<V>>() as u64;
         let points = (n + ROWS + m + 2) as u64 * channels as u64;
@@ -91,7 +91,7 @@ impl<V: Register> GradientScratch<V> {
     }
 
     /// Makes room for a grid and its first states.
-    pub(crate) fn prepare(&mut self, shape: Shape, channels: usize, zero: V) {
+    pub(crate) fn prepare(&mut self, cut: GradientTiles, channels: usize, zero: V) {
         fn fresh<T: Copy>(buffer: &mut Vec<T>, len: usize, value: T) {
             buffer.clear();
             buffer.resize(len, value);
@@ -103,16 +103,16 @@ impl<V: Register> GradientScratch<V> {
             }
         }
         let nothing = Scaled::zero(zero);
-        room(&mut self.kept_rows, shape.blocks() * shape.row(), nothing);
-        fresh(&mut self.kept_columns, shape.tiles() * shape.column(), nothing);
-        fresh(&mut self.edge, shape.row(), nothing);
-        fresh(&mut self.shares, shape.row(), zero);
-        fresh(&mut self.beside, shape.height, [zero; 2]);
-        fresh(&mut self.grad_x, (shape.n + 1 + ROWS) * channels, zero);
-        fresh(&mut self.grad_y, (shape.m + 1) * channels, zero);
-        room(&mut self.tile_edge, shape.width + 1, nothing);
-        room(&mut self.weights, shape.weights(), [[zero; 3]; ROWS]);
-        room(&mut self.expected, shape.stored, [zero; ROWS]);
+        room(&mut self.kept_rows, cut.blocks() * cut.row(), nothing);
+        fresh(&mut self.kept_columns, cut.tiles() * cut.column(), nothing);
+        fresh(&mut self.edge, cut.row(), nothing);
+        fresh(&mut self.shares, cut.row(), zero);
+        fresh(&mut self.beside, cut.height, [zero; 2]);
+        fresh(&mut self.grad_x, (cut.n + 1 + ROWS) * channels, zero);
+        fresh(&mut self.grad_y, (cut.m + 1) * channels, zero);
+        room(&mut self.tile_edge, cut.width + 1, nothing);
+        room(&mut self.weights, cut.weights(), [[zero; 3]; ROWS]);
+        room(&mut self.expected, cut.stored, [zero; ROWS]);
         self.edge[0] = Scaled::one(zero);
         self.kept_columns[0] = Scaled::one(zero);
     }

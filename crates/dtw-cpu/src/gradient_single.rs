@@ -15,8 +15,8 @@ use dtw_core::recurrence::cost::Cost;
 use dtw_core::recurrence::{One, Scaled, SoftDtw, log_of};
 use dtw_core::{ColumnRanges, Observer, Scalar, Series};
 
-use crate::gradient_shape::ROWS;
 use crate::gradient_strip::{Before, Smooth, Strip, Weights, bounded, hand_up, pull};
+use crate::gradient_tiles::ROWS;
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 

@@ -10,7 +10,7 @@
 use dtw_core::recurrence::cost::{Cost, Slope};
 use dtw_core::recurrence::{One, RESCALE_EVERY, Recurrence, Sample, Scaled, SoftDtw};
 
-use crate::gradient_shape::ROWS;
+use crate::gradient_tiles::ROWS;
 use crate::lanes::Register;
 use crate::side::{Side, Stored};
 

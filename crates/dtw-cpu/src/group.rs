@@ -5,12 +5,12 @@ use dtw_core::{
     Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec, Uncounted,
 };
 
-use crate::batched::{self, Grid, ROWS};
-use crate::form::{Form, dispatch_form};
+use crate::batched::{self, BatchContext, ROWS};
 use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
 use crate::prepare::Pair;
+use crate::quantity::{Quantity, dispatch_quantity};
 use crate::side::{Side, Stored};
 use crate::single::{MOST_POINTS, Strips};
 
@@ -84,7 +84,7 @@ impl<V: Register> Scratch<V> {
         out: &mut [V::Scalar],
         observer: &dyn Observer,
     ) -> Result<()> {
-        self.sweep(Form::Value, token, spec, x, y, out, observer)?;
+        self.sweep(Quantity::Value, token, spec, x, y, out, observer)?;
         let Some(soft) = SoftResult::of(&spec.measure) else { return Ok(()) };
         let lengths = |l: usize| (x[l].len(), y[l].len());
         let mut lost = 0_u64;
@@ -98,7 +98,7 @@ impl<V: Register> Scratch<V> {
             return Ok(());
         }
         let mut excess = [V::Scalar::ZERO; MOST_LANES];
-        self.sweep(Form::Excess, token, spec, x, y, &mut excess[..out.len()], &Uncounted(observer))?;
+        self.sweep(Quantity::Excess, token, spec, x, y, &mut excess[..out.len()], &Uncounted(observer))?;
         for (l, out) in out.iter_mut().enumerate().filter(|(l, _)| (lost >> l) & 1 == 1) {
             *out = soft.from_excess(excess[l], *out, &mut self.counts, &spec.band, lengths(l))?;
         }
@@ -108,7 +108,7 @@ impl<V: Register> Scratch<V> {
     #[expect(clippy::too_many_arguments, reason = "the pairs, where they go, and how")]
     fn sweep(
         &mut self,
-        form: Form,
+        quantity: Quantity,
         token: V::Token,
         spec: &Spec,
         x: &[Series<'_, V::Scalar>],
@@ -127,7 +127,7 @@ impl<V: Register> Scratch<V> {
             if ranges.cells() <= apart as u64 {
                 let why = "pairs side by side, a register-full at a time, are fewer cells";
                 tell::<V>(observer, "batched sweep", why, x.len());
-                self.batched(form, token, spec, x, y, &ranges, out)?;
+                self.batched(quantity, token, spec, x, y, &ranges, out)?;
                 let cells = if uniform {
                     ranges.cells() * x.len() as u64
                 } else {
@@ -146,7 +146,7 @@ impl<V: Register> Scratch<V> {
             *out = if subsequence && spec.band == Band::Full {
                 self.least(token, spec, *x, *y, observer)?
             } else {
-                self.single_of(form, token, spec, *x, *y, &[], observer)?
+                self.single_of(quantity, token, spec, *x, *y, &[], observer)?
             };
         }
         Ok(())
@@ -180,7 +180,7 @@ impl<V: Register> Scratch<V> {
         y: Series<'_, V::Scalar>,
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
-        self.single_of(Form::Value, token, spec, x, y, &[], observer)
+        self.single_of(Quantity::Value, token, spec, x, y, &[], observer)
     }
 
     /// The distance of a pair, going on from the column `before`, which `self.strips.right` held after the
@@ -194,13 +194,13 @@ impl<V: Register> Scratch<V> {
         before: &[V::Scalar],
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
-        self.single_of(Form::Value, token, spec, x, y, before, observer)
+        self.single_of(Quantity::Value, token, spec, x, y, before, observer)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the pair, where it goes on, and how")]
     fn single_of(
         &mut self,
-        form: Form,
+        quantity: Quantity,
         token: V::Token,
         spec: &Spec,
         x: Series<'_, V::Scalar>,
@@ -213,7 +213,7 @@ impl<V: Register> Scratch<V> {
         self.pair.x.fill(x, false);
         self.pair.y.fill(y, true);
         let Self { pair, strips, .. } = self;
-        let value = strips.sweep::<V>(token, (form, spec), pair, &ranges, before, observer)?;
+        let value = strips.sweep::<V>(token, (quantity, spec), pair, &ranges, before, observer)?;
         if spec.anchor == dtw_core::Anchor::Subsequence {
             let last_row = &self.strips.edge[1..=y.len()];
             return Ok(last_row.iter().copied().fold(V::Scalar::INFINITY, |a, b| if b < a { b } else { a }));
@@ -224,7 +224,7 @@ impl<V: Register> Scratch<V> {
     #[expect(clippy::too_many_arguments, reason = "the pairs, where they go, and how")]
     fn batched(
         &mut self,
-        form: Form,
+        quantity: Quantity,
         token: V::Token,
         spec: &Spec,
         x: &[Series<'_, V::Scalar>],
@@ -252,9 +252,9 @@ impl<V: Register> Scratch<V> {
         let any = V::splat(token, V::Scalar::ZERO);
         let sweep = SweepBatch { token, x: &self.x, y: &self.y, ends, ranges, tables: &mut self.tables, out };
         if x[0].channels == 1 {
-            dispatch_form::<V, One<V>, _>(form, spec, any, sweep);
+            dispatch_quantity::<V, One<V>, _>(quantity, spec, any, sweep);
         } else {
-            dispatch_form::<V, &[V], _>(form, spec, any, sweep);
+            dispatch_quantity::<V, &[V], _>(quantity, spec, any, sweep);
         }
         Ok(())
     }
@@ -320,10 +320,10 @@ impl<'a, V: Register + 'a> SweepBatch<'a, '_, V> {
         if edge.len() < width {
             edge.resize(width, zero);
         }
-        let grid = Grid { x, y, x_gaps, y_gaps, weights, ranges };
+        let context = BatchContext { x, y, x_gaps, y_gaps, weights, ranges };
         batched::sweep::<V, P, R>(
             recurrence,
-            grid,
+            context,
             ends,
             &mut edge[..width],
             #[inline(always)]

@@ -11,10 +11,10 @@ use dtw_core::recurrence::{One, Recurrence, State, Visitor};
 use dtw_core::{ColumnRanges, Observer, Scalar, Spec};
 
 use crate::choices::Choices;
-use crate::diagonal::{Grid, Unrecorded, strip, strip_rows};
-use crate::form::{Form, dispatch_form};
+use crate::diagonal::{PairContext, Unrecorded, strip, strip_rows};
 use crate::lanes::Register;
 use crate::line::{Line, Read, Strided};
+use crate::quantity::{Quantity, dispatch_quantity};
 use crate::tables::{Lines, Tables, border_column, border_row};
 
 /// The two series of a single-pair sweep.
@@ -58,11 +58,11 @@ pub(crate) struct Borders<'s, T> {
     pub(crate) before: &'s [T],
 }
 
-/// Makes `pair` ready for the recurrence that `spec` and its form name and hands it to `work`, with the border row as
+/// Makes `pair` ready for the recurrence that `spec` and its quantity name and hands it to `work`, with the border row as
 /// an edge.
 pub(crate) fn with_strips<V: Register, O>(
     token: V::Token,
-    (form, spec): (Form, &Spec),
+    (quantity, spec): (Quantity, &Spec),
     pair: &Pair<V::Scalar>,
     borders: Borders<'_, V::Scalar>,
     observer: &dyn Observer,
@@ -76,9 +76,9 @@ pub(crate) fn with_strips<V: Register, O>(
     let prepare = Prepare::<V> { token, pair, borders, observer, work: &mut run };
     let any = V::splat(token, V::Scalar::ZERO);
     if pair.x.channels() == 1 {
-        dispatch_form::<V, One<V>, _>(form, spec, any, prepare);
+        dispatch_quantity::<V, One<V>, _>(quantity, spec, any, prepare);
     } else {
-        dispatch_form::<V, Strided<'_, V>, _>(form, spec, any, prepare);
+        dispatch_quantity::<V, Strided<'_, V>, _>(quantity, spec, any, prepare);
     }
     done.expect("every recurrence is handed on")
 }
@@ -163,10 +163,11 @@ where
         choices: Option<&mut Choices>,
     ) -> bool {
         let Self { token, lines, tables, column, observer, .. } = *self;
-        let grid = Grid { token, recurrence: &self.recurrence, lines, tables, ranges, column, observer };
+        let context =
+            PairContext { token, recurrence: &self.recurrence, lines, tables, ranges, column, observer };
         match choices {
-            None => strip::<V, P, R, _>(&grid, rows, above, below, right, &mut Unrecorded),
-            Some(choices) if R::TRACES => strip::<V, P, R, _>(&grid, rows, above, below, right, choices),
+            None => strip::<V, P, R, _>(&context, rows, above, below, right, &mut Unrecorded),
+            Some(choices) if R::TRACES => strip::<V, P, R, _>(&context, rows, above, below, right, choices),
             Some(_) => unreachable!("callers ask Measure::has_path first, and trace matches as global paths"),
         }
     }

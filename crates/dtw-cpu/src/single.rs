@@ -2,9 +2,9 @@
 
 use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar, Spec};
 
-use crate::form::Form;
 use crate::lanes::Register;
 use crate::prepare::{Borders, Pair, StripSweep, with_strips};
+use crate::quantity::Quantity;
 
 /// Points of a reference that are swept at once, where memory allows.
 pub(crate) const MOST_POINTS: usize = 1 << 15;
@@ -35,7 +35,7 @@ impl<T: Scalar> Strips<T> {
     pub(crate) fn sweep<V: Register<Scalar = T>>(
         &mut self,
         token: V::Token,
-        spec: (Form, &Spec),
+        spec: (Quantity, &Spec),
         pair: &Pair<T>,
         ranges: &ColumnRanges,
         before: &[T],

@@ -8,12 +8,12 @@ use dtw_core::{
 };
 use rayon::prelude::*;
 
-use crate::form::Form;
 use crate::group::Scratch;
 use crate::lanes::Register;
 use crate::path::trace;
 use crate::plan::{CpuPlan, callers, own};
 use crate::prepare::{Borders, with_strips};
+use crate::quantity::Quantity;
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Best paths of zipped pairs.
@@ -72,9 +72,14 @@ impl<V: Register> Scratch<V> {
         self.pair.y.fill(y, true);
         let (mut edge, mut column, mut right) = (Vec::new(), Vec::new(), Vec::new());
         let borders = Borders { edge: &mut edge, column: &mut column, right: &mut right, before: &[] };
-        with_strips::<V, _>(token, (Form::Value, spec), &self.pair, borders, observer, |strips, top, _| {
-            trace(strips, ranges, std::mem::take(top), memory_limit_bytes, observer)
-        })
+        with_strips::<V, _>(
+            token,
+            (Quantity::Value, spec),
+            &self.pair,
+            borders,
+            observer,
+            |strips, top, _| trace(strips, ranges, std::mem::take(top), memory_limit_bytes, observer),
+        )
     }
 
     /// The path of a match of all of x in the points `stretch` of y. Between its ends it is the best path of both as

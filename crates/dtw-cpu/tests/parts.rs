@@ -2,8 +2,8 @@
 //! compile a second time, as a test of its own.
 #![allow(dead_code, unreachable_pub, reason = "the crate uses the rest of these modules")]
 
-#[path = "../src/gradient_shape.rs"]
-mod gradient_shape;
+#[path = "../src/gradient_tiles.rs"]
+mod gradient_tiles;
 #[path = "../src/name.rs"]
 mod name;
 #[path = "../src/schedule.rs"]

@@ -14,14 +14,14 @@ use crate::permutations::{Permutations, kind_of};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tuning {
-    device: Device,
+    device: Chip,
     build: Build,
     costs: Vec<Costs>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Device {
+struct Chip {
     schedulers: f64,
     registers: f64,
     most_registers: f64,
@@ -81,7 +81,7 @@ pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, Tuning>> {
 pub(crate) fn table(all: &BTreeMap<String, Tuning>, permutations: &Permutations) -> Result<String> {
     let mut text = String::new();
     for (name, tuning) in all {
-        let Device { schedulers, registers, most_registers, most_blocks, spread_blocks } = &tuning.device;
+        let Chip { schedulers, registers, most_registers, most_blocks, spread_blocks } = &tuning.device;
         let _ = writeln!(
             text,
             "/// Of tuning/{name}.toml.\npub static {}: Tuning = Tuning {{ name: {name:?}, schedulers: {schedulers:?}, \

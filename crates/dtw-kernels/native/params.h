@@ -72,7 +72,7 @@ struct Sweep {
     uint32_t pairing;
     uint32_t channels;
 
-    // Grid: which cells of a pair, and whether its strips go to different warps.
+    // Banding: which cells of a pair, and whether its strips go to different warps.
     uint32_t band;
     uint32_t radius;                // kBandSakoe: points, or millionths of the longer length if radius_is_fraction
     uint32_t radius_is_fraction;

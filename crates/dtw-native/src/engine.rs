@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use dtw_core::{Observer, Pairing, Result, SeriesBatch};
 use dtw_plan::{
-    Axis, Banding, Budget, Device, Fetch, Order, Output, Pairs, Rect, RowRange, Rows, bands, fetch_tiles,
+    Axis, Banding, Budget, Fetch, Order, Output, Pairs, Rect, RowRange, Rows, TileDevice, bands, fetch_tiles,
     launch_tasks, parts, runs, tiles,
 };
 
@@ -184,7 +184,7 @@ struct Place {
     stride: usize,
 }
 
-impl<T: Number, M: Machine> Device for Distances<'_, T, M> {
+impl<T: Number, M: Machine> TileDevice for Distances<'_, T, M> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         self.preparation.bytes::<T>(length)
     }
@@ -287,11 +287,11 @@ impl<'a, T: Number, M: Machine> Distances<'a, T, M> {
         }
         let lengths = &lengths[tile.columns.clone()];
         let job = self.job(pairs, tile, to);
-        let form = pairs.banding.form();
+        let layout = pairs.banding.layout();
         let width_for = |m: usize| {
             let mut narrower = job;
             narrower.y.length = m as u32;
-            match self.engine.sweeper.choice::<T>(&narrower, form, &self.engine.budget) {
+            match self.engine.sweeper.choice::<T>(&narrower, layout, &self.engine.budget) {
                 Ok(choice) if !choice.kernel.has_strips() => choice.kernel.width() as usize,
                 _ => usize::MAX / 4,
             }

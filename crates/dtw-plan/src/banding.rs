@@ -19,7 +19,7 @@ pub enum Rows {
 
 /// How the device gets to know the band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum BandLayout {
     /// No band.
     Full,
     /// A band along the diagonal.
@@ -43,7 +43,7 @@ pub struct RowRange {
     pub end: u32,
 }
 
-impl Form {
+impl BandLayout {
     /// Offsets from the diagonal that the band of a pair of `n` and `m` points has, if it is one along the diagonal.
     pub fn offsets(self, n: usize, m: usize) -> Option<usize> {
         let Self::Sakoe { radius, is_fraction } = self else { return None };
@@ -85,32 +85,32 @@ impl Table {
 pub struct Banding {
     band: Band,
     anchor: Anchor,
-    form: Form,
+    layout: BandLayout,
     cells: HashMap<(usize, usize), u64>,
 }
 
 impl Banding {
     /// A band over series of at most `longest` points.
     pub fn new(band: &Band, anchor: Anchor, longest: usize) -> Self {
-        let form = match band {
-            Band::Full => Form::Full,
+        let layout = match band {
+            Band::Full => BandLayout::Full,
             Band::SakoeChiba { radius: Radius::Points(radius) } if radius.saturating_add(1) >= longest => {
-                Form::Full
+                BandLayout::Full
             }
             Band::SakoeChiba { radius: Radius::Points(radius) } => {
-                Form::Sakoe { radius: u32::try_from(*radius).unwrap_or(u32::MAX), is_fraction: false }
+                BandLayout::Sakoe { radius: u32::try_from(*radius).unwrap_or(u32::MAX), is_fraction: false }
             }
             Band::SakoeChiba { radius: Radius::Fraction(fraction) } => {
-                Form::Sakoe { radius: (fraction * 1e6).round() as u32, is_fraction: true }
+                BandLayout::Sakoe { radius: (fraction * 1e6).round() as u32, is_fraction: true }
             }
-            _ => Form::Table,
+            _ => BandLayout::Table,
         };
-        Self { band: band.clone(), anchor, form, cells: HashMap::new() }
+        Self { band: band.clone(), anchor, layout, cells: HashMap::new() }
     }
 
     /// How the device gets to know it.
-    pub fn form(&self) -> Form {
-        self.form
+    pub fn layout(&self) -> BandLayout {
+        self.layout
     }
 
     /// The column ranges of one pair.
@@ -126,7 +126,7 @@ impl Banding {
     /// # Errors
     /// [`dtw_core::Error::Invalid`] where the band leaves one none.
     pub fn check(&mut self, pairing: Pairing, x: &Order, y: &Order, rows: Rows) -> Result<()> {
-        if self.form != Form::Table || x.is_empty() || y.is_empty() {
+        if self.layout != BandLayout::Table || x.is_empty() || y.is_empty() {
             return Ok(());
         }
         if pairing == Pairing::Zipped {
@@ -149,8 +149,8 @@ impl Banding {
     /// # Errors
     /// [`dtw_core::Error::Invalid`] where the band leaves it no path.
     pub fn cells(&mut self, n: usize, m: usize) -> Result<u64> {
-        match (self.form, &self.band) {
-            (Form::Full, _) => Ok(n as u64 * m as u64),
+        match (self.layout, &self.band) {
+            (BandLayout::Full, _) => Ok(n as u64 * m as u64),
             (_, Band::SakoeChiba { radius }) => Ok(sakoe_cells(radius.points(n, m), n, m)),
             _ => {
                 if let Some(cells) = self.cells.get(&(n, m)) {
@@ -183,7 +183,7 @@ impl Banding {
             let first = (rect.rows.start, rect.columns.start);
             return Ok(rect.tasks() * self.cells_in(rows, x.length(first.0), y.length(first.1))?);
         }
-        if self.form == Form::Full && rect.pairing == Pairing::Cross {
+        if self.layout == BandLayout::Full && rect.pairing == Pairing::Cross {
             let points = |order: &Order, places: std::ops::Range<usize>| -> u64 {
                 places.map(|k| order.length(k) as u64).sum()
             };
@@ -198,7 +198,7 @@ impl Banding {
 
     /// Most ranges that the tables of one rectangle of these series can come to.
     pub fn most_ranges(&self, x: &Order, y: &Order) -> u64 {
-        if self.form != Form::Table {
+        if self.layout != BandLayout::Table {
             return 0;
         }
         let pairs = x.distinct().len() as u64 * y.distinct().len() as u64;

@@ -66,7 +66,7 @@ impl Pairs<'_> {
 }
 
 /// A device that sweeps the pairs of a call tile by tile.
-pub trait Device {
+pub trait TileDevice {
     /// Bytes that a series of `length` points (as swept) takes on the device.
     fn series_bytes(&self, axis: Axis, length: usize) -> u64;
 
@@ -84,7 +84,7 @@ pub trait Device {
 }
 
 /// A device whose results come back: each tile's under the sweep of the next.
-pub trait Fetch<T>: Device {
+pub trait Fetch<T>: TileDevice {
     /// Begins to sweep a tile, whose results go to a slot, [`Rect::outputs`] numbers: row after row, those of zipped
     /// pairs one after the other. `true` if the lower half of a symmetric tile is filled too.
     ///

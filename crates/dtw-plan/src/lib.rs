@@ -25,9 +25,9 @@ mod runs;
 mod scatter;
 mod walk;
 
-pub use banding::{Banding, Form, RowRange, Rows, Table};
+pub use banding::{BandLayout, Banding, RowRange, Rows, Table};
 pub use budget::{Budget, bands, chunks, cut, launch_tasks, tiles};
-pub use device::{Axis, Device, Fetch, Pairs, SLOTS};
+pub use device::{Axis, Fetch, Pairs, SLOTS, TileDevice};
 pub use digits::keep_digits;
 pub use order::{Order, Rect};
 pub use runs::{parts, runs};

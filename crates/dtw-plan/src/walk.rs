@@ -5,7 +5,7 @@ use std::ops::Range;
 use dtw_core::{Error, Observer, Pairing, Result, Scalar};
 
 use crate::budget::{Budget, chunks};
-use crate::device::{Axis, Device, Fetch, Pairs, SLOTS};
+use crate::device::{Axis, Fetch, Pairs, SLOTS, TileDevice};
 use crate::order::Rect;
 use crate::scatter::{Target, direct, scatter};
 
@@ -25,7 +25,7 @@ impl Walk {
     /// # Errors
     /// [`Error::Invalid`] where the band leaves a pair no path; [`Error::OutOfMemory`] where something does not fit the
     /// budget.
-    pub fn new(device: &impl Device, pairs: &mut Pairs<'_>, budget: &Budget) -> Result<Self> {
+    pub fn new(device: &impl TileDevice, pairs: &mut Pairs<'_>, budget: &Budget) -> Result<Self> {
         pairs.banding.check(pairs.pairing, pairs.rows, pairs.columns, pairs.kind)?;
         let chunks = chunks(
             pairs.pairing,
@@ -42,7 +42,7 @@ impl Walk {
     ///
     /// # Errors
     /// [`Error::Cancelled`]; what the device says.
-    pub fn next(&mut self, device: &mut impl Device, pairs: &mut Pairs<'_>) -> Result<Option<Rect>> {
+    pub fn next(&mut self, device: &mut impl TileDevice, pairs: &mut Pairs<'_>) -> Result<Option<Rect>> {
         loop {
             if let Some(tile) = self.tiles.next() {
                 stop_if_cancelled(pairs.observer)?;
@@ -69,7 +69,7 @@ impl Walk {
 ///
 /// # Errors
 /// As [`Walk`], whose first errors come before anything is loaded; what `tile` says.
-pub fn each_tile<D: Device>(
+pub fn each_tile<D: TileDevice>(
     device: &mut D,
     pairs: &mut Pairs<'_>,
     budget: &Budget,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dtw_core::{Anchor, Band, Error, Observer, OwnedBatch, Pairing, Radius, Result, SeriesBatch, Unobserved};
 use dtw_plan::{
-    Axis, Banding, Budget, Device, Fetch, Order, Output, Pairs, Rect, Rows, SLOTS, each_tile, fetch_tiles,
-    tiles,
+    Axis, Banding, Budget, Fetch, Order, Output, Pairs, Rect, Rows, SLOTS, TileDevice, each_tile,
+    fetch_tiles, tiles,
 };
 
 /// DTW from its definition, over the columns that the band allows.
@@ -72,7 +72,7 @@ impl<'a> Copies<'a> {
     }
 }
 
-impl Device for Copies<'_> {
+impl TileDevice for Copies<'_> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         8 * length as u64
     }

@@ -2,7 +2,7 @@
 
 pub(crate) mod context;
 pub(crate) mod distances;
-mod gradient_shape;
+mod gradient_blocks;
 pub(crate) mod gradients;
 pub(crate) mod paths;
 pub(crate) mod search;

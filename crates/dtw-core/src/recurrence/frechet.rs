@@ -5,7 +5,7 @@
 //! Wien.
 
 use super::point::{euclidean, min3};
-use super::{Point, Recurrence, Sample, Total, Visitor};
+use super::{CellValue, Point, Recurrence, Sample, Visitor};
 use crate::vector::Vector;
 
 /// Discrete Fréchet distance.
@@ -15,7 +15,7 @@ pub struct Frechet<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
-    type State = Total<V>;
+    type State = CellValue<V>;
     type Price = V;
 
     #[inline(always)]
@@ -27,8 +27,14 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
         euclidean(x.point, y.point)
     }
     #[inline(always)]
-    fn combine(&self, diagonal: Total<V>, up: Total<V>, left: Total<V>, price: V) -> Total<V> {
-        Total(price.max(min3(diagonal.0, up.0, left.0)))
+    fn combine(
+        &self,
+        diagonal: CellValue<V>,
+        up: CellValue<V>,
+        left: CellValue<V>,
+        price: V,
+    ) -> CellValue<V> {
+        CellValue(price.max(min3(diagonal.0, up.0, left.0)))
     }
 }
 

@@ -36,9 +36,9 @@ pub trait State<V: Vector>: Copy {
 
 /// A single number per cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Total<V>(pub V);
+pub struct CellValue<V>(pub V);
 
-impl<V: Vector> State<V> for Total<V> {
+impl<V: Vector> State<V> for CellValue<V> {
     const PARTS: usize = 1;
     #[inline(always)]
     fn part(&self, _: usize) -> V {

@@ -241,7 +241,7 @@ inline uint64_t talk(Want want, uint64_t value, int argument) {
 }
 
 // Makes the exchange that all lanes of a group want.
-inline void settle(Scheduler& s, Group& group) {
+inline void exchange(Scheduler& s, Group& group) {
     uint64_t values[kGroup];
     bool any = false;
     const Want want = group.lanes[0].want;
@@ -361,7 +361,7 @@ inline bool turn(Scheduler& s, Wave& wave) {
         const bool wants = pausing[g] == 0 && ended[g] < kGroup && wave.groups[g].lanes[0].want != Want::kTake;
         if (wants && (!held || waiting[g] == kGroup)) {
             const bool at_barrier = wave.groups[g].lanes[0].want == Want::kBlock;
-            at_barrier ? pass_barrier(s, wave.groups[g]) : settle(s, wave.groups[g]);
+            at_barrier ? pass_barrier(s, wave.groups[g]) : exchange(s, wave.groups[g]);
         }
     }
     if (!held && busy) {

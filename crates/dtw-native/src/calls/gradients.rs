@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use dtw_core::{Error, Gradients, Pairing, Result, SeriesBatch, SoftResult};
 use dtw_kernels::params::{self, TILE};
-use dtw_plan::{Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, tiles};
+use dtw_plan::{Axis, Budget, Order, Pairs, Rect, Rows, TileDevice, each_tile, launch_tasks, tiles};
 
 use crate::engine::Engine;
 use crate::launch::differentiate::{Differentiator, Kernels, Tiles};
@@ -209,7 +209,7 @@ struct TileOptions<'a, T> {
     alignment: bool,
 }
 
-impl<T: Number, M: Machine> Device for GradientSweeps<'_, T, M> {
+impl<T: Number, M: Machine> TileDevice for GradientSweeps<'_, T, M> {
     /// A series takes room for its gradient, too.
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         if self.place.is_some() {

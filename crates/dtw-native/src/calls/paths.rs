@@ -5,7 +5,7 @@ use std::ops::Range;
 use dtw_core::{Error, Pairing, Path, Result, SearchOptions, Unobserved};
 use dtw_kernels::Kernel;
 use dtw_plan::{
-    Axis, Budget, Device, Order, Pairs, Rect, Rows, each_tile, launch_tasks, stop_if_cancelled, tiles,
+    Axis, Budget, Order, Pairs, Rect, Rows, TileDevice, each_tile, launch_tasks, stop_if_cancelled, tiles,
 };
 
 use crate::engine::Engine;
@@ -116,7 +116,7 @@ struct Walks<'a, T: Number, M: Machine> {
     ends: Option<&'a [(usize, T)]>,
 }
 
-impl<T: Number, M: Machine> Device for Walks<'_, T, M> {
+impl<T: Number, M: Machine> TileDevice for Walks<'_, T, M> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         self.preparation.bytes::<T>(length)
     }

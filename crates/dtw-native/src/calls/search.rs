@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use dtw_core::{Match, Observer, Pairing, Result};
-use dtw_plan::{Axis, Banding, Device, Form, Order, Pairs, Rect, Rows, chunks, each_tile, tiles};
+use dtw_plan::{Axis, BandLayout, Banding, Order, Pairs, Rect, Rows, TileDevice, chunks, each_tile, tiles};
 
 use crate::engine::Engine;
 use crate::launch::functor::Functor;
@@ -83,7 +83,7 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
         work: impl FnOnce(&mut Sweeps<'a, T, M>, &mut Pairs<'_>) -> Result<R>,
     ) -> Result<R> {
         let usual = self.engine.budget;
-        if self.banding.form() == Form::Full {
+        if self.banding.layout() == BandLayout::Full {
             // Without a band there are no tables, and the last column is as long as the reference.
             self.engine.budget = usual.without_tables();
         }
@@ -143,7 +143,7 @@ fn most_tasks<T: Number, M: Machine>(
     Ok((budget.edges / edge).min(budget.tile / hits))
 }
 
-impl<T: Number, M: Machine> Device for Sweeps<'_, T, M> {
+impl<T: Number, M: Machine> TileDevice for Sweeps<'_, T, M> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         self.preparation.bytes::<T>(length)
     }
@@ -207,7 +207,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             longest: job.x.length as usize,
             lengths: &lengths,
         };
-        if pairs.banding.form() != Form::Full || self.wanted.is_for_host() {
+        if pairs.banding.layout() != BandLayout::Full || self.wanted.is_for_host() {
             return self.on_host(pairs, tile, &candidates, each);
         }
         self.searcher.find(&self.engine.machine, &candidates, self.wanted)?;
@@ -250,7 +250,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let (r, q) = (tile.rows.start, tile.columns.start);
         let at = if tile.pairing == Pairing::Zipped { r } else { q * references + r };
         let costs = costs + (at * size_of::<T>()) as u64;
-        if pairs.banding.form() != Form::Full {
+        if pairs.banding.layout() != BandLayout::Full {
             return self.best_in_band(pairs, tile, &candidates, costs);
         }
         // Zipped pairs and those of one query have the references' lengths in the order of their tasks.
@@ -297,7 +297,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     /// The ends that the last row of a query allows in a reference.
     fn allowed(&self, pairs: &Pairs<'_>, reference: usize, query: usize) -> Result<Range<usize>> {
         let (n, m) = (pairs.columns.length(query), pairs.rows.length(reference));
-        if pairs.banding.form() == Form::Full {
+        if pairs.banding.layout() == BandLayout::Full {
             return Ok(0..m);
         }
         Ok(pairs.banding.ranges(n, m)?.row(n - 1))

@@ -14,7 +14,7 @@ use dtw_core::{
 };
 use dtw_kernels::SweepKind;
 use dtw_kernels::params::{CARRIED, PAD};
-use dtw_plan::{Budget, Form, Order, Rect, cut, launch_tasks};
+use dtw_plan::{BandLayout, Budget, Order, Rect, cut, launch_tasks};
 
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::sweep::Sweeper;
@@ -208,7 +208,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             last_row: carried.last_row.address(),
             ..Job::of(preparation.functor, preparation.channels, sides, &rect)
         };
-        let edges = engine.sweeper.launch::<T>(&job, LaunchBand::plain(Form::Full), budget)?;
+        let edges = engine.sweeper.launch::<T>(&job, LaunchBand::plain(BandLayout::Full), budget)?;
         Ok(edges.expect("a search keeps its edges"))
     }
 

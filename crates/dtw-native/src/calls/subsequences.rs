@@ -1,7 +1,7 @@
 //! Matches of any length: in whole references where they fit the memory, else block after block.
 
 use dtw_core::{Match, Pairing, Result, SearchOptions, SeriesBatch};
-use dtw_plan::Form;
+use dtw_plan::BandLayout;
 
 use crate::calls::search::Search;
 use crate::launch::hits::HitOptions;
@@ -46,7 +46,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             out[at] = hits.first().map_or(T::INFINITY, |hit| hit.distance);
         };
         let options = SearchOptions::default();
-        let banded = self.banding.form() != Form::Full;
+        let banded = self.banding.layout() != BandLayout::Full;
         let wanted = HitOptions::new(&options, references.max_length());
         let mut search = self.search(Source::Host(queries), Source::Host(references), wanted);
         search.functor = search.functor.without_starts();
@@ -68,7 +68,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let wanted = HitOptions::new(options, references.longest());
         let columns = references.len();
         let put = |q: usize, r: usize, hits: Vec<Match<T>>| matches[q * columns + r] = hits;
-        let banded = self.banding.form() != Form::Full;
+        let banded = self.banding.layout() != BandLayout::Full;
         let mut search = self.search(queries, references, wanted);
         match (queries, references) {
             (Source::Host(queries), Source::Host(references)) if !banded && !search.fits(Pairing::Cross) => {

@@ -1,7 +1,7 @@
 //! Tables of bands on the device: as many as the passes of a divergence have, kept from call to call.
 
 use dtw_core::Result;
-use dtw_plan::{Banding, Form, Order, Rect, RowRange, Rows, Table};
+use dtw_plan::{BandLayout, Banding, Order, Rect, RowRange, Rows, Table};
 
 use crate::launch::job::LaunchBand;
 use crate::machine::Machine;
@@ -86,9 +86,9 @@ impl<M: Machine> BandTables<M> {
         (x, y): (&Order, &Order),
         rows: Rows,
     ) -> Result<LaunchBand> {
-        let form = banding.form();
-        if form != Form::Table {
-            return Ok(LaunchBand::plain(form));
+        let layout = banding.layout();
+        if layout != BandLayout::Table {
+            return Ok(LaunchBand::plain(layout));
         }
         if banding.fill(&mut self.table, rect, x, y, rows)? {
             // Several sweeps of one tile have the same table.
@@ -101,6 +101,6 @@ impl<M: Machine> BandTables<M> {
         }
         let table = &self.on_device[self.last];
         let offsets = if self.table.offsets.is_empty() { 0 } else { table.offsets.address() };
-        Ok(LaunchBand { form, ranges: table.ranges.address(), offsets })
+        Ok(LaunchBand { layout, ranges: table.ranges.address(), offsets })
     }
 }

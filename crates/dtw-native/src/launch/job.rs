@@ -2,7 +2,7 @@
 
 use dtw_core::Pairing;
 use dtw_kernels::params;
-use dtw_plan::{Form, Rect};
+use dtw_plan::{BandLayout, Rect};
 
 use crate::launch::functor::Functor;
 
@@ -65,7 +65,7 @@ impl Job {
                 channels: self.channels as u32,
                 ..params::Pairs::default()
             },
-            grid: band.grid(),
+            banding: band.banding(),
             strips: params::Strips {
                 only_strip: params::ALL_STRIPS,
                 keep_last: u32::from(self.keeps_edges),
@@ -94,7 +94,7 @@ pub(crate) fn pairing_code(pairing: Pairing) -> u32 {
 /// A band as a kernel is told.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LaunchBand {
-    pub(crate) form: Form,
+    pub(crate) layout: BandLayout,
     /// Address of the table of ranges, and of the first range of each task; 0: none.
     pub(crate) ranges: u64,
     pub(crate) offsets: u64,
@@ -102,18 +102,18 @@ pub(crate) struct LaunchBand {
 
 impl LaunchBand {
     /// A form that needs no table.
-    pub(crate) fn plain(form: Form) -> Self {
-        Self { form, ranges: 0, offsets: 0 }
+    pub(crate) fn plain(layout: BandLayout) -> Self {
+        Self { layout, ranges: 0, offsets: 0 }
     }
 
     /// The cells that it allows, for tasks that are swept whole.
-    fn grid(self) -> params::Grid {
-        let (band, radius, is_fraction) = match self.form {
-            Form::Full => (params::BAND_FULL, 0, false),
-            Form::Sakoe { radius, is_fraction } => (params::BAND_SAKOE, radius, is_fraction),
-            Form::Table => (params::BAND_TABLE, 0, false),
+    fn banding(self) -> params::Banding {
+        let (band, radius, is_fraction) = match self.layout {
+            BandLayout::Full => (params::BAND_FULL, 0, false),
+            BandLayout::Sakoe { radius, is_fraction } => (params::BAND_SAKOE, radius, is_fraction),
+            BandLayout::Table => (params::BAND_TABLE, 0, false),
         };
-        params::Grid {
+        params::Banding {
             band,
             radius,
             radius_is_fraction: u32::from(is_fraction),

@@ -7,7 +7,7 @@ use dtw_core::recurrence::wdtw;
 use dtw_core::{Error, Launch, Observer, Result};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, SweepKind, catalog};
-use dtw_plan::{Budget, Form, Pairs, Rect};
+use dtw_plan::{BandLayout, Budget, Pairs, Rect};
 
 use crate::launch::bands::BandTables;
 use crate::launch::choose::{Choice, Demand, Hardware, able, choose, reason};
@@ -161,8 +161,8 @@ impl<M: Machine> Sweeper<M> {
     }
 
     /// The kernel that a job would get.
-    pub(crate) fn choice<T: Number>(&self, job: &Job, form: Form, budget: &Budget) -> Result<Choice> {
-        self.choice_of::<T>(&self.demand::<T>(job, form)?, job, budget)
+    pub(crate) fn choice<T: Number>(&self, job: &Job, layout: BandLayout, budget: &Budget) -> Result<Choice> {
+        self.choice_of::<T>(&self.demand::<T>(job, layout)?, job, budget)
     }
 
     fn choice_of<T: Number>(&self, demand: &Demand, job: &Job, budget: &Budget) -> Result<Choice> {
@@ -179,7 +179,7 @@ impl<M: Machine> Sweeper<M> {
     }
 
     /// What a launch is to do, by the forced kind if there is one. What a kind gives up is left to others.
-    fn demand<T: Number>(&self, job: &Job, form: Form) -> Result<Demand> {
+    fn demand<T: Number>(&self, job: &Job, layout: BandLayout) -> Result<Demand> {
         let (n, m) = (job.x.length as usize, job.y.length as usize);
         let demand = Demand {
             key: job.functor.key,
@@ -187,8 +187,8 @@ impl<M: Machine> Sweeper<M> {
             untimed: job.x.times == 0 && job.y.times == 0,
             dtype: T::DTYPE.name(),
             channels: job.channels,
-            band: form != Form::Full,
-            offsets: form.offsets(n, m).filter(|_| job.x.lengths == 0 && job.y.lengths == 0),
+            band: layout != BandLayout::Full,
+            offsets: layout.offsets(n, m).filter(|_| job.x.lengths == 0 && job.y.lengths == 0),
             n,
             m,
             row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,
@@ -244,7 +244,7 @@ impl<M: Machine> Sweeper<M> {
             tiled.launch(&self.machine, job, p, resident, [&mut self.edges, &mut self.progress], budget)?;
             return Ok(None);
         }
-        let demand = self.demand::<T>(job, band.form)?;
+        let demand = self.demand::<T>(job, band.layout)?;
         let choice = self.choice_of::<T>(&demand, job, budget)?;
         let Choice { kernel, spread } = choice;
         let mut p = self.params(job, band);
@@ -318,7 +318,7 @@ impl<M: Machine> Sweeper<M> {
         budget: &Budget,
     ) -> Result<Option<Edges>> {
         let resident = self.resident_blocks(kernel)?;
-        p.grid.spread = 1;
+        p.banding.spread = 1;
         let task_bytes = each.bytes() + each.progress;
         if task_bytes > budget.edges {
             return Err(budget.exceeded("the edge between two strips", task_bytes, budget.edges));
@@ -335,11 +335,11 @@ impl<M: Machine> Sweeper<M> {
         self.edges.reserve(&self.machine, (most * each.edge) as usize)?;
         p.strips.edges = self.edges.address();
         let has_links = kernel.is(SweepKind::Wide);
-        let (offsets, mut first) = (p.grid.range_offsets, 0);
+        let (offsets, mut first) = (p.banding.range_offsets, 0);
         while first < job.tasks {
             let tasks = most.min(job.tasks - first);
             (p.pairs.first_task, p.pairs.tasks) = (job.first_task + first, tasks);
-            p.grid.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
+            p.banding.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
             if has_links {
                 // The ticket behind the links: one thing less to zero before a short launch.
                 let bytes = (tasks * each.links).max(LEAST_LINKS);

@@ -93,11 +93,11 @@ impl Tiled {
             across,
             ..params::Soft::default()
         };
-        let (offsets, mut first) = (p.sweep.grid.range_offsets, 0);
+        let (offsets, mut first) = (p.sweep.banding.range_offsets, 0);
         while first < job.tasks {
             let tasks = most.min(job.tasks - first);
             (p.sweep.pairs.first_task, p.sweep.pairs.tasks) = (job.first_task + first, tasks);
-            p.sweep.grid.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
+            p.sweep.banding.range_offsets = if offsets == 0 { 0 } else { offsets + first * 8 };
             let zeros = size_of::<u64>() as u64 + tasks * bytes.progress;
             p.sweep.strips.ticket = progress.zeros(machine, zeros as usize)?;
             p.progress = p.sweep.strips.ticket + size_of::<u64>() as u64;

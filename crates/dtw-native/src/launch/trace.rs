@@ -100,7 +100,7 @@ impl<T: Number, M: Machine> Tracer<T, M> {
         self.arrivals.reserve(machine, tasks * words * size_of::<u32>())?;
         self.points.reserve(machine, tasks * size.points() * 2 * size_of::<u32>())?;
         p.pairs.out = self.out.address();
-        p.grid.spread = 1;
+        p.banding.spread = 1;
         p.strips = params::Strips {
             edges: self.edges.address(),
             edge_stride: size.edge_rows() as u64,

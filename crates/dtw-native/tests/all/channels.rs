@@ -5,7 +5,7 @@
 
 use crate::launch::{Launch, noise};
 use dtw_core::Scalar;
-use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Range, Side, Strips, Sweep};
+use dtw_kernels::params::{self, Banding, Measure, PAD, Pairs, Range, Side, Strips, Sweep};
 use dtw_kernels::{Kernel, SweepKind, catalog};
 
 /// Pairs of a launch, each with series shorter than those of the one before.
@@ -77,11 +77,11 @@ impl Band {
             .collect()
     }
 
-    fn grid(self, launch: &mut Launch, x: &Batch, y: &Batch) -> Grid {
+    fn banding(self, launch: &mut Launch, x: &Batch, y: &Batch) -> Banding {
         match self {
-            Self::Full => Grid::default(),
+            Self::Full => Banding::default(),
             Self::Sakoe(radius) => {
-                Grid { band: params::BAND_SAKOE, radius: radius as u32, ..Grid::default() }
+                Banding { band: params::BAND_SAKOE, radius: radius as u32, ..Banding::default() }
             }
             Self::Table(_) => {
                 let (mut ranges, mut offsets) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ impl Band {
                     ranges.extend(self.ranges(x.length(k), y.length(k)));
                 }
                 let (ranges, range_offsets) = (launch.hold(&ranges), launch.hold(&offsets));
-                Grid { band: params::BAND_TABLE, ranges, range_offsets, ..Grid::default() }
+                Banding { band: params::BAND_TABLE, ranges, range_offsets, ..Banding::default() }
             }
         }
     }
@@ -100,7 +100,7 @@ impl Band {
 fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, spread: bool) -> Vec<f64> {
     let mut launch = Launch::new();
     let (side_x, side_y) = (x.side::<T>(&mut launch), y.side::<T>(&mut launch));
-    let grid = Grid { spread: u32::from(spread), ..band.grid(&mut launch, x, y) };
+    let banding = Banding { spread: u32::from(spread), ..band.banding(&mut launch, x, y) };
     let stride = (side_x.length as usize).next_multiple_of(32);
     let most_strips = side_y.length.div_ceil(kernel.width());
     let nan = T::from_f64(f64::NAN);
@@ -127,7 +127,7 @@ fn sweep<T: Scalar>(kernel: &'static Kernel, x: &Batch, y: &Batch, band: Band, s
         ..Strips::default()
     };
     let measure = Measure { parameters: [0.5, 0.0, 0.0, 0.0], ..Measure::default() };
-    let p = Sweep { pairs, grid, strips, measure, ..Sweep::default() };
+    let p = Sweep { pairs, banding, strips, measure, ..Sweep::default() };
     launch.run(kernel, &p, blocks);
     launch.read::<T>(p.pairs.out, tasks)
 }

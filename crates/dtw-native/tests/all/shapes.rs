@@ -4,7 +4,7 @@
 
 use crate::launch::Launch;
 use dtw_core::Scalar;
-use dtw_kernels::params::{self, Grid, Measure, PAD, Pairs, Side, Strips, Sweep};
+use dtw_kernels::params::{self, Banding, Measure, PAD, Pairs, Side, Strips, Sweep};
 use dtw_kernels::{Kernel, Role, SweepKind, catalog};
 
 const NU: f64 = 0.5;
@@ -91,8 +91,8 @@ fn check<T: Scalar>(kernel: &'static Kernel, tasks: usize, n: usize, m: usize, s
         ..Strips::default()
     };
     let measure = Measure { parameters: [NU, LAMBDA, 2.0, 0.0], ..Measure::default() };
-    let grid = Grid { spread: u32::from(spread), ..Grid::default() };
-    let p = Sweep { pairs, grid, strips, measure, ..Sweep::default() };
+    let banding = Banding { spread: u32::from(spread), ..Banding::default() };
+    let p = Sweep { pairs, banding, strips, measure, ..Sweep::default() };
     launch.run(kernel, &p, blocks);
     let (out, edges) =
         (launch.read::<T>(p.pairs.out, tasks), launch.read::<T>(p.strips.edges, tasks * stride));
@@ -138,8 +138,8 @@ fn check_diagonal(kernel: &'static Kernel, n: usize, m: usize, radius: usize) {
         channels: 1,
         ..Pairs::default()
     };
-    let grid = Grid { band: params::BAND_SAKOE, radius: radius as u32, ..Grid::default() };
-    let p = Sweep { pairs, grid, ..Sweep::default() };
+    let banding = Banding { band: params::BAND_SAKOE, radius: radius as u32, ..Banding::default() };
+    let p = Sweep { pairs, banding, ..Sweep::default() };
     launch.run(kernel, &p, 1);
     for (k, got) in launch.read::<f32>(p.pairs.out, 9).into_iter().enumerate() {
         let expected = banded(&xs[k / 3], &ys[k % 3], radius);

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch, excess};
 use dtw_core::{Pairing, Result, SeriesBatch};
-use dtw_plan::{Axis, Device, Fetch, Order, Output, Pairs, Rect, Target, Walk, fetch_tiles, scatter, tiles};
+use dtw_plan::{
+    Axis, Fetch, Order, Output, Pairs, Rect, Target, TileDevice, Walk, fetch_tiles, scatter, tiles,
+};
 use web_time::Instant;
 
 use crate::gpu::readback::ready;
@@ -110,7 +112,7 @@ impl Source<'_> {
     }
 }
 
-impl Device for Distances<'_> {
+impl TileDevice for Distances<'_> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         self.preparation.held_bytes(length)
     }

@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use dtw_core::recurrence::{One, dispatch};
 use dtw_core::{Error, Gradients, LocalCost, Pairing, Result, SeriesBatch, SoftResult};
-use dtw_plan::{Axis, Device, Order, Pairs, Rect, each_tile, tiles};
+use dtw_plan::{Axis, Order, Pairs, Rect, TileDevice, each_tile, tiles};
 
 use crate::calls::context::Context;
-use crate::calls::gradient_shape::{NUMBER, SHARES, STATE, Shape};
+use crate::calls::gradient_blocks::{GradientBlocks, NUMBER, SHARES, STATE};
 use crate::gpu::launch::Launch;
 use crate::gpu::readback::Readback;
 use crate::launch::engine::Engine;
@@ -72,7 +72,7 @@ struct Soft<'a> {
     rows: Option<u64>,
 }
 
-impl Device for Soft<'_> {
+impl TileDevice for Soft<'_> {
     /// With its gradient: on the device, on its way back, and as it is put in its place.
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         self.preparation.held_bytes(length) + 3 * STATE * (length * self.preparation.channels) as u64
@@ -87,16 +87,16 @@ impl Device for Soft<'_> {
         let (n, m) = (n as u64, m as u64);
         let budget = self.engine.budget;
         // The longest series need not be a pair: where they would not fit, pairs are taken one by one.
-        let shape = Shape::of(n, m, chunk.tasks(), self.share()).ok();
-        self.rows = shape.map(|shape| shape.rows);
+        let cut = GradientBlocks::of(n, m, chunk.tasks(), self.share()).ok();
+        self.rows = cut.map(|cut| cut.rows);
         let rows = self.rows.unwrap_or(n).min(DISPATCHED_ROWS);
         // Gradients of a tile are as long as its longest: in sum no longer than the series they are counted with.
         let points = |rows: &Order, places: &Range<usize>| -> u64 {
             places.clone().map(|place| rows.length(place) as u64).sum()
         };
         let points_of_both = points(pairs.rows, &chunk.rows) + points(pairs.columns, &chunk.columns);
-        let tasks = shape
-            .map_or(1, |shape| shape.tasks)
+        let tasks = cut
+            .map_or(1, |cut| cut.tasks)
             .min(budget.edges / 2 / ((rows + 1 + m) * STATE))
             .min(points_of_both / (n + m))
             .min(self.engine.speed.tile_tasks(rows * m))
@@ -177,7 +177,7 @@ impl Soft<'_> {
         };
         match self.rows {
             Some(rows) => Ok(rows.min(n)),
-            None => Ok(Shape::of(n, m, 1, self.share()).map_err(refused)?.rows),
+            None => Ok(GradientBlocks::of(n, m, 1, self.share()).map_err(refused)?.rows),
         }
     }
 

@@ -17,7 +17,7 @@ use dtw_core::{
     Anchor, Band, ColumnRanges, OwnedBatch, Pairing, Path, Result, SearchOptions, SeriesBatch, Spec,
     Uncounted,
 };
-use dtw_plan::{Axis, Banding, Budget, Device, Form, Order, Pairs, Rect, each_tile, tiles};
+use dtw_plan::{Axis, BandLayout, Banding, Budget, Order, Pairs, Rect, TileDevice, each_tile, tiles};
 
 use crate::calls::context::Context;
 use crate::calls::search::Searcher;
@@ -114,7 +114,7 @@ impl Tracer {
             engine.forget_band();
             walks
         };
-        let walks = if context.banding.form() == Form::Full {
+        let walks = if context.banding.layout() == BandLayout::Full {
             walks_in(context, &Band::Full, x, &parts)?
         } else {
             let mut walks = Vec::with_capacity(x.len());
@@ -160,8 +160,8 @@ impl Tracer {
         engine.release_beyond(own.limit / 4);
         // Choices and kept rows take most of the memory here.
         let budget = Budget { sides: own.sides.min(own.limit / 4), ..own };
-        let shape = Shape::default();
-        let mut walks = Walks { engine, tracer: self, preparation, batches: [x, y], budget, shape };
+        let cut = TraceBlocks::default();
+        let mut walks = Walks { engine, tracer: self, preparation, batches: [x, y], budget, cut };
         let mut paths = vec![Vec::new(); x.len()];
         each_tile(&mut walks, &mut pass.pairs(&rows, &columns), &budget, |walks, pairs, tile| {
             for (place, points) in tile.rows.clone().zip(walks.tile(pairs, tile)?) {
@@ -179,7 +179,7 @@ type Points = Vec<(usize, usize)>;
 
 /// How the pairs of a tile are traced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Shape {
+struct TraceBlocks {
     /// Pairs at a time.
     tasks: u64,
     /// Rows of a block.
@@ -189,9 +189,9 @@ struct Shape {
     levels: u32,
 }
 
-impl Shape {
-    /// The shape of pairs of `n` rows and `m` columns, whose blocks have at most `most_rows` rows, in so many bytes;
-    /// `Err`: what the smallest shape takes.
+impl TraceBlocks {
+    /// The cut of pairs of `n` rows and `m` columns, whose blocks have at most `most_rows` rows, in so many bytes;
+    /// `Err`: what the finest cut takes.
     fn of((n, m): (u64, u64), most_rows: u64, bytes: u64) -> Result<Self, u64> {
         let of_row = WORD_BYTES * m.div_ceil(u64::from(TRACE_WIDTH));
         let kept = KEPT_BYTES * m;
@@ -228,10 +228,10 @@ struct Walks<'a> {
     batches: [&'a Batch<'a>; 2],
     budget: Budget,
     /// How the pairs of the chunk that is there are traced.
-    shape: Shape,
+    cut: TraceBlocks,
 }
 
-impl Device for Walks<'_> {
+impl TileDevice for Walks<'_> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         self.preparation.held_bytes(length)
     }
@@ -241,15 +241,15 @@ impl Device for Walks<'_> {
     }
 
     fn tiles(&mut self, pairs: &mut Pairs<'_>, chunk: &Rect) -> Result<Vec<Rect>> {
-        self.shape = self.shape_of(pairs, chunk)?;
-        self.shape.tasks = self.shape.tasks.min(self.engine.table_tasks(pairs, chunk));
-        Ok(tiles(chunk, u64::MAX, self.shape.tasks))
+        self.cut = self.blocks_of(pairs, chunk)?;
+        self.cut.tasks = self.cut.tasks.min(self.engine.table_tasks(pairs, chunk));
+        Ok(tiles(chunk, u64::MAX, self.cut.tasks))
     }
 }
 
 impl Walks<'_> {
     /// How the pairs of a rectangle are traced, as many as fit.
-    fn shape_of(&self, pairs: &Pairs<'_>, rect: &Rect) -> Result<Shape> {
+    fn blocks_of(&self, pairs: &Pairs<'_>, rect: &Rect) -> Result<TraceBlocks> {
         let (n, m) = pairs.longest(rect);
         let sweep = self.engine.sweep(&self.preparation, pairs, rect, Mode::Trace);
         let Budget { limit, sides, edges, tables, .. } = self.budget;
@@ -264,31 +264,31 @@ impl Walks<'_> {
             .min(edges / state - 1 - m as u64);
         let binding = self.engine.gpu.limits().max_storage_buffer_binding_size;
         let share = (limit - sides - edges - tables).min(WORD_BYTES / 4 * binding);
-        let shape = Shape::of((n as u64, m as u64), most_rows, share)
+        let cut = TraceBlocks::of((n as u64, m as u64), most_rows, share)
             .map_err(|bytes| self.budget.exceeded("the warping path of one pair", bytes, share))?;
         let columns = (m as u64).min(u64::from(sweep.strip_columns()));
-        let tasks = shape
+        let tasks = cut
             .tasks
-            .min(edges / own_edges(shape.rows))
-            .min(self.engine.speed.tasks(shape.rows * columns))
+            .min(edges / own_edges(cut.rows))
+            .min(self.engine.speed.tasks(cut.rows * columns))
             .min(MOST_TASKS);
-        Ok(Shape { tasks: tasks.max(1), ..shape })
+        Ok(TraceBlocks { tasks: tasks.max(1), ..cut })
     }
 
     /// The paths of a tile's pairs.
     fn tile(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<Vec<Points>> {
-        let shape = self.shape;
+        let cut = self.cut;
         let Self { engine, tracer, preparation, .. } = self;
         let mut job = engine.job(preparation, pairs, tile, Mode::Trace)?;
         let (longest, tasks) = (job.longest, job.tasks);
-        let words = shape.rows.min(longest.0 as u64) * (longest.1 as u64).div_ceil(u64::from(TRACE_WIDTH));
+        let words = cut.rows.min(longest.0 as u64) * (longest.1 as u64).div_ceil(u64::from(TRACE_WIDTH));
         job.params.choices = words as u32;
         let carried = tasks * longest.1 as u64;
-        engine.edges.reserve(&engine.gpu, job.edge_bytes(tasks, shape.rows), "edges")?;
+        engine.edges.reserve(&engine.gpu, job.edge_bytes(tasks, cut.rows), "edges")?;
         let Tracer { choices, words: host, readback } = &mut **tracer;
         let results = choices.reserve(&engine.gpu, 4 * words * tasks, "choices of paths")?;
         host.resize((words * tasks) as usize, 0);
-        let leaves_band = preparation.functor.needs.leaves_band && pairs.banding.form() != Form::Full;
+        let leaves_band = preparation.functor.needs.leaves_band && pairs.banding.layout() != BandLayout::Full;
         let mut walkers = Vec::with_capacity(tasks as usize);
         for place in tile.rows.clone() {
             let (n, m) = (pairs.rows.length(place), pairs.columns.length(place));
@@ -298,12 +298,12 @@ impl Walks<'_> {
         }
 
         let n = longest.0 as u64;
-        let blocks = n.div_ceil(shape.rows);
-        let rows_of = |block: u64| block * shape.rows..((block + 1) * shape.rows).min(n);
+        let blocks = n.div_ceil(cut.rows);
+        let rows_of = |block: u64| block * cut.rows..((block + 1) * cut.rows).min(n);
         // Stretches of blocks that are still to be walked through, the last ones last: the row above, and the level.
-        let mut stack: Vec<(Range<u64>, Vec<f32>, u32)> = vec![(0..blocks, Vec::new(), shape.levels)];
+        let mut stack: Vec<(Range<u64>, Vec<f32>, u32)> = vec![(0..blocks, Vec::new(), cut.levels)];
         while let Some((stretch, above, level)) = stack.pop() {
-            if !walkers.iter().any(|walker| walker.is_below(stretch.start * shape.rows)) {
+            if !walkers.iter().any(|walker| walker.is_below(stretch.start * cut.rows)) {
                 continue;
             }
             if stretch.start > 0 {
@@ -311,7 +311,7 @@ impl Walks<'_> {
                 engine.gpu.upload(edges, 0, &above)?;
             }
             if stretch.end - stretch.start > 1 {
-                let piece = shape.fan.saturating_pow(level - 1);
+                let piece = cut.fan.saturating_pow(level - 1);
                 let (mut start, mut above) = (stretch.start, above);
                 while start < stretch.end {
                     let end = (start + piece).min(stretch.end);
@@ -391,20 +391,20 @@ mod tests {
     fn shapes_cover_all_rows_within_their_memory() {
         for (n, m) in [(1, 1), (5, 1000), (1000, 5), (1000, 1000), (100_000, 70_000), (1 << 20, 1 << 20)] {
             for bytes in (4..40).map(|bits| 1 << bits) {
-                let Ok(shape) = Shape::of((n, m), n, bytes) else { continue };
-                let blocks = n.div_ceil(shape.rows);
-                assert!(shape.fan.saturating_pow(shape.levels) >= blocks, "{shape:?}");
-                let words = shape.rows * m.div_ceil(16);
-                let kept = if blocks > 1 { shape.fan * u64::from(shape.levels) } else { 0 };
-                assert!(shape.tasks * (12 * words + 4 * kept * m) <= bytes, "{shape:?} in {bytes}");
+                let Ok(cut) = TraceBlocks::of((n, m), n, bytes) else { continue };
+                let blocks = n.div_ceil(cut.rows);
+                assert!(cut.fan.saturating_pow(cut.levels) >= blocks, "{cut:?}");
+                let words = cut.rows * m.div_ceil(16);
+                let kept = if blocks > 1 { cut.fan * u64::from(cut.levels) } else { 0 };
+                assert!(cut.tasks * (12 * words + 4 * kept * m) <= bytes, "{cut:?} in {bytes}");
             }
         }
         assert_eq!(
-            Shape::of((100, 160), 100, 2 * 12_000),
-            Ok(Shape { tasks: 2, rows: 100, fan: 1, levels: 1 })
+            TraceBlocks::of((100, 160), 100, 2 * 12_000),
+            Ok(TraceBlocks { tasks: 2, rows: 100, fan: 1, levels: 1 })
         );
-        let long = Shape::of((1 << 20, 1 << 20), 1 << 20, 1 << 30).unwrap();
+        let long = TraceBlocks::of((1 << 20, 1 << 20), 1 << 20, 1 << 30).unwrap();
         assert!(long.levels == 2 && long.tasks == 1, "{long:?}");
-        assert!(Shape::of((100, 160), 100, 12 * 10).is_err_and(|bytes| bytes > 120));
+        assert!(TraceBlocks::of((100, 160), 100, 12 * 10).is_err_and(|bytes| bytes > 120));
     }
 }

@@ -6,7 +6,7 @@ use dtw_core::{
     Blocks, Error, InMemory, Match, Pairing, Result, SearchOptions, Selection, SeriesBatch, WindowSearch,
     Windows, search_pairs,
 };
-use dtw_plan::{Axis, Budget, Device, Form, Order, Pairs, Rect, Rows, Walk, tiles};
+use dtw_plan::{Axis, BandLayout, Budget, Order, Pairs, Rect, Rows, TileDevice, Walk, tiles};
 use web_time::Instant;
 
 use crate::calls::context::Context;
@@ -52,7 +52,7 @@ struct Searching<'a> {
     all: bool,
 }
 
-impl Device for Searching<'_> {
+impl TileDevice for Searching<'_> {
     fn series_bytes(&self, _: Axis, length: usize) -> u64 {
         self.preparation.held_bytes(length)
     }
@@ -240,7 +240,7 @@ impl Searcher {
         put: impl FnMut(usize, usize, Vec<Match<f32>>),
     ) -> Result<()> {
         // A band needs the whole reference.
-        let is_banded = context.banding.form() != Form::Full;
+        let is_banded = context.banding.layout() != BandLayout::Full;
         if is_banded || holds_ends(context, pairing, queries, references, options) {
             return ready(self.search(context, pairing, queries, references, options, put));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dtw_core::recurrence::{One, dispatch};
 use dtw_core::{Pairing, Result, SeriesBatch, Spec};
-use dtw_plan::{Axis, Budget, Form, Order, Pairs, Rect, SLOTS, Table};
+use dtw_plan::{Axis, BandLayout, Budget, Order, Pairs, Rect, SLOTS, Table};
 use web_time::Instant;
 
 use crate::gpu::device::Gpu;
@@ -157,14 +157,14 @@ impl Engine {
 
     /// Says in the arguments what the band of a rectangle is; uploads its table if there is one.
     fn band(&mut self, pairs: &mut Pairs<'_>, rect: &Rect, params: &mut Params) -> Result<()> {
-        match pairs.banding.form() {
-            Form::Full => params.band = BAND_FULL,
-            Form::Sakoe { radius, is_fraction } => {
+        match pairs.banding.layout() {
+            BandLayout::Full => params.band = BAND_FULL,
+            BandLayout::Sakoe { radius, is_fraction } => {
                 params.band = if is_fraction { BAND_MILLIONTHS } else { BAND_POINTS };
                 // Beyond every grid that is swept, and far from overflow in the shader.
                 params.radius = if is_fraction { radius } else { radius.min(1 << 30) };
             }
-            Form::Table => {
+            BandLayout::Table => {
                 params.band = BAND_RANGES;
                 let Self { gpu, table, tables, .. } = self;
                 let is_new = pairs.banding.fill(table, rect, pairs.rows, pairs.columns, pairs.kind)?;
@@ -199,7 +199,7 @@ impl Engine {
         rect: &Rect,
         mode: Mode,
     ) -> Sweep {
-        let is_banded = pairs.banding.form() != Form::Full;
+        let is_banded = pairs.banding.layout() != BandLayout::Full;
         let channels = preparation.prepared_channels();
         choose(&self.gpu, preparation.functor, channels, pairs.longest(rect), is_banded, mode)
     }

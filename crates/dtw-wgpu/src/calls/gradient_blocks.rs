@@ -16,14 +16,14 @@ const FEWEST_ROWS: u64 = 8;
 
 /// How pairs are cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct GradientBlocks {
     /// Pairs at once.
     pub(super) tasks: u64,
     /// Rows of a block.
     pub(super) rows: u64,
 }
 
-impl Shape {
+impl GradientBlocks {
     /// Bytes of a pair of `n` and `m` points in blocks of so many rows: its block of the grid, and the rows kept.
     fn bytes(n: u64, m: u64, rows: u64) -> u64 {
         NUMBER * (SHARES * rows * m + 2) + STATE * (m * (n.div_ceil(rows) - 1) + 1)
@@ -57,14 +57,14 @@ mod tests {
 
     #[test]
     fn pairs_are_cut_into_as_few_blocks_as_the_memory_allows() {
-        let of = |pairs, share| Shape::of(1000, 100, pairs, share);
+        let of = |pairs, share| GradientBlocks::of(1000, 100, pairs, share);
         // Twelve bytes a cell, and a state for each pair.
-        assert_eq!(of(3, 3 * 1_200_016), Ok(Shape { tasks: 3, rows: 1000 }));
-        assert_eq!(of(2, 2_400_031), Ok(Shape { tasks: 2, rows: 504 }));
+        assert_eq!(of(3, 3 * 1_200_016), Ok(GradientBlocks { tasks: 3, rows: 1000 }));
+        assert_eq!(of(2, 2_400_031), Ok(GradientBlocks { tasks: 2, rows: 504 }));
         // Not below the rows that keep lanes busy, unless not even one pair fits.
-        assert_eq!(of(100, 1_000_000), Ok(Shape { tasks: 6, rows: 128 }));
-        assert_eq!(of(100, 100_000), Ok(Shape { tasks: 1, rows: 64 }));
-        assert_eq!(of(1, 10_000), Err(Shape::bytes(1000, 100, 32)));
-        assert_eq!(Shape::of(1, 1, 5, 1 << 20), Ok(Shape { tasks: 5, rows: 1 }));
+        assert_eq!(of(100, 1_000_000), Ok(GradientBlocks { tasks: 6, rows: 128 }));
+        assert_eq!(of(100, 100_000), Ok(GradientBlocks { tasks: 1, rows: 64 }));
+        assert_eq!(of(1, 10_000), Err(GradientBlocks::bytes(1000, 100, 32)));
+        assert_eq!(GradientBlocks::of(1, 1, 5, 1 << 20), Ok(GradientBlocks { tasks: 5, rows: 1 }));
     }
 }

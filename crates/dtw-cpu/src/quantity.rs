@@ -7,23 +7,23 @@ use crate::lanes::Register;
 
 /// What a sweep gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum Quantity {
     /// The measure's recurrence.
     Value,
     /// [`dtw_core::recurrence::SoftExcess`], of a measure that has one.
     Excess,
 }
 
-/// [`dispatch`] for the form.
+/// [`dispatch`] for the quantity.
 #[inline(always)]
-pub(crate) fn dispatch_form<V: Register, P: Point<V>, F: Visitor<V, P>>(
-    form: Form,
+pub(crate) fn dispatch_quantity<V: Register, P: Point<V>, F: Visitor<V, P>>(
+    quantity: Quantity,
     spec: &Spec,
     any: V,
     visitor: F,
 ) -> F::Output {
-    match form {
-        Form::Excess => excess::visit::<V, P, F>(any, &spec.measure, visitor),
-        Form::Value => dispatch::<V, P, F>(spec, any, visitor),
+    match quantity {
+        Quantity::Excess => excess::visit::<V, P, F>(any, &spec.measure, visitor),
+        Quantity::Value => dispatch::<V, P, F>(spec, any, visitor),
     }
 }

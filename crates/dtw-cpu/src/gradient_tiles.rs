@@ -23,7 +23,7 @@ const NARROW: usize = 2 * SIDE;
 
 /// How a grid is cut into tiles.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct GradientTiles {
     pub(crate) n: usize,
     pub(crate) m: usize,
     /// Rows of a tile, in whole strips, and its columns.
@@ -38,7 +38,7 @@ fn piece(length: usize, side: usize) -> usize {
     length.div_ceil(length.div_ceil(side + side / 6).max(1))
 }
 
-impl Shape {
+impl GradientTiles {
     /// `widest`: columns of any strip, at most.
     pub(crate) fn of(n: usize, m: usize, widest: usize) -> Self {
         let (width, stored, side) = if widest <= NARROW {
@@ -79,7 +79,7 @@ impl Shape {
         self.blocks() * self.row() + self.tiles() * self.column()
     }
 
-    /// As many [`Shape::kept`] and [`Shape::weights`] as any band needs.
+    /// As many [`GradientTiles::kept`] and [`GradientTiles::weights`] as any band needs.
     pub(crate) fn most(n: usize, m: usize) -> (usize, usize) {
         let (wide, narrow) = (Self::of(n, m, m), Self::of(n, m, NARROW.min(m)));
         // Rounding up to whole strips may add one, or save a tile of the widest narrow band.
@@ -99,16 +99,12 @@ mod tests {
         let lengths = [1, 4, 5, 23, 30, 48, 50, 55, 57, 97, 100, 130, 333, 500, 1000, 9999, 60_000];
         for n in lengths {
             for m in lengths {
-                let (kept, weights) = Shape::most(n, m);
+                let (kept, weights) = GradientTiles::most(n, m);
                 for widest in (1..=m.min(2 * NARROW)).chain([m]) {
-                    let shape = Shape::of(n, m, widest);
-                    assert!(shape.kept() <= kept, "{n} x {m}, {widest}: {} of {kept} states", shape.kept());
-                    assert!(
-                        shape.weights() <= weights,
-                        "{n} x {m}, {widest}: {} of {weights}",
-                        shape.weights()
-                    );
-                    assert!(shape.stored >= widest.min(shape.width) && shape.height.is_multiple_of(ROWS));
+                    let cut = GradientTiles::of(n, m, widest);
+                    assert!(cut.kept() <= kept, "{n} x {m}, {widest}: {} of {kept} states", cut.kept());
+                    assert!(cut.weights() <= weights, "{n} x {m}, {widest}: {} of {weights}", cut.weights());
+                    assert!(cut.stored >= widest.min(cut.width) && cut.height.is_multiple_of(ROWS));
                 }
             }
         }
@@ -116,10 +112,10 @@ mod tests {
 
     #[test]
     fn short_pairs_and_narrow_bands_are_cut_little() {
-        assert!(Shape::of(50, 50, 50).is_one());
-        let banded = Shape::of(500, 500, 24);
+        assert!(GradientTiles::of(50, 50, 50).is_one());
+        let banded = GradientTiles::of(500, 500, 24);
         assert_eq!((banded.tiles(), banded.blocks(), banded.stored), (1, 5, 24));
-        let full = Shape::of(500, 500, 500);
+        let full = GradientTiles::of(500, 500, 500);
         assert_eq!((full.tiles(), full.blocks()), (9, 9));
     }
 }
