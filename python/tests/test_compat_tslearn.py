@@ -106,6 +106,8 @@ def test_of_two_series(name: str, options: dict[str, Any], limit: str) -> None:
             # tslearn counts the padding there; ours removes it, as its other functions do.
             continue
         if name.startswith("lcss_path") and limit != "free":
+            if name.endswith("from_metric"):
+                need("scipy")
             # tslearn's may not end, where the path back leaves the mask. The similarity is that of `lcss`.
             found, similarity = (call(getattr(ours, f), x, y, **options, **LIMITS[limit]) for f in (name, "lcss"))
             if not isinstance(found, Exception):

@@ -37,5 +37,23 @@ pub(crate) fn declarations() -> String {
         ("ZERO_EXPONENT", <f32 as Vector>::ZERO_EXPONENT as f32),
     ];
     let whole = whole.iter().map(|(name, value)| format!("const {name}: u32 = {value}u;\n"));
-    whole.chain(real.iter().map(|(name, value)| format!("const {name}: f32 = {value:?}f;\n"))).collect()
+    // In all the digits that single precision has: browsers refuse the shortest ones of the largest number, which lie
+    // above it.
+    let real = real.iter().map(|&(name, value)| format!("const {name}: f32 = {:?}f;\n", f64::from(value)));
+    whole.chain(real).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_constants_are_written_exactly() {
+        let declarations = declarations();
+        let real: Vec<f64> = (declarations.lines().filter(|line| line.contains(": f32 = ")))
+            .map(|line| line.split(" = ").nth(1).unwrap().trim_end_matches("f;").parse().unwrap())
+            .collect();
+        assert_eq!(real.len(), 3);
+        assert!(real.iter().all(|&value| f64::from(value as f32) == value), "{real:?}");
+    }
 }
