@@ -6,11 +6,11 @@
 //! difference of large numbers is met on the way back, and a share never leaves `[0, 1]`.
 //! `∂value/∂xᵢ = Σⱼ E(i,j)·∂c(xᵢ, yⱼ)/∂xᵢ`. Cuturi & Blondel 2017, arXiv 1703.01541, algorithm 2.
 //!
-//! The grid is cut into tiles of √n × √m cells, or somewhat more ([`GradientTiles`]), so that what is kept of the cells of a
-//! tile stays in the processor's cache. Forward, the row above and the column before each tile are kept. Backward, tile
-//! by tile from the last, Z is computed again from them, this time with the weights of the predecessors, and then E. A
-//! grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Strip`]). Where tiles are
-//! cut changes no sum: a gradient has the same bits in any batch.
+//! The grid is cut into tiles of √n × √m cells, or somewhat more ([`GradientTiles`]), so that what is kept of the cells
+//! of a tile stays in the processor's cache. Forward, the row above and the column before each tile are kept. Backward,
+//! tile by tile from the last, Z is computed again from them, this time with the weights of the predecessors, and then
+//! E. A grid of one tile is swept forward once, with weights. Tiles are swept in strips of rows ([`Strip`]). Where
+//! tiles are cut changes no sum: a gradient has the same bits in any batch.
 //!
 //! A long pair that would have few others beside it is computed otherwise: [`crate::gradient_single`].
 //!

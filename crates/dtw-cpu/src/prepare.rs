@@ -58,8 +58,8 @@ pub(crate) struct Borders<'s, T> {
     pub(crate) before: &'s [T],
 }
 
-/// Makes `pair` ready for the recurrence that `spec` and its quantity name and hands it to `work`, with the border row as
-/// an edge.
+/// Makes `pair` ready for the recurrence that `spec` and its quantity name and hands it to `work`, with the border row
+/// as an edge.
 pub(crate) fn with_strips<V: Register, O>(
     token: V::Token,
     (quantity, spec): (Quantity, &Spec),
