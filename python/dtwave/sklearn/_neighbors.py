@@ -145,7 +145,8 @@ class _Neighbors(Comparing):
         # Where a neighbour is equal, it and its like are all that counts. Relative to the nearest, nothing overflows.
         first = distances[:, :1].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(first == 0, distances == 0, first / distances)
+            relative: np.ndarray[Any, np.dtype[np.float64]] = np.where(first == 0, distances == 0, first / distances)
+        return relative
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):

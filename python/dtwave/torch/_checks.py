@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,7 +45,8 @@ def check_no_tangent(*series: Tensor) -> None:
     # A level is open only within `dual_level`, `torch.func.jvp` and the like. Compilers do not look for one.
     if torch.compiler.is_compiling() or forward_ad._current_level < 0:
         return
-    if any(forward_ad.unpack_dual(each).tangent is not None for each in series):  # type: ignore[no-untyped-call]
+    unpack: Any = forward_ad.unpack_dual
+    if any(unpack(each).tangent is not None for each in series):
         raise NotImplementedError(
             "dtwave.torch has no forward-mode derivatives, such as those of torch.func.jvp: use the backward pass"
             " (torch.autograd.grad), or detach() what is not to be differentiated"
