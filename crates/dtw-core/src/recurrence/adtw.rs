@@ -3,7 +3,7 @@
 //! Herrmann & Webb 2023, 10.1016/j.patcog.2023.109333.
 
 use super::point::{min3, squared_euclidean};
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
 /// Amerced dynamic time warping.
@@ -13,7 +13,7 @@ pub struct Adtw<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     type Price = V;
 
     #[inline(always)]
@@ -25,18 +25,12 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Adtw<V> {
         squared_euclidean(x.point, y.point)
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: CellValue<V>, up: CellValue<V>, left: CellValue<V>, _: V) -> [V; 3] {
+    fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, _: V) -> [V; 3] {
         [diagonal.0, up.0 + self.penalty, left.0 + self.penalty]
     }
     #[inline(always)]
-    fn combine(
-        &self,
-        diagonal: CellValue<V>,
-        up: CellValue<V>,
-        left: CellValue<V>,
-        price: V,
-    ) -> CellValue<V> {
-        CellValue(price + min3(diagonal.0, up.0 + self.penalty, left.0 + self.penalty))
+    fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {
+        Value(price + min3(diagonal.0, up.0 + self.penalty, left.0 + self.penalty))
     }
 }
 

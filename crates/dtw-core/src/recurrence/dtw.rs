@@ -4,7 +4,7 @@
 
 use super::cost::{Cost, Manhattan, SquaredEuclidean};
 use super::point::min3;
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::LocalCost;
 use crate::vector::Vector;
 
@@ -24,7 +24,7 @@ impl<V: Vector, C> Dtw<V, C> {
 }
 
 impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     type Price = V;
 
     #[inline(always)]
@@ -36,14 +36,8 @@ impl<V: Vector, P: Point<V>, C: Cost<V, P>> Recurrence<V, P> for Dtw<V, C> {
         self.cost.between(x.point, y.point)
     }
     #[inline(always)]
-    fn combine(
-        &self,
-        diagonal: CellValue<V>,
-        up: CellValue<V>,
-        left: CellValue<V>,
-        price: V,
-    ) -> CellValue<V> {
-        CellValue(self.cost.add_to(min3(diagonal.0, up.0, left.0), price))
+    fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {
+        Value(self.cost.add_to(min3(diagonal.0, up.0, left.0), price))
     }
 }
 

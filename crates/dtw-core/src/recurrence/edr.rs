@@ -3,7 +3,7 @@
 //! Chen, Özsu & Oria 2005, 10.1145/1066157.1066213.
 
 use super::point::euclidean;
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 use crate::{EdrOutput, Scalar};
 
@@ -17,7 +17,7 @@ pub struct Edr<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     type Price = V;
 
     #[inline(always)]
@@ -25,19 +25,19 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Edr<V> {
         self.epsilon
     }
     #[inline(always)]
-    fn border_down(&self, above: CellValue<V>, _: &Sample<V, P>) -> CellValue<V> {
-        CellValue(above.0 + self.one)
+    fn border_down(&self, above: Value<V>, _: &Sample<V, P>) -> Value<V> {
+        Value(above.0 + self.one)
     }
     #[inline(always)]
-    fn border_right(&self, left: CellValue<V>, _: &Sample<V, P>, _: usize) -> CellValue<V> {
-        CellValue(left.0 + self.one)
+    fn border_right(&self, left: Value<V>, _: &Sample<V, P>, _: usize) -> Value<V> {
+        Value(left.0 + self.one)
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
         V::select(euclidean(x.point, y.point).less_equal(self.epsilon), self.zero, self.one)
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: CellValue<V>, up: CellValue<V>, left: CellValue<V>, price: V) -> [V; 3] {
+    fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> [V; 3] {
         [diagonal.0 + price, up.0 + self.one, left.0 + self.one]
     }
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! Chen & Ng 2004, 10.1016/B978-012088469-8.50070-X.
 
 use super::point::euclidean;
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -16,7 +16,7 @@ pub struct Erp<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     /// Match, delete, insert.
     type Price = [V; 3];
     const GAPS: bool = true;
@@ -26,12 +26,12 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
         self.gap
     }
     #[inline(always)]
-    fn border_down(&self, above: CellValue<V>, x: &Sample<V, P>) -> CellValue<V> {
-        CellValue(above.0 + x.gap)
+    fn border_down(&self, above: Value<V>, x: &Sample<V, P>) -> Value<V> {
+        Value(above.0 + x.gap)
     }
     #[inline(always)]
-    fn border_right(&self, left: CellValue<V>, y: &Sample<V, P>, _: usize) -> CellValue<V> {
-        CellValue(left.0 + y.gap)
+    fn border_right(&self, left: Value<V>, y: &Sample<V, P>, _: usize) -> Value<V> {
+        Value(left.0 + y.gap)
     }
     #[inline(always)]
     fn gap(&self, sample: &Sample<V, P>) -> V {
@@ -51,13 +51,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Erp<V> {
         [euclidean(x.point, y.point), x.gap, y.gap]
     }
     #[inline(always)]
-    fn arrivals(
-        &self,
-        diagonal: CellValue<V>,
-        up: CellValue<V>,
-        left: CellValue<V>,
-        price: [V; 3],
-    ) -> [V; 3] {
+    fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {
         [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
     }
 }

@@ -5,7 +5,7 @@
 //! Wien.
 
 use super::point::{euclidean, min3};
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
 /// Discrete Fréchet distance.
@@ -15,7 +15,7 @@ pub struct Frechet<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     type Price = V;
 
     #[inline(always)]
@@ -27,14 +27,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Frechet<V> {
         euclidean(x.point, y.point)
     }
     #[inline(always)]
-    fn combine(
-        &self,
-        diagonal: CellValue<V>,
-        up: CellValue<V>,
-        left: CellValue<V>,
-        price: V,
-    ) -> CellValue<V> {
-        CellValue(price.max(min3(diagonal.0, up.0, left.0)))
+    fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {
+        Value(price.max(min3(diagonal.0, up.0, left.0)))
     }
 }
 

@@ -7,7 +7,7 @@
 //! Vlachos, Kollios & Gunopulos 2002, 10.1109/ICDE.2002.994784.
 
 use super::point::euclidean;
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 use crate::{LcssOutput, Scalar};
 
@@ -21,7 +21,7 @@ pub struct Lcss<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     /// −1 for a match, else 0: a diagonal step without a match is then no better than one up and one left.
     type Price = V;
     const LEAVES_BAND: bool = true;
@@ -31,23 +31,23 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Lcss<V> {
         self.epsilon
     }
     #[inline(always)]
-    fn outside(&self, up: CellValue<V>, left: CellValue<V>) -> CellValue<V> {
-        CellValue(up.0.min(left.0))
+    fn outside(&self, up: Value<V>, left: Value<V>) -> Value<V> {
+        Value(up.0.min(left.0))
     }
     #[inline(always)]
-    fn border_down(&self, _: CellValue<V>, _: &Sample<V, P>) -> CellValue<V> {
-        CellValue(self.zero)
+    fn border_down(&self, _: Value<V>, _: &Sample<V, P>) -> Value<V> {
+        Value(self.zero)
     }
     #[inline(always)]
-    fn border_right(&self, _: CellValue<V>, _: &Sample<V, P>, _: usize) -> CellValue<V> {
-        CellValue(self.zero)
+    fn border_right(&self, _: Value<V>, _: &Sample<V, P>, _: usize) -> Value<V> {
+        Value(self.zero)
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, _: V) -> V {
         V::select(euclidean(x.point, y.point).less_equal(self.epsilon), self.minus_one, self.zero)
     }
     #[inline(always)]
-    fn arrivals(&self, diagonal: CellValue<V>, up: CellValue<V>, left: CellValue<V>, price: V) -> [V; 3] {
+    fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> [V; 3] {
         [diagonal.0 + price, up.0, left.0]
     }
     #[inline(always)]

@@ -6,7 +6,7 @@
 //!
 //! Stefan, Athitsos & Das 2013, 10.1109/TKDE.2012.88.
 
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -27,7 +27,7 @@ impl<V: Vector> Msm<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     /// Move, split or merge in x, split or merge in y.
     type Price = [V; 3];
 
@@ -43,13 +43,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Msm<V> {
         [(here - there).abs(), up, left]
     }
     #[inline(always)]
-    fn arrivals(
-        &self,
-        diagonal: CellValue<V>,
-        up: CellValue<V>,
-        left: CellValue<V>,
-        price: [V; 3],
-    ) -> [V; 3] {
+    fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {
         [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
     }
 }

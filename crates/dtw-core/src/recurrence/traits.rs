@@ -36,9 +36,9 @@ pub trait State<V: Vector>: Copy {
 
 /// A single number per cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CellValue<V>(pub V);
+pub struct Value<V>(pub V);
 
-impl<V: Vector> State<V> for CellValue<V> {
+impl<V: Vector> State<V> for Value<V> {
     const PARTS: usize = 1;
     #[inline(always)]
     fn part(&self, _: usize) -> V {

@@ -5,7 +5,7 @@
 //! neighbour is a border cell, so the convention for its norm never matters. Marteau 2009, 10.1109/TPAMI.2008.76.
 
 use super::point::sum_channels;
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::vector::Vector;
 
 /// Time warp edit distance.
@@ -33,7 +33,7 @@ impl<V: Vector> Twed<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     /// Match, delete in x, delete in y.
     type Price = [V; 3];
     const GAPS: bool = true;
@@ -55,13 +55,7 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Twed<V> {
         [self.nu.mul_add(lag, gap), x.gap, y.gap]
     }
     #[inline(always)]
-    fn arrivals(
-        &self,
-        diagonal: CellValue<V>,
-        up: CellValue<V>,
-        left: CellValue<V>,
-        price: [V; 3],
-    ) -> [V; 3] {
+    fn arrivals(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: [V; 3]) -> [V; 3] {
         [diagonal.0 + price[0], up.0 + price[1], left.0 + price[2]]
     }
 }

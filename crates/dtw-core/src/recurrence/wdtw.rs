@@ -3,7 +3,7 @@
 //! Jeong, Jeong & Omitaomu 2011, 10.1016/j.patcog.2010.09.022.
 
 use super::point::{min3, squared_euclidean};
-use super::{CellValue, Point, Recurrence, Sample, Visitor};
+use super::{Point, Recurrence, Sample, Value, Visitor};
 use crate::Scalar;
 use crate::vector::Vector;
 
@@ -17,7 +17,7 @@ pub struct Wdtw<V> {
 }
 
 impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
-    type State = CellValue<V>;
+    type State = Value<V>;
     type Price = V;
     const WEIGHTS: bool = true;
 
@@ -26,12 +26,12 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
         self.zero
     }
     #[inline(always)]
-    fn origin(&self) -> CellValue<V> {
-        CellValue(self.zero)
+    fn origin(&self) -> Value<V> {
+        Value(self.zero)
     }
     #[inline(always)]
-    fn forbidden(&self) -> CellValue<V> {
-        CellValue(self.infinity)
+    fn forbidden(&self) -> Value<V> {
+        Value(self.infinity)
     }
     fn weight(&self, offset: usize, n: usize, m: usize) -> f64 {
         weight(self.g, offset as f64 - n.max(m) as f64 / 2.0)
@@ -41,14 +41,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
         weight * squared_euclidean(x.point, y.point)
     }
     #[inline(always)]
-    fn combine(
-        &self,
-        diagonal: CellValue<V>,
-        up: CellValue<V>,
-        left: CellValue<V>,
-        price: V,
-    ) -> CellValue<V> {
-        CellValue(price + min3(diagonal.0, up.0, left.0))
+    fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {
+        Value(price + min3(diagonal.0, up.0, left.0))
     }
 }
 
