@@ -21,7 +21,7 @@ pub use point::{One, Point};
 pub use scaled::{Scaled, log_of};
 pub use soft_dtw::SoftDtw;
 pub use subsequence::Located;
-pub use traits::{RESCALE_EVERY, Recurrence, Sample, State, Value, Visitor};
+pub use traits::{MOST_PARTS, RESCALE_EVERY, Recurrence, Sample, State, Value, Visitor};
 
 use crate::vector::Vector;
 use crate::{Anchor, Measure, Spec};

@@ -20,11 +20,13 @@ pub struct SoftResult {
     wants_excess: bool,
 }
 
-/// How large a logarithm must be that the roundings of `ln Z` do not matter beside it: the root of the number of steps.
-/// These come to at most twice as many units in the last place as there are steps; promised is four times the root of
-/// it, of the size of what is added up (docs/numerics.md).
+/// How large a logarithm must be that the roundings of `ln Z` do not matter beside it.
+///
+/// With `s` steps these come to 3 s/2 units in the last place at most: equal weights round alike, so the errors add up.
+/// Promised are `8 + √s/2` of the size of what is added up (docs/numerics.md). Few and small steps are held to `√s`.
 pub fn least_logarithm(n: usize, m: usize) -> f64 {
-    ((n + m) as f64).sqrt()
+    let steps = (n + m) as f64;
+    steps.sqrt().max(3.0 * steps / (16.0 + steps.sqrt()))
 }
 
 /// How many times the excess a value in `f32` may be that the excess is computed from: what was rounded in the value

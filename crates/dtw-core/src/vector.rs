@@ -52,6 +52,10 @@ pub trait Vector:
     const POW2_MIN: f64;
     /// A negative number so large that no sum of exponents reaches it; stands for the exponent of zero.
     const ZERO_EXPONENT: f64;
+    /// The least logarithm, base 2, that a number with an exponent of its own has; what is less counts as zero. So far
+    /// above [`Vector::ZERO_EXPONENT`] that products between two calls of [`crate::recurrence::Recurrence::rescale`]
+    /// stay in the type.
+    const LEAST_LOG2: f64;
     /// Coefficients of a polynomial for `2^r`, `|r| ≤ ½`, constant term first; relative error below one unit in the
     /// last place.
     const EXP2: &'static [f64];
@@ -66,7 +70,7 @@ pub trait Vector:
     /// underflows.
     #[inline(always)]
     fn exp2_parts(self) -> (Self, Self) {
-        let bounded = self.max(self.constant(Self::ZERO_EXPONENT));
+        let bounded = self.max(self.constant(Self::LEAST_LOG2));
         let exponent = bounded.round();
         let rest = bounded - exponent;
         let mut mantissa = self.constant(Self::EXP2[Self::EXP2.len() - 1]);
@@ -132,6 +136,7 @@ macro_rules! scalar_vector {
             type Mask = bool;
             const POW2_MIN: f64 = $pow2_min;
             const ZERO_EXPONENT: f64 = -(<$t>::MAX / 4.0) as f64;
+            const LEAST_LOG2: f64 = -(<$t>::MAX / 512.0) as f64;
             const EXP2: &'static [f64] = $exp2;
 
             #[inline(always)]

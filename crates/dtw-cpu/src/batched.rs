@@ -6,7 +6,7 @@
 //! each one's result is taken when the sweep passes its last cell.
 
 use dtw_core::ColumnRanges;
-use dtw_core::recurrence::{Recurrence, State};
+use dtw_core::recurrence::{MOST_PARTS, Recurrence, State};
 
 use crate::lanes::{MOST_LANES, Register};
 use crate::side::{Side, Stored};
@@ -135,7 +135,7 @@ fn strips<'a, V, P, R, const ROWS: usize>(
             for (lane, &(n, m)) in ends.iter().enumerate() {
                 if (first..first + ROWS).contains(&(n - 1)) && m == to {
                     let state = left[n - 1 - first];
-                    let mut parts = [V::Scalar::default(); 3];
+                    let mut parts = [V::Scalar::default(); MOST_PARTS];
                     for (k, part) in parts.iter_mut().enumerate().take(R::State::PARTS) {
                         *part = state.part(k).lanes()[lane];
                     }

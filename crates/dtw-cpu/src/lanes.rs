@@ -143,6 +143,7 @@ impl<S: Simd, T: Float> Vector for Lanes<S, T> {
     type Mask = <T::Native<S> as SimdBase<S>>::Mask;
     const POW2_MIN: f64 = T::POW2_MIN;
     const ZERO_EXPONENT: f64 = T::ZERO_EXPONENT;
+    const LEAST_LOG2: f64 = T::LEAST_LOG2;
     const EXP2: &'static [f64] = T::EXP2;
 
     #[inline(always)]

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use dtw_core::recurrence::MOST_PARTS;
 use dtw_core::{ColumnRanges, Error, Observer, Path, Result, Scalar};
 
 use crate::choices::Choices;
@@ -123,7 +124,7 @@ pub(crate) fn trace<T: Scalar>(
         let below = sweep(rows.clone(), &edge, Some(&mut choices))?;
         if distance.is_none() {
             observer.advance(rows.clone().map(|r| ranges.row(r).len() as u64).sum());
-            let mut last = [T::ZERO; 3];
+            let mut last = [T::ZERO; MOST_PARTS];
             for (k, part) in last.iter_mut().enumerate().take(parts) {
                 *part = below[k * width + width - 1];
             }

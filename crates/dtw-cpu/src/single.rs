@@ -1,5 +1,6 @@
 //! One pair by the diagonal sweep, strip after strip: its value, and its last row for subsequence searches.
 
+use dtw_core::recurrence::MOST_PARTS;
 use dtw_core::{ColumnRanges, Error, Observer, Result, Scalar, Spec};
 
 use crate::lanes::Register;
@@ -70,7 +71,7 @@ fn sweep_rows<T: Scalar>(
         observer.advance(cells);
         std::mem::swap(edge, below);
     }
-    let mut parts = [T::ZERO; 3];
+    let mut parts = [T::ZERO; MOST_PARTS];
     for (k, part) in parts.iter_mut().enumerate().take(strips.parts()) {
         *part = edge[k * (m + 1) + m];
     }

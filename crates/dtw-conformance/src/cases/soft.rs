@@ -2,7 +2,7 @@
 //! from very small to far larger than all costs; pairs by themselves, and matrices in which few or all pairs are such.
 
 use super::Case;
-use super::series::{Kind, SplitMix, series};
+use super::series::{Kind, Look, SplitMix, look, series};
 use crate::batch::Batch;
 use dtw_core::{Band, LocalCost, Measure, Pairing, Radius, Spec};
 
@@ -34,8 +34,42 @@ pub fn cases() -> Vec<Case> {
     for measure in measures {
         alone(&measure, &mut random, &mut cases);
         together(&measure, &mut random, &mut cases);
+        in_step(&measure, &mut random, &mut cases);
     }
     cases
+}
+
+/// Pairs of very unequal lengths, up to 10⁴ points, and series that stay on one level or a few: weights are equal there,
+/// and equal weights round alike, so that errors add up.
+fn in_step(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
+    // A divergence is of each series with itself, too.
+    let most = if matches!(measure, Measure::SoftDtwDivergence { .. }) { 200 } else { 10_000 };
+    let level = |value: f64, n: usize| vec![value; n];
+    let levels = |values: [f64; 2], n: usize| (0..n).map(|i| values[i * 2 / n]).collect::<Vec<_>>();
+    let mut sides = vec![
+        ("level", level(0.75, most), level(0.0, 1)),
+        ("low level", level(0.1_f32.into(), most / 10), level(0.0, 1)),
+        ("level", level(0.75, 100), level(0.0, 1)),
+        ("level and few points", level(0.3_f32.into(), most / 3), level(1.25, 3)),
+        ("levels", levels([0.0, 0.75], 200), levels([0.5, 0.25], 200)),
+        ("equal levels", level(0.75, 150), level(0.75, 150)),
+    ];
+    for (name, kind) in [
+        ("plateaus", Look::Plateaus),
+        ("walk", Look::Walk),
+        ("free walk", Look::FreeWalk),
+        ("noise", Look::Noise),
+        ("spikes", Look::Spikes),
+    ] {
+        for (n, m) in [(most, 1), (most / 4, 5), (120, 90)] {
+            sides.push((name, look(kind, n, random), look(kind, m, random)));
+        }
+    }
+    for (name, x, y) in sides {
+        let name = format!("{name} {}×{}", x.len(), y.len());
+        let batch = |values: Vec<f64>| Batch::one(values.into_iter().map(|value| vec![value]).collect());
+        cases.push(Case::zipped(name, &Spec::new(*measure), &Band::Full, [batch(x), batch(y)]));
+    }
 }
 
 /// One pair each.

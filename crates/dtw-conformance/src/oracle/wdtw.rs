@@ -16,7 +16,9 @@ pub fn weight<F: Real>(i: usize, j: usize, n: usize, m: usize, g: F) -> F {
 pub(super) fn answer<F: Real>(input: &Input<'_, F>, g: f64) -> Result<Answer<F>, OracleError> {
     let (x, y) = (input.x, input.y);
     input.filled(|i, j, before| {
-        let c = weight(i, j, x.len(), y.len(), F::of(g)) * squared_euclidean(&x[i - 1], &y[j - 1]);
+        let weight = weight(i, j, x.len(), y.len(), F::of(g));
+        // Free without weight, also where the cost overflows.
+        let c = if weight == F::zero() { weight } else { weight * squared_euclidean(&x[i - 1], &y[j - 1]) };
         before.map(|d| c + d)
     })
 }

@@ -6,40 +6,100 @@
 //! near 1. The result is the *excess* `γ ln(N/Z) = γ ln(1 + X/Z)` of the value over `−γ ln N`: never negative, near the
 //! mean cost of all paths where γ is large. ([`super::SoftDtw`] has an exponent of its own for `Z`, so it is the one
 //! for small γ.)
+//!
+//! Equal weights round alike, so the errors of many steps add up instead of cancelling. In `f32`, `Z` and `X` are
+//! therefore kept with what rounding has taken from them, in a second number each (Knuth's two-sum).
 
 use super::cost::Cost;
 use super::{Point, Recurrence, Sample, State, Visitor};
 use crate::vector::Vector;
-use crate::{LocalCost, Measure, Scalar};
+use crate::{Dtype, LocalCost, Measure, Scalar};
+
+/// A positive number and what rounding has taken from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Pair<V> {
+    most: V,
+    rest: V,
+}
+
+impl<V: Vector> Pair<V> {
+    /// Whether the rest is kept: `f64` has digits to spare.
+    const IS_WHOLE: bool = matches!(V::Scalar::DTYPE, Dtype::F32);
+
+    #[inline(always)]
+    fn of(most: V) -> Self {
+        Self { most, rest: most.like(V::Scalar::ZERO) }
+    }
+    #[inline(always)]
+    fn sum(self) -> V {
+        if Self::IS_WHOLE { self.most + self.rest } else { self.most }
+    }
+    /// This and one number more, of either sign.
+    #[inline(always)]
+    fn plus(self, term: V) -> Self {
+        let most = self.most + term;
+        if !Self::IS_WHOLE {
+            return Self { most, ..self };
+        }
+        let came = most - self.most;
+        let lost = (self.most - (most - came)) + (term - came);
+        Self { most, rest: self.rest + lost }
+    }
+    /// This and the other.
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        let sum = self.plus(other.most);
+        if Self::IS_WHOLE { Self { rest: sum.rest + other.rest, ..sum } } else { sum }
+    }
+    /// Each times `factor`, which is exact for powers of 2.
+    #[inline(always)]
+    fn times(self, factor: V) -> Self {
+        let rest = if Self::IS_WHOLE { self.rest * factor } else { self.rest };
+        Self { most: self.most * factor, rest }
+    }
+    /// The same number with the least rest.
+    #[inline(always)]
+    fn normalized(self) -> Self {
+        Self { rest: self.most.like(V::Scalar::ZERO), ..self }.plus(self.rest)
+    }
+}
 
 /// `kept · 2^exponent` and `missing · 2^exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parted<V> {
-    kept: V,
-    missing: V,
+    kept: Pair<V>,
+    missing: Pair<V>,
     /// Integral.
     exponent: V,
 }
 
 impl<V: Vector> State<V> for Parted<V> {
-    const PARTS: usize = 3;
+    const PARTS: usize = if Pair::<V>::IS_WHOLE { 5 } else { 3 };
     #[inline(always)]
     fn part(&self, k: usize) -> V {
-        [self.kept, self.missing, self.exponent][k]
+        let Self { kept, missing, exponent } = *self;
+        match Pair::<V>::IS_WHOLE {
+            true => [kept.most, kept.rest, missing.most, missing.rest, exponent][k],
+            false => [kept.most, missing.most, exponent][k],
+        }
     }
     #[inline(always)]
     fn from_parts(part: impl Fn(usize) -> V) -> Self {
-        Self { kept: part(0), missing: part(1), exponent: part(2) }
+        if Pair::<V>::IS_WHOLE {
+            let pair = |k: usize| Pair { most: part(k), rest: part(k + 1) };
+            return Self { kept: pair(0), missing: pair(2), exponent: part(4) };
+        }
+        Self { kept: Pair::of(part(0)), missing: Pair::of(part(1)), exponent: part(2) }
     }
     #[inline(always)]
     fn origin(any: V) -> Self {
         let zero = any.like(V::Scalar::ZERO);
-        Self { kept: any.constant(1.0), missing: zero, exponent: zero }
+        Self { kept: Pair::of(any.constant(1.0)), missing: Pair::of(zero), exponent: zero }
     }
     #[inline(always)]
     fn forbidden(any: V) -> Self {
-        let zero = any.like(V::Scalar::ZERO);
-        Self { kept: zero, missing: zero, exponent: any.constant(V::ZERO_EXPONENT) }
+        let nothing = Pair::of(any.like(V::Scalar::ZERO));
+        Self { kept: nothing, missing: nothing, exponent: any.constant(V::ZERO_EXPONENT) }
     }
 }
 
@@ -121,26 +181,40 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for SoftExcess<V> {
     }
     #[inline(always)]
     fn combine(&self, diagonal: Parted<V>, up: Parted<V>, left: Parted<V>, price: [V; 2]) -> Parted<V> {
+        let [share, taken] = price;
         let exponent = diagonal.exponent.max(up.exponent).max(left.exponent);
-        let (mut kept, mut missing) = (self.rate.like(V::Scalar::ZERO), self.rate.like(V::Scalar::ZERO));
-        for state in [diagonal, up, left] {
-            kept = kept + state.kept.scale_down(state.exponent - exponent);
-            missing = missing + state.missing.scale_down(state.exponent - exponent);
+        let [diagonal, up, left] = [diagonal, up, left].map(|state| {
+            let scale = self.rate.constant(1.0).scale_down(state.exponent - exponent);
+            [state.kept.times(scale), state.missing.times(scale)]
+        });
+        let [kept, missing] = [0, 1].map(|k| diagonal[k].add(up[k]).add(left[k]));
+        // What is taken from one is added to the other. Where more than half is taken, what is left is the product.
+        let moved = kept.sum() * taken;
+        if !Pair::<V>::IS_WHOLE {
+            return Parted { kept: kept.times(share), missing: missing.plus(moved), exponent };
         }
-        Parted { kept: kept * price[0], missing: missing + kept * price[1], exponent }
+        let (less, product) = (kept.plus(-moved), kept.times(share));
+        let is_most = taken.less(taken.constant(0.5));
+        let kept = Pair {
+            most: V::select(is_most, less.most, product.most),
+            rest: V::select(is_most, less.rest, product.rest),
+        };
+        Parted { kept, missing: missing.plus(moved), exponent }
     }
     #[inline(always)]
     fn rescale(&self, state: Parted<V>) -> Parted<V> {
         let zero = self.rate.like(V::Scalar::ZERO);
-        let sum = state.kept + state.missing;
+        let sum = state.kept.most + state.missing.most;
         let shift = V::select(zero.less(sum), sum.exponent(), zero);
         let scale = (-shift).pow2();
-        Parted { kept: state.kept * scale, missing: state.missing * scale, exponent: state.exponent + shift }
+        let [kept, missing] = [state.kept, state.missing].map(|pair| pair.normalized().times(scale));
+        Parted { kept, missing, exponent: state.exponent + shift }
     }
     /// The excess; NaN where `Z` has become too small a share of `N` to have kept its digits.
     #[inline(always)]
     fn finish(&self, parts: &[V::Scalar], _: usize, _: usize) -> V::Scalar {
-        let (kept, missing) = (parts[0].to_f64(), parts[1].to_f64());
+        let state = Parted::from_parts(|k| parts[k]);
+        let [kept, missing] = [state.kept, state.missing].map(|pair| pair.most.to_f64() + pair.rest.to_f64());
         let vouched = kept > 0.0 && kept >= missing * (0.9 * V::POW2_MIN).exp2();
         let excess = if vouched { self.unit * (missing / kept).ln_1p() } else { f64::NAN };
         V::Scalar::from_f64(excess)

@@ -71,18 +71,19 @@ impl<V: Vector> Scaled<V> {
     pub fn times(self, other: Self) -> Self {
         Self { mantissa: self.mantissa * other.mantissa, exponent: self.exponent + other.exponent }
     }
-    /// An equal number with its mantissa in `[1, 2)`; zero stays zero.
+    /// An equal number with its mantissa in `[1, 2)`; zero stays zero, and no exponent falls below that of zero.
     #[inline(always)]
     pub fn rescale(self) -> Self {
         let zero = self.mantissa.like(V::Scalar::ZERO);
         let shift = V::select(zero.less(self.mantissa), self.mantissa.exponent(), zero);
-        Self { mantissa: self.mantissa.times_pow2(-shift), exponent: self.exponent + shift }
+        let exponent = (self.exponent + shift).max(zero.constant(V::ZERO_EXPONENT));
+        Self { mantissa: self.mantissa.times_pow2(-shift), exponent }
     }
 }
 
 /// The natural logarithm of `mantissa · 2^exponent`, in f64; −∞ for zero and for what is too small to tell from it.
 pub fn log_of<T: Scalar>(mantissa: T, exponent: T) -> f64 {
-    if mantissa == T::ZERO || exponent.to_f64() <= T::ZERO_EXPONENT / 2.0 {
+    if mantissa == T::ZERO || exponent.to_f64() <= T::LEAST_LOG2 {
         return f64::NEG_INFINITY;
     }
     // Rescaled first, so that the bits do not depend on when the sweep last did.

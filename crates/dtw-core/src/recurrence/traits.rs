@@ -34,6 +34,9 @@ pub trait State<V: Vector>: Copy {
     fn forbidden(any: V) -> Self;
 }
 
+/// The largest [`State::PARTS`].
+pub const MOST_PARTS: usize = 5;
+
 /// A single number per cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value<V>(pub V);

@@ -38,7 +38,8 @@ impl<V: Vector, P: Point<V>> Recurrence<V, P> for Wdtw<V> {
     }
     #[inline(always)]
     fn price(&self, x: &Sample<V, P>, y: &Sample<V, P>, weight: V) -> V {
-        weight * squared_euclidean(x.point, y.point)
+        // Without weight a cell is free: 0 times a cost that overflowed would be no number.
+        V::select(self.zero.less(weight), weight * squared_euclidean(x.point, y.point), self.zero)
     }
     #[inline(always)]
     fn combine(&self, diagonal: Value<V>, up: Value<V>, left: Value<V>, price: V) -> Value<V> {

@@ -11,6 +11,7 @@ template <>
 struct Limits<float> {
     static DTW_DEVICE float infinity() { return from_bits(int32_t{0x7f800000}); }
     static constexpr float kZeroExponent = -8.5e37f;  // stands for the exponent of 0; no sum of exponents reaches it
+    static constexpr float kLeastLog2 = -6.6e35f;     // what is less counts as 0
     static constexpr float kPow2Min = -64.0f;         // 2^this vanishes beside 1, and products stay normal
     using Bits = int32_t;
     static constexpr int kMantissaBits = 23;
@@ -20,6 +21,7 @@ template <>
 struct Limits<double> {
     static DTW_DEVICE double infinity() { return from_bits(int64_t{0x7ff0000000000000}); }
     static constexpr double kZeroExponent = -4.4e307;
+    static constexpr double kLeastLog2 = -3.5e305;
     static constexpr double kPow2Min = -512.0;
     using Bits = int64_t;
     static constexpr int kMantissaBits = 52;

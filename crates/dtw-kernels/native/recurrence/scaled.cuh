@@ -14,7 +14,7 @@ struct Scaled {
 // 2^t for t <= 0 as mantissa in [sqrt(1/2), sqrt 2] and integral exponent.
 template <class T>
 DTW_DEVICE Scaled<T> exp2_parts(T t) {
-    const T bounded = max_(t, T(Limits<T>::kZeroExponent));
+    const T bounded = max_(t, T(Limits<T>::kLeastLog2));
     const T exponent = round_(bounded);
     return {exp2_(bounded - exponent), exponent};
 }
@@ -28,7 +28,7 @@ DTW_DEVICE T scale_down(T v, T e) {
 // The natural logarithm, in double; -infinity for zero.
 template <class T>
 DTW_DEVICE double log_of(Scaled<T> v) {
-    if (v.mantissa == T(0) || v.exponent <= T(Limits<T>::kZeroExponent / 2)) {
+    if (v.mantissa == T(0) || v.exponent <= T(Limits<T>::kLeastLog2)) {
         return -Limits<double>::infinity();
     }
     return log_(static_cast<double>(v.mantissa)) + static_cast<double>(v.exponent) * 0.69314718055994530942;

@@ -2,7 +2,8 @@
 // kept as Z and what is missing to N, X = N - Z. With q = e^(-c/gamma): Z = q (Z + Z + Z), X = X + X + X + (1 - q)(Z +
 // Z + Z), sums of positive numbers only, in which 1 - q keeps the digits of c/gamma that q near 1 has lost. The result
 // is the excess gamma ln(N/Z) = gamma ln(1 + X/Z) over -gamma ln N, or the value itself: with N counted in a double
-// beside them, which holds it wherever paths are few. The same as dtw-core's SoftExcess.
+// beside them, which holds it wherever paths are few. Z and X are doubles, too: equal weights round alike, so that the
+// errors of many steps in float would add up. dtw-core's SoftExcess, which has two floats for each instead.
 #pragma once
 
 #include "../local_cost.h"
@@ -13,14 +14,13 @@ namespace dtw {
 // kept * 2^exponent and missing * 2^exponent; the exponent is integral. All paths that there are, whole.
 template <class T>
 struct Parted {
-    T kept, missing, exponent;
-    double paths;
+    double kept, missing, paths;
+    T exponent;
 };
 
 // What a cell keeps and what it takes away.
-template <class T>
 struct Shares {
-    T kept, taken;
+    double kept, taken;
 };
 
 // 2^r - 1 for |r| <= 1/2, to its last digits: dtw-core's polynomials for 2^r without their constant term.
@@ -66,9 +66,9 @@ template <class T, bool kMany>
 struct SoftExcess {
     using Number = T;
     using State = Parted<T>;
-    using Price = Shares<T>;
+    using Price = Shares;
     using Norm = AnyCost<T>;
-    static constexpr int kParts = 5;
+    static constexpr int kParts = 7;
     static constexpr bool kGaps = false, kTimes = false, kPrevious = false, kWeights = false;
     static constexpr bool kBorders = false, kPaddingSafe = false, kOpen = false, kRescales = true, kTraces = false;
     static constexpr bool kLeavesBand = false;
@@ -84,41 +84,41 @@ struct SoftExcess {
           rate(static_cast<T>(-1.44269504088896340736 / ((p.option & kKernel) != 0 ? 2.0 * p.parameters[0] * p.parameters[0]
                                                                                    : p.parameters[0]))),
           is_kernel((p.option & kKernel) != 0), wants_value((p.option & kValue) != 0) {}
-    DTW_DEVICE State origin() const { return {T(1), T(0), T(0), 1.0}; }
-    DTW_DEVICE State forbidden() const { return {T(0), T(0), T(Limits<T>::kZeroExponent), 0.0}; }
+    DTW_DEVICE State origin() const { return {1.0, 0.0, 1.0, T(0)}; }
+    DTW_DEVICE State forbidden() const { return {0.0, 0.0, 0.0, T(Limits<T>::kZeroExponent)}; }
     DTW_DEVICE State border_right(uint32_t, T) const { return forbidden(); }
     DTW_DEVICE State border_down(uint32_t, T) const { return forbidden(); }
     DTW_DEVICE Price price(T distance, T, const Sample<T>&, const Sample<T>&, T) const {
         const T bounded = max_(distance * rate, T(Limits<T>::kPow2Min)), exponent = round_(bounded);
-        const T scale = pow2(exponent), scaled = scale * exp2_tail(bounded - exponent);
-        const T kept = scale + scaled, taken = (T(1) - scale) - scaled;
+        const T power = pow2(exponent);
+        const double scale = static_cast<double>(power), scaled = static_cast<double>(power * exp2_tail(bounded - exponent));
+        const double kept = scale + scaled, taken = (1.0 - scale) - scaled;
         // q/(2 - q) = q/(1 + (1 - q)), and 1 less that is 2(1 - q)/(1 + (1 - q)).
-        return is_kernel ? Price{kept / (T(1) + taken), (taken + taken) / (T(1) + taken)} : Price{kept, taken};
+        return is_kernel ? Price{kept / (1.0 + taken), (taken + taken) / (1.0 + taken)} : Price{kept, taken};
     }
     DTW_DEVICE State combine(State diagonal, State up, State left, Price price) const {
         const T largest = max_(max_(diagonal.exponent, up.exponent), left.exponent);
         const T lowest = T(Limits<T>::kPow2Min);
-        const T d = pow2(max_(diagonal.exponent - largest, lowest)), u = pow2(max_(up.exponent - largest, lowest)),
-                l = pow2(max_(left.exponent - largest, lowest));
-        const T kept = diagonal.kept * d + up.kept * u + left.kept * l;
-        const T missing = diagonal.missing * d + up.missing * u + left.missing * l;
-        return {kept * price.kept, missing + kept * price.taken, largest, diagonal.paths + up.paths + left.paths};
+        const auto scale = [&](State s) { return static_cast<double>(pow2(max_(s.exponent - largest, lowest))); };
+        const double d = scale(diagonal), u = scale(up), l = scale(left);
+        const double kept = diagonal.kept * d + up.kept * u + left.kept * l;
+        const double missing = diagonal.missing * d + up.missing * u + left.missing * l;
+        return {kept * price.kept, missing + kept * price.taken, diagonal.paths + up.paths + left.paths, largest};
     }
     DTW_DEVICE uint32_t arrival(State, State, State, Price) const { return 0; }
     // Brings the sum of both back to [1, 2); zero stays zero.
     DTW_DEVICE State rescale(State v) const {
-        const T sum = v.kept + v.missing, shift = sum > T(0) ? exponent_of(sum) : T(0), scale = pow2(-shift);
-        return {v.kept * scale, v.missing * scale, v.exponent + shift, v.paths};
+        const double sum = v.kept + v.missing, shift = sum > 0.0 ? exponent_of(sum) : 0.0, scale = pow2(-shift);
+        return {v.kept * scale, v.missing * scale, v.paths, v.exponent + static_cast<T>(shift)};
     }
     // NaN where Z has become too small a share of N to have kept its digits, and where a value is wanted and N is too
     // large.
     DTW_DEVICE T finish(State v, uint32_t, uint32_t) const {
-        const double kept = static_cast<double>(v.kept), missing = static_cast<double>(v.missing);
-        const bool vouched = kept > 0.0 && kept >= missing * exp2_(0.9 * static_cast<double>(Limits<T>::kPow2Min));
+        const bool vouched = v.kept > 0.0 && v.kept >= v.missing * exp2_(0.9 * static_cast<double>(Limits<T>::kPow2Min));
         if (!vouched || (wants_value && !(v.paths < Limits<double>::infinity()))) {
             return static_cast<T>(from_bits(int32_t{0x7fffffff}));
         }
-        const double excess = log1p_(missing / kept);
+        const double excess = log1p_(v.missing / v.kept);
         // Adding 0 makes 0 of -0.
         return static_cast<T>(wants_value ? unit * (excess - log_(v.paths)) : abs_(unit) * excess) + T(0);
     }
@@ -126,31 +126,35 @@ struct SoftExcess {
 
 template <int G, class T>
 DTW_DEVICE Parted<T> shift_state(Parted<T> v) {
-    return {shift_up<G>(v.kept), shift_up<G>(v.missing), shift_up<G>(v.exponent), shift_up<G>(v.paths)};
+    return {shift_up<G>(v.kept), shift_up<G>(v.missing), shift_up<G>(v.paths), shift_up<G>(v.exponent)};
 }
 template <class T>
 DTW_DEVICE Parted<T> broadcast_state(Parted<T> v, int l) {
-    return {broadcast(v.kept, l), broadcast(v.missing, l), broadcast(v.exponent, l), broadcast(v.paths, l)};
+    return {broadcast(v.kept, l), broadcast(v.missing, l), broadcast(v.paths, l), broadcast(v.exponent, l)};
 }
-// The paths in two words, each where a number would be.
+// Doubles in two words, each where a number would be.
 template <class T>
 DTW_DEVICE Parted<T> load_state(const T* edge, uint64_t part, uint64_t i, Parted<T>) {
     const auto word = [&](uint64_t k) { return load_fresh(reinterpret_cast<const uint32_t*>(edge + k * part) + i); };
-    return {load_fresh(edge + i), load_fresh(edge + part + i), load_fresh(edge + 2 * part + i), from_words(word(3), word(4))};
+    return {from_words(word(0), word(1)), from_words(word(2), word(3)), from_words(word(4), word(5)),
+            load_fresh(edge + 6 * part + i)};
 }
 template <class T>
 DTW_DEVICE void store_state(T* edge, uint64_t part, uint64_t i, Parted<T> v) {
-    edge[i] = v.kept;
-    edge[part + i] = v.missing;
-    edge[2 * part + i] = v.exponent;
-    const uint64_t paths = static_cast<uint64_t>(bits_of(v.paths));
-    reinterpret_cast<uint32_t*>(edge + 3 * part)[i] = static_cast<uint32_t>(paths >> 32);
-    reinterpret_cast<uint32_t*>(edge + 4 * part)[i] = static_cast<uint32_t>(paths);
+    const auto store = [&](uint64_t k, double number) {
+        const uint64_t words = static_cast<uint64_t>(bits_of(number));
+        reinterpret_cast<uint32_t*>(edge + k * part)[i] = static_cast<uint32_t>(words >> 32);
+        reinterpret_cast<uint32_t*>(edge + (k + 1) * part)[i] = static_cast<uint32_t>(words);
+    };
+    store(0, v.kept);
+    store(2, v.missing);
+    store(4, v.paths);
+    edge[6 * part + i] = v.exponent;
 }
 template <class T>
 DTW_DEVICE Parted<T> choose(bool first, Parted<T> a, Parted<T> b) {
-    return {first ? a.kept : b.kept, first ? a.missing : b.missing, first ? a.exponent : b.exponent,
-            first ? a.paths : b.paths};
+    return {first ? a.kept : b.kept, first ? a.missing : b.missing, first ? a.paths : b.paths,
+            first ? a.exponent : b.exponent};
 }
 
 }  // namespace dtw

@@ -14,7 +14,10 @@ struct Wdtw : TotalBase<T> {
     static constexpr bool kWeights = true;
     Norm norm;
     explicit DTW_DEVICE Wdtw(const Sweep&) : norm{} {}
-    DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T weight) const { return weight * distance; }
+    // Without weight a cell is free: 0 times a cost that overflowed would be no number.
+    DTW_DEVICE T price(T distance, T, const Sample<T>&, const Sample<T>&, T weight) const {
+        return weight == T(0) ? T(0) : weight * distance;
+    }
     DTW_DEVICE T combine(T diagonal, T up, T left, T price) const {
         return price + min3_nonnegative(diagonal, up, left);
     }

@@ -92,7 +92,7 @@ impl Functor {
         };
         let row = Functor::row(measure.key(), measure).and_then(|row| row.excess);
         let key = row.expect("permutations.toml names it for these measures");
-        Self { parts: 5, option, ..Self::with_parameter(key, parameter) }
+        Self { parts: 7, option, ..Self::with_parameter(key, parameter) }
     }
 
     /// The functor that sums without cancellation and gives the value.

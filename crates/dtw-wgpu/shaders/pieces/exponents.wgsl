@@ -28,7 +28,7 @@ fn exp2_tail(r: f32) -> f32 {
 
 // 2^t for t <= 0 as a mantissa near 1 and an integral exponent.
 fn exp2_parts(t: f32) -> vec2<f32> {
-    let bounded = max(t, ZERO_EXPONENT);
+    let bounded = max(t, LEAST_LOG2);
     let exponent = round(bounded);
     return vec2(1.0 + exp2_tail(bounded - exponent), exponent);
 }

@@ -1,6 +1,5 @@
 // Positive numbers of any size: mantissa · 2^exponent, the exponent an integral float. The exponent of zero is
-// ZERO_EXPONENT, so negative
-// that no sum of exponents reaches it.
+// ZERO_EXPONENT, so negative that no sum of exponents between two rescaled states leaves the type.
 
 alias State = vec2<f32>;
 
@@ -22,5 +21,5 @@ fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
 
 fn rescale(state: State) -> State {
     let shift = select(0.0, exponent_of(state.x), state.x > 0.0);
-    return vec2(state.x * pow2(-shift), state.y + shift);
+    return vec2(state.x * pow2(-shift), max(state.y + shift, ZERO_EXPONENT));
 }

@@ -2,15 +2,31 @@
 // dtw-core. −log₂(e)/γ (or /2σ²) is `a`; `b` is 1 for the alignment kernel.
 //! uses: exponents, closed
 
-alias State = vec3<f32>;
+// Each sum, and what rounding has taken from it: equal weights round alike, so errors would add up.
+struct State {
+    kept: vec2<f32>,
+    missing: vec2<f32>,
+    exponent: f32,
+}
 alias Price = vec2<f32>;
 
 fn origin() -> State {
-    return vec3(1.0, 0.0, 0.0);
+    return State(vec2(1.0, 0.0), vec2(0.0), 0.0);
 }
 
 fn forbidden() -> State {
-    return vec3(0.0, 0.0, ZERO_EXPONENT);
+    return State(vec2(0.0), vec2(0.0), ZERO_EXPONENT);
+}
+
+// A sum and one number more, of either sign.
+fn plus(sum: vec2<f32>, term: f32) -> vec2<f32> {
+    let most = sum.x + term;
+    let came = most - sum.x;
+    return vec2(most, sum.y + ((sum.x - (most - came)) + (term - came)));
+}
+
+fn added(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
+    return plus(a, b.x) + vec2(0.0, b.y);
 }
 
 // What is kept and what is taken away.
@@ -26,15 +42,22 @@ fn price(x: Sample, y: Sample, weight: f32) -> Price {
 }
 
 fn combine(diagonal: State, up: State, left: State, price: Price) -> State {
-    let exponent = max(max(diagonal.z, up.z), left.z);
-    let sum = scaled_down(1.0, diagonal.z - exponent) * diagonal.xy
-        + scaled_down(1.0, up.z - exponent) * up.xy
-        + scaled_down(1.0, left.z - exponent) * left.xy;
-    return vec3(sum.x * price.x, sum.y + sum.x * price.y, exponent);
+    let exponent = max(max(diagonal.exponent, up.exponent), left.exponent);
+    let d = scaled_down(1.0, diagonal.exponent - exponent);
+    let u = scaled_down(1.0, up.exponent - exponent);
+    let l = scaled_down(1.0, left.exponent - exponent);
+    let kept = added(added(d * diagonal.kept, u * up.kept), l * left.kept);
+    let missing = added(added(d * diagonal.missing, u * up.missing), l * left.missing);
+    // What is taken from one is added to the other. Where more than half is taken, what is left is the product.
+    let moved = (kept.x + kept.y) * price.y;
+    return State(select(kept * price.x, plus(kept, -moved), price.y < 0.5), plus(missing, moved), exponent);
 }
 
 fn rescale(state: State) -> State {
-    let sum = state.x + state.y;
+    let sum = state.kept.x + state.missing.x;
     let shift = select(0.0, exponent_of(sum), sum > 0.0);
-    return vec3(state.xy * pow2(-shift), state.z + shift);
+    let scale = pow2(-shift);
+    let kept = plus(vec2(state.kept.x, 0.0), state.kept.y);
+    let missing = plus(vec2(state.missing.x, 0.0), state.missing.y);
+    return State(kept * scale, missing * scale, state.exponent + shift);
 }

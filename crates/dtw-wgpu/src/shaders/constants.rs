@@ -35,6 +35,7 @@ pub(crate) fn declarations() -> String {
         ("LARGEST", f32::MAX),
         ("LEAST_EXPONENT", <f32 as Vector>::POW2_MIN as f32),
         ("ZERO_EXPONENT", <f32 as Vector>::ZERO_EXPONENT as f32),
+        ("LEAST_LOG2", <f32 as Vector>::LEAST_LOG2 as f32),
     ];
     let whole = whole.iter().map(|(name, value)| format!("const {name}: u32 = {value}u;\n"));
     // In all the digits that single precision has: browsers refuse the shortest ones of the largest number, which lie
@@ -53,7 +54,7 @@ mod tests {
         let real: Vec<f64> = (declarations.lines().filter(|line| line.contains(": f32 = ")))
             .map(|line| line.split(" = ").nth(1).unwrap().trim_end_matches("f;").parse().unwrap())
             .collect();
-        assert_eq!(real.len(), 3);
+        assert_eq!(real.len(), 4);
         assert!(real.iter().all(|&value| f64::from(value as f32) == value), "{real:?}");
     }
 }

@@ -134,9 +134,15 @@ impl Functor {
         if self.cost == Some(LocalCost::SquaredEuclidean) { 2.0 } else { 1.0 }
     }
 
-    /// Bytes of a state in memory.
+    /// Bytes of a state in memory, as WGSL aligns it: of one to three numbers, or of two pairs and one.
     pub(crate) fn state_bytes(&self) -> u64 {
-        [4, 8, 16][self.needs.parts - 1]
+        match self.needs.parts {
+            1 => 4,
+            2 => 8,
+            3 => 16,
+            5 => 24,
+            parts => unreachable!("no state has {parts} numbers"),
+        }
     }
 
     /// Numbers of a state in memory.

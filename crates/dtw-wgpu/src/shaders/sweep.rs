@@ -165,6 +165,7 @@ impl Sweep {
             ("WEIGHTS", needs.weights),
             ("LEAVES_BAND", needs.leaves_band),
             ("RESCALES", needs.rescales),
+            ("PAIRS_OF_NUMBERS", needs.parts == 5),
             ("ONE_STRIP", self.one_strip),
             ("BAND", self.band),
             ("SEARCH", matches!(mode, Mode::Search { .. })),
