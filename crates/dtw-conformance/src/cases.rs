@@ -2,6 +2,7 @@
 //!
 //! - [`series`]: the values;
 //! - [`distances`]: lengths, bands, batches and values, for every measure;
+//! - [`extremes`]: values and parameters at the edges of the number type;
 //! - [`soft`]: measures that sum over all paths, at any γ;
 //! - [`staircases`]: explicit ranges for bands;
 //! - [`long`]: searches for long queries, at all scales, in series of many kinds, in little memory;
@@ -9,6 +10,7 @@
 //! - [`random`]: strategies for property tests.
 
 pub mod distances;
+pub mod extremes;
 pub mod long;
 pub mod random;
 pub mod series;

@@ -4,6 +4,7 @@ pub mod alignment;
 pub mod contract;
 pub mod distances;
 pub mod expected;
+pub mod extremes;
 pub mod gradients;
 pub mod matches;
 pub mod paths;
