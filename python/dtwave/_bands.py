@@ -133,3 +133,13 @@ class Ranges:
 
 #: What functions take as `band`: nothing (every cell), a radius in points or as a fraction, or an object.
 Band = Union[None, int, float, SakoeChiba, Slanted, Itakura, Ranges]
+
+
+def plain(band: Band) -> Band:
+    """A band as calls take it: NumPy's numbers as Python's, fractions checked. The native half checks the rest.
+
+    Errors: `ValueError` for a fraction above 1 or below 0.
+    """
+    if isinstance(band, (np.integer, np.floating)):
+        band = band.item()
+    return checked_radius(band) if isinstance(band, float) else band

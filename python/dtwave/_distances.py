@@ -60,11 +60,7 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
         quick = _native.distance_of_arrays(x, y, options.get("measure", "dtw"), _default_engine)
         if quick is not None:
             return quick
-    return _distance(x, y, taken(options, OfPair))
-
-
-def _distance(x: Any, y: Any, given: Given) -> Any:
-    place = _resident.place_of(x=x, y=y)
+    given, place = taken(options, OfPair), _resident.place_of(x=x, y=y)
     if place is not None:
         return _resident_calls.distance(place, x, y, given)
     what = spec(given.measure, given.band, given.parameters)

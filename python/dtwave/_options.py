@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import _native
-from ._bands import Band
+from ._bands import Band, plain
 from ._inputs import Layout, Padding
 from ._measure import Measure
 from ._measures import Parameters
@@ -76,6 +76,9 @@ class Given:
     parameters: dict[str, Any] = field(default_factory=dict)
     """All other keywords: parameters of the measure, and mistakes, which `_spec.spec` explains."""
 
+    def __post_init__(self) -> None:
+        self.band = plain(self.band)
+
 
 def _names(kind: type) -> tuple[str, ...]:
     """The options of a kind, in the order of `Given`."""
@@ -90,13 +93,10 @@ NAMES = _OWN[OfManyTimed]
 
 def taken(options: Mapping[str, Any], kind: type, measure: str | Measure = "dtw") -> Given:
     """The options of a function that takes those of `kind`."""
-    own, given = _OWN[kind], Given(measure)
-    for name, value in options.items():
-        if name in own:
-            setattr(given, name, value)
-        else:
-            given.parameters[name] = value
-    return given
+    own = _OWN[kind]
+    given = {name: value for name, value in options.items() if name in own}
+    parameters = {name: value for name, value in options.items() if name not in own}
+    return Given(**{"measure": measure, **given}, parameters=parameters)
 
 
 def takes(kind: type, measure: str = "dtw") -> Callable[[_Function], _Function]:

@@ -6,10 +6,8 @@ import difflib
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from . import _native
-from ._bands import Band, checked_radius
+from ._bands import Band
 from ._measure import Measure, in_python
 from ._measures import MEASURES
 from ._options import NAMES
@@ -64,15 +62,12 @@ _WITHOUT_WARPING = ("euclidean", "sqeuclidean", "squared", "squared_euclidean")
 def spec(
     measure: str | Measure, band: Band, parameters: dict[str, Any], options: tuple[str, ...] = ()
 ) -> _native.Spec:
-    """What to compute. `options` are those that only the caller has; a misspelt one is compared with them, too.
+    """What to compute; `band` is plain. `options` are those that only the caller has: a misspelt one is compared with
+    them, too.
 
     Errors: `ValueError` for an unknown measure or parameter, with what may have been meant, and for a number out of its
     range; `TypeError` for a value of another type.
     """
-    if isinstance(band, (np.integer, np.floating)):
-        band = band.item()
-    if isinstance(band, float):
-        checked_radius(band)
     if isinstance(measure, str):
         # Equal values are not always the same: True is no number here, and 1.0 is a fraction where 1 is a point.
         types = tuple(map(type, parameters.values()))

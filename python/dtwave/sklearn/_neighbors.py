@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from .. import _options
+from .._bands import plain
 from .._distances import nearest
 from .._spec import spec
 from . import _window
@@ -49,7 +50,7 @@ class _Neighbors(Comparing):
         if is_sought and self.band != "leave_one_out":
             raise ValueError(f'band must be a band or "leave_one_out", got {self.band!r}')
         if not is_sought:
-            spec(self.measure, self.band, self.measure_params or {})
+            spec(self.measure, plain(self.band), self.measure_params or {})
             if self.bands is not None:
                 raise ValueError('bands are the candidates of band="leave_one_out", and have no effect without it')
 

@@ -108,35 +108,32 @@ def soft_dtw_from_costs(
     return result
 
 
-def _on_cpu(
-    costs: Tensor, lengths_x: Tensor | None, lengths_y: Tensor | None, gamma: float, band: str, wants: bool
-) -> tuple[Tensor, Tensor]:
+def _on_cpu(*inputs: Any) -> tuple[Tensor, Tensor]:
+    costs, lengths_x, lengths_y, gamma, band, wants = inputs
     if costs.shape[0] == 0:
-        return _fake(costs, lengths_x, lengths_y, gamma, band, wants)
+        return _fake(*inputs)
     values, unit = _native.soft_dtw_of_costs(
         costs.detach().contiguous().numpy(),
         gamma=gamma,
         band=from_text(band),
-        lengths_x=None if lengths_x is None else lengths_x.contiguous().numpy(),
-        lengths_y=None if lengths_y is None else lengths_y.contiguous().numpy(),
+        lengths_x=_operators.numbers(lengths_x),
+        lengths_y=_operators.numbers(lengths_y),
         threads=torch.get_num_threads(),
         gradients=wants,
     )
     return torch.from_numpy(values), costs.new_empty(0) if unit is None else torch.from_numpy(unit)
 
 
-def _on_cuda(
-    costs: Tensor, lengths_x: Tensor | None, lengths_y: Tensor | None, gamma: float, band: str, wants: bool
-) -> tuple[Tensor, Tensor]:
+def _on_cuda(*inputs: Any) -> tuple[Tensor, Tensor]:
+    costs, lengths_x, lengths_y, gamma, band, wants = inputs
     if costs.shape[0] == 0:
-        return _fake(costs, lengths_x, lengths_y, gamma, band, wants)
+        return _fake(*inputs)
     values, unit = _cuda.soft_dtw_of_costs(costs, lengths_x, lengths_y, _operators.spec_of(gamma, band), wants)
     return values, costs.new_empty(0) if unit is None else unit
 
 
-def _fake(
-    costs: Tensor, lengths_x: Tensor | None, lengths_y: Tensor | None, gamma: float, band: str, wants: bool
-) -> tuple[Tensor, Tensor]:
+def _fake(*inputs: Any) -> tuple[Tensor, Tensor]:
+    costs, *_, wants = inputs
     return costs.new_empty(costs.shape[0]), costs.new_empty(costs.shape if wants else (0,))
 
 

@@ -42,24 +42,22 @@ def _batch(name: str, series: Tensor, lengths: Tensor | None) -> _resident.Batch
 
 
 def soft_dtw(
-    x: Tensor,
-    y: Tensor,
-    lengths_x: Tensor | None,
-    lengths_y: Tensor | None,
+    series: tuple[Tensor, Tensor],
+    lengths: tuple[Tensor | None, Tensor | None],
     spec: _native.Spec,
     divergence: _native.Spec | None,
     wants: tuple[bool, bool],
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Values `[batch]` and the gradients that are wanted, in the shapes of `x` and `y`, 0 at padding.
+    """Values `[batch]` and the gradients that are wanted, in the shapes of the series, 0 at padding.
 
     `spec` is Soft-DTW; `divergence`, its divergence with the same parameters, if the values are to be of that.
     """
     # Kernels of gradients read packed series; padded ones begin at points, whatever the strides.
-    x, y = x.detach().contiguous(), y.detach().contiguous()
+    x, y = (each.detach().contiguous() for each in series)
     ordinal = x.get_device()
     library = _libraries.library_of(x, "x")
     gpu = _resident.gpu_of(ordinal, _limit(ordinal))
-    a, b = _batch("x", x, lengths_x), _batch("y", y, lengths_y)
+    a, b = _batch("x", x, lengths[0]), _batch("y", y, lengths[1])
 
     def call(spec: _native.Spec) -> _resident.Call:
         return _resident.Call(library, ordinal, gpu, spec, _NUMBERS[x.dtype], [a, b])
@@ -71,36 +69,33 @@ def soft_dtw(
         return values, None, None
     soft = call(spec)
     # Of a divergence, the values are there already.
-    _, to_x, to_y = _gradients(soft, (x, y), (a, b), values if divergence is None else x.new_empty(x.shape[0]))
+    found = _gradients(soft, (x, y), (a, b), values if divergence is None else torch.empty_like(values))
     if divergence is None:
-        return values, to_x, to_y
+        return values, *found
     # Less half of the distance of each series to itself.
-    if wants[0]:
-        _, left, right = _gradients(soft, (x, x), (a, a), x.new_empty(x.shape[0]))
-        to_x.sub_(left.add_(right), alpha=0.5)
-    if wants[1]:
-        _, left, right = _gradients(soft, (y, y), (b, b), x.new_empty(x.shape[0]))
-        to_y.sub_(left.add_(right), alpha=0.5)
-    return values, to_x, to_y
+    for wanted, gradient, own, side in zip(wants, found, (x, y), (a, b)):
+        if wanted:
+            left, right = _gradients(soft, (own, own), (side, side), torch.empty_like(values))
+            gradient.sub_(left.add_(right), alpha=0.5)
+    return values, *found
 
 
 def _gradients(
     call: _resident.Call, series: tuple[Tensor, Tensor], sides: tuple[_resident.Batch, _resident.Batch], values: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Values of Soft-DTW, and the gradients to both sides."""
-    outputs = [
-        torch.empty_like(each) if side.lengths is None else torch.zeros_like(each)
-        for each, side in zip(series, sides)
-    ]
+) -> tuple[Tensor, Tensor]:
+    """The gradients of Soft-DTW to both sides; puts its values into `values`."""
+    to_x, to_y = (
+        torch.empty_like(each) if side.lengths is None else torch.zeros_like(each) for each, side in zip(series, sides)
+    )
     call.gpu.gradients(
         *(call.side(side) for side in sides),
         call.spec,
         values.dtype == torch.float64,
         call.library.stream(call.ordinal),
-        (values.data_ptr(), outputs[0].data_ptr(), outputs[1].data_ptr()),
+        (values.data_ptr(), to_x.data_ptr(), to_y.data_ptr()),
         call.lend,
     )
-    return values, outputs[0], outputs[1]
+    return to_x, to_y
 
 
 @lru_cache(maxsize=64)

@@ -315,4 +315,4 @@ def _soft_dtw(
     spec = _operators.COSTS.get(cost, "") + band
     if normalize:
         spec = _operators.DIVERGENCE + spec
-    return _operators.soft_dtw(x, y, counted_x, counted_y, gamma, spec, wants)
+    return _operators.soft_dtw(_operators.Given(x, y, counted_x, counted_y, gamma, spec, wants))

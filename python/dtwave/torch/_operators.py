@@ -18,7 +18,7 @@ booleans, took 6 us longer than these 7. What people call is in `_loss.py`, whic
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ from dtwave import DeviceError, _native, _options
 from . import _cuda
 from ._bands import from_text
 
-__all__ = ["COSTS", "DIVERGENCE", "WANTS_X", "WANTS_Y", "is_watched", "no_device", "soft_dtw"]
+__all__ = ["COSTS", "DIVERGENCE", "WANTS_X", "WANTS_Y", "Given", "is_watched", "no_device", "numbers", "soft_dtw"]
 
 #: What comes before the band in the spec of a divergence.
 DIVERGENCE = "divergence "
@@ -53,6 +53,18 @@ torch.library.define(
 )
 
 
+class Given(NamedTuple):
+    """The arguments of `soft_dtw`."""
+
+    x: Tensor
+    y: Tensor
+    lengths_x: Tensor | None
+    lengths_y: Tensor | None
+    gamma: float
+    spec: str
+    wants: int
+
+
 @lru_cache(maxsize=64)
 def spec_of(gamma: float, text: str) -> _native.Spec:
     """The measure that an operator's `spec` describes, as the library takes it."""
@@ -70,27 +82,23 @@ def no_device(device: torch.device) -> DeviceError:
     )
 
 
-def soft_dtw(
-    x: Tensor,
-    y: Tensor,
-    lengths_x: Tensor | None,
-    lengths_y: Tensor | None,
-    gamma: float,
-    spec: str,
-    wants: int,
-) -> Tensor:
+def numbers(lengths: Tensor | None) -> Any:
+    """Lengths as the library takes them."""
+    return None if lengths is None else lengths.contiguous().numpy()
+
+
+def soft_dtw(given: Given) -> Tensor:
     """Values, whose backward pass gives the gradients that are wanted.
 
     The operator is for those who look at operators: compilers, and modes that change what a call does. Its dispatch in
     Python takes several times as long as the rest of a short call, so where nobody looks the work is done without it.
     """
-    if is_watched(x, y):
-        values: Tensor = torch.ops.dtwave.soft_dtw(x, y, lengths_x, lengths_y, gamma, spec, wants)[0]
+    if is_watched(given.x, given.y):
+        values: Tensor = torch.ops.dtwave.soft_dtw(*given)[0]
         return values
-    if wants == 0:
-        compute = _on_cuda if x.is_cuda else _on_cpu
-        return compute(x, y, lengths_x, lengths_y, gamma, spec, wants)[0]
-    values = _SoftDTW.apply(x, y, lengths_x, lengths_y, gamma, spec, wants)
+    if given.wants == 0:
+        return _computed(*given)[0]
+    values = _SoftDTW.apply(*given)
     return values
 
 
@@ -110,8 +118,7 @@ class _SoftDTW(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
-        compute = _on_cuda if inputs[0].is_cuda else _on_cpu
-        output = compute(*inputs)
+        output = _computed(*inputs)
         _remember(ctx, inputs, output)
         return output[0]
 
@@ -120,25 +127,22 @@ class _SoftDTW(torch.autograd.Function):
         return _backward(ctx, upstream)
 
 
-def _on_cpu(
-    x: Tensor,
-    y: Tensor,
-    lengths_x: Tensor | None,
-    lengths_y: Tensor | None,
-    gamma: float,
-    spec: str,
-    wants: int,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _computed(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return _on_cuda(*inputs) if inputs[0].is_cuda else _on_cpu(*inputs)
+
+
+def _on_cpu(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    x, y, lengths_x, lengths_y, gamma, spec, wants = Given(*inputs)
     if x.shape[0] == 0:
-        return _fake(x, y, lengths_x, lengths_y, gamma, spec, wants)
+        return _fake(*inputs)
     # A contiguous tensor is not copied here, and its memory is what the library reads.
     values, unit_x, unit_y = _native.soft_dtw(
         x.detach().contiguous().numpy(),
         y.detach().contiguous().numpy(),
         spec_of(gamma, spec),
         _options.engine(_options.Given(threads=torch.get_num_threads())),
-        lengths_x=None if lengths_x is None else lengths_x.contiguous().numpy(),
-        lengths_y=None if lengths_y is None else lengths_y.contiguous().numpy(),
+        lengths_x=numbers(lengths_x),
+        lengths_y=numbers(lengths_y),
         gradients=wants != 0,
     )
     return (
@@ -148,26 +152,14 @@ def _on_cpu(
     )
 
 
-def _on_cuda(
-    x: Tensor,
-    y: Tensor,
-    lengths_x: Tensor | None,
-    lengths_y: Tensor | None,
-    gamma: float,
-    spec: str,
-    wants: int,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _on_cuda(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    x, y, lengths_x, lengths_y, gamma, spec, wants = Given(*inputs)
     if x.shape[0] == 0:
-        return _fake(x, y, lengths_x, lengths_y, gamma, spec, wants)
-    values, unit_x, unit_y = _cuda.soft_dtw(
-        x,
-        y,
-        lengths_x,
-        lengths_y,
-        spec_of(gamma, spec.removeprefix(DIVERGENCE)),
-        spec_of(gamma, spec) if spec.startswith(DIVERGENCE) else None,
-        (bool(wants & WANTS_X), bool(wants & WANTS_Y)),
-    )
+        return _fake(*inputs)
+    plain = spec_of(gamma, spec.removeprefix(DIVERGENCE))
+    divergence = spec_of(gamma, spec) if spec.startswith(DIVERGENCE) else None
+    wanted = bool(wants & WANTS_X), bool(wants & WANTS_Y)
+    values, unit_x, unit_y = _cuda.soft_dtw((x, y), (lengths_x, lengths_y), plain, divergence, wanted)
     return (
         values,
         unit_x if unit_x is not None and wants & WANTS_X else x.new_empty(0),
@@ -175,25 +167,13 @@ def _on_cuda(
     )
 
 
-def _fake(
-    x: Tensor,
-    y: Tensor,
-    lengths_x: Tensor | None,
-    lengths_y: Tensor | None,
-    gamma: float,
-    spec: str,
-    wants: int,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _fake(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    x, y, *_, wants = inputs
     return (
         x.new_empty(x.shape[0]),
         x.new_empty(x.shape if wants & WANTS_X else (0,)),
         y.new_empty(y.shape if wants & WANTS_Y else (0,)),
     )
-
-
-def _remember_all(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
-    ctx.mark_non_differentiable(*output[1:])
-    _remember(ctx, inputs, output)
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
@@ -232,6 +212,11 @@ def _refuse_second_derivative(ctx: Any, gradient: Tensor) -> tuple[Tensor | None
         "Soft-DTW has no second derivative in dtwave.torch: leave create_graph=True out, or detach() the gradients"
         " of the loss that something else is computed from"
     )
+
+
+def _remember_all(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    ctx.mark_non_differentiable(*output[1:])
+    _remember(ctx, inputs, output)
 
 
 def register(name: str, on_cpu: Any, on_cuda: Any, fake: Any, backward: Any, remember: Any, takes: str) -> None:
