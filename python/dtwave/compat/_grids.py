@@ -11,10 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from ._numbers import check_finite
+from .._bands import Ranges
+from ._numbers import Floats, check_finite
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+
+def ranges(mask: Mask) -> Ranges:
+    """A mask whose rows are single stretches, as a band."""
+    ends = mask.shape[1] - mask[:, ::-1].argmax(axis=1)
+    return Ranges(np.stack([mask.argmax(axis=1), ends], axis=1))
 
 
 def accumulated(costs: Floats, measure: str = "dtw", allowed: Mask | None = None, **parameters: Any) -> Floats:

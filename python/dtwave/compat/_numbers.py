@@ -1,14 +1,18 @@
-"""Anything as float64, but for what would lose something on the way."""
+"""Anything as float64, but for what would lose something on the way; and many series."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+#: Series of one length `[series, length, channels]`, or a list of `[length, channels]`.
+Many = Union[Floats, list[Floats]]
 
-def floats(value: Any) -> NDArray[np.float64]:
+
+def floats(value: Any) -> Floats:
     """An array of float64.
 
     Errors: `TypeError` for masked arrays, whose masks would be lost, and complex numbers.
@@ -21,7 +25,17 @@ def floats(value: Any) -> NDArray[np.float64]:
     return array.astype(np.float64, copy=False)
 
 
-def check_finite(*series: NDArray[np.float64]) -> None:
+def stacked(rows: list[Floats]) -> Many:
+    """Series as one array, if they are of one shape."""
+    return np.stack(rows) if len({row.shape for row in rows}) == 1 else rows
+
+
+def taken(series: Many, which: NDArray[np.int64]) -> Many:
+    """The series of these indices."""
+    return series[which] if isinstance(series, np.ndarray) else [series[s] for s in which]
+
+
+def check_finite(*series: Floats) -> None:
     """Errors: `ValueError` for NaN and infinity."""
     for values in series:
         if not np.isfinite(values).all():

@@ -6,11 +6,9 @@ from functools import lru_cache
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._bands import Band, Ranges, SakoeChiba
-
-Mask = NDArray[np.bool_]
+from ..._bands import Band, SakoeChiba
+from .._grids import Mask, ranges
 
 
 def create_bounding_matrix(
@@ -43,9 +41,7 @@ def band(n: int, m: int, window: float | None, slope: float | None) -> Band:
     mask = create_bounding_matrix(n, m, window, slope)
     if not mask.any(axis=1).all():
         raise ValueError(f"itakura_max_slope={slope} leaves no path for {n} and {m} points: take a larger one")
-    first = mask.argmax(axis=1)
-    last = m - mask[:, ::-1].argmax(axis=1)
-    return Ranges(np.stack([first, last], axis=1))
+    return ranges(mask)
 
 
 def _fraction(name: str, value: float) -> float:

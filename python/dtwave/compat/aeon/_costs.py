@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _grids
-from .._grids import Floats, Mask
+from .._grids import Mask
+from .._numbers import Floats
 
 Index = NDArray[np.int64]
 #: The parts of a call: two series, a mask and the measure's parameters.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _refuse
 from ._measures import FAMILIES
-from ._series import collections
+from ._series import collections, one_by_one
 
 _INSTEAD = {
     "euclidean": "numpy.linalg.norm(x - y) is it",
@@ -98,7 +98,10 @@ def pairwise_distance(
     if method is not None and not isinstance(method, str) and callable(method):
         if n_jobs != 1:
             raise _refuse.argument("pairwise_distance", "n_jobs", n_jobs, "a function of yours runs on one thread")
-        return _custom(x, x if y is None and not symmetric else y, method, kwargs)
+        first, second = collections(x, x if y is None and not symmetric else y)
+        return one_by_one(
+            first, second, lambda a, b: method(np.ascontiguousarray(a.T), np.ascontiguousarray(b.T), **kwargs), False
+        )
     found: NDArray[np.float64] = _named(method, "pairwise_distance", "or a callable")(x, y, n_jobs=n_jobs, **kwargs)
     return found
 
@@ -145,36 +148,18 @@ def get_cost_matrix_function(method: str) -> Callable[..., Any]:
 
 
 def _resolve_key_from_distance(method: Any, key: str) -> Callable[..., Any]:
-    if callable(method):
-        own: Callable[..., Any] = method
-        return own
-    if method not in DISTANCES_DICT:
+    found: Any = method if callable(method) else DISTANCES_DICT.get(method, {}).get(key)
+    if found is None and method not in DISTANCES_DICT:
         raise ValueError(f"Unknown method {method}; there are {', '.join(DISTANCES_DICT)}")
-    if key not in DISTANCES_DICT[method]:
+    if found is None:
         raise ValueError(f"Method {method} does not have a {key} function")
-    found: Callable[..., Any] = DISTANCES_DICT[method][key]
-    return found
+    own: Callable[..., Any] = found
+    return own
 
 
-def _named(method: Any, key: str, otherwise: str = "") -> Callable[..., Any]:
-    if callable(method):
-        own: Callable[..., Any] = method
-        return own
-    if method not in DISTANCES_DICT or key not in DISTANCES_DICT[method]:
+def _named(method: Any, key: str, otherwise: str = "") -> Any:
+    found = method if callable(method) else DISTANCES_DICT.get(method, {}).get(key)
+    if found is None:
         known = ", ".join(row["name"] for row in DISTANCES if key in row)
         raise ValueError(f"Method must be one of the supported strings {otherwise}: {known}; got {method!r}")
-    found: Callable[..., Any] = DISTANCES_DICT[method][key]
-    return found
-
-
-def _custom(x: Any, y: Any, function: Callable[..., float], kwargs: dict[str, Any]) -> NDArray[np.float64]:
-    first, second = collections(x, y)
-    columns = first if second is None else second
-    found = np.zeros((len(first), len(columns)))
-    for i, a in enumerate(first):
-        for j, b in enumerate(columns):
-            if second is not None or i < j:
-                found[i, j] = function(np.ascontiguousarray(a.T), np.ascontiguousarray(b.T), **kwargs)
-            elif j < i:
-                found[i, j] = found[j, i]
     return found

@@ -10,11 +10,11 @@ import numpy as np
 
 from ... import _alignment, _matrices, _spec
 from .. import _grids, _one
-from .._grids import Floats
+from .._numbers import Floats, Many
 from .._refuse import workers
 from ._bounding import band, create_bounding_matrix
 from ._costs import Costs
-from ._series import Many, collections, pair
+from ._series import collections, one_by_one, pair
 
 #: Whether functions depart from the papers where aeon 1.6 does, unless they are told by `strict_aeon`.
 STRICT_AEON = False
@@ -96,7 +96,7 @@ class Family:
         threads = workers(options.pop("n_jobs"))
         first, second = collections(X, y)
         if self._needs_grid(options, strict) or options.get("epsilon", 0) is None:
-            return self._one_by_one(first, second, options, strict)
+            return one_by_one(first, second, lambda a, b: self._distance(a, b, options, strict), not strict)
         return self._matrix(first, second, options, threads)
 
     def path(self, x: Any, y: Any, options: dict[str, Any], strict: bool) -> tuple[list[tuple[int, int]], float]:
@@ -141,40 +141,16 @@ class Family:
     def _matrix(self, first: Many, second: Many | None, options: dict[str, Any], threads: int | None) -> Floats:
         """All pairs on the engine: one call where one band fits all, else one for each two lengths."""
         measure, given = self._engine(options)
-        rows, columns = first, first if second is None else second
-        lengths_x, lengths_y = (np.array([len(one) for one in series]) for series in (rows, columns))
         free = band(2, 2, options["window"], None) is None and options["itakura_max_slope"] is None
-        if free or (len(set(lengths_x)) == 1 and len(set(lengths_y)) == 1):
-            limit = None if free else self._band(int(lengths_x[0]), int(lengths_y[0]), options)
-            second = None if second is None else self._shifted(second, options)
-            found: Floats = _matrices.pairwise(
-                self._shifted(first, options), second, measure=measure, band=limit, threads=threads, **given
-            )
-            return found
-        found = np.empty((len(rows), len(columns)))
-        for n in np.unique(lengths_x):
-            for m in np.unique(lengths_y):
-                a, b = np.flatnonzero(lengths_x == n), np.flatnonzero(lengths_y == m)
-                found[np.ix_(a, b)] = _matrices.pairwise(
-                    self._shifted(np.stack([rows[s] for s in a]), options),
-                    self._shifted(np.stack([columns[s] for s in b]), options),
-                    measure=measure, band=self._band(int(n), int(m), options), threads=threads, **given,
-                )  # fmt: skip
-        if second is None:
-            lower = np.tril_indices(len(rows), -1)
-            found[lower] = found.T[lower]
-        return found
 
-    def _one_by_one(self, first: Many, second: Many | None, options: dict[str, Any], strict: bool) -> Floats:
-        columns = first if second is None else second
-        found = np.zeros((len(first), len(columns)))
-        for i, a in enumerate(first):
-            for j, b in enumerate(columns):
-                if second is not None or i < j or (i == j and not strict):
-                    found[i, j] = self._distance(a, b, options, strict)
-                elif j < i:
-                    found[i, j] = found[j, i]
-        return found
+        def matrix(x: Many, y: Many | None) -> Floats:
+            limit = None if free else self._band(len(x[0]), len((x if y is None else y)[0]), options)
+            x, y = self._shifted(x, options), None if y is None else self._shifted(y, options)
+            found: Floats = _matrices.pairwise(x, y, measure=measure, band=limit, threads=threads, **given)
+            return found
+
+        of_one_length = all(len({len(one) for one in series}) == 1 for series in (first, second) if series is not None)
+        return matrix(first, second) if free or of_one_length else _one.by_lengths(first, second, matrix)
 
     def _given(self, a: Floats, b: Floats, options: dict[str, Any]) -> dict[str, Any]:
         """The options, with an epsilon that was left out."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._numbers import floats
-
-Floats = NDArray[np.float64]
-#: Series of one length `[series, length, channels]`, or a list of `[length, channels]`.
-Many = Union[Floats, list[Floats]]
+from .._numbers import Floats, Many, floats, stacked
 
 
 def one(value: Any, name: str) -> Floats:
@@ -78,4 +73,21 @@ def _many(value: Any, name: str, single: bool) -> Many:
     rows = [one(row, f"{name}[{s}]") for s, row in enumerate(value)]
     if not rows:
         raise ValueError(f"{name} is empty: expected series")
-    return np.stack(rows) if len({row.shape for row in rows}) == 1 else rows
+    return stacked(rows)
+
+
+def one_by_one(
+    first: Many, second: Many | None, distance: Callable[[Floats, Floats], float], with_diagonal: bool
+) -> Floats:
+    """All distances, `[n_first, n_second]`, in a loop. Without `second` half of them, mirrored; the diagonal is 0 unless
+    it is computed, too.
+    """
+    columns = first if second is None else second
+    found = np.zeros((len(first), len(columns)))
+    for i, a in enumerate(first):
+        for j, b in enumerate(columns):
+            if second is not None or i < j or (i == j and with_diagonal):
+                found[i, j] = distance(a, b)
+            elif j < i:
+                found[i, j] = found[j, i]
+    return found

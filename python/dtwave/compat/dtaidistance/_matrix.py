@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _matrices
+from .._numbers import Floats, Many, taken
 from ._distance import distance
-from ._series import Floats, Many
 from ._settings import DTWSettings
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -57,7 +57,7 @@ def distances(
         costs = _matrices.pairwise(series, condensed=True, **options)
     else:
         rows, columns = np.unique(i), np.unique(j)
-        block = _matrices.pairwise(_taken(series, rows), _taken(series, columns), **options)
+        block = _matrices.pairwise(taken(series, rows), taken(series, columns), **options)
         costs = block[np.searchsorted(rows, i), np.searchsorted(columns, j)]
     found: Floats = settings.finished(costs)
     if settings.max_length_diff is not None:
@@ -87,7 +87,3 @@ def whole(found: Floats, which: Pairs, count: int, only_triu: bool) -> Floats:
         matrix.T[which] = found
         np.fill_diagonal(matrix, 0.0)
     return matrix
-
-
-def _taken(series: Many, which: NDArray[np.int64]) -> Many:
-    return series[which] if isinstance(series, np.ndarray) else [series[s] for s in which]

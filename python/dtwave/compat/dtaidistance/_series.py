@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from .._numbers import floats
-
-Floats = NDArray[np.float64]
-#: Series of one length `[series, length, channels]`, or a list of `[length, channels]`.
-Many = Union[Floats, list[Floats]]
+from .._numbers import Floats, Many, floats, stacked
 
 
 def one(value: Any) -> Floats:
@@ -39,5 +32,4 @@ def pair(s1: Any, s2: Any) -> tuple[Floats, Floats]:
 def many(value: Any) -> Many:
     """Series of a list, a matrix (one in each row), or `[series, length, channels]`."""
     rows = value if isinstance(value, (list, tuple)) else floats(value)
-    found = [one(row) for row in rows]
-    return np.stack(found) if len({row.shape for row in found}) == 1 else found
+    return stacked([one(row) for row in rows])

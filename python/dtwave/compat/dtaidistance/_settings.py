@@ -7,12 +7,10 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _grids
+from .._numbers import Floats
 from .._refuse import argument
-
-Floats = NDArray[np.float64]
 
 #: dtaidistance's names of local costs, and dtwave's.
 _COSTS = {"squared euclidean": "squared_euclidean", "euclidean": "euclidean"}

@@ -13,10 +13,10 @@ import numpy as np
 
 from ... import _alignment
 from .. import _refuse
-from .._numbers import check_finite
+from .._numbers import Floats, check_finite
 from ._distance import distance as distance
 from ._matrix import distances, pairs, square, whole
-from ._series import Floats, many, pair
+from ._series import many, pair
 from ._settings import DTWSettings
 
 __all__ = [

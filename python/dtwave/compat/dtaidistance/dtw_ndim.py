@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable
 
+from .._numbers import Floats
 from . import dtw
-from ._series import Floats, many
+from ._series import many
 from .dtw import ub_euclidean as ub_euclidean
 from .dtw import warping_path as warping_path
 from .dtw import warping_paths as warping_paths

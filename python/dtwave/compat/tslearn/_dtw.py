@@ -7,10 +7,11 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import _grids, _refuse
+from .._numbers import Floats
 from . import _engine
 from ._limited import limited
 from ._masks import Constraint
-from ._series import Floats, Home, array, home, one, pair
+from ._series import Home, array, home, one, pair
 
 #: Local costs that the engine has, by the names that tslearn takes.
 ENGINE_COSTS = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import _alignment, _distances, _matrices
 from .. import _one
+from .._numbers import Floats, Many
 from .._refuse import workers
 from ._masks import Constraint
-from ._series import Floats, Many, many, points
+from ._series import many, points
 
 
 def distance(x: Floats, y: Floats, measure: str, limit: Constraint, **parameters: Any) -> np.float64:
@@ -41,21 +41,15 @@ def matrix(
     """Distances of all pairs: `[n_x, n_y]`, or `[n_x, n_x]` without `y`."""
     if not len(x) or (y is not None and not len(y)):
         return np.zeros((len(x), len(x) if y is None else len(y)))
-    if not limit.is_itakura:
-        return _pairwise(x, y, measure, limit.band(0, 0), n_jobs, verbose, parameters)
-    # A parallelogram is a mask of two lengths: one call for each two lengths.
-    rows, columns = x, x if y is None else y
-    found = np.empty((len(rows), len(columns)))
-    for n, a in _by_length(rows):
-        for m, b in _by_length(columns):
-            band = limit.band(n, m)
-            some = _taken(rows, a), _taken(columns, b)
-            found[np.ix_(a, b)] = _pairwise(*some, measure, band, n_jobs, verbose, parameters)
-    if y is None:
-        # tslearn's upper half counts: the mask of (n, m) is not that of (m, n).
-        lower = np.tril_indices(len(rows), -1)
-        found[lower] = found.T[lower]
-    return found
+    threads, bar = workers(n_jobs), bool(verbose)
+
+    def pairwise(x: Many, y: Many | None, band: Any) -> Floats:
+        found: Floats = _matrices.pairwise(x, y, measure=measure, band=band, threads=threads, progress=bar, **parameters)
+        return found
+
+    if limit.is_itakura:  # A mask of two lengths.
+        return _one.by_lengths(x, y, lambda a, b: pairwise(a, b, limit.band(a.shape[1], b.shape[1])))
+    return pairwise(x, y, limit.band(0, 0))
 
 
 def zipped(x: Many, y: Many, measure: str, limit: Constraint, n_jobs: int | None, **parameters: Any) -> Floats:
@@ -65,21 +59,3 @@ def zipped(x: Many, y: Many, measure: str, limit: Constraint, n_jobs: int | None
         found: Floats = _distances.zipped(x, y, measure=measure, band=limit.band(0, 0), threads=threads, **parameters)
         return found
     return np.array([distance(a, b, measure, limit, **parameters) for a, b in zip(x, y)])
-
-
-def _pairwise(
-    x: Many, y: Many | None, measure: str, band: Any, n_jobs: int | None, verbose: int, parameters: dict[str, Any]
-) -> Floats:
-    found: Floats = _matrices.pairwise(
-        x, y, measure=measure, band=band, threads=workers(n_jobs), progress=bool(verbose), **parameters
-    )
-    return found
-
-
-def _by_length(series: Many) -> list[tuple[int, NDArray[np.int64]]]:
-    lengths = np.array([len(one) for one in series])
-    return [(int(n), np.flatnonzero(lengths == n)) for n in np.unique(lengths)]
-
-
-def _taken(series: Many, which: NDArray[np.int64]) -> Floats:
-    return np.stack([series[s] for s in which])

@@ -7,11 +7,12 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import _grids
+from .._numbers import Floats
 from . import _engine
 from ._dtw import local_costs
 from ._limited import limited
 from ._masks import Constraint
-from ._series import Floats, Home, pair
+from ._series import Home, pair
 
 
 @limited

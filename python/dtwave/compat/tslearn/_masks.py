@@ -7,12 +7,10 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._bands import Band, Ranges, SakoeChiba
+from ..._bands import Band, SakoeChiba
+from .._grids import Mask, ranges
 from ._series import home
-
-Mask = NDArray[np.bool_]
 
 #: Names of constraints and their numbers, which some arguments take.
 GLOBAL_CONSTRAINT_CODE = {None: 0, "": 0, "itakura": 1, "sakoe_chiba": 2}
@@ -64,13 +62,6 @@ def constraint(kind: Any, radius: Any, slope: Any) -> Constraint:
     if code == 1 or (code == 0 and slope is not None):
         return Constraint(slope=2.0 if slope is None else float(slope))
     return Constraint()
-
-
-def ranges(mask: Mask) -> Ranges:
-    """A mask whose rows are single stretches, as a band."""
-    first = mask.argmax(axis=1)
-    last = mask.shape[1] - mask[:, ::-1].argmax(axis=1)
-    return Ranges(np.stack([first, last], axis=1))
 
 
 def _sakoe_chiba(n: int, m: int, radius: int) -> Mask:

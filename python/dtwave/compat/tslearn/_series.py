@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._numbers import floats
-
-Floats = NDArray[np.float64]
-#: Series of one length `[series, length, channels]`, or a list of `[length, channels]`.
-Many = Union[Floats, list[Floats]]
+from .._numbers import Floats, Many, floats, stacked
 
 
 @dataclass(frozen=True)
@@ -138,9 +134,7 @@ def many(dataset: Any) -> Many:
     channels = {series.shape[1] for series in rows}
     if len(channels) > 1:
         raise ValueError(f"All input time series must have the same feature size, got {sorted(channels)}.")
-    if len({len(series) for series in rows}) == 1:
-        return np.stack(rows)
-    return rows
+    return stacked(rows)
 
 
 def padded(dataset: Many) -> Floats:

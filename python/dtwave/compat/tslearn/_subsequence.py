@@ -8,10 +8,10 @@ import numpy as np
 
 from ... import _alignment
 from .. import _grids
-from .._numbers import check_finite
+from .._numbers import Floats, check_finite
 from . import _engine
 from ._masks import Constraint
-from ._series import Floats, array, home, one, pair
+from ._series import array, home, one, pair
 
 
 def dtw_subsequence_path(subseq: Any, longseq: Any, be: Any = None) -> tuple[list[tuple[int, int]], Any]:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ... import _alignment, _gradients
+from .._numbers import Floats, Many
 from .._refuse import workers
 from ._gak import random
 from ._masks import Constraint, constraint
-from ._series import Floats, Many, array, many, one, padded
+from ._series import array, many, one, padded
 
 __all__ = [
     "dtw_barycenter_averaging",

@@ -11,8 +11,8 @@ from typing import Any, Iterator
 import numpy as np
 
 from ... import _refuse
+from ..._numbers import Floats
 from .. import dtw
-from .._series import Floats
 
 __all__ = ["SAMatch", "SubsequenceAlignment", "subsequence_alignment"]
 
