@@ -64,6 +64,29 @@ class Call:
         return _progress.shown(self.progress, what, cells)
 
 
+def same_channels(a: Any, b: Any, advice: str) -> None:
+    """Errors: `ValueError` for batches of other channels; `advice` says which function takes many series."""
+    if a.channels != b.channels:
+        raise ValueError(
+            f"{a.name} has {_inputs.channels_text(a.channels)}, {b.name} has {_inputs.channels_text(b.channels)}: they must be equal; "
+            f"a series of two axes is [length, channels], many series are for {advice}; "
+            'for [channels, length] pass layout="channels_first"'
+        )
+
+
+def check_condensed(is_cross: bool, spec: _native.Spec) -> None:
+    """Errors: `ValueError` for a matrix that is not symmetric."""
+    if is_cross or not spec.is_symmetric:
+        why = "y is given" if is_cross else "these distances are not symmetric"
+        raise ValueError(f"condensed is for the symmetric matrix of x with itself, but {why}")
+
+
+def check_neighbors(k: int, count: int, is_own: bool) -> None:
+    """Errors: `ValueError` for more neighbours than the `count` series have, of which one is the series itself."""
+    if k > count - is_own:
+        raise ValueError(f"k must be at most {count - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
+
+
 def afford(size: int, what: str) -> None:
     """Errors: `MemoryError` if the machine cannot give as many bytes."""
     try:
@@ -87,7 +110,7 @@ def pair(x: Any, y: Any, given: Given, advice: str) -> list[Batch]:
     _inputs.same_device(x=x, y=y)
     times = each("times", given.times)
     batches = [_inputs.one(x, "x", given.layout, times[0]), _inputs.one(y, "y", given.layout, times[1])]
-    _inputs.same_channels(batches[0], batches[1], advice)
+    same_channels(batches[0], batches[1], advice)
     return batches
 
 

@@ -55,6 +55,11 @@ class Batch:
         return self.arrays if isinstance(self.arrays, list) else [self.arrays]
 
     @property
+    def channels(self) -> int:
+        """Numbers of a point."""
+        return int(self.parts[0].shape[-1])
+
+    @property
     def lengths(self) -> list[int]:
         """Points of each series."""
         if isinstance(self.arrays, list):
@@ -76,9 +81,7 @@ class Batch:
             if self.flat:
                 return whole[:, :, 0]
             return whole.transpose(0, 2, 1) if self.layout == "channels_first" else whole
-        channels = self.arrays[0].shape[1]
-        ends = np.cumsum(self.lengths)[:-1]
-        parts = np.split(values.reshape(-1, channels), ends)
+        parts = np.split(values.reshape(-1, self.channels), np.cumsum(self.lengths)[:-1])
         if self.padded is not None:
             parts = [_padded(part, points, fill) for part, points in zip(parts, self.padded)]
         shaped = [self.shaped(part) for part in parts]
@@ -96,7 +99,7 @@ def _padded(series: NDArray[Any], points: int, fill: float) -> NDArray[Any]:
 Packed = tuple[NDArray[Any], Union[None, NDArray[np.int64]], Union[None, NDArray[Any]]]
 
 
-def _array(value: Any, name: str) -> NDArray[Any]:
+def plain(value: Any, name: str) -> NDArray[Any]:
     """One array of real numbers, in place where its memory allows.
 
     Errors: `TypeError` for what holds no real numbers, `dtwave.DeviceError` for what is not in the host's memory.
@@ -119,14 +122,6 @@ def _array(value: Any, name: str) -> NDArray[Any]:
     return _real(array, name)
 
 
-def plain(value: Any, name: str) -> NDArray[Any]:
-    """An array of real numbers that are no series: weights, factors.
-
-    Errors: `TypeError` for what holds no real numbers.
-    """
-    return _array(value, name)
-
-
 def square(value: Any, name: str) -> NDArray[Any]:
     """A contiguous square matrix of float32 or float64.
 
@@ -134,9 +129,9 @@ def square(value: Any, name: str) -> NDArray[Any]:
     """
     if isinstance(value, (list, tuple)) and len({np.shape(row) for row in value}) > 1:
         raise ValueError(f"{name} must be a square matrix of distances, as pairwise returns it, got rows of several lengths")
-    matrix = _array(value, name)
+    matrix = plain(value, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name} must be a square matrix of distances, as pairwise returns it, got {_shape(matrix)}")
+        raise ValueError(f"{name} must be a square matrix of distances, as pairwise returns it, got {shape_text(matrix)}")
     small = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     return np.require(matrix, np.float32 if small else np.float64, ["C", "A"])
 
@@ -266,29 +261,42 @@ def _points(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
         return array[:, None]
     if array.ndim == 2:
         return array.T if layout == "channels_first" else array
+    raise not_one(array, name, layout)
+
+
+def not_one(array: Any, name: str, layout: Layout) -> ValueError:
+    """The error for an array of other axes than one series has."""
     axes = "[channels, length]" if layout == "channels_first" else "[length, channels]"
-    raise ValueError(f"{name} must be one series, [length] or {axes}; got {_shape(array)}")
+    return ValueError(f"{name} must be one series, [length] or {axes}; got {shape_text(array)}")
 
 
-def channel_count(series: NDArray[Any]) -> str:
-    """`1 channel`, `2 channels`: the last axis."""
-    count = series.shape[-1]
+def not_many(array: Any, name: str, layout: Layout) -> ValueError:
+    """The error for an array of other axes than many series have."""
+    axes = "[series, channels, length]" if layout == "channels_first" else "[series, length, channels]"
+    hint = f"; for one series write {name}[None]" if len(array.shape) == 1 else ""
+    return ValueError(f"{name} must be [series, length] or {axes}, got {shape_text(array)}{hint}")
+
+
+def channels_text(count: int) -> str:
     return "1 channel" if count == 1 else f"{count} channels"
 
 
-def same_channels(a: Batch, b: Batch, advice: str) -> None:
-    """Errors: `ValueError` for series of other channels; `advice` says which function takes many series."""
-    one, other = a.parts[0], b.parts[0]
-    if one.shape[-1] != other.shape[-1]:
+def check_rows(rows: Sequence[Any], name: str) -> None:
+    """Errors: `ValueError` for series of a list, `[length, channels]`, of different channels."""
+    counts = [int(row.shape[1]) for row in rows]
+    other = next((s for s, count in enumerate(counts) if count != counts[0]), None)
+    if other is not None:
         raise ValueError(
-            f"{a.name} has {channel_count(one)}, {b.name} has {channel_count(other)}: they must be equal; "
-            f"a series of two axes is [length, channels], many series are for {advice}; "
-            'for [channels, length] pass layout="channels_first"'
+            f"series 0 of {name} has {channels_text(counts[0])}, series {other} has {channels_text(counts[other])}: "
+            "they must be equal"
         )
 
 
-def _shape(array: NDArray[Any]) -> str:
-    return f"shape {list(array.shape)}" if array.ndim else "a single number"
+def shape_text(array: Any) -> str:
+    """What an array is, for errors."""
+    if isinstance(array, (list, tuple)):
+        return "a list"
+    return f"shape {list(array.shape)}" if array.shape else "a single number"
 
 
 def check_layout(layout: object) -> None:
@@ -303,8 +311,8 @@ def one(value: Any, name: str, layout: Layout = "channels_last", times: Any = No
     Errors: `TypeError` and `ValueError`, naming what was expected and found.
     """
     check_layout(layout)
-    array = _array(value, name)
-    stamps = None if times is None else _array(times, f"times of {name}")[None]
+    array = plain(value, name)
+    stamps = None if times is None else plain(times, f"times of {name}")[None]
     return Batch(_points(array, name, layout)[None], name, stamps, array.ndim == 1, layout)
 
 
@@ -327,27 +335,21 @@ def many(
     if rows is not None:
         batch = _of_rows(rows, name, layout)
     else:
-        array = _array(value, name)
+        array = plain(value, name)
         batch = Batch(_three_axes(array, name, layout), name, None, array.ndim == 2, layout)
     if times is not None:
         stamps = _rows(times, f"times of {name}")
         what = f"times of {name}"
-        batch.times = _array(times, what) if stamps is None else [_array(row, what) for row in stamps]
+        batch.times = plain(times, what) if stamps is None else [plain(row, what) for row in stamps]
     return _unpadded(batch, lengths, padding)
 
 
 def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
     if rows and all(isinstance(row, (int, float)) for row in rows):
         raise ValueError(f"{name} is a list of numbers: expected a list of series; for one series write [{name}]")
-    arrays = [_array(row, f"series {s} of {name}") for s, row in enumerate(rows)]
+    arrays = [plain(row, f"series {s} of {name}") for s, row in enumerate(rows)]
     series = [_points(array, f"series {s} of {name}", layout) for s, array in enumerate(arrays)]
-    channels = {array.shape[1] for array in series}
-    if len(channels) > 1:
-        other = next(s for s, array in enumerate(series) if array.shape[1] != series[0].shape[1])
-        raise ValueError(
-            f"series 0 of {name} has {channel_count(series[0])}, series {other} has {channel_count(series[other])}: "
-            "they must be equal"
-        )
+    check_rows(series, name)
     flat = all(array.ndim == 1 for array in arrays)
     if not series:
         return Batch(np.empty((0, 0, 1)), name)
@@ -361,9 +363,7 @@ def _three_axes(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
         return array[:, :, None]
     if array.ndim == 3:
         return array.transpose(0, 2, 1) if layout == "channels_first" else array
-    axes = "[series, channels, length]" if layout == "channels_first" else "[series, length, channels]"
-    hint = f"; for one series write {name}[None]" if array.ndim == 1 else ""
-    raise ValueError(f"{name} must be [series, length] or {axes}, got {_shape(array)}{hint}")
+    raise not_many(array, name, layout)
 
 
 def _unpadded(batch: Batch, lengths: Any, padding: Padding) -> Batch:
@@ -411,10 +411,10 @@ def counted(lengths: Any, name: str, count: int, points: int) -> NDArray[np.int6
 
     Errors: `TypeError` and `ValueError` for what is no length from 1 to `points` for each of `count` series.
     """
-    given = _array(lengths, f"lengths of {name}")
+    given = plain(lengths, f"lengths of {name}")
     if given.dtype.kind not in "iu" or given.shape != (count,):
         raise ValueError(
-            f"lengths of {name} must be {count} whole numbers, got {given.dtype} of {_shape(given)}"
+            f"lengths of {name} must be {count} whole numbers, got {given.dtype} of {shape_text(given)}"
         )
     wrong = np.flatnonzero((given < 1) | (given > points))
     if len(wrong):

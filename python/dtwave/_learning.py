@@ -185,8 +185,7 @@ def kmeans(
             whole("seed", seed, 0),
             bar,
         )
-    channels = batch.parts[0].shape[-1]
-    parts = np.split(values.reshape(-1, channels), np.cumsum(points)[:-1])
+    parts = np.split(values.reshape(-1, batch.channels), np.cumsum(points)[:-1])
     return KMeans([batch.shaped(part) for part in parts], labels, distances, inertia, iterations, converged)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Protocol, Sequence
+from typing import Any, Sequence, Union
 
 import numpy as np
 
@@ -32,51 +32,6 @@ class View:
     format: str
 
 
-class Library(Protocol):
-    """What a call asks of a library. Everything happens on its current stream of the GPU."""
-
-    name: str
-
-    def view(self, array: Any, name: str) -> View:
-        """The array, in place; whole numbers as float64.
-
-        Errors: `TypeError` for what holds no real numbers.
-        """
-
-    def address(self, array: Any) -> int:
-        """Where an array of the library's own is."""
-
-    def stream(self, ordinal: int) -> int:
-        """The driver's handle of the current stream."""
-
-    def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
-        """An array for results."""
-
-    def lend(self, size: int, ordinal: int) -> tuple[int, Any]:
-        """Memory of so many bytes from the library's pool: its address, and what keeps it."""
-
-    def packed(self, array: Any, number: np.dtype[Any]) -> Any:
-        """The array in C order and of this number type: a copy unless it is so already."""
-
-    def joined(self, arrays: Sequence[Any]) -> Any:
-        """The arrays, one after the other along the first axis."""
-
-    def smallest(self, matrix: Any, k: int, largest: bool) -> tuple[Any, Any]:
-        """Indices and values of the k smallest (or largest) of each column, `[columns, k]`, equal ones in order."""
-
-    def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
-        """The matrix with what no neighbour is in places (i, i - first_column), changed in place."""
-
-    def upper(self, matrix: Any) -> Any:
-        """The upper triangle of a square matrix without its diagonal, row by row."""
-
-    def written(self, array: Any) -> None:
-        """Says that an array of the caller's was written."""
-
-    def to_numpy(self, array: Any) -> Any:
-        """A copy in the host's memory; waits for it."""
-
-
 def _format(name: str, what: str) -> str:
     if name in _FORMATS:
         return _FORMATS[name]
@@ -85,7 +40,7 @@ def _format(name: str, what: str) -> str:
 
 
 class Torch:
-    """PyTorch's tensors."""
+    """PyTorch's tensors: what a call asks of them. Everything happens on the library's current stream of the GPU."""
 
     name = "PyTorch"
 
@@ -104,6 +59,10 @@ class Torch:
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def view(self, array: Any, name: str) -> View:
+        """The array, in place; whole numbers as float64.
+
+        Errors: `TypeError` for what holds no real numbers.
+        """
         if array.layout is not self.strided:
             raise TypeError(f"{name} is a {array.layout} tensor: pass {name}.to_dense()")
         if array.is_neg():
@@ -118,10 +77,12 @@ class Torch:
         return View(array, array.data_ptr(), tuple(array.shape), array.stride(), format)
 
     def address(self, array: Any) -> int:
+        """Where an array of the library's own is."""
         address: int = array.data_ptr()
         return address
 
     def stream(self, ordinal: int) -> int:
+        """The driver's handle of the current stream."""
         if self.raw_stream is not None:
             raw: int = self.raw_stream(ordinal)
             return raw
@@ -129,41 +90,49 @@ class Torch:
         return stream
 
     def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
+        """An array for results."""
         return self.torch.empty(shape, dtype=self.dtypes[number], device=self.devices[ordinal])
 
     def lend(self, size: int, ordinal: int) -> tuple[int, Any]:
+        """Memory of so many bytes from the library's pool: its address, and what keeps it."""
         block = self.torch.empty(size, dtype=self.bytes, device=self.devices[ordinal])
         return block.data_ptr(), block
 
     def packed(self, array: Any, number: np.dtype[Any]) -> Any:
+        """The array in C order and of this number type: a copy unless it is so already."""
         return array.detach().to(self.dtypes[number]).contiguous()
 
     def joined(self, arrays: Sequence[Any]) -> Any:
+        """The arrays, one after the other along the first axis."""
         return self.torch.cat([array.detach() for array in arrays])
 
     def smallest(self, matrix: Any, k: int, largest: bool) -> tuple[Any, Any]:
+        """Indices and values of the k smallest (or largest) of each column, `[columns, k]`, equal ones in order."""
         found = self.torch.sort(matrix, dim=0, descending=largest, stable=True)
         return found.indices[:k].T.contiguous(), found.values[:k].T.contiguous()
 
     def without_diagonal(self, matrix: Any, first_column: int, largest: bool) -> Any:
+        """The matrix with what no neighbour is in places (i, i - first_column), changed in place."""
         self.torch.diagonal(matrix, -first_column).fill_(float("-inf" if largest else "inf"))
         return matrix
 
     def upper(self, matrix: Any) -> Any:
+        """The upper triangle of a square matrix without its diagonal, row by row."""
         rows, columns = self.torch.triu_indices(*matrix.shape, 1, device=matrix.device)
         return matrix[rows, columns]
 
     def written(self, array: Any) -> None:
-        # A backward pass that has kept it then says so.
+        """Says that an array of the caller's was written: a backward pass that has kept it then says so."""
         self.torch.autograd.graph.increment_version(array)
 
     def to_numpy(self, array: Any) -> Any:
+        """A copy in the host's memory; waits for it."""
         array = array.detach().cpu()
         return (array.float() if array.dtype == self.torch.bfloat16 else array).numpy()
 
 
 class CuPy:
-    """CuPy's arrays."""
+    """CuPy's arrays, in the same words."""
 
     name = "CuPy"
 
@@ -231,6 +200,8 @@ class CuPy:
         with array.device:
             return self.cupy.asnumpy(array)
 
+
+Library = Union[Torch, CuPy]
 
 #: By name, and by the type of an array.
 _MADE: dict[str, Library] = {}

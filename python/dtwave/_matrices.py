@@ -104,9 +104,8 @@ def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: C
               if is_wanted]
     if len(wanted) > 1:
         raise ValueError(f"{' and '.join(wanted)} exclude each other: ask for one form of the matrix")
-    if condensed and (y is not None or not call.spec.is_symmetric):
-        why = "y is given" if y is not None else "these distances are not symmetric"
-        raise ValueError(f"condensed is for the symmetric matrix of x with itself, but {why}")
+    if condensed:
+        _calls.check_condensed(y is not None, call.spec)
     if k is not None and not call.spec.is_symmetric:
         raise ValueError("k is for symmetric distances; for others use dtwave.nearest, where x comes first")
     if isinstance(out, np.ndarray) or out is None:
@@ -163,8 +162,7 @@ def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) ->
     first, candidates = call.packed[0], call.packed[-1]
     rows, columns = len(batches[0]), len(batches[-1])
     is_own = len(batches) == 1
-    if k > columns - is_own:
-        raise ValueError(f"k must be at most {columns - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
+    _calls.check_neighbors(k, columns, is_own)
     _calls.afford(CANDIDATE_BYTES * (k + 1) * rows, "the list of neighbours")
     if is_own:
         found = others(*_native.nearest(first, None, k + 1, call.spec, call.engine, bar))

@@ -37,6 +37,11 @@ class Batch:
         return self.view.shape[0] if len(self.view.shape) == 3 else len(self.lengths or [])
 
     @property
+    def channels(self) -> int:
+        """Numbers of a point."""
+        return self.view.shape[-1]
+
+    @property
     def array(self) -> Any:
         """The array with the axes of the view."""
         array = self.view.array
@@ -184,47 +189,34 @@ def _batch(library: Library, name: str, values: Any, layout: Layout, single: boo
     """The series of an argument."""
     if single:
         view = library.view(values, name)
-        axes = "[channels, length]" if layout == "channels_first" else "[length, channels]"
         if len(view.shape) not in (1, 2):
-            raise ValueError(f"{name} must be one series, [length] or {axes}; got {_shape(view)}")
+            raise _inputs.not_one(view, name, layout)
         return Batch(_three(view, (None, *range(len(view.shape))), layout), name)
     if not isinstance(values, (list, tuple)):
         view = library.view(values, name)
         if len(view.shape) not in (2, 3):
-            axes = "[series, channels, length]" if layout == "channels_first" else "[series, length, channels]"
-            hint = f"; for one series write {name}[None]" if len(view.shape) == 1 else ""
-            raise ValueError(f"{name} must be [series, length] or {axes}, got {_shape(view)}{hint}")
+            raise _inputs.not_many(view, name, layout)
         return Batch(_three(view, tuple(range(len(view.shape))), layout), name)
     rows = []
     for s, row in enumerate(values):
         view = library.view(row, f"series {s} of {name}")
         if len(view.shape) not in (1, 2):
-            raise ValueError(f"series {s} of {name} must be [length] or [length, channels], got {_shape(view)}")
+            raise _inputs.not_one(view, f"series {s} of {name}", layout)
         array = view.array
         if len(view.shape) == 1:
             array = array[:, None]
         elif layout == "channels_first":
             array = array.T
         rows.append(array)
-    channels = [row.shape[1] for row in rows]
-    other = next((s for s, count in enumerate(channels) if count != channels[0]), None)
-    if other is not None:
-        raise ValueError(
-            f"series 0 of {name} has {_inputs.channel_count(rows[0])}, series {other} has "
-            f"{_inputs.channel_count(rows[other])}: they must be equal"
-        )
+    _inputs.check_rows(rows, name)
     joined = library.view(library.joined(rows), name)
     lengths = [int(row.shape[0]) for row in rows]
     if len(set(lengths)) == 1:
         points, channel = joined.strides
-        shape = (len(rows), lengths[0], channels[0])
+        shape = (len(rows), lengths[0], joined.shape[1])
         whole = View(joined.array.reshape(shape), joined.address, shape, (points * lengths[0], points, channel), joined.format)
         return Batch(whole, name)
     return Batch(joined, name, lengths)
-
-
-def _shape(view: View) -> str:
-    return f"shape {list(view.shape)}" if view.shape else "a single number"
 
 
 def _three(view: View, axes: tuple[int | None, ...], layout: Layout) -> View:
@@ -291,13 +283,3 @@ def _time(library: Library, batch: Batch, times: Any, number: np.dtype[Any], pla
         batch.view = library.view(values, name)
     if len(batch.view.shape) == 3:
         batch.times = batch.times.reshape(batch.view.shape[:2])
-
-
-def same_channels(a: Batch, b: Batch, advice: str) -> None:
-    """Errors: `ValueError` for series of other channels; `advice` says which function takes many series."""
-    if a.view.shape[-1] != b.view.shape[-1]:
-        raise ValueError(
-            f"{a.name} has {a.view.shape[-1]} channels, {b.name} has {b.view.shape[-1]}: they must be equal; "
-            f"a series of two axes is [length, channels], many series are for {advice}; "
-            'for [channels, length] pass layout="channels_first"'
-        )

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _inputs, _libraries, _options
-from ._calls import named
+from ._calls import check_condensed, check_neighbors, named, same_channels
 from ._inputs import Layout
 from ._options import Given
-from ._resident import F64, Batch, Call, prepared, same_channels
+from ._resident import F64, Batch, Call, prepared
 from ._results import Alignment, Neighbors
 
 
@@ -50,9 +50,7 @@ def pairwise(place: str, x: Any, y: Any, form: tuple[Any, bool, Any, bool], give
     if condensed:
         if out is not None:
             raise ValueError("condensed and out exclude each other: ask for one form of the matrix")
-        if _pairing(call) != "symmetric":
-            why = "y is given" if len(call.batches) > 1 else "these distances are not symmetric"
-            raise ValueError(f"condensed is for the symmetric matrix of x with itself, but {why}")
+        check_condensed(len(call.batches) > 1, call.spec)
     if out is None:
         out = call.empty(rows, columns)
     else:
@@ -99,8 +97,7 @@ def nearest(place: str, of: Any, to: Any, k: int, given: Given) -> Neighbors:
     call = prepared(place, named(of, to, given), given)
     x, y = call.batches[0], call.batches[-1]
     is_own = len(call.batches) == 1
-    if k > len(x) - is_own:
-        raise ValueError(f"k must be at most {len(x) - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
+    check_neighbors(k, len(x), is_own)
     # A column of the matrix is sorted with its indices.
     step = max(1, _options.memory_limit(given) // 2 // (len(x) * (2 * call.number.itemsize + 8)))
     largest, library = call.spec.is_similarity, call.library
@@ -167,9 +164,7 @@ def search(
 def one_series(reference: Any, layout: Layout) -> Any:
     """A single series as an array of one."""
     if isinstance(reference, (list, tuple)) or reference.ndim not in (1, 2):
-        axes = "[channels, length]" if layout == "channels_first" else "[length, channels]"
-        shape = getattr(reference, "shape", "a list")
-        raise ValueError(f"reference must be one series, [length] or {axes}; got {list(shape)}")
+        raise _inputs.not_one(reference, "reference", layout)
     return reference[None]
 
 

@@ -107,7 +107,7 @@ def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Give
             batch = _inputs.many(queries, name, given.layout, given.lengths)
         batches = [batch, _inputs.one(reference, "reference", given.layout)]
         if single:
-            _inputs.same_channels(batches[0], batches[1], "dtwave.search_all")
+            _calls.same_channels(batches[0], batches[1], "dtwave.search_all")
         call = _calls.prepared(batches, given)
         found = _native.search(*call.sides, call.spec, call.engine, *chosen, None)
     return [[Match(*hit) for hit in hits] for hits in found]

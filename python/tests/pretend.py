@@ -5,88 +5,84 @@ kernel is then as on a GPU: addresses, strides, lengths, streams, whose memory i
 from __future__ import annotations
 
 import ctypes
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 
 from dtwave import _libraries, _native, _resident
 
 NUMBERS = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
-FORMATS = {np.dtype(number): short for short, number in NUMBERS.items()}
-FORMATS[np.dtype(np.int64)] = "f64"
 
 
 class Array(np.ndarray):
-    """An array on the GPU of this number."""
+    """An array on the GPU of this number, as CuPy has it."""
 
-    device = 0
+    ordinal = 0
+    device = nullcontext()
 
     def __array_finalize__(self, source):
-        self.device = getattr(source, "device", 0)
+        self.ordinal = getattr(source, "ordinal", 0)
 
     def __dlpack_device__(self):
-        return (2, self.device)
+        return (2, self.ordinal)
+
+    @property
+    def data(self):
+        return SimpleNamespace(ptr=self.ctypes.data)
 
 
 def on_gpu(values, device=0):
     """A copy there."""
     array = np.array(values).view(Array)
-    array.device = device
+    array.ordinal = device
     return array
 
 
-class Library:
-    """The library that these arrays are of."""
+class NumPy:
+    """CuPy as it is called, whose device is the host."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    @property
+    def cuda(self):
+        return SimpleNamespace(Device=nullcontext, get_current_stream=lambda: SimpleNamespace(ptr=0), alloc=self.alloc)
+
+    def alloc(self, size):
+        return SimpleNamespace(ptr=256, size=size)
+
+    def empty(self, shape, dtype):
+        return np.full(shape, np.nan, dtype).view(Array)
+
+    def ascontiguousarray(self, array, dtype=None):
+        return np.ascontiguousarray(array, dtype).view(Array)
+
+    def concatenate(self, arrays):
+        return np.concatenate(arrays).view(Array)
+
+    def argsort(self, array, axis):
+        return np.argsort(array, axis, kind="stable")
+
+    def asnumpy(self, array):
+        return np.array(array)
+
+
+class Library(_libraries.CuPy):
+    """CuPy's arrays, but in the host's memory; remembers what was lent and what was written."""
 
     name = "Pretend"
 
     def __init__(self):
+        super().__init__(NumPy())
         self.lent = []
-
-    def view(self, array, name):
-        if array.dtype not in FORMATS:
-            raise TypeError(f"{name} is an array of {array.dtype}: expected real numbers")
-        if array.dtype.kind == "i":
-            array = array.astype(np.float64)
-        strides = tuple(stride // array.itemsize for stride in array.strides)
-        return _libraries.View(array, array.ctypes.data, array.shape, strides, FORMATS[array.dtype])
-
-    def address(self, array):
-        return array.ctypes.data
-
-    def stream(self, ordinal):
-        return 0
-
-    def empty(self, shape, number, ordinal):
-        return on_gpu(np.full(shape, np.nan, number), ordinal)
 
     def lend(self, size, ordinal):
         self.lent.append(size)
-        return 256, object()
-
-    def packed(self, array, number):
-        return np.ascontiguousarray(array, number).view(Array)
-
-    def joined(self, arrays):
-        return np.concatenate([np.asarray(array) for array in arrays]).view(Array)
-
-    def smallest(self, matrix, k, largest):
-        matrix = np.asarray(matrix)
-        order = np.argsort(-matrix if largest else matrix, axis=0, kind="stable")[:k]
-        return order.T.copy(), np.take_along_axis(matrix, order, axis=0).T.copy()
-
-    def without_diagonal(self, matrix, first_column, largest):
-        columns = np.arange(matrix.shape[1])
-        matrix[columns + first_column, columns] = -np.inf if largest else np.inf
-        return matrix
-
-    def upper(self, matrix):
-        return matrix[np.triu_indices(len(matrix), 1)]
+        return super().lend(size, ordinal)
 
     def written(self, array):
         self.changed = array
-
-    def to_numpy(self, array):
-        return np.array(array)
 
 
 class Gpu:
