@@ -19,6 +19,14 @@ from torch.autograd import forward_ad
 
 from dtwave.torch import SoftDTW, soft_dtw, soft_dtw_from_costs
 
+#: What differentiates the batches of series that it is called with.
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "series": soft_dtw,
+    "cosine": SoftDTW(gamma=0.3, dist="cosine"),
+    "costs": lambda x, y: soft_dtw_from_costs(x @ y.mT),
+}
+every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+
 
 def pairs(batch: int, n: int, m: int, channels: int = 2, dtype: Any = None) -> tuple[Any, Any]:
     """Two batches of noise that require gradients."""
@@ -89,21 +97,24 @@ def test_single_precision(gamma: float) -> None:
         torch.testing.assert_close(one.double(), other, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("bandwidth", [None, 2, dtwave.SakoeChiba(0.5), dtwave.Slanted(1), dtwave.Itakura(3.0)])
+BANDS = [None, 2, dtwave.SakoeChiba(0.5), dtwave.Slanted(1), dtwave.Itakura(3.0)]
+PADDED = {"lengths_x": [5, 2, 3], "lengths_y": torch.tensor([1, 6, 4], dtype=torch.int32)}
+
+
+@pytest.mark.parametrize(("bandwidth", "lengths"), [*((band, {}) for band in BANDS), (None, PADDED)])
 @pytest.mark.parametrize("channels", [1, 5])
-def test_gradcheck(normalize: bool, bandwidth: dtwave.Band, channels: int) -> None:
-    x, y = pairs(2, 5, 4, channels)
-    loss = SoftDTW(gamma=0.7, normalize=normalize, bandwidth=bandwidth)
-    assert torch.autograd.gradcheck(loss, (x, y))
-
-
-def test_gradcheck_of_padded_series() -> None:
-    x, y = pairs(3, 5, 6)
-    lengths = {"lengths_x": [5, 2, 3], "lengths_y": torch.tensor([1, 6, 4], dtype=torch.int32)}
+@pytest.mark.parametrize(
+    ("dist", "gamma"),
+    [
+        *((dist, 0.7) for dist in ("sqeuclidean", "cosine")),
+        *((dist, gamma) for dist in ("euclidean", "manhattan") for gamma in (0.01, 1.0, 100.0)),
+    ],
+)
+def test_gradcheck(dist: str, gamma: float, channels: int, bandwidth: dtwave.Band, lengths: dict[str, Any]) -> None:
     for normalize in (False, True):
+        loss = SoftDTW(gamma=gamma, normalize=normalize, bandwidth=bandwidth, dist=dist)
         assert torch.autograd.gradcheck(
-            lambda x, y, normalize=normalize: soft_dtw(x, y, normalize=normalize, **lengths), (x, y)
+            lambda x, y, loss=loss: loss(x, y, **lengths), pairs(3, 5, 6, channels)
         )
 
 
@@ -188,19 +199,21 @@ def test_gradients_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
-def test_operator_passes_opcheck() -> None:
+def test_operators_pass_opcheck() -> None:
     x, y = pairs(2, 5, 4)
-    lengths = torch.tensor([5, 3])
-    operator = torch.ops.dtwave.soft_dtw.default
-    calls = [
-        (x, y, None, None, 0.7, "full", 3),
-        (x, y, None, None, 0.7, 'divergence ["sakoe_chiba", 2]', 3),
-        (x, y.detach(), lengths, None, 0.7, "full", 1),
-        (x.detach().float(), y.detach().float(), None, None, 1.0, "full", 0),
-    ]
-    for call in calls:
-        torch.library.opcheck(operator, call)
-    torch.library.opcheck(torch.ops.dtwave.differentiated_once.default, (x.detach(), y.detach()))
+    costs, lengths = (x @ y.mT).detach().requires_grad_(), torch.tensor([5, 3])
+    operators = torch.ops.dtwave
+    for operator, call in [
+        (operators.soft_dtw, (x, y, None, None, 0.7, "full", 3)),
+        (operators.soft_dtw, (x, y, None, None, 0.7, 'divergence ["sakoe_chiba", 2]', 3)),
+        (operators.soft_dtw, (x, y.detach(), lengths, None, 0.7, "full", 1)),
+        (operators.soft_dtw, (x.detach().float(), y.detach().float(), None, None, 1.0, "full", 0)),
+        (operators.soft_dtw_of_costs, (costs, None, None, 0.7, "full", True)),
+        (operators.soft_dtw_of_costs, (costs, lengths, None, 0.7, '["sakoe_chiba", 2]', True)),
+        (operators.soft_dtw_of_costs, (costs.detach().float(), None, None, 1.0, "full", False)),
+        (operators.differentiated_once, (x.detach(), y.detach())),
+    ]:
+        torch.library.opcheck(operator.default, call)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -236,11 +249,14 @@ def test_who_looks_at_operators_sees_one() -> None:
     assert "dtwave.soft_dtw.default" in seen
 
 
-def test_operator_without_its_gradient_says_so() -> None:
+def test_operators_without_their_gradients_say_so() -> None:
     x, y = pairs(2, 5, 4)
-    values, _, _ = torch.ops.dtwave.soft_dtw(x, y, None, None, 0.7, "full", 2)
-    with pytest.raises(RuntimeError, match="gradient of x was not asked for"):
-        values.sum().backward()
+    for name, values in (
+        ("x", torch.ops.dtwave.soft_dtw(x, y, None, None, 0.7, "full", 2)[0]),
+        ("costs", torch.ops.dtwave.soft_dtw_of_costs(x @ y.mT, None, None, 1.0, "full", False)[0]),
+    ):
+        with pytest.raises(RuntimeError, match=f"gradient of {name} was not asked for"):
+            values.sum().backward()
 
 
 # Inductor compiles C++, which takes it seconds; what it does here is the same for every loss.
@@ -253,7 +269,10 @@ def test_compiles_without_a_graph_break(backend: str, normalize: bool) -> None:
 
     def step(x: Any, y: Any) -> Any:
         banded = soft_dtw(x, y, bandwidth=4) + soft_dtw(x, y, bandwidth=dtwave.SakoeChiba(0.5))
-        return loss(2.0 * x, y).sum() + soft_dtw(x, y, gamma=0.5, lengths_x=lengths).mean() + banded.sum()
+        others = [SoftDTW(dist=dist, normalize=normalize)(x, y) for dist in ("euclidean", "manhattan", "cosine")]
+        of_costs = soft_dtw_from_costs(2.0 * x @ y.mT, gamma=0.5, bandwidth=3, lengths_x=lengths)
+        padded = soft_dtw(x, y, gamma=0.5, lengths_x=lengths)
+        return sum(values.sum() for values in (loss(2.0 * x, y), padded / 2, banded, *others, of_costs))
 
     compiled = torch.compile(step, fullgraph=True, backend=backend)
     for n in (5, 6):
@@ -264,11 +283,11 @@ def test_compiles_without_a_graph_break(backend: str, normalize: bool) -> None:
         torch.testing.assert_close(found, expected)
 
 
-def test_exports() -> None:
+@pytest.mark.parametrize("loss", [SoftDTW(gamma=0.3, bandwidth=2), SoftDTW(gamma=0.3, dist="cosine")])
+def test_exports(loss: SoftDTW) -> None:
     x, y = (series.detach() for series in pairs(2, 5, 4))
-    loss = SoftDTW(gamma=0.3, bandwidth=2)
     exported = torch.export.export(loss, (x, y))
-    assert torch.equal(exported.module()(x, y), loss(x, y))
+    torch.testing.assert_close(exported.module()(x, y), loss(x, y))
 
 
 def test_autocast_computes_in_single_precision() -> None:
@@ -308,13 +327,14 @@ def test_mixed_types_are_promoted() -> None:
     assert soft_dtw(x.half(), y.float()).dtype == torch.float32
 
 
-def test_second_derivative_is_refused() -> None:
+@every_call
+def test_second_derivative_is_refused(call: Any) -> None:
     x, y = pairs(2, 5, 4)
-    (gradient,) = torch.autograd.grad(soft_dtw(x, y).sum(), x, create_graph=True)
+    (gradient,) = torch.autograd.grad(call(x, y).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="no second derivative"):
         gradient.square().sum().backward()
     with pytest.raises(RuntimeError, match="no second derivative"):
-        torch.autograd.functional.hessian(lambda x: soft_dtw(x, y).sum(), x)
+        torch.autograd.functional.hessian(lambda x: call(x, y).sum(), x)
 
 
 def test_gradient_is_linear_in_what_comes_from_above() -> None:
@@ -328,14 +348,15 @@ def test_gradient_is_linear_in_what_comes_from_above() -> None:
     torch.testing.assert_close(by_weight, unit.sum((1, 2)))
 
 
-def test_vmap_is_refused() -> None:
+@every_call
+def test_vmap_is_refused(call: Any) -> None:
     x, y = (series.detach() for series in pairs(2, 5, 4))
     with pytest.raises(NotImplementedError, match="takes a batch"):
-        torch.vmap(lambda a: soft_dtw(a, y))(x[None])
+        torch.vmap(lambda a: call(a, y))(x[None])
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script:FutureWarning", "ignore:`torch.jit.script:DeprecationWarning")
-@pytest.mark.parametrize("call", [soft_dtw, SoftDTW(dist="cosine"), lambda x, y: soft_dtw_from_costs(x @ y.mT)])
+@every_call
 def test_forward_mode_is_refused(call: Any) -> None:
     x, y = (series.detach() for series in pairs(2, 5, 4))
     with forward_ad.dual_level():
@@ -377,12 +398,23 @@ def test_checkpointed_loss_has_the_same_gradient() -> None:
 
 def test_options_of_a_module_may_change() -> None:
     x, y = (series.detach() for series in pairs(2, 6, 6))
-    loss = SoftDTW()
+    loss = SoftDTW(1.0, False, None, "cosine")
+    assert repr(loss) == "SoftDTW(gamma=1.0, normalize=False, bandwidth=None, dist='cosine')"
+    loss.dist = "sqeuclidean"
     loss.gamma, loss.bandwidth, loss.normalize = 0.25, 2, True
     assert torch.equal(loss(x, y), soft_dtw(x, y, gamma=0.25, bandwidth=2, normalize=True))
     with pytest.raises(ValueError, match="at least 1"):
         loss.bandwidth = 0
     assert loss.bandwidth == 2
+    loss.dist = "cityblock"
+    assert repr(loss) == "SoftDTW(gamma=0.25, normalize=True, bandwidth=2, dist='cityblock')"
+    assert torch.equal(loss(x, y), soft_dtw(x, y, gamma=0.25, bandwidth=2, normalize=True, dist="manhattan"))
+    for dist in ("cosine", "euclidean", "sqeuclidean"):
+        loss.dist = dist
+        assert torch.equal(loss(x, y), soft_dtw(x, y, gamma=0.25, bandwidth=2, normalize=True, dist=dist))
+    with pytest.raises(ValueError, match="dist must be"):
+        loss.dist = "chebyshev"
+    assert loss.dist == "sqeuclidean" and "dist" not in repr(loss)
 
 
 def test_module_is_copied_and_pickled() -> None:
@@ -394,17 +426,20 @@ def test_module_is_copied_and_pickled() -> None:
     assert repr(loss) == "SoftDTW(gamma=0.25, normalize=False, bandwidth=SakoeChiba(radius=1))"
 
 
-def test_no_pairs_have_no_values() -> None:
+@every_call
+def test_no_pairs_have_no_values(call: Any) -> None:
     x, y = torch.zeros(0, 5, 2, requires_grad=True), torch.zeros(0, 4, 2)
-    values = soft_dtw(x, y)
+    values = call(x, y)
     assert values.shape == (0,)
     values.sum().backward()
     assert x.grad.shape == x.shape
+    if call is soft_dtw:
+        assert call(x, y, lengths_x=[], lengths_y=[]).shape == (0,)
 
 
-def test_meta_tensors_have_shapes() -> None:
-    x, y = torch.zeros(3, 5, 2, device="meta"), torch.zeros(3, 4, 2, device="meta")
-    values = soft_dtw(x, y)
+@every_call
+def test_meta_tensors_have_shapes(call: Any) -> None:
+    values = call(torch.zeros(3, 5, 2, device="meta"), torch.zeros(3, 4, 2, device="meta"))
     assert values.device.type == "meta"
     assert values.shape == (3,)
 
@@ -414,15 +449,11 @@ def test_other_devices_are_refused() -> None:
 
     # A tensor that has a device and no memory: nothing to compute on is needed. PyTorch built for CUDA makes none for
     # an "xpu".
-    device = "mps"
     with FakeTensorMode(allow_non_fake_inputs=True):
-        x = torch.empty_strided((2, 5, 3), (15, 3, 1), device=device)
-        with pytest.raises(dtwave.DeviceError, match=rf"{device}.*x\.cpu\(\)"):
+        x = torch.empty_strided((2, 5, 3), (15, 3, 1), device="mps")
+        with pytest.raises(dtwave.DeviceError, match=r"mps.*x\.cpu\(\)"):
             soft_dtw(x, x)
         with pytest.raises(ValueError, match="move one to the other"):
             soft_dtw(x, torch.zeros(2, 5, 3))
-
-
-def test_no_pairs_with_lengths() -> None:
-    x, y = pairs(2, 5, 4)
-    assert soft_dtw(x[:0], y[:0], lengths_x=[], lengths_y=[]).shape == (0,)
+        with pytest.raises(dtwave.DeviceError, match=r"on mps.*pass costs\.cpu\(\)"):
+            soft_dtw_from_costs(x)
