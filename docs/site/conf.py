@@ -24,7 +24,6 @@ version = release = dtwave.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
     "outside",
@@ -56,7 +55,6 @@ autodoc_typehints = "signature"
 python_maximum_signature_line_length = 88
 add_module_names = False
 toc_object_entries_show_parents = "hide"
-napoleon_google_docstring = False
 
 html_theme = "furo"
 html_title = "dtwave"

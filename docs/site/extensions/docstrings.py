@@ -1,8 +1,7 @@
 """The package's docstrings as reStructuredText: what each argument is, what comes back, what goes wrong.
 
 A docstring is written to be read as text: a paragraph of lines `name, name: what it is`, and what continues them;
-paragraphs that begin with `Returns`, `Errors:`, `Time:`. Here they become lists with those names. Docstrings
-in numpydoc's form are left to napoleon.
+paragraphs that begin with `Returns`, `Errors:`, `Time:`. Here they become lists with those names.
 """
 
 from __future__ import annotations
@@ -75,8 +74,6 @@ def inside_field(found: list[str]) -> bool:
 
 
 def docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    if any(re.fullmatch(r"-{3,}", line.strip()) for line in lines):
-        return
     is_measure = what == "class" and "__dataclass_fields__" not in vars(thing)
     lines[:] = rest(lines, "function" if is_measure else what)
     if what == "class" and issubclass(thing, dtwave.Measure) and thing is not dtwave.Measure:
@@ -115,7 +112,6 @@ def without_overloads(app: Sphinx, *_: Any) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", without_overloads)
-    # Before napoleon, which is told apart by its underlined headings.
-    app.connect("autodoc-process-docstring", docstring, priority=400)
+    app.connect("autodoc-process-docstring", docstring)
     app.connect("autodoc-process-signature", signature)
     return {"parallel_read_safe": True}

@@ -39,46 +39,22 @@ def soft_dtw_from_costs(
 ) -> Tensor:
     """Soft-DTW of pairs whose costs you have computed yourself, differentiable by the costs.
 
-    Parameters
-    ----------
-    costs
-        `[batch, n, m]`, on the CPU or on an NVIDIA GPU, of any strides: what it costs to match point `i` of the first
-        series with point `j` of the second, of any sign. Such as `torch.cdist(x, y)`, or `torch.cdist(x, y, p=1)`.
-    gamma
-        How smooth the minimum is, above 0, in units of the costs.
-    bandwidth
-        As for `soft_dtw`. Costs outside of the band are not read, and their gradient is 0.
-    lengths_x, lengths_y
-        How many rows and columns of each matrix count, `[batch]` of whole numbers from 1 to `n` or `m`. Other costs are
-        not read, and their gradient is 0. For costs on a GPU, lengths on the CPU are better, as for `soft_dtw`.
+    costs: `[batch, n, m]`, on the CPU or on an NVIDIA GPU, of any strides: what it costs to match point `i` of the
+        first series with point `j` of the second, of any sign. Such as `torch.cdist(x, y, p=1)`.
+    gamma: how smooth the minimum is, above 0, in units of the costs.
+    bandwidth: as for `soft_dtw`. Costs outside of the band are not read, and their gradient is 0.
+    lengths_x, lengths_y: how many rows and columns of each matrix count, `[batch]` of whole numbers from 1 to `n` or
+        `m`. Other costs are not read, and their gradient is 0. For costs on a GPU, lengths on the CPU are better, as
+        for `soft_dtw`.
 
-    Returns
-    -------
-    Tensor
-        `[batch]`, of the type of `costs`, or `float32` for half precision. The gradient by the costs is the expected
-        alignment: how much of all paths' weight passes through each cell.
+    Returns `[batch]`, of the type of `costs`, or `float32` for half precision. The gradient is the expected alignment:
+    how much of all paths' weight passes through each cell. There is no second derivative.
 
-    Raises
-    ------
-    ValueError
-        Shapes, lengths or parameters that do not fit; on the CPU, costs that are not finite.
-    TypeError
-        Costs that are no tensor, or not of floating point.
-    dtwave.DeviceError
-        Costs on another device than the CPU or an NVIDIA GPU, or on a GPU that dtwave cannot use. Pass `costs.cpu()`;
-        the gradient flows back through the copy.
+    Time: `O(batch * n * m)`, on the CPU on `torch.get_num_threads()` threads. The gradient is computed together with
+    the values, and takes as much memory as the costs; on a GPU also scratch of some `n * m / 16` numbers for each pair
+    under way. `soft_dtw` needs neither matrix: prefer it where its costs will do.
 
-    Notes
-    -----
-    A call takes time `O(batch * n * m)`, on the CPU on `torch.get_num_threads()` threads. The gradient is computed
-    together with the values, and takes as much memory as the costs. `soft_dtw` needs neither matrix: prefer it where
-    its costs will do. There is no second derivative.
-
-    On a GPU a call puts its work on PyTorch's current stream and does not wait for it. It may be captured into a CUDA
-    graph, after one such call of the same shapes and arguments. Costs are not checked: NaN and infinity give results
-    that mean nothing. The gradient takes scratch of some `n * m / 16` numbers for each pair under way.
-
-    Cuturi & Blondel 2017, arXiv 1703.01541.
+    Streams and graphs of a GPU, and errors: as `soft_dtw`. Cuturi & Blondel 2017, arXiv 1703.01541.
     """
     if not isinstance(costs, Tensor):
         raise TypeError(f"costs must be a torch tensor, not {type(costs).__name__}")

@@ -42,55 +42,38 @@ def soft_dtw(
 ) -> Tensor:
     """Soft-DTW of each series of `x` with the series of `y` at the same place, differentiable.
 
-    Parameters
-    ----------
-    x, y
-        Tensors `[batch, n, channels]` and `[batch, m, channels]` on the CPU or on one NVIDIA GPU, of any strides; `n`
+    x, y: tensors `[batch, n, channels]` and `[batch, m, channels]` on the CPU or on one NVIDIA GPU, of any strides; `n`
         and `m` may differ. A contiguous `float32` or `float64` tensor is not copied.
-    gamma
-        How smooth the minimum is, above 0, in units of the cost. With a small one the result is near DTW's.
-    normalize
-        The divergence `s(x, y) - (s(x, x) + s(y, y)) / 2`, which is zero for `x = y`; lengths may differ here too.
-    bandwidth
-        How many points a path may be away from the diagonal: a whole number, at least 1 (a Sakoe-Chiba band), or one of
-        dtwave's bands, such as `dtwave.SakoeChiba(0.1)`. `None`: no band.
-    dist
-        The cost of matching two points: `"sqeuclidean"`, `"euclidean"`, `"manhattan"` (or `"cityblock"`), or
-        `"cosine"`, which is 1 less the cosine of the angle between them. Where points agree, the gradient of a
-        Euclidean or Manhattan cost is 0, a subgradient. A point that is zero has no angle: it is an error on the CPU,
-        and gives NaN on a GPU. For other costs see `soft_dtw_from_costs`.
-    lengths_x, lengths_y
-        Length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at the end. The
-        padding is not read, and its gradient is 0. For tensors on a GPU, lengths on the CPU are better: others are
-        fetched, which waits for the GPU.
+    gamma: how smooth the minimum is, above 0, in units of the cost. With a small one the result is near DTW's.
+    normalize: the divergence `s(x, y) - (s(x, x) + s(y, y)) / 2`, which is zero for `x = y`; lengths may differ here
+        too.
+    bandwidth: how many points a path may be away from the diagonal: a whole number, at least 1 (a Sakoe-Chiba band), or
+        one of dtwave's bands, such as `dtwave.SakoeChiba(0.1)`. `None`: no band.
+    dist: the cost of matching two points: "sqeuclidean", "euclidean", "manhattan" (or "cityblock"), or "cosine", which
+        is 1 less the cosine of the angle between them. Where points agree, the gradient of a Euclidean or Manhattan
+        cost is 0, a subgradient. A point that is zero has no angle: it is an error on the CPU, and gives NaN on a GPU.
+        For other costs see `soft_dtw_from_costs`.
+    lengths_x, lengths_y: length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at
+        the end. The padding is not read, and its gradient is 0. For tensors on a GPU, lengths on the CPU are better:
+        others are fetched, which waits for the GPU.
 
-    Returns
-    -------
-    Tensor
-        `[batch]`, one value per pair; take its mean or sum as a loss. Without `normalize` it may be negative. It is
-        `float64` if one of the tensors is, otherwise `float32`. Half-precision tensors, also those that autocast makes,
-        are computed in `float32`, because a sum of squares is too large for half precision. The gradient of a tensor
-        has the tensor's own type.
+    Returns `[batch]`, one value per pair; take its mean or sum as a loss. Without `normalize` it may be negative. It is
+    `float64` if one of the tensors is, otherwise `float32`. Half-precision tensors, also those that autocast makes, are
+    computed in `float32`, because a sum of squares is too large for half precision. Only tensors that require a
+    gradient get one, of their own type. There is no second derivative.
 
-    Raises
-    ------
-    ValueError
-        Shapes, lengths or parameters that do not fit; on the CPU, values that are not finite.
-    TypeError
-        Arguments that are no tensors, and tensors that are not of floating point.
-    dtwave.DeviceError
-        Tensors on another device than the CPU or an NVIDIA GPU, or on a GPU that dtwave cannot use. Pass `x.cpu()`; the
-        gradient flows back through the copy.
-
-    Notes
-    -----
-    A call takes time `O(batch * n * m * channels)`, on the CPU on `torch.get_num_threads()` threads. The gradients are
-    computed together with the values and kept for the backward pass; they take as much memory as the tensors. The
-    matrix of costs is never stored. Only tensors that require a gradient get one. There is no second derivative.
+    Time: `O(batch * n * m * channels)`, on the CPU on `torch.get_num_threads()` threads. The gradients are computed
+    together with the values and kept for the backward pass; they take as much memory as the tensors. The matrix of
+    costs is never stored.
 
     On a GPU a call puts its work on PyTorch's current stream and does not wait for it. It may be captured into a CUDA
     graph, after one such call of the same shapes and arguments. Values are not checked: NaN and infinity give results
     that mean nothing.
+
+    Errors: `ValueError` for shapes, lengths or parameters that do not fit and, on the CPU, for values that are not
+    finite; `TypeError` for what is no tensor, and tensors that are not of floating point; `dtwave.DeviceError` on
+    another device than the CPU or an NVIDIA GPU, or on a GPU that dtwave cannot use (pass `x.cpu()`; the gradient flows
+    back through the copy).
 
     Definitions: docs/measures.md. Cuturi & Blondel 2017, arXiv 1703.01541; for the divergence Blondel, Mensch & Vert
     2021, arXiv 2010.08354.
@@ -109,20 +92,14 @@ class SoftDTW(torch.nn.Module):
     - `SoftDTW(use_cuda, gamma, normalize, bandwidth)` of pytorch-softdtw-cuda, if the first is `True` or `False`;
     - `SoftDTW(gamma, dist_func, use_cuda, bandwidth, normalize)` of pysdtw, if the second is `None` or a function.
 
-    Parameters
-    ----------
-    gamma, normalize, bandwidth
-        As for `soft_dtw`. The other packages read a bandwidth of 0 as no band; here it is an error that says so.
-    dist
-        As for `soft_dtw`: `"sqeuclidean"`, `"euclidean"`, `"manhattan"` or `"cosine"`.
-    dist_func
-        `None`, which is their default, the squared Euclidean distance. The others take a function here: pass what it
-        returns to `soft_dtw_from_costs`.
-    fused
-        `None`, `True` or `False`, without effect, because the matrix of costs is never stored.
-    use_cuda
-        `True` or `False` says where the tensors are; tensors elsewhere are an error. `None` does not check. Tensors are
-        never copied from one device to another.
+    gamma, normalize, bandwidth: as for `soft_dtw`. The other packages read a bandwidth of 0 as no band; here it is an
+        error that says so.
+    dist: as for `soft_dtw`: "sqeuclidean", "euclidean", "manhattan" or "cosine".
+    dist_func: `None`, which is their default, the squared Euclidean distance. The others take a function here: pass
+        what it returns to `soft_dtw_from_costs`.
+    fused: `None`, `True` or `False`, without effect, because the matrix of costs is never stored.
+    use_cuda: `True` or `False` says where the tensors are; tensors elsewhere are an error. `None` does not check.
+        Tensors are never copied from one device to another.
     """
 
     gamma: float
