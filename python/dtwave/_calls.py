@@ -67,8 +67,9 @@ class Call:
 def same_channels(a: Any, b: Any, advice: str) -> None:
     """Errors: `ValueError` for batches of other channels; `advice` says which function takes many series."""
     if a.channels != b.channels:
+        one, other = (f"{batch.name} has {_inputs.channels_text(batch.channels)}" for batch in (a, b))
         raise ValueError(
-            f"{a.name} has {_inputs.channels_text(a.channels)}, {b.name} has {_inputs.channels_text(b.channels)}: they must be equal; "
+            f"{one}, {other}: they must be equal; "
             f"a series of two axes is [length, channels], many series are for {advice}; "
             'for [channels, length] pass layout="channels_first"'
         )
@@ -84,7 +85,8 @@ def check_condensed(is_cross: bool, spec: _native.Spec) -> None:
 def check_neighbors(k: int, count: int, is_own: bool) -> None:
     """Errors: `ValueError` for more neighbours than the `count` series have, of which one is the series itself."""
     if k > count - is_own:
-        raise ValueError(f"k must be at most {count - is_own}, the number of {'other ' if is_own else ''}series, got {k}")
+        which = "other series" if is_own else "series"
+        raise ValueError(f"k must be at most {count - is_own}, the number of {which}, got {k}")
 
 
 def afford(size: int, what: str) -> None:

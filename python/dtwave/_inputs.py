@@ -127,11 +127,12 @@ def square(value: Any, name: str) -> NDArray[Any]:
 
     Errors: `TypeError` for what holds no real numbers, `ValueError` for another shape.
     """
+    expected = f"{name} must be a square matrix of distances, as pairwise returns it"
     if isinstance(value, (list, tuple)) and len({np.shape(row) for row in value}) > 1:
-        raise ValueError(f"{name} must be a square matrix of distances, as pairwise returns it, got rows of several lengths")
+        raise ValueError(f"{expected}, got rows of several lengths")
     matrix = plain(value, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name} must be a square matrix of distances, as pairwise returns it, got {shape_text(matrix)}")
+        raise ValueError(f"{expected}, got {shape_text(matrix)}")
     small = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     return np.require(matrix, np.float32 if small else np.float64, ["C", "A"])
 

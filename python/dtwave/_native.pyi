@@ -46,40 +46,22 @@ def devices() -> list[dict[str, Any]]: ...
 def cells(x: _Batch, y: _Batch | None, spec: Spec, is_zipped: bool) -> int: ...
 def distance_of_arrays(x: Any, y: Any, measure: Any, engine: Engine) -> float | None: ...
 def distances(
-    x: _Batch,
-    y: _Batch | None,
-    spec: Spec,
-    engine: Engine,
-    is_zipped: bool,
-    out: NDArray[Any],
-    progress: _Progress,
+    x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, is_zipped: bool, out: NDArray[Any], progress: _Progress
 ) -> None: ...
-def condensed(
-    x: _Batch, spec: Spec, engine: Engine, out: NDArray[Any], progress: _Progress
-) -> None: ...
+def condensed(x: _Batch, spec: Spec, engine: Engine, out: NDArray[Any], progress: _Progress) -> None: ...
 def pairwise_into(
     x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, out: NDArray[Any], progress: _Progress
 ) -> None: ...
 def pairwise_to_file(
-    x: _Batch,
-    y: _Batch | None,
-    spec: Spec,
-    engine: Engine,
-    path: str,
-    resume: bool,
-    progress: _Progress,
+    x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, path: str, resume: bool, progress: _Progress
 ) -> tuple[str, list[str]]: ...
 def align(
     x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress
 ) -> list[tuple[float, NDArray[int64]]]: ...
-def expected_alignment(
-    x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress
-) -> NDArray[Any]: ...
+def expected_alignment(x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress) -> NDArray[Any]: ...
 def cost_matrix(x: _Batch, y: _Batch, spec: Spec) -> NDArray[Any]: ...
 def cost_matrix_of_costs(costs: NDArray[float64], spec: Spec) -> NDArray[float64]: ...
-def explain(
-    x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, progress: _Progress
-) -> dict[str, Any]: ...
+def explain(x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, progress: _Progress) -> dict[str, Any]: ...
 def search(
     queries: _Batch,
     references: _Batch,
@@ -95,13 +77,7 @@ def nearest(
     x: _Batch, y: _Batch | None, k: int, spec: Spec, engine: Engine, progress: _Progress
 ) -> tuple[NDArray[int64], NDArray[Any]]: ...
 def classify(
-    train: _Batch,
-    classes: list[int],
-    test: _Batch,
-    k: int,
-    spec: Spec,
-    engine: Engine,
-    progress: _Progress,
+    train: _Batch, classes: list[int], test: _Batch, k: int, spec: Spec, engine: Engine, progress: _Progress
 ) -> NDArray[int64]: ...
 def barycenter(
     x: _Batch,
@@ -138,20 +114,11 @@ def kmedoids(
     progress: _Progress,
 ) -> tuple[NDArray[int64], NDArray[int64], float, int, bool]: ...
 def kmedoids_of_matrix(
-    matrix: NDArray[Any],
-    n: int,
-    clusters: int,
-    random: tuple[int, int] | None,
-    max_iterations: int,
+    matrix: NDArray[Any], n: int, clusters: int, random: tuple[int, int] | None, max_iterations: int
 ) -> tuple[NDArray[int64], NDArray[int64], float, int, bool]: ...
 def z_normalize(x: _Batch) -> NDArray[Any]: ...
 def gradients(
-    x: _Batch,
-    y: _Batch,
-    upstream: NDArray[Any] | None,
-    spec: Spec,
-    engine: Engine,
-    progress: _Progress,
+    x: _Batch, y: _Batch, upstream: NDArray[Any] | None, spec: Spec, engine: Engine, progress: _Progress
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 def soft_dtw(
     x: NDArray[Any],

@@ -14,8 +14,9 @@ def _short(array: NDArray[Any]) -> str:
     return f"{array.dtype}{list(array.shape)}"
 
 
-def _rounds(count: int) -> str:
-    return "1 iteration" if count == 1 else f"{count} iterations"
+def _ended(iterations: int, converged: bool) -> str:
+    rounds = "1 iteration" if iterations == 1 else f"{iterations} iterations"
+    return f"{rounds}, {'converged' if converged else 'not converged'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +193,8 @@ class Barycenter:
         return np.array(self.center, dtype=dtype) if copy else np.asarray(self.center, dtype=dtype)
 
     def __repr__(self) -> str:
-        how = "converged" if self.converged else "not converged"
-        return f"Barycenter(center={_short(self.center)}, cost={self.cost:.6g}, {_rounds(self.iterations)}, {how})"
+        ended = _ended(self.iterations, self.converged)
+        return f"Barycenter(center={_short(self.center)}, cost={self.cost:.6g}, {ended})"
 
     def plot(self, x: Any, **options: Any) -> Any:
         """Draws the average over its series; needs matplotlib. Options are those of `dtwave.plots.barycenter`."""
@@ -220,11 +221,8 @@ class KMeans:
     converged: bool
 
     def __repr__(self) -> str:
-        how = "converged" if self.converged else "not converged"
-        return (
-            f"KMeans({len(self.centers)} clusters of {len(self.labels)} series, inertia={self.inertia:.6g}, "
-            f"{_rounds(self.iterations)}, {how})"
-        )
+        of = f"{len(self.centers)} clusters of {len(self.labels)} series, inertia={self.inertia:.6g}"
+        return f"KMeans({of}, {_ended(self.iterations, self.converged)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,8 +244,5 @@ class KMedoids:
     converged: bool
 
     def __repr__(self) -> str:
-        how = "converged" if self.converged else "not converged"
-        return (
-            f"KMedoids({len(self.medoids)} clusters of {len(self.labels)} series, loss={self.loss:.6g}, "
-            f"{_rounds(self.iterations)}, {how})"
-        )
+        of = f"{len(self.medoids)} clusters of {len(self.labels)} series, loss={self.loss:.6g}"
+        return f"KMedoids({of}, {_ended(self.iterations, self.converged)})"

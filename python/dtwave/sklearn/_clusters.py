@@ -14,6 +14,7 @@ from .. import _options
 from .._distances import nearest
 from .._learning import Optimizer, kmeans, kmedoids
 from .._matrices import pairwise
+from .._results import KMeans, KMedoids
 from ._parameters import Comparing
 from ._series import Series, chosen, seen_in_fit, seen_later
 
@@ -44,6 +45,12 @@ class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         if len(series) < self.n_clusters:
             raise ValueError(f"n_samples={len(series)} should be >= n_clusters={self.n_clusters}")
         return series
+
+    def _keep(self, found: KMeans | KMedoids, inertia: float) -> None:
+        self.labels_ = found.labels
+        self.inertia_ = inertia
+        self.n_iter_ = found.iterations
+        self.converged_ = found.converged
 
     @property
     def _n_features_out(self) -> int:
@@ -129,10 +136,7 @@ class TimeSeriesKMeans(_Clusters):
         )
         same = len({len(center) for center in found.centers}) == 1
         self.cluster_centers_ = np.stack(found.centers) if same else found.centers
-        self.labels_ = found.labels
-        self.inertia_ = found.inertia
-        self.n_iter_ = found.iterations
-        self.converged_ = found.converged
+        self._keep(found, found.inertia)
         return self
 
 
@@ -174,8 +178,5 @@ class TimeSeriesKMedoids(_Clusters):
         )
         self.medoid_indices_ = found.medoids
         self.cluster_centers_ = chosen(series, found.medoids)
-        self.labels_ = found.labels
-        self.inertia_ = found.loss
-        self.n_iter_ = found.iterations
-        self.converged_ = found.converged
+        self._keep(found, found.loss)
         return self

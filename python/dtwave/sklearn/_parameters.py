@@ -51,11 +51,7 @@ class Comparing(TakesSeries):
         Errors: as `_spec`.
         """
         self._spec()
-        return {
-            "measure": self.measure,
-            **self._where(),
-            **(self.measure_params or {}),
-        }
+        return {"measure": self.measure, **self._where(), **(self.measure_params or {})}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with `deep` also those of the measure, such as `measure__gamma`.

@@ -11,7 +11,15 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-__all__ = ["check_no_tangent", "check_normalize", "checked_gamma", "whole_lengths"]
+__all__ = ["check_no_tangent", "check_normalize", "check_numbers", "checked_gamma", "whole_lengths"]
+
+
+def check_numbers(name: str, values: object) -> None:
+    """Errors: `TypeError` for what is no tensor, or not of floating point."""
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{name} must be a torch tensor, not {type(values).__name__}")
+    if not values.is_floating_point():
+        raise TypeError(f"{name} must be of floating point, not {values.dtype}: pass {name}.float()")
 
 
 def checked_gamma(gamma: float) -> float:

@@ -18,7 +18,7 @@ from dtwave import Band, DeviceError, _native
 
 from . import _cuda, _operators
 from ._bands import from_text, to_text
-from ._checks import check_no_tangent, checked_gamma, whole_lengths
+from ._checks import check_no_tangent, check_numbers, checked_gamma, whole_lengths
 
 __all__ = ["soft_dtw_from_costs"]
 
@@ -56,10 +56,7 @@ def soft_dtw_from_costs(
 
     Streams and graphs of a GPU, and errors: as `soft_dtw`. Cuturi & Blondel 2017, arXiv 1703.01541.
     """
-    if not isinstance(costs, Tensor):
-        raise TypeError(f"costs must be a torch tensor, not {type(costs).__name__}")
-    if not costs.is_floating_point():
-        raise TypeError(f"costs must be of floating point, not {costs.dtype}: pass costs.float()")
+    check_numbers("costs", costs)
     if costs.ndim != 3:
         raise ValueError(
             f"costs must be [batch, n, m], not of shape {tuple(costs.shape)}: costs[None] is a batch of one pair"

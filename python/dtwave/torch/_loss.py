@@ -12,7 +12,7 @@ from dtwave import Band
 
 from . import _operators
 from ._bands import to_text
-from ._checks import check_no_tangent, check_normalize, checked_gamma, whole_lengths
+from ._checks import check_no_tangent, check_normalize, check_numbers, checked_gamma, whole_lengths
 from ._cosine import halved_directions
 
 __all__ = ["SoftDTW", "soft_dtw"]
@@ -256,10 +256,7 @@ def _soft_dtw(
     lengths_y: Tensor | Sequence[int] | None,
 ) -> Tensor:
     for name, series in (("x", x), ("y", y)):
-        if not isinstance(series, Tensor):
-            raise TypeError(f"{name} must be a torch tensor, not {type(series).__name__}")
-        if not series.is_floating_point():
-            raise TypeError(f"{name} must be of floating point, not {series.dtype}: pass {name}.float()")
+        check_numbers(name, series)
         if series.ndim != 3:
             raise ValueError(
                 f"{name} must be [batch, length, channels], not of shape {tuple(series.shape)}:"

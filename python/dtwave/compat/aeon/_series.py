@@ -79,8 +79,8 @@ def _many(value: Any, name: str, single: bool) -> Many:
 def one_by_one(
     first: Many, second: Many | None, distance: Callable[[Floats, Floats], float], with_diagonal: bool
 ) -> Floats:
-    """All distances, `[n_first, n_second]`, in a loop. Without `second` half of them, mirrored; the diagonal is 0 unless
-    it is computed, too.
+    """All distances, `[n_first, n_second]`, in a loop. Without `second` half of them, mirrored; the diagonal is 0
+    unless it is computed, too.
     """
     columns = first if second is None else second
     found = np.zeros((len(first), len(columns)))

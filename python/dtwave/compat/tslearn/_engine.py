@@ -41,10 +41,10 @@ def matrix(
     """Distances of all pairs: `[n_x, n_y]`, or `[n_x, n_x]` without `y`."""
     if not len(x) or (y is not None and not len(y)):
         return np.zeros((len(x), len(x) if y is None else len(y)))
-    threads, bar = workers(n_jobs), bool(verbose)
+    options = dict(measure=measure, threads=workers(n_jobs), progress=bool(verbose), **parameters)
 
     def pairwise(x: Many, y: Many | None, band: Any) -> Floats:
-        found: Floats = _matrices.pairwise(x, y, measure=measure, band=band, threads=threads, progress=bar, **parameters)
+        found: Floats = _matrices.pairwise(x, y, band=band, **options)
         return found
 
     if limit.is_itakura:  # A mask of two lengths.
