@@ -9,7 +9,10 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -37,3 +40,15 @@ def need_gpu() -> ModuleType:
     if not any(device.available for device in found):
         pytest.skip(f"dtwave can use no GPU: {found[0].unavailable}", allow_module_level=True)
     return torch
+
+
+@contextmanager
+def waiting_is_an_error(torch: Any) -> Iterator[None]:
+    """Whatever makes PyTorch wait for the GPU raises in here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is a prototype
+        torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

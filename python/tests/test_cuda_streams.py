@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from optional import need_gpu
+from optional import need_gpu, waiting_is_an_error
 
 import dtwave
 
@@ -96,14 +96,9 @@ def test_a_loop_makes_nothing_and_waits_for_nothing(name):
     free, _ = torch.cuda.mem_get_info()
     stats = torch.cuda.memory_stats()
     began = torch.cuda.Event()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it is a prototype
-        torch.cuda.set_sync_debug_mode("error")
-    try:
+    with waiting_is_an_error(torch):
         for _ in range(1000):
             call()
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
     torch.cuda.synchronize()
     after = torch.cuda.memory_stats()
     for key in ("num_device_alloc", "num_device_free", "num_sync_all_streams"):

@@ -1,15 +1,15 @@
-"""On an NVIDIA GPU: the loss of `dtwave.torch` gives the values and gradients of the CPU, and waits for nothing."""
+"""On an NVIDIA GPU: the losses of `dtwave.torch` give the values and gradients of the CPU, and wait for nothing."""
 
 import warnings
 
 import pytest
-from optional import need_gpu
+from optional import need_gpu, waiting_is_an_error
 
 import dtwave
 
 torch = need_gpu()
 
-from dtwave.torch import SoftDTW, soft_dtw  # noqa: E402
+from dtwave.torch import SoftDTW, soft_dtw, soft_dtw_from_costs  # noqa: E402
 
 GPU = "cuda:0"
 
@@ -20,12 +20,31 @@ def pairs(number=torch.float64, batch=6, n=70, m=90, channels=3):
     return [torch.randn(shape, generator=made, dtype=torch.float64).cumsum(1).to(number) / 4 for shape in shapes]
 
 
-def differentiated(loss, x, y, device, **lengths):
-    x, y = (series.detach().to(device).requires_grad_() for series in (x, y))
-    values = loss(x, y, **lengths)
-    weights = torch.linspace(0.5, 2.0, len(values), device=device, dtype=values.dtype)
+def matrices(number=torch.float64, batch=5, n=130, m=150):
+    """Costs of both signs."""
+    made = torch.Generator().manual_seed(6)
+    return torch.randn(batch, n, m, generator=made, dtype=torch.float64).to(number)
+
+
+def differentiated(loss, *inputs, device=GPU, **options):
+    """Values, and the gradients by the inputs."""
+    inputs = [each.detach().to(device).requires_grad_() for each in inputs]
+    values = loss(*inputs, **options)
+    weights = torch.linspace(-0.6, 2.0, len(values), device=device, dtype=values.dtype)
     (values * weights).sum().backward()
-    return values.detach(), x.grad, y.grad
+    return values.detach(), *(each.grad for each in inputs)
+
+
+def as_on_the_cpu(loss, *inputs, tolerance, **options):
+    """Values and gradients of the GPU, which are nearly those of the CPU; and these."""
+    expected, found = (differentiated(loss, *inputs, device=device, **options) for device in ("cpu", GPU))
+    for one, other in zip(found, expected, strict=True):
+        assert one.is_cuda and one.dtype == inputs[0].dtype
+        assert torch.allclose(one.cpu(), other, rtol=tolerance, atol=float(tolerance * other.abs().max()))
+    with torch.no_grad():
+        values = loss(*(each.to(GPU) for each in inputs), **options)
+    assert torch.allclose(values.cpu(), expected[0], rtol=tolerance, atol=float(tolerance * expected[0].abs().max()))
+    return found, expected
 
 
 @pytest.mark.parametrize("number", [torch.float32, torch.float64])
@@ -36,29 +55,43 @@ def differentiated(loss, x, y, device, **lengths):
 @pytest.mark.parametrize(
     ("dist", "channels"), [("sqeuclidean", 3), ("euclidean", 3), ("manhattan", 3), ("euclidean", 1)]
 )
-def test_values_and_gradients_are_those_of_the_cpu(dist, channels, gamma, normalize, bandwidth, lengths, number):
-    x, y = pairs(number, channels=channels)
+def test_of_series(dist, channels, gamma, normalize, bandwidth, lengths, number):
     given = {"lengths_x": [70, 66, 64, 70, 69, 65], "lengths_y": [90, 88, 70, 80, 90, 71]} if lengths else {}
     loss = SoftDTW(gamma=gamma, normalize=normalize, bandwidth=bandwidth, dist=dist)
-    expected = differentiated(loss, x, y, "cpu", **given)
-    found = differentiated(loss, x, y, GPU, **given)
-    tolerance = 1e-8 if number == torch.float64 else 2e-3
-    for one, other in zip(found, expected, strict=True):
-        assert one.is_cuda and one.dtype == number
-        scale = other.abs().max()
-        assert torch.allclose(one.cpu(), other, rtol=tolerance, atol=float(tolerance * scale))
+    as_on_the_cpu(loss, *pairs(number, channels=channels), tolerance=1e-8 if number == torch.float64 else 2e-3, **given)
+
+
+@pytest.mark.parametrize("number", [torch.float32, torch.float64])
+@pytest.mark.parametrize("lengths", [False, True])
+@pytest.mark.parametrize("bandwidth", [None, 40, dtwave.Itakura(3.0), dtwave.Slanted(0.1)])
+@pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
+def test_of_matrices_of_costs(gamma, bandwidth, lengths, number):
+    costs = matrices(number)
+    given = {"lengths_x": [130, 64, 65, 129, 100], "lengths_y": [150, 70, 64, 150, 80]} if lengths else {}
+    given |= {"gamma": gamma, "bandwidth": bandwidth}
+    tolerance = 1e-9 if number == torch.float64 else 2e-3
+    found, expected = as_on_the_cpu(soft_dtw_from_costs, costs, tolerance=tolerance, **given)
+    # Outside of the band, and behind the lengths.
+    assert (found[1].cpu()[expected[1] == 0].abs() < 1e-30).all()
     with torch.no_grad():
-        values = loss(x.to(GPU), y.to(GPU), **given)
-    assert torch.allclose(values.cpu(), expected[0], rtol=tolerance, atol=float(tolerance * expected[0].abs().max()))
+        assert torch.equal(soft_dtw_from_costs(costs.to(GPU), **given), found[0])
+
+
+@pytest.mark.parametrize("number", [torch.float32, torch.float64])
+def test_few_paths_keep_their_digits(number):
+    costs = matrices(number, n=1, m=200).abs()
+    found, gradient = differentiated(soft_dtw_from_costs, costs, gamma=1e5)
+    assert torch.allclose(found.cpu(), costs.sum((1, 2)), rtol=1e-5 if number == torch.float32 else 1e-8)
+    assert gradient.dtype == found.dtype == number
 
 
 def test_strides_halves_and_one_gradient():
     x, y = (series.to(GPU) for series in pairs(torch.float32))
     turned = x.transpose(0, 1).contiguous().transpose(0, 1)
-    for one, other in zip(differentiated(soft_dtw, turned, y, GPU), differentiated(soft_dtw, x, y, GPU)):
+    for one, other in zip(differentiated(soft_dtw, turned, y), differentiated(soft_dtw, x, y)):
         assert torch.equal(one, other)
     for half in (torch.float16, torch.bfloat16):
-        values, grad_x, grad_y = differentiated(soft_dtw, x.to(half), y, GPU)
+        values, grad_x, grad_y = differentiated(soft_dtw, x.to(half), y)
         assert values.dtype == grad_y.dtype == torch.float32 and grad_x.dtype == half
     x.requires_grad_()
     soft_dtw(x, y).sum().backward()
@@ -68,47 +101,106 @@ def test_strides_halves_and_one_gradient():
         assert features.dtype == torch.float16 and soft_dtw(features, y).dtype == torch.float32
 
 
+def test_strides_halves_and_what_is_not_read_of_costs():
+    costs = matrices(torch.float32).to(GPU)
+
+    def of_costs(costs, **lengths):
+        return differentiated(soft_dtw_from_costs, costs, gamma=0.5, **lengths)
+
+    expected = of_costs(costs)
+    wide = torch.full((5, 130, 300), torch.nan, device=GPU)
+    wide[:, :, 1::2] = costs
+    turned = costs.transpose(1, 2).contiguous().transpose(1, 2)
+    for other in (turned, wide[:, :, 1::2], costs.flip(0).flip(0)):
+        for one, wanted in zip(of_costs(other), expected, strict=True):
+            assert torch.equal(one, wanted)
+    shared = costs[:1].expand(5, -1, -1)
+    assert torch.equal(soft_dtw_from_costs(shared), soft_dtw_from_costs(shared.contiguous()))
+    for half in (torch.float16, torch.bfloat16):
+        values, gradient = of_costs(costs.to(half))
+        assert values.dtype == torch.float32 and gradient.dtype == half
+        assert torch.equal(values, of_costs(costs.to(half).float())[0])
+    padded = torch.full((5, 200, 170), torch.nan, device=GPU)
+    padded[:, :130, :150] = costs
+    values, gradient = of_costs(padded, lengths_x=[130] * 5, lengths_y=[150] * 5)
+    assert torch.equal(values, expected[0]) and torch.equal(gradient[:, :130, :150], expected[1])
+    assert gradient[:, 130:].count_nonzero() == gradient[:, :, 150:].count_nonzero() == 0
+
+
+def test_squared_costs_are_soft_dtw():
+    made = torch.Generator().manual_seed(2)
+    x, y = (torch.randn(4, k, 3, dtype=torch.float64, generator=made).to(GPU).requires_grad_() for k in (90, 200))
+    of_series = soft_dtw(x, y, gamma=0.3)
+    of_costs = soft_dtw_from_costs((x[:, :, None] - y[:, None]).square().sum(3), gamma=0.3)
+    torch.testing.assert_close(of_costs, of_series, rtol=1e-9, atol=1e-9)
+    wanted, found = (torch.autograd.grad(values.sum(), (x, y)) for values in (of_series, of_costs))
+    torch.testing.assert_close(found, wanted, rtol=1e-7, atol=1e-9)
+
+
+def test_gradcheck():
+    costs = matrices(batch=2, n=5, m=4).to(GPU).requires_grad_()
+    assert torch.autograd.gradcheck(lambda costs: soft_dtw_from_costs(costs, gamma=0.5), (costs,))
+
+
+def test_one_long_pair():
+    costs = torch.rand(1, 4096, 4096, device=GPU)
+    found, expected = (differentiated(soft_dtw_from_costs, costs, device=device, gamma=0.1) for device in (GPU, "cpu"))
+    assert torch.allclose(found[0].cpu(), expected[0], rtol=1e-4)
+    assert (found[1].cpu() - expected[1]).abs().max() < 1e-2 * expected[1].abs().max()
+    assert torch.equal(found[1], differentiated(soft_dtw_from_costs, costs, gamma=0.1)[1])
+
+
 def test_refusals():
     x, y = (series.to(GPU) for series in pairs())
+    costs = matrices().to(GPU)
     with pytest.raises(ValueError, match="move one to the other"):
         soft_dtw(x, y.cpu())
     with pytest.raises(ValueError, match="the length of series 1 of x must be from 1 to 70, got 71"):
         soft_dtw(x, y, lengths_x=[70, 71, 70, 70, 70, 70])
+    with pytest.raises(ValueError, match="the length of series 1 of x must be from 1 to 130, got 131"):
+        soft_dtw_from_costs(costs, lengths_x=[130, 131, 130, 130, 130])
     with pytest.raises(ValueError, match="use_cuda=False, and x is on cuda:0"):
         SoftDTW(False)(x, y)
     assert SoftDTW(True)(x, y).is_cuda
-    x.requires_grad_()
-    (gradient,) = torch.autograd.grad(soft_dtw(x, y).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="no second derivative"):
-        gradient.sum().backward()
+    for call, leaf in ((lambda x: soft_dtw(x, y), x), (soft_dtw_from_costs, costs)):
+        (gradient,) = torch.autograd.grad(call(leaf.requires_grad_()).sum(), leaf, create_graph=True)
+        with pytest.raises(RuntimeError, match="no second derivative"):
+            gradient.sum().backward()
 
 
-def step(loss, x, y, **lengths):
-    x.grad = None
-    values = loss(x, y, **lengths)
+def leaf_and_loss(kind, with_lengths=False):
+    """A tensor that requires a gradient, and a loss of it."""
+    if kind == "costs":
+        given = {"lengths_x": [130, 64, 65, 129, 100]} if with_lengths else {}
+        return matrices(torch.float32).to(GPU).requires_grad_(), lambda x: soft_dtw_from_costs(x, gamma=0.1, **given)
+    x, y = (series.to(GPU) for series in pairs(torch.float32, m=70))
+    lengths = torch.tensor([70, 66, 64, 70, 69, 65]), [70, 70, 61, 62, 70, 69]
+    given = dict(zip(("lengths_x", "lengths_y"), lengths)) if with_lengths else {}
+    loss = SoftDTW(gamma=0.1, normalize=kind == "divergence")
+    return x.requires_grad_(), lambda x: loss(x, y, **given)
+
+
+def step(loss, leaf):
+    leaf.grad = None
+    values = loss(leaf)
     values.sum().backward()
     return values
 
 
-@pytest.mark.parametrize("normalize", [False, True])
+KINDS = ["series", "divergence", "costs"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lengths", [False, True])
-def test_a_loop_waits_for_nothing(normalize, lengths):
-    x, y = (series.to(GPU) for series in pairs(torch.float32))
-    x.requires_grad_()
-    given = {"lengths_x": torch.tensor([70, 66, 64, 70, 69, 65])} if lengths else {}
-    loss = SoftDTW(gamma=0.1, normalize=normalize)
+def test_a_loop_waits_for_nothing(kind, lengths):
+    leaf, loss = leaf_and_loss(kind, lengths)
     for _ in range(3):
-        step(loss, x, y, **given)
+        step(loss, leaf)
     torch.cuda.synchronize()
     stats, free = torch.cuda.memory_stats(), torch.cuda.mem_get_info()[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it is a prototype
-        torch.cuda.set_sync_debug_mode("error")
-    try:
+    with waiting_is_an_error(torch):
         for _ in range(300):
-            step(loss, x, y, **given)
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
+            step(loss, leaf)
     torch.cuda.synchronize()
     assert torch.cuda.memory_stats()["num_device_alloc"] == stats["num_device_alloc"]
     assert torch.cuda.mem_get_info()[0] == free
@@ -116,51 +208,46 @@ def test_a_loop_waits_for_nothing(normalize, lengths):
     began = torch.cuda.Event()
     began.record()
     for _ in range(10):
-        step(loss, x, y, **given)
+        step(loss, leaf)
     assert not began.query(), "a call waited for the stream"
     torch.cuda.synchronize()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lengths", [False, True])
-@pytest.mark.parametrize("normalize", [False, True])
-def test_both_passes_are_recorded_and_played(normalize, lengths):
-    x, y = (series.to(GPU) for series in pairs(torch.float32, m=70))
-    x.requires_grad_()
-    given = {"lengths_x": [70, 66, 64, 70, 69, 65], "lengths_y": [70, 70, 61, 62, 70, 69]} if lengths else {}
-    loss = SoftDTW(gamma=0.1, normalize=normalize)
+def test_both_passes_are_recorded_and_played(kind, lengths):
+    leaf, loss = leaf_and_loss(kind, lengths)
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         for _ in range(3):
-            step(loss, x, y, **given)
-        expected, gradient = step(loss, x, y, **given).detach().clone(), x.grad.clone()
+            step(loss, leaf)
+        expected, gradient = step(loss, leaf).detach().clone(), leaf.grad.clone()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    x.grad = None
+    leaf.grad = None
     with torch.cuda.graph(graph, stream=stream):
-        values = loss(x, y, **given)
-        values.sum().backward()
+        values = step(loss, leaf)
     for _ in range(3):
+        leaf.grad.fill_(torch.nan)
         graph.replay()
         torch.cuda.synchronize()
-        assert torch.equal(values.detach(), expected) and torch.equal(x.grad, gradient)
+        assert torch.equal(values.detach(), expected) and torch.equal(leaf.grad, gradient)
 
 
-def test_compiled():
-    x, y = (series.to(GPU) for series in pairs(torch.float32))
-    loss = SoftDTW(gamma=0.1, normalize=True)
+@pytest.mark.parametrize("kind", KINDS)
+def test_compiled(kind):
+    leaf, loss = leaf_and_loss(kind)
 
-    def both(x, y):
-        return loss(torch.sin(x), y).mean()
+    def both(x):
+        return loss(torch.sin(x)).mean()
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the compiler's, about itself
         compiled = torch.compile(both, backend="aot_eager", fullgraph=True)
-        found = x.clone().requires_grad_()
-        compiled(found, y).backward()
-    expected = x.clone().requires_grad_()
-    both(expected, y).backward()
-    assert torch.allclose(found.grad, expected.grad, rtol=1e-5)
+        (found,) = torch.autograd.grad(compiled(leaf), leaf)
+    (expected,) = torch.autograd.grad(both(leaf), leaf)
+    assert torch.allclose(found, expected, rtol=1e-5)
 
 
 def test_long_series_have_room():
