@@ -8,7 +8,8 @@ from optional import need
 
 ROOT = Path(__file__).parents[2]
 #: What pages import beside the package and what its own tests need.
-NEEDED = {"docs/sklearn.md": ["sklearn"], "docs/ecosystems.md": ["scipy", "sklearn", "sktime", "stumpy", "darts"]}
+NEEDED = {"docs/ecosystems.md": ["scipy", "sklearn", "sktime", "stumpy", "darts"]}
+NEEDED |= {"docs/pytorch.md": ["torch"], "docs/sklearn.md": ["sklearn"]}
 
 
 def examples(text):
@@ -21,10 +22,11 @@ def examples(text):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize(
-    ("page", "least"),
-    [("README.md", 5), ("docs/python.md", 30), ("docs/sklearn.md", 30), ("docs/ecosystems.md", 30)],
-)
+#: Pages, and how many lines of examples they have at least.
+PAGES = {"README.md": 5, "docs/pytorch.md": 12, "docs/python.md": 30, "docs/sklearn.md": 30, "docs/ecosystems.md": 30}
+
+
+@pytest.mark.parametrize(("page", "least"), PAGES.items())
 def test_examples_run(page, least, tmp_path, monkeypatch):
     for name in NEEDED.get(page, ()):
         need(name)

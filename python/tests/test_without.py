@@ -23,11 +23,6 @@ def run(program: str) -> str:
 
 
 @pytest.mark.parametrize("name", MISSING)
-def test_package_does_not_import(name: str) -> None:
-    assert run(f"import dtwave, sys; print(dtwave.distance([0.0], [2.0]), '{name}' in sys.modules)") == "4.0 False\n"
-
-
-@pytest.mark.parametrize("name", MISSING)
 def test_what_is_missing_is_named(name: str) -> None:
     # A module that is None cannot be imported.
     program = f"""
