@@ -141,19 +141,16 @@ def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
     kind = array.dtype.kind
     if kind in "fiu":
         return array
-    what = {
-        "O": "objects",
-        "U": "strings",
-        "S": "strings",
-        "c": "complex numbers",
-        "b": "booleans",
-        "M": "dates",
-        "m": "durations",
-    }.get(kind, f"type {array.dtype}")
-    advice = {
-        "O": "; pass a list of arrays for series of different lengths, and NaN with padding=\"nan\" for missing ends",
-        "b": "; convert them with .astype(float)",
-    }.get(kind, "")
+    ragged = '; pass a list of arrays for series of different lengths, and NaN with padding="nan" for missing ends'
+    what, advice = {
+        "O": ("objects", ragged),
+        "U": ("strings", ""),
+        "S": ("strings", ""),
+        "c": ("complex numbers", ""),
+        "b": ("booleans", "; convert them with .astype(float)"),
+        "M": ("dates", ""),
+        "m": ("durations", ""),
+    }.get(kind, (f"type {array.dtype}", ""))
     raise TypeError(f"{name} is an array of {what}: expected real numbers{advice}")
 
 

@@ -191,12 +191,12 @@ def _batch(library: Library, name: str, values: Any, layout: Layout, single: boo
         view = library.view(values, name)
         if len(view.shape) not in (1, 2):
             raise _inputs.not_one(view, name, layout)
-        return Batch(_three(view, (None, *range(len(view.shape))), layout), name)
+        return Batch(_three(library, view, True, layout), name)
     if not isinstance(values, (list, tuple)):
         view = library.view(values, name)
         if len(view.shape) not in (2, 3):
             raise _inputs.not_many(view, name, layout)
-        return Batch(_three(view, tuple(range(len(view.shape))), layout), name)
+        return Batch(_three(library, view, False, layout), name)
     rows = []
     for s, row in enumerate(values):
         view = library.view(row, f"series {s} of {name}")
@@ -219,27 +219,17 @@ def _batch(library: Library, name: str, values: Any, layout: Layout, single: boo
     return Batch(joined, name, lengths)
 
 
-def _three(view: View, axes: tuple[int | None, ...], layout: Layout) -> View:
-    """The view as `[series, length, channels]`; `axes` are those of series, and of a series; `None`: one."""
-    if axes == (0, 1):
+def _three(library: Library, view: View, single: bool, layout: Layout) -> View:
+    """The view as `[series, length, channels]`."""
+    if not single and len(view.shape) == 2:
+        # As most calls come: no array is made for it.
         return View(view.array, view.address, (*view.shape, 1), (*view.strides, 0), view.format)
-    if axes == (0, 1, 2) and layout == "channels_last":
-        return view
-    own = list(axes[1:])
-    if len(own) == 2 and layout == "channels_first":
-        own.reverse()
-    own += [None] * (2 - len(own))
-    order = [axes[0], *own]
-    shape = tuple(1 if axis is None else view.shape[axis] for axis in order)
-    strides = tuple(0 if axis is None else view.strides[axis] for axis in order)
-    array = view.array
-    if axes[0] is None:
-        array = array[None]
+    array = view.array[None] if single else view.array
     if array.ndim == 2:
         array = array[:, :, None]
     elif layout == "channels_first":
         array = array.swapaxes(1, 2)
-    return View(array, view.address, shape, strides, view.format)
+    return library.view(array, "series")
 
 
 def _pad(library: Library, batch: Batch, lengths: Any, name: str) -> None:

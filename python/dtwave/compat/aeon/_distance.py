@@ -11,32 +11,22 @@ from .. import _refuse
 from ._measures import FAMILIES
 from ._series import collections, one_by_one
 
-_INSTEAD = {
-    "euclidean": "numpy.linalg.norm(x - y) is it",
-    "squared": "numpy.square(x - y).sum() is it",
-    "manhattan": "numpy.abs(x - y).sum() is it",
-    "minkowski": "scipy.spatial.distance.minkowski is it",
-    "dtw_gi": "keep aeon's; the nearest here is dtw",
-    "shape_dtw": "keep aeon's; the nearest here is ddtw",
-    "sbd": "keep aeon's; cross-correlation is no elastic distance",
-    "shift_scale": "keep aeon's; it is no elastic distance",
-    "dft_sfa": "keep aeon's; it is no elastic distance",
-    "paa_sax": "keep aeon's; it is no elastic distance",
-    "sax": "keep aeon's; it is no elastic distance",
-    "sfa": "keep aeon's; it is no elastic distance",
-}
-#: aeon's kinds of these, and whether it takes them as symmetric and for unequal lengths.
-_KINDS = {
-    "euclidean": "pointwise", "squared": "pointwise", "manhattan": "pointwise", "minkowski": "pointwise",
-    "dtw_gi": "elastic", "shape_dtw": "elastic", "sbd": "cross-correlation", "shift_scale": "cross-correlation",
-}  # fmt: skip
-_STEM = {
-    "shift_scale": "shift_scale_invariant",
-    "dft_sfa": "mindist_dft_sfa",
-    "paa_sax": "mindist_paa_sax",
-    "sax": "mindist_sax",
-    "sfa": "mindist_sfa",
-}
+#: aeon's distances that are not offered: their names, those of their functions, aeon's kinds of them, and what to use
+#: instead.
+_NOT_OFFERED = [
+    ("euclidean", "euclidean", "pointwise", "numpy.linalg.norm(x - y) is it"),
+    ("squared", "squared", "pointwise", "numpy.square(x - y).sum() is it"),
+    ("manhattan", "manhattan", "pointwise", "numpy.abs(x - y).sum() is it"),
+    ("minkowski", "minkowski", "pointwise", "scipy.spatial.distance.minkowski is it"),
+    ("dtw_gi", "dtw_gi", "elastic", "keep aeon's; the nearest here is dtw"),
+    ("shape_dtw", "shape_dtw", "elastic", "keep aeon's; the nearest here is ddtw"),
+    ("sbd", "sbd", "cross-correlation", "keep aeon's; cross-correlation is no elastic distance"),
+    ("shift_scale", "shift_scale_invariant", "cross-correlation", "keep aeon's; it is no elastic distance"),
+    ("dft_sfa", "mindist_dft_sfa", "min-dist", "keep aeon's; it is no elastic distance"),
+    ("paa_sax", "mindist_paa_sax", "min-dist", "keep aeon's; it is no elastic distance"),
+    ("sax", "mindist_sax", "min-dist", "keep aeon's; it is no elastic distance"),
+    ("sfa", "mindist_sfa", "min-dist", "keep aeon's; it is no elastic distance"),
+]
 
 
 def _offered() -> list[dict[str, Any]]:
@@ -49,19 +39,12 @@ def _offered() -> list[dict[str, Any]]:
 
 def _refused() -> list[dict[str, Any]]:
     rows = []
-    for name, instead in _INSTEAD.items():
-        kinds = ["distance", "pairwise_distance"]
-        kinds += ["alignment_path", "cost_matrix"] if name in ("dtw_gi", "shape_dtw") else []
-        made = {kind: _refuse.function("aeon.distances", f"{_STEM.get(name, name)}_{kind}", instead) for kind in kinds}
-        rows.append(
-            {
-                "name": name,
-                "type": _KINDS.get(name, "min-dist"),
-                "symmetric": name not in ("dtw_gi", "shift_scale"),
-                "unequal_support": name != "shift_scale",
-                **made,
-            }
-        )
+    for name, stem, kind, instead in _NOT_OFFERED:
+        parts = ["distance", "pairwise_distance"]
+        parts += ["alignment_path", "cost_matrix"] if kind == "elastic" else []
+        made = {part: _refuse.function("aeon.distances", f"{stem}_{part}", instead) for part in parts}
+        takes = {"symmetric": name not in ("dtw_gi", "shift_scale"), "unequal_support": name != "shift_scale"}
+        rows.append({"name": name, "type": kind, **takes, **made})
     return rows
 
 
