@@ -44,17 +44,12 @@ def test_predictions_are_those_of_classify(k, measure, parameters):
     random = np.random.default_rng(5)
     labels = random.choice(["a", "b", "c"], size=len(X))  # so that votes are tied
     model = KNeighborsTimeSeriesClassifier(k, measure=measure, measure_params=parameters, band=0.2).fit(X, labels)
-    assert (
-        model.predict(Y).tolist()
-        == dtwave.classify(X, labels, Y, k=k, measure=measure, band=0.2, **parameters).tolist()
-    )
+    expected = dtwave.classify(X, labels, Y, k=k, measure=measure, band=0.2, **parameters)
+    assert model.predict(Y).tolist() == expected.tolist()
     assert model.n_samples_fit_ == 24 and model.n_features_in_ == 30 and model.band_ == 0.2
     shares = model.predict_proba(Y)
-    assert (
-        shares.shape == (20, 3)
-        and np.allclose(shares.sum(axis=1), 1)
-        and set(np.unique(shares * k)) <= set(range(k + 1))
-    )
+    assert shares.shape == (20, 3) and np.allclose(shares.sum(axis=1), 1)
+    assert set(np.unique(shares * k)) <= set(range(k + 1))
 
 
 def test_neighbours():
@@ -62,9 +57,8 @@ def test_neighbours():
     distances, indices = model.kneighbors(Y)
     found = dtwave.nearest(X, Y, k=2, band=3)
     assert np.array_equal(indices, found.indices) and np.array_equal(distances, found.distances)
-    assert np.array_equal(
-        model.kneighbors(n_neighbors=4, return_distance=False), dtwave.nearest(X, k=4, band=3).indices
-    )
+    others = model.kneighbors(n_neighbors=4, return_distance=False)
+    assert np.array_equal(others, dtwave.nearest(X, k=4, band=3).indices)
     with pytest.raises(ValueError, match="n_neighbors=24 is more than there are: .* 24 series, and none is its own"):
         model.kneighbors(n_neighbors=24)
     with pytest.raises(NotFittedError):
@@ -171,9 +165,8 @@ def test_searches():
     assert search.cv_results_["mean_test_score"][5] == pytest.approx(expected)
     # The parameters reach the measure: each gamma has distances of its own.
     gammas = {"measure__gamma": [0.01, 1000.0]}
-    values = GridSearchCV(
-        KNeighborsTimeSeriesRegressor(3, measure="soft_dtw"), gammas, cv=3, scoring="neg_mean_squared_error"
-    ).fit(X, X.argmax(axis=1))
+    model = KNeighborsTimeSeriesRegressor(3, measure="soft_dtw")
+    values = GridSearchCV(model, gammas, cv=3, scoring="neg_mean_squared_error").fit(X, X.argmax(axis=1))
     first, second = values.cv_results_["mean_test_score"]
     assert first != second and values.best_params_ == {"measure__gamma": 0.01 if first > second else 1000.0}
 
@@ -207,9 +200,7 @@ def test_series_of_several_channels():
     asked = np.stack([Y, -2 * Y], axis=2)
     assert model.predict(asked).tolist() == dtwave.classify(both, NAMES, asked, band=0.1).tolist()
     assert cross_val_score(model, both, NAMES, cv=3).min() > 0.5
-    with pytest.raises(
-        ValueError, match="X has 1 channel, but KNeighborsTimeSeriesClassifier was fitted on series of 2"
-    ):
+    with pytest.raises(ValueError, match="1 channel, but KNeighborsTimeSeriesClassifier was fitted on series of 2"):
         model.predict(Y)
     with pytest.raises(ValueError, match=r"Found array with dim 4"):
         model.fit(both[None], NAMES)
