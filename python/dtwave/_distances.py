@@ -127,9 +127,7 @@ def nearest(x: Any, y: Any = None, *, k: int = 1, **options: Unpack[OfManyTimed]
         return _resident_calls.nearest(place, x, y, many, given)
     batches = _calls.many(x, y, given)
     if y is None and many >= len(batches[0]):
-        raise ValueError(
-            f"k must be less than the number of series of x ({len(batches[0])}) without y, got {many}"
-        )
+        raise ValueError(f"k must be less than the number of series of x ({len(batches[0])}) without y, got {many}")
     call = _calls.prepared(batches, given)
     _calls.afford(CANDIDATE_BYTES * (many + 1) * len(batches[-1]), "the list of neighbours")
     # Neighbours are sought among all series: the bar counts the whole matrix of x with itself, too.
@@ -164,9 +162,7 @@ def explain(x: Any, y: Any = None, **options: Unpack[OfManyTimed]) -> Explanatio
     return Explanation(**{**told, "kernels": [Kernel(*kernel) for kernel in told["kernels"]]})
 
 
-def others(
-    indices: NDArray[np.int64], distances: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def others(indices: NDArray[np.int64], distances: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Neighbours without the series itself; without the last one where the series is not among them."""
     own = indices == np.arange(len(indices))[:, None]
     own[~own.any(axis=1), -1] = True

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 @takes(OfMany, "soft_dtw")
-def gradients(
-    x: Any, y: Any, *, upstream: Any = None, **options: Unpack[OfMany]
-) -> tuple[NDArray[Any], Any, Any]:
+def gradients(x: Any, y: Any, *, upstream: Any = None, **options: Unpack[OfMany]) -> tuple[NDArray[Any], Any, Any]:
     """Distances as of `zipped`, and their gradients with respect to the points of both series.
 
     x, y: equally many series: arrays, or lists of series of any lengths.

@@ -107,7 +107,7 @@ def plain(value: Any, name: str) -> NDArray[Any]:
     if value is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: fill it, or pass lengths= or padding=\"nan\"")
+        raise TypeError(f'{name} is a masked array: fill it, or pass lengths= or padding="nan"')
     if isinstance(value, np.ndarray):
         array = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
@@ -375,7 +375,9 @@ def _unpadded(batch: Batch, lengths: Any, padding: Padding) -> Batch:
         return batch
     if isinstance(batch.arrays, list):
         if lengths is not None:
-            raise ValueError(f"lengths of {name} are for padded arrays; {name} is a list of series of different lengths")
+            raise ValueError(
+                f"lengths of {name} are for padded arrays; {name} is a list of series of different lengths"
+            )
         counted = np.array([_count(series) for series in batch.arrays], dtype=np.int64)
     else:
         counted = _counted(batch.arrays, name, lengths)
@@ -411,9 +413,7 @@ def counted(lengths: Any, name: str, count: int, points: int) -> NDArray[np.int6
     """
     given = plain(lengths, f"lengths of {name}")
     if given.dtype.kind not in "iu" or given.shape != (count,):
-        raise ValueError(
-            f"lengths of {name} must be {count} whole numbers, got {given.dtype} of {shape_text(given)}"
-        )
+        raise ValueError(f"lengths of {name} must be {count} whole numbers, got {given.dtype} of {shape_text(given)}")
     wrong = np.flatnonzero((given < 1) | (given > points))
     if len(wrong):
         s = int(wrong[0])
@@ -453,7 +453,7 @@ def _check_exact(part: NDArray[Any], name: str) -> None:
         wrong = np.array([value for value in (part.max(), part.min()) if abs(int(value)) > 1 << 53])
     if len(wrong):
         raise ValueError(
-            f"{name} has {wrong[0]}, which float64 would round: subtract an offset, or pass dtype=\"float64\""
+            f'{name} has {wrong[0]}, which float64 would round: subtract an offset, or pass dtype="float64"'
         )
 
 

@@ -34,9 +34,7 @@ def _minimizer(optimizer: str, learning_rate: float | None) -> tuple[str, float]
 
 
 @takes(OfMany)
-def classify(
-    train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpack[OfMany]
-) -> NDArray[Any]:
+def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpack[OfMany]) -> NDArray[Any]:
     """The label of each series of `test`: the most frequent one among its k nearest series of `train`.
 
     train, test: series as for `pairwise`.

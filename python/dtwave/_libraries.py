@@ -47,7 +47,7 @@ class Torch:
     def __init__(self, torch: Any) -> None:
         if is_rocm():
             raise DeviceError(
-                "the tensors are on an AMD GPU, where dtwave reads none: pass x.cpu(); device=\"hip\" computes there on "
+                'the tensors are on an AMD GPU, where dtwave reads none: pass x.cpu(); device="hip" computes there on '
                 "arrays in the host's memory"
             )
         self.torch = torch

@@ -100,8 +100,8 @@ def pairwise(
 
 def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: Call) -> None:
     """Refuses forms that exclude each other."""
-    wanted = [name for name, is_wanted in [("k", k is not None), ("condensed", condensed), ("out", out is not None)]
-              if is_wanted]
+    forms = {"k": k is not None, "condensed": condensed, "out": out is not None}
+    wanted = [name for name, is_wanted in forms.items() if is_wanted]
     if len(wanted) > 1:
         raise ValueError(f"{' and '.join(wanted)} exclude each other: ask for one form of the matrix")
     if condensed:
@@ -173,9 +173,7 @@ def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) ->
     return Graph(indptr, indices.reshape(-1), distances.reshape(-1), (rows, columns))
 
 
-def _to_file(
-    call: Call, batches: list[Batch], path: str, resume: bool, bar: _progress.Progress
-) -> NDArray[Any]:
+def _to_file(call: Call, batches: list[Batch], path: str, resume: bool, bar: _progress.Progress) -> NDArray[Any]:
     found, notes = _native.pairwise_to_file(call.first, call.second, call.spec, call.engine, path, resume, bar)
     for note in notes:
         warnings.warn(f"{path}: {note}" if path not in note else note, stacklevel=4)

@@ -139,9 +139,7 @@ def gpu_of(ordinal: int, memory_limit: int) -> Any:
     return made(ordinal, memory_limit)
 
 
-def prepared(
-    place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Given, single: bool = False
-) -> Call:
+def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Given, single: bool = False) -> Call:
     """A call on inputs of `(name, values, lengths, times)`.
 
     Errors: as those of arrays in the host's memory; `ValueError` for another device than where the inputs are.
@@ -214,8 +212,8 @@ def _batch(library: Library, name: str, values: Any, layout: Layout, single: boo
     if len(set(lengths)) == 1:
         points, channel = joined.strides
         shape = (len(rows), lengths[0], joined.shape[1])
-        whole = View(joined.array.reshape(shape), joined.address, shape, (points * lengths[0], points, channel), joined.format)
-        return Batch(whole, name)
+        strides = (points * lengths[0], points, channel)
+        return Batch(View(joined.array.reshape(shape), joined.address, shape, strides, joined.format), name)
     return Batch(joined, name, lengths)
 
 
@@ -255,17 +253,17 @@ def _time(library: Library, batch: Batch, times: Any, number: np.dtype[Any], pla
         raise TypeError(f"mixed devices: {name} is on {place}, its times are on {found or 'cpu'}; move them to one")
     rows = list(times) if isinstance(times, (list, tuple)) else times
     array = library.joined(rows) if isinstance(rows, list) else rows
-    count = len(batch)
+    count, wrong = len(batch), f"times of {name} must be one per point"
     if isinstance(rows, list):
         lengths = batch.lengths or [batch.view.shape[1]] * count
         found_lengths = [int(row.shape[0]) for row in rows]
         if found_lengths != lengths:
-            raise ValueError(f"times of {name} must be one per point: got lengths {found_lengths[:8]}, expected {lengths[:8]}")
+            raise ValueError(f"{wrong}: got lengths {found_lengths[:8]}, expected {lengths[:8]}")
     else:
         expected = list(batch.view.shape[:2])
         if len(batch.view.shape) == 2 or list(array.shape) != expected:
             if not (count == 1 and list(array.shape) == expected[1:]):
-                raise ValueError(f"times of {name} must be one per point: expected shape {expected}, got {list(array.shape)}")
+                raise ValueError(f"{wrong}: expected shape {expected}, got {list(array.shape)}")
     batch.times = library.packed(array, number)
     if batch.lengths is not None and len(batch.view.shape) == 3:
         # Times lie without gaps between series, and values as they do.

@@ -123,9 +123,7 @@ def align(place: str, x: Any, y: Any, given: Given, single: bool = False) -> lis
     a, b = call.batches
     if single:
         same_channels(a, b, "dtwave.align_pairs")
-    found = call.gpu.align(
-        call.side(a), call.side(b), call.spec, call.number is F64, call.library.stream(call.ordinal)
-    )
+    found = call.gpu.align(call.side(a), call.side(b), call.spec, call.number is F64, call.library.stream(call.ordinal))
     return [Alignment(d, path, *both) for (d, path), *both in zip(found, _on_host(call, a), _on_host(call, b))]
 
 

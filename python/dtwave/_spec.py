@@ -59,9 +59,7 @@ _MEASURES_ELSEWHERE = {
 _WITHOUT_WARPING = ("euclidean", "sqeuclidean", "squared", "squared_euclidean")
 
 
-def spec(
-    measure: str | Measure, band: Band, parameters: dict[str, Any], options: tuple[str, ...] = ()
-) -> _native.Spec:
+def spec(measure: str | Measure, band: Band, parameters: dict[str, Any], options: tuple[str, ...] = ()) -> _native.Spec:
     """What to compute; `band` is plain. `options` are those that only the caller has: a misspelt one is compared with
     them, too.
 

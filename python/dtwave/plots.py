@@ -273,7 +273,9 @@ def _pairs(path: Any, n: int, m: int) -> NDArray[np.int64]:
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or len(pairs) == 0:
         raise ValueError(f"path must be [steps, 2] of whole numbers, got {pairs.dtype} of shape {list(pairs.shape)}")
     if pairs.min() < 0 or pairs[:, 0].max() >= n or pairs[:, 1].max() >= m:
-        raise ValueError(f"the path has points that series of {n} and {m} points have not; pass those that were aligned")
+        raise ValueError(
+            f"the path has points that series of {n} and {m} points have not; pass those that were aligned"
+        )
     return pairs.astype(np.int64)
 
 

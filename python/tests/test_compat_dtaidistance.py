@@ -209,10 +209,8 @@ def test_subsequences(penalty: float, channels: int) -> None:
 def test_names_and_arguments_are_theirs() -> None:
     for mine, other in ((ours, theirs()), (ours_ndim, theirs("dtw_ndim"))):
         for name, function in inspect.getmembers(other, inspect.isfunction):
-            if name.startswith("_") or function.__module__ != other.__name__ or name in (
-                "distance_matrix_python",
-                "warping_path_args_to_c",
-            ):
+            internal = name.startswith("_") or name in ("distance_matrix_python", "warping_path_args_to_c")
+            if internal or function.__module__ != other.__name__:
                 continue
             found = inspect.signature(getattr(mine, name)).parameters
             if "options" in found:

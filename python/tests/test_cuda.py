@@ -99,7 +99,9 @@ def test_times():
     x, y = series(6, 20, 1), series(6, 24, 1)
     times = RNG.random((6, 20)).cumsum(axis=1), RNG.random((6, 24)).cumsum(axis=1)
     on = tuple(map(tensor, times))
-    close(dtwave.zipped(tensor(x), tensor(y), measure="twed", times=on), dtwave.zipped(x, y, measure="twed", times=times))
+    close(
+        dtwave.zipped(tensor(x), tensor(y), measure="twed", times=on), dtwave.zipped(x, y, measure="twed", times=times)
+    )
     lengths = [20, 11, 5, 20, 8, 20], None
     expected = dtwave.pairwise(x, y, measure="twed", times=times, lengths=lengths)
     close(dtwave.pairwise(tensor(x), tensor(y), measure="twed", times=on, lengths=lengths), expected)

@@ -115,9 +115,7 @@ def test_other_channels_say_which_layout_to_pass():
     assert dtwave.distance(*wide, layout="channels_first") == 100.0
 
 
-@pytest.mark.skipif(
-    any(d.backend == "cuda" and d.available for d in dtwave.devices()), reason="there is a GPU"
-)
+@pytest.mark.skipif(any(d.backend == "cuda" and d.available for d in dtwave.devices()), reason="there is a GPU")
 def test_a_missing_gpu_is_a_device_error():
     with pytest.raises(dtwave.DeviceError) as caught:
         dtwave.distance(X, Y, device="cuda")

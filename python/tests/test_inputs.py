@@ -14,9 +14,7 @@ X = RNG.integers(-4, 5, size=(5, 6)).astype(float)
 EXPECTED = dtwave.pairwise(X)
 
 
-@pytest.mark.parametrize(
-    "dtype", ["i1", "u2", ">i4", "i8", "f2", ">f4", "f8", ">f8", "g", "f4"]
-)
+@pytest.mark.parametrize("dtype", ["i1", "u2", ">i4", "i8", "f2", ">f4", "f8", ">f8", "g", "f4"])
 def test_every_real_number_type_and_byte_order(dtype):
     # Whole numbers from 0 to 8 are exact in all of them, and so are their distances.
     x = (X + 4.0).astype(dtype)
@@ -26,24 +24,22 @@ def test_every_real_number_type_and_byte_order(dtype):
     assert dtwave.distance(x[0], x[1]) == EXPECTED[0, 1]
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
-        np.asfortranarray(X),
-        np.repeat(X, 3, axis=1)[:, ::3],
-        X[::-1, ::-1].copy()[::-1, ::-1],
-        np.lib.stride_tricks.as_strided(X, X.shape, X.strides, writeable=False),
-        np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float64).reshape(X.shape),
-        X[:, :, None],
-        X.tolist(),
-        tuple(map(tuple, X.tolist())),
-        list(X),
-        [array.array("d", row) for row in X.tolist()],
-        [memoryview(row) for row in X],
-    ],
-    ids=["fortran", "steps", "backwards", "read-only", "unaligned", "channels", "lists", "tuples", "arrays", "array",
-         "memoryview"],
-)
+LAYOUTS = {
+    "fortran": np.asfortranarray(X),
+    "steps": np.repeat(X, 3, axis=1)[:, ::3],
+    "backwards": X[::-1, ::-1].copy()[::-1, ::-1],
+    "read-only": np.lib.stride_tricks.as_strided(X, X.shape, X.strides, writeable=False),
+    "unaligned": np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float64).reshape(X.shape),
+    "channels": X[:, :, None],
+    "lists": X.tolist(),
+    "tuples": tuple(map(tuple, X.tolist())),
+    "arrays": list(X),
+    "array": [array.array("d", row) for row in X.tolist()],
+    "memoryview": [memoryview(row) for row in X],
+}
+
+
+@pytest.mark.parametrize("x", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_layout(x):
     assert np.array_equal(dtwave.pairwise(x), EXPECTED)
     assert dtwave.distance(x[0], x[1]) == EXPECTED[0, 1]

@@ -196,9 +196,7 @@ def test_matches(pretended):
         assert dtwave.search_all(on_gpu(queries), on_gpu(reference), **options) == expected
         assert dtwave.search(on_gpu(queries[1]), on_gpu(reference), **options) == expected[1]
         first = on_gpu(reference.T.copy())
-        found = dtwave.search_all(
-            on_gpu(queries.transpose(0, 2, 1)), first, layout="channels_first", **options
-        )
+        found = dtwave.search_all(on_gpu(queries.transpose(0, 2, 1)), first, layout="channels_first", **options)
         assert found == expected
     lengths = [5, 3, 4, 5, 2, 5]
     expected = dtwave.search_all(queries, reference, lengths=lengths)

@@ -54,13 +54,9 @@ def oracle(x: Any, y: Any, gamma: float, normalize: bool, radius: int | None) ->
 
     def one(a: Any, b: Any) -> Any:
         below, above = max(0, len(a) - len(b)), max(0, len(b) - len(a))
-        return loop(
-            a, b, gamma, lambda i, j: radius is None or -radius - below <= j - i <= radius + above
-        )
+        return loop(a, b, gamma, lambda i, j: radius is None or -radius - below <= j - i <= radius + above)
 
-    values = [
-        one(a, b) - (one(a, a) + one(b, b)) / 2 if normalize else one(a, b) for a, b in zip(x, y, strict=True)
-    ]
+    values = [one(a, b) - (one(a, a) + one(b, b)) / 2 if normalize else one(a, b) for a, b in zip(x, y, strict=True)]
     return torch.stack(values)
 
 
@@ -113,9 +109,7 @@ PADDED = {"lengths_x": [5, 2, 3], "lengths_y": torch.tensor([1, 6, 4], dtype=tor
 def test_gradcheck(dist: str, gamma: float, channels: int, bandwidth: dtwave.Band, lengths: dict[str, Any]) -> None:
     for normalize in (False, True):
         loss = SoftDTW(gamma=gamma, normalize=normalize, bandwidth=bandwidth, dist=dist)
-        assert torch.autograd.gradcheck(
-            lambda x, y, loss=loss: loss(x, y, **lengths), pairs(3, 5, 6, channels)
-        )
+        assert torch.autograd.gradcheck(lambda x, y, loss=loss: loss(x, y, **lengths), pairs(3, 5, 6, channels))
 
 
 def test_padding_is_not_read_and_gets_no_gradient() -> None:

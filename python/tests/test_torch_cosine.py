@@ -44,9 +44,7 @@ def test_padding_is_not_read_and_gets_no_gradient(padding: float) -> None:
         x[0, 3:], y[1, 2:] = padding, padding
     found = soft_dtw(x, y, dist="cosine", lengths_x=[3, 5], lengths_y=[4, 2])
     found.sum().backward()
-    alone = torch.cat(
-        [soft_dtw(x[:1, :3], y[:1], dist="cosine"), soft_dtw(x[1:], y[1:, :2], dist="cosine")]
-    )
+    alone = torch.cat([soft_dtw(x[:1, :3], y[:1], dist="cosine"), soft_dtw(x[1:], y[1:, :2], dist="cosine")])
     wanted = torch.autograd.grad(alone.sum(), (x, y))
     torch.testing.assert_close(found, alone)
     torch.testing.assert_close((x.grad, y.grad), wanted)

@@ -15,6 +15,7 @@ from programs import example
 
 torch = need("torch")
 
+
 def test_example_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     losses = example("soft_dtw_loss", monkeypatch).train()
     assert sum(losses[-10:]) < 0.1 * sum(losses[:10])

@@ -29,10 +29,7 @@ from .._refuse import function as _refused
 
 #: The four functions of each measure, by their names; and those that are not offered.
 _FUNCTIONS: dict[str, Any] = {
-    function.__name__: function
-    for row in DISTANCES
-    for function in row.values()
-    if callable(function)
+    function.__name__: function for row in DISTANCES for function in row.values() if callable(function)
 }
 _FUNCTIONS["shift_scale_invariant_best_shift"] = _refused(
     "aeon.distances", "shift_scale_invariant_best_shift", "keep aeon's; it is no elastic distance"

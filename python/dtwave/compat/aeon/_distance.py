@@ -97,9 +97,7 @@ def alignment_path(
     return found
 
 
-def cost_matrix(
-    x: Any, y: Any, method: str | Callable[..., Any] | None = None, **kwargs: Any
-) -> NDArray[np.float64]:
+def cost_matrix(x: Any, y: Any, method: str | Callable[..., Any] | None = None, **kwargs: Any) -> NDArray[np.float64]:
     """Accumulated costs of all prefixes by a measure's name, with its arguments."""
     found: NDArray[np.float64] = _named(method, "cost_matrix")(x, y, **kwargs)
     return found

@@ -58,9 +58,7 @@ class Family:
         }
         return {f"{self.name}_{kind}": self._function(kind, *parts) for kind, parts in made.items()}
 
-    def _function(
-        self, kind: str, call: Callable[..., Any], series: tuple[str, str], text: str
-    ) -> Callable[..., Any]:
+    def _function(self, kind: str, call: Callable[..., Any], series: tuple[str, str], text: str) -> Callable[..., Any]:
         either, keyword = _PARAMETER.POSITIONAL_OR_KEYWORD, _PARAMETER.KEYWORD_ONLY
         is_pairwise = kind == "pairwise_distance"
         parameters = [_PARAMETER(series[0], either)]

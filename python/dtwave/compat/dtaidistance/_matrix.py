@@ -72,9 +72,7 @@ def square(series: Many, settings: DTWSettings, threads: int | None, bar: bool) 
         return np.empty((0, 0))
     measure, parameters = settings.measure()
     found: Floats = settings.finished(
-        _matrices.pairwise(
-            series, measure=measure, band=settings.band(), threads=threads, progress=bar, **parameters
-        )
+        _matrices.pairwise(series, measure=measure, band=settings.band(), threads=threads, progress=bar, **parameters)
     )
     return found
 

@@ -80,9 +80,7 @@ def path_of_costs(costs: Floats, measure: str, limit: Constraint) -> tuple[list[
     return _grids.path(grid), grid[-1, -1]
 
 
-def local_costs(
-    s1: Any, s2: Any, metric: str | Callable[[Any, Any], Any], kwds: dict[str, Any], to: Home
-) -> Floats:
+def local_costs(s1: Any, s2: Any, metric: str | Callable[[Any, Any], Any], kwds: dict[str, Any], to: Home) -> Floats:
     """The matrix `[n, m]` of local costs; a function as `metric` gets points as arrays or as tensors, as `to` says.
 
     Errors: `NotImplementedError` for names of SciPy's without SciPy, `ValueError` for costs that are NaN.
@@ -109,7 +107,7 @@ def _costs(s1: Any, s2: Any, metric: str | Callable[[Any, Any], Any], kwds: dict
         from scipy.spatial.distance import cdist
     except ImportError:
         raise NotImplementedError(
-            f"metric={metric!r} needs SciPy: install it, or pass a function of two points, or \"precomputed\" costs"
+            f'metric={metric!r} needs SciPy: install it, or pass a function of two points, or "precomputed" costs'
         ) from None
     names = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}
     found: Floats = cdist(x, y, metric=names.get(metric, metric), **kwds)

@@ -28,9 +28,7 @@ def lcss(s1: Any, s2: Any, eps: float = 1.0, *, limit: Constraint) -> float:
 
 
 @limited
-def lcss_path(
-    s1: Any, s2: Any, eps: float = 1, *, limit: Constraint
-) -> tuple[list[tuple[int, int]], float]:
+def lcss_path(s1: Any, s2: Any, eps: float = 1, *, limit: Constraint) -> tuple[list[tuple[int, int]], float]:
     """The points that match, and the similarity. A grid, whose ties are tslearn's: `O(n·m)` memory."""
     return _path(np.sqrt(_grids.squared(*pair(s1, s2))), eps, limit)
 

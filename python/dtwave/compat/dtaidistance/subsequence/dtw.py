@@ -111,9 +111,7 @@ class SubsequenceAlignment:
 
     def matching_function_bestpath(self, idx: int) -> list[tuple[int, int]]:
         """The path of the best match that ends at a point."""
-        return dtw.best_path(
-            self.warping_paths(), col=int(idx) + 1, penalty=self.settings.inner(self.settings.penalty)
-        )
+        return dtw.best_path(self.warping_paths(), col=int(idx) + 1, penalty=self.settings.inner(self.settings.penalty))
 
     def matching_function_startpoint(self, idx: int, path: list[tuple[int, int]] | None = None) -> int:
         """Where the best match that ends at a point starts."""
