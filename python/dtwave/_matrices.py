@@ -90,7 +90,9 @@ def pairwise(
             _native.condensed(call.first, call.spec, call.engine, half, bar)
             return half
         if out is None:
-            return _whole(call, batches, bar)
+            matrix = call.empty("the distance matrix", len(batches[0]), len(batches[-1]))
+            _native.distances(call.first, call.second, call.spec, call.engine, False, matrix, bar)
+            return matrix
         if isinstance(out, np.ndarray):
             _check_array(out, (len(batches[0]), len(batches[-1])), call)
             _native.pairwise_into(call.first, call.second, call.spec, call.engine, out, bar)
@@ -148,13 +150,6 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
             return True
         end += stride * (count - 1)
     return False
-
-
-def _whole(call: Call, batches: list[Batch], bar: _progress.Progress) -> NDArray[Any]:
-    """The matrix in memory."""
-    matrix = call.empty("the distance matrix", len(batches[0]), len(batches[-1]))
-    _native.distances(call.first, call.second, call.spec, call.engine, False, matrix, bar)
-    return matrix
 
 
 def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) -> Graph:

@@ -155,12 +155,7 @@ def whole(name: str, value: Any, least: int, unit: str = "", most: int = 1 << 62
     return int(value)
 
 
-_DTYPES: dict[str, np.dtype[Any]] = {
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "float32": np.dtype(np.float32),
-    "float64": np.dtype(np.float64),
-}
+_NUMBERS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def number_type(dtype: Any) -> np.dtype[Any] | None:
@@ -171,14 +166,12 @@ def number_type(dtype: Any) -> np.dtype[Any] | None:
     if dtype is None:
         return None
     # PyTorch's are objects whose text is `torch.float32`.
-    name = dtype if isinstance(dtype, (str, type, np.dtype)) else str(dtype).removeprefix("torch.")
-    if isinstance(name, str) and name in _DTYPES:
-        return _DTYPES[name]
+    name: Any = dtype if isinstance(dtype, (str, type, np.dtype)) else str(dtype).removeprefix("torch.")
     try:
-        known: Any = np.dtype(name)
+        known: Any = np.dtype({"f32": "float32", "f64": "float64"}.get(name, name))
     except TypeError:
         known = None
-    for number in _DTYPES.values():
+    for number in _NUMBERS:
         if known is not None and known == number:
             return number
     raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Callable, Iterator, Union
 
 from . import _native
@@ -11,17 +12,8 @@ from . import _native
 Progress = Union[None, Callable[[int], object]]
 
 
-class _Tqdm:
-    """A bar of tqdm."""
-
-    def __init__(self, tqdm: Any, what: str, cells: int) -> None:
-        self._bar = tqdm(total=cells or None, desc=what, unit="cell", unit_scale=True, leave=False)
-
-    def __call__(self, done: int) -> None:
-        self._bar.update(done - self._bar.n)
-
-    def close(self) -> None:
-        self._bar.close()
+def _advance(bar: Any, done: int) -> None:
+    bar.update(done - bar.n)
 
 
 @contextmanager
@@ -31,13 +23,15 @@ def shown(progress: bool, what: str, cells: Callable[[], int]) -> Iterator[Progr
         yield None
         return
     bar: Any
+    tell: Progress
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-        bar = _Tqdm(tqdm, what, cells())
+        bar = tqdm(total=cells() or None, desc=what, unit="cell", unit_scale=True, leave=False)
+        tell = partial(_advance, bar)
     except ImportError:
-        bar = _native.Bar(what, cells())
+        tell = bar = _native.Bar(what, cells())
     try:
-        yield bar
+        yield tell
     finally:
         bar.close()

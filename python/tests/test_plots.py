@@ -20,13 +20,6 @@ def _close_figures():
     pyplot.close("all")
 
 
-class Found:
-    """A stretch that a search found."""
-
-    def __init__(self, start, end, distance=0.0):
-        self.start, self.end, self.distance = start, end, distance
-
-
 def drawn(ax):
     """Draws the figure; a mistake in it would be an exception."""
     ax.figure.canvas.draw()
@@ -144,14 +137,14 @@ def test_an_average_lies_over_its_series():
 
 def test_matches_are_marked_with_their_rank():
     reference = np.arange(50.0)
-    ax = drawn(plots.matches(reference, [Found(30, 39), Found(5, 5)], sample_rate=10.0))
+    ax = drawn(plots.matches(reference, [dtwave.Match(0.0, 30, 39), dtwave.Match(0.0, 5, 5)], sample_rate=10.0))
     first, second = ax.lines[1:]
     assert first.get_ydata().tolist() == reference[30:40].tolist()
     assert np.allclose(first.get_xdata(), reference[30:40] / 10) and second.get_xdata().tolist() == [0.5]
     assert [text.get_text() for text in ax.texts] == ["1", "2"] and ax.get_xlabel() == "time (s)"
     assert len(plots.matches(reference, []).lines) == 1
     with pytest.raises(ValueError, match="match 2 goes from point 45 to 50: the reference has 50 points"):
-        plots.matches(reference, [Found(0, 1), Found(45, 50)])
+        plots.matches(reference, [dtwave.Match(0.0, 0, 1), dtwave.Match(0.0, 45, 50)])
     with pytest.raises(ValueError, match="sample_rate must be a positive number"):
         plots.matches(reference, [], sample_rate=0.0)
 
@@ -172,7 +165,7 @@ def test_figures_are_drawn_where_they_are_wanted():
     assert plots.alignment((x, x, [[0, 0], [1, 1]]), ax=a) is a
     assert plots.matrix([[1.0]], ax=b) is b
     assert plots.barycenter(x, [x], ax=c) is c
-    assert plots.matches(x, [Found(0, 1)], ax=d) is d
+    assert plots.matches(x, [dtwave.Match(0.0, 0, 1)], ax=d) is d
     assert len(pyplot.get_fignums()) == 1
 
 
@@ -180,17 +173,6 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         plots.matrix([[1.0]])
-
-
-def test_a_path_of_derivatives_is_drawn_at_the_points_of_the_series():
-    class Alignment:
-        x, y = np.arange(5.0), np.arange(6.0)
-        path = np.array([[0, 0], [1, 1], [2, 2], [2, 3]])
-        distance = 0.5
-
-    ax = plots.alignment(Alignment())
-    starts = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
-    assert starts == [[1, 1], [2, 2], [3, 3], [3, 4]] and ax.get_title() == "4 matched pairs, distance 0.5"
 
 
 def test_results_draw_themselves():
@@ -202,7 +184,9 @@ def test_results_draw_themselves():
     assert joined == found.path.tolist() and ax.lines[1].get_ydata().tolist() == y.tolist()
     # A derivative has neither the first nor the last point.
     derivative = dtwave.align(x, y, measure="ddtw")
-    joined = [segment[:, 0].tolist() for segment in derivative.plot(links=None).collections[0].get_segments()]
+    ax = derivative.plot(links=None)
+    joined = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
+    assert ax.get_title() == f"{len(derivative)} matched pairs, distance {derivative.distance:.6g}"
     assert joined == (derivative.path + 1).tolist() and joined[-1] == [28, 28]
 
     series = rng.normal(size=(6, 20, 2))

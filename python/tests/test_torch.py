@@ -112,18 +112,19 @@ def test_gradcheck(dist: str, gamma: float, channels: int, bandwidth: dtwave.Ban
         assert torch.autograd.gradcheck(lambda x, y, loss=loss: loss(x, y, **lengths), pairs(3, 5, 6, channels))
 
 
-def test_padding_is_not_read_and_gets_no_gradient() -> None:
+@pytest.mark.parametrize("dist", ["sqeuclidean", "euclidean", "cosine"])
+@pytest.mark.parametrize("padding", [0.0, float("nan"), float("inf")])
+def test_padding_is_not_read_and_gets_no_gradient(padding: float, dist: str) -> None:
     x, y = pairs(3, 5, 6)
     lengths_x, lengths_y = [5, 2, 3], [1, 6, 4]
     with torch.no_grad():
         for s in range(3):
-            x[s, lengths_x[s] :] = torch.nan
-            y[s, lengths_y[s] :] = torch.inf
-    found = soft_dtw(x, y, gamma=0.5, lengths_x=lengths_x, lengths_y=lengths_y)
+            x[s, lengths_x[s] :] = y[s, lengths_y[s] :] = padding
+    found = soft_dtw(x, y, gamma=0.5, dist=dist, lengths_x=lengths_x, lengths_y=lengths_y)
     found.sum().backward()
     for s, (n, m) in enumerate(zip(lengths_x, lengths_y, strict=True)):
         a, b = (series[s : s + 1, :length].detach().requires_grad_() for series, length in ((x, n), (y, m)))
-        alone = soft_dtw(a, b, gamma=0.5)
+        alone = soft_dtw(a, b, gamma=0.5, dist=dist)
         alone.sum().backward()
         torch.testing.assert_close(found[s], alone[0])
         torch.testing.assert_close(x.grad[s, :n], a.grad[0])
