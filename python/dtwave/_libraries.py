@@ -78,16 +78,13 @@ class Torch:
 
     def address(self, array: Any) -> int:
         """Where an array of the library's own is."""
-        address: int = array.data_ptr()
-        return address
+        return int(array.data_ptr())
 
     def stream(self, ordinal: int) -> int:
         """The driver's handle of the current stream."""
         if self.raw_stream is not None:
-            raw: int = self.raw_stream(ordinal)
-            return raw
-        stream: int = self.torch.cuda.current_stream(ordinal).cuda_stream
-        return stream
+            return int(self.raw_stream(ordinal))
+        return int(self.torch.cuda.current_stream(ordinal).cuda_stream)
 
     def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
         """An array for results."""
@@ -149,13 +146,11 @@ class CuPy:
         return View(array, array.data.ptr, tuple(array.shape), strides, format)
 
     def address(self, array: Any) -> int:
-        address: int = array.data.ptr
-        return address
+        return int(array.data.ptr)
 
     def stream(self, ordinal: int) -> int:
         with self.cupy.cuda.Device(ordinal):
-            stream: int = self.cupy.cuda.get_current_stream().ptr
-        return stream
+            return int(self.cupy.cuda.get_current_stream().ptr)
 
     def empty(self, shape: tuple[int, ...], number: np.dtype[Any], ordinal: int) -> Any:
         with self.cupy.cuda.Device(ordinal):

@@ -10,7 +10,7 @@ import dtwave
 from optional import need
 
 torch = need("torch")
-from dtwave.torch import SoftDTW, soft_dtw
+from dtwave.torch import SoftDTW, soft_dtw, soft_dtw_from_costs
 
 BAND = dtwave.SakoeChiba(4)
 
@@ -83,37 +83,50 @@ def test_a_whole_float_is_a_bandwidth() -> None:
     assert torch.equal(soft_dtw(x, y, bandwidth=3.0), soft_dtw(x, y, bandwidth=dtwave.SakoeChiba(3)))
 
 
-X = torch.zeros(2, 5, 3)
+X, COSTS = torch.zeros(2, 5, 3), torch.zeros(2, 5, 4)
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "options", "error", "text"),
+    ("given", "options", "error", "text"),
     [
-        (X.numpy(), X, {}, TypeError, "x must be a torch tensor, not ndarray"),
-        (X, X.long(), {}, TypeError, r"y must be of floating point, not torch.int64: pass y.float\(\)"),
-        (X, X.to(torch.complex64), {}, TypeError, "y must be of floating point"),
-        (X[0], X, {}, ValueError, r"x must be \[batch, length, channels\], not of shape \(5, 3\)"),
-        (X, X[:1], {}, ValueError, "x has 2 series and y has 1"),
-        (X, X[:, :, :2], {}, ValueError, "x has 3 channels and y has 2"),
-        (X[:, :0], X, {}, ValueError, r"x has shape \(2, 0, 3\)"),
-        (X[:, :, :0], X[:, :, :0], {}, ValueError, "a point and a channel"),
-        (X, X.to("meta"), {}, ValueError, "x is on cpu and y on meta"),
-        (X, X, {"lengths_x": [5]}, ValueError, r"lengths_x must have shape \(2,\)"),
-        (X, X, {"lengths_x": [5, 6]}, ValueError, "series 1 of x.*from 1 to 5.*6"),
-        (X, X, {"lengths_y": [0, 5]}, ValueError, "series 0 of y.*from 1 to 5.*0"),
-        (X, X, {"lengths_y": torch.tensor([1.0, 2.0])}, TypeError, "lengths_y must be whole numbers"),
-        (X, X * torch.nan, {}, ValueError, "(?i)nan"),
-        (X + torch.inf, X, {}, ValueError, "(?i)inf"),
-        (X, X, {"gamma": -1.0}, ValueError, "gamma must be above 0"),
-        (X, X, {"normalize": 2}, TypeError, "normalize must be True or False"),
-        (X, X, {"bandwidth": 0}, ValueError, "at least 1"),
-        (X, X, {"dist": "hamming"}, ValueError, "not 'hamming'"),
-        (X, X, {"dist": "cosine"}, ValueError, "point 0 of series 0 of x is zero"),
+        ((X.numpy(), X), {}, TypeError, "x must be a torch tensor, not ndarray"),
+        ((X, X.long()), {}, TypeError, r"y must be of floating point, not torch.int64: pass y.float\(\)"),
+        ((X, X.to(torch.complex64)), {}, TypeError, "y must be of floating point"),
+        ((X[0], X), {}, ValueError, r"x must be \[batch, length, channels\], not of shape \(5, 3\)"),
+        ((X, X[:1]), {}, ValueError, "x has 2 series and y has 1"),
+        ((X, X[:, :, :2]), {}, ValueError, "x has 3 channels and y has 2"),
+        ((X[:, :0], X), {}, ValueError, r"x has shape \(2, 0, 3\)"),
+        ((X[:, :, :0], X[:, :, :0]), {}, ValueError, "a point and a channel"),
+        ((X, X.to("meta")), {}, ValueError, "x is on cpu and y on meta"),
+        ((X, X), {"lengths_x": [5]}, ValueError, r"lengths_x must have shape \(2,\)"),
+        ((X, X), {"lengths_x": [5, 6]}, ValueError, "series 1 of x.*from 1 to 5.*6"),
+        ((X, X), {"lengths_y": [0, 5]}, ValueError, "series 0 of y.*from 1 to 5.*0"),
+        ((X, X), {"lengths_y": torch.tensor([1.0, 2.0])}, TypeError, "lengths_y must be whole numbers"),
+        ((X, X * torch.nan), {}, ValueError, "(?i)nan"),
+        ((X + torch.inf, X), {}, ValueError, "(?i)inf"),
+        ((X, X), {"gamma": -1.0}, ValueError, "gamma must be above 0"),
+        ((X, X), {"normalize": 2}, TypeError, "normalize must be True or False"),
+        ((X, X), {"bandwidth": 0}, ValueError, "at least 1"),
+        ((X, X), {"dist": "hamming"}, ValueError, "not 'hamming'"),
+        ((X, X), {"dist": "cosine"}, ValueError, "point 0 of series 0 of x is zero"),
+        ((COSTS.numpy(),), {}, TypeError, "costs must be a torch tensor, not ndarray"),
+        ((COSTS.long(),), {}, TypeError, r"not torch.int64: pass costs.float\(\)"),
+        ((COSTS[0],), {}, ValueError, r"costs must be \[batch, n, m\], not of shape \(5, 4\)"),
+        ((COSTS[:, :0],), {}, ValueError, r"costs has shape \(2, 0, 4\)"),
+        ((COSTS,), {"gamma": 0.0}, ValueError, "gamma must be above 0"),
+        ((COSTS,), {"bandwidth": 0}, ValueError, "at least 1"),
+        ((COSTS,), {"lengths_x": [5]}, ValueError, r"lengths_x must have shape \(2,\)"),
+        ((COSTS,), {"lengths_x": [5, 6]}, ValueError, "length of series 1 of x must be from 1 to 5, got 6"),
+        ((COSTS,), {"lengths_y": [-1, 4]}, ValueError, "length of series 0 of y must be from 1 to 4, got -1"),
+        ((COSTS * torch.nan,), {}, ValueError, "costs must be finite: that of pair 0, row 0, column 0 is NaN"),
+        ((COSTS - torch.inf,), {}, ValueError, "column 0 is -inf; a band forbids cells"),
+        ((COSTS + 3e38,), {}, ValueError, "costs of pair 0.* so large that Soft-DTW is inf"),
     ],
 )
-def test_bad_calls(x: Any, y: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
+def test_bad_calls(given: tuple[Any, ...], options: dict[str, Any], error: type[Exception], text: str) -> None:
+    call = soft_dtw if len(given) == 2 else soft_dtw_from_costs
     with pytest.raises(error, match=text) as raised:
-        soft_dtw(x, y, **options)
+        call(*given, **options)
     assert "\n" not in str(raised.value)
 
 

@@ -104,29 +104,3 @@ def test_strides_do_not_matter() -> None:
     found.sum().backward()
     expected.sum().backward()
     assert torch.equal(turned.grad, costs.grad)
-
-
-COSTS = torch.zeros(2, 5, 4)
-
-
-@pytest.mark.parametrize(
-    ("costs", "options", "error", "text"),
-    [
-        (COSTS.numpy(), {}, TypeError, "costs must be a torch tensor, not ndarray"),
-        (COSTS.long(), {}, TypeError, r"not torch.int64: pass costs.float\(\)"),
-        (COSTS[0], {}, ValueError, r"costs must be \[batch, n, m\], not of shape \(5, 4\)"),
-        (COSTS[:, :0], {}, ValueError, r"costs has shape \(2, 0, 4\)"),
-        (COSTS, {"gamma": 0.0}, ValueError, "gamma must be above 0"),
-        (COSTS, {"bandwidth": 0}, ValueError, "at least 1"),
-        (COSTS, {"lengths_x": [5]}, ValueError, r"lengths_x must have shape \(2,\)"),
-        (COSTS, {"lengths_x": [5, 6]}, ValueError, "length of series 1 of x must be from 1 to 5, got 6"),
-        (COSTS, {"lengths_y": [-1, 4]}, ValueError, "length of series 0 of y must be from 1 to 4, got -1"),
-        (COSTS * torch.nan, {}, ValueError, "costs must be finite: that of pair 0, row 0, column 0 is NaN"),
-        (COSTS - torch.inf, {}, ValueError, "column 0 is -inf; a band forbids cells"),
-        (COSTS + 3e38, {}, ValueError, "costs of pair 0.* so large that Soft-DTW is inf"),
-    ],
-)
-def test_bad_calls(costs: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
-    with pytest.raises(error, match=text) as raised:
-        soft_dtw_from_costs(costs, **options)
-    assert "\n" not in str(raised.value)
