@@ -186,13 +186,14 @@ fn normalized(raw: &[Range<usize>], m: usize, ends: Ends) -> Result<Vec<Range<us
     if let Some(i) = raw.iter().position(|range| range.start >= range.end) {
         return Err(BandError::NoPath(format!("row {i} is empty")));
     }
-    let rows: Vec<Range<usize>> = (0..raw.len())
-        .map(|i| {
-            let start = raw[..=i].iter().map(|range| range.start).max().unwrap_or(0);
-            let end = raw[i..].iter().map(|range| range.end).min().unwrap_or(m);
-            start..end
-        })
-        .collect();
+    // A row begins where no row before it begins later, and ends where no row after it ends earlier.
+    let mut rows = raw.to_vec();
+    for i in 1..rows.len() {
+        rows[i].start = rows[i].start.max(rows[i - 1].start);
+    }
+    for i in (1..rows.len()).rev() {
+        rows[i - 1].end = rows[i - 1].end.min(rows[i].end);
+    }
     if let Some(i) = rows.iter().position(|range| range.start >= range.end) {
         return Err(BandError::NoPath(format!("no monotone path crosses row {i}")));
     }
