@@ -13,46 +13,45 @@
 //
 //   tickets of a wave of 2 groups:   wave's ticket 0:  0 | 1       wave's ticket 1:  2 | (idle)
 //                                    wave's ticket 2:  3 | 4       wave's ticket 3:  5 | (idle)
+//
+// The groups of a wave must not part: one that went back alone would find nobody who takes its ticket, and go round for
+// ever. So the loop has one way back and one end. What decides between them is the same for all lanes of a wave, and
+// that a group is idle is a number, not a branch. Whatever a body does, `continue` included, it comes to join_wave(),
+// the one place from which the loop goes back. A body must not leave the loop by itself.
 #pragma once
 
 #include "task.cuh"
 
-// DTW_TAKE_TICKET(ticket, p, tickets): the head of an endless loop. Declares `ticket`, the next one of this group;
-// there are `tickets` in all, a multiple of p.tasks. Returns if there is none left; an idle group continues.
-// A macro, because with a function nvcc 13 allocates other registers in most kernels and reorders some.
-#if DTW_GROUPS == 1
-#define DTW_TAKE_TICKET(ticket, p, tickets) \
-    uint64_t ticket = 0;                    \
-    if (lane() == 0) {                      \
-        ticket = take(p.ticket);            \
-    }                                       \
-    ticket = broadcast(ticket, 0);          \
-    if (ticket >= (tickets)) {              \
-        return;                             \
-    }
-#else
-#define DTW_TAKE_TICKET(ticket, p, tickets)              \
-    const uint64_t ticket = ticket_in_wave(p, tickets); \
-    if (ticket == kNoMore) {                             \
-        return;                                          \
-    }                                                    \
-    if (ticket == kIdle) {                               \
-        continue;                                        \
-    }
+// DTW_FOR_EACH_TICKET(ticket, p, tickets) { body }: for every ticket that this group gets; there are `tickets` in all,
+// a multiple of p.tasks. A loop and not a function that calls a body: of returns in a body nvcc 13 makes other code than
+// of `continue`, of which one kernel spilled registers.
+#define DTW_FOR_EACH_TICKET(ticket, p, tickets)                           \
+    for (uint64_t ticket; dtw::next_ticket(p, tickets, ticket); join_wave()) \
+        if (dtw::is_idle(ticket)) {                                       \
+        } else
 
 namespace dtw {
 
-constexpr uint64_t kNoMore = ~static_cast<uint64_t>(0), kIdle = kNoMore - 1;
+#if DTW_GROUPS == 1
+DTW_DEVICE bool is_idle(uint64_t) { return false; }
 
-DTW_DEVICE uint64_t ticket_in_wave(const Sweep& p, uint64_t tickets) {
-    const uint64_t of_a_strip = (p.tasks + DTW_GROUPS - 1) / DTW_GROUPS;
-    const uint64_t ticket = take_as_wave(p.ticket);
-    if (p.tasks == 0 || ticket >= of_a_strip * (tickets / p.tasks)) {
-        return kNoMore;
-    }
-    const uint64_t task = ticket % of_a_strip * DTW_GROUPS + warp() % DTW_GROUPS;
-    return task < p.tasks ? ticket / of_a_strip * p.tasks + task : kIdle;
+// Takes the next ticket by all lanes of a wave; false for all of them if there is none left.
+DTW_DEVICE bool next_ticket(const Sweep& p, uint64_t tickets, uint64_t& ticket) {
+    ticket = take_as_wave(p.ticket);
+    return ticket < tickets;
 }
+#else
+constexpr uint64_t kIdle = ~static_cast<uint64_t>(0);
+DTW_DEVICE bool is_idle(uint64_t ticket) { return ticket == kIdle; }
+
+// The same for each group of a wave: they get tickets of different tasks, some none.
+DTW_DEVICE bool next_ticket(const Sweep& p, uint64_t tickets, uint64_t& ticket) {
+    const uint64_t of_a_strip = (p.tasks + DTW_GROUPS - 1) / DTW_GROUPS;
+    const uint64_t of_wave = take_as_wave(p.ticket);
+    const uint64_t task = of_wave % of_a_strip * DTW_GROUPS + warp() % DTW_GROUPS;
+    ticket = task < p.tasks ? of_wave / of_a_strip * p.tasks + task : kIdle;
+    return of_wave < of_a_strip * (tickets / p.tasks);
+}
+#endif
 
 }  // namespace dtw
-#endif

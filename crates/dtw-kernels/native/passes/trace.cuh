@@ -30,8 +30,7 @@ DTW_DEVICE void trace(const Sweep& p) {
     constexpr int K = kTraceColumns / 32;
     const R r(p);
     const bool records = p.keep_edges == 0;
-    while (true) {
-        DTW_TAKE_TICKET(ticket, p, records ? p.tasks : p.tasks * p.most_strips);
+    DTW_FOR_EACH_TICKET(ticket, p, records ? p.tasks : p.tasks * p.most_strips) {
         const uint64_t k = ticket % p.tasks;
         const uint32_t strip = records ? p.only_strip : static_cast<uint32_t>(ticket / p.tasks);
         const Task task = task_of(p, k);

@@ -70,8 +70,7 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
     using R = Continued<Search>;
     using T = typename R::Number;
     const R r(p);
-    while (true) {
-        DTW_TAKE_TICKET(ticket, p, p.tasks * p.most_strips);
+    DTW_FOR_EACH_TICKET(ticket, p, p.tasks * p.most_strips) {
         const uint64_t k = ticket % p.tasks;
         const uint32_t strip = static_cast<uint32_t>(ticket / p.tasks);
         const Task task = task_of(p, k);

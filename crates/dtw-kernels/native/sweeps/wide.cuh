@@ -224,8 +224,7 @@ DTW_DEVICE void sweep_wide(const Sweep& p) {
     using T = typename R::Number;
     const R r(p);
     constexpr uint32_t kWidth = 32 * K;
-    while (true) {
-        DTW_TAKE_TICKET(ticket, p, p.spread ? p.tasks * p.most_strips : p.tasks);
+    DTW_FOR_EACH_TICKET(ticket, p, p.spread ? p.tasks * p.most_strips : p.tasks) {
         const uint64_t k = p.spread ? ticket % p.tasks : ticket;
         const uint32_t strip = p.spread ? static_cast<uint32_t>(ticket / p.tasks) : 0;
         const Task task = task_of(p, k);

@@ -193,11 +193,7 @@ DTW_DEVICE void soft_backward(const Soft& p) {
     const uint64_t tiles = static_cast<uint64_t>(p.down) * p.across;
     // With few tiles at a time for a block there is nothing better to do than to sweep one that may turn out empty.
     const bool guesses = warps() >= p.sweep.tasks * min_(p.down, p.across);
-    while (true) {
-        const uint64_t ticket = block_ticket(p.sweep, memory);
-        if (ticket >= p.sweep.tasks * tiles) {
-            return;
-        }
+    for (uint64_t ticket; (ticket = block_ticket(p.sweep, memory)) < p.sweep.tasks * tiles; join_wave()) {
         BackwardTile<T> tile;
         tile.k = ticket % p.sweep.tasks;
         const TilePlace from_last = tile_in_order(ticket / p.sweep.tasks, p.down, p.across);

@@ -141,11 +141,8 @@ DTW_DEVICE void soft_forward(const Soft& p) {
     Memory& memory = *static_cast<Memory*>(shared_memory<sizeof(Memory)>());
     const T rate = soft_rate<T>(p);
     const bool keeps = p.rights != nullptr;
-    while (true) {
-        const uint64_t ticket = block_ticket(p.sweep, memory);
-        if (ticket >= p.sweep.tasks * (keeps ? static_cast<uint64_t>(p.down) * p.across : p.down)) {
-            return;
-        }
+    for (uint64_t ticket; (ticket = block_ticket(p.sweep, memory)) <
+                          p.sweep.tasks * (keeps ? static_cast<uint64_t>(p.down) * p.across : p.down); join_wave()) {
         const uint64_t k = ticket % p.sweep.tasks, number_of = ticket / p.sweep.tasks;
         const TilePlace at = keeps ? tile_in_order(number_of, p.down, p.across)
                                    : TilePlace{static_cast<uint32_t>(number_of), 0};
@@ -167,7 +164,8 @@ DTW_DEVICE void soft_forward(const Soft& p) {
         fill_bounds(memory, band, strip);
         Carried<T> carried{never_cell<T>(), 0.0, 0.0};
         const uint32_t last = keeps ? at.column : own.last;
-        for (uint32_t c = keeps ? at.column : own.first; c <= last; ++c) {
+        // Half a wave sweeps where lanes are 64, and both halves price.
+        for (uint32_t c = keeps ? at.column : own.first; c <= last; join_wave(), ++c) {
             const bool quick = costs_of_tile<T, kMany, kSquared>(memory, p, k, x, y, i0, c * kTile, rate).quick;
             if (thread() >= 32) {
                 continue;

@@ -64,7 +64,8 @@ DTW_DEVICE Span span_of(const Band& band, uint32_t strip) {
     return {band.row(top).start / kTile, (band.row(bottom).end - 1) / kTile};
 }
 
-// The next ticket of this block; all threads get it.
+// The next ticket of this block; all threads get it. A loop that takes tickets ends with join_wave(), as in
+// lanes/tickets.cuh: lanes of a wave that went back alone would come to a barrier without the others.
 template <class Memory>
 DTW_DEVICE uint64_t block_ticket(const Sweep& p, Memory& memory) {
     sync_block();
@@ -72,7 +73,7 @@ DTW_DEVICE uint64_t block_ticket(const Sweep& p, Memory& memory) {
         memory.ticket = take(p.ticket);
     }
     sync_block();
-    return memory.ticket;
+    return same_in_wave(memory.ticket);
 }
 
 // What the warps of the block say, a bit for each thing; `notes`: of each warp. All have come here before any goes on.

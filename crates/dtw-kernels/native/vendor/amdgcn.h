@@ -95,6 +95,10 @@ inline float __builtin_amdgcn_rcpf(float v) { return 1.0f / v; }
 // Of hip.cuh and hip_block.cuh, what is more than instructions here.
 inline uint32_t index_of_warp() { return group_in_block(); }
 inline uint64_t take_as_wave(uint64_t* p) { return fibers::talk(Want::kTake, reinterpret_cast<uint64_t>(p), 0); }
+template <class V>
+V same_in_wave(V v) {
+    return from_lane(v, 0) == v ? v : kOdd<V>;
+}
 inline void begin_wait() { fibers::scheduler().lane->waits = true; }
 inline void end_wait() { fibers::scheduler().lane->waits = false; }
 inline void* local_memory() { return fibers::shared_memory(); }

@@ -76,6 +76,16 @@ DTW_DEVICE Link<double> receive(const Link<double>* p) {
     return {__longlong_as_double(value), mark};
 }
 DTW_DEVICE uint64_t take(uint64_t* p) { return atomicAdd(reinterpret_cast<unsigned long long*>(p), 1ull); }
+DTW_DEVICE uint64_t take_as_wave(uint64_t* p) {
+    uint64_t taken = 0;
+    if (lane() == 0) {
+        taken = take(p);
+    }
+    return broadcast(taken, 0);
+}
+template <class V>
+DTW_DEVICE V same_in_wave(V v) { return v; }
+DTW_DEVICE void join_wave() {}
 DTW_DEVICE void set_bits(uint32_t* p, uint32_t v) { atomicOr(p, v); }
 DTW_DEVICE void begin_wait() {}
 DTW_DEVICE void end_wait() {}

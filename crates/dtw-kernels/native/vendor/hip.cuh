@@ -197,11 +197,15 @@ DTW_DEVICE uint64_t take(uint64_t* p) {
 DTW_DEVICE void set_bits(uint32_t* p, uint32_t v) {
     __scoped_atomic_fetch_or(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
+// No instruction, but the compiler may neither copy it nor let it depend on more than it does. So a loop that ends with
+// it has one way back.
+DTW_DEVICE void join_wave() { __builtin_amdgcn_wave_barrier(); }
 #if !defined(DTW_HOST)
-DTW_DEVICE uint64_t take_as_wave(uint64_t* p) {
-    const uint64_t taken = lane_in_wave() == 0 ? take(p) : 0;
-    return moved(taken, [](int word) { return __builtin_amdgcn_readfirstlane(word); });
+template <class V>
+DTW_DEVICE V same_in_wave(V v) {
+    return moved(v, [](int word) { return __builtin_amdgcn_readfirstlane(word); });
 }
+DTW_DEVICE uint64_t take_as_wave(uint64_t* p) { return same_in_wave(lane_in_wave() == 0 ? take(p) : uint64_t{0}); }
 DTW_DEVICE void begin_wait() {}
 DTW_DEVICE void end_wait() {}
 #endif

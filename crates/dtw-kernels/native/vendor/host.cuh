@@ -62,6 +62,9 @@ inline void set_bits(uint32_t* p, uint32_t v) { *p |= v; }
 inline uint64_t take_as_wave(uint64_t* p) {
     return fibers::talk(fibers::Want::kTake, reinterpret_cast<uint64_t>(p), 0);
 }
+template <class V>
+V same_in_wave(V v) { return v; }
+inline void join_wave() {}
 inline void begin_wait() { fibers::scheduler().lane->waits = true; }
 inline void end_wait() { fibers::scheduler().lane->waits = false; }
 inline void pause() { fibers::talk(fibers::Want::kPause, 0, 0); }

@@ -22,8 +22,11 @@
 //   Link<T>, send(p, link), receive(p)             a number and a mark that are stored and loaded as one, device-wide
 //   take(p)                                        *p++ on a uint64_t, device-wide, by the calling lane alone
 //   set_bits(p, v)                                 *p |= v on a uint32_t, device-wide
-//   take_as_wave(p)                                if DTW_GROUPS > 1: the same once for all lanes of a wave, which call
-//                                                  it together and all get what was there
+//   take_as_wave(p)                                the same once for all lanes of a wave, which call it together and
+//                                                  all get what was there
+//   same_in_wave(v)                                v, which is the same in all lanes of a wave; the compiler is told so
+//   join_wave()                                    where lanes of a wave go on together, whatever each has done; the
+//                                                  compiler may not let some of them go on alone
 //   begin_wait(), end_wait()                       before and after a loop that waits for another group
 //   pause()                                        in such a loop, between two looks
 //   load_fresh(p)                                  a load that sees what other lanes wrote (no read-only cache)
