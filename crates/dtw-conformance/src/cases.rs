@@ -23,6 +23,9 @@ use dtw_core::{Band, Pairing, Spec};
 
 use crate::batch::Batch;
 
+/// Channels round the edges of what kernels keep in registers, in shared memory and in products of matrices.
+pub const MANY_CHANNELS: [usize; 8] = [8, 11, 12, 16, 17, 33, 64, 100];
+
 /// One question to a backend: a measure in a band on some pairs of series.
 #[derive(Clone, Debug)]
 pub struct Case {

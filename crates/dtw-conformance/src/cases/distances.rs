@@ -5,7 +5,7 @@ use dtw_core::{Band, Measure, Pairing, Radius, Spec};
 
 use super::series::{Kind, SplitMix, series, times};
 use super::staircases::staircases;
-use super::{Case, variants};
+use super::{Case, MANY_CHANNELS, variants};
 use crate::batch::Batch;
 use crate::seed::fingerprint;
 
@@ -21,6 +21,7 @@ pub fn cases(key: &str) -> Vec<Case> {
     for spec in &specs {
         builder.shapes(spec);
         builder.values(spec);
+        builder.channels(spec);
     }
     let usual = &specs[0];
     builder.edges(usual);
@@ -88,6 +89,24 @@ impl Builder {
         }
         let x = self.series(spec, Kind::Noise, 19, 1);
         self.single("a series with itself".to_owned(), spec, &Band::Full, x.clone(), x);
+    }
+
+    /// Many channels: noise, levels, near copies and series far from 0, whose differences are small beside them.
+    fn channels(&mut self, spec: &Spec) {
+        for channels in MANY_CHANNELS {
+            for (n, m) in [(1, 3), (9, 12), (40, 34)] {
+                self.of_lengths("channels", spec, &Band::Full, n, m, channels);
+            }
+            let x = self.series(spec, Kind::Noise, 33, channels);
+            let mut y = x.clone();
+            y.iter_mut().step_by(3).for_each(|point| point[0] += 0.125);
+            self.single(format!("near copies of {channels} channels"), spec, &Band::Full, x, y);
+            let narrow = Band::sakoe_chiba(4);
+            for (name, kind) in [("offset 1e3", Kind::Offset(1e3)), ("ties", Kind::Ternary)] {
+                let [x, y] = [18, 17].map(|length| self.series(spec, kind, length, channels));
+                self.single(format!("{name} of {channels} channels"), spec, &narrow, x, y);
+            }
+        }
     }
 
     fn edges(&mut self, spec: &Spec) {

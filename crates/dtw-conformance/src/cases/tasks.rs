@@ -4,7 +4,7 @@ use dtw_core::{Band, LocalCost, Measure, Pairing, Radius, SearchOptions, Spec};
 
 use super::series::{Kind, SplitMix, series};
 use super::staircases::staircases;
-use super::{Case, variants, with_path};
+use super::{Case, MANY_CHANNELS, variants, with_path};
 use crate::batch::Batch;
 use crate::check::matches::Search;
 use crate::check::paths::Identity;
@@ -59,6 +59,12 @@ pub fn gradients(key: &str) -> Vec<Case> {
                 let sides = pair([kind_x, kind_y], (n, m), channels, &mut random);
                 let name = format!("{kind_x:?} {kind_y:?} {n}×{m}×{channels}");
                 cases.push(Case::zipped(name, &spec, &Band::Full, sides));
+            }
+        }
+        for channels in MANY_CHANNELS {
+            for (kind, n, m) in [(Kind::Noise, 20, 17), (Kind::Offset(1e3), 9, 8), (Kind::Noise, 66, 70)] {
+                let sides = pair([kind; 2], (n, m), channels, &mut random);
+                cases.push(Case::zipped(format!("{kind:?} {n}×{m}×{channels}"), &spec, &Band::Full, sides));
             }
         }
         for band in bands() {
@@ -139,6 +145,12 @@ pub fn paths() -> Vec<(Case, Identity)> {
         if spec == variants(spec.key())[0] {
             add("very long ties", Kind::Ternary, &Band::Full, 2300, 2200, exact_identity);
         }
+        for channels in MANY_CHANNELS.into_iter().filter(|channels| spec.kind().has_path(*channels)) {
+            let dropped = spec.measure.preparation().dropped();
+            let sides = pair([noise; 2], (21 + dropped, 35 + dropped), channels, &mut random);
+            let name = format!("{} of {channels} channels", spec.key());
+            cases.push((Case::zipped(name, &spec, &Band::Full, sides), Identity::NotRequired));
+        }
     }
     for count in [3, 8, 17] {
         let sides = [(); 2].map(|()| ragged(Kind::Ternary, count, (1, 40), 1, &mut random));
@@ -190,6 +202,16 @@ pub fn searches() -> Vec<Search> {
                         .with_normalized_window(Some(length));
                     searches.push(Search { case, options, exact: false });
                 }
+            }
+        }
+        for channels in MANY_CHANNELS {
+            for window in [None, Some(11)] {
+                let sides = pair([Kind::Noise; 2], (10, 75), channels, &mut random);
+                let name = format!("{channels} channels, windows of {window:?}");
+                let case = Case::zipped(name, &spec, &Band::Full, sides);
+                let options =
+                    SearchOptions::default().with_top_k(3).with_exclusion(4).with_normalized_window(window);
+                searches.push(Search { case, options, exact: false });
             }
         }
         let [x, y] = [(3, (1, 9)), (5, (9, 70))]
