@@ -10,7 +10,7 @@ use crate::cases::Case;
 use crate::expectations::weight_error;
 use crate::oracle::local::Real;
 use crate::oracle::soft_excess::{self, Parts};
-use crate::oracle::{Cells, Ends, Oracle, OracleError, Pair};
+use crate::oracle::{Cells, Ends, OracleError, Pair};
 use crate::tolerance;
 
 /// A value and the size of what it is made of.
@@ -70,12 +70,8 @@ impl Expected {
         let rounded = match T::DTYPE {
             Dtype::F64 => tolerance::F64_RELATIVE * scale,
             Dtype::F32 => {
-                // The plain loop loses everything of a divergence at a large γ, so its parts are taken.
-                let cast = pair.cast::<T>();
-                let plain = match case.spec.measure {
-                    Measure::SoftDtwDivergence { .. } => truth(&case.spec, &cast)?.value,
-                    _ => case.spec.distance(&cast)?.wide(),
-                };
+                // The plain loop that loses nothing at a large γ.
+                let plain = truth(&case.spec, &pair.cast::<T>())?.value;
                 // Equal weights are off alike, in a sweep whose values are kept where the scale is γ times the root of
                 // the steps.
                 let weights = tolerance::of_weights::<T>(&case.spec, &pair, weight_error);
