@@ -4,6 +4,7 @@ mod build;
 mod choice;
 mod cuda;
 mod hip;
+mod loops;
 mod nvcc;
 mod report;
 

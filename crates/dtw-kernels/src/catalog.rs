@@ -106,6 +106,12 @@ impl Kernel {
         self.kind().is_some_and(SweepKind::has_strips)
     }
 
+    /// Whether its groups, or blocks, take tickets for what they do.
+    #[must_use]
+    pub fn takes_tickets(&self) -> bool {
+        self.has_strips() || matches!(self.role, Role::Trace | Role::SoftForward | Role::SoftBackward)
+    }
+
     /// Places of a lane that a diagonal sweep may leave without a cell.
     #[must_use]
     pub fn idle(&self) -> u32 {

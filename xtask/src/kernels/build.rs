@@ -41,6 +41,16 @@ pub(super) struct Compiler {
     pub(super) usage: fn(&str, &str) -> Vec<Usage>,
     /// Whether a line that it said is about that, and not a complaint.
     pub(super) is_usage: fn(&str) -> bool,
+    /// Whether the assembly is looked at before an image is made of it.
+    pub(super) assembly: Option<Assembly>,
+}
+
+/// What is done with assembly.
+pub(super) struct Assembly {
+    /// The flags that make an image of it.
+    pub(super) flags: Vec<String>,
+    /// An error if a unit's must not be used.
+    pub(super) judge: fn(&Unit, &str) -> Result<()>,
 }
 
 /// How to build.
@@ -135,7 +145,7 @@ impl Plan<'_> {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let Some((unit, extension)) = name.split_once('.') else { continue };
-            let is_ours = [packed.as_str(), "stamp", "usage", "cu"].contains(&extension);
+            let is_ours = [packed.as_str(), "stamp", "usage", "cu", "s"].contains(&extension);
             if (is_ours && catalog::source(unit).is_none()) || extension == image {
                 std::fs::remove_file(&path)?;
             }
@@ -199,14 +209,30 @@ impl Compiler {
     /// Compiles one unit.
     fn compile(&self, unit: &Unit, source: &Path, image: &Path) -> Result<Vec<Usage>> {
         std::fs::write(source, unit.source)?;
-        let output = self.command(source).arg("-o").arg(image).output()?;
+        let mut command = self.command(source);
+        let said = if let Some(assembly) = &self.assembly {
+            let text = image.with_extension("s");
+            let said = self.run(command.arg("-S").arg("-o").arg(&text))?;
+            (assembly.judge)(unit, &std::fs::read_to_string(&text)?)?;
+            self.run(Command::new(&self.path).args(&assembly.flags).arg(&text).arg("-o").arg(image))?;
+            std::fs::remove_file(&text)?;
+            said
+        } else {
+            self.run(command.arg("-o").arg(image))?
+        };
+        Ok((self.usage)(&said, &self.chip))
+    }
+
+    /// What the compiler says.
+    fn run(&self, command: &mut Command) -> Result<String> {
+        let output = command.output()?;
         let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
         if !output.status.success() {
             // Without the resource usage of the kernels that went well.
             let text: Vec<&str> = said.lines().filter(|line| !(self.is_usage)(line)).take(60).collect();
             bail!("{} failed ({}):\n{}", self.name, output.status, text.join("\n"));
         }
-        Ok((self.usage)(&said, &self.chip))
+        Ok(said.into_owned())
     }
 
     /// The command that compiles a source, without its output.

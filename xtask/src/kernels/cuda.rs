@@ -57,6 +57,7 @@ pub(super) fn build(options: &Cuda) -> Result<()> {
         is_judged: true,
         usage: |said, _| parse(said),
         is_usage,
+        assembly: None,
     };
     let folder = options.choice.folder("cuda");
     let plan = Plan { compiler: &compiler, folder: &folder, jobs: options.choice.jobs() };

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dtw_kernels::catalog::{Unit, Vendor};
+use dtw_kernels::catalog::{self, Unit, Vendor};
 use dtw_kernels::images::HIP_CHIPS;
 
-use super::build::{Compiler, Images, Plan, build_and_report, version_of};
+use super::build::{Assembly, Compiler, Images, Plan, build_and_report, version_of};
 use super::choice::Choice;
+use super::loops;
 use super::report::{Columns, Usage, number_before};
 
 /// The oldest clang with all that the kernels want.
@@ -103,6 +104,7 @@ pub(super) fn build(options: &Hip) -> Result<()> {
             is_judged: false,
             usage: parse,
             is_usage,
+            assembly: Some(Assembly { flags: assembler_flags(chip), judge: look_at_loops }),
         };
         let folder = options.choice.folder("hip").join(chip);
         let plan = Plan { compiler: &compiler, folder: &folder, jobs: options.choice.jobs() };
@@ -124,6 +126,27 @@ pub(super) fn build(options: &Hip) -> Result<()> {
 /// Whether a line of clang's is about what kernels take.
 fn is_usage(line: &str) -> bool {
     line.contains("[-Rpass-analysis=kernel-resource-usage]")
+}
+
+/// How clang makes an image of assembly for a chip.
+fn assembler_flags(chip: &str) -> Vec<String> {
+    let flags = ["-x", "assembler", "--target=amdgcn-amd-amdhsa", "-nogpulib", "-mcode-object-version=4"];
+    flags.into_iter().map(str::to_owned).chain([format!("-mcpu={chip}")]).collect()
+}
+
+/// An error if lanes of a kernel may part where they take tickets, in waves of two groups.
+fn look_at_loops(unit: &Unit, assembly: &str) -> Result<()> {
+    if !assembly.contains(".wavefront_size: 64") {
+        return Ok(());
+    }
+    let seen = loops::with_tickets(assembly)?;
+    let unseen = catalog::kernels()
+        .iter()
+        .find(|kernel| kernel.unit == unit.name && kernel.takes_tickets() && !seen.contains(kernel.symbol));
+    match unseen {
+        Some(kernel) => bail!("no loop was found in which {} takes tickets", kernel.symbol),
+        None => Ok(()),
+    }
 }
 
 /// An error unless lanes of a kernel hand numbers on by instructions that are meant for it.
