@@ -15,19 +15,19 @@
 //                                    wave's ticket 2:  3 | 4       wave's ticket 3:  5 | (idle)
 //
 // The groups of a wave must not part: one that went back alone would find nobody who takes its ticket, and go round for
-// ever. So the loop has one way back and one end. What decides between them is the same for all lanes of a wave, and
-// that a group is idle is a number, not a branch. Whatever a body does, `continue` included, it comes to join_wave(),
-// the one place from which the loop goes back. A body must not leave the loop by itself.
+// ever. So the loop has one way back and one end, and what decides between them is the same for all lanes of a wave. A
+// group that is idle does nothing in its turn. Whatever a body does, `continue` included, it comes to join_wave(), from
+// where alone the loop goes back. A body must not leave the loop by itself.
 #pragma once
 
 #include "task.cuh"
 
 // DTW_FOR_EACH_TICKET(ticket, p, tickets) { body }: for every ticket that this group gets; there are `tickets` in all,
-// a multiple of p.tasks. A loop and not a function that calls a body: of returns in a body nvcc 13 makes other code than
-// of `continue`, of which one kernel spilled registers.
-#define DTW_FOR_EACH_TICKET(ticket, p, tickets)                           \
+// a multiple of p.tasks. A loop, and not a function that calls a body: where a body returns, nvcc 13 makes other code
+// than where it continues, and one kernel spilled registers.
+#define DTW_FOR_EACH_TICKET(ticket, p, tickets)                              \
     for (uint64_t ticket; dtw::next_ticket(p, tickets, ticket); join_wave()) \
-        if (dtw::is_idle(ticket)) {                                       \
+        if (dtw::is_idle(ticket)) {                                          \
         } else
 
 namespace dtw {
