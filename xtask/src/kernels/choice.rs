@@ -1,6 +1,7 @@
 //! Which kernels are compiled, where their images go, and what is reported of them.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Result, bail};
 use dtw_kernels::catalog::{self, Unit};
@@ -16,8 +17,8 @@ pub(super) struct Choice {
     /// Only units whose name contains this. The others must have been built before, or nothing is embedded.
     #[arg(long, value_name = "TEXT")]
     pub(super) only: Option<String>,
-    /// Only every N-th unit, as a check: images go to target/kernels, and nothing embeds them. Each of AMD's chips
-    /// begins with another unit, so that N of them have every unit between them.
+    /// Only every N-th unit, as a check: images go to target/kernels, and nothing embeds them. Each commit begins with
+    /// another unit, and so does each of AMD's chips. Units with products of matrices are always among NVIDIA's.
     #[arg(long, value_name = "N", conflicts_with = "list")]
     pub(super) sample: Option<std::num::NonZeroUsize>,
     /// List the kernels and build nothing.
@@ -47,10 +48,22 @@ impl Choice {
     }
 
     /// Every N-th of the units if a sample is asked for, and all of them otherwise. `turn` says where it begins: the
-    /// samples of N turns have every unit once. Of fewer than N units each sample has one.
-    pub(super) fn sample(&self, units: &[&'static Unit], turn: usize) -> Vec<&'static Unit> {
+    /// samples of N turns have every unit once. Of fewer than N units each sample has one. Units named in `always` are
+    /// in every sample.
+    pub(super) fn sample(&self, units: &[&'static Unit], turn: usize, always: &[&str]) -> Vec<&'static Unit> {
         let step = self.sample.map_or(1, Into::into);
-        units.iter().copied().skip(turn % step.min(units.len())).step_by(step).collect()
+        let first = turn % step.min(units.len());
+        let is_chosen =
+            |at: usize, unit: &Unit| at % step == first % step && at >= first || always.contains(&unit.name);
+        units.iter().enumerate().filter(|(at, unit)| is_chosen(*at, unit)).map(|(_, unit)| *unit).collect()
+    }
+
+    /// A turn that each commit has of its own; 0 where there is no repository.
+    pub(super) fn turn_of_commit() -> usize {
+        let commit =
+            Command::new("git").args(["rev-parse", "--short=7", "HEAD"]).current_dir(root()).output();
+        let digits = commit.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+        digits.and_then(|digits| usize::from_str_radix(digits.trim().get(..7)?, 16).ok()).unwrap_or(0)
     }
 
     /// Where images go: what is embedded, or, for a sample, a folder that no build looks at.
@@ -87,7 +100,7 @@ mod tests {
     pub(super) fn sample(n: usize, units: &[&'static Unit], turn: usize) -> Vec<&'static str> {
         let sample = std::num::NonZeroUsize::new(n);
         let choice = Choice { jobs: None, only: None, sample, list: false, report: None };
-        choice.sample(units, turn).iter().map(|unit| unit.name).collect()
+        choice.sample(units, turn, &[]).iter().map(|unit| unit.name).collect()
     }
 
     #[test]

@@ -15,6 +15,8 @@ use crate::command::root;
 /// chips translate for themselves when a program first runs there. Each architecture takes as long as the machine code
 /// of two chips, and sm_89 gets the same code from compute_80 as from compute_89.
 const CODE: &[(&str, &str)] = &[("compute_90a", "sm_90a"), ("compute_80", "[sm_80,sm_89,compute_80]")];
+/// Units with products of matrices, the most intricate code of all, which AMD's chips do not have.
+const MATRIX_UNITS: &[&str] = &["dtw_priced_f64_many", "soft_dtw_tiles_f32_many"];
 /// The chip that is judged.
 const CHIP: &str = "sm_90a";
 
@@ -61,7 +63,8 @@ pub(super) fn build(options: &Cuda) -> Result<()> {
     };
     let folder = options.choice.folder("cuda");
     let plan = Plan { compiler: &compiler, folder: &folder, jobs: options.choice.jobs() };
-    let built = build_and_report(&plan, &options.choice.sample(&units, 0));
+    let built =
+        build_and_report(&plan, &options.choice.sample(&units, Choice::turn_of_commit(), MATRIX_UNITS));
     if let Some(copy) = &options.choice.report {
         std::fs::copy(folder.join("report.csv"), copy)
             .with_context(|| format!("cannot write {}", copy.display()))?;

@@ -87,7 +87,7 @@ pub(super) fn build(options: &Hip) -> Result<()> {
     let mut reports = String::new();
     for (turn, chip) in HIP_CHIPS.iter().enumerate().filter(|(_, chip)| is_wanted(chip)) {
         println!("{chip}");
-        let mut units = options.choice.sample(&units, turn);
+        let mut units = options.choice.sample(&units, Choice::turn_of_commit() + turn, &[]);
         // Every chip's shifts are looked at, whatever the sample.
         if let Some(unit) = looked_at.filter(|unit| units.iter().all(|other| other.name != unit.name)) {
             units.push(unit);
