@@ -39,8 +39,8 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// Pairs of very unequal lengths, up to 10⁴ points, and series that stay on one level or a few: weights are equal there,
-/// and equal weights round alike, so that errors add up.
+/// Pairs of very unequal lengths, up to 10⁴ points, and series that stay on one level or a few: weights are equal
+/// there, and equal weights round alike, so that errors add up.
 fn in_step(measure: &Measure, random: &mut SplitMix, cases: &mut Vec<Case>) {
     // A divergence is of each series with itself, too.
     let most = if matches!(measure, Measure::SoftDtwDivergence { .. }) { 200 } else { 10_000 };

@@ -1,5 +1,5 @@
-//! Values at the edges of the number type: never NaN, infinite only near its end, and refused only where costs divided by
-//! γ would leave it.
+//! Values at the edges of the number type: never NaN, infinite only near its end, and refused only where costs divided
+//! by γ would leave it.
 
 use dtw_core::{Backend, Dtype, Error, LocalCost, Measure, Problem, Task};
 
