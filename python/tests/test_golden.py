@@ -1,4 +1,4 @@
-"""The golden numbers: values, gradients, paths and matches that loops apart from this project computed in float64.
+"""The golden numbers: values, gradients, paths and matches that loops of Python made (test_golden_made_anew.py).
 
 `DTWAVE_GOLDEN` may name more files of such cases, separated as PATH is.
 """

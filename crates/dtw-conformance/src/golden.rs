@@ -20,6 +20,7 @@ use crate::oracle::Pair;
 
 /// The golden cases that come with this crate: small series, every measure, in double
 /// precision; every measure in Sakoe–Chiba bands, and those without a derivative in explicit ranges.
+/// `data/generate.py` draws and computes them.
 pub const GOLDEN_JSON: &str = include_str!("../data/golden.json");
 
 /// One case.
