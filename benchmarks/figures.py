@@ -2,8 +2,8 @@
 
     python benchmarks/figures.py [--out FOLDER] [NAME ...]
 
-writes NAME.svg for each. Every number comes from benchmarks/record; of several records of the same work the newest
-counts. A bar that is missing was not measured.
+writes NAME.svg for each. Every number comes from a CSV file of benchmarks/record; of several records of the same work
+the newest counts, and its day and commit stand in the figure. A bar that is missing was not measured.
 """
 
 from __future__ import annotations
@@ -46,7 +46,12 @@ def named_time(seconds: float) -> str:
     return f"{seconds:.2g} s"
 
 
-def bars(ax: Axes, times: dict[str, float], title: str) -> None:
+def made(found: list[Row]) -> str:
+    """When rows were recorded, and at which commits of dtwave."""
+    return "; ".join(sorted({f"{row['date']}, commit {row['commit']}" for row in found}))
+
+
+def bars(ax: Axes, times: dict[str, float], title: str, origin: str) -> None:
     """Times of libraries, ours first, and how many times as long as ours each takes."""
     ours = next(iter(times.values()))
     for place, (name, seconds) in enumerate(times.items()):
@@ -59,16 +64,17 @@ def bars(ax: Axes, times: dict[str, float], title: str) -> None:
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)
     ax.set_title(title, loc="left")
+    ax.set_xlabel(origin, loc="left", fontsize=8)
 
 
-def column(panels: list[tuple[dict[str, float], str]]) -> Any:
+def column(panels: list[tuple[dict[str, float], str, str]]) -> Any:
     """Panels of bars one above the other, each as high as its bars need."""
-    heights = [len(times) + 1.6 for times, _ in panels]
+    heights = [len(times) + 2.2 for times, _, _ in panels]
     figure, axes = pyplot.subplots(
         len(panels), 1, figsize=(7.5, 0.31 * sum(heights)), height_ratios=heights, layout="constrained", squeeze=False
     )
-    for ax, (times, title) in zip(axes[:, 0], panels):
-        bars(ax, times, title)
+    for ax, (times, title, origin) in zip(axes[:, 0], panels):
+        bars(ax, times, title, origin)
     return figure
 
 
@@ -103,19 +109,19 @@ def python_on_cpu() -> Any:
         times = {last["ours"]: float(last["ours_median_secs"])}
         others = sorted(group, key=lambda row: float(row["other_median_secs"]))
         times |= {row["other"]: float(row["other_median_secs"]) for row in others}
-        panels.append((times, f"{titled(work)} · {short(cpu)}"))
+        panels.append((times, titled(work), f"{short(cpu)}, {made(group)}"))
     return column(panels)
 
 
 def library_on_cpu() -> Any:
-    """The library beside others on one core: a record of what `benchmarks/python/peers.py` times now."""
+    """The library beside others on one core, by a command that is gone: `benchmarks/python/peers.py` replaced it."""
     found = newest(rows("*/*-peers.csv"), "cpu", "work", "other")
     panels = []
     for (cpu, work, _), row in found.items():
         if not work.startswith("threads_"):
             title = re.sub(r"_(f\d\d)_(.*)$", r", \1, all pairs of \2", work).replace("x", " × ").replace("_", " ")
             times = {"dtwave": float(row["ours_median_secs"]), row["other"]: float(row["other_median_secs"])}
-            panels.append((times, f"{title} points · {short(cpu)}"))
+            panels.append((times, f"{title} points", f"{short(cpu)}, {made([row])}"))
     return column(panels)
 
 
@@ -134,7 +140,8 @@ def measures_on_cpu() -> Any:
         ax.barh(places, [speeds[name, number] for name in names], color=color, height=0.38, label=number)
     ax.set_yticks(range(len(names)), [name.removesuffix("_32x250") for name in names])
     ax.invert_yaxis()
-    ax.set_xlabel("10⁹ cells a second, one core of an AVX-512 Xeon")
+    ax.set_xlabel("10⁹ cells a second")
+    ax.set_title(f"One core of an AVX-512 Xeon ({made(list(found.values()))})", loc="left")
     ax.legend()
     return figure
 
@@ -146,17 +153,19 @@ def gpu(*works: str) -> list[Row]:
 
 
 def dtw_on_gpu() -> Any:
-    """DTW in large batches beside cuDTW++: `cargo xtask bench record --backend cuda`."""
-    ours, theirs = {}, {}
+    """DTW in large batches beside cuDTW++, whose batches are others: `cargo xtask bench record --backend cuda`."""
+    ours, theirs, used = {}, {}, []
     for row in gpu("dtw_large_"):
         match = re.fullmatch(r"dtw_large_\d+x\d+x(\d+)", row["work"])
         if match is None or row["measure"] != "dtw":
             continue
+        used.append(row)
         ours[int(match[1])] = float(row["tcups"])
         if row["peer"]:
             theirs[int(match[1])] = float(row["tcups"]) / float(row["times_faster"])
     figure, ax = pyplot.subplots(figsize=(7.5, 3.6), layout="constrained")
-    for points, color, label in [(ours, OURS, "dtwave"), (theirs, OTHERS, "cuDTW++, its kernels alone")]:
+    series = [(ours, OURS, "dtwave, many series against 2048"), (theirs, OTHERS, "cuDTW++'s kernels, one against 2¹⁸")]
+    for points, color, label in series:
         lengths = sorted(points)
         ax.plot(lengths, [points[length] for length in lengths], marker="o", markersize=4, color=color, label=label)
     ax.set_xscale("log", base=2)
@@ -164,7 +173,7 @@ def dtw_on_gpu() -> Any:
     ax.set_xticks([128, 256, 512, 1024, 2048, 4096], ["128", "256", "512", "1024", "2048", "4096"])
     ax.set_xlabel("points of a series")
     ax.set_ylabel("10¹² cells a second")
-    ax.set_title("DTW, float32, one H200", loc="left")
+    ax.set_title(f"DTW, float32, one H200 ({made(used)})", loc="left")
     ax.legend()
     return figure
 
@@ -175,16 +184,18 @@ def others_on_gpu() -> Any:
     for row in gpu("cutwed", "dtw_host_"):
         if row["peer"]:
             ours, theirs = float(row["median_secs"]), float(row["peer_secs"])
-            panels.append(({"dtwave": ours, row["peer"]: theirs}, f"{row['work']} ({row['dtype']})"))
+            panels.append(({"dtwave": ours, row["peer"]: theirs}, f"{row['work']} ({row['dtype']})", made([row])))
     return column(panels)
 
 
 def bands_on_gpu() -> Any:
     """What a band does to Soft-DTW of short series: `cargo xtask bench record --backend cuda cutimewarp`."""
     found: dict[str, dict[int, float]] = {}
+    used = []
     for row in gpu("cutimewarp"):
         match = re.fullmatch(r"cutimewarp_(\w+?_\d+x\d+)(?:_band(\d+))?", row["work"])
         if match is not None and row["dtype"] == "f32":
+            used.append(row)
             found.setdefault(match[1], {})[int(match[2] or 100)] = float(row["median_secs"]) * 1e3
     figure, ax = pyplot.subplots(figsize=(7.5, 3.2), layout="constrained")
     for name, times in found.items():
@@ -192,29 +203,34 @@ def bands_on_gpu() -> Any:
         ax.plot(widths, [times[width] for width in widths], marker="o", markersize=4, label=name.replace("_", ", "))
     ax.set_ylim(0, None)
     ax.set_xticks([20, 40, 60, 80, 100], ["20%", "40%", "60%", "80%", "no band"])
-    ax.set_xlabel("band")
+    ax.set_xlabel(f"band ({made(used)})")
     ax.set_ylabel("ms for all pairs")
     ax.set_title("Soft-DTW of short series, float32, one H200: lower is better", loc="left")
     ax.legend()
     return figure
 
 
-def table_of(text: str, heading: str) -> list[list[str]]:
-    """The cells of the first table below a heading, without its title row."""
-    below = text[text.index(f"## {heading}\n") :]
-    lines = below[below.index("\n|") :].strip().split("\n\n")[0].splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-
-
 def soft_dtw_on_gpu() -> Any:
-    """Soft-DTW with its gradient through PyTorch, beside the best of four packages: the record's README."""
-    text = (RECORDS / "nvidia-h200/README.md").read_text(encoding="utf-8")
-    panels = []
-    for what, _, ours, _, _, theirs in table_of(text, "Soft-DTW and its gradients"):
-        if theirs:
-            through, best = (float(cell.split(" ms")[0]) * 1e-3 for cell in (ours, theirs))
-            panels.append(({"dtwave.torch": through, "best other": best}, f"pairs, points, channels: {what}"))
-    return column(panels)
+    """Soft-DTW with its gradient, dtwave's kernels: `cargo xtask bench record --backend cuda soft_dtw_gradients`."""
+    times, used = {}, []
+    for row in gpu("soft_dtw_gradients_"):
+        match = re.fullmatch(r"soft_dtw_gradients_(\d+)x(\d+)x(\d+)", row["work"])
+        if match is not None and row["data"] == "resident":
+            used.append(row)
+            times[" × ".join(match.groups())] = float(row["median_secs"])
+    figure, ax = pyplot.subplots(figsize=(7.5, 0.31 * (len(times) + 2.2)), layout="constrained")
+    ax.barh(range(len(times)), list(times.values()), color=OURS, height=0.7)
+    for place, seconds in enumerate(times.values()):
+        text = named_time(seconds)
+        ax.annotate(text, (seconds, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+    ax.set_yticks(range(len(times)), list(times))
+    ax.invert_yaxis()
+    ax.set_xlim(0, max(times.values()) * 1.25)
+    ax.set_xticks([])
+    ax.spines["bottom"].set_visible(False)
+    ax.set_title("Soft-DTW and its gradient, float32 (pairs × points × channels)", loc="left")
+    ax.set_xlabel(made(used), loc="left", fontsize=8)
+    return figure
 
 
 #: What `benchmarks/python/peers.py` should show: seconds of ours, or how many times as long another takes.
@@ -241,7 +257,8 @@ def aims() -> list[Row]:
 
     def add(row: Row, what: str, aim: str, measured: str, is_met: bool) -> None:
         met = "yes" if is_met else "no"
-        table.append({"CPU": short(row["cpu"]), "work": what, "aim": aim, "measured": measured, "met": met})
+        origin = {"CPU": short(row["cpu"]), "commit": row["commit"]}
+        table.append({**origin, "work": what, "aim": aim, "measured": measured, "met": met})
 
     python = newest(rows("*/*-python.csv"), "work", "other")
     for work, library, aim in AIMS:

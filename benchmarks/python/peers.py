@@ -212,15 +212,15 @@ def load() -> str:
     return f"{os.getloadavg()[0]:.2f}"
 
 
-def rows(work: Work, rounds: int, ours_per_round: int) -> Iterator[list[str]]:
-    """Times ours and the others in turn; one row for each of them."""
+def rows(work: Work, rounds: int) -> Iterator[list[str]]:
+    """Times ours and the others in turn, each as often; one row for each of the others."""
     expected = work.ours()
     for name, call in work.others.items():
         if not work.same(call(), expected):
             raise SystemExit(f"{work.name}: {name} returns other values: nothing is timed")
     times: dict[str, list[float]] = {"": [], **{name: [] for name in work.others}}
     for _ in range(rounds):
-        times[""] += [seconds(work.ours, work.calls) for _ in range(ours_per_round)]
+        times[""].append(seconds(work.ours, work.calls))
         for name, call in work.others.items():
             times[name].append(seconds(call, work.calls))
     ours = times.pop("")
@@ -251,16 +251,17 @@ def origin() -> tuple[str, str, str]:
     return datetime.datetime.now(datetime.timezone.utc).date().isoformat(), cpu.replace(",", " "), commit
 
 
-def record(found: list[list[str]]) -> Path:
+def record(found: list[list[str]], columns: list[str] = COLUMNS, kind: str = "python") -> Path:
+    """Adds rows to today's file of this CPU."""
     day, cpu, commit = origin()
     device = "-".join(re.findall("[a-z0-9]+", re.sub(r"\((r|tm)\)", " ", cpu.lower())))
-    path = BENCHMARKS / "record" / device / f"{day}-python.csv"
+    path = BENCHMARKS / "record" / device / f"{day}-{kind}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
     with path.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         if is_new:
-            writer.writerow(["date", "cpu", "commit", *COLUMNS])
+            writer.writerow(["date", "cpu", "commit", *columns])
         writer.writerows([day, cpu, commit, *row] for row in found)
     return path
 
@@ -279,7 +280,7 @@ def main() -> None:
     print(f"{'work':34} {'other':20} {'ours us':>12} {'other us':>12} {'ratio':>8} {'of best':>8} {'load':>6}")
     found = []
     for name in chosen:
-        for row in rows(WORKS[name](), options.rounds, ours_per_round=5):
+        for row in rows(WORKS[name](), options.rounds):
             found.append(row)
             ours, theirs = (float(value) * 1e6 for value in row[4:6])
             ratios = " ".join(f"{value:>8}" for value in row[6:8])
