@@ -1,7 +1,7 @@
 """`dtaidistance.subsequence.dtw`: alignments of a query with any stretch of a series.
 
 A grid of the query and the whole series: `O(n·m)` memory. `dtwave.search` finds the best matches with linear
-memory and many times faster; it has no penalty for steps off the diagonal, which is 0.1 here unless given.
+memory; it has no penalty for steps off the diagonal, which is 0.1 here unless given.
 """
 
 from __future__ import annotations
