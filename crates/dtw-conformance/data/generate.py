@@ -78,13 +78,15 @@ SHAPES += [(33, 31, 1), (40, 65, 1)]
 #: For all measures in bands, and those where LCSS and the Fréchet distance alone are in bands.
 BANDED, FEWER = [(6, 6, 1), (8, 8, 1), (9, 13, 1)], [(13, 9, 1), (17, 17, 2), (10, 16, 3), (33, 31, 1)]
 TWED = {"nu": 0.001, "lambda_": 1.0, "degree": 2}
+#: With series of whole numbers, points are exactly this far apart.
+EPSILON = {normal: 0.5, whole: 1.0}
 
 
 def sakoe_chiba(radius: int) -> dict[str, Any]:
     return {"kind": "sakoe_chiba", "radius": radius}
 
 
-def plain_cases(n: int, m: int) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
+def plain_cases(n: int, m: int, epsilon: float) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
     """Measure, parameters and what is expected beside the distance, for one pair of series."""
     squared = {"cost": "squared_euclidean"}
     for cost in ("squared_euclidean", "euclidean", "manhattan"):
@@ -96,7 +98,7 @@ def plain_cases(n: int, m: int) -> Iterator[tuple[str, dict[str, Any], list[str]
         yield "ddtw", {}, []
     yield "wdtw", {"g": 0.05}, []
     yield "adtw", {"penalty": 0.7}, []
-    yield from [("erp", {"gap": 0.25}, []), ("edr", {"epsilon": 0.5}, []), ("lcss", {"epsilon": 0.5}, [])]
+    yield from [("erp", {"gap": 0.25}, []), ("edr", {"epsilon": epsilon}, []), ("lcss", {"epsilon": epsilon}, [])]
     yield from [("msm", {"c": 0.5}, []), ("twed", TWED, [])]
     yield "twed", {"nu": 0.1, "lambda_": 0.5, "degree": 2}, ["times"]
     for gamma in (0.01, 1.0, 50.0):
@@ -108,7 +110,9 @@ def plain_cases(n: int, m: int) -> Iterator[tuple[str, dict[str, Any], list[str]
         yield "subsequence_dtw", squared, ["match"]
 
 
-def banded_cases(n: int, m: int, explicit: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
+def banded_cases(
+    n: int, m: int, epsilon: float, explicit: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
     """All measures in three bands, but for `frechet`."""
     bands = [sakoe_chiba(0), sakoe_chiba(3), explicit]
     for band in bands:
@@ -116,7 +120,7 @@ def banded_cases(n: int, m: int, explicit: dict[str, Any]) -> Iterator[tuple[str
         yield "wdtw", {"g": 0.1} | within, []
         yield "adtw", {"penalty": 0.3} | within, []
         yield "dtw", {"cost": "manhattan"} | within, []
-        for measure, given in (("erp", {"gap": 0.25}), ("edr", {"epsilon": 0.5}), ("lcss", {"epsilon": 0.5})):
+        for measure, given in (("erp", {"gap": 0.25}), ("edr", {"epsilon": epsilon}), ("lcss", {"epsilon": epsilon})):
             yield measure, given | within, []
         yield "msm", {"c": 0.5} | within, []
         yield "twed", TWED | within, []
@@ -149,16 +153,19 @@ def drawn(seed: int) -> list[Case]:
 
     for n, m, channels in SHAPES:
         for number in (normal, whole):
-            add(points(draw, number, n, channels), points(draw, number, m, channels), plain_cases(n, m))
+            add(
+                points(draw, number, n, channels), points(draw, number, m, channels), plain_cases(n, m, EPSILON[number])
+            )
     for n, m, channels in BANDED + FEWER:
         for number in (normal, whole):
             x, y = points(draw, number, n, channels), points(draw, number, m, channels)
             explicit = {"kind": "ranges", "ranges": ranges(draw, n, m)}
             if (n, m, channels) in BANDED:
-                add(x, y, banded_cases(n, m, explicit))
+                add(x, y, banded_cases(n, m, EPSILON[number], explicit))
             else:
                 within = [sakoe_chiba(0), sakoe_chiba(3), explicit]
-                add(x, y, (("lcss", {"epsilon": 0.5, "band": band}, []) for band in within))
+                given = {"epsilon": EPSILON[number]}
+                add(x, y, (("lcss", given | {"band": band}, []) for band in within))
             add(x, y, iter([("frechet", {}, [])]))
             add(x, y, (("frechet", {"band": band}, []) for band in (sakoe_chiba(0), sakoe_chiba(3), explicit)))
     return found
