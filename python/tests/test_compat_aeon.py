@@ -267,6 +267,18 @@ def test_erp_takes_a_gap_for_each_channel() -> None:
     assert same_gap[0, 1] == pytest.approx(ours.erp_distance(series[0], series[1], g=0.5))
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("edr", {"epsilon": 1.0}), ("lcss", {"epsilon": 1.0, "window": 0.4}), ("msm", {"independent": False, "c": 0.2})],
+)
+def test_points_on_a_boundary_are_on_their_side_of_it(name: str, options: dict[str, Any]) -> None:
+    # Whole numbers are epsilon apart, and on the sphere round two others.
+    x, y = (rng.integers(0, 4, size=(2, n)).astype(np.float64) for n in (15, 18))
+    for kind in ("distance", "cost_matrix"):
+        mine = getattr(ours, f"{name}_{kind}")(x, y, **options, strict_aeon=True)
+        np.testing.assert_allclose(mine, getattr(theirs(), f"{name}_{kind}")(x, y, **options), rtol=1e-12)
+
+
 def test_dependent_msm() -> None:
     x, y = walk(3, 9), walk(3, 12)
     expected = theirs().msm_distance(x, y, independent=False, c=0.2)

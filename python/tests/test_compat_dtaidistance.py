@@ -95,6 +95,32 @@ def test_of_two_series(what: str) -> None:
     assert compared >= 6
 
 
+@pytest.mark.parametrize(
+    ("x", "y", "options"),
+    [
+        ([0, 0], [3, 0], {"max_dist": 3.0}),
+        ([0, 0], [3, 0], {"max_dist": 3.0, "inner_dist": "euclidean"}),
+        ([0, 0], [3, 0], {"max_dist": 2.999}),
+        ([0, 0], [3, 0], {"max_step": 3.0}),
+        # Of equally good ends: in the last row before the last column, and what leaves out the fewest points.
+        ([0, 5, 5], [0, -5, -5], {"psi": (0, 2, 0, 2)}),
+        ([0, 1, 1, 9], [0, 1], {"psi": (0, 3, 0, 0)}),
+        ([0, 1], [0, 1, 1, 9], {"psi": (0, 0, 0, 3)}),
+        ([0, 0, 1, 1], [0, 0, 1, 1], {"psi": 2}),
+    ],
+)
+def test_equal_numbers(x: list[int], y: list[int], options: dict[str, Any]) -> None:
+    a, b = np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
+    expected = theirs().distance(a, b, **options)
+    for found in (ours.distance(a, b, **options), ours.distance_matrix([a, b], **options)[0, 1]):
+        assert found == expected
+    (found, grid), (expected, their_grid) = (module.warping_paths(a, b, **options) for module in (ours, theirs()))
+    assert found == expected
+    if "psi" in options:
+        np.testing.assert_array_equal(grid, their_grid)
+        assert ours.warping_path(a, b, **options) == theirs().warping_path(a, b, **options)
+
+
 def test_penalised_paths_are_the_best() -> None:
     x, y = PAIRS["longer"]
     path, found = ours.warping_path(x, y, include_distance=True, penalty=0.7)

@@ -180,10 +180,10 @@ def test_of_data_sets(name: str, options: dict[str, Any], limit: str) -> None:
 
 
 def test_masks() -> None:
-    for n, m in [(1, 1), (1, 5), (5, 1), (6, 6), (7, 3), (3, 7), (20, 23), (40, 30)]:
+    for n, m in [(1, 1), (1, 5), (5, 1), (6, 6), (7, 3), (3, 7), (20, 23), (40, 30), (42, 50), (30, 33)]:
         for radius in (0, 1, 3, 50):
             assert np.array_equal(ours.sakoe_chiba_mask(n, m, radius), theirs().sakoe_chiba_mask(n, m, radius))
-        for slope in (1.0, 1.3, 2.0, 3.7):
+        for slope in (1.0, 1.3, 1.5, 2.0, 3.7):
             other = call(theirs().itakura_mask, n, m, slope)
             mine = call(ours.itakura_mask, n, m, slope)
             if isinstance(other, Exception):
@@ -218,11 +218,10 @@ def test_kernels_bounds_and_widths() -> None:
     x, y = walk(12, 2), walk(15, 2)
     for name in ("gak", "unnormalized_gak"):
         np.testing.assert_allclose(getattr(ours, name)(x, y, 2.0), getattr(theirs(), name)(x, y, 2.0), rtol=1e-9)
-    series = rng.normal(size=(6, 20, 2))
-    for name in ("sigma_gak", "gamma_soft_dtw"):
-        np.testing.assert_allclose(
-            getattr(ours, name)(series, random_state=4), getattr(theirs(), name)(series, random_state=4), rtol=1e-12
-        )
+    for series in (rng.normal(size=(6, 20, 2)), DATASETS["ragged"], DATASETS["padded"]):
+        for name in ("sigma_gak", "gamma_soft_dtw"):
+            mine, other = (getattr(module, name)(series, random_state=4) for module in (ours, theirs()))
+            np.testing.assert_allclose(mine, other, rtol=1e-12)
     one, other = walk(20, 1), walk(20, 1)
     for radius in (0, 1, 30):
         same(ours.lb_envelope(one, radius), theirs().lb_envelope(one, radius))

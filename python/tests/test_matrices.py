@@ -131,6 +131,19 @@ def test_a_finished_file_is_judged_by_a_sample(tmp_path):
     assert np.array_equal(np.load(path), expected)
 
 
+@pytest.mark.parametrize(("number", "near", "far"), [(np.float64, 1e-10, 1e-6), (np.float32, 1e-5, 1e-2)])
+def test_a_finished_file_may_be_rounded_otherwise(tmp_path, number, near, far):
+    path = tmp_path / "distances.npy"
+    x = X.astype(number)
+    expected = np.array(dtwave.pairwise(x, out=path))
+    np.save(path, (expected * (1 + near)).astype(number))
+    with pytest.warns(UserWarning, match="is finished already"):
+        dtwave.pairwise(x, out=path, resume=True)
+    np.save(path, (expected * (1 + far)).astype(number))
+    with pytest.raises(OSError, match="a result of another job"):
+        dtwave.pairwise(x, out=path, resume=True)
+
+
 def test_the_nearest_of_each_row():
     whole = dtwave.pairwise(X)
     np.fill_diagonal(whole, np.inf)

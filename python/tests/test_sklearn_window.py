@@ -103,6 +103,18 @@ def test_large_work_is_done_in_portions(monkeypatch):
     assert np.array_equal(leave_one_out_band(KNeighborsTimeSeriesClassifier(3), SERIES, LABELS).scores, whole.scores)
 
 
+@pytest.mark.parametrize("portion", [_window._PORTION, 4_000])
+def test_no_pair_is_left_out_of_many(monkeypatch, portion):
+    monkeypatch.setattr(_window, "_PORTION", portion)
+    # All neighbours but one: in a narrower band nearly all of the 6,105 pairs are computed anew.
+    series = RNG.normal(size=(111, 4)).cumsum(axis=1)
+    shrinking = _window._Shrinking(series, 109, {"measure": "dtw"})
+    for band in (3, 1, 0):
+        expected = dtwave.nearest(series, k=109, band=band)
+        for found, wanted in zip(shrinking.neighbors(band), (expected.indices, expected.distances)):
+            assert np.array_equal(found, wanted)
+
+
 def test_a_known_window():
     # Bumps of one class come early, of the other late, by 2 points or more: a narrow window tells them apart. A wide
     # one cannot, and then follows the height, which means nothing.
