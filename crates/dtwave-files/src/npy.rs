@@ -325,7 +325,21 @@ pub(crate) mod tests {
         assert_eq!(read("a.npy", npy(&[2], &[i32::MIN, -1])).unwrap().series, [[-2147483648., -1.]]);
         assert_eq!(read("a.npy", raw(">i2", "(2,)", &[0xff, 0xfe, 1, 0])).unwrap().series, [[-2., 256.]]);
         refuses("a.npy", npy(&[1], &[half::f16::NAN]), &["series 0, position 0", "NaN"]);
-        refuses("a.npy", npy(&[1], &[i64::MAX]), &["element 0", "9223372036854775807", "exactly"]);
+    }
+
+    #[test]
+    fn integers_are_read_exactly_or_refused() {
+        let first_gap = (1_i64 << 53) + 1;
+        for exact in [0, first_gap - 1, first_gap + 1, i64::MAX - 1023, i64::MIN] {
+            assert_eq!(read("a.npy", npy(&[1], &[exact])).unwrap().series, [[exact as f64]]);
+        }
+        for between in [first_gap, -first_gap, first_gap + 2, i64::MAX - 1022, i64::MAX, i64::MIN + 1] {
+            refuses("a.npy", npy(&[2], &[0, between]), &["element 1", &between.to_string(), "exactly"]);
+        }
+        assert_eq!(read("a.npy", npy(&[1], &[1_u64 << 63])).unwrap().series, [[2_f64.powi(63)]]);
+        for between in [first_gap as u64, (1 << 63) + 1, u64::MAX] {
+            refuses("a.npy", npy(&[1], &[between]), &["element 0", &between.to_string(), "exactly"]);
+        }
     }
 
     #[test]

@@ -155,6 +155,26 @@ fn spoil(data: &mut [u8], identity: &Identity, tile: &Tile) {
     }
 }
 
+/// A file that takes values and cannot be flushed stands for a disk that fails.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_tile_is_recorded_before_its_values_are_flushed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("d.npy");
+    let identity = identity(false);
+    let Opened::Unfinished(mut writer, _) =
+        open::<f64>(Target::take(&out).unwrap(), &identity, Start::Fresh).unwrap()
+    else {
+        panic!("nothing is finished yet")
+    };
+    writer.values.file = std::fs::File::options().write(true).open("/dev/null").unwrap();
+    let tile = &tiles(&identity, 3)[0];
+    assert!(writer.write(tile, &fill(tile)).unwrap_err().to_string().contains("d.npy"));
+    assert!(!writer.has(tile));
+    drop(writer);
+    assert_eq!(std::fs::read_to_string(beside(&out, ".progress")).unwrap().lines().count(), 1);
+}
+
 #[test]
 fn another_cut_into_tiles_resumes_too() {
     let folder = tempfile::tempdir().unwrap();
