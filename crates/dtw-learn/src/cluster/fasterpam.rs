@@ -174,3 +174,24 @@ impl<'m, T: Scalar> Search<'m, T> {
         (self.medoids, labels, loss)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_swap_what_is_kept_is_what_a_look_at_all_medoids_finds() {
+        let (n, k) = (16, 4);
+        // Different fractions in no order.
+        let matrix: Vec<f64> = (0..n * n).map(|at| (at * 89 % 257) as f64 / 257.0).collect();
+        let mut search = Search::new(&matrix, n, (0..k).collect());
+        for c in k..n {
+            search.swap(c * 7 % k, c);
+            for (s, kept) in search.nearest.iter().enumerate() {
+                let found = search.nearest_to(s);
+                assert_eq!((kept.near, kept.first), (found.near, found.first), "series {s}");
+                assert_eq!((kept.runner_up, kept.second), (found.runner_up, found.second), "series {s}");
+            }
+        }
+    }
+}

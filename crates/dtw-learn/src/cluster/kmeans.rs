@@ -236,3 +236,25 @@ fn update<T: Scalar>(
     }
     Ok(centers)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Series of one point.
+    fn points(values: &[f64]) -> OwnedBatch<f64> {
+        let mut batch = OwnedBatch::new(1).unwrap();
+        values.iter().for_each(|value| batch.push(&[*value]).unwrap());
+        batch
+    }
+
+    #[test]
+    fn an_empty_cluster_takes_the_series_furthest_from_its_centre() {
+        let backend = dtw_cpu::CpuBackend::with_threads(1);
+        let x = points(&[0.0, 1.0, 5.0, 2.0]);
+        let found =
+            label(&Context::new(&backend), &Spec::dtw(), x.batch(), points(&[0.0, 90.0, 80.0])).unwrap();
+        assert_eq!((found.labels, found.distances), (vec![0, 0, 1, 2], vec![0.0, 1.0, 0.0, 0.0]));
+        assert_eq!((found.centers, found.inertia), (points(&[0.0, 5.0, 2.0]), 1.0));
+    }
+}
