@@ -101,6 +101,26 @@ fn more_rounds_never_raise_the_inertia() {
     }
 }
 
+/// Where paths count more than costs, clusters run empty, and a series that moves there may be further from itself than
+/// from the centre that it leaves.
+#[test]
+fn a_round_that_gains_nothing_is_not_taken() {
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    for seed in 8..16 {
+        let x = plain::ragged(seed, &[3, 6, 4, 9, 2, 7, 5, 8], 1);
+        for gamma in [1.0, 10.0] {
+            let after = |rounds| {
+                let options = KMeansOptions::new(7).with_restarts(1).with_max_iterations(rounds);
+                kmeans(&context, &Spec::soft_dtw(gamma), x.batch(), &options.with_center_iterations(2))
+                    .unwrap()
+            };
+            let inertia: Vec<f64> = (1..6).map(|rounds| after(rounds).inertia).collect();
+            assert!(inertia.is_sorted_by(|a, b| a >= b), "γ = {gamma}, seed {seed}: {inertia:?}");
+        }
+    }
+}
+
 #[test]
 fn no_cluster_is_left_empty() {
     // Two distinct series and three clusters: k-means++ must take a duplicate, whose cluster then loses every tie.
