@@ -269,7 +269,9 @@ fn main(
 //# else
                 var result = s0;
 //# each WIDTH
-                result = select(result, s{k}, last_column == {k}u);
+                if last_column == {k}u {
+                    result = s{k};
+                }
 //# end
 //# if SHARES
                 // Blocks of rows come in reverse.

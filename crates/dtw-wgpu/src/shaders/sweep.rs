@@ -196,9 +196,9 @@ impl Sweep {
         source += COMMON;
         source += LEAST;
         source += &points.source();
-        source += match self.lanes {
-            Lanes::Subgroup(_) => LANES_SUBGROUP,
-            Lanes::Workgroup(_) => LANES_WORKGROUP,
+        source += &match self.lanes {
+            Lanes::Subgroup(_) => expand(LANES_SUBGROUP, &flags, width),
+            Lanes::Workgroup(_) => LANES_WORKGROUP.to_owned(),
         };
         source += &match functor.cost {
             Some(LocalCost::SquaredEuclidean) if points == Points::One => COST_SQUARED_ONE.to_owned(),
