@@ -1,6 +1,7 @@
 //! Tests of what shaders run on: lanes, memory, errors, a device that is gone. They run on the first GPU there is;
 //! Mesa's in software will do, and without any they fail.
 
+mod exponents;
 mod extremes;
 mod resident;
 mod shaders;

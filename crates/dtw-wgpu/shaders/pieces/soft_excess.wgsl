@@ -20,8 +20,8 @@ fn forbidden() -> State {
 
 // A sum and one number more, of either sign.
 fn plus(sum: vec2<f32>, term: f32) -> vec2<f32> {
-    let most = sum.x + term;
-    let came = most - sum.x;
+    let most = rounded(sum.x + term);
+    let came = rounded(most - sum.x);
     return vec2(most, sum.y + ((sum.x - (most - came)) + (term - came)));
 }
 

@@ -52,7 +52,7 @@ fn main(
         let difference = here - bitcast<f32>(ys[there]); //# if OF_X
         let difference = bitcast<f32>(xs[there]) - here; //# if !OF_X
         let term = results[at] * along(difference) - sum.y;
-        let next = sum.x + term;
+        let next = rounded(sum.x + term);
         sum = vec2(next, (next - sum.x) - term);
         at += step;
         there += params.channels;

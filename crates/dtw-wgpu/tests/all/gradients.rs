@@ -10,7 +10,7 @@ use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_conformance::check::{self, Stop};
 use dtw_core::{
     Backend, Band, Error, Gradients, LocalCost, Measure, Observer, Pairing, Plan, Problem, Radius, Result,
-    Spec, Task,
+    SeriesBatch, Spec, Task,
 };
 
 use super::BACKEND;
@@ -119,6 +119,24 @@ fn long_pairs_whole_and_in_blocks() {
     for bytes in [PLENTY, 16 << 20] {
         judge(&case(Spec::soft_dtw(1.0), &[(1500, 1600)], 1), bytes);
         judge(&case(Spec::soft_dtw(1.0), &[(3000, 5), (5, 3000)], 2), bytes);
+    }
+}
+
+/// There is one path, so a gradient is twice a sum of differences. Equal ones round alike: errors would add up.
+#[test]
+fn sums_over_many_points_keep_their_digits() {
+    let (one, many) = ([0.0_f32], vec![0.1_f32; 20_000]);
+    let expected = 2.0 * many.len() as f64 * f64::from(many[0]);
+    for (x, y) in [(&one[..], &many[..]), (&many[..], &one[..])] {
+        let (a, b) =
+            (SeriesBatch::equal(x, 1, x.len(), 1).unwrap(), SeriesBatch::equal(y, 1, y.len(), 1).unwrap());
+        let problem = Problem::of(Spec::soft_dtw(1e6), Pairing::Zipped, &a, &b).unwrap();
+        let (mut distances, mut grad_x, mut grad_y) = ([0.0], vec![0.0; x.len()], vec![0.0; y.len()]);
+        let out =
+            Gradients { upstream: None, distances: &mut distances, grad_x: &mut grad_x, grad_y: &mut grad_y };
+        Limited(PLENTY).plan(&problem).unwrap().gradients(a, b, out).unwrap();
+        let found = f64::from(if x.len() == 1 { grad_x[0] } else { grad_y[0] });
+        assert!((found.abs() - expected).abs() < 1e-6 * expected, "{found}, expected {expected}");
     }
 }
 
