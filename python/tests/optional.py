@@ -42,6 +42,10 @@ def need_gpu() -> ModuleType:
     return torch
 
 
+#: Numbers of channels that GPUs treat in different ways: whole and broken groups, with and without matrix units.
+MANY_CHANNELS = [8, 16, 17, 33, 64, 100]
+
+
 @contextmanager
 def waiting_is_an_error(torch: Any) -> Iterator[None]:
     """Whatever makes PyTorch wait for the GPU raises in here."""

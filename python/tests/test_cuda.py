@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optional import need_gpu
+from optional import MANY_CHANNELS, need_gpu
 
 import dtwave
 
@@ -44,7 +44,7 @@ def series(count, length, channels):
 
 
 @pytest.mark.parametrize("number", [torch.float32, torch.float64])
-@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("channels", [1, 3, *MANY_CHANNELS])
 @pytest.mark.parametrize("key", list(MEASURES))
 def test_every_measure_and_pairing(key, channels, number):
     measure = MEASURES[key]
@@ -128,8 +128,9 @@ def test_forms_and_normalisation():
     assert found.indices.cpu().tolist() == [[0, 1, 2, 3, 4]] * 9
 
 
-def test_paths():
-    x, y = series(5, 40, 2), series(5, 50, 2)
+@pytest.mark.parametrize("channels", [2, *MANY_CHANNELS])
+def test_paths(channels):
+    x, y = series(5, 40, channels), series(5, 50, channels)
     lengths = [40, 31, 38, 40, 33], None
     for measure in ("dtw", "ddtw", "twed", "subsequence_dtw"):
         expected = dtwave.align_pairs(x, y, measure=measure, lengths=lengths)
@@ -139,7 +140,7 @@ def test_paths():
             assert np.array_equal(one.x, other.x)
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        late = torch.zeros(40, 2, dtype=torch.float64, device=GPU)
+        late = torch.zeros(40, channels, dtype=torch.float64, device=GPU)
         torch.cuda._sleep(50_000_000)
         late.copy_(tensor(x[0]))
         found = dtwave.align(late, tensor(y[0]), band=0.5)

@@ -41,6 +41,7 @@ def calls():
             x, y, measure="soft_dtw_divergence", lengths=(lengths, None), band=itakura
         ),
         "channels": lambda: dtwave.pairwise(x.view(40, 32, 3), y.view(30, 32, 3), measure="msm"),
+        "many channels": lambda: dtwave.pairwise(x.view(40, 6, 16), y.view(30, 6, 16), measure="soft_dtw"),
         "halves": lambda: dtwave.pairwise(x.half(), y.half()),
         "long": lambda: dtwave.pairwise(LONG, LONG[:3]),
         "nearest": lambda: dtwave.nearest(x, y, k=3).distances,

@@ -1,9 +1,10 @@
 """On an NVIDIA GPU: the losses of `dtwave.torch` give the values and gradients of the CPU, and wait for nothing."""
 
 import warnings
+from itertools import product
 
 import pytest
-from optional import need_gpu, waiting_is_an_error
+from optional import MANY_CHANNELS, need_gpu, waiting_is_an_error
 
 import dtwave
 
@@ -53,7 +54,7 @@ def as_on_the_cpu(loss, *inputs, tolerance, **options):
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("gamma", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize(
-    ("dist", "channels"), [("sqeuclidean", 3), ("euclidean", 3), ("manhattan", 3), ("euclidean", 1)]
+    ("dist", "channels"), [("euclidean", 1), *product(("sqeuclidean", "euclidean", "manhattan"), (3, *MANY_CHANNELS))]
 )
 def test_of_series(dist, channels, gamma, normalize, bandwidth, lengths, number):
     given = {"lengths_x": [70, 66, 64, 70, 69, 65], "lengths_y": [90, 88, 70, 80, 90, 71]} if lengths else {}
@@ -173,7 +174,7 @@ def leaf_and_loss(kind, with_lengths=False):
     if kind == "costs":
         given = {"lengths_x": [130, 64, 65, 129, 100]} if with_lengths else {}
         return matrices(torch.float32).to(GPU).requires_grad_(), lambda x: soft_dtw_from_costs(x, gamma=0.1, **given)
-    x, y = (series.to(GPU) for series in pairs(torch.float32, m=70))
+    x, y = (series.to(GPU) for series in pairs(torch.float32, m=70, channels=33 if kind == "channels" else 3))
     lengths = torch.tensor([70, 66, 64, 70, 69, 65]), [70, 70, 61, 62, 70, 69]
     given = dict(zip(("lengths_x", "lengths_y"), lengths)) if with_lengths else {}
     loss = SoftDTW(gamma=0.1, normalize=kind == "divergence")
@@ -187,7 +188,7 @@ def step(loss, leaf):
     return values
 
 
-KINDS = ["series", "divergence", "costs"]
+KINDS = ["series", "channels", "divergence", "costs"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import dtwave
+from optional import MANY_CHANNELS
 
 SERIES = np.random.default_rng(4).normal(size=(5, 40)).astype(np.float32)
 
@@ -17,6 +19,15 @@ def test_distances_are_those_of_the_cpu() -> None:
     assert expected.dtype == np.float32
     for device in ("wgpu", "wgpu:0"):
         np.testing.assert_allclose(dtwave.pairwise(SERIES, device=device), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("cost", ["squared_euclidean", "euclidean", "manhattan"])
+@pytest.mark.parametrize("channels", MANY_CHANNELS)
+def test_many_channels(channels: int, cost: Any) -> None:
+    x, y = (np.random.default_rng(k).normal(size=(k, 24, channels)).astype(np.float32) for k in (3, 4))
+    for measure in (dtwave.Dtw(cost=cost), dtwave.SoftDtw(gamma=0.5, cost=cost)):
+        expected = dtwave.pairwise(x, y, measure=measure)
+        np.testing.assert_allclose(dtwave.pairwise(x, y, measure=measure, device="wgpu"), expected, rtol=1e-4)
 
 
 def test_doubles_are_refused() -> None:
