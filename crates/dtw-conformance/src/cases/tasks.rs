@@ -185,7 +185,7 @@ pub fn searches() -> Vec<Search> {
         for (n, m, length, channels) in
             [(5, 40, 5, 1), (8, 64, 10, 1), (12, 90, 9, 2), (4, 4, 4, 1), (3, 2, 5, 1)]
         {
-            for band in [Band::Full, Band::SakoeChiba { radius: Radius::Points(2) }] {
+            for band in [Band::Full, Band::sakoe_chiba(0), Band::sakoe_chiba(2)] {
                 for (top_k, exclusion) in [(1, 0), (4, 3)] {
                     let mut sides = pair([Kind::Noise; 2], (n, m), channels, &mut random);
                     // A flat stretch: windows without a deviation to divide by.
