@@ -3,7 +3,10 @@
 //   for each 32 channels: x and y of the tile, less the mean of a few, to shared memory, point by point
 //       for each 16 channels, by warp w for rows 32 (w / 2) .. and columns 32 (w % 2) ..:
 //           each number = upper + lower, of 11 bits each; the squares of points
-//           sum += lower x . upper y + upper x . lower y + upper x . upper y
+//           part = lower x . upper y + upper x . lower y + upper x . upper y;      sum += part
+//
+// The units cut sums off and do not round them, so that errors of one sign add up. They add 16 channels from 0, and what
+// these come to is added to the sum as all numbers are.
 //
 // A lane takes channels that lie side by side for numbers t and t + 4 of a product of 8 channels: in which order
 // channels are added up does not matter. Two channels of two points of x lie together, as a lane wants them. 32
@@ -124,6 +127,30 @@ DTW_DEVICE float sum_of_four(float v) {
     return v + exchange(v, 2);
 }
 
+// A sum of squares, and what rounding took from it: all cells of a row or a column share it, so that its error would be
+// theirs in step.
+struct SquareSum {
+    float sum = 0.0f, rest = 0.0f;
+    DTW_DEVICE void add(float v) {
+        const float next = fma_(v, v, sum);
+        rest += fma_(v, v, sum - next);
+        sum = next;
+    }
+};
+
+// What rounding took from a + b, neither of which is negative, where it is `sum`.
+DTW_DEVICE float rest_of(float a, float b, float sum) { return fmin_(a, b) - (sum - fmax_(a, b)); }
+
+// The sum of those of four lanes that follow each other.
+DTW_DEVICE void sum_of_four(SquareSum& own) {
+    DTW_UNROLL
+    for (int other = 1; other <= 2; other *= 2) {
+        const float sum = exchange(own.sum, other), rest = exchange(own.rest, other), both = own.sum + sum;
+        own.rest += rest + rest_of(own.sum, sum, both);
+        own.sum = both;
+    }
+}
+
 // The cells that a lane has of products of 16 x 8 cells.
 struct FourTwos {
     static constexpr int kWidth = 2;
@@ -150,7 +177,8 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
     const uint32_t pair = thread() / 64 * 2, column = thread() / 32 % 2 * 32 + g;
     float* staged_x = memory.cells[1];
     float* staged_y = staged_x + kTile * kStaged;
-    float products[2][4][4] = {}, squares_x[4] = {}, squares_y[4] = {};
+    float products[2][4][4] = {};
+    SquareSum squares_x[4], squares_y[4];
     for (uint32_t c0 = 0; c0 < x.channels; c0 += kStaged) {
         sync_block();
         stage_paired(staged_x, staged_y, x, y, i0, j0, c0);
@@ -158,6 +186,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
         const uint32_t groups = min_((x.channels - c0 + 15) / 16, kStaged / 16u);
         DTW_UNROLL_BY(1)
         for (uint32_t of = 0; of < groups; ++of) {
+            float part[2][4][4] = {};
             DTW_UNROLL
             for (uint32_t s = 0; s < 2; ++s) {
                 float upper_x[2][4], lower_x[2][4], upper_y[4][2], lower_y[4][2];
@@ -167,8 +196,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
                     split(some, upper_x[r], lower_x[r]);
                     DTW_UNROLL
                     for (int k = 0; k < 4; ++k) {
-                        float& squares = squares_x[2 * r + k % 2];
-                        squares = fma_(some.v[k], some.v[k], squares);
+                        squares_x[2 * r + k % 2].add(some.v[k]);
                     }
                 }
                 DTW_UNROLL
@@ -177,7 +205,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
                     DTW_UNROLL
                     for (int k = 0; k < 2; ++k) {
                         split(some.v[k], upper_y[h][k], lower_y[h][k]);
-                        squares_y[h] = fma_(some.v[k], some.v[k], squares_y[h]);
+                        squares_y[h].add(some.v[k]);
                     }
                 }
                 // Eight products, none of which waits for the one before.
@@ -186,7 +214,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
                     for (int h = 0; h < 4; ++h) {
                         DTW_UNROLL
                         for (int r = 0; r < 2; ++r) {
-                            multiply_add(products[r][h], of_x[r], of_y[h]);
+                            multiply_add(part[r][h], of_x[r], of_y[h]);
                         }
                     }
                 };
@@ -194,19 +222,26 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
                 each(upper_x, lower_y);
                 each(upper_x, upper_y);
             }
+            DTW_UNROLL
+            for (int cell = 0; cell < 32; ++cell) {
+                products[cell / 16][cell / 4 % 4][cell % 4] += part[cell / 16][cell / 4 % 4][cell % 4];
+            }
         }
     }
-    float most_x = 0.0f, most_y = 0.0f, of_y[8];
+    float most_x = 0.0f, most_y = 0.0f;
+    SquareSum of_y[8];
     DTW_UNROLL
     for (int q = 0; q < 4; ++q) {
-        squares_x[q] = sum_of_four(squares_x[q]);
-        most_x = fmax_(most_x, squares_x[q]);
-        squares_y[q] = sum_of_four(squares_y[q]);
+        sum_of_four(squares_x[q]);
+        most_x = fmax_(most_x, squares_x[q].sum);
+        sum_of_four(squares_y[q]);
     }
     DTW_UNROLL
     for (int k = 0; k < 8; ++k) {
-        of_y[k] = broadcast(squares_y[k / 2], static_cast<int>(2 * t + k % 2) * 4);
-        most_y = fmax_(most_y, of_y[k]);
+        const int from = static_cast<int>(2 * t + k % 2) * 4;
+        of_y[k].sum = broadcast(squares_y[k / 2].sum, from);
+        of_y[k].rest = broadcast(squares_y[k / 2].rest, from);
+        most_y = fmax_(most_y, of_y[k].sum);
     }
     // Each of three products of 8 channels may lose a unit in the last place of the sum so far; 8 more for all else.
     const float lost = static_cast<float>((x.channels + 7) / 8 * 3 + 8) / (1 << 23);
@@ -217,7 +252,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
         for (int q = 0; q < 4; ++q) {
             DTW_UNROLL
             for (int k = 0; k < 8; ++k) {
-                are_far = are_far && (squares_x[q] + of_y[k]) * least <= sum[q][k];
+                are_far = are_far && (squares_x[q].sum + of_y[k].sum) * least <= sum[q][k];
             }
         }
         return are_far;
@@ -226,7 +261,9 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
     for (int q = 0; q < 4; ++q) {
         DTW_UNROLL
         for (int k = 0; k < 8; ++k) {
-            sum[q][k] = fmax_(fma_(-2.0f, products[q / 2][k / 2][q % 2 * 2 + k % 2], squares_x[q] + of_y[k]), 0.0f);
+            const auto &a = squares_x[q], &b = of_y[k];
+            const float both = a.sum + b.sum, rest = rest_of(a.sum, b.sum, both) + (a.rest + b.rest);
+            sum[q][k] = fmax_(fma_(-2.0f, products[q / 2][k / 2][q % 2 * 2 + k % 2], both) + rest, 0.0f);
         }
     }
     const bool are_far = all_are_far(share);

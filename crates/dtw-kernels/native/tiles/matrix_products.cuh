@@ -18,7 +18,7 @@ struct OwnPoints {
     float shares[2];    // sums of E
 };
 
-// Adds 16 points, others[4 t + k], with shares e[half][k] in them.
+// Adds 16 points, others[4 t + k], with shares e[half][k] in them: the units begin at 0 (matrix.cuh).
 DTW_DEVICE void add_points(OwnPoints& own, const float (&e)[2][4], const float* others) {
     const uint32_t g = thread() % 32 / 4, t = thread() % 4;
     float upper_e[2][4], lower_e[2][4];
@@ -30,6 +30,7 @@ DTW_DEVICE void add_points(OwnPoints& own, const float (&e)[2][4], const float* 
             own.shares[half] += e[half][k];
         }
     }
+    float part[4][4] = {};
     DTW_UNROLL
     for (int s = 0; s < 4; s += 2) {
         float upper[2][4], lower[2][4];
@@ -40,13 +41,17 @@ DTW_DEVICE void add_points(OwnPoints& own, const float (&e)[2][4], const float* 
         const auto each = [&](const float(&of_e)[2][4], const float(&of_points)[2][4]) {
             DTW_UNROLL
             for (int h = 0; h < 4; ++h) {
-                multiply_add(own.sum[h], {of_e[0][s], of_e[1][s], of_e[0][s + 1], of_e[1][s + 1]},
+                multiply_add(part[h], {of_e[0][s], of_e[1][s], of_e[0][s + 1], of_e[1][s + 1]},
                              {of_points[0][h], of_points[1][h]});
             }
         };
         each(lower_e, upper);
         each(upper_e, lower);
         each(upper_e, upper);
+    }
+    DTW_UNROLL
+    for (int k = 0; k < 16; ++k) {
+        own.sum[k / 4][k % 4] += part[k / 4][k % 4];
     }
 }
 
