@@ -11,6 +11,7 @@
 
 pub mod distances;
 pub mod extremes;
+pub mod gradient_digits;
 pub mod long;
 pub mod random;
 pub mod series;

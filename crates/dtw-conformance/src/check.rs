@@ -5,6 +5,7 @@ pub mod contract;
 pub mod distances;
 pub mod expected;
 pub mod extremes;
+pub mod gradient_digits;
 pub mod gradients;
 pub mod matches;
 pub mod paths;

@@ -11,7 +11,7 @@ use dtw_core::{Backend, Band, Pairing};
 use self::judge::Judge;
 use crate::batch::Element;
 use crate::cases::long::{self, LongCase};
-use crate::cases::{Case, distances, extremes, random, soft, tasks, variants, with_path};
+use crate::cases::{Case, distances, extremes, gradient_digits, random, soft, tasks, variants, with_path};
 use crate::check::paths::Identity;
 use crate::check::{self, contract};
 use crate::golden;
@@ -37,6 +37,7 @@ macro_rules! __section_names {
             $(concat!("random_", stringify!($key)),)* $(concat!("random_", stringify!($other)),)*
             "soft_digits",
             "extremes",
+            "gradient_digits",
             "gradients_soft_dtw",
             "gradients_soft_dtw_divergence",
             "alignment",
@@ -67,7 +68,7 @@ macro_rules! __section_tests {
         $crate::__section_tests! {
             @plain [$element, $backend]
             golden $($key)* $($other)*
-            soft_digits extremes gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
+            soft_digits extremes gradient_digits gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
             random_gradients random_paths random_matches bad_input progress_and_cancellation long_subsequence_dtw
         }
         mod random {
@@ -161,6 +162,11 @@ pub fn run_checks_from<T: Element>(
         "soft_digits" => {
             for case in soft::cases() {
                 judge.record(&label(&case), || check::soft::check(&case, backend));
+            }
+        }
+        "gradient_digits" => {
+            for case in gradient_digits::cases() {
+                judge.record(&label(&case), || check::gradient_digits::check(&case, backend));
             }
         }
         "extremes" => {

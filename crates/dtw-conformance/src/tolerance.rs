@@ -46,6 +46,13 @@ pub fn f32_floor_of_excess(steps: f64) -> f64 {
     f32_floor(4.0 * steps)
 }
 
+/// What a weight of an alignment may be off, relatively, though the plain loop is exact: it is a product of an
+/// exponential for each step, of `exponent` in the mean. Costs are formed forwards and again backwards, each is rounded,
+/// and what that takes from the exponents adds up like a random walk.
+pub fn f32_floor_of_weights(steps: f64, exponent: f64) -> f64 {
+    f64::from(f32::EPSILON) * (F32_ULPS + (ROUNDINGS_PER_STEP * steps).sqrt() * (1.0 + exponent / 8.0))
+}
+
 /// The size of what is added up to reach `truth` on this pair.
 ///
 /// # Errors

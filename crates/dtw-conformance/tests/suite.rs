@@ -132,6 +132,18 @@ fn errors_of_eight_units_in_the_last_place_are_noticed_in_single_precision() {
 }
 
 #[test]
+fn a_factor_common_to_all_components_is_noticed_in_gradients_of_many_channels() {
+    let report = run_section::<f32>("gradient_digits", &Plain(Fault::GradientWithAFactor));
+    let cost = "SquaredEuclidean";
+    for (gamma, channels) in ["0.02", "1.0"].into_iter().flat_map(|gamma| [8, 36, 64].map(|c| (gamma, c))) {
+        let (of, ending) = (format!("SoftDtw {{ gamma: {gamma}, cost: {cost} }}"), format!("×{channels}"));
+        let is_noticed =
+            report.failed.iter().any(|note| note.case.contains(&of) && note.case.ends_with(&ending));
+        assert!(is_noticed, "γ = {gamma}, {channels} channels");
+    }
+}
+
+#[test]
 fn bands_of_another_radius_are_noticed() {
     for section in ["random_dtw", "random_erp", "random_lcss", "random_paths", "random_gradients", "matches"]
     {

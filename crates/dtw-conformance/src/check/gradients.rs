@@ -101,6 +101,7 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
         ] {
             let truth: Vec<f64> = truth.into_iter().flatten().map(|value| factor * value).collect();
             let plain: Vec<T> = plain.into_iter().flatten().map(|value| T::of(factor) * value).collect();
+            let size = if shares_norms(&case.spec.measure, pair.x[0].len()) { of_points(size) } else { size };
             for (at, size) in size.into_iter().flatten().enumerate() {
                 let (size, reach) = (factor.abs() * size.weighted, factor.abs() * size.reach);
                 // However uncertain the weights are, each is a share of 1.
@@ -111,6 +112,28 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
         }
     }
     Ok(())
+}
+
+/// Whether a backend may form sums of differences as differences of sums: where points are far from each other in all
+/// channels together, they may agree in one of them.
+fn shares_norms(measure: &Measure, channels: usize) -> bool {
+    let cost = smoothing(measure).map(|(_, cost)| cost);
+    channels >= LEAST_PRODUCTS && cost.is_ok_and(|cost| cost == LocalCost::SquaredEuclidean)
+}
+
+/// Fewest channels whose gradients may be products of matrices.
+const LEAST_PRODUCTS: usize = 8;
+
+/// Every component with the size of its point, the root of the sum of squares over the channels.
+fn of_points(sizes: Vec<Vec<Size>>) -> Vec<Vec<Size>> {
+    let norm =
+        |point: &[Size], of: fn(&Size) -> f64| point.iter().map(|size| of(size).powi(2)).sum::<f64>().sqrt();
+    let whole = |point: Vec<Size>| {
+        let size =
+            Size { weighted: norm(&point, |size| size.weighted), reach: norm(&point, |size| size.reach) };
+        vec![size; point.len()]
+    };
+    sizes.into_iter().map(whole).collect()
 }
 
 /// The smoothing and the local cost.
@@ -126,9 +149,9 @@ fn smoothing(measure: &Measure) -> Checked<(f64, LocalCost)> {
 
 /// What one component of a gradient adds up before it cancels.
 #[derive(Clone, Copy, Debug, Default)]
-struct Size {
+pub(super) struct Size {
     /// `Σⱼ E(i,j)·|∂c/∂xᵢ|`.
-    weighted: f64,
+    pub(super) weighted: f64,
     /// `Σⱼ |∂c/∂xᵢ|`: the same if every weight were 1.
     reach: f64,
 }
@@ -141,12 +164,12 @@ impl Size {
 }
 
 /// Sizes of all components, shaped as `x` and `y`.
-struct Sizes {
-    x: Vec<Vec<Size>>,
-    y: Vec<Vec<Size>>,
+pub(super) struct Sizes {
+    pub(super) x: Vec<Vec<Size>>,
+    pub(super) y: Vec<Vec<Size>>,
 }
 
-fn magnitudes(spec: &Spec, pair: &Pair<f64>) -> Checked<Sizes> {
+pub(super) fn magnitudes(spec: &Spec, pair: &Pair<f64>) -> Checked<Sizes> {
     let (gamma, cost) = smoothing(&spec.measure)?;
     let soft = Spec { measure: Measure::SoftDtw { gamma, cost }, ..spec.clone() };
     let one = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Checked<Sizes> {

@@ -25,13 +25,21 @@ fn softmin<F: Real>(a: F, b: F, c: F, gamma: F) -> F {
 
 /// `R`, `(n+1) × (m+1)`.
 pub fn values<F: Real>(x: &Series<F>, y: &Series<F>, gamma: F, cost: LocalCost, rows: &Rows) -> Vec<Vec<F>> {
-    let mut r = vec![vec![F::infinity(); y.len() + 1]; x.len() + 1];
+    values_of(|i, j| between(cost, &x[i], &y[j]), (x.len(), y.len()), gamma, rows)
+}
+
+fn values_of<F: Real>(
+    price: impl Fn(usize, usize) -> F,
+    (n, m): (usize, usize),
+    gamma: F,
+    rows: &Rows,
+) -> Vec<Vec<F>> {
+    let mut r = vec![vec![F::infinity(); m + 1]; n + 1];
     r[0][0] = F::zero();
-    for i in 1..=x.len() {
-        for j in 1..=y.len() {
+    for i in 1..=n {
+        for j in 1..=m {
             if rows[i - 1].contains(&(j - 1)) {
-                let c = between(cost, &x[i - 1], &y[j - 1]);
-                r[i][j] = c + softmin(r[i - 1][j - 1], r[i - 1][j], r[i][j - 1], gamma);
+                r[i][j] = price(i - 1, j - 1) + softmin(r[i - 1][j - 1], r[i - 1][j], r[i][j - 1], gamma);
             }
         }
     }
@@ -51,8 +59,16 @@ pub fn alignment<F: Real>(
     cost: LocalCost,
     rows: &Rows,
 ) -> Vec<Vec<F>> {
-    let (n, m) = (x.len(), y.len());
-    let r = values(x, y, gamma, cost, rows);
+    alignment_of(|i, j| between(cost, &x[i], &y[j]), (x.len(), y.len()), gamma, rows)
+}
+
+fn alignment_of<F: Real>(
+    price: impl Fn(usize, usize) -> F,
+    (n, m): (usize, usize),
+    gamma: F,
+    rows: &Rows,
+) -> Vec<Vec<F>> {
+    let r = values_of(price, (n, m), gamma, rows);
     // 1-based, as R is; the border collects what reaches the origin.
     let mut e = vec![vec![F::zero(); m + 1]; n + 1];
     e[n][m] = F::one();
@@ -81,7 +97,30 @@ pub fn gradients<F: Real>(
     cost: LocalCost,
     rows: &Rows,
 ) -> (Vec<Vec<F>>, Vec<Vec<F>>) {
-    let e = alignment(x, y, gamma, cost, rows);
+    of_alignment(x, y, cost, &alignment(x, y, gamma, cost, rows))
+}
+
+/// Both gradients by a loop in `F` that loses nothing where it sums over paths: its costs, in units of γ, and
+/// its products are formed in `F`, the alignment in doubles.
+pub fn gradients_of_exact_sums<F: Real>(
+    x: &Series<F>,
+    y: &Series<F>,
+    gamma: f64,
+    cost: LocalCost,
+    rows: &Rows,
+) -> (Vec<Vec<F>>, Vec<Vec<F>>) {
+    let price = |i: usize, j: usize| (between(cost, &x[i], &y[j]) / F::of(gamma)).wide();
+    let e = alignment_of(price, (x.len(), y.len()), 1.0, rows);
+    let e: Vec<Vec<F>> = e.into_iter().map(|row| row.into_iter().map(F::of).collect()).collect();
+    of_alignment(x, y, cost, &e)
+}
+
+fn of_alignment<F: Real>(
+    x: &Series<F>,
+    y: &Series<F>,
+    cost: LocalCost,
+    e: &[Vec<F>],
+) -> (Vec<Vec<F>>, Vec<Vec<F>>) {
     let mut grad_x = vec![vec![F::zero(); x[0].len()]; x.len()];
     let mut grad_y = vec![vec![F::zero(); y[0].len()]; y.len()];
     for i in 0..x.len() {
