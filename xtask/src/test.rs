@@ -85,6 +85,18 @@ fn repeated() -> Vec<String> {
     REPEATED.iter().flat_map(names).collect()
 }
 
+/// Instruction sets that the CPU backend has sweeps for and this processor lacks, each by the newest part of it.
+fn lacking() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    let sets = [
+        ("avx512", is_x86_feature_detected!("avx512vpopcntdq")),
+        ("avx2", is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    let sets: [(&str, bool); 0] = [];
+    sets.into_iter().filter(|(_, is_there)| !is_there).map(|(name, _)| name).collect()
+}
+
 /// Runs the tests.
 pub(crate) fn test(options: &Options) -> Result<()> {
     let repeated = if options.all { Vec::new() } else { repeated() };
@@ -93,6 +105,11 @@ pub(crate) fn test(options: &Options) -> Result<()> {
         count => println!(
             "without {count} tests, or groups of them, that repeat others: `cargo xtask test --all` runs all"
         ),
+    }
+    for set in lacking() {
+        println!(
+            "NOT TRIED: this processor has no {set}, so no test runs the sweeps that are compiled for it"
+        );
     }
     let skipped = repeated.iter().flat_map(|name| ["--skip", name]);
     let sh = shell()?;
