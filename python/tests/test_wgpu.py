@@ -25,7 +25,7 @@ def test_distances_are_those_of_the_cpu() -> None:
 @pytest.mark.parametrize("channels", MANY_CHANNELS)
 def test_many_channels(channels: int, cost: Any) -> None:
     x, y = (np.random.default_rng(k).normal(size=(k, 24, channels)).astype(np.float32) for k in (3, 4))
-    for measure in (dtwave.Dtw(cost=cost), dtwave.SoftDtw(gamma=0.5, cost=cost)):
+    for measure in (dtwave.Dtw(cost=cost), dtwave.SoftDtw(gamma=0.5, cost=cost), dtwave.Twed(degree=3.0)):
         expected = dtwave.pairwise(x, y, measure=measure)
         np.testing.assert_allclose(dtwave.pairwise(x, y, measure=measure, device="wgpu"), expected, rtol=1e-4)
 
