@@ -269,7 +269,7 @@ def test_erp_takes_a_gap_for_each_channel() -> None:
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("edr", {"epsilon": 1.0}), ("lcss", {"epsilon": 1.0, "window": 0.4}), ("msm", {"independent": False, "c": 0.2})],
+    [("edr", {"epsilon": 1.0}), ("msm", {"independent": False, "c": 0.2})],
 )
 def test_points_on_a_boundary_are_on_their_side_of_it(name: str, options: dict[str, Any]) -> None:
     # Whole numbers are epsilon apart, and on the sphere round two others.
