@@ -118,8 +118,8 @@ fn band_of(task: u32, i: u32, n: u32, m: u32) -> Range {
     return Range(i - min(i, below), min(m, i + above + 1u));
 }
 
-// The number that a sum was rounded to. Compilers may take (a + b) − a for b, and Mesa's does; through a maximum it sees
-// nothing.
+// The number that a sum was rounded to. Compilers may take (a + b) − a for b, and Mesa's does; a maximum hides the sum
+// from it.
 fn rounded(sum: f32) -> f32 {
     return max(sum, -LARGEST);
 }
