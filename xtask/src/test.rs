@@ -31,8 +31,8 @@ const REPEATED: &[(&str, &str)] = &[
     ),
     (
         "conformance::conformance_f64",
-        "alignment gradients_soft_dtw gradients_soft_dtw_divergence log_gak long_subsequence_dtw paths \
-         progress_and_cancellation random soft_digits soft_dtw soft_dtw_divergence",
+        "alignment extremes gradient_digits gradients_soft_dtw gradients_soft_dtw_divergence log_gak \
+         long_subsequence_dtw paths progress_and_cancellation random soft_digits soft_dtw soft_dtw_divergence",
     ),
     (
         "memory",

@@ -47,8 +47,8 @@ pub fn f32_floor_of_excess(steps: f64) -> f64 {
 }
 
 /// What a weight of an alignment may be off, relatively, though the plain loop is exact: it is a product of an
-/// exponential for each step, of `exponent` in the mean. Costs are formed forwards and again backwards, each is rounded,
-/// and what that takes from the exponents adds up like a random walk.
+/// exponential for each step, of `exponent` in the mean. Costs are formed forwards and again backwards, each is
+/// rounded, and what that takes from the exponents adds up like a random walk.
 pub fn f32_floor_of_weights(steps: f64, exponent: f64) -> f64 {
     f64::from(f32::EPSILON) * (F32_ULPS + (ROUNDINGS_PER_STEP * steps).sqrt() * (1.0 + exponent / 8.0))
 }

@@ -14,14 +14,14 @@ use crate::oracle::{Cells, Oracle, OracleError};
 use crate::report::Details;
 use crate::tolerance::{self, within};
 
-/// How many times the loop's root mean square a single component may be off. Components of one gradient share the errors
-/// of its weights, so those of two loops that are equally good are often several times apart.
+/// How many times the loop's root mean square a single component may be off. Components of one gradient share the
+/// errors of its weights, so those of two loops that are equally good are often several times apart.
 const TAIL: f64 = 5.0;
 
 /// How many times the root mean square a bound of single values is.
 const BOUND_OVER_MEAN: f64 = 16.0;
 
-/// Checks one pair under Soft-DTW. Says what the root mean square of the errors of each gradient is, in single precision,
+/// Checks one pair under Soft-DTW. In single precision it says what the root mean square of each gradient's errors is,
 /// as a multiple of the loop's; these multiples are judged on the whole.
 pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked<Details> {
     let Measure::SoftDtw { gamma, cost } = case.spec.measure else {

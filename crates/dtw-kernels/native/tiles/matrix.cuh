@@ -5,8 +5,8 @@
 //           each number = upper + lower, of 11 bits each; the squares of points
 //           part = lower x . upper y + upper x . lower y + upper x . upper y;      sum += part
 //
-// The units cut sums off and do not round them, so that errors of one sign add up. They add 16 channels from 0, and what
-// these come to is added to the sum as all numbers are.
+// The units cut sums off and do not round them, so that errors of one sign add up. They add 16 channels from 0, and
+// what these come to is added to the sum as all numbers are.
 //
 // A lane takes channels that lie side by side for numbers t and t + 4 of a product of 8 channels: in which order
 // channels are added up does not matter. Two channels of two points of x lie together, as a lane wants them. 32
