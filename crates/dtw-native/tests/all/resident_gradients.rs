@@ -343,7 +343,7 @@ fn values_that_another_sweep_computes_stay_within_the_memory_limit() {
     let machine = HostMachine::new(1 << 30);
     let shape = dtw_core::Shape { n_x: 4, n_y: 4, max_length_x: 300, max_length_y: 1, channels: 1 };
     let problem =
-        Problem::new(Spec::soft_dtw(1.0), Pairing::Zipped, shape).unwrap().with_memory_limit(64 << 10);
+        Problem::new(Spec::soft_dtw(1.0), Pairing::Zipped, shape).unwrap().with_memory_limit(128 << 10);
     let held = [4 * 300, 4, 4].map(|count| upload(&machine, &vec![0.5_f32; count]));
     let out = [4, 4 * 300, 4].map(|count| upload(&machine, &vec![f32::NAN; count]));
     let batch = |side: usize, length| {
