@@ -127,30 +127,6 @@ DTW_DEVICE float sum_of_four(float v) {
     return v + exchange(v, 2);
 }
 
-// A sum of squares, and what rounding took from it: all cells of a row or a column share it, so that its error would be
-// theirs in step.
-struct SquareSum {
-    float sum = 0.0f, rest = 0.0f;
-    DTW_DEVICE void add(float v) {
-        const float next = fma_(v, v, sum);
-        rest += fma_(v, v, sum - next);
-        sum = next;
-    }
-};
-
-// What rounding took from a + b, neither of which is negative, where it is `sum`.
-DTW_DEVICE float rest_of(float a, float b, float sum) { return fmin_(a, b) - (sum - fmax_(a, b)); }
-
-// The sum of those of four lanes that follow each other.
-DTW_DEVICE void sum_of_four(SquareSum& own) {
-    DTW_UNROLL
-    for (int other = 1; other <= 2; other *= 2) {
-        const float sum = exchange(own.sum, other), rest = exchange(own.rest, other), both = own.sum + sum;
-        own.rest += rest + rest_of(own.sum, sum, both);
-        own.sum = both;
-    }
-}
-
 // The cells that a lane has of products of 16 x 8 cells.
 struct FourTwos {
     static constexpr int kWidth = 2;
@@ -177,8 +153,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
     const uint32_t pair = thread() / 64 * 2, column = thread() / 32 % 2 * 32 + g;
     float* staged_x = memory.cells[1];
     float* staged_y = staged_x + kTile * kStaged;
-    float products[2][4][4] = {};
-    SquareSum squares_x[4], squares_y[4];
+    float products[2][4][4] = {}, squares_x[4] = {}, squares_y[4] = {};
     for (uint32_t c0 = 0; c0 < x.channels; c0 += kStaged) {
         sync_block();
         stage_paired(staged_x, staged_y, x, y, i0, j0, c0);
@@ -186,62 +161,66 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
         const uint32_t groups = min_((x.channels - c0 + 15) / 16, kStaged / 16u);
         DTW_UNROLL_BY(1)
         for (uint32_t of = 0; of < groups; ++of) {
-            float part[2][4][4] = {};
+            // Two of four columns of products at a time: what more would need does not fit the registers.
             DTW_UNROLL
-            for (uint32_t s = 0; s < 2; ++s) {
-                float upper_x[2][4], lower_x[2][4], upper_y[4][2], lower_y[4][2];
+            for (int first = 0; first < 4; first += 2) {
+                float part[2][2][4] = {};
                 DTW_UNROLL
-                for (uint32_t r = 0; r < 2; ++r) {
-                    const Four<float> some = four(staged_x + paired_place(pair + r, g, 8 * of + 2 * t + s));
-                    split(some, upper_x[r], lower_x[r]);
+                for (uint32_t s = 0; s < 2; ++s) {
+                    float upper_x[2][4], lower_x[2][4], upper_y[2][2], lower_y[2][2];
                     DTW_UNROLL
-                    for (int k = 0; k < 4; ++k) {
-                        squares_x[2 * r + k % 2].add(some.v[k]);
-                    }
-                }
-                DTW_UNROLL
-                for (int h = 0; h < 4; ++h) {
-                    const Two<float> some = two(staged_y + staged_place(column + 8 * h, 4 * of + t) + 2 * s);
-                    DTW_UNROLL
-                    for (int k = 0; k < 2; ++k) {
-                        split(some.v[k], upper_y[h][k], lower_y[h][k]);
-                        squares_y[h].add(some.v[k]);
-                    }
-                }
-                // Eight products, none of which waits for the one before.
-                const auto each = [&](const float(&of_x)[2][4], const float(&of_y)[4][2]) {
-                    DTW_UNROLL
-                    for (int h = 0; h < 4; ++h) {
+                    for (uint32_t r = 0; r < 2; ++r) {
+                        const Four<float> some = four(staged_x + paired_place(pair + r, g, 8 * of + 2 * t + s));
+                        split(some, upper_x[r], lower_x[r]);
                         DTW_UNROLL
-                        for (int r = 0; r < 2; ++r) {
-                            multiply_add(part[r][h], of_x[r], of_y[h]);
+                        for (int k = 0; first == 0 && k < 4; ++k) {
+                            float& squares = squares_x[2 * r + k % 2];
+                            squares = fma_(some.v[k], some.v[k], squares);
                         }
                     }
-                };
-                each(lower_x, upper_y);
-                each(upper_x, lower_y);
-                each(upper_x, upper_y);
-            }
-            DTW_UNROLL
-            for (int cell = 0; cell < 32; ++cell) {
-                products[cell / 16][cell / 4 % 4][cell % 4] += part[cell / 16][cell / 4 % 4][cell % 4];
+                    DTW_UNROLL
+                    for (int h = 0; h < 2; ++h) {
+                        const uint32_t point = column + 8 * (first + h);
+                        const Two<float> some = two(staged_y + staged_place(point, 4 * of + t) + 2 * s);
+                        DTW_UNROLL
+                        for (int k = 0; k < 2; ++k) {
+                            split(some.v[k], upper_y[h][k], lower_y[h][k]);
+                            squares_y[first + h] = fma_(some.v[k], some.v[k], squares_y[first + h]);
+                        }
+                    }
+                    // Four products, none of which waits for the one before.
+                    const auto each = [&](const float(&of_x)[2][4], const float(&of_y)[2][2]) {
+                        DTW_UNROLL
+                        for (int h = 0; h < 2; ++h) {
+                            DTW_UNROLL
+                            for (int r = 0; r < 2; ++r) {
+                                multiply_add(part[r][h], of_x[r], of_y[h]);
+                            }
+                        }
+                    };
+                    each(lower_x, upper_y);
+                    each(upper_x, lower_y);
+                    each(upper_x, upper_y);
+                }
+                DTW_UNROLL
+                for (int cell = 0; cell < 16; ++cell) {
+                    const int r = cell / 8, h = cell / 4 % 2, k = cell % 4;
+                    products[r][first + h][k] += part[r][h][k];
+                }
             }
         }
     }
-    float most_x = 0.0f, most_y = 0.0f;
-    SquareSum of_y[8];
+    float most_x = 0.0f, most_y = 0.0f, of_y[8];
     DTW_UNROLL
     for (int q = 0; q < 4; ++q) {
-        sum_of_four(squares_x[q]);
-        most_x = fmax_(most_x, squares_x[q].sum);
-        sum_of_four(squares_y[q]);
+        squares_x[q] = sum_of_four(squares_x[q]);
+        most_x = fmax_(most_x, squares_x[q]);
+        squares_y[q] = sum_of_four(squares_y[q]);
     }
     DTW_UNROLL
     for (int k = 0; k < 8; ++k) {
-        const int from = static_cast<int>(2 * t + k % 2) * 4;
-        of_y[k].sum = broadcast(squares_y[k / 2].sum, from);
-        of_y[k].rest = broadcast(squares_y[k / 2].rest, from);
-        most_y = fmax_(most_y, of_y[k].sum);
+        of_y[k] = broadcast(squares_y[k / 2], static_cast<int>(2 * t + k % 2) * 4);
+        most_y = fmax_(most_y, of_y[k]);
     }
     // Each of three products of 8 channels may lose a unit in the last place of the sum so far; 8 more for all else.
     const float lost = static_cast<float>((x.channels + 7) / 8 * 3 + 8) / (1 << 23);
@@ -252,7 +231,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
         for (int q = 0; q < 4; ++q) {
             DTW_UNROLL
             for (int k = 0; k < 8; ++k) {
-                are_far = are_far && (squares_x[q].sum + of_y[k].sum) * least <= sum[q][k];
+                are_far = are_far && (squares_x[q] + of_y[k]) * least <= sum[q][k];
             }
         }
         return are_far;
@@ -261,9 +240,7 @@ DTW_DEVICE Rightness matrix_distances(Memory& memory, const Points<float>& x, co
     for (int q = 0; q < 4; ++q) {
         DTW_UNROLL
         for (int k = 0; k < 8; ++k) {
-            const auto &a = squares_x[q], &b = of_y[k];
-            const float both = a.sum + b.sum, rest = rest_of(a.sum, b.sum, both) + (a.rest + b.rest);
-            sum[q][k] = fmax_(fma_(-2.0f, products[q / 2][k / 2][q % 2 * 2 + k % 2], both) + rest, 0.0f);
+            sum[q][k] = fmax_(fma_(-2.0f, products[q / 2][k / 2][q % 2 * 2 + k % 2], squares_x[q] + of_y[k]), 0.0f);
         }
     }
     const bool are_far = all_are_far(share);

@@ -39,6 +39,15 @@ pub(crate) fn choose(
     };
     let sweep =
         |group, width, one_strip| Sweep { functor, points, lanes, group, width, one_strip, band, mode };
+    // A driver that leaves long loops must get through a row of a strip.
+    let leaves_a_row = |width| {
+        let turns = (1 + u64::from(count)) * sweep(count, width, false).turns(channels as u32);
+        gpu.loop_limit().is_some_and(|limit| turns > limit)
+    };
+    let mut most = most;
+    while mode != Mode::Trace && most > LEAST_WIDTH && leaves_a_row(most) {
+        most /= 2;
+    }
     let in_strips = sweep(count, most, false);
     if mode.has_own_workgroup() || m as u64 > u64::from(in_strips.strip_columns()) {
         return in_strips;
