@@ -32,7 +32,8 @@ const REPEATED: &[(&str, &str)] = &[
     (
         "conformance::conformance_f64",
         "alignment extremes gradient_digits gradients_soft_dtw gradients_soft_dtw_divergence log_gak \
-         long_subsequence_dtw paths progress_and_cancellation random soft_digits soft_dtw soft_dtw_divergence",
+         long_subsequence_dtw matches paths progress_and_cancellation random soft_digits soft_dtw \
+         soft_dtw_divergence twed",
     ),
     (
         "memory",
@@ -61,10 +62,12 @@ const REPEATED: &[(&str, &str)] = &[
          totals_are_those_of_zipped_pairs_in_floats",
     ),
     // The CPU without its wide registers; digits of its sums over all paths, which the suite has too.
-    ("narrowest", ""),
+    ("conformance::narrowest", ""),
+    ("conformance::second", ""),
     ("soft_digits", "soft_results_keep_their_digits"),
-    // The suite's own test on a plain loop, in doubles; the least of its planted faults.
+    // The suite's own test on a plain loop, in doubles and where it takes long; the least of its planted faults.
     ("whole::conformance_f64", ""),
+    ("whole::conformance_f32", "gradients_soft_dtw_divergence paths soft_digits soft_dtw_divergence"),
     ("", "bands_of_another_radius_are_noticed"),
     // Shaders, whose golden numbers are of every measure.
     ("shaders::conformance_f32::random", ""),
@@ -72,7 +75,7 @@ const REPEATED: &[(&str, &str)] = &[
         "shaders::conformance_f32",
         "dtw ddtw wdtw wddtw adtw erp edr lcss msm twed soft_dtw soft_dtw_divergence log_gak frechet \
          subsequence_dtw soft_digits gradients_soft_dtw alignment paths long_subsequence_dtw \
-         progress_and_cancellation",
+         progress_and_cancellation random_gradients random_paths",
     ),
 ];
 
