@@ -52,3 +52,9 @@ pub fn weight_error(backend: &str) -> f64 {
     // A float's last three bits are replaced by a fraction (native/sweeps/soft.cuh): half a unit of 2⁻²⁰ either way.
     if ["cuda", "hip", "host"].contains(&backend) { 0.5 / f64::from(1 << 20) } else { 0.0 }
 }
+
+/// Whether a backend may form gradients of squared Euclidean costs as products of matrices, `x ΣE − ΣE y`: kernels of
+/// GPUs do in `f32`, of eight channels or more (native/tiles/matrix.cuh).
+pub fn multiplies_matrices(backend: &str, dtype: Dtype, channels: usize) -> bool {
+    ["cuda", "hip", "host"].contains(&backend) && dtype == Dtype::F32 && channels >= 8
+}

@@ -8,6 +8,7 @@ use dtw_core::{
 use super::{Checked, Stop, bits, prepared};
 use crate::batch::{Batch, Element, Flat};
 use crate::cases::Case;
+use crate::expectations::multiplies_matrices;
 use crate::guard::Guarded;
 use crate::oracle::local::{between, slope};
 use crate::oracle::{Oracle, Pair};
@@ -52,12 +53,14 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     let count = case.x.series.len();
 
     let got = run(plan.as_mut(), x.batch()?, y.batch()?, None)?;
-    compare(case, &got, &x, &y, &vec![1.0; count])?;
+    let by_products = smoothing(&case.spec.measure)?.1 == LocalCost::SquaredEuclidean
+        && multiplies_matrices(backend.name(), T::DTYPE, case.x.series[0][0].len());
+    compare(case, &got, &x, &y, &vec![1.0; count], by_products)?;
 
     let factors = upstream(count);
     let narrow: Vec<T> = factors.iter().map(|&factor| T::of(factor)).collect();
     let weighted = run(plan.as_mut(), x.batch()?, y.batch()?, Some(&narrow))?;
-    compare(case, &weighted, &x, &y, &factors)?;
+    compare(case, &weighted, &x, &y, &factors, by_products)?;
 
     let mut used = backend.plan(&problem)?;
     run(used.as_mut(), x.changed().batch()?, y.batch()?, None)?;
@@ -75,7 +78,16 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
     Ok(())
 }
 
-fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, factors: &[f64]) -> Checked {
+/// `by_products`: where points are far from each other in all channels together, they may agree in one of them, whose
+/// component is then a difference of large sums.
+fn compare<T: Element>(
+    case: &Case,
+    got: &Results<T>,
+    x: &Flat<T>,
+    y: &Flat<T>,
+    factors: &[f64],
+    by_products: bool,
+) -> Checked {
     for (s, &factor) in factors.iter().enumerate() {
         let pair = Batch::pair(&case.x, s, &case.y, s);
         let narrow = pair.cast::<T>();
@@ -101,7 +113,7 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
         ] {
             let truth: Vec<f64> = truth.into_iter().flatten().map(|value| factor * value).collect();
             let plain: Vec<T> = plain.into_iter().flatten().map(|value| T::of(factor) * value).collect();
-            let size = if shares_norms(&case.spec.measure, pair.x[0].len()) { of_points(size) } else { size };
+            let size = if by_products { of_points(size) } else { size };
             for (at, size) in size.into_iter().flatten().enumerate() {
                 let (size, reach) = (factor.abs() * size.weighted, factor.abs() * size.reach);
                 // However uncertain the weights are, each is a share of 1.
@@ -113,16 +125,6 @@ fn compare<T: Element>(case: &Case, got: &Results<T>, x: &Flat<T>, y: &Flat<T>, 
     }
     Ok(())
 }
-
-/// Whether a backend may form sums of differences as differences of sums: where points are far from each other in all
-/// channels together, they may agree in one of them.
-fn shares_norms(measure: &Measure, channels: usize) -> bool {
-    let cost = smoothing(measure).map(|(_, cost)| cost);
-    channels >= LEAST_PRODUCTS && cost.is_ok_and(|cost| cost == LocalCost::SquaredEuclidean)
-}
-
-/// Fewest channels whose gradients may be products of matrices.
-const LEAST_PRODUCTS: usize = 8;
 
 /// Every component with the size of its point, the root of the sum of squares over the channels.
 fn of_points(sizes: Vec<Vec<Size>>) -> Vec<Vec<Size>> {
