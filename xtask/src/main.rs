@@ -1,5 +1,5 @@
-//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | more | release-check |
-//! kernels | conformance | bench | python | docs | web | wheel | stubs | new-measure | dist`.
+//! Developer commands: `cargo xtask test | ci | fmt | tidy | elsewhere | sanitize | fuzz | mutants | more |
+//! release-check | kernels | conformance | bench | python | docs | web | wheel | stubs | new-measure | dist`.
 //!
 //! This crate only starts other commands, reads source files and writes those that a table makes. Of the project's
 //! crates it depends on dtw-core (for the tables of measures and backends) and dtw-kernels (for the list of kernels)
@@ -17,6 +17,7 @@ mod format;
 mod fuzz;
 mod kernels;
 mod more;
+mod mutants;
 mod new_measure;
 mod python;
 mod sanitize;
@@ -68,6 +69,10 @@ enum Task {
     /// libFuzzer tries what its coverage leads it to. The targets are in fuzz/targets; a failing input is written to
     /// fuzz/artifacts. Needs a C++ compiler.
     Fuzz(fuzz::Options),
+    /// Plant faults one at a time and list those that no test notices (hours).
+    ///
+    /// Needs cargo-mutants; its reports go to target/mutants. Fails where fewer than 92 % are noticed.
+    Mutants(mutants::Options),
     /// Run what takes too long for every change, or some of its parts: `.ci/more`.
     ///
     /// `.ci/parts.toml` says what the parts do. Those that pass are noted in `.ci/passed.toml`.
@@ -137,6 +142,7 @@ fn main() -> ExitCode {
         Task::More(options) => more::more(&options),
         Task::ReleaseCheck => more::release_check(),
         Task::Fuzz(options) => fuzz::fuzz(&options),
+        Task::Mutants(options) => mutants::mutants(&options),
         Task::Python(options) => python::python(&options),
         Task::Docs => docs::docs(),
         Task::Web(options) => web::web(&options),

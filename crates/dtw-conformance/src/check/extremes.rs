@@ -63,9 +63,13 @@ pub fn check<T: Element>(case: &Case, backend: &dyn Backend<T>) -> Checked {
             tolerance::F32_FACTOR * (plain - value).abs() + tolerance::f32_floor_of_excess(steps) * scale
         }
     };
-    // A cell may lose what is below the least normal number, and so may its weight.
-    let weighed = matches!(case.spec.measure, Measure::Wdtw { .. } | Measure::Wddtw { .. });
-    let faint = T::min_positive_value().wide() * steps * if weighed { 2.0 + dearest } else { 2.0 };
+    // A cell may lose what is below the least normal number, and so may its weight, or its cost as a share of γ.
+    let lost = match case.spec.measure {
+        Measure::Wdtw { .. } | Measure::Wddtw { .. } => 2.0 + dearest,
+        Measure::SoftDtw { gamma, .. } | Measure::SoftDtwDivergence { gamma, .. } => 2.0 + gamma,
+        _ => 2.0,
+    };
+    let faint = T::min_positive_value().wide() * steps * lost;
     tolerance::within("the pair", got, value, rounded + faint).map_err(Stop::Failed)?;
     match case.spec.measure {
         Measure::SoftDtw { .. } | Measure::SoftDtwDivergence { .. } => moved_together(case, backend),
