@@ -139,6 +139,8 @@ def test_a_profile_shows_launches_alone(name):
 def test_a_call_is_recorded_and_played(name):
     call = calls()[name]
     stream = torch.cuda.Stream()
+    # Its series are made on the current stream.
+    stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         expected = call().clone()
     torch.cuda.synchronize()

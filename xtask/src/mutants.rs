@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use xshell::{Shell, cmd};
 
-use crate::command::{needs, root, shell};
+use crate::command::{root, shell, succeeds};
 use crate::python;
 
 /// The crates that are plain logic. The others are sweeps: the conformance suite judges those, and plants faults of
@@ -39,7 +39,10 @@ pub(crate) fn mutants(options: &Options) -> Result<()> {
     if options.python {
         return python(&sh);
     }
-    needs(&sh, "cargo-mutants", "cargo install --locked cargo-mutants")?;
+    ensure!(
+        succeeds(cmd!(sh, "cargo mutants --version")),
+        "cargo-mutants is missing: cargo install --locked cargo-mutants"
+    );
     let named: Vec<&str> = options.crates.iter().map(String::as_str).collect();
     let crates = if named.is_empty() { CRATES } else { &named };
     let mut counts = BTreeMap::new();

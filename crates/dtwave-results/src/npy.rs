@@ -7,11 +7,20 @@ use anyhow::{Context, Result, ensure};
 use super::Target;
 
 /// A float that a result is stored in.
-pub trait NpyElement: Copy + Default + Send + Sync + 'static {
+pub trait NpyElement: bytemuck::Pod + Default + Send + Sync {
     /// Bytes per element.
     const BYTES: usize;
     /// Appends the little-endian bytes of `self`.
     fn put(self, bytes: &mut Vec<u8>);
+    /// The little-endian bytes of `values`, in `room` where they are not what stands in memory.
+    fn bytes_of<'a>(values: &'a [Self], room: &'a mut Vec<u8>) -> &'a [u8] {
+        if cfg!(target_endian = "little") {
+            return bytemuck::cast_slice(values);
+        }
+        room.clear();
+        values.iter().for_each(|value| value.put(room));
+        room
+    }
     /// The number of which `bytes` are the little-endian bytes.
     fn get(bytes: &[u8]) -> Self;
 }
@@ -76,13 +85,8 @@ pub fn write_npy<T: NpyElement>(target: Target, shape: &[usize], values: &[T]) -
     assert_eq!(values.len(), shape.iter().product::<usize>(), "the shape must cover the values");
     target.write(|out| {
         out.write_all(&npy_header::<T>(shape))?;
-        let mut bytes = Vec::new();
-        for chunk in values.chunks(1 << 16) {
-            bytes.clear();
-            chunk.iter().for_each(|v| v.put(&mut bytes));
-            out.write_all(&bytes)?;
-        }
-        Ok(())
+        let mut room = Vec::new();
+        values.chunks(1 << 16).try_for_each(|chunk| out.write_all(T::bytes_of(chunk, &mut room)))
     })
 }
 

@@ -281,8 +281,8 @@ impl Session {
         self.device()?.backend::<T>().supports(&problem, Task::Distances)
     }
 
-    /// How [`tiled`](Self::tiled) had better cut a matrix: a tile takes half of the memory limit at most, the sweep has
-    /// the rest, and a tile stays a matter of seconds.
+    /// How [`tiled`](Self::tiled) had better cut a matrix: a tile takes a tenth of the memory limit at most, so that four
+    /// can be on their way elsewhere and the sweep has the rest; and a tile stays a matter of seconds.
     ///
     /// # Errors
     /// As [`TilePlan::new`].
@@ -293,7 +293,7 @@ impl Session {
         y: &SeriesBatch<'_, T>,
     ) -> Result<TilePlan> {
         const TILE_CELLS: u64 = 1 << 33;
-        let budget_bytes = self.memory_limit_bytes / 2;
+        let budget_bytes = self.memory_limit_bytes / 10;
         let plan = TilePlan::new(pairing, x.len(), y.len(), T::DTYPE.bytes(), budget_bytes)?;
         let pair = (x.max_length().max(1) as u64).saturating_mul(y.max_length().max(1) as u64);
         let pairs = TILE_CELLS / pair;

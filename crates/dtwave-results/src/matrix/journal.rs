@@ -18,7 +18,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::blocked::Blocked;
 use super::identity::Identity;
-use super::tile::Tile;
+use super::tile::{Tile, are_covering};
 use crate::{explain, write_file};
 
 const MAGIC: &str = "dtwave-progress-2";
@@ -82,19 +82,18 @@ impl Journal {
         Ok(Some(Journal { path: path.to_path_buf(), file, done, symmetric: identity.symmetric }))
     }
 
-    /// Records a tile whose values are on the disk.
-    pub(super) fn append(&mut self, done: Done) -> Result<()> {
-        let written = self.file.write_all(done.record().as_bytes()).and_then(|()| self.file.sync_data());
+    /// Records tiles whose values are on the disk.
+    pub(super) fn append(&mut self, done: Vec<Done>) -> Result<()> {
+        let records: String = done.iter().map(Done::record).collect();
+        let written = self.file.write_all(records.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|e| explain(&self.path, &e))?;
-        self.done.push(done);
+        self.done.extend(done);
         Ok(())
     }
 
     /// Whether every element of `tile` is on the disk, however the earlier run was cut into tiles.
     pub(super) fn covers(&self, tile: &Tile) -> bool {
-        let mirrored: Vec<Tile> =
-            self.done.iter().filter(|_| self.symmetric).map(|done| done.tile.mirrored()).collect();
-        tile.is_covered_by(self.done.iter().map(|done| &done.tile).chain(&mirrored))
+        are_covering(self.done.iter().map(|done| &done.tile), self.symmetric, tile)
     }
 
     pub(super) fn done(&self) -> &[Done] {
@@ -182,15 +181,15 @@ mod tests {
     fn covering_does_not_depend_on_the_cut() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = Journal::create(&folder.path().join("j"), &identity("1"), &[]).unwrap();
-        journal.append(done(0..2, 0..2)).unwrap();
-        journal.append(done(0..2, 1..4)).unwrap();
+        journal.append(vec![done(0..2, 0..2)]).unwrap();
+        journal.append(vec![done(0..2, 1..4)]).unwrap();
         assert!(journal.covers(&Tile { rows: 0..2, columns: 0..4 }));
         assert!(journal.covers(&Tile { rows: 1..2, columns: 1..3 }));
         assert!(!journal.covers(&Tile { rows: 1..3, columns: 1..3 }));
         assert!(!journal.covers(&Tile { rows: 2..3, columns: 0..1 }));
         let symmetric = Identity { symmetric: true, ..identity("1") };
         let mut journal = Journal::create(&folder.path().join("s"), &symmetric, &[]).unwrap();
-        journal.append(done(0..2, 2..4)).unwrap();
+        journal.append(vec![done(0..2, 2..4)]).unwrap();
         assert!(journal.covers(&Tile { rows: 2..4, columns: 0..2 }));
         assert!(!journal.covers(&Tile { rows: 0..2, columns: 0..4 }));
     }
@@ -214,7 +213,7 @@ mod tests {
         let path = folder.path().join("j");
         let mut journal = Journal::create(&path, &identity("1"), &[]).unwrap();
         for row in 0..3 {
-            journal.append(done(row..row + 1, 0..4)).unwrap();
+            journal.append(vec![done(row..row + 1, 0..4)]).unwrap();
         }
         drop(journal);
         let whole = std::fs::read(&path).unwrap();

@@ -2,16 +2,18 @@
 //!
 //! While it is computed, `<out>.partial` is a `.npy` of the final shape and `<out>.progress` says which tiles of it
 //! are there, with a checksum of each (`journal.rs`). Once all are, the partial file is renamed to `<out>` and the
-//! progress file removed, so `<out>` is only ever whole. Memory: one tile. Order of writes: the tile's values, flush,
-//! its record, flush; a crash therefore loses at most the tile in flight. What an earlier run left is judged when it is
-//! opened (`open.rs`): values that do not match their checksum are computed again. This module neither plans tiles nor
-//! computes distances.
+//! progress file removed, so `<out>` is only ever whole. Tiles are written while others are computed (`disk.rs`).
+//! Memory: four tiles. Order of writes: values of some tiles, flush, their records, flush; a crash therefore loses the
+//! tiles of the last second. What an earlier run left is judged when it is opened (`open.rs`): values that do not match
+//! their checksum are computed again. This module neither plans tiles nor computes distances.
 
 mod blocked;
+mod disk;
 mod identity;
 mod journal;
 mod open;
 mod tile;
+mod values;
 mod writer;
 
 pub use blocked::{Blocked, Words};

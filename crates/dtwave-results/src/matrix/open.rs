@@ -8,7 +8,6 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -17,7 +16,8 @@ use super::blocked::Blocked;
 use super::identity::Identity;
 use super::journal::{Done, Journal};
 use super::tile::Tile;
-use super::writer::{MatrixWriter, Values};
+use super::values::Values;
+use super::writer::MatrixWriter;
 use crate::{NpyElement, Target, explain, npy_header};
 
 /// Whether to continue an interrupted run.
@@ -94,8 +94,7 @@ pub fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) ->
         }
     };
     let Files { partial, progress, .. } = files;
-    let identity = identity.clone();
-    let writer = MatrixWriter { target, partial, progress, values, identity, journal, element: PhantomData };
+    let writer = MatrixWriter::new(target, [partial, progress], identity, values, journal);
     Ok(Opened::Unfinished(Box::new(writer), notes))
 }
 

@@ -26,7 +26,7 @@ impl Tile {
     }
 
     /// Whether `others` together hold every element of this block.
-    pub(super) fn is_covered_by<'a>(&self, others: impl IntoIterator<Item = &'a Tile>) -> bool {
+    fn is_covered_by<'a>(&self, others: impl IntoIterator<Item = &'a Tile>) -> bool {
         let mut others: Vec<&Tile> = others.into_iter().filter(|other| self.meets(other)).collect();
         others.sort_by_key(|other| other.columns.start);
         let mut edges: Vec<usize> = others.iter().flat_map(|o| [o.rows.start, o.rows.end]).collect();
@@ -46,4 +46,11 @@ impl Tile {
             reached >= self.columns.end
         })
     }
+}
+
+/// Whether `tiles`, and in a symmetric matrix their mirror images, hold every element of `tile`.
+pub(super) fn are_covering<'a>(tiles: impl Iterator<Item = &'a Tile>, symmetric: bool, tile: &Tile) -> bool {
+    let tiles: Vec<&Tile> = tiles.collect();
+    let mirrored: Vec<Tile> = tiles.iter().filter(|_| symmetric).map(|tile| tile.mirrored()).collect();
+    tile.is_covered_by(tiles.into_iter().chain(&mirrored))
 }

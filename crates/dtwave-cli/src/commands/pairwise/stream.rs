@@ -83,6 +83,7 @@ pub(super) fn stream<T: Element>(
     let spared = match result {
         Ok(spared) => spared,
         Err(_) if engine.cancel.is_raised() => {
+            writer.pause()?;
             return Err(Interrupted(format!(
                 "; {written} of {} tiles are in {partial}, the same command with --resume continues",
                 tiles.len()
