@@ -16,6 +16,7 @@ Functions:
 - `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
 - `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
 - `dtwave.sklearn`: estimators for scikit-learn; `dtwave.compat`: functions of tslearn, aeon and dtaidistance.
+- `panel`: the series of a table of pandas, polars or Arrow that has the points of many.
 - `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `explain`: how it
   computes, and how fast; `dtwave.plots`: figures.
 
@@ -37,6 +38,8 @@ from ._matrices import pairwise
 from ._measure import Measure
 from ._measures import *
 from ._native import DeviceError, __version__
+from ._notes import LayoutWarning, MissingWarning
+from ._panel import Panel, panel
 from ._results import Alignment, Barycenter, Explanation, Graph, Kernel, KMeans, KMedoids, Match, Neighbors
 from ._search import search, search_all
 
@@ -57,9 +60,12 @@ __all__ = [
     "KMeans",
     "KMedoids",
     "Kernel",
+    "LayoutWarning",
     "Match",
     "Measure",
+    "MissingWarning",
     "Neighbors",
+    "Panel",
     "Ranges",
     "SakoeChiba",
     "Slanted",
@@ -79,6 +85,7 @@ __all__ = [
     "nearest",
     "normalize",
     "pairwise",
+    "panel",
     "search",
     "search_all",
     "zipped",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _native, _resident, _resident_calls
+from . import _calls, _missing, _native, _resident, _resident_calls
 from ._bands import Band
 from ._inputs import Layout
 from ._measure import Measure
+from ._missing import Missing
 from ._options import Given, OfManyTimed, OfPair, Shared, taken, takes
 from ._results import Alignment
 
@@ -37,11 +38,13 @@ def align(x: Any, y: Any, **options: Unpack[OfPair]) -> Alignment:
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
     given, place = taken(options, OfPair), _resident.place_of(x=x, y=y)
+    _missing.check_places(given.missing)
     if place is not None:
         return _resident_calls.align(place, x, y, given, single=True)[0]
     batches = _calls.pair(x, y, given, "dtwave.align_pairs")
     call = _calls.prepared(batches, given)
-    ((found, path),) = _native.align(*call.sides, call.spec, call.engine, None)
+    with _missing.Explained():
+        ((found, path),) = _native.align(*call.sides, call.spec, call.engine, None)
     return Alignment(found, path, batches[0].arrays[0], batches[1].arrays[0])
 
 
@@ -54,6 +57,7 @@ def align_pairs(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> list[Alignmen
     Time: as `align` for each pair; pairs share the threads. Errors: as `align`.
     """
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
+    _missing.check_places(given.missing)
     if place is not None:
         return _resident_calls.align(place, x, y, given)
     a, b = _calls.many(x, y, given)
@@ -77,8 +81,10 @@ def expected_alignment(x: Any, y: Any, **options: Unpack[Shared]) -> NDArray[Any
     Memory: the result. Errors: as `distance`; `MemoryError` if it does not fit the memory limit.
     """
     given = taken(options, Shared, "soft_dtw")
+    _missing.check_places(given.missing)
     call = _calls.prepared(_calls.pair(x, y, given, "dtwave.align_pairs"), given)
-    return _native.expected_alignment(*call.sides, call.spec, call.engine, None)
+    with _missing.Explained():
+        return _native.expected_alignment(*call.sides, call.spec, call.engine, None)
 
 
 def cost_matrix(
@@ -88,14 +94,15 @@ def cost_matrix(
     measure: str | Measure = "dtw",
     band: Band = None,
     dtype: DTypeLike | None = None,
-    layout: Layout = "channels_last",
+    layout: Layout = None,
+    missing: Missing = "error",
     times: tuple[Any, Any] | None = None,
     **parameters: Any,
 ) -> NDArray[Any]:
     """Accumulated costs of two series: what the measure is of all that begins as they do. On the CPU.
 
     x, y: one series each, `[length]` or `[length, channels]`, of any lengths.
-    measure, band, dtype, layout, times: as for `distance`. The divergence of Soft-DTW has no such matrix: it is made of
+    measure, band, dtype, layout, missing, times: as for `distance`. The divergence of Soft-DTW has no such matrix: it is made of
         those of three pairs.
 
     Returns `[len(x), len(y)]`: entry `[i, j]` is the value of the points up to i of x and up to j of y, in the band and
@@ -113,6 +120,8 @@ def cost_matrix(
            [ 1.,  4.],
            [10.,  1.]])
     """
-    given = Given(measure, band, dtype=dtype, layout=layout, times=times, parameters=parameters)
+    given = Given(measure, band, dtype=dtype, layout=layout, missing=missing, times=times, parameters=parameters)
+    _missing.check_places(missing)
     call = _calls.prepared(_calls.pair(x, y, given, "dtwave.align_pairs"), given)
-    return _native.cost_matrix(*call.sides, call.spec)
+    with _missing.Explained():
+        return _native.cost_matrix(*call.sides, call.spec)

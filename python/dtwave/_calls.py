@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _inputs, _native, _options, _progress
+from . import _arrays, _frames, _inputs, _missing, _native, _notes, _options, _progress
 from ._inputs import Batch, Packed
 from ._options import Given
 from ._spec import spec
@@ -55,13 +55,15 @@ class Call:
                 f"out of memory: {what} needs {size} bytes, more than there is; pairwise with out=PATH writes it to a file"
             ) from None
 
-    def bar(self, what: str, is_zipped: bool | None) -> AbstractContextManager[_progress.Progress]:
+    @contextmanager
+    def bar(self, what: str, is_zipped: bool | None) -> Iterator[_progress.Progress]:
         """A bar while the call runs, if one is wanted: over zipped pairs, over all, or over nobody knows how many."""
 
         def cells() -> int:
             return 0 if is_zipped is None else _native.cells(self.first, self.second, self.spec, is_zipped)
 
-        return _progress.shown(self.progress, what, cells)
+        with _missing.Explained(), _progress.shown(self.progress, what, cells) as shown:
+            yield shown
 
 
 def same_channels(a: Any, b: Any, advice: str) -> None:
@@ -89,6 +91,16 @@ def check_neighbors(k: int, count: int, is_own: bool) -> None:
         raise ValueError(f"k must be at most {count - is_own}, the number of {which}, got {k}")
 
 
+def check_spread(lengths: Sequence[int], name: str) -> None:
+    """Errors: `ValueError` for a series of one point, which has no standard deviation to be divided by."""
+    one = next((s for s, length in enumerate(lengths) if length == 1), None)
+    if one is not None:
+        raise ValueError(
+            f"series {one} of {name} has one point, which z-normalisation would make 0 whatever it is: expected two or "
+            'more; for series of [channels, length] pass layout="channels_first"'
+        )
+
+
 def afford(size: int, what: str) -> None:
     """Errors: `MemoryError` if the machine cannot give as many bytes."""
     try:
@@ -102,23 +114,35 @@ def prepared(batches: list[Batch], given: Given, options: tuple[str, ...] = ()) 
 
     Errors: those of bad options, and of values that a number type cannot hold."""
     what = spec(given.measure, given.band, given.parameters, options)
+    ask(batches)
+    told = [text for text in (_missing.treated(batch, given.missing) for batch in batches) if text is not None]
+    if told:
+        _notes.warn("; ".join(told), _notes.MissingWarning)
     engine = _options.engine(given)
     number = _inputs.number_type(batches, _options.number_type(given.dtype))
     return Call(what, engine, number, [_inputs.pack(batch, number) for batch in batches], given.progress)
 
 
+def ask(batches: Sequence[Any]) -> None:
+    """Warns, once, of a batch whose axes may be in the other order."""
+    question = next((batch.question for batch in batches if batch.question is not None), None)
+    if question is not None:
+        _notes.warn(question, _notes.LayoutWarning)
+
+
 def pair(x: Any, y: Any, given: Given, advice: str) -> list[Batch]:
     """Two series; `advice` says which function takes many."""
-    _inputs.same_device(x=x, y=y)
+    _arrays.same_device(x=x, y=y)
     times = each("times", given.times)
     batches = [_inputs.one(x, "x", given.layout, times[0]), _inputs.one(y, "y", given.layout, times[1])]
+    _frames.check_same_order([x, y], "x and y")
     same_channels(batches[0], batches[1], advice)
     return batches
 
 
 def many(x: Any, y: Any, given: Given) -> list[Batch]:
     """The batches of a call of two or, without `y`, of one."""
-    _inputs.same_device(x=x, y=y)
+    _arrays.same_device(x=x, y=y)
     return [
         _inputs.many(values, name, given.layout, lengths, given.padding, times)
         for name, values, lengths, times in named(x, y, given)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _calls, _inputs, _native, _options, _resident, _resident_calls
+from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls
 from ._options import Given, OfManyTimed, OfPair, taken, takes
 from ._results import Explanation, Kernel, Neighbors
 from ._spec import spec
@@ -40,7 +40,13 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
     threads: how many CPU threads compute, at most 1024 (or as many as there are cores); one per core unless given. The
         result does not depend on it.
     memory_limit: bytes of working memory, 1 GiB unless given.
-    layout: "channels_first" for series of shape `[channels, length]`.
+    layout: "channels_first" for series of shape `[channels, length]`, "channels_last" for `[length, channels]`. Unless
+        given it is the latter, and series with more channels than points get a `dtwave.LayoutWarning`.
+    missing: what is done about missing values (NaN, None, pandas' NA, what an array masks). "error", the default, refuses
+        them. "linear" fills a gap by the line between its neighbours, by their places; "previous" by the value before.
+        Both fill what has no known value on one side with the nearest known one, channel by channel. "drop" leaves out
+        points that lack a channel, except in functions that return places of points. A `dtwave.MissingWarning` counts
+        what was filled or left out. A series without any known value is an error.
     times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.
 
     Returns the distance, in the unit that the measure defines: of dtw the accumulated squared cost, without a root. For
@@ -57,7 +63,7 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
     1.0
     """
     if not options or (len(options) == 1 and "measure" in options):
-        quick = _native.distance_of_arrays(x, y, options.get("measure", "dtw"), _default_engine)
+        quick = _quick(x, y, options.get("measure", "dtw"), _default_engine)
         if quick is not None:
             return quick
     given, place = taken(options, OfPair), _resident.place_of(x=x, y=y)
@@ -66,15 +72,27 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
     what = spec(given.measure, given.band, given.parameters)
     engine = _options.engine(given)
     _inputs.check_layout(given.layout)
-    if given.dtype is None and given.times is None:
-        quick = _native.distance_of_arrays(x, y, what, engine)
+    _missing.check(given.missing)
+    if given.dtype is None and given.times is None and given.missing == "error":
+        quick = _quick(x, y, what, engine)
         if quick is not None:
             return quick
-    a, b = _calls.pair(x, y, given, "dtwave.pairwise and dtwave.zipped")
-    number = _inputs.number_type([a, b], _options.number_type(given.dtype))
-    found = np.empty(1, dtype=number)
-    _native.distances(_inputs.pack(a, number), _inputs.pack(b, number), what, engine, True, found, None)
+    call = _calls.prepared(_calls.pair(x, y, given, "dtwave.pairwise and dtwave.zipped"), given)
+    found = np.empty(1, dtype=call.number)
+    with _missing.Explained():
+        _native.distances(*call.sides, what, engine, True, found, None)
     return float(found[0])
+
+
+def _quick(x: Any, y: Any, what: Any, engine: _native.Engine) -> float | None:
+    """The distance of two short arrays, by the shortest way to the engine; `None` for all others."""
+    try:
+        return _native.distance_of_arrays(x, y, what, engine)
+    except ValueError as error:
+        if " has NaN at " in str(error):
+            # The longer way says what helps.
+            return None
+        raise
 
 
 @takes(OfManyTimed)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _inputs, _native, _resident, _resident_calls
+from . import _arrays, _calls, _missing, _native, _resident, _resident_calls
 from ._inputs import Layout, Padding
+from ._missing import Missing
 from ._options import Given, OfMany, taken, takes
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def gradients(x: Any, y: Any, *, upstream: Any = None, **options: Unpack[OfMany]
     Other options: as for `zipped`.
 
     Returns `(values, grad_x, grad_y)`: values are `[series]`; the gradients have the form of `x` and `y`, and are 0 at
-    padding.
+    padding. Where `missing` filled values, they are those by the filled series.
 
     Time: two sweeps per pair. Memory: O(√n · m) per pair in flight. Cuturi & Blondel 2017, arXiv 1703.01541; Blondel,
     Mensch & Vert 2021, arXiv 2010.08354.
@@ -39,7 +40,7 @@ def gradients(x: Any, y: Any, *, upstream: Any = None, **options: Unpack[OfMany]
     call = _calls.prepared([a, b], given)
     factors = None
     if upstream is not None:
-        factors = np.ascontiguousarray(_inputs.plain(upstream, "upstream"), dtype=call.number)
+        factors = np.ascontiguousarray(_arrays.plain(upstream, "upstream"), dtype=call.number)
         if factors.shape != (len(a),):
             raise ValueError(f"upstream must be one number per pair ({len(a)}), got shape {list(factors.shape)}")
     with call.bar("gradients", True) as bar:
@@ -51,21 +52,28 @@ def normalize(
     x: Any,
     *,
     dtype: DTypeLike | None = None,
-    layout: Layout = "channels_last",
+    layout: Layout = None,
+    missing: Missing = "error",
     lengths: Any = None,
     padding: Padding = None,
 ) -> Any:
     """Every series z-normalised, channel by channel: mean 0 and standard deviation 1; a constant channel becomes 0.
 
-    x: series as for `pairwise`; in a GPU's memory one array, without `lengths`.
+    x: series as for `pairwise`, of two points or more; in a GPU's memory one array, without `lengths`.
+    dtype, layout, missing: as for `distance`. lengths, padding: as for `pairwise`.
 
     Returns a copy in the form of `x`; padding becomes NaN. The standard deviation is that of the population (a sum
     divided by the number of points).
 
-    Time: a few passes. Errors: `ValueError` and `TypeError` for bad series.
+    Time: a few passes. Errors: `ValueError` and `TypeError` for bad series, and for series of one point.
     """
-    given, place = Given(dtype=dtype, layout=layout, lengths=lengths, padding=padding), _resident.place_of(x=x)
+    given = Given(dtype=dtype, layout=layout, missing=missing, lengths=lengths, padding=padding)
+    place = _resident.place_of(x=x)
     if place is not None:
         return _resident_calls.normalize(place, x, given)
     (batch,) = _calls.many(x, None, given)
-    return batch.like(_native.z_normalize(_calls.prepared([batch], given).first), float("nan"))
+    call = _calls.prepared([batch], given)
+    _calls.check_spread(batch.lengths, "x")
+    with _missing.Explained():
+        normalized = _native.z_normalize(call.first)
+    return batch.like(normalized, float("nan"))

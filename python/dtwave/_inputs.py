@@ -5,28 +5,26 @@
 | NumPy arrays | any stride, byte order and real number type |
 | PyTorch, JAX and others with `__dlpack__` | through DLPack, in place, on the CPU |
 | lists of arrays or lists | one series each, of different lengths |
-| pandas and polars | a column of lists: a series per row; a table of numbers: a series per row |
+| pandas, polars, Arrow | a column of lists: a series per row; a table of numbers: a series per row (`_frames.py`) |
+| masked arrays, None, pandas' NA | NaN where a value is missing (`_missing.py`) |
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._native import DeviceError
+from . import _arrays, _frames
+from ._arrays import plain, shape_text
 
-#: The order of axes: `[series, length, channels]`, or `[series, channels, length]`.
-Layout = Literal["channels_last", "channels_first"]
+#: The order of axes: `[series, length, channels]`, or `[series, channels, length]`. None is the first, and an array that
+#: has more channels than points then gets a warning.
+Layout = Union[None, Literal["channels_last", "channels_first"]]
 #: What stands for points that are not there: nothing, or NaN at the end of a series.
 Padding = Union[None, Literal["nan"]]
-
-#: DLPack's numbers of devices whose memory this process reads: the CPU, and host memory pinned for a GPU.
-_HOST = (1, 3, 11)
 
 
 @dataclass
@@ -41,7 +39,9 @@ class Batch:
     times: NDArray[Any] | list[NDArray[Any]] | None = None
     #: Whether the series came without an axis of channels.
     flat: bool = False
-    layout: Layout = "channels_last"
+    layout: Layout = None
+    #: How the series were read, if their axes may be in the other order.
+    question: str | None = None
     #: Points of each series with its padding, where there were lengths or NaN tails; and whether they were one array.
     padded: list[int] | None = None
     was_array: bool = False
@@ -99,158 +99,36 @@ def _padded(series: NDArray[Any], points: int, fill: float) -> NDArray[Any]:
 Packed = tuple[NDArray[Any], Union[None, NDArray[np.int64]], Union[None, NDArray[Any]]]
 
 
-def plain(value: Any, name: str) -> NDArray[Any]:
-    """One array of real numbers, in place where its memory allows.
-
-    Errors: `TypeError` for what holds no real numbers, `dtwave.DeviceError` for what is not in the host's memory.
-    """
-    if value is None:
-        raise TypeError(f"{name} is None: expected an array of real numbers")
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f'{name} is a masked array: fill it, or pass lengths= or padding="nan"')
-    if isinstance(value, np.ndarray):
-        array = np.asarray(value)
-    elif hasattr(value, "__dlpack__"):
-        array = _of_dlpack(value, name)
-    elif hasattr(value, "to_numpy"):
-        array = value.to_numpy()
-    else:
-        try:
-            array = np.asarray(value)
-        except (ValueError, TypeError, RuntimeError) as error:
-            raise TypeError(f"{name} is no array of numbers: {str(error).splitlines()[0]}") from None
-    return _real(array, name)
-
-
-def square(value: Any, name: str) -> NDArray[Any]:
-    """A contiguous square matrix of float32 or float64.
-
-    Errors: `TypeError` for what holds no real numbers, `ValueError` for another shape.
-    """
-    expected = f"{name} must be a square matrix of distances, as pairwise returns it"
-    if isinstance(value, (list, tuple)) and len({np.shape(row) for row in value}) > 1:
-        raise ValueError(f"{expected}, got rows of several lengths")
-    matrix = plain(value, name)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{expected}, got {shape_text(matrix)}")
-    small = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
-    return np.require(matrix, np.float32 if small else np.float64, ["C", "A"])
-
-
-def _real(array: NDArray[Any], name: str) -> NDArray[Any]:
-    kind = array.dtype.kind
-    if kind in "fiu":
-        return array
-    ragged = '; pass a list of arrays for series of different lengths, and NaN with padding="nan" for missing ends'
-    what, advice = {
-        "O": ("objects", ragged),
-        "U": ("strings", ""),
-        "S": ("strings", ""),
-        "c": ("complex numbers", ""),
-        "b": ("booleans", "; convert them with .astype(float)"),
-        "M": ("dates", ""),
-        "m": ("durations", ""),
-    }.get(kind, (f"type {array.dtype}", ""))
-    raise TypeError(f"{name} is an array of {what}: expected real numbers{advice}")
-
-
-def is_rocm() -> bool:
-    """Whether the PyTorch of this process is for AMD GPUs, which it calls `cuda` as well."""
-    version = getattr(sys.modules.get("torch"), "version", None)
-    return getattr(version, "hip", None) is not None
-
-
-@lru_cache(maxsize=64)
-def _of_torch(ordinal: int) -> str:
-    return f"rocm:{ordinal}" if is_rocm() else f"cuda:{ordinal}"
-
-
-def device_of(value: Any) -> str | None:
-    """Where an array of another framework is, as in `"cuda:0"`; `None` for the host's memory."""
-    if type(value) is np.ndarray or not hasattr(value, "__dlpack_device__"):
-        return None
-    if getattr(value, "is_cuda", False) is True:
-        # PyTorch says it sooner than through DLPack.
-        return _of_torch(value.get_device())
-    try:
-        kind, ordinal = value.__dlpack_device__()
-    except ValueError as error:
-        raise TypeError(f"a {type(value).__name__} has no values that can be read: {error}") from None
-    if int(kind) in _HOST:
-        return None
-    name = {2: "cuda", 13: "cuda", 8: "metal", 10: "rocm", 14: "oneapi"}.get(int(kind), f"device {int(kind)}")
-    return f"{name}:{int(ordinal)}"
-
-
-def place(**values: Any) -> str | None:
-    """Where all inputs are, as `device_of` says.
-
-    Errors: `TypeError` for inputs on different devices.
-    """
-    places: dict[str, str | None] = {}
-    for name, value in values.items():
-        if value is None:
-            continue
-        if not isinstance(value, (list, tuple)):
-            places[name] = device_of(value)
-            continue
-        found = {device_of(item) for item in value}
-        if len(found) > 1:
-            shown = ", ".join(sorted(place or "cpu" for place in found))
-            raise TypeError(f"{name} holds series on different devices ({shown}): move them to one")
-        places[name] = found.pop() if found else None
-    if len(set(places.values())) > 1:
-        shown = ", ".join(f"{name} is on {place or 'cpu'}" for name, place in places.items())
-        raise TypeError(f"mixed devices: {shown}; move them to one")
-    return next(iter(places.values()), None)
-
-
-def same_device(**values: Any) -> None:
-    """Refuses inputs that are not all in the host's memory.
-
-    Errors: `TypeError` for inputs on different devices, `dtwave.DeviceError` for those on a GPU, which this function
-    does not take.
-    """
-    found = place(**values)
-    if found is not None:
-        name = next(name for name, value in values.items() if value is not None)
-        kind = found.split(":")[0]
-        device = "hip" if kind == "rocm" else kind
-        raise DeviceError(
-            f"{name} is on {found}, and this function takes arrays in the host's memory only: pass {name}.cpu() (of CuPy "
-            f'{name}.get()), with device="{device}" to compute there'
-        )
-
-
-def _of_dlpack(value: Any, name: str) -> NDArray[Any]:
-    place = device_of(value)
-    if place is not None:
-        same_device(**{name: value})
-    if getattr(value, "requires_grad", False):
-        value = value.detach()
-    if hasattr(value, "resolve_neg"):
-        # PyTorch negates some views only when they are read, and exports the memory without a word.
-        value = value.resolve_neg()
-    if str(getattr(value, "dtype", None)) == "torch.bfloat16":
-        # NumPy has no such numbers; float32 has all their values.
-        value = value.float()
-    try:
-        return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(f"{name} ({type(value).__name__}) is no array that NumPy can read: {error}") from None
-
-
-def _rows(value: Any, name: str) -> list[Any] | None:
+def rows_of(value: Any) -> list[Any] | None:
     """The series of a list, or of a column of lists; `None` for what is one array."""
     if isinstance(value, (list, tuple)):
         return list(value)
-    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
-        return None
-    if hasattr(value, "to_list") and hasattr(value, "to_numpy"):
-        rows = value.to_list()
-        if rows and not isinstance(rows[0], (int, float, complex, str, bool, type(None))):
-            return list(rows)
-    return None
+    if isinstance(value, np.ndarray):
+        return list(value) if _is_of_arrays(value) else None
+    return _frames.cells(value) if _frames.is_column(value) else None
+
+
+def _is_of_arrays(value: NDArray[Any]) -> bool:
+    """Whether an array of objects is a list of series."""
+    return (
+        value.dtype == object and value.ndim == 1 and value.size > 0 and all(hasattr(row, "__len__") for row in value)
+    )
+
+
+def values_of(value: Any, name: str) -> NDArray[Any]:
+    """The numbers of one array, or of one column; what is missing is NaN."""
+    if isinstance(value, np.ma.MaskedArray):
+        mask: NDArray[np.bool_] = np.broadcast_to(value.mask, value.shape)
+        there = _arrays.plain(np.asarray(value.compressed()), name)
+        return _arrays.with_gaps(there, mask.ravel(), name).reshape(value.shape)
+    if _frames.is_column(value):
+        return _frames.numbers(value, name)
+    return plain(value, name)
+
+
+def _series(value: Any, name: str) -> NDArray[Any]:
+    """The numbers of one series."""
+    return _frames.points(value, name) if _frames.is_table(value) else values_of(value, name)
 
 
 def _points(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
@@ -279,45 +157,61 @@ def channels_text(count: int) -> str:
     return "1 channel" if count == 1 else f"{count} channels"
 
 
-def check_rows(rows: Sequence[Any], name: str) -> None:
+def check_rows(rows: Sequence[Any], name: str, layout: Layout) -> None:
     """Errors: `ValueError` for series of a list, `[length, channels]`, of different channels."""
     counts = [int(row.shape[1]) for row in rows]
     other = next((s for s, count in enumerate(counts) if count != counts[0]), None)
     if other is not None:
+        hint = "" if layout == "channels_first" else '; for series of [channels, length] pass layout="channels_first"'
         raise ValueError(
             f"series 0 of {name} has {channels_text(counts[0])}, series {other} has {channels_text(counts[other])}: "
-            "they must be equal"
+            f"they must be equal{hint}"
         )
 
 
-def shape_text(array: Any) -> str:
-    """What an array is, for errors."""
-    if isinstance(array, (list, tuple)):
-        return "a list"
-    return f"shape {list(array.shape)}" if array.shape else "a single number"
+def question_of(shape: Sequence[int], name: str, layout: Layout, form: str = "") -> str | None:
+    """How series of this shape, `[series, length, channels]`, are read, if they may be `[series, channels, length]`:
+    with more channels than points and no layout. `form` is what the argument is, for the text.
+    """
+    count, points, channels = shape
+    if layout is not None or not count or not 0 < points < channels:
+        return None
+    which, axis = ("a series", "first") if form == "series" else (f"{count} series", "second")
+    if form == "list":
+        axis = "first axis of each"
+    else:
+        axis = f"{axis} axis"
+    points_text = "1 point" if points == 1 else f"{points} points"
+    return (
+        f"{name} is read as {which} of {points_text} of {channels} channels; if the {axis} holds channels "
+        f'({channels} points of {channels_text(points)}), pass layout="channels_first", else layout="channels_last"'
+    )
 
 
 def check_layout(layout: object) -> None:
     """Errors: `ValueError` for another layout than the two."""
-    if layout not in ("channels_last", "channels_first"):
+    if layout not in (None, "channels_last", "channels_first"):
         raise ValueError(f'layout must be "channels_last" or "channels_first", got {layout!r}')
 
 
-def one(value: Any, name: str, layout: Layout = "channels_last", times: Any = None) -> Batch:
+def one(value: Any, name: str, layout: Layout = None, times: Any = None) -> Batch:
     """One series, `[length]` or `[length, channels]`.
 
     Errors: `TypeError` and `ValueError`, naming what was expected and found.
     """
     check_layout(layout)
-    array = plain(value, name)
+    array = _series(value, name)
     stamps = None if times is None else plain(times, f"times of {name}")[None]
-    return Batch(_points(array, name, layout)[None], name, stamps, array.ndim == 1, layout)
+    batch = Batch(_points(array, name, layout)[None], name, stamps, array.ndim == 1, layout)
+    if array.ndim == 2 and not _frames.is_in_time(value):
+        batch.question = question_of((1, *array.shape), name, layout, "series")
+    return batch
 
 
 def many(
     value: Any,
     name: str,
-    layout: Layout = "channels_last",
+    layout: Layout = None,
     lengths: Any = None,
     padding: Padding = None,
     times: Any = None,
@@ -329,14 +223,16 @@ def many(
     check_layout(layout)
     if padding not in (None, "nan"):
         raise ValueError(f'padding must be None or "nan", got {padding!r}')
-    rows = _rows(value, name)
+    rows = rows_of(value)
     if rows is not None:
         batch = _of_rows(rows, name, layout)
     else:
-        array = plain(value, name)
+        array = _frames.rows(value, name) if _frames.is_table(value) else values_of(value, name)
         batch = Batch(_three_axes(array, name, layout), name, None, array.ndim == 2, layout)
+        if array.ndim == 3:
+            batch.question = question_of(array.shape, name, layout)
     if times is not None:
-        stamps = _rows(times, f"times of {name}")
+        stamps = rows_of(times)
         what = f"times of {name}"
         batch.times = plain(times, what) if stamps is None else [plain(row, what) for row in stamps]
     return _unpadded(batch, lengths, padding)
@@ -345,15 +241,20 @@ def many(
 def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
     if rows and all(isinstance(row, (int, float)) for row in rows):
         raise ValueError(f"{name} is a list of numbers: expected a list of series; for one series write [{name}]")
-    arrays = [plain(row, f"series {s} of {name}") for s, row in enumerate(rows)]
+    arrays = [_series(row, f"series {s} of {name}") for s, row in enumerate(rows)]
     series = [_points(array, f"series {s} of {name}", layout) for s, array in enumerate(arrays)]
-    check_rows(series, name)
+    check_rows(series, name, layout)
+    _frames.check_same_order(rows, f"series of {name}")
     flat = all(array.ndim == 1 for array in arrays)
     if not series:
         return Batch(np.empty((0, 0, 1)), name)
-    if len({len(array) for array in series}) == 1:
-        return Batch(np.stack(series), name, None, flat, layout)
-    return Batch(series, name, None, flat, layout)
+    same = len({len(array) for array in series}) == 1
+    batch = Batch(np.stack(series) if same else series, name, None, flat, layout)
+    if not flat and not any(_frames.is_in_time(row) for row in rows):
+        # Series of several lengths can only be in the other order if each of them has more channels than points.
+        most = max(len(array) for array in series)
+        batch.question = question_of((len(series), most, series[0].shape[1]), name, layout, "list")
+    return batch
 
 
 def _three_axes(array: NDArray[Any], name: str, layout: Layout) -> NDArray[Any]:
@@ -450,7 +351,7 @@ def _check_exact(part: NDArray[Any], name: str) -> None:
             rounded = part[part.astype(np.float64) != part]
         wrong = rounded[~np.isnan(rounded)]
     else:
-        wrong = np.array([value for value in (part.max(), part.min()) if abs(int(value)) > 1 << 53])
+        wrong = np.array([value for value in (part.max(), part.min()) if abs(int(value)) > _arrays.MOST_EXACT])
     if len(wrong):
         raise ValueError(
             f'{name} has {wrong[0]}, which float64 would round: subtract an offset, or pass dtype="float64"'

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _calls, _inputs, _native
-from ._options import OfMany, taken, takes, whole
+from . import _arrays, _calls, _inputs, _native
+from ._options import OfMany, Seed, seed_of, taken, takes, whole
 from ._results import Barycenter, KMeans, KMedoids
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
     Time and memory: as `nearest`. Errors: as `nearest`; `ValueError` if there is not one label per series.
     """
     given = taken(options, OfMany)
-    _inputs.same_device(train=train, test=test)
+    _arrays.same_device(train=train, test=test)
     lengths = _calls.each("lengths", given.lengths)
     batches = [
         _inputs.many(train, "train", given.layout, lengths[0], given.padding),
@@ -118,7 +118,7 @@ def barycenter(
     call = _calls.prepared(batches, given, _OF_AVERAGES)
     shares = None
     if weights is not None:
-        shares = np.asarray(_inputs.plain(weights, "weights"), dtype=np.float64)
+        shares = np.asarray(_arrays.plain(weights, "weights"), dtype=np.float64)
         if shares.shape != (len(batch),):
             raise ValueError(f"weights must be one per series ({len(batch)}), got shape {list(shares.shape)}")
     with call.bar("barycenter", None) as bar:
@@ -148,7 +148,7 @@ def kmeans(
     center_iterations: int = 10,
     optimizer: Optimizer = "lbfgs",
     learning_rate: float | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     **options: Unpack[OfMany],
 ) -> KMeans:
     """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence (k-means).
@@ -159,7 +159,8 @@ def kmeans(
         returned.
     max_iterations: rounds per start. center_iterations: iterations of each average per round.
     tolerance: converged when a round lowers the inertia by no more than this fraction of it.
-    seed: of the random starts; the same seed gives the same clusters.
+    seed: of the random starts; the same seed gives the same clusters. None draws another each time; a NumPy `Generator`
+        or `RandomState` draws the next.
     Other options: as for `barycenter`.
 
     Returns `KMeans`. Time per round: `clusters * n` sweeps and an average per cluster.
@@ -180,7 +181,7 @@ def kmeans(
             float(tolerance),
             whole("center_iterations", center_iterations, 0),
             _minimizer(optimizer, learning_rate),
-            whole("seed", seed, 0),
+            seed_of(seed),
             bar,
         )
     parts = np.split(values.reshape(-1, batch.channels), np.cumsum(points)[:-1])
@@ -194,19 +195,20 @@ def kmedoids(
     *,
     restarts: int | None = None,
     max_iterations: int = 100,
-    seed: int = 0,
+    seed: Seed = 0,
     **options: Unpack[OfMany],
 ) -> KMedoids:
     """Clusters around members (medoids), under any measure, by FasterPAM.
 
     x: series as for `pairwise`; with `measure="precomputed"` a matrix of their distances, `[n, n]`, as `pairwise`
-        returns it. It need not be symmetric: entry `[c, s]` is the distance of series s to the medoid c. Negate
-        similarities.
+        returns it: finite, not negative, symmetric, with a diagonal of 0. Entries may miss that by 1e-8 of the largest
+        one (in float32 by 1e-4). Of a similarity s pass a distance, such as `s.max() - s` with a diagonal of 0.
     clusters: how many clusters, from 1 to the number of series.
     measure: as for `pairwise`, or "precomputed". Then only the options from `restarts` to `seed` have an effect, and
         others are an error.
     restarts: how many random starts, of which the best result is returned; unless given, one greedy start (BUILD).
-    max_iterations: passes over all candidates per start. seed: of the random starts; without effect without `restarts`.
+    max_iterations: passes over all candidates per start. seed: as for `kmeans`; without effect without
+        `restarts`.
     Other options: as for `pairwise`.
 
     Returns `KMedoids`. Time: half a matrix of distances, then O(n²) per pass. Memory: the matrix.
@@ -216,15 +218,15 @@ def kmedoids(
     """
     random = None
     if restarts is not None:
-        random = (whole("restarts", restarts, 0), whole("seed", seed, 0))
+        random = (whole("restarts", restarts, 0), seed_of(seed))
     given = taken(options, OfMany)
     if isinstance(given.measure, str) and given.measure == "precomputed":
         # Those that have their defaults may be there.
-        usual = {"measure": given.measure, "layout": "channels_last", "progress": False}
+        usual = {"measure": given.measure, "layout": "channels_last", "missing": "error", "progress": False}
         for name, value in options.items():
             if value is not None and not (name in usual and value == usual[name]):
                 raise ValueError(f"{name} has no effect on distances that are precomputed: leave it out")
-        matrix = _inputs.square(x, "x")
+        matrix = _arrays.square(x, "x")
         size, most = whole("clusters", clusters, 0), whole("max_iterations", max_iterations, 0)
         return KMedoids(*_native.kmedoids_of_matrix(matrix, len(matrix), size, random, most))
     call = _calls.prepared(_calls.many(x, None, given), given, _OF_MEDOIDS)

@@ -11,7 +11,7 @@ from typing import Any, Sequence, Union
 
 import numpy as np
 
-from ._inputs import is_rocm
+from ._arrays import is_rocm
 from ._native import DeviceError
 
 #: The number types that kernels read, by the name that libraries give them.

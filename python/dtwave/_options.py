@@ -15,6 +15,7 @@ from ._bands import Band, plain
 from ._inputs import Layout, Padding
 from ._measure import Measure
 from ._measures import Parameters
+from ._missing import Missing
 
 #: Scratch memory of a call, in bytes, unless told otherwise.
 DEFAULT_MEMORY_LIMIT = 1 << 30
@@ -36,6 +37,7 @@ class Shared(Parameters, total=False):
     threads: int | None
     memory_limit: int | None
     layout: Layout
+    missing: Missing
 
 
 class OfPair(Shared, total=False):
@@ -68,7 +70,8 @@ class Given:
     dtype: DTypeLike | None = None
     threads: int | None = None
     memory_limit: int | None = None
-    layout: Layout = "channels_last"
+    layout: Layout = None
+    missing: Missing = "error"
     lengths: Any = None
     padding: Padding = None
     times: Any = None
@@ -153,6 +156,24 @@ def whole(name: str, value: Any, least: int, unit: str = "", most: int = 1 << 62
         bounds = f"of at least {least}" if value < least else f"of at most {most}"
         raise ValueError(f"{name} must be a whole number{of} {bounds}, got {value}{hint}")
     return int(value)
+
+
+#: What random starts begin with: a whole number; None for another one each time; or what draws it.
+Seed = Union[None, int, np.random.Generator, np.random.RandomState]
+
+
+def seed_of(seed: Any, name: str = "seed") -> int:
+    """A seed as a whole number: drawn from a NumPy `Generator` or `RandomState`, or for `None` from the system.
+
+    Errors: `TypeError` and `ValueError` for what is no seed.
+    """
+    if isinstance(seed, (np.random.Generator, np.random.SeedSequence)) or seed is None:
+        return int(np.random.default_rng(seed).integers(1 << 31))
+    if isinstance(seed, np.random.RandomState) or seed is np.random:
+        return int(seed.randint(np.iinfo(np.int32).max))
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number, None, or a NumPy Generator or RandomState, got {seed!r}")
+    return whole(name, seed, 0)
 
 
 _NUMBERS = (np.dtype(np.float32), np.dtype(np.float64))

@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _inputs, _libraries, _native, _options
+from . import _arrays, _calls, _inputs, _libraries, _missing, _native, _options
 from ._inputs import Layout
 from ._libraries import Library, View
 from ._native import DeviceError
@@ -32,6 +32,8 @@ class Batch:
     name: str
     lengths: list[int] | None = None
     times: Any = None
+    #: How the series were read, if their axes may be in the other order.
+    question: str | None = None
 
     def __len__(self) -> int:
         return self.view.shape[0] if len(self.view.shape) == 3 else len(self.lengths or [])
@@ -119,9 +121,9 @@ def place_of(**values: Any) -> str | None:
 
     Errors: `TypeError` for inputs on different devices, `dtwave.DeviceError` for a device that is no CUDA GPU.
     """
-    place = _inputs.place(**values)
+    place = _arrays.place(**values)
     if place is not None and not place.startswith("cuda:"):
-        _inputs.same_device(**values)
+        _arrays.same_device(**values)
     return place
 
 
@@ -153,11 +155,17 @@ def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Giv
         raise ValueError(f"threads is for the CPU; leave it out for arrays on {place}")
     if given.padding is not None:
         raise ValueError(f"padding is found by looking at the values, which are on {place}: pass lengths instead")
+    _missing.check(given.missing)
+    if given.missing != "error":
+        raise ValueError(
+            f"missing values are found by looking at the values, which are on {place}: fill them there first"
+        )
     limit = _options.memory_limit(given)
     _inputs.check_layout(given.layout)
     library = _one_library(inputs)
     gpu = gpu_of(ordinal, limit)
     batches = [_batch(library, name, values, given.layout, single) for name, values, _, _ in inputs]
+    _calls.ask(batches)
     number = _options.number_type(given.dtype)
     if number is None:
         number = F64 if any(batch.view.format == "f64" for batch in batches) else F32
@@ -189,13 +197,17 @@ def _batch(library: Library, name: str, values: Any, layout: Layout, single: boo
         view = library.view(values, name)
         if len(view.shape) not in (1, 2):
             raise _inputs.not_one(view, name, layout)
-        return Batch(_three(library, view, True, layout), name)
+        three = _three(library, view, True, layout)
+        question = _inputs.question_of(three.shape, name, layout, "series") if len(view.shape) == 2 else None
+        return Batch(three, name, question=question)
     if not isinstance(values, (list, tuple)):
         view = library.view(values, name)
         if len(view.shape) not in (2, 3):
             raise _inputs.not_many(view, name, layout)
-        return Batch(_three(library, view, False, layout), name)
-    rows = []
+        three = _three(library, view, False, layout)
+        question = _inputs.question_of(three.shape, name, layout) if len(view.shape) == 3 else None
+        return Batch(three, name, question=question)
+    rows: list[Any] = []
     for s, row in enumerate(values):
         view = library.view(row, f"series {s} of {name}")
         if len(view.shape) not in (1, 2):
@@ -206,15 +218,19 @@ def _batch(library: Library, name: str, values: Any, layout: Layout, single: boo
         elif layout == "channels_first":
             array = array.T
         rows.append(array)
-    _inputs.check_rows(rows, name)
+    _inputs.check_rows(rows, name, layout)
     joined = library.view(library.joined(rows), name)
     lengths = [int(row.shape[0]) for row in rows]
+    question = None
+    if any(len(row.shape) == 2 for row in values):
+        question = _inputs.question_of((len(rows), max(lengths), joined.shape[1]), name, layout, "list")
     if len(set(lengths)) == 1:
         points, channel = joined.strides
         shape = (len(rows), lengths[0], joined.shape[1])
         strides = (points * lengths[0], points, channel)
-        return Batch(View(joined.array.reshape(shape), joined.address, shape, strides, joined.format), name)
-    return Batch(joined, name, lengths)
+        three = View(joined.array.reshape(shape), joined.address, shape, strides, joined.format)
+        return Batch(three, name, question=question)
+    return Batch(joined, name, lengths, question=question)
 
 
 def _three(library: Library, view: View, single: bool, layout: Layout) -> View:
@@ -236,7 +252,7 @@ def _pad(library: Library, batch: Batch, lengths: Any, name: str) -> None:
     if len(view.shape) == 2:
         raise ValueError(f"lengths of {name} are for padded arrays; {name} is a list of series of different lengths")
     # Lengths that are on the GPU come here: this waits for them.
-    given = lengths if _inputs.device_of(lengths) is None else lengths.tolist()
+    given = lengths if _arrays.device_of(lengths) is None else lengths.tolist()
     counted = _inputs.counted(given, name, view.shape[0], view.shape[1])
     series, points, _ = view.strides
     if view.shape[0] > 1 and (points <= 0 or series % points or series < 0):
@@ -248,7 +264,7 @@ def _pad(library: Library, batch: Batch, lengths: Any, name: str) -> None:
 def _time(library: Library, batch: Batch, times: Any, number: np.dtype[Any], place: str) -> None:
     """Takes timestamps, one per point."""
     name = batch.name
-    found = _inputs.place(**{f"times of {name}": times})
+    found = _arrays.place(**{f"times of {name}": times})
     if found != place:
         raise TypeError(f"mixed devices: {name} is on {place}, its times are on {found or 'cpu'}; move them to one")
     rows = list(times) if isinstance(times, (list, tuple)) else times

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _inputs, _libraries, _options
-from ._calls import check_condensed, check_neighbors, named, same_channels
+from . import _arrays, _inputs, _libraries, _options
+from ._calls import check_condensed, check_neighbors, check_spread, named, same_channels
 from ._inputs import Layout
 from ._options import Given
 from ._resident import F64, Batch, Call, prepared
@@ -41,7 +41,7 @@ def pairwise(place: str, x: Any, y: Any, form: tuple[Any, bool, Any, bool], give
             f"k makes a sparse matrix in the host's memory, and x is on {place}: use dtwave.nearest, or pass x.cpu() (of "
             "CuPy x.get())"
         )
-    if resume or (out is not None and _inputs.device_of(out) is None):
+    if resume or (out is not None and _arrays.device_of(out) is None):
         raise ValueError(
             f"out must be an array on {place}, as x is; for a file or an array of the host pass x.cpu() (of CuPy x.get())"
         )
@@ -61,7 +61,7 @@ def pairwise(place: str, x: Any, y: Any, form: tuple[Any, bool, Any, bool], give
 
 
 def _check_out(call: Call, out: Any, shape: tuple[int, int], place: str) -> None:
-    found = _inputs.device_of(out)
+    found = _arrays.device_of(out)
     if found != place:
         raise TypeError(f"mixed devices: x is on {place}, out is on {found or 'cpu'}; move them to one")
     if _libraries.library_of(out, "out").name != call.library.name:
@@ -172,6 +172,7 @@ def normalize(place: str, x: Any, given: Given) -> Any:
         raise ValueError(f"on {place}, series of different lengths are not normalised: pass x.cpu() (of CuPy x.get())")
     call = prepared(place, [("x", x, None, None)], given)
     view, library = call.batches[0].view, call.library
+    check_spread([view.shape[1]] * bool(len(call.batches[0])), "x")
     # Univariate series, one after the other.
     values = library.packed(call.batches[0].array.swapaxes(1, 2), call.number)
     count, length, channels = view.shape

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _calls, _inputs, _native, _options, _resident, _resident_calls
+from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls
 from ._options import Given, Shared, taken, takes
 from ._results import Match
 
@@ -94,6 +94,7 @@ def _chosen(k: Any, threshold: Any, exclusion: Any, window: Any) -> _Chosen:
 
 def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Given) -> list[list[Match]]:
     """The matches of each query; `name` is that of an argument of one query, or of several."""
+    _missing.check_places(given.missing)
     if given.measure == "subsequence_dtw":
         given.measure = "dtw"
     single = name == "query"
@@ -109,5 +110,6 @@ def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Give
         if single:
             _calls.same_channels(batches[0], batches[1], "dtwave.search_all")
         call = _calls.prepared(batches, given)
-        found = _native.search(*call.sides, call.spec, call.engine, *chosen, None)
+        with _missing.Explained():
+            found = _native.search(*call.sides, call.spec, call.engine, *chosen, None)
     return [[Match(*hit) for hit in hits] for hits in found]

@@ -55,6 +55,22 @@ _MEASURES_ELSEWHERE = {
     "dfd": "frechet",
 }
 
+#: What other libraries do by an option, and this one by other means.
+_BY_OTHER_MEANS = {
+    "sqrt": "distances are as the measure defines them, without a root: take np.sqrt of the result",
+    "root": "distances are as the measure defines them, without a root: take np.sqrt of the result",
+    "squared": "dtw is the accumulated squared cost: take np.sqrt of the result for the root",
+    "normalize": "pass dtwave.normalize(x)",
+    "znormalize": "pass dtwave.normalize(x)",
+    "z_normalize": "pass dtwave.normalize(x)",
+    "normalized": "pass dtwave.normalize(x)",
+    "return_path": "dtwave.align finds the path",
+    "return_cost": "dtwave.align has distance and path",
+    "keep_internals": "dtwave.align finds the path, dtwave.cost_matrix the accumulated costs",
+    "axis": "rows are series: pass x.T, or layout= for channels",
+    "dist": "the measures dtw and soft_dtw take cost=; of other functions of points, dtwave has none",
+}
+
 #: Names of the distance without warping, which needs no measure of its own.
 _WITHOUT_WARPING = ("euclidean", "sqeuclidean", "squared", "squared_euclidean")
 
@@ -104,6 +120,8 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any], options: tuple[s
         meant = _meant(_MEASURES_ELSEWHERE.get(key, key), keys)
         if key in _WITHOUT_WARPING:
             meant = "; of series of equal length, 'dtw' with band=0 is the squared Euclidean distance"
+        if key == "precomputed":
+            meant = "; a matrix of distances is for kmedoids, and for estimators that look for neighbours or medoids"
         raise ValueError(f"unknown measure {measure!r}: expected one of {', '.join(keys)}{meant}")
     own = _native.Spec.names(key)
     given = {}
@@ -112,7 +130,12 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any], options: tuple[s
         if plain not in own:
             spelt = [in_python(name) for name in own]
             takes = f"it takes {', '.join(spelt)}" if own else "it takes none"
-            meant = _belongs(plain) or _meant(_ELSEWHERE.get(name, name), [*spelt, *NAMES, *options])
+            other = _BY_OTHER_MEANS.get(name)
+            meant = (
+                f"; {other}"
+                if other
+                else _belongs(plain) or _meant(_ELSEWHERE.get(name, name), [*spelt, *NAMES, *options])
+            )
             raise ValueError(f"{name!r} is no option, and {key} has no parameter {name!r}: {takes}{meant}")
         if plain in given:
             raise ValueError(f"{in_python(plain)} is given twice")

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["alignment", "barycenter", "costs", "matches", "matrix"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 #: Of the first series or the average, of the second series, and of what stands behind.
 _FIRST, _SECOND, _BEHIND = "C0", "C1", "0.6"
 #: Points of a line beyond which only the range of each stretch is drawn.

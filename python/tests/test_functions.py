@@ -211,16 +211,35 @@ def test_clusters_of_a_given_matrix():
         expected = dtwave.kmedoids(x, 3, measure="msm", **options)
         assert np.array_equal(found.medoids, expected.medoids) and found.loss == expected.loss
         assert np.array_equal(found.labels, expected.labels) and found.iterations == expected.iterations
-    # Row c has the distances to the medoid c: with this one medoid, both columns cost nothing.
-    lopsided = np.array([[0, 9], [0, 0]])
-    for given in (lopsided, lopsided.astype(np.float32), lopsided.tolist(), np.asfortranarray(lopsided)):
+    line = np.abs(np.subtract.outer([0, 4, 5], [0, 4, 5]))
+    for given in (line, line.astype(np.float32), line.tolist(), np.asfortranarray(line)):
         assert dtwave.kmedoids(given, 1, measure="precomputed").medoids.tolist() == [1]
+    # Roundings are no differences: of the largest entry 1e-8, in float32 1e-4.
+    uneven = matrix + 1e-9 * np.tri(9) * matrix.max()
+    for given in (uneven, (matrix + 1e-5 * np.tri(9) * matrix.max()).astype(np.float32)):
+        found = dtwave.kmedoids(given, 3, measure="precomputed")
+        assert found.loss == pytest.approx(dtwave.kmedoids(x, 3, measure="msm").loss, rel=1e-3)
     for given, options, error, text in [
         (matrix[:5], {}, ValueError, r"x must be a square matrix of distances, .*, got shape \[5, 9\]"),
         (matrix[0], {}, ValueError, "x must be a square matrix"),
         ([matrix[0], matrix[1][:3]], {}, ValueError, "got rows of several lengths"),
         (matrix.astype(complex), {}, TypeError, "x is an array of complex numbers"),
-        (matrix * np.nan, {}, ValueError, "dissimilarity of series 0 to series 0 is NaN"),
+        (matrix * np.nan, {}, ValueError, r"entry \[0, 0\] of x is nan: distances must be finite"),
+        (
+            matrix + np.eye(9),
+            {},
+            ValueError,
+            r"entry \[0, 0\] of x is 1.0, where the distance of a series to itself is 0",
+        ),
+        (1.0 - matrix / matrix.max(), {}, ValueError, r"entry \[0, 0\] of x is 1.0"),
+        (-matrix, {}, ValueError, r"entry \[0, 1\] of x is -.*: distances must be 0 or more"),
+        (
+            np.triu(matrix),
+            {},
+            ValueError,
+            r"entries \[0, 1\] and \[1, 0\] of x are .* and 0.0, where distances are the same",
+        ),
+        (matrix + 1e-6 * np.tri(9, k=-1) * matrix.max(), {}, ValueError, r"entries \[0, 1\] and \[1, 0\]"),
         (matrix, {"band": 3}, ValueError, "band has no effect on distances that are precomputed"),
         (matrix, {"c": 1.0}, ValueError, "c has no effect"),
         (matrix, {"threads": 1}, ValueError, "threads has no effect"),

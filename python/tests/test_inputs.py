@@ -119,9 +119,9 @@ class Doubled(np.ndarray):
 def test_subclasses_of_arrays():
     for options in ({}, {"threads": 1}):
         assert dtwave.distance(X[0].view(Doubled), X[1], **options) == EXPECTED[0, 1]
-        with pytest.raises(TypeError, match="x is a masked array"):
+        with pytest.raises(ValueError, match="series 0 of x has NaN at point"):
             dtwave.distance(np.ma.masked_array(X[0], X[0] > 0), X[1], **options)
-        with pytest.raises(TypeError, match="y is a masked array"):
+        with pytest.raises(ValueError, match="series 0 of y has NaN at point"):
             dtwave.distance(X[0], np.ma.masked_array(X[1], X[1] > 0), **options)
     with pytest.raises(TypeError, match="labels is a masked array"):
         dtwave.classify(X, np.ma.masked_array(range(5), [True] + [False] * 4), X)
@@ -217,16 +217,23 @@ def test_no_series_have_no_distances():
 @pytest.mark.parametrize(
     ("x", "exception", "text"),
     [
-        (np.array([[1, 2], [3]], dtype=object), TypeError, "objects: expected real numbers; pass a list of arrays"),
+        (np.array([[1, {}], [3, 2]], dtype=object), TypeError, "objects: expected real numbers; pass a list of arrays"),
         (np.array([["a", "b"]]), TypeError, "x is an array of strings: expected real numbers"),
         ("text", TypeError, "strings"),
         ([["a"]], TypeError, "series 0 of x is an array of strings"),
         (np.array([[1j, 2.0]]), TypeError, "complex numbers"),
         (np.array([[True, False]]), TypeError, r"booleans: expected real numbers; convert them with .astype\(float\)"),
         (np.array([["2020-01-01"]], dtype="M8[D]"), TypeError, "dates"),
-        (np.ma.masked_array(X, X > 0), TypeError, "a masked array"),
+        (np.ma.masked_array(X, X > 0), ValueError, 'has NaN at point .*, missing="drop" leaves its point out'),
         (None, TypeError, "x is None: expected an array of real numbers"),
-        ({}, TypeError, "objects"),
+        ({}, TypeError, r"x is a dict, no array or list of series: pass list\(x.values\(\)\)"),
+        (iter(X), TypeError, r"pass list\(x\)"),
+        (map(list, X), TypeError, r"pass list\(x\)"),
+        ({1.0, 2.0}, TypeError, "a set has no order: pass a list of series"),
+        (np.float64(3.0), ValueError, "got a single number"),
+        (np.array(3.0), ValueError, "got a single number"),
+        (max, TypeError, "x is a function or a class"),
+        (dtwave.Msm(), TypeError, r"x is a measure, .* pass measure=dtwave.Msm\(c=1.0\)"),
         (3.0, ValueError, "got a single number"),
         (X[0], ValueError, r"got shape \[6\]; for one series write x\[None\]"),
         (X[0].tolist(), ValueError, r"a list of numbers: expected a list of series; for one series write \[x\]"),

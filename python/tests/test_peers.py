@@ -198,7 +198,7 @@ def test_match_of_tslearn() -> None:
         if len(x) > len(y):
             x, y = y, x
         path, distance = subsequence_path(x, y)
-        (match,) = dtwave.search(x, y, k=1)
+        (match,) = dtwave.search(x, y, k=1, layout="channels_last")
         assert (match.start, match.end) == (path[0][1], path[-1][1])
         assert match.distance == pytest.approx(square(distance), rel=1e-9)
 

@@ -9,7 +9,7 @@ import pytest
 from pretend import on_gpu
 
 import dtwave
-from dtwave import _inputs, _libraries
+from dtwave import _arrays, _libraries
 
 RNG = np.random.default_rng(41)
 X = RNG.normal(size=(6, 9, 2))
@@ -73,8 +73,9 @@ def test_different_lengths(pretended):
     same(dtwave.pairwise([on_gpu(series) for series in X]), dtwave.pairwise(X))
     # Of one point: from it to the next there is no step.
     one = on_gpu(X[:, :3, :1]).transpose(0, 2, 1)
-    same(dtwave.pairwise(one), dtwave.pairwise(np.asarray(one)))
-    same(dtwave.pairwise(one, lengths=[1] * 6), dtwave.pairwise(np.asarray(one)))
+    expected = dtwave.pairwise(np.asarray(one), layout="channels_last")
+    same(dtwave.pairwise(one, layout="channels_last"), expected)
+    same(dtwave.pairwise(one, lengths=[1] * 6, layout="channels_last"), expected)
     same(dtwave.pairwise(on_gpu(spoilt), lengths=lengths), dtwave.pairwise(ragged))
 
 
@@ -265,8 +266,21 @@ class OfTorch(Foreign):
 def test_tensors_on_amd_gpus_are_refused_with_advice(pretended, monkeypatch):
     rocm = SimpleNamespace(version=SimpleNamespace(hip="6.4.43482", cuda=None))
     monkeypatch.setitem(sys.modules, "torch", rocm)
-    monkeypatch.setattr(_inputs, "_of_torch", _inputs._of_torch.__wrapped__)
+    monkeypatch.setattr(_arrays, "_of_torch", _arrays._of_torch.__wrapped__)
     with pytest.raises(dtwave.DeviceError, match=r'x is on rocm:0, .* pass x.cpu\(\) .* with device="hip" to compute'):
         dtwave.pairwise(OfTorch())
     with pytest.raises(dtwave.DeviceError, match=r'on an AMD GPU.* pass x.cpu\(\); device="hip" computes'):
         _libraries.Torch(rocm)
+
+
+def test_axes_in_the_other_order_and_missing_values(pretended):
+    first = on_gpu(X.transpose(0, 2, 1).copy())
+    with pytest.warns(dtwave.LayoutWarning, match="x is read as 6 series of 2 points of 9 channels"):
+        dtwave.pairwise(first)
+    same(dtwave.pairwise(first, layout="channels_first"), dtwave.pairwise(X))
+    with pytest.warns(dtwave.LayoutWarning, match="if the first axis of each holds channels"):
+        dtwave.nearest([on_gpu(row.T.copy()) for row in X])
+    with pytest.raises(ValueError, match="missing values are found by looking at the values, which are on cuda:0"):
+        dtwave.pairwise(on_gpu(X), missing="linear")
+    with pytest.raises(ValueError, match="series 0 of x has one point"):
+        dtwave.normalize(on_gpu(X[:, :1, 0]))

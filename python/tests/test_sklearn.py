@@ -248,7 +248,10 @@ def test_bad_series_are_named():
     model = KNeighborsTimeSeriesClassifier()
     ragged = [np.zeros(3), np.zeros(4)]
     for series, message in [
-        ([np.zeros(3), np.array([0.0, np.nan])], "X has nan in series 1, point 1: values must be finite"),
+        (
+            [np.zeros(3), np.array([0.0, np.nan])],
+            "X has NaN in series 1, point 1: values must be finite; if it is missing, missing=",
+        ),
         ([np.zeros(3), np.zeros(0)], "series 1 of X has no points"),
         ([np.zeros((3, 1)), np.zeros((4, 2))], "series 0 of X has 1 channel, series 1 has 2 channels"),
         ([1.0, 2.0], "Expected 2D array, got 1D array"),
@@ -256,7 +259,7 @@ def test_bad_series_are_named():
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             model.fit(series, [0, 1])
-    with pytest.raises(TypeError, match="masked array"):
+    with pytest.raises(ValueError, match="X has NaN in series 0, point 0"):
         model.fit(np.ma.masked_array(np.zeros((2, 3)), np.eye(2, 3)), [0, 1])
     with pytest.raises(TypeError, match="booleans"):
         model.fit(np.eye(2, 3) > 0, [0, 1])

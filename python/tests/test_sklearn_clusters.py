@@ -98,7 +98,7 @@ def test_random_states():
     assert seeds[0] != seeds[1]
     with pytest.raises(ValueError, match="random_state must be a whole number of at least 0, got -1"):
         TimeSeriesKMeans(random_state=-1).fit(SERIES)
-    with pytest.raises(ValueError, match="cannot be used to seed"):
+    with pytest.raises(ValueError, match="random_state must be a whole number, None, or a NumPy Generator"):
         TimeSeriesKMeans(random_state="seed").fit(SERIES)
 
 
@@ -109,7 +109,9 @@ def test_bad_parameters_are_named():
         (TimeSeriesKMeans(n_init=0), "n_init must be a whole number of at least 1, got 0"),
         (TimeSeriesKMeans(measure="msm"), "msm"),
         (TimeSeriesKMeans(optimizer="sgd"), "optimizer must be"),
-        (TimeSeriesKMedoids(measure="precomputed"), "unknown measure 'precomputed'"),
+        (TimeSeriesKMedoids(measure="precomputed"), "X must be a square matrix of distances"),
+        (TimeSeriesKMedoids(measure="precomputed", band=3), "band has no effect on distances that are precomputed"),
+        (TimeSeriesKMeans(measure="precomputed"), "averages need series"),
         (SoftDTWBarycenter(gamma=0.0), "gamma"),
         (SoftDTWBarycenter(init="median"), 'start must be "medoid", "mean" or a series, got \'median\''),
         (SoftDTWBarycenter(max_iter=0), "max_iter must be a whole number of at least 1, got 0"),

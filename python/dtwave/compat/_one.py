@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _distances
+from .._inputs import Layout
 from ._numbers import Floats, Many, taken
+
+#: How series lie when they come here, whatever the order of the library they are for: it has no question to ask.
+LAYOUT: Layout = "channels_last"
 
 
 def distance(x: Floats, y: Floats, measure: str, band: Any, **parameters: Any) -> float:
     """dtwave's distance of two series `[length, channels]`."""
     if x.shape[1] == 1 and y.shape[1] == 1:
         x, y = x[:, 0], y[:, 0]
+    else:
+        parameters["layout"] = LAYOUT
     if measure == "dtw" and parameters.get("cost") == "squared_euclidean":
         parameters = {}
     if band is not None:

@@ -27,10 +27,10 @@ class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Takes
     init: "medoid", "mean" or a series, as `start` of `dtwave.barycenter`. The average is as long as it.
     optimizer, learning_rate: as for `dtwave.barycenter`.
     max_iter: iterations. tol: converged when an iteration lowers the cost by no more than this fraction of it.
-    device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `barycenter_`, `[length]` or `[length, channels]`; `costs_`, of the start and after each iteration;
-    `n_iter_`; `converged_`; for arrays `n_features_in_`, the length.
+    `n_iter_`; `converged_`; for arrays `n_features_in_`, their second axis.
 
     Series: as for `KNeighborsTimeSeriesClassifier`. Time: as `dtwave.barycenter`.
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
 
 from .. import _options
 from .._distances import nearest
@@ -16,17 +15,18 @@ from .._learning import Optimizer, kmeans, kmedoids
 from .._matrices import pairwise
 from .._results import KMeans, KMedoids
 from ._parameters import Comparing
-from ._series import Series, chosen, seen_in_fit, seen_later
+from ._series import Series, chosen, distances_in_fit, distances_later, seen_in_fit, seen_later
 
 
 def seed_of(random_state: Any) -> int:
     """The seed of a call: a whole number as it is; else one that is drawn, from NumPy's global state if it is `None`.
 
-    Errors: `ValueError` for what is no random state.
+    Errors: `ValueError` for what is no random state, as scikit-learn has it.
     """
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        return _options.whole("random_state", random_state, 0)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        return _options.seed_of(np.random if random_state is None else random_state, "random_state")
+    except TypeError as error:
+        raise ValueError(str(error)) from None
 
 
 @dataclass(eq=False, repr=False)
@@ -41,7 +41,7 @@ class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     def _learn(self, X: Any) -> Series:
         """The checked series."""
         _options.whole("n_clusters", self.n_clusters, 1)
-        series = seen_in_fit(self, X)
+        series = distances_in_fit(self, X) if self._is_precomputed else seen_in_fit(self, X)
         if len(series) < self.n_clusters:
             raise ValueError(f"n_samples={len(series)} should be >= n_clusters={self.n_clusters}")
         return series
@@ -55,7 +55,7 @@ class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     @property
     def _n_features_out(self) -> int:
         """Columns of `transform`."""
-        return len(self.cluster_centers_)
+        return self.n_clusters
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster of the centre that is nearest to each series of `X`, `[n]`; of equally near ones the first."""
@@ -63,6 +63,9 @@ class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The distance of each series of `X` to each centre, `[n, n_clusters]`."""
+        return self._to_centers(X)
+
+    def _to_centers(self, X: Any) -> NDArray[Any]:
         series = seen_later(self, X)
         distances: NDArray[Any] = pairwise(self.cluster_centers_, series, band=self.band, **self._options()).T
         return distances
@@ -73,9 +76,12 @@ class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         Scores under different measures, or different gammas, do not compare.
         """
         total = float(self._nearest(X)[1].sum(dtype=np.float64))
-        return total if self._spec().is_similarity else -total
+        return total if not self._is_precomputed and self._spec().is_similarity else -total
 
     def _nearest(self, X: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        if self._is_precomputed:
+            distances = self._to_centers(X)
+            return distances.argmin(axis=1), distances.min(axis=1)
         series = seen_later(self, X)
         found = nearest(self.cluster_centers_, series, band=self.band, **self._options())
         return found.indices[:, 0], found.distances[:, 0]
@@ -92,12 +98,13 @@ class TimeSeriesKMeans(_Clusters):
     max_iter: rounds per start. tol: converged when a round lowers the inertia by no more than this fraction of it.
     max_iter_barycenter: iterations of each average per round.
     optimizer, learning_rate: of the averages, as for `dtwave.barycenter`.
-    random_state: a seed, a NumPy `RandomState`, or None, which draws other starts each time. A seed gives the clusters
+    random_state: a seed, a NumPy `RandomState` or `Generator`, or None, which draws other starts each time. A seed gives the clusters
         of `dtwave.kmeans(..., seed=random_state)`.
-    device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `cluster_centers_`, an array if they are equally long, else a list; `labels_`; `inertia_`, the sum of
-    the distances to the centres; `n_iter_`; `converged_`; for arrays `n_features_in_`, the length.
+    the distances to the centres; `n_iter_`; `converged_`; for arrays `n_features_in_`, their second
+    axis.
 
     Series: as for `KNeighborsTimeSeriesClassifier`. Time: as `dtwave.kmeans`.
 
@@ -120,6 +127,8 @@ class TimeSeriesKMeans(_Clusters):
 
     def fit(self, X: Any, y: Any = None) -> TimeSeriesKMeans:
         """Clusters the series `X`; `y` has no effect. Returns the estimator."""
+        if self._is_precomputed:
+            raise ValueError('averages need series: measure="precomputed" is for TimeSeriesKMedoids')
         series = self._learn(X)
         found = kmeans(
             series,
@@ -145,12 +154,12 @@ class TimeSeriesKMedoids(_Clusters):
     """Clusters around some of the series (medoids), under any measure, by FasterPAM: `dtwave.kmedoids`.
 
     n_clusters: how many, from 1 to the number of series.
-    measure, measure_params: as for `KNeighborsTimeSeriesClassifier`.
+    measure, measure_params: as for `KNeighborsTimeSeriesClassifier`, also "precomputed", without `cluster_centers_` then.
     band: as for `dtwave.distance`.
     n_init: how many random starts, of which the best is taken; None for one greedy start (BUILD).
     max_iter: passes over all candidates per start.
     random_state: as for `TimeSeriesKMeans`; without effect unless `n_init` is given.
-    device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `medoid_indices_`, increasing; `cluster_centers_`, these series; `labels_`; `inertia_`, the sum of the
     distances to the medoids (of a similarity minus the sum); `n_iter_`; `converged_`; for arrays `n_features_in_`.
@@ -167,16 +176,25 @@ class TimeSeriesKMedoids(_Clusters):
     def fit(self, X: Any, y: Any = None) -> TimeSeriesKMedoids:
         """Clusters the series `X`; `y` has no effect. Returns the estimator."""
         series = self._learn(X)
+        how = {"measure": "precomputed"} if self._is_precomputed else {"band": self.band, **self._options()}
         found = kmedoids(
             series,
             self.n_clusters,
             restarts=None if self.n_init is None else _options.whole("n_init", self.n_init, 1),
             max_iterations=_options.whole("max_iter", self.max_iter, 1),
             seed=0 if self.n_init is None else seed_of(self.random_state),
-            band=self.band,
-            **self._options(),
+            **how,
         )
         self.medoid_indices_ = found.medoids
-        self.cluster_centers_ = chosen(series, found.medoids)
+        if self._is_precomputed:
+            self.__dict__.pop("cluster_centers_", None)
+        else:
+            self.cluster_centers_ = chosen(series, found.medoids)
         self._keep(found, found.loss)
         return self
+
+    def _to_centers(self, X: Any) -> NDArray[Any]:
+        if self._is_precomputed:
+            found: NDArray[Any] = distances_later(self, X)[:, self.medoid_indices_]
+            return found
+        return super()._to_centers(X)

@@ -18,7 +18,7 @@ from .._distances import nearest
 from .._spec import spec
 from . import _window
 from ._parameters import Comparing
-from ._series import seen_in_fit, seen_later
+from ._series import distances_in_fit, distances_later, seen_in_fit, seen_later
 from ._window import LeaveOneOutBand
 
 #: How much a neighbour counts: all the same, by the inverse of its distance, or what a function makes of `[n, k]`.
@@ -44,6 +44,10 @@ class _Neighbors(Comparing):
         _options.number_type(self.dtype)
         if not (callable(self.weights) or self.weights in ("uniform", "distance")):
             raise ValueError(f'weights must be "uniform", "distance" or a function, got {self.weights!r}')
+        if self._is_precomputed:
+            if self.bands is not None:
+                raise ValueError("bands has no effect on distances that are precomputed: leave it out")
+            return
         if self._spec().is_similarity and self.weights == "distance":
             raise ValueError(f'weights="distance" needs a distance, and {self._spec().key} is a similarity')
         is_sought = isinstance(self.band, str)
@@ -61,7 +65,7 @@ class _Neighbors(Comparing):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one per series"
             )
-        series = seen_in_fit(self, X)
+        series = distances_in_fit(self, X) if self._is_precomputed else seen_in_fit(self, X)
         targets = self._targets(y)
         check_consistent_length(series, targets)
         if self.n_neighbors > len(series):
@@ -93,7 +97,7 @@ class _Neighbors(Comparing):
     def _leave_one_out(self) -> LeaveOneOutBand:
         return _window.search(
             self._series,
-            _window.candidates(self.bands, self._series),
+            _window.candidates(self.bands, self._series, self.layout),
             self.n_neighbors,
             self._options(),
             _window.shrinks(self._spec()),
@@ -111,7 +115,8 @@ class _Neighbors(Comparing):
         Time: one sweep per pair. Errors: `ValueError` for more neighbours than there are.
         """
         check_is_fitted(self)
-        queries = None if X is None else seen_later(self, X)
+        precomputed = self._is_precomputed
+        queries = None if X is None else (distances_later if precomputed else seen_later)(self, X)
         many = _options.whole("n_neighbors", self.n_neighbors if n_neighbors is None else n_neighbors, 1)
         most = self.n_samples_fit_ - (queries is None)
         if many > most:
@@ -119,8 +124,18 @@ class _Neighbors(Comparing):
                 f"n_neighbors={many} is more than there are: the model was fitted on {self.n_samples_fit_} series"
                 + (", and none is its own neighbour" if queries is None else "")
             )
+        if precomputed:
+            return self._of_distances(queries, many, return_distance)
         found = nearest(self._series, queries, k=many, band=self.band_, **self._options())
         return (found.distances, found.indices) if return_distance else found.indices
+
+    def _of_distances(self, distances: Any, many: int, return_distance: bool) -> Any:
+        """The nearest by distances `[n, n_fit]`, or by those of fit, where none is its own neighbour."""
+        if distances is None:
+            distances = self._series.copy()
+            np.fill_diagonal(distances, np.inf)
+        indices = np.argsort(distances, axis=1, kind="stable")[:, :many]
+        return (np.take_along_axis(distances, indices, axis=1), indices) if return_distance else indices
 
     def _weighted(self, distances: NDArray[Any]) -> NDArray[np.float64]:
         """The weight of each neighbour, `[n, k]`.
@@ -140,9 +155,8 @@ class _Neighbors(Comparing):
                 raise ValueError("the function weights must return finite weights of at least 0, not all 0 in a row")
             return weights
         if (distances < 0).any():
-            raise ValueError(
-                f'weights="distance" needs distances of at least 0, and {self._spec().key} gave {distances.min()}'
-            )
+            what = "X" if self._is_precomputed else self._spec().key
+            raise ValueError(f'weights="distance" needs distances of at least 0, and {what} gave {distances.min()}')
         # Where a neighbour is equal, it and its like are all that counts. Relative to the nearest, nothing overflows.
         first = distances[:, :1].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -156,14 +170,16 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
     n_neighbors: how many neighbours vote.
     weights: "uniform", "distance" (votes count by the inverse of the distance) or a function of the distances, [n, k].
         Of equally frequent classes the one with the nearest series is predicted, as by `dtwave.classify`.
-    measure: a key such as "dtw", or an object such as `dtwave.Msm(c=0.5)`.
+    measure: a key such as "dtw", or an object such as `dtwave.Msm(c=0.5)`. Or "precomputed": `X` of `fit` is then the matrix
+        of distances `[n, n]` that `dtwave.pairwise` returns, checked as by `dtwave.kmedoids`, and `X` of `predict` has the
+        distances of each series to those of `fit`, `[n_queries, n]`. Options that say how to compute are then errors.
     measure_params: the parameters of a measure that is a key. In `set_params` and searches each is `measure__NAME`.
     band: as for `dtwave.distance`, or "leave_one_out" for the best of `bands` by `leave_one_out_band`.
     bands: candidates of band="leave_one_out"; unless given 0% to 100% of the length, in steps of 1%.
-    device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `classes_`; `band_`, the band that is used; with band="leave_one_out" `leave_one_out_`, a
-    `LeaveOneOutBand`; `n_samples_fit_`; for arrays `n_features_in_`, the length.
+    `LeaveOneOutBand`; `n_samples_fit_`; for arrays `n_features_in_`, their second axis: the length, but for layout="channels_first".
 
     Series are an array, `[series, length]` or `[series, length, channels]`, or a list of arrays of any lengths,
     `[length]` or `[length, channels]`. An array has to have the length of the one in `fit`.

@@ -30,6 +30,26 @@ class Comparing(TakesSeries):
     measure_params: dict[str, Any] | None = None
     band: Any = None
 
+    @property
+    def _is_precomputed(self) -> bool:
+        """Whether `X` are distances.
+
+        Errors: `ValueError` for parameters that have no effect on distances.
+        """
+        if not (isinstance(self.measure, str) and self.measure == "precomputed"):
+            return False
+        given = {"measure_params": self.measure_params, "band": self.band, "layout": self.layout, "device": self.device}
+        given |= {"dtype": self.dtype, "missing": None if self.missing == "error" else self.missing}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{name} has no effect on distances that are precomputed: leave it out")
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.measure, str) and self.measure == "precomputed"
+        return tags
+
     def _spec(self) -> _native.Spec:
         """The measure with its parameters.
 

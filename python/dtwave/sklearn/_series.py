@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Union
+from typing import Any, Callable, Union
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse  # type: ignore[import-untyped,import-not-found,unused-ignore]
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .. import _inputs
+from .. import _arrays, _calls, _frames, _inputs, _missing, _notes
+from .._inputs import Batch, Layout
+from .._missing import Missing
 
-#: Series that were checked: `[series, length]`, `[series, length, channels]`, or a list of arrays.
+#: Series that were checked: `[series, length]`, `[series, length, channels]`, or a list of arrays. With
+#: `layout="channels_first"` the last two axes are the other way round.
 Series = Union[NDArray[Any], list[NDArray[Any]]]
 
 
@@ -21,78 +25,114 @@ class TakesSeries(BaseEstimator):
     """An estimator of series, with one channel or several."""
 
     _: KW_ONLY
+    layout: Layout = None
+    missing: Missing = "error"
     device: Any = None
     dtype: Any = None
     threads: int | None = None
     memory_limit: int | None = None
 
     def _where(self) -> dict[str, Any]:
-        """Options that say where a call computes, and in which number type."""
+        """Options that say where a call computes, in which number type, and how the series lie that were checked."""
         names = ("device", "dtype", "threads", "memory_limit")
-        return {name: getattr(self, name) for name in names}
+        # What was read without a layout was warned of as it was read.
+        return {**{name: getattr(self, name) for name in names}, "layout": self.layout or "channels_last"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
 
-def listed(value: Any) -> list[NDArray[Any]] | None:
+def _listed(value: Any) -> list[Any] | None:
     """The series of a list of arrays, or of a list of lists of different lengths; `None` for what is one array.
 
     A column of pandas or polars whose cells are lists is such a list, and so is an array of objects that are arrays.
-
-    Errors: `TypeError` and `ValueError` for series that are not numbers, not finite, or of different channels.
     """
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError("X is a masked array: fill it, or pass a list of arrays without what is masked")
-    if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
-        value = list(value)
-    value = _inputs._rows(value, "X")
+    value = _inputs.rows_of(value)
     if not value:
         return None
-    if not all(hasattr(one, "ndim") and one.ndim in (1, 2) for one in value):
+    if not all(_frames.is_table(one) or (hasattr(one, "ndim") and one.ndim in (1, 2)) for one in value):
         try:
             lengths = {len(one) for one in value}
         except TypeError:  # Numbers: one series, which scikit-learn refuses.
             return None
         if len(lengths) == 1:
             return None
-    batch = _inputs.many(value, "X")
-    series = [batch.shaped(part) for part in (batch.arrays if isinstance(batch.arrays, list) else list(batch.arrays))]
-    for s, one in enumerate(series):
-        if not len(one):
+    return list(value)
+
+
+def _read(estimator: Any, X: Any, check: Callable[..., Any]) -> Series:
+    """The series, with what is missing treated; `check` is scikit-learn's check of an array.
+
+    Errors: `TypeError` and `ValueError` for series that are not numbers, not finite, or of different channels.
+    """
+    _inputs.check_layout(estimator.layout)
+    _missing.check(estimator.missing)
+    rows = _listed(X)
+    if rows is None:
+        if not issparse(X):  # scikit-learn says what it says of them everywhere.
+            _arrays.refuse_others(X, "X")
+        if _frames.is_table(X):
+            _frames.rows(X, "X")
+        elif isinstance(X, np.ma.MaskedArray):
+            X = _inputs.values_of(X, "X")
+        # Values are looked at below, where series and points have names.
+        array = check(X, dtype="numeric", allow_nd=True, ensure_all_finite=False)
+        _three_axes(array, estimator.layout)
+        rows = array
+    batch = _inputs.many(rows, "X", estimator.layout)
+    for s, length in enumerate(batch.lengths):
+        if not length:
             raise ValueError(f"series {s} of X has no points")
-        if one.dtype.kind == "f" and not np.isfinite(one).all():
-            at = np.argwhere(~np.isfinite(one))[0]
-            raise ValueError(f"X has {one[tuple(at)]} in series {s}, point {at[0]}: values must be finite")
-    return series
+    _calls.ask([batch])
+    told = _missing.treated(batch, estimator.missing)
+    if told is not None:
+        _notes.warn(told, _notes.MissingWarning)
+    _check_finite(batch)
+    if isinstance(batch.arrays, np.ndarray) and isinstance(rows, np.ndarray):
+        whole: NDArray[Any] = batch.like(batch.arrays)
+        return whole
+    return [batch.shaped(part) for part in batch.arrays]
 
 
-def _channels(series: Series) -> int:
+def _check_finite(batch: Batch) -> None:
+    for first, part in zip((None,) if isinstance(batch.arrays, np.ndarray) else range(len(batch)), batch.parts):
+        if part.dtype.kind == "f" and not np.isfinite(part).all():
+            at = [int(index) for index in np.argwhere(~np.isfinite(part))[0]]
+            value = part[tuple(at)]
+            s, point = (at[0], at[1]) if first is None else (first, at[0])
+            advice = _missing.ADVICE if np.isnan(value) else ""
+            shown = "NaN" if np.isnan(value) else value
+            raise ValueError(f"X has {shown} in series {s}, point {point}: values must be finite{advice}")
+
+
+def channels_of(series: Series, layout: Layout) -> int:
     """The channels of series; 0 for those without an axis of channels."""
     first = series[0]
-    return 0 if first.ndim == 1 else int(first.shape[1])
+    return 0 if first.ndim == 1 else int(first.shape[0 if layout == "channels_first" else 1])
 
 
-def seen_in_fit(estimator: Any, X: Any, **checks: Any) -> Series:
+def seen_in_fit(estimator: Any, X: Any) -> Series:
     """The series that an estimator learns from; remembers what later ones must agree with.
 
     Errors: `ValueError` and `TypeError` as scikit-learn has them.
     """
-    series = listed(X)
-    if series is None:
-        series = validate_data(estimator, X, dtype="numeric", allow_nd=True, **checks)
-        _three_axes(series)
-    else:
+    checked = False
+
+    def check(array: Any, **options: Any) -> Any:
+        nonlocal checked
+        checked = True
+        return validate_data(estimator, array, **options)
+
+    series = _read(estimator, X, check)
+    if not checked:
         # Lists are not columns: what an earlier fit of an array left is no longer true.
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 delattr(estimator, name)
-        fewest = checks.get("ensure_min_samples", 1)
-        if len(series) < fewest:
-            raise ValueError(f"Found {len(series)} series, while a minimum of {fewest} is required.")
-    estimator._channels = _channels(series)
+    estimator._channels = channels_of(series, estimator.layout)
     return series
 
 
@@ -102,15 +142,15 @@ def seen_later(estimator: Any, X: Any) -> Series:
     Errors: `NotFittedError`; `ValueError` and `TypeError` as scikit-learn has them.
     """
     check_is_fitted(estimator)
-    series = listed(X)
-    if series is None:
+
+    def check(array: Any, **options: Any) -> Any:
         # Where fit saw a list there are no columns to compare.
         if hasattr(estimator, "n_features_in_"):
-            series = validate_data(estimator, X, dtype="numeric", allow_nd=True, reset=False)
-        else:
-            series = check_array(X, dtype="numeric", allow_nd=True, estimator=estimator, input_name="X")
-        _three_axes(series)
-    found = max(_channels(series), 1)
+            return validate_data(estimator, array, reset=False, **options)
+        return check_array(array, estimator=estimator, input_name="X", **options)
+
+    series = _read(estimator, X, check)
+    found = max(channels_of(series, estimator.layout), 1)
     expected = max(estimator._channels, 1)
     if found != expected:
         many, name = "s" * (found > 1), type(estimator).__name__
@@ -118,11 +158,10 @@ def seen_later(estimator: Any, X: Any) -> Series:
     return series
 
 
-def _three_axes(series: NDArray[Any]) -> None:
+def _three_axes(series: NDArray[Any], layout: Layout) -> None:
     if series.ndim > 3:
-        raise ValueError(
-            f"Found array with dim {series.ndim}: X must be [series, length] or [series, length, channels]"
-        )
+        axes = "[series, channels, length]" if layout == "channels_first" else "[series, length, channels]"
+        raise ValueError(f"Found array with dim {series.ndim}: X must be [series, length] or {axes}")
     if series.dtype.kind == "b":
         raise TypeError("X is an array of booleans: expected real numbers; convert them with .astype(float)")
     if 0 in series.shape[1:]:
@@ -132,3 +171,26 @@ def _three_axes(series: NDArray[Any]) -> None:
 def chosen(series: Series, indices: NDArray[np.int64]) -> Series:
     """The series of these indices."""
     return series[indices] if isinstance(series, np.ndarray) else [series[s] for s in indices.tolist()]
+
+
+def distances_in_fit(estimator: Any, X: Any) -> NDArray[Any]:
+    """The matrix of the distances of the training series, `[n, n]`, of `measure="precomputed"`.
+
+    Errors: `ValueError` and `TypeError` for what is no such matrix.
+    """
+    matrix = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False)
+    estimator._channels = 0
+    return _arrays.square(matrix, "X")
+
+
+def distances_later(estimator: Any, X: Any) -> NDArray[Any]:
+    """The distances of other series to those of fit, `[n, n_fit]`.
+
+    Errors: `NotFittedError`; `ValueError` and `TypeError` for what are no such distances.
+    """
+    check_is_fitted(estimator)
+    matrix: NDArray[Any] = validate_data(
+        estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=False
+    )
+    _arrays.check_entries(matrix, "X")
+    return matrix

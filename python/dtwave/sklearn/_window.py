@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .. import _native
 from .._bands import Band, SakoeChiba, checked_radius
 from .._distances import nearest, zipped
+from .._inputs import Layout
 from .._matrices import pairwise
 from .._measures import MINIMA
 from ._series import Series, chosen
@@ -55,7 +56,7 @@ class LeaveOneOutBand:
         return f"LeaveOneOutBand(band={self.band!r}, score={self.score:.6g}, of {len(self.bands)} bands)"
 
 
-def candidates(bands: Any, series: Series) -> tuple[Band, ...]:
+def candidates(bands: Any, series: Series, layout: Layout) -> tuple[Band, ...]:
     """The bands to try, checked.
 
     Errors: `TypeError` and `ValueError` for what is no sequence of bands.
@@ -64,7 +65,7 @@ def candidates(bands: Any, series: Series) -> tuple[Band, ...]:
         if isinstance(series, list):
             return PERCENTS
         # Fractions that are the same number of points once.
-        length = series.shape[1]
+        length = series.shape[-1 if layout == "channels_first" else 1]
         first = {percent * length // 100: percent / 100 for percent in range(100, -1, -1)}
         return tuple(sorted(first.values()))
     if isinstance(bands, (str, bytes)) or not isinstance(bands, (Sequence, np.ndarray)):

@@ -106,7 +106,8 @@ class Family:
         if not by_grid:
             found = _alignment.align(
                 self._shifted(a, options), self._shifted(b, options), measure=self.measure,
-                band=self._band(len(a), len(b), options), threads=1, **self._engine(self._given(a, b, options))[1],
+                band=self._band(len(a), len(b), options), threads=1, layout=_one.LAYOUT,
+                **self._engine(self._given(a, b, options))[1],
             )  # fmt: skip
             return [(i, j) for i, j in found.path.tolist()], float(found.distance)
         grid = self._grid(a, b, options, strict)
@@ -144,7 +145,9 @@ class Family:
         def matrix(x: Many, y: Many | None) -> Floats:
             limit = None if free else self._band(len(x[0]), len((x if y is None else y)[0]), options)
             x, y = self._shifted(x, options), None if y is None else self._shifted(y, options)
-            found: Floats = _matrices.pairwise(x, y, measure=measure, band=limit, threads=threads, **given)
+            found: Floats = _matrices.pairwise(
+                x, y, measure=measure, band=limit, threads=threads, layout=_one.LAYOUT, **given
+            )
             return found
 
         of_one_length = all(len({len(one) for one in series}) == 1 for series in (first, second) if series is not None)
@@ -199,7 +202,7 @@ class Family:
         if self.name == "soft_dtw" and strict and np.array_equal(a, b):
             measure, given = "dtw", {}
         limit = self._band(len(a), len(b), options)
-        return _alignment.cost_matrix(a, b, measure=measure, band=limit, **given)
+        return _alignment.cost_matrix(a, b, measure=measure, band=limit, layout=_one.LAYOUT, **given)
 
     def _finished(self, grid: Floats, a: Floats, b: Floats, strict: bool) -> float:
         last = float(grid[-1, -1])

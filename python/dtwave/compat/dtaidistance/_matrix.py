@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _matrices
+from .. import _one
 from .._numbers import Floats, Many, taken
 from ._distance import distance
 from ._settings import DTWSettings
@@ -51,7 +52,9 @@ def distances(
         # dtaidistance takes the first series of a pair as its first argument.
         return np.array([distance(series[a], series[b], dtw_settings=settings) for a, b in zip(i.tolist(), j.tolist())])
     measure, parameters = settings.measure()
-    options = dict(measure=measure, band=settings.band(), threads=threads, progress=bar, **parameters)
+    options = dict(
+        measure=measure, band=settings.band(), threads=threads, progress=bar, layout=_one.LAYOUT, **parameters
+    )
     costs: Floats
     if is_whole:
         costs = _matrices.pairwise(series, condensed=True, **options)
@@ -72,7 +75,15 @@ def square(series: Many, settings: DTWSettings, threads: int | None, bar: bool) 
         return np.empty((0, 0))
     measure, parameters = settings.measure()
     found: Floats = settings.finished(
-        _matrices.pairwise(series, measure=measure, band=settings.band(), threads=threads, progress=bar, **parameters)
+        _matrices.pairwise(
+            series,
+            measure=measure,
+            band=settings.band(),
+            threads=threads,
+            progress=bar,
+            layout=_one.LAYOUT,
+            **parameters,
+        )
     )
     return found
 

@@ -12,7 +12,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ... import _alignment
-from .. import _refuse
+from .. import _one, _refuse
 from .._numbers import Floats, check_finite
 from ._distance import distance as distance
 from ._matrix import distances, pairs, square, whole
@@ -207,7 +207,9 @@ def warping_path(from_s: Any, to_s: Any, include_distance: bool = False, **kwarg
         path = best_path(grid, penalty=0, dtw_settings=settings)
     else:
         measure, parameters = settings.measure()
-        aligned = _alignment.align(x, y, measure=measure, band=settings.band(), threads=1, **parameters)
+        aligned = _alignment.align(
+            x, y, measure=measure, band=settings.band(), threads=1, layout=_one.LAYOUT, **parameters
+        )
         path, found = [(i, j) for i, j in aligned.path.tolist()], float(settings.finished(aligned.distance))
     return (path, found) if include_distance else path
 

@@ -23,7 +23,9 @@ def aligned(
     x: Floats, y: Floats, measure: str, limit: Constraint, **parameters: Any
 ) -> tuple[list[tuple[int, int]], np.float64]:
     """The path of two series, and their distance."""
-    found = _alignment.align(x, y, measure=measure, band=limit.band(len(x), len(y)), threads=1, **parameters)
+    found = _alignment.align(
+        x, y, measure=measure, band=limit.band(len(x), len(y)), threads=1, layout=_one.LAYOUT, **parameters
+    )
     return points(found.path), np.float64(found.distance)
 
 
@@ -41,7 +43,7 @@ def matrix(
     """Distances of all pairs: `[n_x, n_y]`, or `[n_x, n_x]` without `y`."""
     if not len(x) or (y is not None and not len(y)):
         return np.zeros((len(x), len(x) if y is None else len(y)))
-    options = dict(measure=measure, threads=workers(n_jobs), progress=bool(verbose), **parameters)
+    options = dict(measure=measure, threads=workers(n_jobs), progress=bool(verbose), layout=_one.LAYOUT, **parameters)
 
     def pairwise(x: Many, y: Many | None, band: Any) -> Floats:
         found: Floats = _matrices.pairwise(x, y, band=band, **options)
@@ -56,6 +58,8 @@ def zipped(x: Many, y: Many, measure: str, limit: Constraint, n_jobs: int | None
     """Distances of the first of `x` with the first of `y`, and so on: `[n]`."""
     threads = workers(n_jobs)
     if not limit.is_itakura:
-        found: Floats = _distances.zipped(x, y, measure=measure, band=limit.band(0, 0), threads=threads, **parameters)
+        found: Floats = _distances.zipped(
+            x, y, measure=measure, band=limit.band(0, 0), threads=threads, layout=_one.LAYOUT, **parameters
+        )
         return found
     return np.array([distance(a, b, measure, limit, **parameters) for a, b in zip(x, y)])

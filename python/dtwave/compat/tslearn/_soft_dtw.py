@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import _alignment, _native
 from .. import _grids
+from .._one import LAYOUT
 from . import _engine
 from ._limited import limited
 from ._masks import Constraint
@@ -49,7 +50,7 @@ def soft_dtw_alignment(s1: Any, s2: Any, gamma: float = 1.0, *, limit: Constrain
         alignment[tuple(np.transpose(path))] = 1.0
         return alignment, found
     band = limit.band(len(x), len(y))
-    alignment = _alignment.expected_alignment(x, y, band=band, threads=1, **parameters)
+    alignment = _alignment.expected_alignment(x, y, band=band, threads=1, layout=LAYOUT, **parameters)
     return alignment, _engine.distance(x, y, measure, limit, **parameters)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ... import _alignment
 from .. import _grids
 from .._numbers import Floats, check_finite
+from .._one import LAYOUT
 from . import _engine
 from ._masks import Constraint
 from ._series import array, home, one, pair
@@ -24,7 +25,7 @@ def dtw_subsequence_path(subseq: Any, longseq: Any, be: Any = None) -> tuple[lis
 def subsequence_cost_matrix(subseq: Any, longseq: Any, be: Any = None) -> Any:
     """Accumulated costs of all matches, `[n, m]`: entry `(i, j)` is that of the points up to i, ending at j. A grid."""
     x, y = pair(subseq, longseq)
-    return home(be, subseq, longseq).returned(_alignment.cost_matrix(x, y, measure="subsequence_dtw"))
+    return home(be, subseq, longseq).returned(_alignment.cost_matrix(x, y, measure="subsequence_dtw", layout=LAYOUT))
 
 
 def subsequence_path(acc_cost_mat: Any, idx_path_end: int, be: Any = None) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import _alignment, _gradients
 from .._numbers import Floats, Many
+from .._one import LAYOUT
 from .._refuse import workers
 from ._gak import random
 from ._masks import Constraint, constraint
@@ -186,6 +187,7 @@ def softdtw_barycenter(
                 gamma=float(gamma),
                 band=limit.band(len(here), len(rows[group[0]])),
                 threads=threads,
+                layout=LAYOUT,
             )
             total += float(values @ shares[group])
             slope += slopes.sum(axis=0)
@@ -259,6 +261,7 @@ def _assigned(
             [rows[s] for s in group],
             band=limit.band(len(center), len(rows[group[0]])),
             threads=workers(n_jobs),
+            layout=LAYOUT,
         )
         for s, alignment in zip(group, found):
             i, j = alignment.path.T

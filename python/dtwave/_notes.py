@@ -1,0 +1,29 @@
+"""Warnings of this package, each of a class of its own, told of the line of the caller's program."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class LayoutWarning(UserWarning):
+    """An array without `layout=` has more channels than points, so its axes may be in the other order."""
+
+    __module__ = "dtwave"
+
+
+class MissingWarning(UserWarning):
+    """Missing values were filled or left out, as `missing=` asks; the text counts them."""
+
+    __module__ = "dtwave"
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Warns of the line that called this package."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)

@@ -1,0 +1,167 @@
+"""Many series in one table, as a list of series: `panel`."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _arrays, _frames
+
+
+class Panel(list[NDArray[Any]]):
+    """The series of a table: a list of arrays, `[length]` for one column of values, else `[length, channels]`.
+
+    ids: what the table calls each series, in the same order; a tuple each where several levels of an index name it.
+    """
+
+    ids: list[Any]
+
+    def __init__(self, series: Sequence[NDArray[Any]] = (), ids: Sequence[Any] = ()) -> None:
+        super().__init__(series)
+        self.ids = list(ids)
+
+    def __repr__(self) -> str:
+        return f"Panel({len(self)} series)"
+
+
+def panel(
+    table: Any, *, id: str | None = None, time: str | None = None, values: str | Sequence[str] | None = None
+) -> Panel:
+    """The series of a table that has the points of many: a list that every function and estimator takes.
+
+    table: of pandas, polars or Arrow, in one of three forms:
+
+        - long: a row per point. `id` names the column that says which series a row is of.
+        - pandas with an index of several levels (sktime's `pd-multiindex`, or a `Series` with such an index): the last
+          level is the time, those before it name the series. Without `id`.
+        - pandas whose cells are series (sktime's `nested_univ`): a row per series, a column per channel. Without `id`.
+    time: the column that orders the points of a series: numbers, dates or times, each once in a series. Unless given,
+        points keep the order of the rows. Steps of time are not looked at: rows that are not there are no gaps.
+    values: the column of the values, or a list of columns, one per channel. Unless given, all other columns.
+
+    Returns `Panel`, a list of arrays, `[length]` for one column of values, else `[length, channels]`, with `ids`. Series
+    come in the order in which the table first names them. What is missing is NaN: see `missing` of `dtwave.distance`.
+
+    Time: a sort of the rows. Errors: `TypeError` and `ValueError` for columns that are not there or hold no numbers, and
+    for times that are missing or there twice.
+    """
+    if hasattr(table, "to_frame") and _frames.is_column(table) and getattr(table.index, "nlevels", 1) > 1:
+        table = table.to_frame()
+    if not _frames.is_table(table):
+        _arrays.refuse_others(table, "table")
+        raise TypeError(f"table must be a table of pandas, polars or Arrow, got {type(table).__name__}")
+    names, columns = _frames.names_of(table), list(_frames.columns_of(table))
+    levels = getattr(getattr(table, "index", None), "nlevels", 1)
+    if id is not None:
+        keys, order = _keys(_column(id, "id", names, columns)), None
+    elif levels > 1:
+        if time is not None:
+            raise ValueError("time is for tables with id=; the last level of the index is the time here")
+        levels_of = [table.index.get_level_values(level) for level in range(levels)]
+        keys = _keys(levels_of[0]) if levels == 2 else list(zip(*(_keys(level) for level in levels_of[:-1])))
+        order = levels_of[-1]
+    else:
+        return _nested(table, names, columns, values)
+    if time is not None:
+        order = _column(time, "time", names, columns)
+    chosen = _chosen(values, names, (id, time))
+    parts = [_frames.numbers(columns[names.index(name)], f"column {name!r} of table") for name in chosen]
+    points = _frames.joined(parts, "table")
+    return _gathered(points[:, 0] if len(chosen) == 1 else points, keys, order)
+
+
+def _column(name: Any, what: str, names: list[Any], columns: list[Any]) -> Any:
+    if names.count(name) != 1:
+        raise ValueError(f"{what}={name!r} must be one column of the table, whose columns are {_listed(names)}")
+    return columns[names.index(name)]
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
+
+
+def _chosen(values: Any, names: list[Any], others: tuple[Any, ...]) -> list[Any]:
+    if values is None:
+        chosen = [name for name in names if name not in others]
+    else:
+        chosen = list(values) if isinstance(values, (list, tuple)) else [values]
+    for name in chosen:
+        _column(name, "values", names, names)
+        if name in others:
+            raise ValueError(f"values must be columns of values, and {name!r} is the id or the time")
+    if not chosen:
+        raise ValueError(f"the table has no column of values, only {_listed(names)}")
+    return chosen
+
+
+def _keys(column: Any) -> list[Any]:
+    """What names the series of each row."""
+    keys = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    wrong = next((r for r, key in enumerate(keys) if key is None or key != key or type(key).__name__ == "NAType"), None)
+    if wrong is not None:
+        raise ValueError(f"row {wrong} of the table has no id")
+    return list(keys)
+
+
+def _gathered(points: NDArray[Any], keys: list[Any], order: Any) -> Panel:
+    """The rows of each series, in the order of time."""
+    places: dict[Any, int] = {}
+    which = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
+    ids = list(places)
+    ranks = np.arange(len(which))
+    if order is not None:
+        ranks = _ranks(order)
+    rows = np.lexsort((ranks, which))
+    if order is not None:
+        same = np.flatnonzero((np.diff(which[rows]) == 0) & (np.diff(ranks[rows]) == 0))
+        if len(same):
+            first, second = sorted(int(row) for row in rows[same[0] : same[0] + 2])
+            raise ValueError(
+                f"series {ids[which[first]]!r} has one time twice, in rows {first} and {second} of the table: which of "
+                "both counts?"
+            )
+    ends: Any = np.cumsum(np.bincount(which, minlength=len(ids)))[:-1] if ids else []
+    return Panel(np.split(points[rows], ends) if ids else [], ids)
+
+
+def _ranks(order: Any) -> NDArray[np.int64]:
+    """The place of each time among all."""
+    try:
+        times = np.asarray(order.to_numpy(zero_copy_only=False) if hasattr(order, "to_pylist") else order.to_numpy())
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the times of the table cannot be read: {str(error).splitlines()[0]}") from None
+    if times.dtype.kind == "O" or times.dtype.kind in "US":
+        if any(isinstance(time, (str, bytes)) for time in times.tolist()):
+            raise TypeError(
+                "the times of the table are text, whose order is that of letters: convert them to numbers or dates"
+            )
+        if any(time is None or type(time).__name__ in ("NAType", "NaTType") for time in times.tolist()):
+            raise ValueError("a time of the table is missing")
+    elif (np.isnat(times) if times.dtype.kind in "mM" else times != times).any():
+        raise ValueError("a time of the table is missing")
+    return np.asarray(np.unique(times, return_inverse=True)[1], dtype=np.int64)
+
+
+def _nested(table: Any, names: list[Any], columns: list[Any], values: Any) -> Panel:
+    """A row per series, with its values in the cells."""
+    chosen = _chosen(values, names, ())
+    found = [_frames.cells(columns[names.index(name)]) for name in chosen] if len(table) else []
+    if not found or any(cells is None for cells in found):
+        raise ValueError(
+            f"the table has no id: pass id=, the column that says which series a row is of (columns: {_listed(names)}); of "
+            "a table whose rows are series, no panel is needed"
+        )
+    labels = getattr(table, "index", range(len(table)))
+    series = []
+    for r in range(len(table)):
+        parts = [
+            _arrays.plain(cells[r], f"column {name!r} of row {r} of table")
+            for name, cells in zip(chosen, found)
+            if cells
+        ]
+        if len({part.shape for part in parts}) > 1:
+            raise ValueError(f"row {r} of the table has channels of several lengths: {[len(part) for part in parts]}")
+        series.append(parts[0] if len(parts) == 1 else np.column_stack(parts))
+    return Panel(series, list(labels))
