@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _arrays, _calls, _missing, _native, _resident, _resident_calls
-from ._inputs import Layout, Padding
+from ._inputs import Batch, Layout, Padding
 from ._missing import Missing
 from ._options import Given, OfMany, taken, takes
 
@@ -27,7 +27,8 @@ def gradients(x: Any, y: Any, *, upstream: Any = None, **options: Unpack[OfMany]
     Other options: as for `zipped`.
 
     Returns `(values, grad_x, grad_y)`: values are `[series]`; the gradients have the form of `x` and `y`, and are 0 at
-    padding. Where `missing` filled values, they are those by the filled series.
+    padding. Where `missing` filled values, they are those by the filled series. Where a value is not finite, all gradients
+    of the pair are NaN.
 
     Time: two sweeps per pair. Memory: O(√n · m) per pair in flight. Cuturi & Blondel 2017, arXiv 1703.01541; Blondel,
     Mensch & Vert 2021, arXiv 2010.08354.
@@ -45,7 +46,16 @@ def gradients(x: Any, y: Any, *, upstream: Any = None, **options: Unpack[OfMany]
             raise ValueError(f"upstream must be one number per pair ({len(a)}), got shape {list(factors.shape)}")
     with call.bar("gradients", True) as bar:
         values, grad_x, grad_y = _native.gradients(*call.sides, factors, call.spec, call.engine, bar)
+    for batch, gradient in ((a, grad_x), (b, grad_y)):
+        _not_silent(values, batch, gradient)
     return values, a.like(grad_x), b.like(grad_y)
+
+
+def _not_silent(values: NDArray[Any], batch: Batch, gradient: NDArray[Any]) -> None:
+    """Puts NaN where the value of a pair is not finite: where a cost overflowed, paths have no weights."""
+    ends = np.cumsum(batch.lengths)
+    for s in np.flatnonzero(~np.isfinite(values)):
+        gradient.reshape(-1, batch.channels)[ends[s] - batch.lengths[s] : ends[s]] = np.nan
 
 
 def normalize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+#: Packages between a caller's program and this one: whose lines warnings are not told of.
+_BETWEEN = ("dtwave", "sklearn", "torch", "joblib")
 
 
 class LayoutWarning(UserWarning):
@@ -24,6 +24,6 @@ class MissingWarning(UserWarning):
 def warn(text: str, category: type[Warning]) -> None:
     """Warns of the line that called this package."""
     level, frame = 1, sys._getframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+    while frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN and frame.f_back is not None:
         level, frame = level + 1, frame.f_back
     warnings.warn(text, category, stacklevel=level)

@@ -10,6 +10,9 @@ torch = need_gpu()
 
 RNG = np.random.default_rng(43)
 GPU = "cuda:0"
+
+# Points of many channels, of which some series have fewer: on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::dtwave.LayoutWarning")
 TOLERANCE = {torch.float32: 2e-4, torch.float64: 1e-9}
 
 

@@ -16,6 +16,9 @@ torch = need_gpu()
 
 GPU = "cuda:0"
 
+# Points of many channels, of which some series have fewer: on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::dtwave.LayoutWarning")
+
 
 def series(count, length, seed=0, number=torch.float32):
     made = torch.Generator(device=GPU).manual_seed(seed)

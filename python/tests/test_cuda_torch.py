@@ -14,6 +14,9 @@ from dtwave.torch import SoftDTW, soft_dtw, soft_dtw_from_costs  # noqa: E402
 
 GPU = "cuda:0"
 
+# Points of many channels, of which some series have fewer: on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::dtwave.LayoutWarning")
+
 
 def pairs(number=torch.float64, batch=6, n=70, m=90, channels=3):
     made = torch.Generator().manual_seed(5)
@@ -270,3 +273,28 @@ def test_it_learns():
         optimizer.step()
         losses.append(loss.detach())
     assert losses[-1] < losses[0] / 10
+
+
+@pytest.mark.parametrize("number", [torch.float32, torch.float64])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_gradients_are_nan_where_a_value_overflowed(normalize, number):
+    x, y = (series.detach().to(GPU) for series in pairs(number))
+    expected = torch.autograd.grad(SoftDTW(normalize=normalize)(x.requires_grad_(), y).sum(), (x,))[0]
+    with torch.no_grad():
+        x[1] *= 1e25 if number == torch.float32 else 1e200
+    values = SoftDTW(normalize=normalize)(x, y.requires_grad_())
+    lost = ~values.isfinite()
+    assert lost.tolist() == [False, True, False, False, False, False]
+    for found in torch.autograd.grad(values.sum(), (x, y)):
+        assert found[lost].isnan().all() and found[~lost].isfinite().all()
+    found = torch.autograd.grad(SoftDTW(normalize=normalize)(x, y).sum(), (x,))[0]
+    assert torch.equal(found[~lost], expected[~lost])
+
+
+def test_gradients_of_costs_are_nan_where_a_value_overflowed():
+    costs = torch.ones(2, 3, 4, device=GPU)
+    costs[1] = 3e38
+    values = soft_dtw_from_costs(costs.requires_grad_())
+    values.sum().backward()
+    assert values.isfinite().tolist() == [True, False]
+    assert costs.grad[0].isfinite().all() and costs.grad[1].isnan().all()

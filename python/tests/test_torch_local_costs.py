@@ -91,7 +91,10 @@ def test_the_package_says_the_same(dist: str, normalize: bool) -> None:
 
 def test_one_point_is_its_cost() -> None:
     x, y = torch.tensor([[[3.0, -4.0]]]), torch.zeros(1, 1, 2)
-    found = {dist: soft_dtw(x, y, dist=dist).item() for dist in ("sqeuclidean", "euclidean", "manhattan", "cityblock")}
+    found = {
+        dist: soft_dtw(x, y, dist=dist, layout="channels_last").item()
+        for dist in ("sqeuclidean", "euclidean", "manhattan", "cityblock")
+    }
     assert found == pytest.approx({"sqeuclidean": 25.0, "euclidean": 5.0, "manhattan": 7.0, "cityblock": 7.0})
 
 
@@ -125,8 +128,8 @@ def test_cosine_does_not_depend_on_the_size_of_a_point(size: float) -> None:
 def test_cosine_of_like_directions_keeps_its_digits() -> None:
     # An angle of 1e-4 costs 5e-9, which is less than single precision can tell from 1.
     x, y = torch.tensor([[[1.0, 0.0]]]), torch.tensor([[[1.0, 1e-4]]])
-    assert soft_dtw(x, y, dist="cosine").item() == pytest.approx(5e-9, rel=1e-3)
-    assert soft_dtw(x, 3.0 * x, dist="cosine").item() == pytest.approx(0.0, abs=1e-14)
+    assert soft_dtw(x, y, dist="cosine", layout="channels_last").item() == pytest.approx(5e-9, rel=1e-3)
+    assert soft_dtw(x, 3.0 * x, dist="cosine", layout="channels_last").item() == pytest.approx(0.0, abs=1e-14)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

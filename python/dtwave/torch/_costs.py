@@ -48,7 +48,8 @@ def soft_dtw_from_costs(
         for `soft_dtw`.
 
     Returns `[batch]`, of the type of `costs`, or `float32` for half precision. The gradient is the expected alignment:
-    how much of all paths' weight passes through each cell. There is no second derivative.
+    how much of all paths' weight passes through each cell; where a value is not finite, it is NaN. There is no second
+    derivative.
 
     Time: `O(batch * n * m)`, on the CPU on `torch.get_num_threads()` threads. The gradient is computed together with
     the values, and takes as much memory as the costs; on a GPU also scratch of some `n * m / 16` numbers for each pair
@@ -112,14 +113,14 @@ def _fake(*inputs: Any) -> tuple[Tensor, Tensor]:
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     costs, *_, wants = inputs
-    _, unit = output
+    values, unit = output
     ctx.set_materialize_grads(False)
     ctx.mark_non_differentiable(unit)
-    ctx.save_for_backward(*((unit, costs) if wants else (None, None)))
+    ctx.save_for_backward(*((values, unit, costs) if wants else (None, None, None)))
 
 
 def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | None, ...]:
-    unit, costs = ctx.saved_tensors
+    values, unit, costs = ctx.saved_tensors
     if upstream is None:
         return (None,) * 6
     if unit is None:
@@ -130,7 +131,7 @@ def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | N
     if torch.is_grad_enabled():
         # The backward pass is itself recorded, so this gradient may be differentiated by `upstream`.
         unit = torch.ops.dtwave.differentiated_once(unit, costs)
-    return (upstream[:, None, None] * unit, None, None, None, None, None)
+    return (_operators.not_silent(upstream, values)[:, None, None] * unit, None, None, None, None, None)
 
 
 _operators.register("soft_dtw_of_costs", _on_cpu, _on_cuda, _fake, _backward, _remember, "[batch, n, m]")

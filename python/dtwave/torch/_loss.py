@@ -8,7 +8,8 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 
-from dtwave import Band
+from dtwave import Band, _inputs, _notes
+from dtwave._inputs import Layout
 
 from . import _operators
 from ._bands import to_text
@@ -39,6 +40,7 @@ def soft_dtw(
     dist: str = "sqeuclidean",
     lengths_x: Tensor | Sequence[int] | None = None,
     lengths_y: Tensor | Sequence[int] | None = None,
+    layout: Layout = None,
 ) -> Tensor:
     """Soft-DTW of each series of `x` with the series of `y` at the same place, differentiable.
 
@@ -56,11 +58,15 @@ def soft_dtw(
     lengths_x, lengths_y: length of each series, `[batch]` of whole numbers from 1 to `n` or `m`, if they are padded at
         the end. The padding is not read, and its gradient is 0. For tensors on a GPU, lengths on the CPU are better:
         others are fetched, which waits for the GPU.
+    layout: "channels_first" for `[batch, channels, length]`, as convolutions have it. Unless given, tensors are read as
+        above, and those that may be either and have more channels than points get a `dtwave.LayoutWarning`;
+        "channels_last" says that they are so.
 
     Returns `[batch]`, one value per pair; take its mean or sum as a loss. Without `normalize` it may be negative. It is
     `float64` if one of the tensors is, otherwise `float32`. Half-precision tensors, also those that autocast makes, are
     computed in `float32`, because a sum of squares is too large for half precision. Only tensors that require a
-    gradient get one, of their own type. There is no second derivative.
+    gradient get one, of their own type. Where a value is not finite, because a cost is too large for the type, all
+    gradients of the pair are NaN. There is no second derivative.
 
     Time: `O(batch * n * m * channels)`, on the CPU on `torch.get_num_threads()` threads. The gradients are computed
     together with the values and kept for the backward pass; they take as much memory as the tensors. The matrix of
@@ -80,7 +86,8 @@ def soft_dtw(
     """
     check_normalize(normalize)
     cost = _cost_of(dist)
-    return _soft_dtw(x, y, checked_gamma(gamma), normalize, to_text(bandwidth), cost, lengths_x, lengths_y)
+    _inputs.check_layout(layout)
+    return _soft_dtw(x, y, checked_gamma(gamma), normalize, to_text(bandwidth), cost, lengths_x, lengths_y, layout)
 
 
 class SoftDTW(torch.nn.Module):
@@ -98,6 +105,7 @@ class SoftDTW(torch.nn.Module):
     dist_func: `None`, which is their default, the squared Euclidean distance. The others take a function here: pass
         what it returns to `soft_dtw_from_costs`.
     fused: `None`, `True` or `False`, without effect, because the matrix of costs is never stored.
+    layout: as for `soft_dtw`; by its name alone.
     use_cuda: `True` or `False` says where the tensors are; tensors elsewhere are an error. `None` does not check.
         Tensors are never copied from one device to another.
     """
@@ -105,6 +113,7 @@ class SoftDTW(torch.nn.Module):
     gamma: float
     normalize: bool
     use_cuda: bool | None
+    layout: Layout = None
 
     @overload
     def __init__(
@@ -117,6 +126,7 @@ class SoftDTW(torch.nn.Module):
         *,
         use_cuda: bool | None = ...,
         dist_func: None = ...,
+        layout: Layout = ...,
     ) -> None: ...
 
     @overload
@@ -150,11 +160,13 @@ class SoftDTW(torch.nn.Module):
             if options[name] not in (None, True, False):
                 raise TypeError(f"{name} must be None, True or False, not {options[name]!r}")
         check_normalize(options["normalize"])
+        _inputs.check_layout(options["layout"])
         self.gamma = checked_gamma(options["gamma"])
         self.normalize = options["normalize"]
         self.bandwidth = options["bandwidth"]
         self.dist = options["dist"]
         self.use_cuda = options["use_cuda"]
+        self.layout = options["layout"]
 
     @property
     def bandwidth(self) -> Band:
@@ -191,12 +203,13 @@ class SoftDTW(torch.nn.Module):
                         f"use_cuda={self.use_cuda}, and {name} is on {series.device}: move the tensors, or leave"
                         " use_cuda out"
                     )
-        return _soft_dtw(x, y, self.gamma, self.normalize, self._band, self._cost, lengths_x, lengths_y)
+        return _soft_dtw(x, y, self.gamma, self.normalize, self._band, self._cost, lengths_x, lengths_y, self.layout)
 
     def extra_repr(self) -> str:
         """What `repr` shows between the parentheses."""
         dist = "" if self._cost == "squared_euclidean" else f", dist={self.dist!r}"
-        return f"gamma={self.gamma}, normalize={self.normalize}, bandwidth={self.bandwidth}{dist}"
+        layout = "" if self.layout is None else f", layout={self.layout!r}"
+        return f"gamma={self.gamma}, normalize={self.normalize}, bandwidth={self.bandwidth}{dist}{layout}"
 
 
 _ORDERS = {
@@ -212,6 +225,7 @@ _DEFAULTS: dict[str, Any] = {
     "fused": None,
     "use_cuda": None,
     "dist_func": None,
+    "layout": None,
 }
 
 
@@ -254,6 +268,7 @@ def _soft_dtw(
     cost: str,
     lengths_x: Tensor | Sequence[int] | None,
     lengths_y: Tensor | Sequence[int] | None,
+    layout: Layout,
 ) -> Tensor:
     for name, series in (("x", x), ("y", y)):
         check_numbers(name, series)
@@ -262,6 +277,8 @@ def _soft_dtw(
                 f"{name} must be [batch, length, channels], not of shape {tuple(series.shape)}:"
                 f" {name}[None] is a batch of one series, {name}[..., None] has one channel"
             )
+    if layout == "channels_first":
+        x, y = x.mT, y.mT
     if x.device != y.device:
         raise ValueError(f"x is on {x.device} and y on {y.device}: move one to the other")
     if x.device.type not in ("cpu", "cuda", "meta"):
@@ -273,6 +290,9 @@ def _soft_dtw(
     for name, series in (("x", x), ("y", y)):
         if series.shape[1] == 0 or series.shape[2] == 0:
             raise ValueError(f"{name} has shape {tuple(series.shape)}: a series needs a point and a channel")
+    if layout is None and x.shape[2] > x.shape[1] == y.shape[1] and not torch.compiler.is_compiling():
+        # With as many points in both, either of the last two axes may be that of the channels.
+        _notes.warn(_inputs.question_of(tuple(x.shape), "x", layout) or "", _notes.LayoutWarning)
     check_no_tangent(x, y)
     wants = 0
     if torch.is_grad_enabled():

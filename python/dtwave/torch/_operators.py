@@ -7,7 +7,7 @@ Series are `[batch, length, channels]`, contiguous or not. `spec` is the text of
 Euclidean one. `wants` is `WANTS_X`, `WANTS_Y`, their sum or 0. `unit_x` and `unit_y` are
 the gradients of the values, computed with the values while the series are at hand; those not wanted are empty. The
 value of a pair depends on its own series alone, so the backward pass is one multiplication: the gradient of a loss is
-`upstream[pair] * unit[pair]`.
+`upstream[pair] * unit[pair]`, or NaN for a pair whose value is not finite.
 
 The operators are defined with `torch.library.define` and not with `torch.library.custom_op`: both work under
 `torch.compile`, and a call of the first takes less time (benchmarks/python/overhead.py). Where a gradient is recorded,
@@ -17,6 +17,7 @@ booleans, took 6 us longer than these 7. What people call is in `_loss.py`, whic
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -28,7 +29,18 @@ from dtwave import DeviceError, _native, _options
 from . import _cuda
 from ._bands import from_text
 
-__all__ = ["COSTS", "DIVERGENCE", "WANTS_X", "WANTS_Y", "Given", "is_watched", "no_device", "numbers", "soft_dtw"]
+__all__ = [
+    "COSTS",
+    "not_silent",
+    "DIVERGENCE",
+    "WANTS_X",
+    "WANTS_Y",
+    "Given",
+    "is_watched",
+    "no_device",
+    "numbers",
+    "soft_dtw",
+]
 
 #: What comes before the band in the spec of a divergence.
 DIVERGENCE = "divergence "
@@ -178,16 +190,18 @@ def _fake(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     x, y, *_, wants = inputs
-    _, unit_x, unit_y = output
+    values, unit_x, unit_y = output
     ctx.set_materialize_grads(False)
     ctx.save_for_backward(
-        *((unit_x, x) if wants & WANTS_X else (None, None)), *((unit_y, y) if wants & WANTS_Y else (None, None))
+        values, *((unit_x, x) if wants & WANTS_X else (None, None)), *((unit_y, y) if wants & WANTS_Y else (None, None))
     )
 
 
 def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | None, ...]:
-    unit_x, x, unit_y, y = ctx.saved_tensors
+    values, unit_x, x, unit_y, y = ctx.saved_tensors
     gradients: list[Tensor | None] = [None, None]
+    if upstream is not None:
+        upstream = not_silent(upstream, values)
     for place, (unit, series) in enumerate(((unit_x, x), (unit_y, y))):
         if upstream is None or not ctx.needs_input_grad[place]:
             continue
@@ -201,6 +215,13 @@ def _backward(ctx: Any, upstream: Tensor | None, *_: object) -> tuple[Tensor | N
             unit = torch.ops.dtwave.differentiated_once(unit, series)
         gradients[place] = upstream.reshape(-1, 1, 1) * unit
     return (*gradients, None, None, None, None, None)
+
+
+def not_silent(upstream: Tensor, values: Tensor) -> Tensor:
+    """What comes from above, `[batch]`, with NaN for pairs whose value is not finite: where a cost overflowed, paths have
+    no weights, and a gradient of 0 would end a training without a word.
+    """
+    return torch.where(torch.isfinite(values.detach()), upstream, math.nan)
 
 
 def _copy(unit: Tensor, series: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 
 from ... import torch as dtwave_torch
 from .. import _refuse
+from .._one import LAYOUT
 from ._masks import constraint
 
 
@@ -44,7 +45,7 @@ class SoftDTWLossPyTorch(torch.nn.Module):
             )
         self.gamma = gamma
         self.normalize = normalize
-        self._loss = dtwave_torch.SoftDTW(gamma=gamma, normalize=normalize, bandwidth=limit.band(0, 0))
+        self._loss = dtwave_torch.SoftDTW(gamma=gamma, normalize=normalize, bandwidth=limit.band(0, 0), layout=LAYOUT)
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """The loss of each pair, `[batch]`."""
