@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _native
 from ._native import DeviceError
 
 #: DLPack's numbers of devices whose memory this process reads: the CPU, and host memory pinned for a GPU.
@@ -56,10 +57,8 @@ def refuse_others(value: Any, name: str) -> None:
     if value is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
     if isinstance(value, (str, bytes)):
-        raise TypeError(
-            f"{name} is text ({value!r:.40}), which stands for strings, not for series: expected real numbers; a measure "
-            f"is a keyword, as in measure={value!r:.40}"
-        )
+        hint = f"; a measure is a keyword: measure={value!r}" if _is_measure(value) else ""
+        raise TypeError(f"{name} is text, {value!r:.40}, and no array: expected real numbers, not strings{hint}")
     if hasattr(value, "_parameters") and hasattr(value, "key") and not isinstance(value, type):
         raise TypeError(f"{name} is a measure, {value!r}: expected real numbers; pass measure={value!r}")
     if callable(value) and not hasattr(value, "__array__"):
@@ -83,6 +82,15 @@ def refuse_others(value: Any, name: str) -> None:
         advice = f"pass [part.to_numpy() for _, part in {name}], with the columns that you mean"
     if advice is not None:
         raise TypeError(f"{name} is a {kind}, no array or list of series: {advice}")
+
+
+def _is_measure(value: str | bytes) -> bool:
+    """Whether text is the key of a measure."""
+    try:
+        _native.Spec(str(value).replace("-", "_").lower(), {})
+    except ValueError:
+        return False
+    return True
 
 
 def of_objects(array: NDArray[Any], name: str) -> NDArray[Any] | None:

@@ -103,13 +103,16 @@ class Ranges:
 
     ranges: `[len(x), 2]` of whole numbers: point i of x may match the points j of y with
     `ranges[i, 0] <= j < ranges[i, 1]`. They fit series of these lengths only. Pairs of points that no path can reach
-    are left out.
+    are left out. Equal ones are equal.
     """
 
-    __slots__ = ("_starts_ends",)
+    __slots__ = ("_hash", "_starts_ends")
 
     def __init__(self, ranges: Any) -> None:
-        pairs = np.asarray(ranges)
+        try:
+            pairs = np.asarray(ranges)
+        except ValueError:
+            raise ValueError("ranges must be whole numbers of shape [rows, 2], got rows of several lengths") from None
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
             raise ValueError(
                 f"ranges must be whole numbers of shape [rows, 2], got {pairs.dtype} of shape {list(pairs.shape)}"
@@ -119,10 +122,24 @@ class Ranges:
         whole = np.ascontiguousarray(pairs.T, dtype=np.uint64)
         whole.flags.writeable = False
         self._starts_ends = whole[0], whole[1]
+        self._hash: int | None = None
 
     @property
     def _band(self) -> tuple[str, Any]:
         return "ranges", self._starts_ends
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Ranges):
+            return self is other
+        return all(np.array_equal(mine, theirs) for mine, theirs in zip(self._starts_ends, other._starts_ends))
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(tuple(ends.tobytes() for ends in self._starts_ends))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ranges, (np.stack(self._starts_ends, axis=1).astype(np.int64),)
 
     def __len__(self) -> int:
         return len(self._starts_ends[0])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _calls, _inputs, _native
-from ._options import OfMany, Seed, seed_of, taken, takes, whole
+from ._options import OfMany, Seed, real, seed_of, taken, takes, whole
 from ._results import Barycenter, KMeans, KMedoids
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _minimizer(optimizer: str, learning_rate: float | None) -> tuple[str, float]
         if learning_rate is not None:
             raise ValueError('learning_rate is for optimizer="adam"')
         return optimizer, 10.0
-    return optimizer, 0.05 if learning_rate is None else float(learning_rate)
+    return optimizer, 0.05 if learning_rate is None else real("learning_rate", learning_rate)
 
 
 @takes(OfMany)
@@ -54,12 +54,7 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
         _inputs.many(train, "train", given.layout, lengths[0], given.padding),
         _inputs.many(test, "test", given.layout, lengths[1], given.padding),
     ]
-    if isinstance(labels, np.ma.MaskedArray):
-        raise TypeError("labels is a masked array: every series of train needs a label")
-    names = np.asarray(labels)
-    if names.shape != (len(batches[0]),):
-        raise ValueError(f"labels must be one per series of train ({len(batches[0])}), got shape {list(names.shape)}")
-    known, classes = np.unique(names, return_inverse=True)
+    known, classes = _classes(labels, len(batches[0]))
     call = _calls.prepared(batches, given, ("k",))
     first, second = call.packed
     many = whole("k", k, 1)
@@ -69,6 +64,33 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
         found = _native.classify(first, classes.tolist(), second, many, call.spec, call.engine, bar)
     predicted: NDArray[Any] = known[found]
     return predicted
+
+
+def _classes(labels: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The labels that there are, in order, and which of them each series has.
+
+    Errors: `TypeError` and `ValueError` if there is not one label per series, all numbers or all text.
+    """
+    if isinstance(labels, np.ma.MaskedArray):
+        raise TypeError("labels is a masked array: every series of train needs a label")
+    expected = f"labels must be one per series of train ({count})"
+    try:
+        names = np.asarray(labels)
+    except ValueError:
+        raise ValueError(f"{expected}, got rows of several lengths") from None
+    if names.shape != (count,):
+        raise ValueError(f"{expected}, got {_arrays.shape_text(names)}")
+    # What is not equal to itself is missing: NaN, NaT.
+    rows = names if names.dtype.kind in "fcMmO" else names[:0]
+    missing = np.flatnonzero([name is None or type(name).__name__ == "NAType" or name != name for name in rows])
+    if len(missing):
+        raise ValueError(f"series {missing[0]} of train has no label ({names[missing[0]]})")
+    try:
+        known, classes = np.unique(names, return_inverse=True)
+    except TypeError:
+        kinds = " and ".join(sorted({type(name).__name__ for name in names}))
+        raise TypeError(f"labels must be all numbers or all text, got {kinds}") from None
+    return known, classes
 
 
 @takes(OfMany)
@@ -131,7 +153,7 @@ def barycenter(
             call.second,
             _minimizer(optimizer, learning_rate),
             whole("max_iterations", max_iterations, 0),
-            float(tolerance),
+            real("tolerance", tolerance),
             bar,
         )
     return Barycenter(batch.shaped(center), np.array(costs), converged)
@@ -178,7 +200,7 @@ def kmeans(
             call.engine,
             whole("restarts", restarts, 0),
             whole("max_iterations", max_iterations, 0),
-            float(tolerance),
+            real("tolerance", tolerance),
             whole("center_iterations", center_iterations, 0),
             _minimizer(optimizer, learning_rate),
             seed_of(seed),

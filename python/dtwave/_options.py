@@ -158,6 +158,16 @@ def whole(name: str, value: Any, least: int, unit: str = "", most: int = 1 << 62
     return int(value)
 
 
+def real(name: str, value: Any) -> float:
+    """`value` as a number.
+
+    Errors: `TypeError` for what is none.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
 #: What random starts begin with: a whole number; None for another one each time; or what draws it.
 Seed = Union[None, int, np.random.Generator, np.random.RandomState]
 

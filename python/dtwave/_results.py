@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any, Iterator
 
@@ -14,13 +14,33 @@ def _short(array: NDArray[Any]) -> str:
     return f"{array.dtype}{list(array.shape)}"
 
 
+class Equal:
+    """Objects are equal if they are of one class and have the same values, bit for bit but for NaN, which is equal too."""
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or type(other) is not type(self):
+            return self is other
+        return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))  # type: ignore[arg-type]
+
+    # Arrays may be written, so there is no lasting hash.
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(np.all(one == other)) or bool(one != one and other != other)
+
+
 def _ended(iterations: int, converged: bool) -> str:
     rounds = "1 iteration" if iterations == 1 else f"{iterations} iterations"
     return f"{rounds}, {'converged' if converged else 'not converged'}"
 
 
 @dataclass(frozen=True, eq=False)
-class Alignment:
+class Alignment(Equal):
     """Two series, and which of their points match.
 
     distance: the cost of the path.
@@ -113,7 +133,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbors:
+class Neighbors(Equal):
     """The nearest series to each of some series, nearest first.
 
     indices: `[n_y, k]` of int64, into x.
@@ -136,7 +156,7 @@ class Neighbors:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(Equal):
     """A sparse matrix of the distances of each row's nearest series, in compressed rows (CSR).
 
     The entries of row i are `data[indptr[i]:indptr[i + 1]]`, nearest first, in the columns
@@ -166,7 +186,7 @@ class Graph:
 
 
 @dataclass(frozen=True, eq=False)
-class Barycenter:
+class Barycenter(Equal):
     """An average and how it was reached.
 
     center: `[length]`, or `[length, channels]` for series that have an axis of channels.
@@ -202,7 +222,7 @@ class Barycenter:
 
 
 @dataclass(frozen=True, eq=False)
-class KMeans:
+class KMeans(Equal):
     """Clusters around averages.
 
     centers: one per cluster, `[length]` or `[length, channels]`, of the lengths of the series they started from.
@@ -226,7 +246,7 @@ class KMeans:
 
 
 @dataclass(frozen=True, eq=False)
-class KMedoids:
+class KMedoids(Equal):
     """Clusters around members (medoids).
 
     medoids: index of the medoid of each cluster, `[k]` of int64, increasing.

@@ -219,7 +219,7 @@ def test_no_series_have_no_distances():
     [
         (np.array([[1, {}], [3, 2]], dtype=object), TypeError, "objects: expected real numbers; pass a list of arrays"),
         (np.array([["a", "b"]]), TypeError, "x is an array of strings: expected real numbers"),
-        ("text", TypeError, "strings"),
+        ("text", TypeError, "x is text, 'text', and no array: expected real numbers, not strings$"),
         ([["a"]], TypeError, "series 0 of x is an array of strings"),
         (np.array([[1j, 2.0]]), TypeError, "complex numbers"),
         (np.array([[True, False]]), TypeError, r"booleans: expected real numbers; convert them with .astype\(float\)"),
@@ -297,7 +297,35 @@ def test_options_that_do_not_fit_are_one_line(options, exception, text):
         (lambda: dtwave.align(X[0], X), ValueError, "x has 1 channel, y has 6 channels.* dtwave.align_pairs"),
         (lambda: dtwave.search(X, X[0]), ValueError, "query has 6 channels, .* dtwave.search_all"),
         (lambda: dtwave.classify(X[:2], [0, 1], X, k=3), ValueError, "at most 2, the number of series of train, got 3"),
-        (lambda: dtwave.distance(X[0], [1.0, [2.0]]), TypeError, "y is no array of numbers"),
+        (
+            lambda: dtwave.distance(X[0], [1.0, [2.0]]),
+            TypeError,
+            "y is no array of numbers: its rows are of several le",
+        ),
+        (lambda: dtwave.pairwise(X, "dtw"), TypeError, "y is text, 'dtw', .*; a measure is a keyword: measure='dtw'"),
+        (
+            lambda: dtwave.pairwise(X, dtwave.Msm(c=0.5)),
+            TypeError,
+            r"y is a measure, .*; pass measure=dtwave.Msm\(c=0.5\)",
+        ),
+        (lambda: dtwave.distance(X[0], X[1], sqrt=True), ValueError, "without a root: take np.sqrt of the result"),
+        (lambda: dtwave.pairwise(X, normalize=True), ValueError, r"it takes cost; pass dtwave.normalize\(x\)"),
+        (lambda: dtwave.pairwise(X, measure="precomputed"), ValueError, "a matrix of distances is for kmedoids"),
+        (lambda: dtwave.barycenter(X, tolerance="small"), TypeError, "tolerance must be a number, got 'small'"),
+        (lambda: dtwave.kmeans(X, 2, tolerance=None), TypeError, "tolerance must be a number, got None"),
+        (lambda: dtwave.classify(X, ["a", 1.0, None, 2, 3], X), ValueError, "series 2 of train has no label"),
+        (lambda: dtwave.classify(X, [0.0, 1.0, np.nan, 2.0, 3.0], X), ValueError, "series 2 of train has no label"),
+        (
+            lambda: dtwave.classify(X, [[0], [1, 2], 3, 4, 5], X),
+            ValueError,
+            "one per series of train .5., got rows of sev",
+        ),
+        (
+            lambda: dtwave.classify(X, np.array(["a", 1, 2, 3, 4], object), X),
+            TypeError,
+            "labels must be all numbers or all text, got int and str",
+        ),
+        (lambda: dtwave.Ranges([[0, 2], [1]]), ValueError, r"shape \[rows, 2\], got rows of several lengths"),
     ],
 )
 def test_other_mistakes_are_one_line(make, exception, text):

@@ -25,6 +25,7 @@ from .._distances import nearest, zipped
 from .._inputs import Layout
 from .._matrices import pairwise
 from .._measures import MINIMA
+from .._results import Equal
 from ._series import Series, chosen
 
 #: The candidates of the UCR archive: 0% to 100% of the length.
@@ -35,7 +36,7 @@ _PORTION = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOutBand:
+class LeaveOneOutBand(Equal):
     """The band that predicts the training series best, and how well each candidate does.
 
     band: the best; of equally good ones the first of `bands`.

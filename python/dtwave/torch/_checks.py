@@ -19,7 +19,12 @@ def check_numbers(name: str, values: object) -> None:
     if not isinstance(values, Tensor):
         raise TypeError(f"{name} must be a torch tensor, not {type(values).__name__}")
     if not values.is_floating_point():
-        raise TypeError(f"{name} must be of floating point, not {values.dtype}: pass {name}.float()")
+        instead = f"{name}.real" if values.is_complex() else f"{name}.float()"
+        raise TypeError(f"{name} must be of floating point, not {values.dtype}: pass {instead}")
+    if values.is_nested:
+        raise TypeError(f"{name} is a nested tensor: pass {name}.to_padded_tensor(0.0) and the lengths")
+    if values.layout is not torch.strided:
+        raise TypeError(f"{name} is a {values.layout} tensor: pass {name}.to_dense()")
 
 
 def checked_gamma(gamma: float) -> float:
@@ -37,7 +42,10 @@ def check_normalize(normalize: bool) -> None:
 
 def whole_lengths(name: str, lengths: Tensor | Sequence[int], series: Tensor) -> Tensor:
     """Lengths as the operator takes them: whole numbers, one per series. Their range is checked with the series."""
-    given = torch.as_tensor(lengths)
+    try:
+        given = torch.as_tensor(lengths)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must be whole numbers, one per series, got {lengths!r:.80}") from None
     if given.numel() == 0 and not isinstance(lengths, Tensor):
         given = given.long()
     if given.dtype.is_floating_point or given.dtype.is_complex or given.dtype == torch.bool:
@@ -49,9 +57,20 @@ def whole_lengths(name: str, lengths: Tensor | Sequence[int], series: Tensor) ->
 
 
 def check_no_tangent(*series: Tensor) -> None:
-    """Refuses forward-mode derivatives, which PyTorch would take for 0."""
-    # A level is open only within `dual_level`, `torch.func.jvp` and the like. Compilers do not look for one.
-    if torch.compiler.is_compiling() or forward_ad._current_level < 0:
+    """Refuses derivatives by `torch.func`, which take another way than the backward pass, and those of forward mode,
+    which PyTorch would take for 0.
+    """
+    # Compilers do not look for either.
+    if torch.compiler.is_compiling():
+        return
+    transform = torch._C._functorch.peek_interpreter_stack()
+    if transform is not None and transform.key() == torch._C._functorch.TransformType.Grad:
+        raise NotImplementedError(
+            "dtwave.torch does not run under torch.func.grad, vjp, jacrev and hessian: use the backward pass"
+            " (loss.backward(), torch.autograd.grad)"
+        )
+    # A level is open only within `dual_level`, `torch.func.jvp` and the like.
+    if forward_ad._current_level < 0:
         return
     unpack: Any = forward_ad.unpack_dual
     if any(unpack(each).tangent is not None for each in series):
