@@ -126,8 +126,8 @@ def with_gaps(there: NDArray[Any], gone: NDArray[np.bool_], name: str) -> NDArra
     return whole
 
 
-#: How far a matrix of distances may be from symmetric, 0 on its diagonal and at least 0 elsewhere: a share of its largest
-#: entry. Sums of squares of other orders differ by as much.
+#: How far a matrix of distances may be from symmetric, 0 on its diagonal and at least 0 elsewhere: a share of its
+#: largest entry. Sums of squares of other orders differ by as much.
 TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
 
 

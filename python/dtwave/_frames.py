@@ -7,6 +7,7 @@ that hold identifiers, times or classes. `_panel.py` reads panels.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Iterator, Sequence
 
 import numpy as np
@@ -31,24 +32,29 @@ def is_table(value: Any) -> bool:
 
 def library_of(value: Any) -> str | None:
     """`"pandas"`, `"polars"` or `"pyarrow"`, of a table."""
-    for base in type(value).__mro__:
-        root = base.__module__.split(".")[0]
-        if root in ("pandas", "polars") and base.__name__ == "DataFrame":
-            return root
-        if root == "pyarrow" and base.__name__ in ("Table", "RecordBatch"):
-            return root
-    return None
+    kind: Any = type(value)
+    known: tuple[str | None, bool] = _of_type(kind)
+    return known[0]
 
 
 def is_column(value: Any) -> bool:
     """Whether the value is one column of pandas, polars or Arrow."""
-    for base in type(value).__mro__:
+    kind: Any = type(value)
+    known: tuple[str | None, bool] = _of_type(kind)
+    return known[1]
+
+
+@lru_cache(maxsize=256)
+def _of_type(kind: type) -> tuple[str | None, bool]:
+    """The library of a class of tables, and whether it is one of columns."""
+    library, columns = None, False
+    for base in kind.__mro__:
         root, name = base.__module__.split(".")[0], base.__name__
-        if (root in ("pandas", "polars") and name in ("Series", "Index")) or (
-            root == "pyarrow" and name in ("Array", "ChunkedArray")
-        ):
-            return True
-    return False
+        tables = {"pandas": ("DataFrame",), "polars": ("DataFrame",), "pyarrow": ("Table", "RecordBatch")}.get(root, ())
+        if name in tables and library is None:
+            library = root
+        columns |= name in {"pyarrow": ("Array", "ChunkedArray")}.get(root, ("Series", "Index") if tables else ())
+    return library, columns
 
 
 def names_of(table: Any) -> list[Any]:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from . import _arrays, _frames
 from ._arrays import plain, shape_text
 
-#: The order of axes: `[series, length, channels]`, or `[series, channels, length]`. None is the first, and an array that
-#: has more channels than points then gets a warning.
+#: The order of axes: `[series, length, channels]`, or `[series, channels, length]`. None is the first, and an array
+#: that has more channels than points then gets a warning.
 Layout = Union[None, Literal["channels_last", "channels_first"]]
 #: What stands for points that are not there: nothing, or NaN at the end of a series.
 Padding = Union[None, Literal["nan"]]
