@@ -82,10 +82,8 @@ def cells(column: Any) -> list[Any] | None:
 def numbers(column: Any, what: str) -> NDArray[Any]:
     """A column as an array of real numbers; what is missing is NaN.
 
-    Errors: `TypeError` for text, dates and objects; `ValueError` for times of pandas that go back.
+    Errors: `TypeError` for text, dates and objects.
     """
-    if hasattr(column, "sort_index"):
-        check_forward(column.index, what, f"{what}.sort_index()")
     if hasattr(column, "dtype") and isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu":
         return np.asarray(column.to_numpy())
     kind = str(column.type if hasattr(column, "type") else column.dtype)
@@ -134,6 +132,21 @@ def _said(kind: str, values: NDArray[Any]) -> str:
     if hasattr(first, "__len__") or "list" in lower:
         return "series in its cells"
     return kind
+
+
+def series(column: Any, name: str) -> NDArray[Any]:
+    """A column that is one series.
+
+    Errors: `ValueError` for one of several series, or whose times go back; `TypeError` for text, dates and objects.
+    """
+    if hasattr(column, "sort_index"):
+        if column.index.nlevels > 1:
+            raise ValueError(
+                f"{name} has an index of several levels, as points of many series have: pass one series, or "
+                f"dtwave.panel({name}) to a function of many; {name}.to_numpy() if it is one"
+            )
+        check_forward(column.index, name, f"{name}.sort_index()")
+    return numbers(column, name)
 
 
 def rows(table: Any, name: str) -> NDArray[Any]:

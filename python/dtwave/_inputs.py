@@ -122,7 +122,7 @@ def values_of(value: Any, name: str) -> NDArray[Any]:
         there = _arrays.plain(np.asarray(value.compressed()), name)
         return _arrays.with_gaps(there, mask.ravel(), name).reshape(value.shape)
     if _frames.is_column(value):
-        return _frames.numbers(value, name)
+        return _frames.series(value, name)
     return plain(value, name)
 
 

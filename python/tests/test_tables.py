@@ -38,7 +38,7 @@ def test_rows_that_are_times_are_no_series():
     assert dtwave.distance(WIDE["a"], WIDE["b"]) == EXPECTED[0, 1]
     with pytest.raises(ValueError, match="the columns of x are times, and would each be a channel: pass x.T"):
         dtwave.distance(WIDE.T, WIDE.T)
-    with pytest.raises(ValueError, match=r"the times of column|the times of x go back"):
+    with pytest.raises(ValueError, match=r"the times of x go back, .*: pass x.sort_index\(\)"):
         dtwave.distance(WIDE["a"][::-1], WIDE["b"])
     with pytest.raises(ValueError, match=r"the times of x go back, .* x.sort_index\(axis=1\)"):
         dtwave.pairwise(WIDE.T.iloc[:, ::-1])
@@ -56,6 +56,11 @@ def test_rows_of_several_series_are_no_series():
         dtwave.pairwise(panel)
     with pytest.raises(ValueError, match="an index of several levels"):
         dtwave.distance(panel, panel)
+    for call in (dtwave.distance, dtwave.pairwise):
+        with pytest.raises(ValueError, match="an index of several levels"):
+            call(panel["value"], panel["value"])
+    backwards = MIXED.set_index("time", drop=False).rename_axis(None)
+    assert np.array_equal(np.sort(dtwave.panel(backwards, id="id", time="time").ids), list("abcd"))
     found = dtwave.panel(panel)
     assert found.ids == list("abcd") and np.array_equal(dtwave.pairwise(found), EXPECTED)
     assert np.array_equal(
