@@ -81,10 +81,10 @@ fn each_layout<T: Number>(spec: &Spec, channels: usize, tolerance: f64) {
         let (x, y) = (make(&a[..], &ends_a[..]), make(&b[..], &ends_b[..]));
         let cross = Problem::of(spec.clone(), Pairing::Cross, &x.batch, &y.batch).unwrap();
         agrees(&machine, &cross, &x, &y, tolerance);
-        agrees(&machine, &cross.with_memory_limit(24 << 10), &x, &y, tolerance);
+        agrees(&machine, &cross.with_memory_limit(32 << 10), &x, &y, tolerance);
         let own = Problem::of(spec.clone(), Pairing::SelfSymmetric, &x.batch, &x.batch).unwrap();
         agrees(&machine, &own, &x, &x, tolerance);
-        agrees(&machine, &own.with_memory_limit(24 << 10), &x, &x, tolerance);
+        agrees(&machine, &own.with_memory_limit(32 << 10), &x, &x, tolerance);
         let zipped = Problem::of(spec.clone(), Pairing::Zipped, &y.batch, &y.batch).unwrap();
         agrees(&machine, &zipped, &y, &y, tolerance);
     }
