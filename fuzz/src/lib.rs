@@ -36,6 +36,7 @@ pub fn file(name: &str, data: &[u8], write: fn(&mut Unstructured<'_>) -> Result<
 /// Options for the reader, and whether the rest is a file as it is.
 fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
     let key = ["X", "X,y", "a", "a,b"];
+    let labels = ["first", "last", "none", "a"];
     let formats = [Format::Ts, Format::Tsv, Format::Csv, Format::Npy, Format::Npz].map(Some);
     let axes = [None, None, Some(AxisOrder::ChannelsFirst), Some(AxisOrder::ChannelsLast)];
     let options = ReadOptions {
@@ -43,6 +44,7 @@ fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
         csv_layout: *choices.choose(&[CsvLayout::Auto, CsvLayout::Rows, CsvLayout::Columns])?,
         header: *choices.choose(&[HeaderLine::Auto, HeaderLine::Yes, HeaderLine::No])?,
         index: *choices.choose(&[IndexColumn::Auto, IndexColumn::Yes, IndexColumn::No])?,
+        labels: if choices.ratio(1, 4)? { choices.choose(&labels)?.parse().ok() } else { None },
         axes: *choices.choose(&axes)?,
         key: if choices.ratio(1, 4)? { choices.choose(&key)?.parse().ok() } else { None },
         memory_limit_bytes: INFLATED_BYTES,

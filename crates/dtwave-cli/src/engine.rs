@@ -15,7 +15,7 @@ use dtwave::{
     SeriesBatch, Session, Spec, Tile, TilePlan, normalize,
 };
 
-use crate::data::{Dataset, Times, shown};
+use crate::data::{Dataset, ReadOptions, Times, shown};
 use crate::options::{Normalize, RunArgs};
 use crate::output::{NpyElement, Target};
 use crate::progress::Progress;
@@ -28,8 +28,9 @@ pub(crate) trait Element: Float + NpyElement + serde::Serialize {}
 impl Element for f32 {}
 impl Element for f64 {}
 
-pub(crate) fn read(path: &Path, run: &RunArgs) -> Result<Dataset> {
-    let dataset = Dataset::read(path, &run.read_options())?;
+/// Reads a file and says what it was understood to hold.
+pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
+    let dataset = Dataset::read(path, options)?;
     tell(path, &dataset);
     Ok(dataset)
 }

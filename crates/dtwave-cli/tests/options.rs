@@ -23,7 +23,6 @@ type Case = (&'static str, &'static str, Then);
 const LIMIT: Then = Refused("memory");
 const THREADS: Then = Unseen("results do not depend on the number of threads");
 const NO_CSV: Then = Refused("--csv-layout belongs to .csv files");
-const NO_FORMAT: Then = Refused("--format belongs to standard input");
 const NO_ARRAY: Then = Refused("--layout belongs to .npy and .npz files");
 const NO_ARCHIVE: Then = Refused("--key belongs to .npz files");
 const NO_PLOT: Then = Refused("--plot <FILE>");
@@ -31,7 +30,7 @@ const QUIET: Then = Unseen("there is nothing to leave out; `quiet_leaves_out_not
 
 /// What every command that computes has, behind its base call and what stands first here.
 const EVERY: &[Case] = &[
-    ("", "--format csv", NO_FORMAT),
+    ("", "--format npy", Refused("not a .npy file")),
     ("", "--csv-header yes", Changes),
     ("", "--layout channels-first", NO_ARRAY),
     ("", "--key x", NO_ARCHIVE),
@@ -58,6 +57,7 @@ const COMPUTING: [(&str, &[Case]); 6] = [
 
 const PAIRWISE: &[Case] = &[
     ("pairwise square.csv", "--csv-index yes", Changes),
+    ("pairwise square.csv", "--labels first", Changes),
     ("pairwise s.tsv", "--plot o.svg", Changes),
     ("pairwise s.tsv", "--measure msm", Changes),
     ("pairwise s.tsv", "--band 0", Changes),
@@ -70,6 +70,7 @@ const PAIRWISE: &[Case] = &[
 ];
 
 const CLASSIFY: &[Case] = &[
+    ("classify --train s.tsv --test s.tsv", "--labels none", Refused("'a' is not a number")),
     ("classify --train pairs.npy --test two.npy", "--csv-index yes", Refused("--csv-index belongs to .csv")),
     ("classify --train s.tsv --test s.tsv", "--k 4", Changes),
     ("classify --train s.tsv --test s.tsv", "--measure msm", Changes),
@@ -81,6 +82,7 @@ const CLASSIFY: &[Case] = &[
 const SEARCH: &[Case] = &[
     // It says that it left nothing out.
     ("search --reference r.csv --query q.csv", "--csv-index yes", Changes),
+    ("search --reference r.csv --query q.csv", "--labels first", Changes),
     ("search --reference r.csv --query q.csv", "--reference-index 7", Refused("--reference-index 7")),
     ("search --reference r.csv --query s.tsv --query-index 0", "--query-range 0:4", Changes),
     ("search --reference r.csv --query s.tsv", "--query-index 1", Changes),
@@ -116,6 +118,7 @@ const SEARCH: &[Case] = &[
 const ALIGN: &[Case] = &[
     // It says that it left nothing out.
     ("align q.csv p.csv", "--csv-index yes", Changes),
+    ("align q.csv p.csv", "--labels last", Changes),
     ("align s.tsv q.csv", "--x-index 1", Changes),
     ("align q.csv s.tsv", "--y-index 1", Changes),
     ("align q.csv q.csv", "--x-range 1:4", Changes),
@@ -131,6 +134,7 @@ const ALIGN: &[Case] = &[
 ];
 
 const BARYCENTER: &[Case] = &[
+    ("barycenter square.csv", "--labels last", Changes),
     ("barycenter square.csv", "--csv-index yes", Changes),
     ("barycenter s.tsv", "--class a", Changes),
     ("barycenter s.tsv", "--by-class", Changes),
@@ -163,6 +167,7 @@ const BARYCENTER: &[Case] = &[
 ];
 
 const CLUSTER: &[Case] = &[
+    ("cluster -k 2 square.csv", "--labels last", Changes),
     ("cluster square.csv -k 2", "--csv-index yes", Changes),
     ("cluster s.tsv -k 2", "--method kmedoids", Changes),
     ("cluster s.tsv -k 3 --json", "--seed 4", Changes),

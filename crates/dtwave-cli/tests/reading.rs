@@ -26,8 +26,10 @@ fn every_command_says_what_it_read() {
         (&["pairwise", "a.tsv", "b.csv"][..], &[a, b][..]),
         (&["pairwise", "c.npy"], &[c]),
         (&["classify", "--train", "a.tsv", "--test", "b.csv"], &[a, b]),
-        (&["search", "--reference", "b.csv", "--query", "b.csv"], &[b, b]),
-        (&["align", "b.csv", "b.csv"], &[b, b]),
+        (&["search", "--reference", "b.csv", "--query", "b.csv"], &[b]),
+        (&["align", "b.csv", "b.csv"], &[b]),
+        (&["classify", "--train", "a.tsv", "--test", "a.tsv"], &[a]),
+        (&["pairwise", "c.npy", "c.npy"], &[c]),
         (&["barycenter", "a.tsv", "--start", "b.csv"], &[a, b]),
         (&["cluster", "a.tsv", "-k", "1"], &[a]),
     ] {
@@ -43,7 +45,7 @@ fn doubts_are_warnings() {
     bench
         .write("aeon.npy", npy(&[2, 2, 5], &common::waves(4, 5)))
         .write("table.tsv", "0.5\t1\t2\n0.6\t3\t4\n")
-        .write("frame.csv", "0,1,2,3\n0.5,1.5,2.5,3\n3,4,5,6\n");
+        .write("frame.csv", "0,1,2,3\n0.5,1.5,2.5,3.5\n3,4,5,6\n");
     let said = bench.run(&["pairwise", "aeon.npy"]);
     assert!(said.stderr.starts_with("warning: aeon.npy: shape [2, 2, 5]"), "{said:?}");
     assert!(said.stderr.contains("--layout channels-first"), "{said:?}");
@@ -104,7 +106,7 @@ fn standard_input_and_compressed_files_read_as_files() {
     );
     bench.refuses(&["pairwise", "-"], &["standard input needs --format"]);
     bench.refuses(&["pairwise", "-", "-", "--format", "csv"], &["one input only"]);
-    bench.refuses(&["pairwise", "a.csv", "--format", "csv"], &["--format", "no input is one"]);
+    bench.ok(&["pairwise", "a.csv", "--format", "csv"]);
     bench.refuses(&["pairwise", "-", "--format", "wav"], &["--format", "wav"]);
     bench.refuses(&["pairwise", "a.csv", "--key", "X"], &["--key", "no input is one"]);
     bench.refuses(&["pairwise", "a.csv", "--layout", "channels-first"], &["--layout", "no input is one"]);
@@ -126,6 +128,50 @@ fn hostile_files_are_refused_at_once() {
     bench.refuses(&["pairwise", "empty.npy"], &["empty.npy", "<U0"]);
     bench.write("bomb.csv.gz", gz(&vec![b'0'; 4 << 20]));
     bench.refuses(&["pairwise", "bomb.csv.gz", "--memory-limit", "1MiB"], &["bomb.csv.gz", "--memory-limit"]);
+}
+
+/// What is given twice is read once, by whichever name of the folder; other files of the same content are others.
+#[test]
+fn a_file_that_is_given_twice_is_read_once() {
+    let bench = Bench::new();
+    bench.write("a.csv", "1,2,3\n2,3,4\n").write("b.csv", "1,2,3\n2,3,4\n");
+    let twice = bench.run(&["pairwise", "a.csv", "./a.csv"]);
+    let other = bench.run(&["pairwise", "a.csv", "b.csv"]);
+    assert_eq!((twice.read.len(), other.read.len()), (1, 2), "{twice:?} {other:?}");
+    assert_eq!(twice.stdout, other.stdout);
+}
+
+/// The column of labels of a .csv: without the option it is a point of each series, which is doubted.
+#[test]
+fn labels_in_csv() {
+    let bench = Bench::new();
+    bench
+        .write("first.csv", "label,t0,t1,t2\na,0.5,1,2\nb,3.5,1,0\na,0.5,1.5,2\n")
+        .write("last.csv", "0.5,1,2,1\n3.5,1.25,0.5,2\n0.5,1.5,2.5,1\n");
+    let note = "3 series of 3 points, 1 channel, labels of 2 classes";
+    for (file, labels) in [("first.csv", "first"), ("first.csv", "label"), ("last.csv", "last")] {
+        let said = bench.run(&["classify", "--train", file, "--test", file, "--labels", labels, "--json"]);
+        assert!(said.code == 0 && said.stderr.is_empty() && said.read[0].contains(note), "{said:?}");
+        assert!(said.stdout.contains("\"accuracy\":1.0"), "{said:?}");
+        for command in [&["pairwise"][..], &["barycenter", "--by-class"], &["cluster", "-k", "2"]] {
+            let said = bench.run(&[command, &[file, "--labels", labels]].concat());
+            assert!(said.code == 0 && said.stderr.is_empty() && said.read[0].contains(note), "{said:?}");
+        }
+    }
+    let said = bench.run(&["pairwise", "last.csv"]);
+    assert!(said.stderr.starts_with("warning: last.csv: the last column holds whole numbers"), "{said:?}");
+    assert!(said.stderr.contains("--labels last") && said.stderr.contains("--labels none"), "{said:?}");
+    bench.ok(&["pairwise", "last.csv", "--labels", "none"]);
+    let classify = ["classify", "--train", "last.csv", "--test", "last.csv", "--labels", "none"];
+    bench.refuses(&classify, &["last.csv has no class labels; --labels first, last or NAME"]);
+    bench.refuses(&["pairwise", "first.csv", "--labels", "kind"], &["'kind'", "it has label, t0, t1, t2"]);
+    // The extension says one thing, the user another.
+    bench.write("table.txt", "0.5,1,2\n3.5,1.25,0.5\n");
+    let said = bench.run(&["pairwise", "table.txt", "--format", "csv"]);
+    assert!(
+        said.code == 0 && said.read[0].ends_with("2 series of 3 points, 1 channel, no labels"),
+        "{said:?}"
+    );
 }
 
 /// Labels of which some are numbers, in more series than a sort looks at one by one.

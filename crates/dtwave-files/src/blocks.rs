@@ -87,7 +87,7 @@ impl LongSeries {
             head.set_position(mark as u64);
             let bytes: Bytes = Box::new(head.chain(bytes));
             let (points, channels, source) = if format == Format::Csv {
-                (None, 1, Source::Column(Column::open(bytes, options.header, options.index)?))
+                (None, 1, Source::Column(Column::open(bytes, options)?))
             } else {
                 let array = match size {
                     Some(size) => Array::open(bytes, size)?,

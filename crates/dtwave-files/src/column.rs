@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::csv::Place;
 use crate::csv_table::{ONLY_COLUMN, text};
+use crate::labels::only_column;
 use crate::stream::Bytes;
 use crate::text::{are_numbers, header_left_out, is_number, quoted, without_mark};
-use crate::{CsvLayout, HeaderLine, IndexColumn, ReadOptions};
+use crate::{CsvLayout, HeaderLine, IndexColumn, LabelColumn, ReadOptions};
 
 /// Longest line that is kept in memory.
 const LONGEST_BYTES: usize = 1 << 20;
@@ -54,7 +55,8 @@ pub(crate) struct Column {
 
 impl Column {
     /// Reads the first line, to see whether it is a header.
-    pub(crate) fn open(bytes: Bytes, header: HeaderLine, index: IndexColumn) -> Result<Self> {
+    pub(crate) fn open(bytes: Bytes, options: &ReadOptions) -> Result<Self> {
+        let (header, index) = (options.header, options.index);
         let mut column = Column {
             reader: BufReader::with_capacity(1 << 16, bytes),
             bytes: Vec::new(),
@@ -71,6 +73,8 @@ impl Column {
         let note = (header == HeaderLine::Yes && !is_name).then(|| header_left_out(1, [cell].into_iter()));
         column.notes.extend(note);
         column.notes.extend((index == IndexColumn::Yes).then(|| ONLY_COLUMN.to_owned()));
+        let wanted = options.labels.as_ref().filter(|column| **column != LabelColumn::None);
+        column.notes.extend(wanted.map(only_column));
         let is_header = match header {
             HeaderLine::Auto => is_name,
             HeaderLine::Yes => true,
@@ -105,7 +109,7 @@ impl Column {
                 let shown = quoted(text(cell, line, 0)?);
                 bail!("line {line}: {shown} where one number was expected, as in the lines before it");
             }
-            let place = Place { line, column: 0, series: 0, position: self.values };
+            let place = Place { line, column: 0, series: 0, position: self.values, is_last: false };
             let value = place.number(cell)?;
             self.values += 1;
             return Ok(Some(value));

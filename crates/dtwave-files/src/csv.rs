@@ -1,4 +1,4 @@
-//! Comma-separated values: one number per cell, one channel.
+//! Comma-separated values: one number per cell, one channel; class labels in the column that the user points at.
 //!
 //! Layout: see [`CsvLayout`]. The separator is a semicolon or a tab where the first line of values has one, else a
 //! comma. Line 1 is a header if it holds no number; over several columns that needs an explicit layout. It is one, too,
@@ -6,41 +6,114 @@
 //! `csv_table` says what that is. Empty cells at the end of a row (or of a column) end that series; anywhere else they
 //! are errors. An empty line is an empty cell of every column; between rows that are series it means nothing.
 
-use std::iter::Skip;
-
-use ::csv::ByteRecordIter;
+use ::csv::ByteRecord;
 use anyhow::{Result, bail, ensure};
 
 use super::csv_table::{Header, Notes, Row, Table, text};
-use super::text::{FILL_IN, are_numbers, has_decimal_comma, is_missing, not_a_number, not_finite, quoted};
-use super::{CsvLayout, Dataset, ReadOptions};
+use super::labels::{LabelCell, are_few, canonical_label, doubt_of_names, is_label_name, looks_like_labels};
+use super::text::{
+    FILL_IN, are_numbers, clean, has_decimal_comma, is_missing, not_a_number, not_finite, quoted,
+};
+use super::{CsvLayout, Dataset, IndexColumn, ReadOptions};
 
 pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     let mut table = Table::open(bytes)?;
     let mut notes = Notes::default();
-    let header = table.header(options.header, options.index, &mut notes)?;
-    let skip_column = table.has_index(header, options.index, &mut notes)?;
+    let label = table.label_cell(options, &mut notes)?;
+    let header = table.header(options, label, &mut notes)?;
+    let skip_column = table.has_index(header, options.index, label, &mut notes)?;
     let one_column = table.widest == 1 + usize::from(skip_column);
+    let has_labels = label != LabelCell::Nowhere;
+    ensure!(
+        !has_labels || options.csv_layout != CsvLayout::Columns,
+        "--labels points at the label of each row, and --csv-layout columns says that each column is a series; leave out one of the two"
+    );
     // Names over several columns suggest that the columns are the series, rows of numbers that the rows are.
     ensure!(
-        header != Header::Names || one_column || options.csv_layout != CsvLayout::Auto,
-        "line 1 names the columns, and there are several: say --csv-layout columns if each column is a series, or --csv-layout rows if each row is one"
+        header != Header::Names || one_column || has_labels || options.csv_layout != CsvLayout::Auto,
+        "line 1 names the columns, and there are several: say --csv-layout columns if each column is a series, or --csv-layout rows if each row is one{}",
+        named_label(&table)
     );
     let by_columns =
         options.csv_layout == CsvLayout::Columns || (options.csv_layout == CsvLayout::Auto && one_column);
     let body = Body {
         table: &table,
         skip_line: header != Header::None,
-        skip_column,
+        first: usize::from(skip_column),
+        label,
         empty_lines_count: by_columns || one_column,
     };
-    let (series, cut) = if by_columns { body.columns()? } else { body.rows()? };
+    let (series, labels, cut) = if by_columns {
+        let (series, cut) = body.columns()?;
+        (series, Vec::new(), cut)
+    } else {
+        body.rows()?
+    };
     if cut > 0 && !one_column {
         notes.said.push(ended_early(cut));
     }
-    let mut dataset = Dataset::univariate(name, series);
+    if options.labels.is_none() && !one_column {
+        let names = table.names().into_iter().skip(usize::from(skip_column));
+        let names: Vec<&str> = if header == Header::None { Vec::new() } else { names.collect() };
+        let is_first_known = notes.is_first_doubted || options.index == IndexColumn::No;
+        notes.warned.extend(doubt(&series, by_columns, &names, is_first_known));
+    }
+    let dataset = Dataset::univariate(name, series);
+    let mut dataset = if has_labels { dataset.with_labels(labels) } else { dataset };
     (dataset.notes, dataset.warnings) = (notes.said, notes.warned);
     Ok(dataset)
+}
+
+/// What else may be said of columns that are named, if a name says that its column holds labels.
+fn named_label(table: &Table<'_>) -> String {
+    match table.names().into_iter().find(|name| is_label_name(name)) {
+        Some(name) => format!("; --labels {} if that column holds the class of each row", clean(name)),
+        None => String::new(),
+    }
+}
+
+/// Why a column that was read as values may hold labels.
+fn doubt(series: &[Vec<f64>], by_columns: bool, names: &[&str], is_first_known: bool) -> Option<String> {
+    let read_as = if by_columns { "a series" } else { "a point of each series" };
+    if let Some(named) = doubt_of_names(names.iter().copied(), read_as) {
+        return Some(named);
+    }
+    let is_fraction = |value: &f64| value.fract() != 0.0;
+    let (is_first, is_last) = if by_columns {
+        let looks = |at: usize| {
+            let others = series.iter().enumerate().filter(|(k, _)| *k != at);
+            are_few(series[at].iter().copied())
+                && looks_like_labels(
+                    series[at].iter().copied(),
+                    others.map(|(_, s)| s.iter().any(is_fraction)),
+                )
+        };
+        (looks(0), looks(series.len() - 1))
+    } else {
+        // By the place from the start, or from the end: rows may differ in length.
+        let longest = series.iter().map(Vec::len).max().unwrap_or(0);
+        if longest < 2 {
+            return None;
+        }
+        let (mut from_start, mut from_end) = (vec![false; longest], vec![false; longest]);
+        for values in series {
+            for (k, _) in values.iter().enumerate().filter(|(_, value)| is_fraction(value)) {
+                (from_start[k], from_end[values.len() - 1 - k]) = (true, true);
+            }
+        }
+        let looks = |at: fn(&Vec<f64>) -> usize, others: &[bool]| {
+            looks_like_labels(series.iter().map(|values| values[at(values)]), others[1..].iter().copied())
+        };
+        (looks(|_| 0, &from_start), looks(|values| values.len() - 1, &from_end))
+    };
+    let (place, word, index) = match (is_first && !is_first_known, is_last) {
+        (true, _) => ("first", "first", ", --csv-index yes if it is an index"),
+        (false, true) => ("last", "last", ""),
+        (false, false) => return None,
+    };
+    Some(format!(
+        "the {place} column holds whole numbers beside fractions, and it was read as {read_as}: say --labels {word} if it holds class labels{index}, --labels none if it holds values"
+    ))
 }
 
 /// The note on series that end with empty cells.
@@ -49,24 +122,21 @@ pub(crate) fn ended_early(count: usize) -> String {
     format!("{count} series {ends} with empty cells, which were left out")
 }
 
-/// The cells of a row that hold values. They stay where the row is: a list of them would take 16 bytes for an empty
-/// cell.
-type Cells<'a> = Skip<ByteRecordIter<'a>>;
-
 /// The rows and columns that hold values.
 struct Body<'a> {
     table: &'a Table<'a>,
     skip_line: bool,
-    skip_column: bool,
+    /// The first column of values, behind an index.
+    first: usize,
+    label: LabelCell,
     /// Whether an empty line stands for a missing value.
     empty_lines_count: bool,
 }
 
 impl Body<'_> {
     /// Calls `row` with the place and the cells of every row of values.
-    fn each(&self, mut row: impl FnMut(u64, Cells<'_>) -> Result<()>) -> Result<()> {
+    fn each(&self, mut row: impl FnMut(u64, &ByteRecord) -> Result<()>) -> Result<()> {
         let mut is_first = true;
-        let skipped = usize::from(self.skip_column);
         self.table.each(|Row { line, empty_line, cells }| {
             if std::mem::take(&mut is_first) && self.skip_line {
                 return Ok(());
@@ -76,38 +146,57 @@ impl Body<'_> {
                     "line {empty}: an empty line where a value was expected; fill it in, or take the line out"
                 );
             }
-            row(line, cells.iter().skip(skipped))
+            row(line, cells)
         })
     }
 
-    /// The series, and how many of them end with empty cells.
-    fn rows(&self) -> Result<(Vec<Vec<f64>>, usize)> {
-        let first = usize::from(self.skip_column);
-        let (mut series, mut cut) = (Vec::new(), 0);
+    /// The series and their labels, and how many of them end with empty cells.
+    fn rows(&self) -> Result<(Vec<Vec<f64>>, Vec<String>, usize)> {
+        let (mut series, mut labels, mut cut) = (Vec::new(), Vec::new(), 0);
         self.each(|line, cells| {
-            let end = cells.clone().rposition(|c| !c.is_empty()).map_or(0, |last| last + 1);
+            let at = self.label.of(cells.len());
+            // They stay where the row is: a list of them would take 16 bytes for an empty cell.
+            let own = || {
+                let columns = cells.iter().enumerate().skip(self.first);
+                columns.filter(move |(column, _)| Some(*column) != at)
+            };
+            let end = own().rfind(|(_, cell)| !cell.is_empty()).map_or(0, |(column, _)| column + 1);
             ensure!(end > 0, "line {line}: series {} is empty", series.len());
-            cut += usize::from(end < cells.len());
-            let mut values = Vec::with_capacity(end);
-            for (position, cell) in cells.take(end).enumerate() {
-                let place = Place { line, column: first + position, series: series.len(), position };
+            cut += usize::from(own().any(|(column, _)| column >= end));
+            let mut values = Vec::with_capacity(end - self.first);
+            for (position, (column, cell)) in own().take_while(|(column, _)| *column < end).enumerate() {
+                let is_last = column + 1 == cells.len();
+                let place = Place { line, column, series: series.len(), position, is_last };
                 values.push(place.number(cell)?);
             }
             series.push(values);
+            if self.label != LabelCell::Nowhere {
+                let cell = at.and_then(|at| cells.get(at)).unwrap_or_default();
+                let label = text(cell, line, at.unwrap_or_default())?;
+                ensure!(!label.is_empty(), "line {line}: no class label in {}", self.label.shown());
+                labels.push(canonical_label(label));
+            }
             Ok(())
         })?;
-        Ok((series, cut))
+        Ok((series, labels, cut))
     }
 
     fn columns(&self) -> Result<(Vec<Vec<f64>>, usize)> {
-        let first = usize::from(self.skip_column);
+        let first = self.first;
         let mut series: Vec<Vec<f64>> = Vec::new();
         let mut lines = Vec::new();
-        self.each(|line, cells| {
+        self.each(|line, row| {
+            let cells = row.iter().skip(first);
             series.resize_with(series.len().max(cells.len()), Vec::new);
             for (index, cell) in cells.enumerate().filter(|(_, cell)| !cell.is_empty()) {
                 let (place, values) = (
-                    Place { line, column: first + index, series: index, position: lines.len() },
+                    Place {
+                        line,
+                        column: first + index,
+                        series: index,
+                        position: lines.len(),
+                        is_last: false,
+                    },
                     &mut series[index],
                 );
                 if let Some(missing) = lines.get(values.len()) {
@@ -134,11 +223,13 @@ pub(crate) struct Place {
     pub(crate) column: usize,
     pub(crate) series: usize,
     pub(crate) position: usize,
+    /// Whether it is the last of several cells of a row that is a series.
+    pub(crate) is_last: bool,
 }
 
 impl Place {
     pub(crate) fn number(&self, cell: &[u8]) -> Result<f64> {
-        let Place { line, column, series, position } = *self;
+        let Place { line, column, series, position, is_last } = *self;
         let cell = text(cell, line, column)?;
         let column = column + 1;
         match cell.parse::<f64>() {
@@ -161,7 +252,11 @@ impl Place {
             ),
             // A decimal comma in a row that commas separate is another matter.
             Err(_) if column == 1 && !is_missing(cell) && !has_decimal_comma(cell) => bail!(
-                "line {line}, column 1: {}; .csv holds no labels: save labelled series as .tsv (commas are fine there)",
+                "line {line}, column 1: {}; say --labels first if the first column holds class labels",
+                not_a_number(cell)
+            ),
+            Err(_) if is_last && !is_missing(cell) && !has_decimal_comma(cell) => bail!(
+                "line {line}, column {column}: {}; say --labels last if the last column holds class labels",
                 not_a_number(cell)
             ),
             Err(_) => bail!("line {line}, column {column}: {}", not_a_number(cell)),
@@ -268,8 +363,8 @@ mod tests {
 
     #[test]
     fn labels_and_missing_values_are_told_what_to_do() {
-        refuses("a.csv", "label,0,1\na,1,2\n", &["'label' is not a number", "save labelled series as .tsv"]);
-        refuses("a.csv", "a,1,2\nb,1,2\n", &["line 1, column 1: 'a'", ".tsv"]);
+        refuses("a.csv", "label,0,1\na,1,2\n", &["'label' is not a number", "--labels first"]);
+        refuses("a.csv", "a,1,2\nb,1,2\n", &["line 1, column 1: 'a'", "--labels first"]);
         for cell in ["?", "NA", "NaN", "null", ""] {
             refuses("a.csv", format!("1,{cell},2\n"), &["line 1, column 2", "fill in missing values first"]);
             refuses(

@@ -7,16 +7,22 @@
 use anyhow::{Context, Result, bail, ensure};
 use csv::{ByteRecord, StringRecord};
 
+use super::csv_lines::Lines;
+use super::labels::{
+    FirstLine, LabelCell, NAME_NEEDS_HEADER, canonical_label, counted_shown, first_line_is, only_column,
+};
 use super::text::{
     LEAST_COUNTED, are_numbers, clean, counts_up, header_left_out, in_equal_steps, is_number, not_utf8,
-    without_mark,
+    quoted, without_mark,
 };
-use super::{HeaderLine, IndexColumn};
+use super::{HeaderLine, IndexColumn, LabelColumn, ReadOptions};
 
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) said: Vec<String>,
     pub(super) warned: Vec<String>,
+    /// Whether a warning is about what the first column is.
+    pub(super) is_first_doubted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +113,7 @@ impl<'a> Table<'a> {
             .trim(csv::Trim::All)
             .from_reader(self.bytes);
         let mut cells = ByteRecord::new();
-        let mut lines = Lines { bytes: self.bytes, at: 0, line: 1 };
+        let mut lines = Lines::new(self.bytes);
         while reader.read_byte_record(&mut cells).context("malformed CSV")? {
             // The reader's own place is that of the empty lines before the row.
             let place = cells.position().map_or(0, csv::Position::byte);
@@ -117,14 +123,76 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    pub(super) fn header(&self, wanted: HeaderLine, index: IndexColumn, notes: &mut Notes) -> Result<Header> {
-        let cells = || self.first.iter().filter(|cell| !cell.is_empty());
-        let names = cells().next().is_some() && !cells().any(|cell| is_number(cell) || are_numbers(cell));
+    /// Line 1.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.first.iter().collect()
+    }
+
+    /// Where the labels are, if the user points at some.
+    pub(super) fn label_cell(&self, options: &ReadOptions, notes: &mut Notes) -> Result<LabelCell> {
+        let Some(wanted) = options.labels.as_ref() else { return Ok(LabelCell::Nowhere) };
+        if *wanted != LabelColumn::None && self.widest == 1 {
+            notes.said.push(only_column(wanted));
+            return Ok(LabelCell::Nowhere);
+        }
+        ensure!(
+            options.header != HeaderLine::No || !matches!(wanted, LabelColumn::Named(_)),
+            "{NAME_NEEDS_HEADER}"
+        );
+        let has_corner = self.first.get(0).is_some_and(str::is_empty);
+        let has_index = match options.index {
+            IndexColumn::Auto => has_corner,
+            IndexColumn::Yes => true,
+            IndexColumn::No => false,
+        };
+        wanted.cell(usize::from(has_index), &self.names())
+    }
+
+    pub(super) fn header(
+        &self,
+        options: &ReadOptions,
+        labels: LabelCell,
+        notes: &mut Notes,
+    ) -> Result<Header> {
+        let (wanted, index) = (options.header, options.index);
+        // A name of the column of labels tells nothing of the others.
+        let label_at = labels.of(self.first.len());
+        let own = || self.first.iter().enumerate().filter(|(column, _)| Some(*column) != label_at);
+        let cells = || own().map(|(_, cell)| cell).filter(|cell| !cell.is_empty());
+        let is_named = matches!(options.labels, Some(LabelColumn::Named(_))) && label_at.is_some();
+        let names =
+            is_named || cells().next().is_some() && !cells().any(|cell| is_number(cell) || are_numbers(cell));
         // Without the corner above an index, which has no name as a rule.
         let has_corner = self.first.get(0).is_some_and(str::is_empty);
         let skipped = usize::from(has_corner || index == IndexColumn::Yes).min(self.first.len());
-        let counted = || self.first.iter().skip(skipped);
-        let width = self.first.len() - skipped;
+        let counted = || own().filter(|(column, _)| *column >= skipped).map(|(_, cell)| cell);
+        let width = counted().count();
+        if wanted == HeaderLine::Auto && !names {
+            let head = label_at.and_then(|at| self.first.get(at)).filter(|cell| !is_number(cell));
+            let behind: Vec<&str> = counted().collect();
+            let others = || self.labels_below(labels);
+            match head.map(|head| Ok::<_, anyhow::Error>(first_line_is(head, &behind, others()?.into_iter())))
+            {
+                None => {}
+                Some(judged) => {
+                    let shown = counted_shown(&self.names());
+                    match judged? {
+                        FirstLine::Header => {
+                            notes.said.push(format!(
+                                "line 1 ({shown}) names the columns and was left out; --csv-header no reads it as a series"
+                            ));
+                            return Ok(Header::Numbers);
+                        }
+                        FirstLine::Doubtful => notes.warned.push(format!(
+                            "line 1 ({shown}) was read as a series of class {}; --csv-header yes if it names the columns, no if it does not",
+                            quoted(head.unwrap_or_default())
+                        )),
+                        FirstLine::Series => {}
+                    }
+                    return Ok(Header::None);
+                }
+            }
+        }
         let only_zero = has_corner && width == 1 && counted().next() == Some("0");
         let counts =
             self.rows > 1 && (has_corner || width >= LEAST_COUNTED) && (only_zero || counts_up(counted()));
@@ -155,14 +223,25 @@ impl<'a> Table<'a> {
         Ok(header)
     }
 
+    /// The labels below line 1, each with whether a value beside it is not whole.
+    fn labels_below(&self, labels: LabelCell) -> Result<Vec<(String, bool)>> {
+        let mut below = Vec::new();
+        self.each(|Row { cells, .. }| {
+            let at = labels.of(cells.len());
+            let label = at.and_then(|at| cells.get(at)).map(String::from_utf8_lossy).unwrap_or_default();
+            let mut values = cells.iter().enumerate().filter(|(column, _)| Some(*column) != at);
+            below.push((canonical_label(&label), values.any(|(_, cell)| is_fraction(cell))));
+            Ok(())
+        })?;
+        below.drain(..below.len().min(1));
+        Ok(below)
+    }
+
     /// Whether a value below line 1 is not whole.
     fn has_fractions(&self) -> Result<bool> {
         let (mut row, mut found) = (0, false);
         self.each(|Row { cells, .. }| {
-            let fraction = |cell: &[u8]| {
-                std::str::from_utf8(cell).is_ok_and(|c| c.parse().is_ok_and(|v: f64| v.fract() != 0.0))
-            };
-            found |= row > 0 && !found && cells.iter().any(fraction);
+            found |= row > 0 && !found && cells.iter().any(is_fraction);
             row += 1;
             Ok(())
         })?;
@@ -174,6 +253,7 @@ impl<'a> Table<'a> {
         &mut self,
         header: Header,
         wanted: IndexColumn,
+        labels: LabelCell,
         notes: &mut Notes,
     ) -> Result<bool> {
         let has_header = header != Header::None;
@@ -215,7 +295,8 @@ impl<'a> Table<'a> {
             ));
             return Ok(true);
         }
-        if self.widest > 1 && self.counts(&edge, has_header) {
+        if self.widest > 1 && labels != LabelCell::At(0) && self.counts(&edge, has_header) {
+            notes.is_first_doubted = true;
             notes.warned.push(format!(
                 "the first column ({}) counts in equal steps and was read as values; --csv-index yes if it is an index, no if it is not",
                 shown()
@@ -235,43 +316,14 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether a cell is a number that is not whole.
+fn is_fraction(cell: &[u8]) -> bool {
+    std::str::from_utf8(cell).is_ok_and(|cell| cell.parse().is_ok_and(|value: f64| value.fract() != 0.0))
+}
+
 /// One of several files may have an index and another nothing but values.
 pub(super) const ONLY_COLUMN: &str =
     "the only column holds the values, so that --csv-index yes left nothing out";
-
-/// Counts lines from row to row.
-struct Lines<'a> {
-    bytes: &'a [u8],
-    /// The start of the last row.
-    at: usize,
-    line: u64,
-}
-
-impl Lines<'_> {
-    /// Goes on to the row that starts at `place` or behind the line ends there. Gives the first of the empty lines
-    /// right above it.
-    fn pass_to_row(&mut self, place: usize) -> Option<u64> {
-        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        let place = place.clamp(self.at, self.bytes.len());
-        let start = place + self.bytes[place..].iter().take_while(|b| is_end(b)).count();
-        let text = &self.bytes[self.at..start];
-        let row_bytes = text.iter().rposition(|b| !is_end(b)).map_or(0, |last| last + 1);
-        let (row, ends) = text.split_at(row_bytes);
-        let (in_row, behind) = (line_ends(row), line_ends(ends));
-        // The row's own end is no empty line, if there is a row.
-        let own = u64::from(!row.is_empty());
-        let empty_line = (behind > own).then(|| self.line + in_row + own);
-        self.line += in_row + behind;
-        self.at = start;
-        empty_line
-    }
-}
-
-/// Line ends: `\n`, `\r\n` or `\r`.
-fn line_ends(bytes: &[u8]) -> u64 {
-    let pairs = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
-    (bytes.iter().filter(|byte| matches!(byte, b'\r' | b'\n')).count() - pairs) as u64
-}
 
 pub(super) fn text(cell: &[u8], line: u64, column: usize) -> Result<&str> {
     match std::str::from_utf8(cell) {

@@ -15,8 +15,10 @@
 mod blocks;
 mod column;
 mod csv;
+mod csv_lines;
 mod csv_table;
 mod dataset;
+mod labels;
 mod npy;
 mod npy_header;
 mod npz;
@@ -37,6 +39,7 @@ use anyhow::{Result, bail, ensure};
 
 pub use blocks::{LongSeries, SeriesBlocks, is_read_again};
 pub use dataset::{Dataset, Times, by_label};
+pub use labels::LabelColumn;
 pub use options::{AxisOrder, CsvLayout, HeaderLine, IndexColumn, Key, ReadOptions};
 use source::Content;
 pub use source::{Format, is_stdin};
@@ -90,7 +93,7 @@ impl Dataset {
         }
         let dataset = match format {
             Format::Ts => ts::parse(name, &content.bytes),
-            Format::Tsv => ucr::parse(name, &content.bytes, options.header, options.index),
+            Format::Tsv => ucr::parse(name, &content.bytes, options),
             Format::Npy => npy::parse(name, &content, options),
             Format::Npz => npz::parse(name, &content, options),
             Format::Csv => csv::parse(name, &content.bytes, options),

@@ -2,7 +2,7 @@
 //!
 //! An archive holds either one array; or one called `X` (or `x`) and, as an option, its labels `y`; or the arrays that
 //! the user names; or only arrays of shape `[length]`, each a series of its own length, in the archive's order, where
-//! an array of a name from [`LABELS`] holds their labels. Only what is asked for is inflated; the rest is named in a
+//! an array of a name that says so holds their labels. Only what is asked for is inflated; the rest is named in a
 //! note.
 //!
 //! An archive may claim anything about its members. What is stored plainly cannot be more than the file; what is
@@ -14,6 +14,7 @@ use std::io::{Cursor, Read};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use zip::{CompressionMethod, ZipArchive};
 
+use super::labels::is_label_name;
 use super::npy::Array;
 use super::source::{Content, over_limit};
 use super::text::clean;
@@ -21,9 +22,6 @@ use super::{Dataset, Key, ReadOptions};
 
 /// DEFLATE cannot shorten more than this: RFC 1951 codes at most 258 bytes in two bits.
 const MOST_DEFLATED: u64 = 1032;
-
-/// What an array of labels is called, in lower case.
-const LABELS: [&str; 7] = ["y", "label", "labels", "target", "targets", "class", "classes"];
 
 pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> Result<Dataset> {
     let mut archive = Archive::open(content, options.memory_limit_bytes)?;
@@ -150,7 +148,7 @@ impl<'a> Archive<'a> {
         if self.members.len() == 1 {
             return Ok(Plan::Whole { series: 0, labels: None });
         }
-        let is_label = |k: &usize| LABELS.contains(&&*self.members[*k].name.to_lowercase());
+        let is_label = |k: &usize| is_label_name(&self.members[*k].name);
         let (labels, series): (Vec<usize>, Vec<usize>) = (0..self.members.len()).partition(is_label);
         ensure!(
             labels.len() < 2,

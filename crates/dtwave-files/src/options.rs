@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::labels::LabelColumn;
 use crate::source::{Format, is_stdin};
 
 /// How the cells of a `.csv` file form series.
@@ -88,7 +89,7 @@ impl FromStr for Key {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Input"))]
 pub struct ReadOptions {
-    /// Format of standard input (-), and of files without a known extension
+    /// Format of standard input (-) and of files without a known extension; if all inputs have one, instead of it
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "FORMAT"))]
     pub format: Option<Format>,
 
@@ -105,6 +106,11 @@ pub struct ReadOptions {
     /// other columns but not this one), yes (of files with more than one column) or no
     #[cfg_attr(feature = "clap", arg(long = "csv-index", value_enum, default_value = "auto"))]
     pub index: IndexColumn,
+
+    /// Column of a .csv, .tsv or .txt file that holds class labels: first, last, its name in line 1, or none [default:
+    /// none in .csv, first in .tsv and .txt]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN"))]
+    pub labels: Option<LabelColumn>,
 
     /// Axes of a three-dimensional array: channels-last or channels-first [default: channels-last]
     #[cfg_attr(feature = "clap", arg(long = "layout", value_enum))]
@@ -127,6 +133,7 @@ impl ReadOptions {
             csv_layout: CsvLayout::Auto,
             header: HeaderLine::Auto,
             index: IndexColumn::Auto,
+            labels: None,
             axes: None,
             key: None,
             memory_limit_bytes,
@@ -135,6 +142,6 @@ impl ReadOptions {
 
     /// The format of `path` as it will be read, if that is known.
     pub fn format_of(&self, path: &Path) -> Option<Format> {
-        Format::of(path).filter(|_| !is_stdin(path)).or(self.format)
+        self.format.or_else(|| Format::of(path).filter(|_| !is_stdin(path)))
     }
 }

@@ -3,18 +3,20 @@
 //! The separator is a tab, a semicolon, a comma or white space, whichever the first line of values has. The 2018
 //! archive pads shorter series with NaN at the end; that padding is dropped and noted. A NaN anywhere else is an error.
 //! A first column that does not look like labels is read as such with a warning, since the format says so. Line 1 is a
-//! header if it counts 0, 1, 2, … above values that are not whole, also behind a name of the label column.
+//! header if it counts 0, 1, 2, … above values that are not whole, also behind a name of the label column. The user may
+//! point at another column of labels, or say that there is none.
 
 use std::collections::HashSet;
 
 use anyhow::{Result, bail, ensure};
 
 use super::csv::ended_early;
+use super::labels::{FirstLine, LabelCell, NAME_NEEDS_HEADER, canonical_label, counted_shown, first_line_is};
 use super::text::{
     LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, not_finite, numbered_lines,
     quoted,
 };
-use super::{Dataset, HeaderLine, IndexColumn};
+use super::{Dataset, HeaderLine, IndexColumn, LabelColumn, ReadOptions};
 
 #[derive(Clone, Copy)]
 enum Separator {
@@ -47,43 +49,54 @@ impl Separator {
     }
 }
 
-pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: IndexColumn) -> Result<Dataset> {
+pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
+    let (wanted, index, asked) = (options.header, options.index, options.labels.as_ref());
     let mut lines = numbered_lines(bytes, None);
     let Some(first) = lines.next() else { bail!("the file holds no series") };
-    let (first_line, first) = first?;
+    let (number_of_first, first) = first?;
     // Names tell nothing about what stands between numbers.
-    let sample = match wanted {
-        HeaderLine::Yes => {
-            numbered_lines(bytes, None).nth(1).and_then(Result::ok).map_or(first, |(_, line)| line)
-        }
-        HeaderLine::Auto | HeaderLine::No => first,
+    let is_named = wanted == HeaderLine::Yes || matches!(asked, Some(LabelColumn::Named(_)));
+    let sample = if is_named {
+        numbered_lines(bytes, None).nth(1).and_then(Result::ok).map_or(first, |(_, line)| line)
+    } else {
+        first
     };
     let separator = Separator::of(sample);
     let mut first = separator.split(first);
     while first.len() > 1 && first.last().is_some_and(|cell| cell.is_empty()) {
         first.pop();
     }
+    // An index that has no name stands before labels that the user points at.
+    let is_pointed_at = asked.is_some_and(|column| *column != LabelColumn::None);
+    let has_index = index == IndexColumn::Yes
+        || index == IndexColumn::Auto && is_pointed_at && first.len() > 1 && first[0].is_empty();
+    let column = match asked {
+        None if has_index => LabelCell::Nowhere,
+        None => LabelCell::At(0),
+        Some(column) => column.cell(usize::from(has_index), &first)?,
+    };
     let mut notes = Vec::new();
-    let line_1 = match wanted {
-        HeaderLine::Yes => FirstLine::Header,
-        HeaderLine::No => FirstLine::Series,
-        HeaderLine::Auto => first_line_is(&first, lines, separator),
+    let line_1 = match (wanted, asked) {
+        (HeaderLine::No, Some(LabelColumn::Named(_))) => bail!("{NAME_NEEDS_HEADER}"),
+        (HeaderLine::Yes, _) | (_, Some(LabelColumn::Named(_))) => FirstLine::Header,
+        (HeaderLine::No, _) => FirstLine::Series,
+        (HeaderLine::Auto, _) => first_line(&first, lines, separator, column),
     };
     let header = line_1 == FirstLine::Header;
-    if header && wanted == HeaderLine::Auto {
+    if header && wanted == HeaderLine::Auto && !matches!(asked, Some(LabelColumn::Named(_))) {
         notes.push(format!(
-            "line {first_line} ({}) names the columns and was left out; --csv-header no reads it as a series",
+            "line {number_of_first} ({}) names the columns and was left out; --csv-header no reads it as a series",
             counted_shown(&first)
         ));
-    } else if header && first.iter().any(|cell| is_number(cell)) {
-        notes.push(header_left_out(first_line, first.iter().copied()));
+    } else if header && wanted == HeaderLine::Yes && first.iter().any(|cell| is_number(cell)) {
+        notes.push(header_left_out(number_of_first, first.iter().copied()));
     }
     let is_unnamed = header && first[0].is_empty();
     // What has no name and counts is an index; judged by the lines.
-    let mut counts = is_unnamed && index == IndexColumn::Auto;
+    let mut counts = is_unnamed && index == IndexColumn::Auto && asked.is_none();
 
     let mut series: Vec<Vec<f64>> = Vec::new();
-    let mut labels: Vec<String> = Vec::new();
+    let (mut labels, mut edge): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     let (mut padded, mut cut) = (0, 0);
     for line in numbered_lines(bytes, None).skip(usize::from(header)) {
         let (number, line) = line?;
@@ -91,15 +104,28 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: Index
         let end = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
         cut += usize::from(end < cells.len());
         cells.truncate(end.max(1));
+        let at = column.of(cells.len());
+        let label = at.map_or("", |at| cells[at]);
         ensure!(
-            !cells[0].is_empty() || index == IndexColumn::Yes,
-            "line {number}: no class label in the first column"
+            column == LabelCell::Nowhere || !label.is_empty(),
+            "line {number}: no class label in {}",
+            column.shown()
         );
-        let (values, is_padded) = values(number, &cells, series.len())?;
+        ensure!(
+            number > 1 || cells.len() < 3 || cells.iter().any(|cell| cell.parse::<f64>().is_ok()),
+            "line 1 holds no numbers; if it names the columns, say --csv-header yes"
+        );
+        let own = cells.iter().copied().enumerate().skip(usize::from(has_index));
+        let (values, is_padded) = values(number, own.filter(|(index, _)| Some(*index) != at), series.len())?;
         counts &= cells[0].parse() == Ok(series.len());
         padded += usize::from(is_padded);
         series.push(values);
-        labels.push(canonical_label(cells[0]));
+        if column != LabelCell::Nowhere {
+            labels.push(canonical_label(label));
+        }
+        if edge.len() < 2 {
+            edge.push(clean(cells[0]));
+        }
     }
     ensure!(!series.is_empty(), "only a header line; expected labels and series below it");
     if padded > 0 {
@@ -108,109 +134,87 @@ pub(super) fn parse(name: String, bytes: &[u8], wanted: HeaderLine, index: Index
     if cut > 0 {
         notes.push(ended_early(cut));
     }
-    let dataset = Dataset::univariate(name, series);
-    if counts || index == IndexColumn::Yes {
-        let more = if labels.len() > 2 { ", …" } else { "" };
-        let shown: Vec<String> = labels.iter().take(2).map(|label| clean(label)).collect();
+    let has_labels = column != LabelCell::Nowhere && !counts;
+    if counts || has_index {
+        let more = if series.len() > 2 { ", …" } else { "" };
+        let none = if has_labels { "" } else { "; there are no labels" };
         notes.push(format!(
-            "the first column ({}{more}) is the index of the rows and was left out; there are no labels",
-            shown.join(", ")
+            "the first column ({}{more}) is the index of the rows and was left out{none}",
+            edge.join(", ")
         ));
+    }
+    let dataset = Dataset::univariate(name, series);
+    if !has_labels {
         return Ok(Dataset { notes, ..dataset });
     }
     let mut warnings = Vec::new();
     if line_1 == FirstLine::Doubtful {
         warnings.push(format!(
-            "line {first_line} ({}) was read as a series of class {}; --csv-header yes if it names the columns, no if it does not",
+            "line {number_of_first} ({}) was read as a series of class {}; --csv-header yes if it names the columns, no if it does not",
             counted_shown(&first),
-            quoted(first[0])
+            quoted(column.of(first.len()).map_or("", |at| first[at]))
         ));
     }
-    if index != IndexColumn::No {
+    if index != IndexColumn::No && !is_pointed_at {
         warnings.extend(doubt(&labels, is_unnamed));
     }
     Ok(Dataset { notes, warnings, ..dataset.with_labels(labels) })
 }
 
-/// What the first line is, as it looks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FirstLine {
-    /// Names of the columns.
-    Header,
-    /// A label and its series.
-    Series,
-    /// Read as a series, but the columns may be counted.
-    Doubtful,
-}
-
-/// A header counts the columns above values that are not whole, or behind an empty corner. A name of the label column
-/// may stand before the counts: a word that is no label below. Where nothing but that word tells, the line is doubtful.
-fn first_line_is<'a>(
+/// What the first line is. It counts the columns above values that are not whole, or behind an empty corner; or behind
+/// a name of the column of labels, where `column` is that.
+fn first_line<'a>(
     first: &[&str],
     others: impl Iterator<Item = Result<(usize, &'a str)>>,
     separator: Separator,
+    column: LabelCell,
 ) -> FirstLine {
-    let (head, behind) = (first[0], &first[1..]);
     let is_fraction = |cell: &&str| cell.parse().is_ok_and(|value: f64| value.fract() != 0.0);
+    let rows = others.flatten().map(|(_, line)| {
+        let cells = separator.split(line);
+        let at = column.of(cells.len());
+        let mut values = cells.iter().enumerate().filter(|(index, _)| Some(*index) != at);
+        let has_fractions = values.any(|(_, cell)| is_fraction(cell));
+        (at.map_or("", |at| cells[at]).to_owned(), has_fractions)
+    });
+    let at = column.of(first.len()).unwrap_or(0);
+    let head = first[at];
     if head.is_empty() || is_number(head) {
-        let counted = if head.is_empty() { behind } else { first };
+        let counted = if first[0].is_empty() { &first[1..] } else { first };
+        let mut rows = rows;
         let is_header = counts_up(counted.iter().copied())
-            && (head.is_empty()
-                || counted.len() >= LEAST_COUNTED
-                    && others
-                        .flatten()
-                        .any(|(_, line)| separator.split(line).iter().skip(1).any(is_fraction)));
+            && (first[0].is_empty()
+                || counted.len() >= LEAST_COUNTED && rows.any(|(_, is_fraction)| is_fraction));
         return if is_header { FirstLine::Header } else { FirstLine::Series };
     }
-    // Programs count from 0, people also from 1.
-    let is_counted =
-        counts_up(behind.iter().copied()) || counts_up(std::iter::once("0").chain(behind.iter().copied()));
-    if !is_counted || behind.len() < 2 {
-        return FirstLine::Series;
-    }
-    let (mut lines, mut has_fractions, mut are_numbers) = (0_usize, false, true);
-    for (_, line) in others.flatten() {
-        let cells = separator.split(line);
-        if cells[0] == head {
-            return FirstLine::Series;
-        }
-        are_numbers &= is_number(cells[0]);
-        has_fractions = has_fractions || cells.iter().skip(1).any(is_fraction);
-        lines += 1;
-    }
-    match (lines, has_fractions || are_numbers) {
-        (0, _) => FirstLine::Series,
-        (_, true) if behind.len() >= LEAST_COUNTED => FirstLine::Header,
-        (_, is_likely) if is_likely || behind.len() >= LEAST_COUNTED => FirstLine::Doubtful,
-        _ => FirstLine::Series,
-    }
+    let behind = first.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, cell)| *cell);
+    first_line_is(head, &behind.collect::<Vec<_>>(), rows)
 }
 
-/// The start and the end of a line that counts: `0, 1, … 9` or `label, 0, 1, … 9`.
-fn counted_shown(first: &[&str]) -> String {
-    let starts = if first[0].is_empty() || is_number(first[0]) { 2 } else { 3 };
-    let cells = first.iter().filter(|cell| !cell.is_empty());
-    let start: Vec<String> = cells.take(starts).map(|cell| clean(cell)).collect();
-    format!("{}, … {}", start.join(", "), first.last().map(|cell| clean(cell)).unwrap_or_default())
-}
-
-/// The values behind the label, and whether they were padded.
-fn values(line: usize, cells: &[&str], series: usize) -> Result<(Vec<f64>, bool)> {
-    let mut values = Vec::with_capacity(cells.len() - 1);
-    for (index, cell) in cells.iter().enumerate().skip(1) {
+/// The values of a line, whose `cells` are given with their columns, and whether they were padded.
+fn values<'a>(
+    line: usize,
+    cells: impl Iterator<Item = (usize, &'a str)>,
+    series: usize,
+) -> Result<(Vec<f64>, bool)> {
+    let mut values = Vec::with_capacity(cells.size_hint().0);
+    let mut columns = Vec::new();
+    for (index, cell) in cells {
         let Ok(value) = cell.parse::<f64>() else {
-            if line == 1 && cells.len() > 2 && cells.iter().all(|cell| cell.parse::<f64>().is_err()) {
-                bail!("line 1 holds no numbers; if it names the columns, say --csv-header yes");
-            }
             bail!("line {line}, column {}: {}", index + 1, not_a_number(cell));
         };
         values.push(value);
+        columns.push(index + 1);
     }
     let end = values.iter().rposition(|v| !v.is_nan()).map_or(0, |last| last + 1);
     let is_padded = end < values.len();
     values.truncate(end);
     if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-        bail!("line {line}, column {}: series {series}, position {at}: {}", at + 2, not_finite(values[at]));
+        bail!(
+            "line {line}, column {}: series {series}, position {at}: {}",
+            columns[at],
+            not_finite(values[at])
+        );
     }
     ensure!(
         !values.is_empty(),
@@ -243,17 +247,6 @@ fn doubt(labels: &[String], is_unnamed: bool) -> Option<String> {
             shown.join(", ")
         )
     })
-}
-
-/// Writes whole numbers with decimals or an exponent without them, so that `1.0000000e+00` and `1` are one class; other
-/// labels are kept as they are.
-fn canonical_label(cell: &str) -> String {
-    match cell.parse::<f64>() {
-        Ok(value) if cell.contains(['.', 'e', 'E']) && value.fract() == 0.0 && value.abs() < 1e15 => {
-            format!("{}", value as i64)
-        }
-        _ => cell.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -83,8 +83,8 @@ impl Compute for AlignArgs {
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
         let out = Output::take(&self.out, &[Format::Csv])?;
         let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
-        check_files(&[&self.x, &self.y], &[&self.out, &self.plot], &self.options.run)?;
-        let mut setup = Setup::new(&self.options, self.options.measure.spec()?, cancel)?;
+        let inputs = check_files(&[&self.x, &self.y], &[&self.out, &self.plot], &self.options.run)?;
+        let mut setup = Setup::new(&self.options, inputs, self.options.measure.spec()?, cancel)?;
         let read = |path: &PathBuf, index, range, options| -> Result<Dataset> {
             let mut picked = pick(path, &setup.read(path)?, index, range, Some(options))?;
             // The stretch is normalised, not the series it was cut from.

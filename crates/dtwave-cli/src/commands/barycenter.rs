@@ -173,14 +173,14 @@ impl Compute for BarycenterArgs {
         if !matches!(self.start.as_str(), "medoid" | "mean") {
             inputs.push(Path::new(&self.start));
         }
-        check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
+        let read = check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
         ensure!(self.max_iterations > 0, "--max-iterations must be at least 1");
         ensure!(self.tolerance >= 0.0, "--tolerance must not be negative, got {}", self.tolerance);
         ensure!(!self.options.measure.takes_root(), "--sqrt has no meaning for an average");
         let spec = self.options.measure.spec()?;
         check_measure(&spec)?;
         let optimizer = self.optimizer.optimizer(&spec)?;
-        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let mut setup = Setup::new(&self.options, read, spec, cancel)?;
         let dataset = setup.load(&self.series)?;
         setup.fit(&[(&self.series, &dataset)])?;
         let channel = Channel::of(self.plot_channel, dataset.channels)?;
@@ -350,7 +350,7 @@ fn by_class(classes: &[String], labels: &[String]) -> Vec<(String, Vec<usize>)> 
 
 /// One finite, non-negative weight per series.
 fn read_weights(path: &Path, dataset: &Dataset, setup: &Setup<'_>) -> Result<Vec<f64>> {
-    let weights = setup.read(path)?;
+    let weights = setup.inputs.read_numbers(path)?;
     ensure!(
         weights.channels == 1 && weights.len() == 1 && weights.length(0) == dataset.len(),
         "{}: expected one column of {} weights, got {}",

@@ -24,12 +24,14 @@ use crate::words::{cell, count};
 /// Classify the series of B by their nearest neighbours in A
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Labels come from the files: .ts, .tsv and .txt, or the array y of an .npz. With --k above 1 the most frequent class \
+Labels come from the files: .ts, .tsv and .txt, the array y of an .npz, or the column of a .csv that --labels names. \
+With --k above 1 the most frequent class \
 among the k nearest wins. If classes are equally frequent, the one with the nearest series wins.
 
 Examples:
   dtwave classify --train GunPoint_TRAIN.ts --test GunPoint_TEST.ts
   dtwave classify --train A.tsv --test B.tsv --measure twed --nu 0.01 --k 3 --json
+  dtwave classify --train A.csv --test B.csv --labels last
   dtwave classify --train A.ts --test B.ts --band 10% --out predictions.csv")]
 pub(crate) struct ClassifyArgs {
     /// Series with known classes
@@ -61,14 +63,14 @@ impl Compute for ClassifyArgs {
 
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
         let out = Output::take(&self.out, &[Format::Csv])?;
-        check_files(&[&self.train, &self.test], &[&self.out], &self.options.run)?;
+        let inputs = check_files(&[&self.train, &self.test], &[&self.out], &self.options.run)?;
         let spec = self.options.measure.spec()?;
         ensure!(
             spec.anchor == Anchor::Global,
             "neighbours need a symmetric distance; {} has none",
             spec.key()
         );
-        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let mut setup = Setup::new(&self.options, inputs, spec, cancel)?;
         let train = setup.load(&self.train)?;
         let test = setup.load(&self.test)?;
         labelled(&self.train, &train)?;
@@ -147,7 +149,8 @@ fn rows(test: &Dataset, predictions: &[Prediction]) -> Vec<Vec<String>> {
 fn labelled(path: &Path, dataset: &Dataset) -> Result<()> {
     ensure!(
         dataset.labels.is_some(),
-        "{} has no class labels; expected .ts, .tsv or .txt with labels, or .npz with an array y",
+        "{} has no class labels; --labels first, last or NAME says which column of a .csv file holds them; .ts, .tsv and .txt \
+         have them, and .npz in an array y",
         shown(path)
     );
     Ok(())

@@ -124,12 +124,13 @@ impl Compute for ClusterArgs {
         let out = Output::take(&self.out, &[Format::Csv])?;
         let centers_out = Output::take(&self.centers, &[Format::Npy])?;
         let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
-        check_files(&[&self.series], &[&self.out, &self.centers, &self.plot], &self.options.run)?;
+        let inputs =
+            check_files(&[&self.series], &[&self.out, &self.centers, &self.plot], &self.options.run)?;
         ensure!(!self.options.measure.takes_root(), "--sqrt has no meaning for clusters");
         let spec = self.options.measure.spec()?;
         self.check_measure(&spec)?;
         self.check_method(&spec)?;
-        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let mut setup = Setup::new(&self.options, inputs, spec, cancel)?;
         let dataset = setup.load(&self.series)?;
         setup.fit(&[(&self.series, &dataset)])?;
         ensure!(

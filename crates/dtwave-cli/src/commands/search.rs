@@ -125,13 +125,13 @@ impl Compute for SearchArgs {
         self.check()?;
         let mut inputs = vec![self.reference.as_path()];
         inputs.extend(self.query.iter().map(PathBuf::as_path));
-        check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
-        let setup = Setup::new(&self.options, self.spec()?, cancel)?;
+        let read = check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
+        let setup = Setup::new(&self.options, read, self.spec()?, cancel)?;
         let queries = self.queries(&setup)?;
         let limit = Limit::new::<T>(self);
         let options: Vec<_> = queries.iter().map(|(_, query)| self.search_options(query, &limit)).collect();
         let again = self.plot.is_some() || together(&options).len() > 1;
-        let mut reference = Reference::open(&self.reference, self.reference_index, &self.options.run, again)?;
+        let mut reference = Reference::open(&self.reference, self.reference_index, &setup.inputs, again)?;
         for (path, query) in &queries {
             engine::same_channels((&self.reference, reference.channels), (path, query.channels))?;
         }

@@ -14,7 +14,7 @@ use dtwave::backend_kind::either;
 use dtwave::measure::Kind;
 use dtwave::{BackendKind, Band, Dtype, Float, Spec};
 
-pub(crate) use input::check_inputs;
+pub(crate) use input::{check_inputs, for_input};
 pub(crate) use offered::{Offer, offered};
 use parameters::{ParameterArgs, rooted};
 pub(crate) use parameters::{setting, settings, written};

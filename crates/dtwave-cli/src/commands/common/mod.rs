@@ -7,12 +7,14 @@
 
 mod channel;
 mod describe;
+mod inputs;
 mod output;
 mod pick;
 mod setup;
 
 pub(super) use channel::{Channel, grouped};
 pub(super) use describe::{band_text, parameters};
+pub(super) use inputs::Inputs;
 pub(super) use output::{Format, Output, check_files, written};
 pub(super) use pick::pick;
 pub(super) use setup::Setup;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+use super::inputs::Inputs;
 use crate::engine;
-use crate::options::{RunArgs, check_inputs};
+use crate::options::RunArgs;
 use crate::output::{self, Target};
 
 /// What a result is written as: the extension of its file.
@@ -64,14 +65,14 @@ impl Output {
     }
 }
 
-/// Refuses outputs that would replace an input, and options about inputs that no input has a use for.
-pub(crate) fn check_files(inputs: &[&Path], outputs: &[&Option<PathBuf>], run: &RunArgs) -> Result<()> {
+/// The inputs of a command. Refuses outputs that would replace one, and options about inputs that none has a use for.
+pub(crate) fn check_files(inputs: &[&Path], outputs: &[&Option<PathBuf>], run: &RunArgs) -> Result<Inputs> {
     for out in outputs.iter().copied().flatten() {
         if let Some(input) = inputs.iter().find(|input| output::is_same_file(input, out)) {
             bail!("cannot write {}: it is the input {}; choose another name", out.display(), input.display());
         }
     }
-    check_inputs(&run.input, inputs)
+    Inputs::new(inputs, run)
 }
 
 /// The line that names a file which was written, and what is in it.

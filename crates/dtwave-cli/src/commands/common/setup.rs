@@ -8,6 +8,7 @@ use dtwave::{Float, Spec};
 use serde_json::{Value, json};
 
 use super::describe::{computation, described};
+use super::inputs::Inputs;
 use crate::data::Dataset;
 use crate::engine::{self, Engine};
 use crate::options::ComputeArgs;
@@ -24,18 +25,19 @@ pub(crate) struct Setup<'a> {
     /// The measure as it is computed on these inputs: [`Setup::fit`] makes it of what was asked for.
     pub(crate) spec: Spec,
     pub(crate) engine: Engine,
+    pub(crate) inputs: Inputs,
     options: &'a ComputeArgs,
 }
 
 impl<'a> Setup<'a> {
     /// Opens the device that the options name, to compute `spec`.
-    pub(crate) fn new(options: &'a ComputeArgs, spec: Spec, cancel: &Cancel) -> Result<Self> {
-        Ok(Setup { asked: spec.clone(), spec, engine: Engine::new(&options.run, cancel)?, options })
+    pub(crate) fn new(options: &'a ComputeArgs, inputs: Inputs, spec: Spec, cancel: &Cancel) -> Result<Self> {
+        Ok(Setup { asked: spec.clone(), spec, engine: Engine::new(&options.run, cancel)?, inputs, options })
     }
 
     /// Reads a file and says what it was understood to hold. Its series stay as they are.
     pub(crate) fn read(&self, path: &Path) -> Result<Dataset> {
-        engine::read(path, &self.options.run)
+        self.inputs.read(path)
     }
 
     /// Normalises series in place, if that was asked for.

@@ -78,14 +78,14 @@ impl Compute for PairwiseArgs {
         }
         let inputs: Vec<&Path> =
             [Some(&self.a), self.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
-        check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
+        let read = check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
         let spec = self.options.measure.spec()?;
         ensure!(
             spec.anchor == Anchor::Global || spec.band == Band::Full,
             "--band has no meaning for {}: a match may start anywhere",
             spec.key()
         );
-        let mut setup = Setup::new(&self.options, spec, cancel)?;
+        let mut setup = Setup::new(&self.options, read, spec, cancel)?;
         let a = setup.load(&self.a)?;
         let b = self.b.as_ref().map(|b| setup.load(b)).transpose()?;
         let inputs = [Some((&*self.a, &a)), self.b.as_deref().zip(b.as_ref())];
@@ -309,6 +309,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::commands::common::Inputs;
 
     #[derive(Parser)]
     struct Line {
@@ -324,7 +325,8 @@ mod tests {
             let mut dataset = Dataset::univariate("a".into(), vec![vec![1.0, 2.0]]);
             dataset.times = times;
             let spec = args.options.measure.spec().unwrap();
-            let setup = Setup::new(&args.options, spec, &Cancel::default()).unwrap();
+            let inputs = Inputs::new(&[], &args.options.run).unwrap();
+            let setup = Setup::new(&args.options, inputs, spec, &Cancel::default()).unwrap();
             args.identity::<f64>(&setup, [1, 1], Pairing::SelfSymmetric, [&dataset; 2])
         };
         let every = |step| Times::Regular { start: 0.0, step };

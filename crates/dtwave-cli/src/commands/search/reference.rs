@@ -10,10 +10,9 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, ensure};
 use dtwave::{Blocks, OwnedBatch};
 
-use crate::commands::common::{Channel, pick};
+use crate::commands::common::{Channel, Inputs, pick};
 use crate::data::{Dataset, LongSeries, ReadOptions, SeriesBlocks, is_read_again, shown};
 use crate::engine::{self, Element};
-use crate::options::RunArgs;
 use crate::plot::{Hit, Sketch};
 use crate::progress::Progress;
 use crate::report;
@@ -61,10 +60,19 @@ impl Reference {
         Reference { name, channels, held: Held::Whole(dataset) }
     }
 
+    /// One series of a file that was read.
+    fn one_of(path: &Path, dataset: &Dataset, index: Option<usize>) -> Result<Self> {
+        engine::tell_of_times(path, dataset, "dtw");
+        let options = Some(["--reference-index", ""]);
+        Ok(Self::whole(pick(path, dataset, index, None, options)?))
+    }
+
     /// Opens a file. `again`: whether it is read a second time where it is read block by block.
-    pub(super) fn open(path: &Path, index: Option<usize>, run: &RunArgs, again: bool) -> Result<Self> {
-        let options = run.read_options();
-        let opened = if !again || is_read_again(path) {
+    pub(super) fn open(path: &Path, index: Option<usize>, inputs: &Inputs, again: bool) -> Result<Self> {
+        let options = inputs.options(path);
+        let opened = if let Some(dataset) = inputs.held(path) {
+            return Self::one_of(path, &dataset, index);
+        } else if !again || is_read_again(path) {
             LongSeries::open(path, &options)?
         } else {
             let read = Dataset::read(path, &options);
@@ -77,9 +85,7 @@ impl Reference {
             LongSeries::Blocks(blocks) => blocks,
             LongSeries::Whole(dataset) => {
                 engine::tell(path, &dataset);
-                engine::tell_of_times(path, &dataset, "dtw");
-                let options = Some(["--reference-index", ""]);
-                return Ok(Self::whole(pick(path, &dataset, index, None, options)?));
+                return Self::one_of(path, &dataset, index);
             }
         };
         ensure!(
