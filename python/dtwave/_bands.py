@@ -148,15 +148,41 @@ class Ranges:
         return f"dtwave.Ranges({len(self)} rows)"
 
 
-#: What functions take as `band`: nothing (every cell), a radius in points or as a fraction, or an object.
-Band = Union[None, int, float, SakoeChiba, Slanted, Itakura, Ranges]
+#: What functions take as `band`: nothing (every cell), a radius in points or as a fraction, an
+#: object, or text as the command takes it (`"10%"`).
+Band = Union[None, int, float, str, SakoeChiba, Slanted, Itakura, Ranges]
+
+
+def _read(text: str) -> Band:
+    """A band as the command takes it: `full`, `10`, `5%`, `slanted:10`, `itakura:2`.
+
+    Errors: `ValueError` for other text.
+    """
+    kind, _, value = text.strip().rpartition(":")
+    kinds = {"": None, "sakoe_chiba": SakoeChiba, "sakoe-chiba": SakoeChiba, "slanted": Slanted}
+    try:
+        if kind == "itakura":
+            return Itakura(float(value))
+        if kind == "" and value in ("full", "none"):
+            return None
+        radius = float(value.removesuffix("%")) / 100 if value.endswith("%") else int(value)
+        wanted = kinds[kind]
+    except (KeyError, ValueError):
+        raise ValueError(
+            f"{text!r} is no band: expected 'full', '10' (points), '5%' (of the longer series), 'slanted:10', "
+            "'slanted:5%' or 'itakura:2'"
+        ) from None
+    return radius if wanted is None else wanted(radius)
 
 
 def plain(band: Band) -> Band:
-    """A band as calls take it: NumPy's numbers as Python's, fractions checked. The native half checks the rest.
+    """A band as calls take it: NumPy's numbers as Python's, text understood, fractions checked. The native half checks
+    the rest.
 
-    Errors: `ValueError` for a fraction above 1 or below 0.
+    Errors: `ValueError` for a fraction above 1 or below 0, and for other text.
     """
+    if isinstance(band, str):
+        band = _read(band)
     if isinstance(band, (np.integer, np.floating)):
         band = band.item()
     return checked_radius(band) if isinstance(band, float) else band

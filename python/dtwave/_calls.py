@@ -120,7 +120,10 @@ def prepared(batches: list[Batch], given: Given, options: tuple[str, ...] = ()) 
         _notes.warn("; ".join(told), _notes.MissingWarning)
     engine = _options.engine(given)
     number = _inputs.number_type(batches, _options.number_type(given.dtype))
-    return Call(what, engine, number, [_inputs.pack(batch, number) for batch in batches], given.progress)
+    packed = [_inputs.pack(batch, number) for batch in batches]
+    if given.normalize == "z":
+        packed = [(_native.z_normalize(each).reshape(each[0].shape), *each[1:]) for each in packed]
+    return Call(what, engine, number, packed, given.progress)
 
 
 def ask(batches: Sequence[Any]) -> None:

@@ -32,14 +32,14 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
         (`dtwave.Msm(c=0.5)`). `dtwave.MEASURES` lists the keys, `help(dtwave.Msm)` the parameters of one.
     band: which points may match. None: all. An int: points up to that many places apart, for series of equal length. A
         float: the same as a fraction of the longer series, 0.1 for 10%. Both are Sakoe-Chiba bands. Or one of
-        `SakoeChiba`, `Slanted`, `Itakura` and `Ranges`.
+        `SakoeChiba`, `Slanted`, `Itakura` and `Ranges`, or text as the command takes it: "10%", "slanted:5".
     device: "cpu" (the default), "cuda" (the first NVIDIA GPU), "cuda:1" (the second), "hip" (the first AMD GPU), "wgpu"
         (any GPU, in float32). Series in an NVIDIA GPU's memory are computed there: leave it out.
     dtype: float32 or float64, in which the call computes; unless given, float32 if all values are of it or of a half
         precision, else float64.
     threads: how many CPU threads compute, at most 1024 (or as many as there are cores); one per core unless given. The
         result does not depend on it.
-    memory_limit: bytes of working memory, 1 GiB unless given.
+    memory_limit: bytes of working memory, also as "512MiB"; 1 GiB unless given.
     layout: "channels_first" for series of shape `[channels, length]`, "channels_last" for `[length, channels]`. Unless
         given it is the latter, and series with more channels than points get a `dtwave.LayoutWarning`.
     missing: what is done about missing values (NaN, None, pandas' NA, what an array masks). "error", the default, refuses
@@ -47,6 +47,8 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
         Both fill what has no known value on one side with the nearest known one, channel by channel. "drop" leaves out
         points that lack a channel, except in functions that return places of points. A `dtwave.MissingWarning` counts
         what was filled or left out. A series without any known value is an error.
+    normalize: "z" compares the series z-normalised, each channel with mean 0 and deviation 1 (see `normalize`).
+    sqrt: True gives the root of the accumulated cost, for measures that accumulate one.
     times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.
 
     Returns the distance, in the unit that the measure defines: of dtw the accumulated squared cost, without a root. For
@@ -68,20 +70,21 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
             return quick
     given, place = taken(options, OfPair), _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.distance(place, x, y, given)
+        return given.rooted(_resident_calls.distance(place, x, y, given))
     what = spec(given.measure, given.band, given.parameters)
-    engine = _options.engine(given)
     _inputs.check_layout(given.layout)
     _missing.check(given.missing)
-    if given.dtype is None and given.times is None and given.missing == "error":
+    engine = _options.engine(given)
+    is_plain = given.normalize == "none" and given.dtype is None and given.times is None
+    if is_plain and given.missing == "error":
         quick = _quick(x, y, what, engine)
         if quick is not None:
-            return quick
+            return given.rooted(quick)
     call = _calls.prepared(_calls.pair(x, y, given, "dtwave.pairwise and dtwave.zipped"), given)
     found = np.empty(1, dtype=call.number)
     with _missing.Explained():
-        _native.distances(*call.sides, what, engine, True, found, None)
-    return float(found[0])
+        _native.distances(*call.sides, call.spec, engine, True, found, None)
+    return float(given.rooted(found)[0])
 
 
 def _quick(x: Any, y: Any, what: Any, engine: _native.Engine) -> float | None:
@@ -105,7 +108,7 @@ def zipped(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> Any:
     padding: "nan" if NaN at the end of a series is padding.
     times: a tuple of the timestamps of x and those of y, one per point; for twed.
     progress: True shows a progress bar (tqdm's if it is installed).
-    measure, band, device, dtype, threads, memory_limit, layout: as for `distance`.
+    measure, band, device, dtype, threads, memory_limit, layout, normalize, sqrt: as for `distance`.
 
     Returns `[series]`, of float32 or float64.
 
@@ -113,13 +116,13 @@ def zipped(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> Any:
     """
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.zipped(place, x, y, given)
+        return given.rooted(_resident_calls.zipped(place, x, y, given))
     a, b = _calls.many(x, y, given)
     call = _calls.prepared([a, b], given)
     with call.bar("zipped", True) as bar:
         found = call.empty("the list of distances", len(a))
         _native.distances(call.first, call.second, call.spec, call.engine, True, found, bar)
-        return found
+        return given.rooted(found)
 
 
 @takes(OfManyTimed)
@@ -142,7 +145,8 @@ def nearest(x: Any, y: Any = None, *, k: int = 1, **options: Unpack[OfManyTimed]
     many, given = _options.whole("k", k, 1), taken(options, OfManyTimed)
     place = _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.nearest(place, x, y, many, given)
+        found = _resident_calls.nearest(place, x, y, many, given)
+        return Neighbors(found.indices, given.rooted(found.distances))
     batches = _calls.many(x, y, given)
     if y is None and many >= len(batches[0]):
         raise ValueError(f"k must be less than the number of series of x ({len(batches[0])}) without y, got {many}")
@@ -151,8 +155,10 @@ def nearest(x: Any, y: Any = None, *, k: int = 1, **options: Unpack[OfManyTimed]
     # Neighbours are sought among all series: the bar counts the whole matrix of x with itself, too.
     with replace(call, packed=[call.packed[0], call.packed[-1]]).bar("nearest", False) as bar:
         if call.second is not None:
-            return Neighbors(*_native.nearest(call.first, call.second, many, call.spec, call.engine, bar))
-        return Neighbors(*others(*_native.nearest(call.first, None, many + 1, call.spec, call.engine, bar)))
+            indices, distances = _native.nearest(call.first, call.second, many, call.spec, call.engine, bar)
+        else:
+            indices, distances = others(*_native.nearest(call.first, None, many + 1, call.spec, call.engine, bar))
+        return Neighbors(indices, given.rooted(distances))
 
 
 @takes(OfManyTimed)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _calls, _inputs, _native
-from ._options import OfMany, Seed, real, seed_of, taken, takes, whole
+from ._options import OfManyPrepared, Seed, real, seed_of, taken, takes, whole
 from ._results import Barycenter, KMeans, KMedoids
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def _minimizer(optimizer: str, learning_rate: float | None) -> tuple[str, float]
     return optimizer, 0.05 if learning_rate is None else real("learning_rate", learning_rate)
 
 
-@takes(OfMany)
-def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpack[OfMany]) -> NDArray[Any]:
+@takes(OfManyPrepared)
+def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpack[OfManyPrepared]) -> NDArray[Any]:
     """The label of each series of `test`: the most frequent one among its k nearest series of `train`.
 
     train, test: series as for `pairwise`.
@@ -47,7 +47,7 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
 
     Time and memory: as `nearest`. Errors: as `nearest`; `ValueError` if there is not one label per series.
     """
-    given = taken(options, OfMany)
+    given = taken(options, OfManyPrepared)
     _arrays.same_device(train=train, test=test)
     lengths = _calls.each("lengths", given.lengths)
     batches = [
@@ -93,7 +93,7 @@ def _classes(labels: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return known, classes
 
 
-@takes(OfMany)
+@takes(OfManyPrepared)
 def barycenter(
     x: Any,
     *,
@@ -103,7 +103,7 @@ def barycenter(
     learning_rate: float | None = None,
     max_iterations: int = 100,
     tolerance: float = 1e-6,
-    **options: Unpack[OfMany],
+    **options: Unpack[OfManyPrepared],
 ) -> Barycenter:
     """The average of series: by DBA for dtw, by descent along the gradient for soft_dtw and soft_dtw_divergence.
 
@@ -130,7 +130,7 @@ def barycenter(
     >>> dtwave.barycenter([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]).center
     array([0., 2., 0., 0.])
     """
-    given = taken(options, OfMany)
+    given = taken(options, OfManyPrepared)
     (batch,) = batches = _calls.many(x, None, given)
     kind = start if isinstance(start, str) else "series"
     if kind == "series":
@@ -159,7 +159,7 @@ def barycenter(
     return Barycenter(batch.shaped(center), np.array(costs), converged)
 
 
-@takes(OfMany)
+@takes(OfManyPrepared)
 def kmeans(
     x: Any,
     clusters: int,
@@ -171,7 +171,7 @@ def kmeans(
     optimizer: Optimizer = "lbfgs",
     learning_rate: float | None = None,
     seed: Seed = 0,
-    **options: Unpack[OfMany],
+    **options: Unpack[OfManyPrepared],
 ) -> KMeans:
     """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence (k-means).
 
@@ -189,7 +189,7 @@ def kmeans(
 
     Errors: as `barycenter`. MacQueen 1967; with DBA Petitjean et al. 2011, 10.1016/j.patcog.2010.09.013.
     """
-    given = taken(options, OfMany)
+    given = taken(options, OfManyPrepared)
     (batch,) = _calls.many(x, None, given)
     call = _calls.prepared([batch], given, _OF_MEANS)
     with call.bar("kmeans", None) as bar:
@@ -210,7 +210,7 @@ def kmeans(
     return KMeans([batch.shaped(part) for part in parts], labels, distances, inertia, iterations, converged)
 
 
-@takes(OfMany)
+@takes(OfManyPrepared)
 def kmedoids(
     x: Any,
     clusters: int,
@@ -218,7 +218,7 @@ def kmedoids(
     restarts: int | None = None,
     max_iterations: int = 100,
     seed: Seed = 0,
-    **options: Unpack[OfMany],
+    **options: Unpack[OfManyPrepared],
 ) -> KMedoids:
     """Clusters around members (medoids), under any measure, by FasterPAM.
 
@@ -241,10 +241,16 @@ def kmedoids(
     random = None
     if restarts is not None:
         random = (whole("restarts", restarts, 0), seed_of(seed))
-    given = taken(options, OfMany)
+    given = taken(options, OfManyPrepared)
     if isinstance(given.measure, str) and given.measure == "precomputed":
         # Those that have their defaults may be there.
-        usual = {"measure": given.measure, "layout": "channels_last", "missing": "error", "progress": False}
+        usual = {
+            "measure": given.measure,
+            "layout": "channels_last",
+            "missing": "error",
+            "progress": False,
+            "normalize": "none",
+        }
         for name, value in options.items():
             if value is not None and not (name in usual and value == usual[name]):
                 raise ValueError(f"{name} has no effect on distances that are precomputed: leave it out")

@@ -55,7 +55,7 @@ def pairwise(
 
     x, y: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths. Without `y`, half of the
         matrix is computed and mirrored (not for subsequence_dtw and bands of explicit ranges, which are not symmetric).
-    measure, band, device, dtype, threads, memory_limit, layout: as for `distance`.
+    measure, band, device, dtype, threads, memory_limit, layout, normalize, sqrt: as for `distance`.
     k: returns only the k nearest series of each row, as a sparse `Graph`; without `y` a series is not its own neighbour.
     condensed: True returns only the upper triangle of a symmetric matrix, in the order of SciPy's `pdist`:
         `[n (n - 1) / 2]`.
@@ -78,25 +78,29 @@ def pairwise(
     """
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     if place is not None:
-        return _resident_calls.pairwise(place, x, y, (k, condensed, out, resume), given)
+        return given.rooted(_resident_calls.pairwise(place, x, y, (k, condensed, out, resume), given))
     batches = _calls.many(x, y, given)
     call = _calls.prepared(batches, given)
     _check_form(k, condensed, out, resume, y, call)
+    if given.sqrt and isinstance(out, (str, os.PathLike)):
+        raise ValueError("sqrt is not taken in a file: take the root of the values that you read from it")
     with call.bar("pairwise", False) as bar:
         if k is not None:
-            return _graph(call, _options.whole("k", k, 1), batches, bar)
+            graph = _graph(call, _options.whole("k", k, 1), batches, bar)
+            given.rooted(graph.data)
+            return graph
         if condensed:
             half = call.empty("the condensed matrix", len(batches[0]) * (len(batches[0]) - 1) // 2)
             _native.condensed(call.first, call.spec, call.engine, half, bar)
-            return half
+            return given.rooted(half)
         if out is None:
             matrix = call.empty("the distance matrix", len(batches[0]), len(batches[-1]))
             _native.distances(call.first, call.second, call.spec, call.engine, False, matrix, bar)
-            return matrix
+            return given.rooted(matrix)
         if isinstance(out, np.ndarray):
             _check_array(out, (len(batches[0]), len(batches[-1])), call)
             _native.pairwise_into(call.first, call.second, call.spec, call.engine, out, bar)
-            return out
+            return given.rooted(out)
         return _to_file(call, batches, os.fspath(out), resume, bar)
 
 

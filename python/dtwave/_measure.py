@@ -16,6 +16,8 @@ class Measure:
     __slots__ = ("_parameters",)
     #: The measure's name as text, as in `measure="dtw"`.
     key: ClassVar[str]
+    #: Whether it accumulates a cost of which a root can be taken.
+    is_rooted: ClassVar[bool] = False
     _parameters: dict[str, Any]
 
     def __init__(self) -> None:

@@ -16,6 +16,7 @@ class Dtw(Measure):
 
     __slots__ = ()
     key = "dtw"
+    is_rooted = True
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class Ddtw(Measure):
 
     __slots__ = ()
     key = "ddtw"
+    is_rooted = True
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class Wdtw(Measure):
 
     __slots__ = ()
     key = "wdtw"
+    is_rooted = True
 
     def __init__(self, *, g: float = 0.05) -> None:
         self._set(g=g)
@@ -65,6 +68,7 @@ class Wddtw(Measure):
 
     __slots__ = ()
     key = "wddtw"
+    is_rooted = True
 
     def __init__(self, *, g: float = 0.05) -> None:
         self._set(g=g)
@@ -79,6 +83,7 @@ class Adtw(Measure):
 
     __slots__ = ()
     key = "adtw"
+    is_rooted = True
 
     def __init__(self, *, penalty: float = 1.0) -> None:
         self._set(penalty=penalty)
@@ -248,6 +253,7 @@ class SubsequenceDtw(Measure):
 
     __slots__ = ()
     key = "subsequence_dtw"
+    is_rooted = True
 
     def __init__(
         self,

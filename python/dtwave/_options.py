@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Callable, Mapping, TypeVar, Union
+from typing import Any, Callable, Literal, Mapping, TypeVar, Union
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -14,7 +14,7 @@ from . import _native
 from ._bands import Band, plain
 from ._inputs import Layout, Padding
 from ._measure import Measure
-from ._measures import Parameters
+from ._measures import MEASURES, Parameters
 from ._missing import Missing
 
 #: Scratch memory of a call, in bytes, unless told otherwise.
@@ -23,6 +23,9 @@ DEFAULT_MEMORY_LIMIT = 1 << 30
 #: Names of devices: `"cpu"`, `"cuda"` (the first NVIDIA GPU), `"cuda:1"`, `"hip"` (the first AMD GPU), `"hip:1"`,
 #: `"wgpu"` (any GPU, in float32), `"wgpu:1"`; or an object whose text is one of them.
 DeviceLike = Union[None, str, Any]
+
+#: How series are prepared: as they are, or each channel of each with mean 0 and deviation 1.
+Normalize = Literal["none", "z"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,7 +38,7 @@ class Shared(Parameters, total=False):
     device: DeviceLike
     dtype: DTypeLike | None
     threads: int | None
-    memory_limit: int | None
+    memory_limit: int | str | None
     layout: Layout
     missing: Missing
 
@@ -43,6 +46,8 @@ class Shared(Parameters, total=False):
 class OfPair(Shared, total=False):
     """What functions of two series take."""
 
+    normalize: Normalize
+    sqrt: bool
     times: tuple[Any, Any] | None
 
 
@@ -54,9 +59,16 @@ class OfMany(Shared, total=False):
     progress: bool
 
 
-class OfManyTimed(OfMany, total=False):
-    """What functions of many series take that may have timestamps."""
+class OfManyPrepared(OfMany, total=False):
+    """What functions take that may prepare their series."""
 
+    normalize: Normalize
+
+
+class OfManyTimed(OfManyPrepared, total=False):
+    """What functions of many series take that give distances; the series may have timestamps."""
+
+    sqrt: bool
     times: Any
 
 
@@ -69,9 +81,11 @@ class Given:
     device: DeviceLike = None
     dtype: DTypeLike | None = None
     threads: int | None = None
-    memory_limit: int | None = None
+    memory_limit: int | str | None = None
     layout: Layout = None
     missing: Missing = "error"
+    normalize: Normalize = "none"
+    sqrt: bool = False
     lengths: Any = None
     padding: Padding = None
     times: Any = None
@@ -81,6 +95,31 @@ class Given:
 
     def __post_init__(self) -> None:
         self.band = plain(self.band)
+        if self.normalize not in ("none", "z"):
+            raise ValueError(f'normalize must be "none" or "z" (mean 0, deviation 1), got {self.normalize!r}')
+        if not isinstance(self.sqrt, (bool, np.bool_)):
+            raise TypeError(f"sqrt must be True or False, got {self.sqrt!r}")
+        if self.sqrt:
+            self._check_root()
+
+    def _check_root(self) -> None:
+        """Errors: `ValueError` for a measure whose values have no root."""
+        own = self.measure.key if isinstance(self.measure, Measure) else str(self.measure).replace("-", "_").lower()
+        if own in MEASURES and not MEASURES[own].is_rooted:
+            having = ", ".join(key for key, measure in MEASURES.items() if measure.is_rooted)
+            raise ValueError(f"sqrt is no option of {own}; it belongs to {having}")
+
+    def rooted(self, found: Any) -> Any:
+        """Distances as the call gives them: with `sqrt` their roots, of an array in its place."""
+        if not self.sqrt:
+            return found
+        if isinstance(found, np.ndarray):
+            return np.sqrt(np.maximum(found, 0, out=found), out=found)
+        if isinstance(found, (float, np.floating)):
+            return float(found) ** 0.5 if found > 0 else 0.0
+        # An array in a GPU's memory; costs are not negative.
+        found **= 0.5
+        return found
 
 
 def _names(kind: type) -> tuple[str, ...]:
@@ -88,7 +127,9 @@ def _names(kind: type) -> tuple[str, ...]:
     return tuple(name for name in Given.__annotations__ if name in kind.__annotations__)
 
 
-_OWN: dict[type, tuple[str, ...]] = {kind: _names(kind) for kind in (Shared, OfPair, OfMany, OfManyTimed)}
+_OWN: dict[type, tuple[str, ...]] = {
+    kind: _names(kind) for kind in (Shared, OfPair, OfMany, OfManyPrepared, OfManyTimed)
+}
 
 #: The options of all functions, by name.
 NAMES = _OWN[OfManyTimed]
@@ -136,7 +177,27 @@ def memory_limit(given: Given) -> int:
     Errors: `ValueError` and `TypeError` for values that make no sense.
     """
     limit = given.memory_limit
+    if isinstance(limit, str):
+        limit = _bytes(limit)
     return DEFAULT_MEMORY_LIMIT if limit is None else whole("memory_limit", limit, 1, "bytes")
+
+
+#: Units of memory, as the command takes them.
+_UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+
+
+def _bytes(text: str) -> int:
+    """`"512MiB"` as a number of bytes.
+
+    Errors: `ValueError` for what is no size.
+    """
+    plain_text = text.strip().lower()
+    unit = next((unit for unit in (*_UNITS, "b") if plain_text.endswith(unit)), "")
+    try:
+        size = float(plain_text.removesuffix(unit)) * _UNITS.get(unit, 1)
+        return int(size)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is no memory size: expected a number of bytes, or such as '512MiB'") from None
 
 
 @lru_cache(maxsize=8)

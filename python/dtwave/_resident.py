@@ -153,6 +153,8 @@ def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Giv
         raise ValueError(f"{first} is on {place}, and device is {str(device)!r}: leave device out, or move {first}")
     if given.threads is not None:
         raise ValueError(f"threads is for the CPU; leave it out for arrays on {place}")
+    if given.normalize != "none":
+        raise ValueError(f"series on {place} are not normalised on the way: pass dtwave.normalize({inputs[0][0]})")
     if given.padding is not None:
         raise ValueError(f"padding is found by looking at the values, which are on {place}: pass lengths instead")
     _missing.check(given.missing)

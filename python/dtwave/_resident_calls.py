@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import groupby
+from typing import Any, Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,9 +139,16 @@ def _on_host(call: Call, batch: Batch) -> list[NDArray[Any]]:
 
 
 def search(
-    place: str, name: str, queries: Any, reference: Any, chosen: tuple[Any, int, Any, Any], given: Given
+    place: str,
+    name: str,
+    queries: Any,
+    reference: Any,
+    chosen: Callable[[int], tuple[Any, int, Any, Any]],
+    given: Given,
 ) -> list[list[tuple[float, int, int]]]:
-    """The matches of each query, in the host's memory: waits for them. `chosen` is as in _search.py."""
+    """The matches of each query, in the host's memory: waits for them. `chosen` gives what is asked of queries of some
+    length: most matches, exclusion, threshold, window.
+    """
     single = name == "query"
     if not single:
         reference = one_series(reference, given.layout)
@@ -149,13 +157,17 @@ def search(
     first, second = call.batches
     if single:
         same_channels(first, second, "dtwave.search_all")
-    if chosen[3] is not None:
+    points = first.lengths if first.lengths is not None else [first.view.shape[1]] * len(first)
+    asked = [chosen(int(each)) for each in points]
+    if any(window is not None for *_, window in asked):
         # Windows begin at every point of packed numbers.
         second.view = call.library.view(call.library.packed(second.array, call.number), "reference")
     stream = call.library.stream(call.ordinal)
-    found: list[list[tuple[float, int, int]]] = call.gpu.search(
-        call.side(first), call.side(second), call.spec, call.number is F64, stream, *chosen
-    )
+    found: list[list[tuple[float, int, int]]] = []
+    # Queries of one length, of those that come one after the other, are searched together.
+    for wanted, own in groupby(asked):
+        some = first.slice(len(found), len(found) + len(list(own)))
+        found += call.gpu.search(call.side(some), call.side(second), call.spec, call.number is F64, stream, *wanted)
     return found
 
 

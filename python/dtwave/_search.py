@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls
-from ._options import Given, Shared, taken, takes
+from ._inputs import Batch
+from ._options import Given, Normalize, Shared, taken, takes
 from ._results import Match
 
 if TYPE_CHECKING:
@@ -21,33 +23,39 @@ def search(
     *,
     k: int | None = None,
     threshold: float | None = None,
-    exclusion: int = 0,
+    exclusion: int | None = None,
+    normalize: Normalize = "none",
     normalized_window: int | None = None,
+    sqrt: bool = False,
     **options: Unpack[Shared],
 ) -> list[Match]:
     """The best matches of a query in a longer series, best first, by subsequence DTW.
 
     query, reference: one series each, `[length]` or `[length, channels]`.
-    k: how many matches at most. Unless given, 1, or with `threshold` all of them.
-    threshold: the largest distance of a match.
-    exclusion: the ends of two matches are more than this many points apart. With 0, the default, only their ends differ.
-    normalized_window: compares the z-normalised query with every z-normalised window of this many points instead. The
-        first points of both then match, and the last points.
+    k: how many matches at most. Unless given, 5, or with `threshold` all of them.
+    threshold: the largest distance of a match (with `sqrt` of its root).
+    exclusion: the ends of two matches are more than this many points apart: half the points of the query unless given.
+        With 0 only their ends differ, and the best matches are often one match, shifted by a point.
+    normalize: "z" compares the z-normalised query with every z-normalised window instead. The first points of both then
+        match, and the last points.
+    normalized_window: points per window, as many as the query has unless given; with it `normalize` is "z".
+    sqrt: True gives the roots of the distances.
     measure: "dtw" alone; its `cost` may be given.
     band: around the diagonal of the query and the whole reference; with `normalized_window`, of the query and a window.
     Other options: as for `distance`.
 
-    Returns a list of `Match`, fewer than k if there are no more. Its distance is that of dtw: no root is taken.
+    Returns a list of `Match`, fewer than k if there are no more. Its distance is that of dtw: without `sqrt` no root is
+    taken.
 
     Time: one sweep of `len(query) * len(reference)` cells; with windows, one per window.
 
     Errors: as `distance`.
 
     >>> import dtwave
-    >>> dtwave.search([1.0, 2.0, 1.0], [5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0])
+    >>> dtwave.search([1.0, 2.0, 1.0], [5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0], k=1)
     [Match(distance=0.0, start=3, end=6)]
     """
-    chosen, given = _chosen(k, threshold, exclusion, normalized_window), taken(options, Shared)
+    chosen, given = _chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
     return _found("query", query, reference, chosen, given)[0]
 
 
@@ -58,8 +66,10 @@ def search_all(
     *,
     k: int | None = None,
     threshold: float | None = None,
-    exclusion: int = 0,
+    exclusion: int | None = None,
+    normalize: Normalize = "none",
     normalized_window: int | None = None,
+    sqrt: bool = False,
     lengths: Any = None,
     **options: Unpack[Shared],
 ) -> list[list[Match]]:
@@ -69,16 +79,40 @@ def search_all(
     lengths: how many points of each query count, `[queries]`, for padded arrays.
     Other options: as for `search`. Queries share the threads.
     """
-    chosen, given = _chosen(k, threshold, exclusion, normalized_window), taken(options, Shared)
+    chosen, given = _chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
     given.lengths = lengths
     return _found("queries", queries, reference, chosen, given)
 
 
-#: Most matches, exclusion, threshold, window.
-_Chosen = tuple[Any, int, Any, Any]
+#: Matches of a query unless it is said how many.
+BEST = 5
 
 
-def _chosen(k: Any, threshold: Any, exclusion: Any, window: Any) -> _Chosen:
+@dataclass(frozen=True)
+class _Chosen:
+    """Which matches are wanted; what is None follows the query."""
+
+    many: int | None
+    threshold: float | None
+    exclusion: int | None
+    is_normalized: bool
+    window: int | None
+    sqrt: bool
+
+    def of(self, points: int) -> tuple[int | None, int, float | None, int | None]:
+        """What the native half is asked for, for queries of so many points: most matches, exclusion, threshold and
+        window.
+        """
+        bound = self.threshold
+        if bound is not None and self.sqrt:
+            # A little wider: the roots are compared.
+            bound = bound * bound * (1 + 1e-6)
+        exclusion = points // 2 if self.exclusion is None else self.exclusion
+        window = (self.window or points) if self.is_normalized else None
+        return self.many, exclusion, bound, window
+
+
+def _chosen(k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any, sqrt: Any) -> _Chosen:
     """Which matches are wanted."""
     many = None if k is None else _options.whole("k", k, 1)
     if threshold is not None and (
@@ -86,10 +120,11 @@ def _chosen(k: Any, threshold: Any, exclusion: Any, window: Any) -> _Chosen:
     ):
         raise TypeError(f"threshold must be a number, got {threshold!r}")
     if many is None and threshold is None:
-        many = 1
-    apart = _options.whole("exclusion", exclusion, 0, "points")
+        many = BEST
+    apart = None if exclusion is None else _options.whole("exclusion", exclusion, 0, "points")
     points = None if window is None else _options.whole("normalized_window", window, 1, "points")
-    return many, apart, threshold, points
+    how = Given(normalize=normalize, sqrt=sqrt)
+    return _Chosen(many, threshold, apart, how.normalize == "z" or points is not None, points, how.sqrt)
 
 
 def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Given) -> list[list[Match]]:
@@ -100,16 +135,39 @@ def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Give
     single = name == "query"
     place = _resident.place_of(**{name: queries, "reference": reference})
     if place is not None:
-        found = _resident_calls.search(place, name, queries, reference, chosen, given)
+        found = _resident_calls.search(place, name, queries, reference, chosen.of, given)
     else:
         if single:
             batch = _inputs.one(queries, name, given.layout)
         else:
             batch = _inputs.many(queries, name, given.layout, given.lengths)
-        batches = [batch, _inputs.one(reference, "reference", given.layout)]
+        other = _inputs.one(reference, "reference", given.layout)
         if single:
-            _calls.same_channels(batches[0], batches[1], "dtwave.search_all")
-        call = _calls.prepared(batches, given)
-        with _missing.Explained():
-            found = _native.search(*call.sides, call.spec, call.engine, *chosen, None)
-    return [[Match(*hit) for hit in hits] for hits in found]
+            _calls.same_channels(batch, other, "dtwave.search_all")
+        found = [[] for _ in range(len(batch))]
+        for points, places in _by_length(batch.lengths).items():
+            some = batch if len(places) == len(batch) else _picked(batch, places)
+            call = _calls.prepared([some, other], given)
+            many, exclusion, threshold, window = chosen.of(points)
+            with _missing.Explained():
+                hits = _native.search(*call.sides, call.spec, call.engine, many, exclusion, threshold, window, None)
+            for at, own in zip(places, hits):
+                found[at] = own
+    matches = [[Match(*hit) for hit in hits] for hits in found]
+    if not chosen.sqrt:
+        return matches
+    most = np.inf if chosen.threshold is None else chosen.threshold
+    rooted = [[replace(m, distance=max(m.distance, 0.0) ** 0.5) for m in own] for own in matches]
+    return [[m for m in own if m.distance <= most] for own in rooted]
+
+
+def _by_length(lengths: list[int]) -> dict[int, list[int]]:
+    """The places of the queries of each length: exclusion and windows follow it."""
+    places: dict[int, list[int]] = {}
+    for at, points in enumerate(lengths):
+        places.setdefault(points, []).append(at)
+    return places
+
+
+def _picked(batch: Batch, places: list[int]) -> Batch:
+    return replace(batch, arrays=[batch.arrays[at] for at in places], padded=None)

@@ -97,15 +97,15 @@ def test_explanations():
 def test_searches():
     reference = np.array([5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0, 1.0, 2.1, 1.0])
     query = [1.0, 2.0, 1.0]
-    (best,) = dtwave.search(query, reference)
+    (best,) = dtwave.search(query, reference, k=1)
     assert best == dtwave.Match(0.0, 3, 6) and len(best) == 4
     assert np.array_equal(reference[best.slice], [1.0, 2.0, 2.0, 1.0])
     two = dtwave.search(query, reference, k=2, exclusion=2)
     assert [hit.end for hit in two] == [6, 10]
     within = dtwave.search(query, reference, threshold=0.5, exclusion=2)
     assert within == two
-    assert dtwave.search_all([query, [5.0, 5.0]], reference)[0] == [best]
-    (window,) = dtwave.search([0.0, 1.0, 0.0], reference, normalized_window=3)
+    assert dtwave.search_all([query, [5.0, 5.0]], reference, k=1)[0] == [best]
+    (window,) = dtwave.search([0.0, 1.0, 0.0], reference, k=1, normalized_window=3)
     assert (window.start, window.end) == (6, 8) and window.distance < 1e-20
     with pytest.raises(ValueError, match="defined for dtw only, got msm"):
         dtwave.search(query, reference, measure="msm")

@@ -170,6 +170,9 @@ fn class(kind: &Kind) -> String {
     }
     out += "    \"\"\"\n\n    __slots__ = ()\n";
     let _ = writeln!(out, "    key = {:?}", kind.key);
+    if kind.is_rooted {
+        out += "    is_rooted = True\n";
+    }
     if kind.parameters.is_empty() {
         return out;
     }

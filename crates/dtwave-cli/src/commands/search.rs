@@ -67,7 +67,7 @@ pub(crate) struct SearchArgs {
     query_range: Option<PointRange>,
 
     /// Maximum number of matches of each query [default: 5; 100000 with --threshold]
-    #[arg(short = 'k', long, value_name = "K")]
+    #[arg(short = 'k', long, visible_alias = "k", value_name = "K")]
     top_k: Option<usize>,
 
     /// All matches at a distance of at most D (after --sqrt), the best first
@@ -79,7 +79,7 @@ pub(crate) struct SearchArgs {
     exclusion: Option<usize>,
 
     /// Points per window with --normalize z [default: the length of the query]
-    #[arg(long, value_name = "POINTS")]
+    #[arg(long, visible_alias = "normalized-window", value_name = "POINTS")]
     window: Option<usize>,
 
     /// Matches: .csv

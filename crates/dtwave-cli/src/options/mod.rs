@@ -136,7 +136,7 @@ pub(crate) struct RunArgs {
     pub(crate) dtype: Dtype,
 
     /// Where to compute
-    #[arg(long, default_value = "auto", value_name = "NAME", help = backend_help())]
+    #[arg(long, visible_alias = "device", default_value = "auto", value_name = "NAME", help = backend_help())]
     pub(crate) backend: String,
 
     /// CPU threads [default: all]
