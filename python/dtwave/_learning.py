@@ -33,6 +33,40 @@ def _minimizer(optimizer: str, learning_rate: float | None) -> tuple[str, float]
     return optimizer, 0.05 if learning_rate is None else real("learning_rate", learning_rate)
 
 
+def _classes(labels: Any, count: int) -> tuple[NDArray[Any], list[int]]:
+    """The different labels as they were given, and which of them each series has.
+
+    Errors: `TypeError` and `ValueError` if there is not one label per series, or one is missing.
+    """
+    if isinstance(labels, np.ma.MaskedArray):
+        raise TypeError("labels is a masked array: every series of train needs a label")
+    expected = f"labels must be one per series of train ({count})"
+    try:
+        names = np.asarray(labels)
+    except ValueError:
+        raise ValueError(f"{expected}, got rows of several lengths") from None
+    if names.shape != (count,):
+        raise ValueError(f"{expected}, got {_arrays.shape_text(names)}")
+    # NumPy writes numbers among words as words, and truth among numbers as numbers.
+    if isinstance(labels, (list, tuple)) and any(np.asarray(each).dtype.kind != names.dtype.kind for each in labels):
+        names = np.empty(count, dtype=object)
+        names[:] = labels
+    # What is not equal to itself is missing: NaN, NaT.
+    rows = names if names.dtype.kind in "fcMmO" else names[:0]
+    missing = np.flatnonzero([name is None or type(name).__name__ == "NAType" or name != name for name in rows])
+    if len(missing):
+        raise ValueError(f"series {missing[0]} of train has no label ({names[missing[0]]})")
+    if names.dtype != object:
+        known, places = np.unique(names, return_inverse=True)
+        return known, places.tolist()
+    # Equal values of several types are several classes: True is not 1.
+    codes: dict[tuple[type, Any], int] = {}
+    classes = [codes.setdefault((type(each), each), len(codes)) for each in names]
+    different = np.empty(len(codes), dtype=object)
+    different[:] = [value for _, value in codes]
+    return different, classes
+
+
 @takes(OfManyPrepared)
 def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpack[OfManyPrepared]) -> NDArray[Any]:
     """The label of each series of `test`: the most frequent one among its k nearest series of `train`.
@@ -43,7 +77,7 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
     lengths: a tuple of those of train and those of test.
     Other options: as for `nearest`.
 
-    Returns `[n_test]`, of the type of the labels. Cover & Hart 1967, 10.1109/TIT.1967.1053964.
+    Returns `[n_test]`, of the type of the labels: of Python objects where they are of several types. Cover & Hart 1967, 10.1109/TIT.1967.1053964.
 
     Time and memory: as `nearest`. Errors: as `nearest`; `ValueError` if there is not one label per series.
     """
@@ -61,36 +95,9 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
     if many > len(batches[0]):
         raise ValueError(f"k must be at most {len(batches[0])}, the number of series of train, got {many}")
     with call.bar("classify", False) as bar:
-        found = _native.classify(first, classes.tolist(), second, many, call.spec, call.engine, bar)
+        found = _native.classify(first, classes, second, many, call.spec, call.engine, bar)
     predicted: NDArray[Any] = known[found]
     return predicted
-
-
-def _classes(labels: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The labels that there are, in order, and which of them each series has.
-
-    Errors: `TypeError` and `ValueError` if there is not one label per series, all numbers or all text.
-    """
-    if isinstance(labels, np.ma.MaskedArray):
-        raise TypeError("labels is a masked array: every series of train needs a label")
-    expected = f"labels must be one per series of train ({count})"
-    try:
-        names = np.asarray(labels)
-    except ValueError:
-        raise ValueError(f"{expected}, got rows of several lengths") from None
-    if names.shape != (count,):
-        raise ValueError(f"{expected}, got {_arrays.shape_text(names)}")
-    # What is not equal to itself is missing: NaN, NaT.
-    rows = names if names.dtype.kind in "fcMmO" else names[:0]
-    missing = np.flatnonzero([name is None or type(name).__name__ == "NAType" or name != name for name in rows])
-    if len(missing):
-        raise ValueError(f"series {missing[0]} of train has no label ({names[missing[0]]})")
-    try:
-        known, classes = np.unique(names, return_inverse=True)
-    except TypeError:
-        kinds = " and ".join(sorted({type(name).__name__ for name in names}))
-        raise TypeError(f"labels must be all numbers or all text, got {kinds}") from None
-    return known, classes
 
 
 @takes(OfManyPrepared)

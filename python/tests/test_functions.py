@@ -261,3 +261,16 @@ def test_normalized_series():
     assert padded[0, :2].tolist() == [-1.0, 1.0] and np.isnan(padded[0, 2])
     lists = dtwave.normalize([[1.0, 3.0, np.nan], [1.0, 2.0, 3.0, 4.0]], padding="nan")
     assert [len(series) for series in lists] == [3, 4] and np.isnan(lists[0][2])
+
+
+def test_labels_come_back_as_they_were_given():
+    train, test = (
+        [[0.0, 5.0, 0.0], [5.0, 0.0, 5.0], [1.0, 1.0, 1.0]],
+        [[0.0, 4.0, 0.0], [4.0, 0.0, 4.0], [1.0, 1.0, 1.1]],
+    )
+    for labels in ([1, "a", 2.5], [True, 1, "1"], np.array([1, "a", True], dtype=object), ["a", "b", "a"], [3, 1, 2]):
+        found = dtwave.classify(train, labels, test).tolist()
+        expected = labels if isinstance(labels, list) else labels.tolist()
+        assert [(type(each), each) for each in found] == [(type(each), each) for each in expected]
+    with pytest.raises(ValueError, match="None for series 1 of train"):
+        dtwave.classify(train, ["a", None, "b"], test)

@@ -51,8 +51,8 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
 
-    /// Number of starts of kmeans; the best is kept. For kmedoids: of random starts, instead of the greedy one [default:
-    /// 3 for kmeans]
+    /// Number of starts of kmeans; the best is kept. For kmedoids: of random starts, instead of the greedy one
+    /// [default: 3 for kmeans]
     #[arg(long, value_name = "N")]
     restarts: Option<usize>,
 
