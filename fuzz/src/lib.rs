@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use arbitrary::{Result, Unstructured};
-use dtwave_files::{AxisOrder, CsvLayout, Dataset, Format, HeaderLine, IndexColumn, ReadOptions};
+use dtwave_files::{AxisOrder, CsvLayout, Dataset, Format, HeaderLine, IndexColumn, Missing, ReadOptions};
 
 /// Most bytes that are inflated: room for what the targets write, with all that comes of it within
 /// [`guard::MOST_BYTES`].
@@ -45,6 +45,7 @@ fn options(choices: &mut Unstructured<'_>) -> Result<(ReadOptions, bool)> {
         header: *choices.choose(&[HeaderLine::Auto, HeaderLine::Yes, HeaderLine::No])?,
         index: *choices.choose(&[IndexColumn::Auto, IndexColumn::Yes, IndexColumn::No])?,
         labels: if choices.ratio(1, 4)? { choices.choose(&labels)?.parse().ok() } else { None },
+        missing: *choices.choose(&[Missing::Error, Missing::Linear, Missing::Previous, Missing::Drop])?,
         axes: *choices.choose(&axes)?,
         key: if choices.ratio(1, 4)? { choices.choose(&key)?.parse().ok() } else { None },
         memory_limit_bytes: INFLATED_BYTES,

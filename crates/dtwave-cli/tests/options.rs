@@ -32,6 +32,7 @@ const QUIET: Then = Unseen("there is nothing to leave out; `quiet_leaves_out_not
 const EVERY: &[Case] = &[
     ("", "--format npy", Refused("not a .npy file")),
     ("", "--csv-header yes", Changes),
+    ("", "--missing linear", Unseen("no value is missing; reading.rs has some")),
     ("", "--layout channels-first", NO_ARRAY),
     ("", "--key x", NO_ARCHIVE),
     ("", "--out o.csv", Changes),

@@ -174,6 +174,28 @@ fn labels_in_csv() {
     );
 }
 
+/// Refused unless the user says how; what was done is counted. Weights are never made up.
+#[test]
+fn missing_values_are_filled_as_asked() {
+    let bench = Bench::new();
+    bench.write("a.csv", "1,,3\n2,NA,4\n").write("whole.csv", "1,2,3\n2,3,4\n").write("w.csv", "1\n\n2\n");
+    bench.refuses(&["pairwise", "a.csv"], &["line 1, column 2", "--missing"]);
+    let said = bench.run(&["pairwise", "a.csv", "--missing", "linear"]);
+    assert_eq!(said.stderr, "note: a.csv: 2 missing values in 2 series were interpolated\n");
+    assert_eq!(said.stdout, bench.ok(&["pairwise", "whole.csv"]));
+    bench.write("r.csv", "0\n1\n\n3\n4\n").write("q.csv", "1\n2\n3\n");
+    let search = ["search", "--reference", "r.csv", "--query", "q.csv", "--json"];
+    bench.refuses(&search, &["r.csv: line 3"]);
+    let said = bench.run(&[&search[..], &["--missing", "linear"]].concat());
+    assert!(
+        said.code == 0 && said.stderr.contains("1 missing value in 1 series was interpolated"),
+        "{said:?}"
+    );
+    assert!(said.stdout.contains("\"distance\":0.0"), "{said:?}");
+    let weighted = ["barycenter", "whole.csv", "--weights", "w.csv", "--missing", "linear"];
+    bench.refuses(&weighted, &["w.csv: line 2"]);
+}
+
 /// Labels of which some are numbers, in more series than a sort looks at one by one.
 #[test]
 fn mixed_labels_are_classes() {

@@ -11,7 +11,7 @@ use crate::csv_table::{ONLY_COLUMN, text};
 use crate::labels::only_column;
 use crate::stream::Bytes;
 use crate::text::{are_numbers, header_left_out, is_number, quoted, without_mark};
-use crate::{CsvLayout, HeaderLine, IndexColumn, LabelColumn, ReadOptions};
+use crate::{CsvLayout, HeaderLine, IndexColumn, LabelColumn, Missing, ReadOptions};
 
 /// Longest line that is kept in memory.
 const LONGEST_BYTES: usize = 1 << 20;
@@ -20,7 +20,8 @@ const LONGEST_BYTES: usize = 1 << 20;
 /// no quotes, lines that end with a line feed.
 pub(crate) fn suits(head: &[u8], is_all: bool, options: &ReadOptions) -> bool {
     let head = without_mark(head);
-    if options.csv_layout == CsvLayout::Rows || head.contains(&b'"') {
+    // A gap is filled in by what comes behind it.
+    if options.missing != Missing::Error || options.csv_layout == CsvLayout::Rows || head.contains(&b'"') {
         return false;
     }
     // What stands behind the last line feed may be cut.

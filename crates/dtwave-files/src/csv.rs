@@ -12,15 +12,21 @@ use anyhow::{Result, bail, ensure};
 use super::csv_table::{Header, Notes, Row, Table, text};
 use super::labels::{LabelCell, are_few, canonical_label, doubt_of_names, is_label_name, looks_like_labels};
 use super::text::{
-    FILL_IN, are_numbers, clean, has_decimal_comma, is_missing, not_a_number, not_finite, quoted,
+    FILL_IN, are_numbers, clean, has_decimal_comma, is_date, is_gap, is_missing, not_a_number, not_finite,
+    quoted,
 };
-use super::{CsvLayout, Dataset, IndexColumn, ReadOptions};
+use super::{CsvLayout, Dataset, IndexColumn, Missing, ReadOptions};
 
 pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     let mut table = Table::open(bytes)?;
     let mut notes = Notes::default();
-    let label = table.label_cell(options, &mut notes)?;
+    let label = table.label_cell(options, true, &mut notes)?;
     let header = table.header(options, label, &mut notes)?;
+    let label = match header {
+        // An empty first cell is then no corner above an index.
+        Header::None => table.label_cell(options, false, &mut Notes::default())?,
+        _ => label,
+    };
     let skip_column = table.has_index(header, options.index, label, &mut notes)?;
     let one_column = table.widest == 1 + usize::from(skip_column);
     let has_labels = label != LabelCell::Nowhere;
@@ -31,8 +37,13 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
     // Names over several columns suggest that the columns are the series, rows of numbers that the rows are.
     ensure!(
         header != Header::Names || one_column || has_labels || options.csv_layout != CsvLayout::Auto,
-        "line 1 names the columns, and there are several: say --csv-layout columns if each column is a series, or --csv-layout rows if each row is one{}",
-        named_label(&table)
+        "line 1 names the columns, and there are several: say --csv-layout columns if each column is a series, or --csv-layout rows if each row is one{}{}",
+        named_label(&table),
+        if !skip_column && table.has_dates() {
+            "; --csv-index yes leaves out the first column, which holds dates"
+        } else {
+            ""
+        }
     );
     let by_columns =
         options.csv_layout == CsvLayout::Columns || (options.csv_layout == CsvLayout::Auto && one_column);
@@ -42,6 +53,8 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
         first: usize::from(skip_column),
         label,
         empty_lines_count: by_columns || one_column,
+        fills: options.missing != Missing::Error,
+        widest: table.widest,
     };
     let (series, labels, cut) = if by_columns {
         let (series, cut) = body.columns()?;
@@ -131,14 +144,23 @@ struct Body<'a> {
     label: LabelCell,
     /// Whether an empty line stands for a missing value.
     empty_lines_count: bool,
+    /// Whether missing values become NaN, to be filled in later.
+    fills: bool,
+    widest: usize,
 }
 
 impl Body<'_> {
     /// Calls `row` with the place and the cells of every row of values.
     fn each(&self, mut row: impl FnMut(u64, &ByteRecord) -> Result<()>) -> Result<()> {
         let mut is_first = true;
+        let nothing = ByteRecord::from(vec![""]);
         self.table.each(|Row { line, empty_line, cells }| {
-            if std::mem::take(&mut is_first) && self.skip_line {
+            let is_header = std::mem::take(&mut is_first) && self.skip_line;
+            if let Some(empty) = empty_line.filter(|_| self.fills && self.empty_lines_count && !is_header) {
+                (empty..line).try_for_each(|line| row(line, &nothing))?;
+                return row(line, cells);
+            }
+            if is_header {
                 return Ok(());
             }
             if let Some(empty) = empty_line.filter(|_| self.empty_lines_count) {
@@ -161,13 +183,15 @@ impl Body<'_> {
                 columns.filter(move |(column, _)| Some(*column) != at)
             };
             let end = own().rfind(|(_, cell)| !cell.is_empty()).map_or(0, |(column, _)| column + 1);
+            // An empty cell is a missing value wherever it is, if those are filled in.
+            let end = if self.fills { cells.len() } else { end };
             ensure!(end > 0, "line {line}: series {} is empty", series.len());
             cut += usize::from(own().any(|(column, _)| column >= end));
-            let mut values = Vec::with_capacity(end - self.first);
+            let mut values = Vec::with_capacity(end.saturating_sub(self.first));
             for (position, (column, cell)) in own().take_while(|(column, _)| *column < end).enumerate() {
                 let is_last = column + 1 == cells.len();
                 let place = Place { line, column, series: series.len(), position, is_last };
-                values.push(place.number(cell)?);
+                values.push(place.value(cell, self.fills)?);
             }
             series.push(values);
             if self.label != LabelCell::Nowhere {
@@ -187,6 +211,22 @@ impl Body<'_> {
         let mut lines = Vec::new();
         self.each(|line, row| {
             let cells = row.iter().skip(first);
+            if self.fills {
+                series.resize_with(self.widest - first, || vec![f64::NAN; lines.len()]);
+                let cells = cells.chain(std::iter::repeat(&b""[..])).take(series.len());
+                for (index, (cell, values)) in cells.zip(&mut series).enumerate() {
+                    let place = Place {
+                        line,
+                        column: first + index,
+                        series: index,
+                        position: lines.len(),
+                        is_last: false,
+                    };
+                    values.push(place.value(cell, true)?);
+                }
+                lines.push(line);
+                return Ok(());
+            }
             series.resize_with(series.len().max(cells.len()), Vec::new);
             for (index, cell) in cells.enumerate().filter(|(_, cell)| !cell.is_empty()) {
                 let (place, values) = (
@@ -228,6 +268,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The number in a cell; NaN for a missing one where those are filled in.
+    pub(crate) fn value(&self, cell: &[u8], fills: bool) -> Result<f64> {
+        if fills && is_gap(text(cell, self.line, self.column)?) { Ok(f64::NAN) } else { self.number(cell) }
+    }
+
     pub(crate) fn number(&self, cell: &[u8]) -> Result<f64> {
         let Place { line, column, series, position, is_last } = *self;
         let cell = text(cell, line, column)?;
@@ -245,6 +290,11 @@ impl Place {
             Err(_) if cell.is_empty() => {
                 bail!("line {line}, column {column}: empty cell inside a series; {FILL_IN}")
             }
+            Err(_) if is_date(cell) => bail!(
+                "line {line}, column {column}: {} is a date or time, not a number{}",
+                quoted(cell),
+                if column == 1 { "; --csv-index yes leaves out the first column" } else { "" }
+            ),
             Err(_) if column == 1 && are_numbers(cell) => bail!(
                 "line {line}, column 1: {} is not one number; white space does not separate cells in .csv: \
                  write commas (NumPy: np.savetxt(…, delimiter=',')); labelled series may be a .txt file",

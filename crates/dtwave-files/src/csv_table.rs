@@ -12,8 +12,8 @@ use super::labels::{
     FirstLine, LabelCell, NAME_NEEDS_HEADER, canonical_label, counted_shown, first_line_is, only_column,
 };
 use super::text::{
-    LEAST_COUNTED, are_numbers, clean, counts_up, header_left_out, in_equal_steps, is_number, not_utf8,
-    quoted, without_mark,
+    LEAST_COUNTED, are_numbers, clean, counts_up, header_left_out, in_equal_steps, is_date, is_number,
+    not_utf8, quoted, without_mark,
 };
 use super::{HeaderLine, IndexColumn, LabelColumn, ReadOptions};
 
@@ -123,13 +123,23 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
+    /// Whether the first column holds dates or times, as far as it was looked at.
+    pub(super) fn has_dates(&self) -> bool {
+        self.edge_shown.first().is_some_and(|cell| is_date(cell))
+    }
+
     /// Line 1.
     pub(super) fn names(&self) -> Vec<&str> {
         self.first.iter().collect()
     }
 
     /// Where the labels are, if the user points at some.
-    pub(super) fn label_cell(&self, options: &ReadOptions, notes: &mut Notes) -> Result<LabelCell> {
+    pub(super) fn label_cell(
+        &self,
+        options: &ReadOptions,
+        has_header: bool,
+        notes: &mut Notes,
+    ) -> Result<LabelCell> {
         let Some(wanted) = options.labels.as_ref() else { return Ok(LabelCell::Nowhere) };
         if *wanted != LabelColumn::None && self.widest == 1 {
             notes.said.push(only_column(wanted));
@@ -141,7 +151,7 @@ impl<'a> Table<'a> {
         );
         let has_corner = self.first.get(0).is_some_and(str::is_empty);
         let has_index = match options.index {
-            IndexColumn::Auto => has_corner,
+            IndexColumn::Auto => has_corner && has_header,
             IndexColumn::Yes => true,
             IndexColumn::No => false,
         };

@@ -221,7 +221,7 @@ pub(crate) fn looks_like_labels(
     rows > 1 && !are_zero && 2 * with_fractions > columns
 }
 
-/// Whether values are few different whole numbers, each often: classes of points rather than a series.
+/// Whether values are few different ones (at least two), each often: classes of points rather than a series.
 pub(crate) fn are_few(column: impl Iterator<Item = f64>) -> bool {
     const MOST: usize = 20;
     const EACH: usize = 4;
@@ -233,7 +233,7 @@ pub(crate) fn are_few(column: impl Iterator<Item = f64>) -> bool {
             return false;
         }
     }
-    rows >= EACH * different.len()
+    different.len() > 1 && rows >= EACH * different.len()
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! A [`Dataset`] is what every command works on: named series of `[time][channel]` values, row-major, all with the same
 //! number of channels and every value finite. The format is chosen by the file's extension, and compressed files are
-//! decompressed. Missing values, and contradictions between header and data, are refused with their place; nothing is
-//! guessed. A note says what was left out, and what could be understood in two ways. `docs/files.md` describes the
-//! formats.
+//! decompressed. Missing values are refused unless the user says how to fill them in, contradictions between header and
+//! data always, with their place; nothing is guessed. A note says what was left out, and what could be understood in
+//! two ways. `docs/files.md` describes the formats.
 //!
 //! Nothing is allocated because a file says so. Claims about sizes are checked against the file's real size. What is
 //! decompressed or comes from a pipe is checked against a memory limit. Time is linear in the number of bytes (sorting
@@ -19,6 +19,7 @@ mod csv_lines;
 mod csv_table;
 mod dataset;
 mod labels;
+mod missing;
 mod npy;
 mod npy_header;
 mod npz;
@@ -40,6 +41,7 @@ use anyhow::{Result, bail, ensure};
 pub use blocks::{LongSeries, SeriesBlocks, is_read_again};
 pub use dataset::{Dataset, Times, by_label};
 pub use labels::LabelColumn;
+pub use missing::{Filled, Missing, fill};
 pub use options::{AxisOrder, CsvLayout, HeaderLine, IndexColumn, Key, ReadOptions};
 use source::Content;
 pub use source::{Format, is_stdin};
@@ -92,13 +94,13 @@ impl Dataset {
             content.allow(text::memory_bytes(&content.bytes))?;
         }
         let dataset = match format {
-            Format::Ts => ts::parse(name, &content.bytes),
+            Format::Ts => ts::parse(name, &content.bytes, options.missing),
             Format::Tsv => ucr::parse(name, &content.bytes, options),
             Format::Npy => npy::parse(name, &content, options),
             Format::Npz => npz::parse(name, &content, options),
             Format::Csv => csv::parse(name, &content.bytes, options),
         };
-        dataset.and_then(Dataset::checked)
+        dataset.and_then(|dataset| missing::filled(dataset, options.missing)).and_then(Dataset::checked)
     }
 }
 

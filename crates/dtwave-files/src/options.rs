@@ -4,6 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::labels::LabelColumn;
+use crate::missing::Missing;
 use crate::source::{Format, is_stdin};
 
 /// How the cells of a `.csv` file form series.
@@ -112,6 +113,11 @@ pub struct ReadOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN"))]
     pub labels: Option<LabelColumn>,
 
+    /// Missing values (empty fields, ?, NA, NaN): error, linear (interpolated), previous (the last known value) or drop
+    /// (their points are left out)
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value = "error"))]
+    pub missing: Missing,
+
     /// Axes of a three-dimensional array: channels-last or channels-first [default: channels-last]
     #[cfg_attr(feature = "clap", arg(long = "layout", value_enum))]
     pub axes: Option<AxisOrder>,
@@ -134,6 +140,7 @@ impl ReadOptions {
             header: HeaderLine::Auto,
             index: IndexColumn::Auto,
             labels: None,
+            missing: Missing::Error,
             axes: None,
             key: None,
             memory_limit_bytes,

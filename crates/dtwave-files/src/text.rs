@@ -66,13 +66,39 @@ pub(crate) fn is_missing(cell: &str) -> bool {
     WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
+/// Whether a cell stands for a missing value, which may be written as a number that is none.
+pub(crate) fn is_gap(cell: &str) -> bool {
+    is_missing(cell) || cell.parse::<f64>().is_ok_and(f64::is_nan)
+}
+
+/// Whether a cell reads as a date or a time of day: `2020-01-31`, `31.1.2020 12:00`, `12:30:00`, `31-Jan-2020`.
+pub(crate) fn is_date(cell: &str) -> bool {
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let lower = cell.trim().to_ascii_lowercase();
+    let numbers = lower.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).count();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_ascii_alphabetic()).filter(|w| !w.is_empty()).collect();
+    let has_month = words.iter().any(|word| word.get(..3).is_some_and(|start| MONTHS.contains(&start)));
+    let others = words.iter().filter(|word| !["t", "z", "am", "pm", "utc", "gmt"].contains(word)).count();
+    let marks = |mark: char| lower.matches(mark).count();
+    let is_marked =
+        marks(':') > 0 || marks('/') > 1 || marks('.') > 1 || marks('-') > 1 && !lower.starts_with('-');
+    let is_plain = lower.chars().all(|c| c.is_ascii_alphanumeric() || ":/.-+ ,".contains(c));
+    is_plain
+        && cell.parse::<f64>().is_err()
+        && !are_numbers(cell)
+        && numbers > 1
+        && (is_marked && others == 0 || has_month && others < 3)
+}
+
 /// Numbers with white space between them.
 pub(crate) fn are_numbers(cell: &str) -> bool {
     cell.split_whitespace().count() > 1 && cell.split_whitespace().all(is_number)
 }
 
 /// What to do about a value that is missing.
-pub(crate) const FILL_IN: &str = "fill in missing values first";
+pub(crate) const FILL_IN: &str = "fill in missing values first, or say how with --missing";
 
 pub(crate) fn not_finite(value: f64) -> String {
     let advice = if value.is_nan() { format!("; {FILL_IN}") } else { String::new() };
@@ -188,6 +214,27 @@ mod tests {
         assert!(not_a_number("5 0").contains("one separator"));
         assert_eq!(quoted(&"9".repeat(30)), format!("'{}…'", "9".repeat(24)));
         assert_eq!(quoted("a\u{7}"), "'a\u{fffd}'");
+    }
+
+    #[test]
+    fn dates_are_told_from_numbers_and_words() {
+        for date in [
+            "2020-01-31",
+            "31.01.2020",
+            "1/2/2020",
+            "2020-01-31T12:00:00Z",
+            "12:30",
+            "2020-01-31 12:00:00.5+01:00",
+            "31-Jan-2020",
+            "Jan 31, 2020",
+        ] {
+            assert!(is_date(date), "{date:?}");
+        }
+        for other in
+            ["1", "-1.5", "1e-5", "a", "", "1.5 2.5", "x-1", "1,5", "1-2", "mar", "beat 1 of 2", "NaN"]
+        {
+            assert!(!is_date(other), "{other:?}");
+        }
     }
 
     #[test]

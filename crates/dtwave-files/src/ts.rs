@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::text::{clean, numbered_lines, quoted};
-use super::{Dataset, Times, ts_values};
+use super::{Dataset, Missing, Times, ts_values};
 
 #[derive(Default)]
 struct Header {
@@ -77,7 +77,7 @@ impl Header {
     }
 }
 
-pub(super) fn parse(name: String, bytes: &[u8]) -> Result<Dataset> {
+pub(super) fn parse(name: String, bytes: &[u8], missing: Missing) -> Result<Dataset> {
     let mut header = Header::default();
     let mut in_data = false;
     let mut channels = None;
@@ -113,7 +113,8 @@ pub(super) fn parse(name: String, bytes: &[u8]) -> Result<Dataset> {
             "line {number}: {} channels where {expected} were expected",
             fields.len()
         );
-        let points = ts_values::points(&fields, header.timestamps).with_context(place)?;
+        let points =
+            ts_values::points(&fields, header.timestamps, missing != Missing::Error).with_context(place)?;
         let length = points.values.len() / expected;
         if let Some(wanted) = header.series_length {
             ensure!(

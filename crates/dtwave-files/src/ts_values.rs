@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Times;
-use super::text::{not_a_number, quoted};
+use super::text::{is_gap, not_a_number, quoted};
 
 /// The parts between colons; those within parentheses belong to times of day.
 pub(super) fn fields(line: &str) -> Vec<&str> {
@@ -25,8 +25,9 @@ pub(super) struct Points {
     pub(super) times: Option<Vec<f64>>,
 }
 
-/// Reads one field per channel; `stamped` is what the header says about timestamps.
-pub(super) fn points(fields: &[&str], stamped: Option<bool>) -> Result<Points> {
+/// Reads one field per channel; `stamped` is what the header says about timestamps. Missing values are NaN where they
+/// are filled in later (`fills`).
+pub(super) fn points(fields: &[&str], stamped: Option<bool>, fills: bool) -> Result<Points> {
     let channels = fields.len();
     let is_stamped = fields[0].starts_with('(');
     // Before memory is taken for all channels, every channel must have its points.
@@ -59,7 +60,7 @@ pub(super) fn points(fields: &[&str], stamped: Option<bool>) -> Result<Points> {
             if !is_stamped {
                 for (position, cell) in field.split(',').enumerate() {
                     values[position * channels + channel] =
-                        value(cell.trim()).with_context(|| format!("position {position}"))?;
+                        value(cell.trim(), fills).with_context(|| format!("position {position}"))?;
                 }
                 return Ok(());
             }
@@ -67,7 +68,7 @@ pub(super) fn points(fields: &[&str], stamped: Option<bool>) -> Result<Points> {
             for position in 0..length {
                 let place = || format!("position {position}");
                 let (time, cell) = pair(&mut rest, position + 1 == length).with_context(place)?;
-                values[position * channels + channel] = value(cell).with_context(place)?;
+                values[position * channels + channel] = value(cell, fills).with_context(place)?;
                 let time = self::time(time).with_context(place)?;
                 match times.get(position) {
                     None => times.push(time),
@@ -109,11 +110,14 @@ fn time(cell: &str) -> Result<f64> {
     }
 }
 
-fn value(cell: &str) -> Result<f64> {
+fn value(cell: &str, fills: bool) -> Result<f64> {
+    if fills && is_gap(cell) {
+        return Ok(f64::NAN);
+    }
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
         Ok(value) => bail!("{}", crate::text::not_finite(value)),
-        Err(_) if cell == "?" => bail!("missing value '?'; fill it in first"),
+        Err(_) if cell == "?" => bail!("missing value '?'; {}", crate::text::FILL_IN),
         Err(_) => bail!("{}", not_a_number(cell)),
     }
 }

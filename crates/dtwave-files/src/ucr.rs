@@ -13,10 +13,10 @@ use anyhow::{Result, bail, ensure};
 use super::csv::ended_early;
 use super::labels::{FirstLine, LabelCell, NAME_NEEDS_HEADER, canonical_label, counted_shown, first_line_is};
 use super::text::{
-    LEAST_COUNTED, clean, counts_up, header_left_out, is_number, not_a_number, not_finite, numbered_lines,
-    quoted,
+    LEAST_COUNTED, clean, counts_up, header_left_out, is_date, is_missing, is_number, not_a_number,
+    not_finite, numbered_lines, quoted,
 };
-use super::{Dataset, HeaderLine, IndexColumn, LabelColumn, ReadOptions};
+use super::{Dataset, HeaderLine, IndexColumn, LabelColumn, Missing, ReadOptions};
 
 #[derive(Clone, Copy)]
 enum Separator {
@@ -68,9 +68,9 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
     }
     // An index that has no name stands before labels that the user points at.
     let is_pointed_at = asked.is_some_and(|column| *column != LabelColumn::None);
-    let has_index = index == IndexColumn::Yes
+    let mut has_index = index == IndexColumn::Yes
         || index == IndexColumn::Auto && is_pointed_at && first.len() > 1 && first[0].is_empty();
-    let column = match asked {
+    let mut column = match asked {
         None if has_index => LabelCell::Nowhere,
         None => LabelCell::At(0),
         Some(column) => column.cell(usize::from(has_index), &first)?,
@@ -83,6 +83,11 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
         (HeaderLine::Auto, _) => first_line(&first, lines, separator, column),
     };
     let header = line_1 == FirstLine::Header;
+    if let (false, IndexColumn::Auto, Some(asked)) = (header, index, asked) {
+        // An empty first cell is then no corner above an index.
+        has_index = false;
+        column = asked.cell(0, &first)?;
+    }
     if header && wanted == HeaderLine::Auto && !matches!(asked, Some(LabelColumn::Named(_))) {
         notes.push(format!(
             "line {number_of_first} ({}) names the columns and was left out; --csv-header no reads it as a series",
@@ -95,6 +100,7 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
     // What has no name and counts is an index; judged by the lines.
     let mut counts = is_unnamed && index == IndexColumn::Auto && asked.is_none();
 
+    let fills = options.missing != Missing::Error;
     let mut series: Vec<Vec<f64>> = Vec::new();
     let (mut labels, mut edge): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     let (mut padded, mut cut) = (0, 0);
@@ -116,7 +122,8 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
             "line 1 holds no numbers; if it names the columns, say --csv-header yes"
         );
         let own = cells.iter().copied().enumerate().skip(usize::from(has_index));
-        let (values, is_padded) = values(number, own.filter(|(index, _)| Some(*index) != at), series.len())?;
+        let (values, is_padded) =
+            values(number, own.filter(|(index, _)| Some(*index) != at), series.len(), fills)?;
         counts &= cells[0].parse() == Ok(series.len());
         padded += usize::from(is_padded);
         series.push(values);
@@ -191,16 +198,18 @@ fn first_line<'a>(
     first_line_is(head, &behind.collect::<Vec<_>>(), rows)
 }
 
-/// The values of a line, whose `cells` are given with their columns, and whether they were padded.
+/// The values of a line, whose `cells` are given with their columns, and whether they were padded. Missing ones are NaN
+/// where they are filled in later.
 fn values<'a>(
     line: usize,
     cells: impl Iterator<Item = (usize, &'a str)>,
     series: usize,
+    fills: bool,
 ) -> Result<(Vec<f64>, bool)> {
     let mut values = Vec::with_capacity(cells.size_hint().0);
     let mut columns = Vec::new();
     for (index, cell) in cells {
-        let Ok(value) = cell.parse::<f64>() else {
+        let Ok(value) = (if fills && is_missing(cell) { Ok(f64::NAN) } else { cell.parse::<f64>() }) else {
             bail!("line {line}, column {}: {}", index + 1, not_a_number(cell));
         };
         values.push(value);
@@ -209,7 +218,7 @@ fn values<'a>(
     let end = values.iter().rposition(|v| !v.is_nan()).map_or(0, |last| last + 1);
     let is_padded = end < values.len();
     values.truncate(end);
-    if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+    if let Some(at) = values.iter().position(|v| !v.is_finite() && !(fills && v.is_nan())) {
         bail!(
             "line {line}, column {}: series {series}, position {at}: {}",
             columns[at],
@@ -230,6 +239,12 @@ fn doubt(labels: &[String], is_unnamed: bool) -> Option<String> {
         return Some(format!(
             "the first column ({}, …) was read as class labels; a table of values alone is a .csv file",
             clean(label)
+        ));
+    }
+    if labels.len() > 1 && labels.iter().all(|label| is_date(label)) {
+        return Some(format!(
+            "the first column ({}, …) holds dates or times and was read as class labels; --csv-index yes if it is an index, no if it is not",
+            clean(&labels[0])
         ));
     }
     // Rows that are numbered in any order, or by dates, are each of a class of their own.

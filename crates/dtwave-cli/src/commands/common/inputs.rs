@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::data::{Dataset, LabelColumn, ReadOptions};
+use crate::data::{Dataset, Missing, ReadOptions};
 use crate::engine;
 use crate::options::{RunArgs, check_inputs, for_input};
 use crate::output;
@@ -49,9 +49,9 @@ impl Inputs {
         Ok(dataset)
     }
 
-    /// Reads a file of numbers beside the series: what is said of labels is not said of it.
+    /// Reads a file of numbers beside the series: what is said of labels and of missing values is not said of it.
     pub(crate) fn read_numbers(&self, path: &Path) -> Result<Dataset> {
-        engine::read(path, &ReadOptions { labels: None::<LabelColumn>, ..self.options(path) })
+        engine::read(path, &ReadOptions { labels: None, missing: Missing::Error, ..self.options(path) })
     }
 }
 
