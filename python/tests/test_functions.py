@@ -272,5 +272,5 @@ def test_labels_come_back_as_they_were_given():
         found = dtwave.classify(train, labels, test).tolist()
         expected = labels if isinstance(labels, list) else labels.tolist()
         assert [(type(each), each) for each in found] == [(type(each), each) for each in expected]
-    with pytest.raises(ValueError, match="None for series 1 of train"):
+    with pytest.raises(ValueError, match=r"series 1 of train has no label \(None\)"):
         dtwave.classify(train, ["a", None, "b"], test)

@@ -93,7 +93,7 @@ def interrupted(path, x, after):
 
     from dtwave import _calls, _native, _options
 
-    given = _options.Given(threads=1, memory_limit=2 * 8 * 32 * 32)
+    given = _options.Given(threads=1, memory_limit=10 * 8 * 32 * 32)
     call = _calls.prepared(_calls.many(x, None, given), given)
     with pytest.raises(Stop):
         _native.pairwise_to_file(call.first, None, call.spec, call.engine, str(path), False, look)
@@ -106,15 +106,15 @@ def test_an_interrupted_file_is_continued(tmp_path):
     interrupted(path, x, 3)
     assert not path.exists() and (tmp_path / "distances.npy.partial").exists()
     with pytest.raises(OSError, match="pass resume=True to continue it"):
-        dtwave.pairwise(x, out=path, memory_limit=2 * 8 * 32 * 32)
+        dtwave.pairwise(x, out=path, memory_limit=10 * 8 * 32 * 32)
     with pytest.raises(OSError, match="the content of x was"):
-        dtwave.pairwise(x + 1.0, out=path, resume=True, memory_limit=2 * 8 * 32 * 32)
+        dtwave.pairwise(x + 1.0, out=path, resume=True, memory_limit=10 * 8 * 32 * 32)
     with pytest.raises(OSError, match="resume: dtype was f64 and is now f32; repeat the first call"):
-        dtwave.pairwise(x.astype(np.float32), out=path, resume=True, memory_limit=2 * 8 * 32 * 32)
+        dtwave.pairwise(x.astype(np.float32), out=path, resume=True, memory_limit=10 * 8 * 32 * 32)
     with pytest.raises(OSError, match="measure was dtw and is now msm"):
-        dtwave.pairwise(x, measure="msm", out=path, resume=True, memory_limit=2 * 8 * 32 * 32)
+        dtwave.pairwise(x, measure="msm", out=path, resume=True, memory_limit=10 * 8 * 32 * 32)
     with pytest.warns(UserWarning, match=r"[1-9]\d* of 91 tiles were done already"):
-        found = dtwave.pairwise(x, out=path, resume=True, memory_limit=2 * 8 * 32 * 32)
+        found = dtwave.pairwise(x, out=path, resume=True, memory_limit=10 * 8 * 32 * 32)
     assert np.array_equal(found, dtwave.pairwise(x))
     assert os.listdir(tmp_path) == ["distances.npy"]
 
