@@ -24,10 +24,12 @@ impl Progress {
         let style = ProgressStyle::with_template("{msg} {bar:30.cyan/dim} {percent:>3}% {rate} {left}")
             .expect("the template is valid")
             .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{}", rate(state.per_sec()));
+                let _ = write!(out, "{}", told(state));
             })
             .with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{} left", clock(state.eta()));
+                if !told(state).is_empty() {
+                    let _ = write!(out, "{} left", clock(state.eta()));
+                }
             })
             .progress_chars("━━─");
         bar.set_style(style);
@@ -42,7 +44,7 @@ impl Progress {
         let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {rate} {elapsed:.dim}")
             .expect("the template is valid")
             .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{}", rate(state.per_sec()));
+                let _ = write!(out, "{}", told(state));
             });
         progress.bar.set_style(style);
         progress
@@ -72,6 +74,17 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// The rate, once it is worth telling: see [`is_estimate`].
+fn told(state: &ProgressState) -> String {
+    let rate_now = state.per_sec();
+    if is_estimate(state.elapsed(), rate_now) { rate(rate_now) } else { String::new() }
+}
+
+/// Whether a rate says anything: after a second, and where something was done.
+fn is_estimate(elapsed: Duration, cells_per_second: f64) -> bool {
+    elapsed >= Duration::from_secs(1) && cells_per_second >= 1.0
 }
 
 /// Cells per second with a metric prefix.
@@ -121,6 +134,9 @@ impl Took {
     /// `1.24 s, 3.1 Gcells/s`
     pub(crate) fn summary(self) -> String {
         let Took { secs, cells } = self;
+        if cells == 0 {
+            return format!("{secs:.2} s");
+        }
         format!("{secs:.2} s, {}", rate(cells as f64 / secs.max(1e-9)))
     }
 }
@@ -137,6 +153,14 @@ mod tests {
         assert_eq!(rate(56_700_000.0), "56.7 Mcells/s");
         assert_eq!(rate(2.5e9), "2.50 Gcells/s");
         assert_eq!(rate(f64::NAN), "0.0 cells/s");
+    }
+
+    #[test]
+    fn no_rate_is_told_before_there_is_one() {
+        assert!(!is_estimate(Duration::from_millis(900), 1e9));
+        assert!(!is_estimate(Duration::from_secs(5), 0.0) && !is_estimate(Duration::from_secs(5), f64::NAN));
+        assert!(is_estimate(Duration::from_secs(1), 5.0));
+        assert_eq!(Took { secs: 0.5, cells: 0 }.summary(), "0.50 s");
     }
 
     #[test]

@@ -222,6 +222,15 @@ fn chain(error: &Error) -> String {
     text
 }
 
+/// What clap says of a mistake, without its layout: the mistake, what may have been meant, and the usage.
+fn usage_error(text: &str) -> String {
+    let text = text.split("\nFor more information").next().unwrap_or(text);
+    let (said, usage) = text.split_once("\nUsage:").unwrap_or((text, ""));
+    let said = said.trim_start_matches("error: ").trim_end().replace("\n\n  tip:", "; tip:");
+    let usage = usage.trim();
+    if usage.is_empty() { said } else { format!("{said}; usage: {usage}") }
+}
+
 /// Prints help and version on stdout, and a usage error as one line.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let help = [
@@ -237,10 +246,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         };
     }
     let text = error.render().to_string();
-    let said = text.split("\nUsage:").next().unwrap_or(&text);
-    let said = said.split("\nFor more information").next().unwrap_or(said);
-    let said = said.trim_start_matches("error: ").replace("\n\n  tip:", "; tip:");
-    say("error", &said);
+    say("error", &usage_error(&text));
     ExitCode::from(USAGE)
 }
 
@@ -317,6 +323,16 @@ mod tests {
         assert_eq!(chain(&of("cannot read data.csv", "data")), "cannot read data.csv: data");
         assert_eq!(chain(&of("cannot read the data", "data")), "cannot read the data: data");
         assert_eq!(chain(&of("line 1: x: it is no number", "x")), "line 1: x: it is no number: x");
+    }
+
+    #[test]
+    fn a_wrong_word_is_answered_with_the_usage() {
+        let text = "error: unexpected argument '--x' found\n\n  tip: a similar argument exists: '--y'\n\nUsage: dtwave z --y <Y>\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            usage_error(text),
+            "unexpected argument '--x' found; tip: a similar argument exists: '--y'; usage: dtwave z --y <Y>"
+        );
+        assert_eq!(usage_error("error: no\n"), "no");
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn lengths_channels_and_labels() {
         bench.refuses(&call, &["point.csv: series", "has 1 point;", "ddtw needs at least 3 points"]);
     }
     bench.write("mixed.ts", "@classLabel false\n@data\n1,2:3,4\n1,2\n");
-    bench.refuses(&["pairwise", "mixed.ts"], &["mixed.ts", "line 4", "1 channels where 2"]);
+    bench.refuses(&["pairwise", "mixed.ts"], &["mixed.ts", "line 4", "1 channel where 2"]);
     bench.write("two.npy", npy(&[1, 2, 2], &[1., 2., 3., 4.]));
     bench.refuses(&["pairwise", "good.csv", "two.npy"], &["good.csv has 1", "two.npy has 2"]);
     bench.refuses(&["align", "one.csv", "two.npy"], &["1 channel", "has 2"]);

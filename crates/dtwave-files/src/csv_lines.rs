@@ -32,6 +32,34 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// The line, from 1, of a quote that is opened at the start of a cell and never closed; none if there is no such.
+pub(super) fn unclosed_quote(bytes: &[u8], delimiter: u8) -> Option<u64> {
+    let (mut at, mut line, mut is_start) = (0, 1_u64, true);
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        if *byte == b'"' && is_start {
+            let opened = line;
+            loop {
+                let length = bytes[at..].iter().position(|byte| *byte == b'"');
+                let Some(length) = length else { return Some(opened) };
+                line += line_ends(&bytes[at..at + length]);
+                at += length + 1;
+                // Two quotes stand for one.
+                if bytes.get(at) != Some(&b'"') {
+                    break;
+                }
+                at += 1;
+            }
+            is_start = false;
+            continue;
+        }
+        let is_end = *byte == b'\n' || *byte == b'\r' && bytes.get(at) != Some(&b'\n');
+        line += u64::from(is_end);
+        is_start = *byte == delimiter || matches!(byte, b'\n' | b'\r');
+    }
+    None
+}
+
 /// Line ends: `\n`, `\r\n` or `\r`.
 fn line_ends(bytes: &[u8]) -> u64 {
     let pairs = bytes.windows(2).filter(|pair| pair == b"\r\n").count();

@@ -7,7 +7,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use csv::{ByteRecord, StringRecord};
 
-use super::csv_lines::Lines;
+use super::csv_lines::{Lines, unclosed_quote};
 use super::labels::{
     FirstLine, LabelCell, NAME_NEEDS_HEADER, canonical_label, counted_shown, first_line_is, only_column,
 };
@@ -62,6 +62,11 @@ impl<'a> Table<'a> {
         let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let sample = lines.take(2).last().unwrap_or_default();
         let delimiter = [b';', b'\t'].into_iter().find(|d| sample.trim_ascii().contains(d)).unwrap_or(b',');
+        if bytes.contains(&b'"')
+            && let Some(line) = unclosed_quote(bytes, delimiter)
+        {
+            bail!("line {line}: a quote (\") is opened here and never closed");
+        }
         let empty = || Table {
             bytes,
             delimiter,

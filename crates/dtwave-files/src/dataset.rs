@@ -134,7 +134,7 @@ impl Dataset {
 }
 
 /// `1 point`, `3 points`.
-fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

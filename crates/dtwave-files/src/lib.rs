@@ -55,7 +55,7 @@ impl Dataset {
     /// What is wrong with the file, and where, in one line that names it.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self> {
         let format = format_of(path, options)?;
-        let content = source::content(path, options.memory_limit_bytes)?;
+        let content = source::content(path, format, options.memory_limit_bytes)?;
         Self::of_content(path, format, content, options)
     }
 
@@ -93,6 +93,7 @@ impl Dataset {
         if content.is_limited() && !matches!(format, Format::Npy | Format::Npz) {
             content.allow(text::memory_bytes(&content.bytes))?;
         }
+        source::check_first(format, &content.bytes, content.bytes.len() as u64)?;
         let dataset = match format {
             Format::Ts => ts::parse(name, &content.bytes, options.missing),
             Format::Tsv => ucr::parse(name, &content.bytes, options),
@@ -121,5 +122,7 @@ fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
     }
 }
 
+#[cfg(test)]
+mod generated;
 #[cfg(test)]
 mod tests;

@@ -74,10 +74,10 @@ pub fn fill(series: &mut Vec<f64>, channels: usize, how: Missing) -> Result<Fill
         for pair in known.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             let (a, b) = (values[from], values[to]);
-            for at in from + 1..to {
-                let share = (at - from) as f64 / (to - from) as f64;
+            for (step, value) in values[from + 1..to].iter_mut().enumerate() {
+                let share = (step + 1) as f64 / (to - from) as f64;
                 // Of two products, so that the difference of large values is not needed.
-                values[at] = if how == Missing::Linear { a * (1.0 - share) + b * share } else { a };
+                *value = if how == Missing::Linear { a * (1.0 - share) + b * share } else { a };
             }
         }
         for (at, value) in values.into_iter().enumerate() {

@@ -13,13 +13,17 @@ use std::io::Read;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::npy_header::{Element, Header, Kind, read_header};
+use super::dataset::counted;
+use super::npy_header::{Element, Header, Kind, measured_header, read_header};
 use super::source::Content;
 use super::{AxisOrder, Dataset, ReadOptions};
 
 pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> Result<Dataset> {
     let array = Array::open(&content.bytes[..], content.bytes.len() as u64)?;
-    content.allow(array.memory_bytes())?;
+    // An axis without extent is told of below.
+    if !array.shape().contains(&0) {
+        content.allow(array.memory_bytes())?;
+    }
     array.into_dataset(name, options.axes)
 }
 
@@ -32,20 +36,7 @@ pub(super) struct Array<R> {
 impl<R: Read> Array<R> {
     /// Reads the header; `size` is how many bytes the reader will give, all in all.
     pub(super) fn open(mut reader: R, size: u64) -> Result<Self> {
-        let (header, header_bytes) = read_header(&mut reader)?;
-        let expected = header.data_bytes()?;
-        let held = size.saturating_sub(header_bytes);
-        ensure!(
-            held >= expected,
-            "truncated: shape {:?} needs {expected} bytes of data, the file holds {held}",
-            header.shape
-        );
-        ensure!(
-            held == expected,
-            "{} bytes after the data; shape {:?} needs {expected}",
-            held - expected,
-            header.shape
-        );
+        let header = measured_header(&mut reader, size)?;
         Ok(Array { header, data: reader })
     }
 
@@ -139,8 +130,9 @@ impl<R: Read> Array<R> {
         let mut warnings = Vec::new();
         if axes.is_none() && channels > length {
             warnings.push(format!(
-                "shape {:?} was read as series of {length} point(s) with {channels} channels; if it is [n, channels, length], as aeon writes it, say --layout channels-first (if not, --layout channels-last)",
-                self.shape()
+                "shape {:?} was read as series of {} with {channels} channels; if it is [n, channels, length], as aeon writes it, say --layout channels-first (if not, --layout channels-last)",
+                self.shape(),
+                counted(length, "point")
             ));
         }
         let size = length * channels;

@@ -110,6 +110,25 @@ pub(super) fn read_header(reader: &mut impl Read) -> Result<(Header, u64)> {
     Ok((Literal { rest: text }.header()?, (MAGIC.len() + 2 + wide + length) as u64))
 }
 
+/// Reads the header of an array of which `size` bytes are there, all in all: as many as the header says.
+pub(super) fn measured_header(reader: &mut impl Read, size: u64) -> Result<Header> {
+    let (header, header_bytes) = read_header(reader)?;
+    let expected = header.data_bytes()?;
+    let held = size.saturating_sub(header_bytes);
+    ensure!(
+        held >= expected,
+        "truncated: shape {:?} needs {expected} bytes of data, the file holds {held}",
+        header.shape
+    );
+    ensure!(
+        held == expected,
+        "{} bytes after the data; shape {:?} needs {expected}",
+        held - expected,
+        header.shape
+    );
+    Ok(header)
+}
+
 /// What is left of the dictionary.
 struct Literal<'a> {
     rest: &'a str,

@@ -98,7 +98,7 @@ struct Archive<'a> {
     members: Vec<Member>,
     /// Bytes of the file that may still be taken as they are.
     stored_bytes: u64,
-    /// Bytes of memory that inflated values may still take, and stored ones where the archive itself was inflated.
+    /// Bytes of memory that inflated values may still take, and stored ones unless the archive was in memory before.
     inflated_bytes: u64,
     is_limited: bool,
     limit_bytes: u64,
@@ -191,7 +191,7 @@ impl<'a> Archive<'a> {
                 let needed = array.memory_bytes();
                 let Some(left) = inflated_bytes.checked_sub(needed) else {
                     bail!(over_limit(format!(
-                        "shape {:?} inflates to {needed} bytes of memory, more than the memory limit allows ({} bytes)",
+                        "shape {:?} takes {needed} bytes of memory, more than the memory limit allows ({} bytes)",
                         array.shape(),
                         self.limit_bytes
                     )));
@@ -332,7 +332,7 @@ pub(crate) mod tests {
         let part = npy(&[50_000], &vec![0u8; 50_000]);
         let names: Vec<String> = (0..8).map(|k| format!("{k}.npy")).collect();
         let members: Vec<(&str, Vec<u8>)> = names.iter().map(|n| (n.as_str(), part.clone())).collect();
-        refuses_with("a.npz", npz(&members), &limited, &["array '5'", "the memory limit allows"]);
+        refuses_with("a.npz", npz(&members), &limited, &["array '2'", "the memory limit allows"]);
     }
 
     /// Claims in the directory that the file's size contradicts.

@@ -126,7 +126,7 @@ pub struct ReadOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME[,LABELS]"))]
     pub key: Option<Key>,
 
-    /// Most bytes that are inflated or taken from a pipe to be read whole; no option of a command.
+    /// Most bytes that are read whole, or that are made of them; no option of a command.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub memory_limit_bytes: u64,
 }

@@ -1,7 +1,7 @@
 //! Where bytes come from: files, standard input, compressed or not; and which format they are in.
 //!
-//! What lies on the disk is bounded by its size. What is inflated, or comes from a pipe, has no size that could be
-//! trusted: it is bounded by the memory limit while it is read.
+//! What lies on the disk is looked at before it is read: its first bytes, and its size, which must fit the memory
+//! limit. What is inflated, or comes from a pipe, has no size that could be trusted: it is bounded while it is read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
+use crate::npy_header::measured_header;
 use crate::unpacked::Unpacked;
 use crate::xz_header;
 
@@ -90,7 +91,7 @@ pub(crate) fn name_of(path: &Path) -> String {
 /// Bytes to parse, and the memory that may come of them.
 pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
-    /// None where the bytes lie in a file as they are: what comes of them is in proportion to that.
+    /// None where the bytes were in memory before: what comes of them is in proportion to that.
     limit_bytes: Option<u64>,
 }
 
@@ -122,7 +123,7 @@ impl Content {
 }
 
 /// The bytes as they lie in the file or come from standard input.
-pub(crate) fn content(path: &Path, limit_bytes: u64) -> Result<Content> {
+pub(crate) fn content(path: &Path, format: Format, limit_bytes: u64) -> Result<Content> {
     let stream = |reader: &mut dyn Read| {
         read_stream(reader, limit_bytes).map(|bytes| Content::limited(bytes, limit_bytes))
     };
@@ -136,13 +137,62 @@ pub(crate) fn content(path: &Path, limit_bytes: u64) -> Result<Content> {
             // A pipe or device has no size, and may never end.
             return stream(&mut file);
         }
+        // What it cannot be is found by its first bytes, however large it is.
         let mut bytes = Vec::new();
+        (&mut file).take(FIRST_BYTES).read_to_end(&mut bytes)?;
+        if !bytes.is_empty() && compression(path, &bytes)?.is_none() {
+            check_first(format, &bytes, metadata.len())?;
+        }
+        let limit_bytes = limit_bytes.max(SMALL_BYTES);
+        ensure!(
+            metadata.len() <= limit_bytes,
+            over_limit(format!(
+                "the file has {} bytes, more than the {limit_bytes} of the memory limit",
+                metadata.len()
+            ))
+        );
         let size = usize::try_from(metadata.len()).map_err(|_| anyhow!("the file is larger than memory"))?;
-        bytes.try_reserve_exact(size).map_err(|_| anyhow!("{size} bytes do not fit the memory"))?;
+        let more = size.saturating_sub(bytes.len());
+        bytes.try_reserve_exact(more).map_err(|_| anyhow!("{size} bytes do not fit the memory"))?;
         file.read_to_end(&mut bytes)?;
-        Ok(Content::measured(bytes))
+        Ok(Content::limited(bytes, limit_bytes))
     };
     read().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// What files take on the disk, with their values, that are read whatever the limit: a small limit is meant for results
+/// and scratch.
+const SMALL_BYTES: u64 = 16 << 20;
+
+/// Bytes that are looked at before a file is read: more than the longest header of an array.
+const FIRST_BYTES: u64 = 1 << 17;
+
+/// Refuses what cannot be of the format, by its first bytes and its size.
+pub(crate) fn check_first(format: Format, bytes: &[u8], size: u64) -> Result<()> {
+    let first = &bytes[..bytes.len().min(FIRST_BYTES as usize)];
+    match format {
+        Format::Npy => measured_header(&mut &first[..], size).map(|_| ()),
+        Format::Npz => {
+            ensure!(first.starts_with(b"PK"), "not an .npz archive (it does not start with PK)");
+            Ok(())
+        }
+        Format::Ts | Format::Tsv | Format::Csv => {
+            if first.iter().all(|byte| *byte == 0) {
+                bail!(
+                    "the file begins with {} NUL bytes and nothing else: it was not written whole",
+                    first.len()
+                );
+            }
+            // Text of 16 bits has them too, and is told of elsewhere.
+            let is_wide = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff");
+            match first.iter().position(|byte| *byte == 0).filter(|_| !is_wide) {
+                Some(at) => {
+                    bail!("no text: a NUL byte at {at}; was it written whole, and is its name right?")
+                }
+                None => Ok(()),
+            }
+        }
+    }
 }
 
 /// All that a reader of unknown size has; an error where that is more than the limit.
@@ -330,5 +380,47 @@ pub(crate) mod tests {
         assert!(endless.contains("more than 100000 bytes"), "{endless}");
         let open = format!("{:#}", Dataset::from_stream(stdin, &b"1\n"[..], &options()).unwrap_err());
         assert!(open.contains("--format"), "{open}");
+    }
+
+    /// By their first bytes and their size: nothing else is read of them.
+    #[cfg(unix)]
+    #[test]
+    fn what_a_file_cannot_be_is_found_before_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |name: &str, first: &[u8], limit_bytes: u64, part: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, first).unwrap();
+            // Ten terabytes, of which nothing is on the disk; reading them would take hours.
+            std::fs::File::options().write(true).open(&path).unwrap().set_len(10 << 40).unwrap();
+            let options = ReadOptions { memory_limit_bytes: limit_bytes, ..options() };
+            let read = format!("{:#}", Dataset::read(&path, &options).unwrap_err());
+            assert!(read.contains(part) && read.contains(name), "{name}: {read}");
+        };
+        let array = crate::npy::tests::npy(&[2], &[1.0, 2.0]);
+        refused("a.npy", b"junk", u64::MAX, "not a .npy file");
+        refused("b.npy", &array, u64::MAX, "bytes after the data");
+        refused("a.npz", b"junk", u64::MAX, "does not start with PK");
+        for name in ["a.csv", "a.tsv", "a.ts"] {
+            refused(name, b"", u64::MAX, "NUL bytes and nothing else");
+            refused(name, b"1,2\n", u64::MAX, "a NUL byte at 4");
+            refused(name, "1,2\n".repeat(1 << 15).as_bytes(), 1 << 20, "of the memory limit");
+        }
+        refused("a.csv.gz", &gz(b"1\n"), 1 << 20, "of the memory limit");
+    }
+
+    #[test]
+    fn damage_is_called_by_its_name() {
+        let mut damaged = xz(&b"1\n2\n3\n".repeat(200));
+        damaged[30..34].copy_from_slice(b"junk");
+        refuses("a.csv.xz", &damaged, &["xz data: the file is damaged"]);
+        let mut damaged = gz(&b"1\n2\n3\n".repeat(200));
+        damaged[12..16].fill(0xff);
+        refuses("a.csv.gz", &damaged, &["gzip data: the file is damaged"]);
+        refuses("a.csv", vec![0; 4096], &["4096 NUL bytes and nothing else"]);
+        for (text, line) in [("1,2\n3,\"4\n5,6\n", 2), ("\"1,2\n", 1), ("\"a\"\"b\",c\n1,\"x\n", 2)] {
+            refuses("a.csv", text, &[&format!("line {line}: a quote")]);
+        }
+        assert_eq!(read("a.csv", "\"1\",2\n3,4\n").unwrap().series, [[1., 2.], [3., 4.]]);
+        refuses("a.csv", "1,5\"\n", &["line 1, column 2", "5\""]);
     }
 }

@@ -18,6 +18,7 @@ use std::collections::HashSet;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::dataset::counted;
 use super::text::{clean, numbered_lines, quoted};
 use super::{Dataset, Missing, Times, ts_values};
 
@@ -110,8 +111,8 @@ pub(super) fn parse(name: String, bytes: &[u8], missing: Missing) -> Result<Data
         let expected = *channels.get_or_insert(fields.len());
         ensure!(
             fields.len() == expected,
-            "line {number}: {} channels where {expected} were expected",
-            fields.len()
+            "line {number}: {} where {expected} were expected",
+            counted(fields.len(), "channel")
         );
         let points =
             ts_values::points(&fields, header.timestamps, missing != Missing::Error).with_context(place)?;
@@ -119,14 +120,16 @@ pub(super) fn parse(name: String, bytes: &[u8], missing: Missing) -> Result<Data
         if let Some(wanted) = header.series_length {
             ensure!(
                 length == wanted,
-                "line {number}: {length} points where the header says @seriesLength {wanted}"
+                "line {number}: {} where the header says @seriesLength {wanted}",
+                counted(length, "point")
             );
         }
         if header.equal_length == Some(true) && !series.is_empty() {
             let first = series[0].len() / expected;
             ensure!(
                 length == first,
-                "line {number}: {length} points where the header says @equalLength true and the first series has {first}"
+                "line {number}: {} where the header says @equalLength true and the first series has {first}",
+                counted(length, "point")
             );
         }
         clock.take(points.times.as_deref(), series.len()).with_context(place)?;
@@ -221,7 +224,7 @@ mod tests {
         refuses("p.ts", with("1,x:3,4:a"), &["line 8", "channel 0", "position 1", "'x' is not a number"]);
         refuses("p.ts", with("1,NaN:3,4:a"), &["line 8", "channel 0", "position 1", "NaN"]);
         refuses("p.ts", with("1,2:3,-inf:a"), &["line 8", "channel 1", "position 1", "-inf"]);
-        refuses("p.ts", with("1,2:3:a"), &["line 8", "channel 1 has 1 points"]);
+        refuses("p.ts", with("1,2:3:a"), &["line 8", "channel 1 has 1 point where"]);
         refuses("p.ts", with("1,2:a"), &["line 8", "no class label"]);
         refuses("p.ts", with("1,2:3,4:5,6:a"), &["line 8", "3 channels where 2"]);
         refuses("p.ts", with("1,2:3,4:"), &["line 8", "no class label"]);
@@ -246,7 +249,7 @@ mod tests {
         refuses("p.ts", "@univariate true\n@classLabel true a\n@data\n1,2\n", &["line 4", "no class label"]);
         refuses("p.ts", "@dimensions 3\n@data\n1:2\n", &["line 3", "2 channels where 3"]);
         refuses("p.ts", "@seriesLength 3\n@data\n1,2\n", &["line 3", "2 points", "@seriesLength 3"]);
-        refuses("p.ts", "@equalLength true\n@data\n1,2\n1\n", &["line 4", "1 points", "@equalLength"]);
+        refuses("p.ts", "@equalLength true\n@data\n1,2\n1\n", &["line 4", "1 point where", "@equalLength"]);
     }
 
     #[test]
@@ -299,6 +302,6 @@ mod tests {
         refuses("p.ts", format!("@dimensions {most}\n@data\n1:2\n"), &["2 channels where"]);
         refuses("p.ts", format!("@seriesLength {most}\n@data\n1,2\n"), &["2 points where"]);
         let (points, channels) = (vec!["1"; 50_000].join(","), vec!["1"; 50_000].join(":"));
-        refuses("p.ts", format!("@data\n{points}:{channels}\n"), &["channel 1 has 1 points"]);
+        refuses("p.ts", format!("@data\n{points}:{channels}\n"), &["channel 1 has 1 point where"]);
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Times;
+use super::dataset::counted;
 use super::text::{is_gap, not_a_number, quoted};
 
 /// The parts between colons; those within parentheses belong to times of day.
@@ -51,7 +52,11 @@ pub(super) fn points(fields: &[&str], stamped: Option<bool>, fills: bool) -> Res
         if channel == 0 {
             length = count;
         }
-        ensure!(count == length, "channel {channel} has {count} points where channel 0 has {length}");
+        ensure!(
+            count == length,
+            "channel {channel} has {} where channel 0 has {length}",
+            counted(count, "point")
+        );
     }
     let mut values = vec![0.0; length * channels];
     let mut times: Vec<f64> = Vec::new();

@@ -218,7 +218,7 @@ fn values<'a>(
     let end = values.iter().rposition(|v| !v.is_nan()).map_or(0, |last| last + 1);
     let is_padded = end < values.len();
     values.truncate(end);
-    if let Some(at) = values.iter().position(|v| !v.is_finite() && !(fills && v.is_nan())) {
+    if let Some(at) = values.iter().position(|v| !(v.is_finite() || fills && v.is_nan())) {
         bail!(
             "line {line}, column {}: series {series}, position {at}: {}",
             columns[at],

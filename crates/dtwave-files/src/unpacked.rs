@@ -41,7 +41,7 @@ impl<R: Read> Read for Unpacked<R> {
                 (io::ErrorKind::OutOfMemory, None) => {
                     "its dictionary does not fit the memory limit".to_owned()
                 }
-                _ => error.to_string(),
+                _ => format!("the file is damaged ({error})"),
             };
             io::Error::new(error.kind(), format!("{name}: {said}"))
         })

@@ -143,7 +143,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_parser = parse::threads, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<usize>,
 
-    /// Memory for results and scratch, and for input that is inflated or piped, e.g. 512MiB, 2GiB
+    /// Memory for results and scratch, and for input that is read whole, e.g. 512MiB, 2GiB
     #[arg(long, default_value = "1GiB", value_parser = parse::bytes, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) memory_limit: Bytes,
 

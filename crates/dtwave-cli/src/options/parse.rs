@@ -10,8 +10,21 @@ pub(crate) struct Bytes(pub(crate) u64);
 pub(super) fn measure_key(text: &str) -> Result<&'static str, String> {
     let key = text.replace('-', "_").to_ascii_lowercase();
     let known = Kind::of(&key).map(|kind| kind.key);
-    let keys = || Kind::keys().collect::<Vec<_>>().join(", ");
-    known.ok_or_else(|| format!("unknown measure '{text}'; expected one of {}", keys()))
+    let keys: Vec<&str> = Kind::keys().collect();
+    known.ok_or_else(|| {
+        format!("unknown measure '{text}'; expected one of {}{}", keys.join(", "), meant(&key, &keys))
+    })
+}
+
+/// `; did you mean '…'?`, if one of the known words is near.
+fn meant(word: &str, known: &[&str]) -> String {
+    const NEAR: f64 = 0.7;
+    let near =
+        known.iter().map(|known| (strsim::jaro(word, known), known)).filter(|(share, _)| *share > NEAR);
+    match near.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((_, known)) => format!("; did you mean '{known}'?"),
+        None => String::new(),
+    }
 }
 
 /// `full`, `RADIUS`, `sakoe_chiba:RADIUS`, `slanted:RADIUS` or `itakura:SLOPE`.
@@ -25,7 +38,10 @@ pub(crate) fn band(text: &str) -> Result<Band, String> {
             Ok(max_slope) => Ok(Band::Itakura { max_slope }),
             Err(_) => Err(format!("'{value}' is no slope; expected a number of at least 1, e.g. itakura:2")),
         },
-        _ => Err(format!("unknown band '{kind}'; expected full, 10, 5%, slanted:10 or itakura:2")),
+        _ => Err(format!(
+            "unknown band '{kind}'; expected full, 10, 5%, slanted:10 or itakura:2{}",
+            meant(kind, &["slanted", "itakura", "sakoe_chiba"])
+        )),
     }
 }
 
@@ -138,6 +154,14 @@ mod tests {
         {
             assert!(band(bad).is_err(), "{bad:?} was accepted");
         }
+    }
+
+    #[test]
+    fn words_that_are_near_are_named() {
+        assert!(measure_key("twd").unwrap_err().ends_with("did you mean 'twed'?"));
+        assert!(measure_key("sdtw").unwrap_err().contains("did you mean"));
+        assert!(!measure_key("xyz").unwrap_err().contains("did you mean"));
+        assert!(band("slantd:3").unwrap_err().ends_with("did you mean 'slanted'?"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) struct Reference {
 
 enum Held {
     Whole(Dataset),
-    Streamed(Streamed),
+    Streamed(Box<Streamed>),
 }
 
 /// A series that stays in its file.
@@ -101,7 +101,7 @@ impl Reference {
         if let Some(points) = points {
             streamed.tell(points, channels);
         }
-        Ok(Reference { name, channels, held: Held::Streamed(streamed) })
+        Ok(Reference { name, channels, held: Held::Streamed(Box::new(streamed)) })
     }
 
     /// How many points it has; not known before the end of some files.
