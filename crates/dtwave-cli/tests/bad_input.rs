@@ -177,7 +177,7 @@ fn results_that_no_file_could_hold() {
     bench.ok(&[&averages[..], &["c.npy", "--start", "one.csv"]].concat());
     bench.ok(&["barycenter", "ragged.tsv", "-o", "one.npy"]);
     let centers = ["cluster", "ragged.tsv", "--centers", "k.npy", "-k"];
-    bench.refuses(&[&centers[..], &["2"]].concat(), &["k.npy", "differ in length", "leave out --centers"]);
+    bench.refuses(&[&centers[..], &["2"]].concat(), &["k.npy", "differ in length", "use .csv"]);
     bench.ok(&[&centers[..], &["1"]].concat());
 }
 

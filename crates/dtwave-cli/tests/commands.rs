@@ -356,3 +356,40 @@ fn commands_name_the_files_that_they_wrote() {
         bench.json(&[args, &["--plot", "p.svg", "--json"]].concat());
     }
 }
+
+/// Averages and centres of several channels and different lengths have a file: nobody is sent from one to the other.
+#[test]
+fn centres_of_several_channels_are_written() {
+    let bench = Bench::new();
+    bench.write("a.ts", "@classLabel true x y\n@data\n1,2,3:4,5,6:x\n1,2:4,5:y\n");
+    bench.refuses(
+        &["barycenter", "a.ts", "--by-class", "-o", "o.npy"],
+        &["differ in length", ".csv or .json"],
+    );
+    bench.ok(&["barycenter", "a.ts", "--by-class", "-o", "o.json"]);
+    bench.ok(&["barycenter", "a.ts", "--by-class", "-o", "o.csv"]);
+    assert_eq!(
+        bench.text("o.csv"),
+        "name,point,channel_0,channel_1\nx,0,1,4\nx,1,2,5\nx,2,3,6\ny,0,1,4\ny,1,2,5\n"
+    );
+    let cluster = ["cluster", "a.ts", "-k", "2", "--method", "kmedoids", "--centers"];
+    bench.refuses(&[&cluster[..], &["c.npy"]].concat(), &["c.npy", "use .csv"]);
+    bench.ok(&[&cluster[..], &["c.csv"]].concat());
+    assert!(
+        bench.text("c.csv").starts_with("name,point,channel_0,channel_1\n0,0,1,4\n"),
+        "{}",
+        bench.text("c.csv")
+    );
+}
+
+#[test]
+fn all_neighbours_that_vote_are_written() {
+    let bench = Bench::new();
+    bench.write("a.tsv", "x\t1\t2\ny\t3\t4\nx\t1\t3\n").write("b.csv", "1,2\n3,4\n");
+    let classify = ["classify", "--train", "a.tsv", "--test", "b.csv", "--k", "2", "-o", "o.csv"];
+    let answer = bench.json(&[&classify[..], &["--json"]].concat());
+    assert_eq!(answer["neighbors"], serde_json::json!([[0, 2], [1, 2]]));
+    assert_eq!(answer["distances"], serde_json::json!([[0.0, 1.0], [0.0, 5.0]]));
+    let rows = "series,actual,predicted,nearest,distance,nearest_2,distance_2\n0,,x,0,0,2,1\n1,,y,1,0,2,5\n";
+    assert_eq!(bench.text("o.csv"), rows);
+}

@@ -11,7 +11,7 @@ use dtwave::measure::Kind;
 use dtwave::{OwnedBatch, Spec};
 use serde_json::json;
 
-use super::common::{Channel, Format, Output, Setup, check_files, grouped, pick, written};
+use super::common::{Channel, Format, Output, Setup, check_files, grouped, pick, write_centers, written};
 use super::compute::Compute;
 use crate::data::{Dataset, is_stdin, shown};
 use crate::engine::{self, Element, Engine};
@@ -62,7 +62,7 @@ pub(crate) struct BarycenterArgs {
     #[arg(long, default_value_t = 1e-6, value_name = "SHARE", allow_hyphen_values = true)]
     tolerance: f64,
 
-    /// The average(s): .npy, .csv (one channel) or .json
+    /// The average(s): .npy, .csv or .json
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -303,11 +303,6 @@ impl BarycenterArgs {
     fn check_shape(&self, out: &Output, dataset: &Dataset, averages: usize) -> Result<()> {
         let shown = out.target.shown().display();
         ensure!(
-            out.format != Format::Csv || dataset.channels == 1,
-            "cannot write {shown}: {} channels do not fit a .csv; use .npy",
-            dataset.channels
-        );
-        ensure!(
             out.format != Format::Npy || averages == 1 || self.start != "medoid" || is_equal_length(dataset),
             "cannot write {shown}: the series differ in length, and so may the averages; use .csv or .json, or --start \
              FILE"
@@ -365,28 +360,20 @@ fn read_weights(path: &Path, dataset: &Dataset, setup: &Setup<'_>) -> Result<Vec
     Ok(values)
 }
 
-/// Writes averages so that the program reads them back as series.
+/// Writes averages.
 fn write<T: Element>(out: Output, averages: &[Average<T>], channels: usize) -> Result<()> {
-    let Output { format, target } = out;
-    let centers: Vec<&[T]> = averages.iter().map(|a| &a.found.center[..]).collect();
-    match format {
-        Format::Json => target.write(|file| {
+    if out.format == Format::Json {
+        return out.target.write(|file| {
             let list: Vec<_> = averages.iter().map(|a| as_json(a, channels)).collect();
             serde_json::to_writer(file, &list).map_err(Into::into)
-        }),
-        Format::Csv if centers.len() == 1 => output::write_csv_rows(target, centers[0].iter().map(|v| [*v])),
-        Format::Csv => output::write_csv_rows(target, centers.iter().map(|c| c.iter().copied())),
-        Format::Npy => {
-            let length = averages[0].found.len();
-            debug_assert!(averages.iter().all(|a| a.found.len() == length), "checked before the work");
-            let shape = match (averages.len(), channels) {
-                (1, 1) => vec![length],
-                (n, 1) => vec![n, length],
-                (n, channels) => vec![n, length, channels],
-            };
-            output::write_npy(target, &shape, &centers.concat())
-        }
+        });
     }
+    if let (Format::Npy, [average], 1) = (out.format, averages, channels) {
+        return output::write_npy(out.target, &[average.found.len()], &average.found.center);
+    }
+    let names: Vec<String> = averages.iter().map(|a| a.name.clone()).collect();
+    let centers: Vec<&[T]> = averages.iter().map(|a| &a.found.center[..]).collect();
+    write_centers(out, &names, &centers, channels)
 }
 
 fn as_json<T: Element>(average: &Average<T>, channels: usize) -> serde_json::Value {

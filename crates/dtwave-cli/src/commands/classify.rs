@@ -14,6 +14,7 @@ use super::common::{Format, Output, Setup, check_files, written};
 use super::compute::Compute;
 use crate::data::{Dataset, by_label, shown};
 use crate::engine::{self, Element, Engine};
+use crate::json::Numbers;
 use crate::options::{ComputeArgs, Offer};
 use crate::output;
 use crate::progress::{Progress, Stopwatch};
@@ -46,7 +47,7 @@ pub(crate) struct ClassifyArgs {
     #[arg(short, long, default_value_t = 1, value_name = "K")]
     k: usize,
 
-    /// Predictions with the nearest series and its distance: .csv
+    /// Predictions with the neighbours that voted and their distances: .csv
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -90,13 +91,17 @@ impl Compute for ClassifyArgs {
         let (mut predictions, cells) =
             classify::<T>(&setup.engine, &setup.spec, &train, &test, self.k, "classify")?;
         let took = watch.stop(cells);
-        predictions.iter_mut().for_each(|p| p.distance = setup.finish(p.distance));
-        let overflowed = predictions.iter().filter(|p| !p.distance.is_finite()).count();
-        setup.warn_of_overflow(overflowed as u64, predictions.len() as u64, false);
+        for (_, distance) in predictions.iter_mut().flat_map(|p| &mut p.neighbors) {
+            *distance = setup.finish(*distance);
+        }
+        let found = || predictions.iter().flat_map(|p| &p.neighbors);
+        let overflowed = found().filter(|(_, distance)| !distance.is_finite()).count();
+        setup.warn_of_overflow(overflowed as u64, found().count() as u64, self.options.json);
         let score = Score::of(&train, &test, &predictions);
 
         if let Some(out) = out {
-            let columns = ["series", "actual", "predicted", "nearest", "distance"];
+            let columns = columns(self.k);
+            let columns: Vec<&str> = columns.iter().map(|column| &**column).collect();
             output::write_csv_table(out.target, &columns, &rows(&test, &predictions))?;
         }
         setup.answer(
@@ -112,6 +117,10 @@ impl Compute for ClassifyArgs {
                 answer["total"] = json!(test.len());
                 answer["k"] = json!(self.k);
                 answer["classes"] = json!(score.classes);
+                let (indices, distances): (Vec<Vec<usize>>, Vec<Vec<f64>>) =
+                    predictions.iter().map(|p| p.neighbors.iter().copied().unzip()).unzip();
+                answer["neighbors"] = json!(indices);
+                answer["distances"] = distances.iter().map(|own| json!(Numbers(own))).collect();
                 answer["predictions"] = predictions.iter().map(|p| p.class.as_str()).collect();
             },
             |out| {
@@ -129,7 +138,8 @@ impl Compute for ClassifyArgs {
                 } else if self.out.is_none() {
                     writeln!(out, "\n{:>6}  {:>7}  {:>14}  predicted", "series", "nearest", "distance")?;
                     for (index, p) in predictions.iter().enumerate() {
-                        writeln!(out, "{index:>6}  {:>7}  {:>14}  {}", p.nearest, cell(p.distance), p.class)?;
+                        let (nearest, distance) = p.neighbors[0];
+                        writeln!(out, "{index:>6}  {nearest:>7}  {:>14}  {}", cell(distance), p.class)?;
                     }
                 }
                 written(out, "predictions", &self.out)
@@ -138,10 +148,20 @@ impl Compute for ClassifyArgs {
     }
 }
 
+/// The columns of the file of predictions: the nearest series and its distance, then the other neighbours.
+fn columns(k: usize) -> Vec<String> {
+    let start = ["series", "actual", "predicted", "nearest", "distance"].map(String::from);
+    start.into_iter().chain((2..=k).flat_map(|k| [format!("nearest_{k}"), format!("distance_{k}")])).collect()
+}
+
 fn rows(test: &Dataset, predictions: &[Prediction]) -> Vec<Vec<String>> {
     let row = |(index, p): (usize, &Prediction)| {
         let actual = test.labels.as_ref().map_or(String::new(), |labels| labels[index].clone());
-        vec![index.to_string(), actual, p.class.clone(), p.nearest.to_string(), p.distance.to_string()]
+        let start = [index.to_string(), actual, p.class.clone()];
+        start
+            .into_iter()
+            .chain(p.neighbors.iter().flat_map(|(i, d)| [i.to_string(), d.to_string()]))
+            .collect()
     };
     predictions.iter().enumerate().map(row).collect()
 }
@@ -204,8 +224,8 @@ fn loosely(label: &str) -> String {
 #[derive(Debug, Clone, PartialEq)]
 struct Prediction {
     class: String,
-    nearest: usize,
-    distance: f64,
+    /// The nearest series that voted, the nearest first, with their distances.
+    neighbors: Vec<(usize, f64)>,
 }
 
 /// Classifies every series of `test`; also the number of grid cells that took.
@@ -225,8 +245,12 @@ fn classify<T: Element>(
     let classes = learn::vote(&neighbors, train.labels.as_deref().unwrap_or(&[]))?;
     let predictions = classes.into_iter().enumerate().map(|(index, class)| Prediction {
         class,
-        nearest: neighbors.indices(index)[0],
-        distance: neighbors.distances(index)[0].to_f64(),
+        neighbors: neighbors
+            .indices(index)
+            .iter()
+            .zip(neighbors.distances(index))
+            .map(|(i, d)| (*i, d.to_f64()))
+            .collect(),
     });
     Ok((predictions.collect(), cells))
 }
@@ -296,7 +320,7 @@ mod tests {
         let series = Dataset::univariate("d".into(), vec![vec![0.0]; labels.len()]).with_labels(labels);
         let labels = series.labels.iter().flatten();
         let predictions: Vec<Prediction> =
-            labels.map(|l| Prediction { class: l.clone(), nearest: 0, distance: 0.0 }).collect();
+            labels.map(|l| Prediction { class: l.clone(), neighbors: vec![(0, 0.0)] }).collect();
         let score = Score::of(&series, &series, &predictions);
         assert_eq!((score.accuracy(), score.confusion.len()), (Some(1.0), 0));
     }
@@ -324,7 +348,7 @@ mod tests {
     #[test]
     fn scores_count_by_class() {
         let (train, test) = (series(&["x", "y"]), series(&["y", "y", "z", "x"]));
-        let predict = |class: &str| Prediction { class: class.into(), nearest: 0, distance: 0.0 };
+        let predict = |class: &str| Prediction { class: class.into(), neighbors: vec![(0, 0.0)] };
         let score = Score::of(&train, &test, &["y", "x", "x", "x"].map(predict));
         assert_eq!(score.classes, ["x", "y", "z"]);
         assert_eq!(score.confusion, [[1, 0, 0], [1, 1, 0], [1, 0, 0]]);

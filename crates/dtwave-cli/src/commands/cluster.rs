@@ -11,13 +11,13 @@ use dtwave::{Pairing, Spec};
 use serde_json::json;
 
 use super::barycenter::{OptimizerArgs, has_average, is_equal_length};
-use super::common::{Channel, Format, Output, Setup, check_files, grouped, written};
+use super::common::{Channel, Format, Output, Setup, check_files, grouped, write_centers, written};
 use super::compute::Compute;
 use crate::data::{Dataset, shown};
 use crate::engine::{self, Element, Engine};
 use crate::json::Number;
 use crate::options::{ComputeArgs, Offer};
-use crate::output::{self, Target};
+use crate::output;
 use crate::plot::{self, BarycenterFigure};
 use crate::progress::{Progress, Stopwatch};
 use crate::signals::Cancel;
@@ -71,7 +71,7 @@ pub(crate) struct ClusterArgs {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// The centres, if of equal length: .npy
+    /// The centres: .npy (if of equal length) or .csv
     #[arg(long, value_name = "FILE")]
     centers: Option<PathBuf>,
 
@@ -123,7 +123,7 @@ impl Compute for ClusterArgs {
 
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
         let out = Output::take(&self.out, &[Format::Csv])?;
-        let centers_out = Output::take(&self.centers, &[Format::Npy])?;
+        let centers_out = Output::take(&self.centers, &[Format::Npy, Format::Csv])?;
         let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
         let inputs =
             check_files(&[&self.series], &[&self.out, &self.centers, &self.plot], &self.options.run)?;
@@ -142,11 +142,11 @@ impl Compute for ClusterArgs {
             count(dataset.len(), "series")
         );
         let channel = Channel::of(self.plot_channel, dataset.channels)?;
-        if let Some(file) = &self.centers {
+        if let Some(out) = &centers_out {
             ensure!(
-                self.clusters == 1 || is_equal_length(&dataset),
-                "cannot write {}: the series differ in length, and so may the centres; leave out --centers",
-                file.display()
+                out.format != Format::Npy || self.clusters == 1 || is_equal_length(&dataset),
+                "cannot write {}: the series differ in length, and so may the centres; use .csv",
+                out.target.shown().display()
             );
         }
 
@@ -166,7 +166,9 @@ impl Compute for ClusterArgs {
             output::write_csv_table(out.target, &["series", "cluster", "class"], &rows(&dataset, &found))?;
         }
         if let Some(out) = centers_out {
-            write_centers(out.target, &found, dataset.channels)?;
+            let names: Vec<String> = (0..found.centers.len()).map(|k| k.to_string()).collect();
+            let centers: Vec<&[f64]> = found.centers.iter().map(|c| &c[..]).collect();
+            write_centers(out, &names, &centers, dataset.channels)?;
         }
         setup.answer(
             took,
@@ -322,16 +324,6 @@ fn rows(dataset: &Dataset, found: &Clusters) -> Vec<Vec<String>> {
         vec![series.to_string(), cluster.to_string(), class]
     };
     found.labels.iter().enumerate().map(row).collect()
-}
-
-fn write_centers(file: Target, found: &Clusters, channels: usize) -> Result<()> {
-    let values = found.centers[0].len();
-    debug_assert!(found.centers.iter().all(|c| c.len() == values), "checked before the work");
-    let shape = match channels {
-        1 => vec![found.centers.len(), values],
-        _ => vec![found.centers.len(), values / channels, channels],
-    };
-    output::write_npy(file, &shape, &found.centers.concat())
 }
 
 fn figure(title: String, dataset: &Dataset, found: &Clusters, channel: Channel) -> BarycenterFigure {

@@ -5,6 +5,7 @@
 //! of a file), lets the setup check them ([`Setup::fit`]), and computes. Then it writes its outputs, answers
 //! ([`Setup::answer`]), and draws ([`Setup::draw`]).
 
+mod centers;
 mod channel;
 mod describe;
 mod inputs;
@@ -12,6 +13,7 @@ mod output;
 mod pick;
 mod setup;
 
+pub(super) use centers::write_centers;
 pub(super) use channel::{Channel, grouped};
 pub(super) use describe::{band_text, parameters};
 pub(super) use inputs::Inputs;
