@@ -57,13 +57,12 @@ _MEASURES_ELSEWHERE = {
 
 #: What other libraries do by an option, and this one by other means.
 _BY_OTHER_MEANS = {
-    "sqrt": "distances are as the measure defines them, without a root: take np.sqrt of the result",
-    "root": "distances are as the measure defines them, without a root: take np.sqrt of the result",
+    "root": "pass sqrt=True",
     "squared": "dtw is the accumulated squared cost: take np.sqrt of the result for the root",
     "normalize": "pass dtwave.normalize(x)",
-    "znormalize": "pass dtwave.normalize(x)",
-    "z_normalize": "pass dtwave.normalize(x)",
-    "normalized": "pass dtwave.normalize(x)",
+    "znormalize": 'pass normalize="z", or dtwave.normalize(x)',
+    "z_normalize": 'pass normalize="z", or dtwave.normalize(x)',
+    "normalized": 'pass normalize="z", or dtwave.normalize(x)',
     "return_path": "dtwave.align finds the path",
     "return_cost": "dtwave.align has distance and path",
     "keep_internals": "dtwave.align finds the path, dtwave.cost_matrix the accumulated costs",

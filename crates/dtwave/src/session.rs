@@ -281,8 +281,8 @@ impl Session {
         self.device()?.backend::<T>().supports(&problem, Task::Distances)
     }
 
-    /// How [`tiled`](Self::tiled) had better cut a matrix. A tile takes a tenth of the memory limit at most: four may be
-    /// on their way elsewhere, and the sweep has the rest. And a tile stays a matter of seconds.
+    /// How [`tiled`](Self::tiled) had better cut a matrix. A tile takes a tenth of the memory limit at most: four may
+    /// be on their way elsewhere, and the sweep has the rest. And a tile stays a matter of seconds.
     ///
     /// # Errors
     /// As [`TilePlan::new`].
