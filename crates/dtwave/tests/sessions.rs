@@ -66,12 +66,13 @@ fn a_matrix_is_cut_by_memory_and_by_time() {
         let session = Session::new(Spec::dtw()).memory_limit(limit);
         session.tile_plan(dtwave::Pairing::Cross, &x, &x).map(|plan| plan.side())
     };
-    // Half of the memory is the tile's.
-    assert_eq!(cut(2 * 8 * 49, 3, 100).unwrap(), 7);
+    // A tenth of the memory is the tile's.
+    assert_eq!(cut(10 * 8 * 49, 3, 100).unwrap(), 7);
+    assert_eq!(cut(10 * 8 * 49 - 1, 3, 100).unwrap(), 6);
     assert_eq!(cut(1 << 30, 3, 100).unwrap(), 100);
     // 2^33 cells: 128 rows and columns of pairs of 2^19 cells.
     assert_eq!(cut(1 << 30, 725, 300).unwrap(), 127);
-    assert!(matches!(cut(15, 3, 100), Err(dtwave::Error::OutOfMemory { .. })));
+    assert!(matches!(cut(79, 3, 100), Err(dtwave::Error::OutOfMemory { .. })));
 }
 
 /// A matrix of more bytes than addresses: no system gives them, and none ends the process for the question.
