@@ -31,12 +31,15 @@ def panel(
 ) -> Panel:
     """The series of a table that has the points of many: a list that every function and estimator takes.
 
-    table: of pandas, polars or Arrow, in one of three forms:
+    A table has one of three forms:
 
-        - long: a row per point. `id` names the column that says which series a row is of.
-        - pandas with an index of several levels (sktime's `pd-multiindex`, or a `Series` with such an index): the last
-          level is the time, those before it name the series. Without `id`.
-        - pandas whose cells are series (sktime's `nested_univ`): a row per series, a column per channel. Without `id`.
+    - long: a row per point. `id` names the column that says which series a row is of.
+    - pandas with an index of several levels (sktime's `pd-multiindex`, or a `Series` with such an index): the last level
+      is the time, those before it name the series. Without `id`.
+    - pandas whose cells are series (sktime's `nested_univ`): a row per series, a column per channel. Without `id`.
+
+    table: of pandas, polars or Arrow.
+    id: the column that names the series of a row, of a long table.
     time: the column that orders the points of a series: numbers, dates or times, each once in a series. Unless given,
         points keep the order of the rows. Steps of time are not looked at: rows that are not there are no gaps.
     values: the column of the values, or a list of columns, one per channel. Unless given, all other columns.
