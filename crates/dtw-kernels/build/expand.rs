@@ -340,6 +340,7 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         ("prepare", "Prepare"),
         ("prepare_strided", "PrepareStrided"),
         ("best", "Best"),
+        ("agree", "Agree"),
         ("normalize", "Normalize"),
         ("combine", "Combine"),
         ("total", "Total"),

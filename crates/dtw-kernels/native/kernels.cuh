@@ -2,6 +2,7 @@
 // recurrences that they name.
 #pragma once
 
+#include "passes/agree.cuh"
 #include "passes/best.cuh"
 #include "passes/normalize.cuh"
 #include "passes/prepare.cuh"
@@ -50,6 +51,7 @@ struct Channels<R<T>> {
 #define DTW_SOFT(symbol, R, G, K) DTW_KERNEL_OF(symbol, 1, dtw::Sweep, dtw::sweep_soft<DTW_ARGUMENTS R, G, K>(p))
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Packed<T>>(p))
 #define DTW_PREPARE_STRIDED(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Strided<T>>(p))
+#define DTW_AGREE(symbol, T) DTW_KERNEL(symbol, dtw::Agree, dtw::agree<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))
 #define DTW_TRACE(symbol, R) \

@@ -95,6 +95,8 @@ struct Sweep {
     // Trace: what is recorded besides results.
     uint32_t* arrivals;       // tracing: see passes/trace.cuh; blocks: states of the last row, see sweeps/block.cuh
     uint64_t arrival_stride;  // tracing: words of arrivals per task; blocks: numbers
+    uint32_t run_up;          // blocks: rows that a stretch begins before its own, see sweeps/block.cuh; 0: no stretches
+    uint32_t reserved;        // 0
 
     // Measure: what a recurrence is told, and of which results.
     const void* weights;    // kWeights: weight of h = 2|i-j| - max(n,m), at weights[h + weight_center]
@@ -146,6 +148,18 @@ struct Best {
     uint32_t length;
     uint32_t top_k;
     uint64_t exclusion;
+};
+
+// One launch of `agree`: which stretches of a reference begin with the states that those before them end with.
+struct Agree {
+    const void* states;         // what the sweep of blocks wrote to p.arrivals
+    const uint64_t* offsets;    // first prepared point of each stretch
+    const uint32_t* lengths;    // of each query; null: all `length`
+    uint32_t* agreed;           // stretch * queries + query: 1 if its states agree; 1 for the first stretch
+    uint64_t stride;            // arrival_stride of the sweep
+    uint64_t tasks;             // stretches * queries
+    uint32_t queries;
+    uint32_t length;
 };
 
 // One launch of `normalize`: z-normalisation of equal-length univariate series in place or from `in` to `out`.

@@ -16,6 +16,8 @@ pub enum Role {
     PrepareStrided,
     /// The best ends of subsequence sweeps; takes [`Best`](crate::params::Best).
     Best,
+    /// Whether stretches of a reference begin as those before them end; takes [`Agree`](crate::params::Agree).
+    Agree,
     /// z-normalisation; takes [`Normalize`](crate::params::Normalize).
     Normalize,
     /// Results of several sweeps put together; takes [`Combine`](crate::params::Combine).
@@ -40,6 +42,7 @@ impl Role {
             Role::Sweep(_) | Role::Trace => size_of::<params::Sweep>(),
             Role::Prepare | Role::PrepareStrided => size_of::<params::Prepare>(),
             Role::Best => size_of::<params::Best>(),
+            Role::Agree => size_of::<params::Agree>(),
             Role::Normalize => size_of::<params::Normalize>(),
             Role::Combine => size_of::<params::Combine>(),
             Role::Total => size_of::<params::Total>(),

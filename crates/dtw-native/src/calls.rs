@@ -5,6 +5,7 @@ pub(crate) mod paths;
 pub(crate) mod plan;
 pub(crate) mod search;
 pub(crate) mod soft;
+pub(crate) mod stretched;
 pub(crate) mod subsequence_blocks;
 pub(crate) mod subsequences;
 pub(crate) mod window_blocks;

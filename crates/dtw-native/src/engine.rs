@@ -11,7 +11,7 @@ use dtw_plan::{
 
 use crate::launch::bands::TABLES;
 use crate::launch::functor::Functor;
-use crate::launch::job::Job;
+use crate::launch::job::{Edges, Job};
 use crate::launch::sweep::Sweeper;
 use crate::machine::{Machine, TRANSFER_SLOTS};
 use crate::memory::bytes::{Number, bytes_mut};
@@ -73,6 +73,24 @@ impl<T: Number, M: Machine> Engine<T, M> {
     /// Where the results of a tile are that was swept into this slot.
     pub(crate) fn slot(&self, slot: usize) -> u64 {
         self.out[slot].address()
+    }
+
+    /// Brings these ends of a task's last column: totals, and where their paths start.
+    pub(crate) fn ends(
+        &self,
+        edges: &Edges,
+        task: usize,
+        ends: Range<usize>,
+        (totals, starts): (&mut Vec<T>, &mut Vec<u32>),
+    ) -> Result<()> {
+        totals.resize(ends.len(), T::ZERO);
+        starts.resize(ends.len(), 0);
+        let from = self.sweeper.edges().buffer().expect("a search keeps its edges");
+        // Starts lie in slots as wide as a number, one after the other.
+        let column = task * edges.stride as usize;
+        let behind = (column + edges.part_stride as usize) * size_of::<T>();
+        self.machine.download(from, (column + ends.start) * size_of::<T>(), bytes_mut(totals))?;
+        self.machine.download(from, behind + ends.start * size_of::<u32>(), bytes_mut(starts))
     }
 
     /// Prepares the series at these places for the side of an axis.

@@ -7,6 +7,7 @@ pub(crate) mod differentiate;
 pub(crate) mod functor;
 pub(crate) mod hits;
 pub(crate) mod job;
+pub(crate) mod stretches;
 pub(crate) mod sweep;
 pub(crate) mod tiled;
 pub(crate) mod trace;

@@ -16,6 +16,14 @@
 // the host knows better, its start is kCarried plus the border's column. No row has such a number. The host replaces it
 // by the row in which the path to that column really starts, so starts are exact however long the reference is.
 //
+// A block may be cut into stretches, which are tasks of their own, swept side by side. Each but the first begins some
+// rows early (p.run_up), with no path before it, as if the reference began there. Its states after these rows are
+// written beside those of its last row. Where they are the last states of the stretch before, starts included, every
+// later state is that of one sweep of the whole: a state depends on nothing else (passes/agree.cuh compares).
+//
+//      stretch 0  | rows ............. last row |        the states of these two rows are compared
+//      stretch 1                | run-up    row | own rows ........... last row |
+//
 // The last row has a buffer of its own. It must not overwrite the border: a strip reads its corner from the border when
 // it begins, which may be after its neighbour has ended.
 #pragma once
@@ -27,23 +35,26 @@ namespace dtw {
 // Larger than any row of a block. Row and column are below 2^31, so kCarried + column fits 32 bits.
 constexpr uint32_t kCarried = 0x80000000u;
 
-// A search whose border above its first row is the last row of the block before.
+// A search whose border above its first row is the last row of the block before, or nothing above a later stretch.
 template <class R>
 struct Continued : R {
-    explicit DTW_DEVICE Continued(const Sweep& p) : R(p) {}
+    bool continues;
+    explicit DTW_DEVICE Continued(const Sweep& p) : R(p), continues(true) {}
     DTW_DEVICE typename R::State border_right(uint32_t j, typename R::Number total) const {
-        return {total, kCarried + j};
+        return {continues ? total : Limits<typename R::Number>::infinity(), kCarried + j};
     }
 };
 
-// Computes the cells of a row as the sweep does, to the same bits, and writes those of the last row.
+// Computes the cells of a row as the sweep does, to the same bits, and writes those of the last row and of the run-up's
+// last row.
 template <class R, int K>
 struct LastRow {
     using T = typename R::Number;
     T* states;      // of this task
     uint64_t part;  // numbers from totals to starts
     uint32_t rows, columns;
-    uint32_t first;  // column of the lane
+    uint32_t run_up;  // 0: none
+    uint32_t first;   // column of the lane
     typename R::State cell[K];
 
     DTW_DEVICE void begin(uint32_t strip, uint32_t) { first = (strip * 32 + static_cast<uint32_t>(lane())) * K; }
@@ -53,11 +64,12 @@ struct LastRow {
     }
     DTW_DEVICE void outside(int, bool) {}
     DTW_DEVICE void row(bool there, uint32_t i) {
-        if (there && i + 1 == rows) {
+        if (there && (i + 1 == rows || i + 1 == run_up)) {
+            T* to = i + 1 == rows ? states : states + 2 * part;
             DTW_UNROLL
             for (int k = 0; k < K; ++k) {
                 if (first + k < columns) {
-                    store_state(states, part, first + k, cell[k]);
+                    store_state(to, part, first + k, cell[k]);
                 }
             }
         }
@@ -69,7 +81,7 @@ template <class Search, int K>
 DTW_DEVICE void sweep_block(const Sweep& p) {
     using R = Continued<Search>;
     using T = typename R::Number;
-    const R r(p);
+    R r(p);
     DTW_FOR_EACH_TICKET(ticket, p, p.tasks * p.most_strips) {
         const uint64_t k = ticket % p.tasks;
         const uint32_t strip = static_cast<uint32_t>(ticket / p.tasks);
@@ -77,11 +89,17 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
         if (strip * (32 * K) >= task.m) {
             continue;
         }
+        r.continues = task.i == 0;
         const Band band = band_of(p, k, task.n, task.m);
         T* edge = static_cast<T*>(p.edges) + k * p.edge_stride;
         uint32_t* done = p.progress + k * p.most_strips + strip;
-        LastRow<R, K> last{reinterpret_cast<T*>(p.arrivals) + k * p.arrival_stride, p.tasks * p.arrival_stride, task.n, task.m,
-                           0, {}};
+        LastRow<R, K> last{reinterpret_cast<T*>(p.arrivals) + k * p.arrival_stride,
+                           p.tasks * p.arrival_stride,
+                           task.n,
+                           task.m,
+                           r.continues ? 0 : p.run_up,
+                           0,
+                           {}};
         sweep_strip<R, K, false, Channels<Search>::many>(r, p, k, task, band, strip, edge, edge, strip > 0 ? done - 1 : nullptr,
                                                     done, last);
     }

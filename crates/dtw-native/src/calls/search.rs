@@ -24,6 +24,8 @@ pub(crate) struct Search<'a, T: Number, M: Machine> {
     pub(crate) searcher: &'a mut Searcher<T, M>,
     pub(crate) banding: &'a mut Banding,
     pub(crate) functor: Functor,
+    /// The functor that knows where matches start.
+    pub(crate) located: Functor,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) wanted: HitOptions,
     pub(crate) channels: usize,
@@ -99,6 +101,7 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
             engine: self.engine,
             searcher: self.searcher,
             preparation: Preparation::plain(self.functor, self.channels),
+            located: self.located,
             wanted: self.wanted,
             sources: self.sources,
             in_place: false,
@@ -110,11 +113,12 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
 }
 
 /// The sweeps of a search.
-struct Sweeps<'a, T: Number, M: Machine> {
-    engine: &'a mut Engine<T, M>,
-    searcher: &'a mut Searcher<T, M>,
-    preparation: Preparation,
-    wanted: HitOptions,
+pub(crate) struct Sweeps<'a, T: Number, M: Machine> {
+    pub(crate) engine: &'a mut Engine<T, M>,
+    pub(crate) searcher: &'a mut Searcher<T, M>,
+    pub(crate) preparation: Preparation,
+    pub(crate) located: Functor,
+    pub(crate) wanted: HitOptions,
     sources: [SideSource<'a, T, M>; 2],
     /// Whether costs are put in their places on the device.
     in_place: bool,
@@ -189,6 +193,12 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         tile: &Rect,
         each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
+        if let Some(hits) = self.in_stretches(pairs, tile)? {
+            for ((r, q), hits) in tile.pairs().zip(hits) {
+                each(q, r, hits);
+            }
+            return Ok(());
+        }
         let (job, edges) = self.sweep(pairs, tile)?;
         let lengths: Vec<u32> = if pairs.rows.is_equal_length() {
             Vec::new()

@@ -14,9 +14,10 @@ use dtw_core::{
 };
 use dtw_kernels::SweepKind;
 use dtw_kernels::params::{CARRIED, PAD};
-use dtw_plan::{BandLayout, Budget, Order, Rect, cut, launch_tasks};
+use dtw_plan::{Budget, Order, Rect, cut, launch_tasks};
 
-use crate::launch::job::{Edges, Job, LaunchBand};
+use crate::launch::job::Job;
+use crate::launch::stretches::{Cut, Swept};
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
@@ -139,19 +140,17 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let cells: u64 = places.clone().map(|k| order.length(k) as u64).sum();
         let observer = Arc::clone(&self.observer.0);
         search.each_block(reference, &*observer, |Windows { first, count, points }, selections| {
-            let edges = self.sweep_block(&scan, points, &border)?;
-            let from = self.engine.sweeper.edges().buffer().expect("a search keeps its edges");
+            let swept = self.sweep_block(&scan, points, &border)?;
             for (k, selection) in selections.iter_mut().enumerate() {
-                totals.resize(count, T::ZERO);
-                starts.resize(count, 0_u32);
-                let column = k * edges.stride as usize;
-                let behind = column + edges.part_stride as usize;
-                let machine = &self.engine.machine;
-                machine.download(from, column * size_of::<T>(), bytes_mut(&mut totals))?;
-                machine.download(from, behind * size_of::<T>(), bytes_mut(&mut starts))?;
-                selection.offer(&totals, |j| border.start(k, starts[j], first))?;
+                for stretch in 0..swept.cut.count {
+                    let task = stretch * places.len() + k;
+                    let ends = swept.cut.ends(stretch);
+                    self.engine.ends(&swept.edges, task, ends, (&mut totals, &mut starts))?;
+                    let begin = first + swept.cut.begin(stretch);
+                    selection.offer(&totals, |j| border.start(k, starts[j], begin))?;
+                }
             }
-            border = self.last_row(&scan, &border, first)?;
+            border = self.last_row(&scan, &border, swept.cut, first)?;
             observer.advance(cells * count as u64);
             Ok(())
         })
@@ -191,7 +190,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     }
 
     /// Sweeps a block; its last columns and its last row stay on the device.
-    fn sweep_block(&mut self, scan: &Scan<'_>, block: &[T], border: &Border<T>) -> Result<Edges> {
+    fn sweep_block(&mut self, scan: &Scan<'_>, block: &[T], border: &Border<T>) -> Result<Swept> {
         let Scan { preparation, order, places, budget, .. } = scan;
         let (engine, carried) = (&mut self.engine, &mut self.searcher.carried);
         let points = block.len() / preparation.channels;
@@ -199,31 +198,27 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         engine.x.load_windows(&engine.machine, preparation, raw, 1, points)?;
         let mut y = engine.y.part(order, places);
         y.sums = carried.border.hold(&engine.machine, &border.totals)?;
-        let row = places.len() * y.length as usize * preparation.functor.parts * size_of::<T>();
-        carried.last_row.reserve(&engine.machine, row)?;
         let rect = Rect { rows: 0..1, columns: (*places).clone(), pairing: Pairing::Cross };
         let sides = [engine.x.part(&Order::equal(1, points), &rect.rows), y];
-        let job = Job {
-            keeps_edges: true,
-            last_row: carried.last_row.address(),
-            ..Job::of(preparation.functor, preparation.channels, sides, &rect)
-        };
-        let edges = engine.sweeper.launch::<T>(&job, LaunchBand::plain(BandLayout::Full), budget)?;
-        Ok(edges.expect("a search keeps its edges"))
+        let job = Job::of(preparation.functor, preparation.channels, sides, &rect);
+        carried.stretches.sweep::<T>(&engine.machine, &mut engine.sweeper, &job, budget)
     }
 
     /// The last row of a block before which there were `done` points: the border of the next one.
-    fn last_row(&self, scan: &Scan<'_>, before: &Border<T>, done: usize) -> Result<Border<T>> {
+    fn last_row(&self, scan: &Scan<'_>, before: &Border<T>, cut: Cut, done: usize) -> Result<Border<T>> {
         let Scan { order, places, .. } = *scan;
         let stride = order.longest(places.clone());
-        let row = self.searcher.carried.last_row.buffer().expect("a block has been swept");
+        let row = self.searcher.carried.stretches.states.buffer().expect("a block has been swept");
+        let done = done + cut.begin(cut.count - 1);
         let mut totals = vec![T::ZERO; places.len() * stride];
         // The starts of a query lie one after the other, in as many numbers as its totals.
         let words = stride * size_of::<T>() / size_of::<u32>();
         let mut starts = vec![0_u32; places.len() * words];
         let machine = &self.engine.machine;
-        machine.download(row, 0, bytes_mut(&mut totals))?;
-        machine.download(row, size_of_val(&*totals), bytes_mut(&mut starts))?;
+        // Totals of all stretches come before starts of all; those of the last stretch are the block's.
+        let (of_stretch, last) = (size_of_val(&*totals), cut.count - 1);
+        machine.download(row, last * of_stretch, bytes_mut(&mut totals))?;
+        machine.download(row, (cut.count + last) * of_stretch, bytes_mut(&mut starts))?;
         let mut next = Border::new(scan);
         for (k, first) in self.engine.y.first_points().iter().enumerate() {
             let length = order.length(places.start + k);

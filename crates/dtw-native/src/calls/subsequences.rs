@@ -24,6 +24,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             searcher: &mut self.searcher,
             banding: &mut self.banding,
             functor: self.functor,
+            located: self.functor,
             observer: &*self.observer.0,
             wanted,
             channels: queries.channels(),

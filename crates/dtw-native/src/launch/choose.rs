@@ -133,7 +133,7 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
 }
 
 /// Estimated cycles of a launch.
-fn cycles(choice: &Choice, demand: &Demand, hardware: &Hardware) -> f64 {
+pub(crate) fn cycles(choice: &Choice, demand: &Demand, hardware: &Hardware) -> f64 {
     let Choice { kernel, spread } = *choice;
     let costs = hardware.tuning.costs(kernel, is_one_strip(kernel, demand.m), demand.channels);
     let columns = f64::from(kernel.columns);

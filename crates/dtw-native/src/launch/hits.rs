@@ -7,6 +7,7 @@ use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Role, catalog};
 use dtw_plan::Budget;
 
+use crate::launch::stretches::Stretches;
 use crate::machine::blocks_for;
 use crate::machine::{Buffer, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
@@ -39,7 +40,7 @@ impl HitOptions {
     }
 
     /// What the host needs to choose.
-    fn selection<T: Number>(&self, budget: &Budget) -> Selection<T> {
+    pub(crate) fn selection<T: Number>(&self, budget: &Budget) -> Selection<T> {
         let Self { top_k, exclusion, threshold } = *self;
         let threshold = threshold.is_finite().then_some(threshold);
         let options =
@@ -112,6 +113,37 @@ impl<T: Number, M: Machine> Searcher<T, M> {
             ..params::Best::default()
         };
         machine.launch(best_kernel::<T>(), p.bytes(), blocks_for(p.tasks))
+    }
+
+    /// The best end of each column of some runs: cost and place in the column; infinite where there is none. A run is
+    /// an address, columns `stride` numbers apart, and their ends.
+    pub(crate) fn best_in_runs(
+        &mut self,
+        machine: &M,
+        runs: &[(u64, usize, usize)],
+        stride: u64,
+    ) -> Result<Vec<(T, u32)>> {
+        let columns: usize = runs.iter().map(|(_, columns, _)| columns).sum();
+        self.costs.reserve(machine, columns * size_of::<T>())?;
+        self.found.reserve(machine, columns * 2 * size_of::<u32>())?;
+        let mut first = 0;
+        for (totals, columns, ends) in runs {
+            let p = params::Best {
+                totals: *totals,
+                costs: self.costs.address() + (first * size_of::<T>()) as u64,
+                found: self.found.address() + (first * 2 * size_of::<u32>()) as u64,
+                stride,
+                tasks: *columns as u64,
+                length: *ends as u32,
+                top_k: 1,
+                ..params::Best::default()
+            };
+            machine.launch(best_kernel::<T>(), p.bytes(), blocks_for(p.tasks))?;
+            first += columns;
+        }
+        self.costs.fetch(machine, &mut self.host_costs, columns)?;
+        self.found.fetch(machine, &mut self.host_found, 2 * columns)?;
+        Ok((0..columns).map(|k| (self.host_costs[k], self.host_found[2 * k + 1])).collect())
     }
 
     /// Finds the best ends of every task; [`Searcher::hits`] then has them.
@@ -221,19 +253,18 @@ fn best_kernel<T: Number>() -> &'static Kernel {
     catalog::other(Role::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
 }
 
-/// Device memory for what goes from block to block; kept between calls.
+/// What the sweeps of blocks and stretches need on the device; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Carried<M: Machine> {
     /// Totals of the row before the block, as the queries lie.
     pub(crate) border: Region<M>,
-    /// The last row of the block, totals and starts.
-    pub(crate) last_row: Region<M>,
+    pub(crate) stretches: Stretches<M>,
 }
 
-default_of!(Carried<M: Machine> { border, last_row });
+default_of!(Carried<M: Machine> { border, stretches });
 
 impl<M: Machine> Carried<M> {
     fn bytes(&self) -> usize {
-        self.border.bytes() + self.last_row.bytes()
+        self.border.bytes() + self.stretches.bytes()
     }
 }

@@ -1,7 +1,7 @@
 //! What one launch is to do: a rectangle of prepared pairs, its band, and where results go.
 
 use dtw_core::Pairing;
-use dtw_kernels::params;
+use dtw_kernels::{SweepKind, params};
 use dtw_plan::{BandLayout, Rect};
 
 use crate::launch::functor::Functor;
@@ -27,8 +27,12 @@ pub(crate) struct Job {
     pub(crate) keeps_edges: bool,
     /// Whether only results that are NaN so far are wanted.
     pub(crate) only_missing: bool,
-    /// Address of the last row's states, from kernels of blocks; 0: of no such kernel.
+    /// The one kind of sweep that does it; `None`: whichever is fastest.
+    pub(crate) only: Option<SweepKind>,
+    /// Where kernels of blocks put the states of last rows.
     pub(crate) last_row: u64,
+    /// Rows that stretches begin before their own; 0: the rows are no stretches.
+    pub(crate) run_up: u32,
 }
 
 impl Job {
@@ -47,7 +51,9 @@ impl Job {
             cells: u64::from(x.length) * u64::from(y.length),
             keeps_edges: false,
             only_missing: false,
+            only: None,
             last_row: 0,
+            run_up: 0,
         }
     }
 
@@ -71,7 +77,12 @@ impl Job {
                 keep_last: u32::from(self.keeps_edges),
                 ..params::Strips::default()
             },
-            trace: params::Trace { arrivals: self.last_row, arrival_stride: u64::from(self.y.length) },
+            trace: params::Trace {
+                arrivals: self.last_row,
+                arrival_stride: u64::from(self.y.length),
+                run_up: self.run_up,
+                ..params::Trace::default()
+            },
             measure: params::Measure {
                 parameters: self.functor.parameters,
                 option: self.functor.option,

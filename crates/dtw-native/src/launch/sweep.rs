@@ -10,7 +10,7 @@ use dtw_kernels::{Kernel, SweepKind, catalog};
 use dtw_plan::{BandLayout, Budget, Pairs, Rect};
 
 use crate::launch::bands::BandTables;
-use crate::launch::choose::{Choice, Demand, Hardware, able, choose, reason};
+use crate::launch::choose::{Choice, Demand, Hardware, able, choose, cycles, reason};
 use crate::launch::functor::Functor;
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::tiled::Tiled;
@@ -183,7 +183,7 @@ impl<M: Machine> Sweeper<M> {
         let (n, m) = (job.x.length as usize, job.y.length as usize);
         let demand = Demand {
             key: job.functor.key,
-            only: (job.last_row != 0).then_some(SweepKind::Block),
+            only: job.only,
             untimed: job.x.times == 0 && job.y.times == 0,
             dtype: T::DTYPE.name(),
             channels: job.channels,
@@ -228,6 +228,20 @@ impl<M: Machine> Sweeper<M> {
         // A number that is kept, a number and a mark that are passed on.
         let most = bytes(3);
         if linked && most <= budget.edges { most } else { least }
+    }
+
+    /// Estimated cycles of a job whose last columns are wanted, without a band; `None` if no kernel can do it.
+    pub(crate) fn estimate<T: Number>(&self, job: &Job) -> Option<f64> {
+        let demand = self.demand::<T>(job, BandLayout::Full).ok()?;
+        let choice = choose(&demand, &self.hardware, |_| true)?;
+        Some(cycles(&choice, &demand, &self.hardware))
+    }
+
+    /// Bytes that the last columns of a job of blocks take, with what its strips need.
+    pub(crate) fn kept_bytes_of<T: Number>(&self, job: &Job) -> u64 {
+        let (rows, strips) = ((job.x.length as usize).next_multiple_of(EDGE_ROWS), job.y.length.div_ceil(32));
+        let edge = rows * job.functor.parts * size_of::<T>() + strips as usize * size_of::<u32>();
+        job.tasks * edge as u64
     }
 
     /// Launches a job; returns where its edges are, for a job that keeps them.

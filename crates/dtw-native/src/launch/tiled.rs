@@ -118,6 +118,6 @@ fn kernel_of<T: Number>(job: &Job) -> Option<&'static Kernel> {
     }
     let side = |length: u32| length.min(TILE) as usize;
     let is_large = side(job.x.length) * side(job.y.length) >= LEAST_CELLS;
-    let is_plain = job.out != 0 && job.last_row == 0 && !job.keeps_edges && !job.only_missing;
+    let is_plain = job.out != 0 && job.only.is_none() && !job.keeps_edges && !job.only_missing;
     (many && is_large && is_plain).then(kernel)?
 }

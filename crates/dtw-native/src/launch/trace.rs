@@ -111,7 +111,11 @@ impl<T: Number, M: Machine> Tracer<T, M> {
             keep_edges: 1,
             ..p.strips
         };
-        p.trace = params::Trace { arrivals: self.arrivals.address(), arrival_stride: words as u64 };
+        p.trace = params::Trace {
+            arrivals: self.arrivals.address(),
+            arrival_stride: words as u64,
+            ..params::Trace::default()
+        };
         let resident = machine.resident_blocks(kernel)?.max(1);
         machine.launch(kernel, p.bytes(), resident.min(blocks_for((tasks * strips) as u64)))?;
         let mut walk = params::Walk {

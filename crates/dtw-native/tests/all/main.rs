@@ -18,6 +18,7 @@ mod soft;
 mod soft_digits;
 mod soft_gradients;
 mod soft_values;
+mod stretches;
 mod strided;
 mod tasks_on_device;
 mod weighted_total;

@@ -1,0 +1,118 @@
+//! Long references that are swept in stretches side by side: the bits of one sweep, whatever the reference.
+
+use std::sync::Arc;
+
+use dtw_conformance::trickle::Trickle;
+use dtw_core::{
+    Backend, Explainer, LocalCost, Match, Pairing, Problem, Scalar, SearchOptions, SeriesBatch, Spec,
+};
+use dtw_native::{HostMachine, NativeBackend, SweepKind};
+
+use crate::launch::noise;
+
+/// A reference, what it is, and whether its states forget what was before, if that does not hang on the cut.
+struct Reference {
+    what: &'static str,
+    values: Vec<f64>,
+    forgets: Option<bool>,
+}
+
+fn references(points: usize, channels: usize) -> Vec<Reference> {
+    let walk = |values: Vec<f64>| {
+        let mut sum = 0.0;
+        values.into_iter().map(|step| (sum += step, sum).1).collect::<Vec<f64>>()
+    };
+    let noise = |seed| noise(points, seed);
+    let made = |what, forgets: Option<bool>, value: &dyn Fn(usize) -> f64| Reference {
+        what,
+        values: (0..points).map(value).collect(),
+        forgets,
+    };
+    let (white, levels) = (noise(3), noise(5));
+    vec![
+        Reference { what: "noise", values: noise(1), forgets: Some(true) },
+        Reference { what: "a walk", values: walk(noise(2)), forgets: Some(true) },
+        made("a wave", Some(true), &|k| (k as f64 * 0.37).sin()),
+        made("a constant", Some(true), &|_| 0.25),
+        made("zeros", Some(true), &|_| 0.0),
+        made("levels held for long", Some(true), &|k| (levels[k / 90] * 2.0).round() * 0.7),
+        made("the same again and again", Some(true), &|k| white[k % 17]),
+        // A path that starts at the only 1 pays nothing for all zeros behind it.
+        made("an event, then zeros", (channels == 1).then_some(false), &|k| if k == 5 { 1.0 } else { 0.0 }),
+        made("an event in each half, then zeros", None, &|k| f64::from(u8::from(k == 9 || k == points / 2))),
+    ]
+}
+
+/// Hits by the fastest sweep and the kernels that computed them, or by one sweep of the whole.
+fn hits<T>(
+    problem: &Problem,
+    queries: SeriesBatch<'_, T>,
+    reference: SeriesBatch<'_, T>,
+    options: &SearchOptions,
+    kind: Option<SweepKind>,
+) -> (Vec<Vec<Match<T>>>, Vec<String>)
+where
+    T: Scalar,
+    NativeBackend<HostMachine>: Backend<T>,
+{
+    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(kind);
+    let mut plan = Backend::<T>::plan(&backend, problem).unwrap();
+    let explainer = Arc::new(Explainer::default());
+    plan.observe(explainer.clone());
+    let found = plan.matches(queries, reference, options).unwrap();
+    assert!(plan.scratch_bytes() <= problem.memory_limit_bytes());
+    let kernels = explainer.explanation().kernels.into_iter();
+    (found, kernels.map(|kernel| kernel.name).collect())
+}
+
+fn check<T>(cost: LocalCost, channels: usize, points: usize, lengths: &[usize])
+where
+    T: Scalar,
+    NativeBackend<HostMachine>: Backend<T>,
+{
+    let options = |top_k, exclusion, threshold| {
+        SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion).with_threshold(threshold)
+    };
+    for Reference { what, values, forgets } in references(points * channels, channels) {
+        let values: Vec<T> = values.into_iter().map(T::from_f64).collect();
+        let reference = SeriesBatch::equal(&values, 1, points, channels).unwrap();
+        for &length in lengths {
+            // The event, then what comes behind it.
+            let own = &values[5 * channels..(5 + length) * channels];
+            let other: Vec<T> = noise(length * channels, 11).into_iter().map(T::from_f64).collect();
+            let both = [own, &other].concat();
+            let queries = SeriesBatch::equal(&both, 2, length, channels).unwrap();
+            let problem =
+                Problem::of(Spec::subsequence_dtw(cost), Pairing::Cross, &queries, &reference).unwrap();
+            for options in [
+                options(1, 0, None),
+                options(7, 3, None),
+                options(5, points / 3, None),
+                options(20, 0, Some(0.5)),
+                options(60, 2, None),
+            ] {
+                let (found, kernels) = hits::<T>(&problem, queries, reference, &options, None);
+                let (whole, _) = hits::<T>(&problem, queries, reference, &options, Some(SweepKind::Strips));
+                let name = format!("{what}, {cost:?}, {channels} channels, {length} points, {options:?}");
+                assert_eq!(found, whole, "{name}");
+                let blocks = kernels.iter().filter(|kernel| kernel.contains("block")).count();
+                assert!(blocks > 0, "{name}: not in stretches, {kernels:?}");
+                let others = kernels.len() - blocks;
+                // What does not agree is swept whole.
+                assert!(forgets.is_none_or(|forgets| forgets == (others == 0)), "{name}: {kernels:?}");
+                let mut source = Trickle { values: &values, channels, most: 2 * points / 3 };
+                let mut plan =
+                    Backend::<T>::plan(&NativeBackend::new(HostMachine::new(1 << 30)), &problem).unwrap();
+                let read = plan.matches_in_blocks(queries, &mut source, &options).unwrap();
+                assert_eq!(read, whole, "{name}, in blocks");
+            }
+        }
+    }
+}
+
+#[test]
+fn hits_are_those_of_one_sweep_of_the_whole() {
+    check::<f32>(LocalCost::SquaredEuclidean, 1, 900, &[3, 8]);
+    check::<f64>(LocalCost::SquaredEuclidean, 1, 900, &[8]);
+    check::<f32>(LocalCost::Manhattan, 2, 700, &[7]);
+}
