@@ -9,7 +9,7 @@ use crate::Result;
 const HEADERS: [&str; 5] = ["params.h", "local_cost.h", "combine.h", "total.h", "tiles/params.h"];
 
 /// Constants of other headers: the header, the name there, the name in Rust, and what it is.
-const OTHERS: [(&str, &str, &str, &str); 10] = [
+const OTHERS: [(&str, &str, &str, &str); 11] = [
     ("tiles/tile.cuh", "kTile", "TILE", "Rows and columns of a tile of [`Soft`]."),
     ("vendor/hip.cuh", "kThreads", "BLOCK_THREADS", "Threads of a block, of every kernel."),
     (
@@ -26,6 +26,12 @@ const OTHERS: [(&str, &str, &str, &str); 10] = [
         "kShared",
         "MOST_SHARED",
         "Columns that neighbouring lanes of a wide sweep may share.",
+    ),
+    (
+        "sweeps/wide.cuh",
+        "kMostTelling",
+        "MOST_TELLING",
+        "Columns of a lane up to which a wide sweep tells the states of stretches.",
     ),
     (
         "sweeps/block.cuh",

@@ -95,8 +95,8 @@ struct Sweep {
     // Trace: what is recorded besides results.
     uint32_t* arrivals;       // tracing: see passes/trace.cuh; blocks: states of the last row, see sweeps/block.cuh
     uint64_t arrival_stride;  // tracing: words of arrivals per task; blocks: numbers
-    uint32_t run_up;          // blocks: rows that a stretch begins before its own, see sweeps/block.cuh; 0: no stretches
-    uint32_t reserved;        // 0
+    uint32_t run_up;          // rows that a stretch begins before its own, see sweeps/block.cuh
+    uint32_t stretches;       // blocks: of a reference, one series of x each
 
     // Measure: what a recurrence is told, and of which results.
     const void* weights;    // kWeights: weight of h = 2|i-j| - max(n,m), at weights[h + weight_center]
@@ -160,6 +160,8 @@ struct Agree {
     uint64_t tasks;             // stretches * queries
     uint32_t queries;
     uint32_t length;
+    uint32_t has_starts;
+    uint32_t reserved;          // 0
 };
 
 // One launch of `normalize`: z-normalisation of equal-length univariate series in place or from `in` to `out`.

@@ -75,21 +75,22 @@ impl<T: Number, M: Machine> Engine<T, M> {
         self.out[slot].address()
     }
 
-    /// Brings these ends of a task's last column: totals, and where their paths start.
+    /// Brings these ends of a task's last column: totals, and where their paths start if that is wanted.
     pub(crate) fn ends(
         &self,
         edges: &Edges,
         task: usize,
         ends: Range<usize>,
-        (totals, starts): (&mut Vec<T>, &mut Vec<u32>),
+        (totals, starts): (&mut Vec<T>, Option<&mut Vec<u32>>),
     ) -> Result<()> {
         totals.resize(ends.len(), T::ZERO);
-        starts.resize(ends.len(), 0);
         let from = self.sweeper.edges().buffer().expect("a search keeps its edges");
         // Starts lie in slots as wide as a number, one after the other.
         let column = task * edges.stride as usize;
         let behind = (column + edges.part_stride as usize) * size_of::<T>();
         self.machine.download(from, (column + ends.start) * size_of::<T>(), bytes_mut(totals))?;
+        let Some(starts) = starts else { return Ok(()) };
+        starts.resize(ends.len(), 0);
         self.machine.download(from, behind + ends.start * size_of::<u32>(), bytes_mut(starts))
     }
 

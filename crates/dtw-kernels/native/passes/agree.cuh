@@ -1,5 +1,5 @@
 // Agree: whether each stretch of a reference begins with the states with which the stretch before it ends
-// (sweeps/block.cuh): the same totals, and the same starts, counted from the same point.
+// (sweeps/block.cuh): the same totals, and the same starts if there are some, counted from the same point.
 //
 //   for each task (a stretch and a query), by a warp:
 //       each lane: whether states j = lane, lane + 32, ... of the run-up's last row are those of the last row before
@@ -27,7 +27,7 @@ DTW_DEVICE void agree(const Agree& p) {
             const uint32_t* starts = reinterpret_cast<const uint32_t*>(here + part);
             const uint64_t apart = p.offsets[k / p.queries] - p.offsets[before / p.queries];
             for (uint32_t j = static_cast<uint32_t>(lane()); j < length; j += 32) {
-                same = same && last[j] == here[j] && last_starts[j] == starts[j] + apart;
+                same = same && last[j] == here[j] && (!p.has_starts || last_starts[j] == starts[j] + apart);
             }
         }
         const bool differs = any(!same);

@@ -89,7 +89,7 @@ DTW_DEVICE void sweep_block(const Sweep& p) {
         if (strip * (32 * K) >= task.m) {
             continue;
         }
-        r.continues = task.i == 0;
+        r.continues = task.i % p.stretches == 0;
         const Band band = band_of(p, k, task.n, task.m);
         T* edge = static_cast<T*>(p.edges) + k * p.edge_stride;
         uint32_t* done = p.progress + k * p.most_strips + strip;

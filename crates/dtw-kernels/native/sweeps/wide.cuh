@@ -12,6 +12,9 @@
 //      | 32 x K cells | 32 x K cells | ...       a link is a number and the mark of the strip that wrote it, stored
 //      |       (v,1)->        (v,2)->            as one: a number that bears the mark has arrived, so no flag or fence
 //
+// Stretches of a reference (block.cuh) have the states of two rows written: of the last row and of the run-up's last.
+// The steps in which some lane ends one of these rows are not unrolled.
+//
 // One row of links serves all strips of a pair: a strip reads a link before it writes it. A lane that reads too early
 // finds an older mark, and reads again. As in strips.cuh, tickets are taken in the order of dependence.
 #pragma once
@@ -46,8 +49,8 @@ struct Layout {
 // Strip `strip` of task `k`, columns from `begin`. Rows come in bundles of kRows, and end with the last one. kIdle: the
 // last lane may have idle columns and yet every row's last cell is wanted, which is slow. kOne: it is the task's only
 // strip, of a recurrence with an open border, and neighbours share one column at most: there are no links, and less is
-// chosen between.
-template <class R, int K, int kRows, bool kIdle, bool kOne>
+// chosen between. kTells: states of two rows are written, of a stretch.
+template <class R, int K, int kRows, bool kIdle, bool kOne, bool kTells>
 DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t number,
                              const Layout& layout, Link<typename R::Number>* links, typename R::Number* last_column) {
     using T = typename R::Number;
@@ -69,6 +72,8 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     const int32_t steps = bundles + static_cast<int32_t>(layout.last_lane);
     const bool sends = inside == 31 && !is_last;
     const bool keeps = R::kOpen && p.keep_last && is_last && inside == layout.last_lane;
+    // Bundles that end with a row whose states are written. Rows of a stretch but its run-up are a multiple of kRows.
+    const int32_t run_up = kTells && task.i > 0 ? (static_cast<int32_t>(p.run_up) + early) / kRows - 1 : kAbsent;
     const T border = strip == 0 ? r.border_down(0, T(0)) : r.forbidden();
 
     // Left edges of the next chunk of rows, one in each of the first lanes. Where there is none the first link of all
@@ -157,11 +162,25 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
                 kept[q] = ends[q];
             }
         }
+        if constexpr (kTells && !decltype(whole)::value) {
+            const int32_t bundle = t + s - static_cast<int32_t>(inside);
+            if (bundle == run_up || bundle == bundles - 1) {
+                T* states = reinterpret_cast<T*>(p.arrivals) + (k + (bundle == run_up ? 2 * p.tasks : 0)) * p.arrival_stride;
+                DTW_UNROLL
+                for (int q = 0; q < K; ++q) {
+                    if (layout.first + q < task.m) {
+                        states[layout.first + q] = own.cell[q];
+                    }
+                }
+            }
+        }
         row += kRows;
         out += kRows;
         kept += kRows;
     };
     constexpr int32_t kSteps = kAhead / kRows;
+    // Whether some lane ends a row in the kSteps steps from t on whose states are written.
+    const auto ends = [&](int32_t t, int32_t bundle) { return t + kSteps > bundle && t <= bundle + 31; };
     for (int32_t t = 0; t < steps; t += kSteps) {
         if constexpr (!kOne) {
             begin_wait();
@@ -174,7 +193,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
             row_in += kAhead;
             ask(row_in);
         }
-        if (steps - t >= kSteps) {
+        if (steps - t >= kSteps && !(kTells && (ends(t, run_up) || ends(t, bundles - 1)))) {
             if constexpr (Own::kEarly) {
                 DTW_UNROLL
                 for (int q = 0; q < kAhead; ++q) {
@@ -188,7 +207,7 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
             }
         } else {
             DTW_UNROLL_BY(1)
-            for (int32_t s = 0; s < steps - t; ++s) {
+            for (int32_t s = 0; s < (kTells ? min_(kSteps, steps - t) : steps - t); ++s) {
                 step(std::false_type{}, t, s);
             }
         }
@@ -201,8 +220,8 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
 }
 
 // The same, whichever way the columns lie.
-template <class R, int K, int kRows>
-DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
+template <class R, int K, int kRows, bool kTells>
+DTW_DEVICE void sweep_wide_columns(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
                              Link<typename R::Number>* links, typename R::Number* last_column) {
     constexpr uint32_t kWidth = 32 * K;
     const uint32_t begin = strip * kWidth, left = task.m - begin;
@@ -210,12 +229,28 @@ DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const T
     // Worth its code where one warp does a long query.
     constexpr bool kOne = R::kOpen && K >= 32 && kRows > 1;
     if (R::kOpen && layout.last != K - 1) {
-        sweep_wide_strip<R, K, 1, R::kOpen, false>(r, p, k, task, strip, layout, links, last_column);
+        sweep_wide_strip<R, K, 1, R::kOpen, false, kTells>(r, p, k, task, strip, layout, links, last_column);
     } else if (kOne && task.m <= kWidth && layout.most_shared <= 1) {
-        sweep_wide_strip<R, K, kRows, false, kOne>(r, p, k, task, strip, layout, links, last_column);
+        sweep_wide_strip<R, K, kRows, false, kOne, kTells>(r, p, k, task, strip, layout, links, last_column);
     } else {
-        sweep_wide_strip<R, K, kRows, false, false>(r, p, k, task, strip, layout, links, last_column);
+        sweep_wide_strip<R, K, kRows, false, false, kTells>(r, p, k, task, strip, layout, links, last_column);
     }
+}
+
+// Most columns of a lane for which there is code that tells states: code of its own, since the loop of many columns
+// takes a fifth longer beside it, and registers do not suffice for more.
+constexpr int kMostTelling = 32;
+
+// The same, of a stretch or of a pair.
+template <class R, int K, int kRows>
+DTW_DEVICE void sweep_wide_strip(const R& r, const Sweep& p, uint64_t k, const Task& task, uint32_t strip,
+                             Link<typename R::Number>* links, typename R::Number* last_column) {
+    if constexpr (R::kOpen && K <= kMostTelling) {
+        if (p.arrivals != nullptr) {
+            return sweep_wide_columns<R, K, kRows, true>(r, p, k, task, strip, links, last_column);
+        }
+    }
+    sweep_wide_columns<R, K, kRows, false>(r, p, k, task, strip, links, last_column);
 }
 
 // Pairs of any width, strip by strip.

@@ -1,10 +1,11 @@
 //! A search of few queries in one long reference, which is swept in stretches side by side.
 
 use dtw_core::{Match, Result};
-use dtw_kernels::SweepKind;
+use dtw_kernels::{SweepKind, params};
 use dtw_plan::{BandLayout, Pairs, Rect};
 
 use crate::calls::search::Sweeps;
+use crate::engine::Engine;
 use crate::launch::hits::HitOptions;
 use crate::launch::job::Job;
 use crate::launch::stretches::{Stretches, Swept};
@@ -27,42 +28,98 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         pairs: &Pairs<'_>,
         tile: &Rect,
     ) -> Result<Option<Vec<Vec<Match<T>>>>> {
-        let functor = self.located;
+        let wanted = self.preparation.functor;
         let is_plain = pairs.banding.layout() == BandLayout::Full
             && self.engine.sweeper.forced.is_none()
-            && functor.has(SweepKind::Block);
+            && self.located.has(SweepKind::Block);
         let x = self.engine.x.part(pairs.rows, &tile.rows);
         // Of references of several lengths, only the device knows where each begins.
         if !is_plain || tile.rows.len() != 1 || x.offsets != 0 {
             return Ok(None);
         }
         let sides = [x, self.engine.y.part(pairs.columns, &tile.columns)];
-        let job = Job::of(functor, self.preparation.channels, sides, tile);
-        let whole = Job { functor: self.preparation.functor, keeps_edges: true, ..job };
-        let Some(least) = self.engine.sweeper.estimate::<T>(&whole) else { return Ok(None) };
-        let Some(swept) = self.sweep_in_stretches(job, least)? else { return Ok(None) };
-        let queries = tile.columns.len();
-        let hits = (0..queries).map(|q| self.hits_of(&swept, q, queries));
-        hits.collect::<Result<_>>().map(Some)
-    }
-
-    /// Sweeps in stretches if that takes fewer cycles than this.
-    fn sweep_in_stretches(&mut self, mut job: Job, most_cycles: f64) -> Result<Option<Swept>> {
-        let (engine, carried) = (&mut *self.engine, &mut self.searcher.carried);
-        if !Stretches::is_worth::<T>(&engine.sweeper, &job, &engine.budget, most_cycles) {
+        let located = Job::of(self.located, self.preparation.channels, sides, tile);
+        let costs = Job { functor: self.located.without_starts(), ..located };
+        let whole = Job { functor: wanted, keeps_edges: true, ..located };
+        let (sweeper, budget) = (&self.engine.sweeper, &self.engine.budget);
+        let Some((least, _)) = sweeper.estimate::<T>(&whole) else { return Ok(None) };
+        let cycles = |job: &Job| Stretches::estimate::<T>(sweeper, job, budget).unwrap_or(f64::INFINITY);
+        let (of_costs, of_located) = (cycles(&costs), cycles(&located));
+        if of_costs < least.min(of_located)
+            && !(wanted.parts > 1 && self.wanted.is_for_host())
+            && let Some(hits) = self.costs_first(pairs, tile, costs, located)?
+        {
+            return Ok(Some(hits));
+        }
+        if of_located >= least {
             return Ok(None);
         }
-        // No path comes from above.
-        let (_, bytes) = engine.y.values();
+        let Some(swept) = self.sweep_in_stretches(located)? else { return Ok(None) };
+        self.hits_of_all(&swept, tile, true).map(Some)
+    }
+
+    /// Hits from a sweep that knows no starts; those of the hits are looked for behind it. `None` if stretches do not
+    /// agree, or a start is not certain.
+    fn costs_first(
+        &mut self,
+        pairs: &Pairs<'_>,
+        tile: &Rect,
+        costs: Job,
+        located: Job,
+    ) -> Result<Option<Vec<Vec<Match<T>>>>> {
+        let Some(swept) = self.sweep_in_stretches(costs)? else { return Ok(None) };
+        let mut all = self.hits_of_all(&swept, tile, false)?;
+        if self.preparation.functor.parts == 1 {
+            return Ok(Some(all));
+        }
+        for (query, hits) in tile.columns.clone().zip(&mut all) {
+            let ends: Vec<usize> = hits.iter().map(|hit| hit.end).collect();
+            let y = self.engine.y.part(pairs.columns, &(query..query + 1));
+            let job = self.below(Job { y, ..located }, T::ZERO)?;
+            let (engine, carried) = (&mut *self.engine, &mut self.searcher.carried);
+            let Engine { machine, sweeper, budget, .. } = engine;
+            let starts = carried.stretches.starts::<T>(machine, sweeper, &job, &ends, budget)?;
+            for (hit, start) in hits.iter_mut().zip(starts) {
+                let Some(start) = start else { return Ok(None) };
+                hit.start = start;
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// A job whose border above the first row has this total in all columns.
+    fn below(&mut self, job: Job, total: T) -> Result<Job> {
+        let (_, bytes) = self.engine.y.values();
         let points = bytes / size_of::<T>() / job.channels;
-        job.y.sums = carried.border.hold(&engine.machine, &vec![T::INFINITY; points])?;
+        let border = &mut self.searcher.carried.border;
+        let sums = border.hold(&self.engine.machine, &vec![total; points])?;
+        Ok(Job { y: params::Side { sums, ..job.y }, ..job })
+    }
+
+    /// Sweeps in stretches; `None` if they do not agree.
+    fn sweep_in_stretches(&mut self, job: Job) -> Result<Option<Swept>> {
+        // No path comes from above.
+        let job = self.below(job, T::INFINITY)?;
+        let (engine, carried) = (&mut *self.engine, &mut self.searcher.carried);
         carried.stretches.in_stretches::<T>(&engine.machine, &mut engine.sweeper, &job, &engine.budget)
     }
 
+    /// The hits of all queries of a tile; `located`: the sweep knows where they start.
+    fn hits_of_all(&mut self, swept: &Swept, tile: &Rect, located: bool) -> Result<Vec<Vec<Match<T>>>> {
+        let queries = tile.columns.len();
+        (0..queries).map(|query| self.hits_of(swept, query, queries, located)).collect()
+    }
+
     /// The hits of a query.
-    fn hits_of(&mut self, swept: &Swept, query: usize, queries: usize) -> Result<Vec<Match<T>>> {
+    fn hits_of(
+        &mut self,
+        swept: &Swept,
+        query: usize,
+        queries: usize,
+        located: bool,
+    ) -> Result<Vec<Match<T>>> {
         if self.wanted.is_for_host() {
-            return self.hits_on_host_of(swept, query, queries);
+            return self.hits_on_host_of(swept, query, queries, located);
         }
         let HitOptions { top_k, exclusion, threshold } = self.wanted;
         let (cut, mut hits) = (swept.cut, Vec::new());
@@ -74,11 +131,15 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             if distance.to_f64() > threshold {
                 break;
             }
-            let task = stretch * queries + query;
-            let mut start = (Vec::new(), Vec::new());
-            self.engine.ends(&swept.edges, task, at..at + 1, (&mut start.0, &mut start.1))?;
             let (begin, end) = (cut.begin(stretch), cut.begin(stretch) + at);
-            hits.push(Match { distance, start: begin + start.1[0] as usize, end });
+            let mut start = 0;
+            if located {
+                let (mut totals, mut starts) = (Vec::new(), Vec::new());
+                let task = stretch * queries + query;
+                self.engine.ends(&swept.edges, task, at..at + 1, (&mut totals, Some(&mut starts)))?;
+                start = begin + starts[0] as usize;
+            }
+            hits.push(Match { distance, start, end });
             if hits.len() < top_k {
                 let gone = end.saturating_sub(exclusion)..end.saturating_add(exclusion).saturating_add(1);
                 for (s, is_left) in is_left.iter_mut().enumerate() {
@@ -132,13 +193,20 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     }
 
     /// The hits of a query, chosen on the host.
-    fn hits_on_host_of(&mut self, swept: &Swept, query: usize, queries: usize) -> Result<Vec<Match<T>>> {
+    fn hits_on_host_of(
+        &mut self,
+        swept: &Swept,
+        query: usize,
+        queries: usize,
+        located: bool,
+    ) -> Result<Vec<Match<T>>> {
         let mut selection = self.wanted.selection::<T>(&self.engine.budget);
         let (mut totals, mut starts) = (Vec::new(), Vec::new());
         for stretch in 0..swept.cut.count {
             let (task, ends) = (stretch * queries + query, swept.cut.ends(stretch));
-            self.engine.ends(&swept.edges, task, ends, (&mut totals, &mut starts))?;
-            selection.offer(&totals, |j| swept.cut.begin(stretch) + starts[j] as usize)?;
+            self.engine.ends(&swept.edges, task, ends, (&mut totals, located.then_some(&mut starts)))?;
+            let begin = swept.cut.begin(stretch);
+            selection.offer(&totals, |j| starts.get(j).map_or(0, |start| begin + *start as usize))?;
         }
         Ok(selection.finish())
     }

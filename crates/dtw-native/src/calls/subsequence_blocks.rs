@@ -145,7 +145,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 for stretch in 0..swept.cut.count {
                     let task = stretch * places.len() + k;
                     let ends = swept.cut.ends(stretch);
-                    self.engine.ends(&swept.edges, task, ends, (&mut totals, &mut starts))?;
+                    self.engine.ends(&swept.edges, task, ends, (&mut totals, Some(&mut starts)))?;
                     let begin = first + swept.cut.begin(stretch);
                     selection.offer(&totals, |j| border.start(k, starts[j], begin))?;
                 }

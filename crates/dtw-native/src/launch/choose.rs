@@ -29,6 +29,8 @@ pub(crate) struct Demand {
     /// Allowed columns of a row, on average.
     pub(crate) row_cells: usize,
     pub(crate) tasks: u64,
+    /// Whether the states of two rows are wanted, of a stretch.
+    pub(crate) tells: bool,
     /// Whether the last column is wanted: a kind with strips, an edge for every task.
     pub(crate) keeps_edges: bool,
 }
@@ -129,6 +131,7 @@ fn can(kernel: &Kernel, demand: &Demand) -> bool {
         && (kernel.channels == 0 || kernel.channels as usize == demand.channels)
         && (kernel.band || !demand.band)
         && (demand.untimed || !kernel.untimed)
+        && (!demand.tells || kind != SweepKind::Wide || kernel.columns <= params::MOST_TELLING)
         && ((kind.has_strips() && kind != SweepKind::Priced) || !demand.keeps_edges)
 }
 
@@ -233,6 +236,7 @@ mod tests {
             m,
             row_cells: m,
             tasks,
+            tells: false,
             keeps_edges: false,
         }
     }

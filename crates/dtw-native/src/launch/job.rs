@@ -31,8 +31,10 @@ pub(crate) struct Job {
     pub(crate) only: Option<SweepKind>,
     /// Where kernels of blocks put the states of last rows.
     pub(crate) last_row: u64,
-    /// Rows that stretches begin before their own; 0: the rows are no stretches.
+    /// Rows that stretches begin before their own.
     pub(crate) run_up: u32,
+    /// Stretches of each reference.
+    pub(crate) stretches: u32,
 }
 
 impl Job {
@@ -54,6 +56,7 @@ impl Job {
             only: None,
             last_row: 0,
             run_up: 0,
+            stretches: 1,
         }
     }
 
@@ -81,7 +84,7 @@ impl Job {
                 arrivals: self.last_row,
                 arrival_stride: u64::from(self.y.length),
                 run_up: self.run_up,
-                ..params::Trace::default()
+                stretches: self.stretches,
             },
             measure: params::Measure {
                 parameters: self.functor.parameters,

@@ -16,7 +16,7 @@ use dtw_plan::{BandLayout, Budget};
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::sweep::Sweeper;
 use crate::machine::{Machine, blocks_for};
-use crate::memory::bytes::Number;
+use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::{Region, default_of};
 
 /// Run-ups that are tried, in query lengths. Over noise, walks, ECG, plateaus and sines, states were the same after 0.3
@@ -25,6 +25,12 @@ const RUN_UPS: [usize; 2] = [4, 16];
 
 /// Own rows of a stretch are at least so many run-ups.
 const LEAST_OWN: usize = 2;
+
+/// Own rows of a stretch are a multiple of this, and so of all rows that a kernel takes at once.
+const BUNDLE: usize = 32;
+
+/// Windows in which the start of a match is looked for, in query lengths.
+const WINDOWS: [usize; 2] = [8, 32];
 
 /// How a reference is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +49,7 @@ impl Cut {
 
     /// Into `count` stretches; `None` where they would be too short for this run-up.
     fn new(points: usize, count: usize, run_up: usize) -> Option<Self> {
-        let own = points.saturating_sub(run_up) / count;
+        let own = points.saturating_sub(run_up) / count / BUNDLE * BUNDLE;
         (count > 1 && own >= LEAST_OWN * run_up).then_some(Self { points, count, run_up, own })
     }
 
@@ -100,10 +106,10 @@ impl<M: Machine> Stretches<M> {
         [&self.states, &self.offsets, &self.lengths, &self.agreed].iter().map(|region| region.bytes()).sum()
     }
 
-    /// Whether the sweep of `job` in stretches is estimated at fewer cycles than these.
-    pub(crate) fn is_worth<T: Number>(sweeper: &Sweeper<M>, job: &Job, budget: &Budget, cycles: f64) -> bool {
-        let cut = fastest::<T, M>(sweeper, job, run_up(job, RUN_UPS[0]), budget);
-        cut.and_then(|cut| sweeper.estimate::<T>(&stretched(job, cut))).is_some_and(|least| least < cycles)
+    /// The least cycles at which the sweep of `job` in stretches is estimated; `None` if it is faster whole.
+    pub(crate) fn estimate<T: Number>(sweeper: &Sweeper<M>, job: &Job, budget: &Budget) -> Option<f64> {
+        let cut = fastest::<T, M>(sweeper, job, run_up(job, RUN_UPS[0]), budget)?;
+        sweeper.estimate::<T>(&stretched(job, cut)).map(|(cycles, _)| cycles)
     }
 
     /// Sweeps a reference block by `job`, one series of rows whose border is above its first: in stretches if that is
@@ -134,11 +140,72 @@ impl<M: Machine> Stretches<M> {
         for lengths in RUN_UPS {
             let Some(cut) = fastest::<T, M>(sweeper, job, run_up(job, lengths), budget) else { break };
             let edges = self.launch::<T>(machine, sweeper, job, cut, budget)?;
-            if self.agree::<T>(machine, job, cut)? {
+            if self.agree::<T>(machine, &stretched(job, cut))?.iter().all(|agreed| *agreed != 0) {
                 return Ok(Some(Swept { cut, edges }));
             }
         }
         Ok(None)
+    }
+
+    /// Where the paths start that end at `ends`, the best ones of the query of `job`: the point, or `None` where that
+    /// is not certain. A window before the end is swept twice: as if no path came from above it, and as if one did at
+    /// no cost to every column. No state is above the first sweep's or below the second's. Where both are the same in
+    /// all columns of a row, they are the states of the whole, and so are all behind it.
+    pub(crate) fn starts<T: Number>(
+        &mut self,
+        machine: &M,
+        sweeper: &mut Sweeper<M>,
+        job: &Job,
+        ends: &[usize],
+        budget: &Budget,
+    ) -> Result<Vec<Option<usize>>> {
+        let mut starts = vec![None; ends.len()];
+        for lengths in WINDOWS {
+            let open: Vec<usize> = (0..ends.len()).filter(|k| starts[*k].is_none()).collect();
+            let half = run_up(job, lengths / 2);
+            let begin = |k: usize| (ends[k] + 1).saturating_sub(2 * half);
+            let rows = |k: usize| ends[k] + 1 - begin(k);
+            if open.is_empty() {
+                break;
+            }
+            let x = params::Side { count: 2 * open.len() as u32, length: 2 * half as u32, ..job.x };
+            let tasks = u64::from(x.count);
+            let cells = u64::from(x.length) * u64::from(job.y.length);
+            let mut job =
+                Job { x, tasks, cells, run_up: half as u32, stretches: 2, ..stretched(job, Cut::whole(1)) };
+            let states = tasks * u64::from(job.y.length) * 4 * size_of::<T>() as u64;
+            let Some((_, bytes)) = sweeper.estimate::<T>(&job) else { break };
+            if bytes + states > budget.edges {
+                break;
+            }
+            let twice =
+                |of: &dyn Fn(usize) -> [usize; 2]| open.iter().flat_map(|k| of(*k)).collect::<Vec<_>>();
+            let offsets = twice(&|k| [begin(k), begin(k)]);
+            let offsets: Vec<u64> = offsets.into_iter().map(|point| u64::from(PAD) + point as u64).collect();
+            let lengths = twice(&|k| [half.min(rows(k)), rows(k)]);
+            let lengths: Vec<u32> = lengths.into_iter().map(|rows| rows as u32).collect();
+            job.x.offsets = self.offsets.hold(machine, &offsets)?;
+            job.x.lengths = self.lengths.hold(machine, &lengths)?;
+            self.states.reserve(machine, states as usize)?;
+            job.last_row = self.states.address();
+            let edges = sweeper.launch::<T>(&job, LaunchBand::plain(BandLayout::Full), budget)?;
+            let edges = edges.expect("a search keeps its edges");
+            let agreed = self.agree::<T>(machine, &job)?.to_vec();
+            let from = sweeper.edges().buffer().expect("a search keeps its edges");
+            for (n, k) in open.into_iter().enumerate() {
+                // Starts lie in slots as wide as a number, one after the other.
+                let slot = (2 * n + 1) * edges.stride as usize + edges.part_stride as usize;
+                let mut start = [0_u32];
+                let at = slot * size_of::<T>() + (rows(k) - 1) * size_of::<u32>();
+                machine.download(from, at, bytes_mut(&mut start))?;
+                let start = start[0] as usize;
+                // Before the first point of all there is nothing in truth.
+                if begin(k) == 0 || (agreed[2 * n + 1] != 0 && start >= half) {
+                    starts[k] = Some(begin(k) + start);
+                }
+            }
+        }
+        Ok(starts)
     }
 
     /// Launches the sweep of all stretches.
@@ -163,10 +230,9 @@ impl<M: Machine> Stretches<M> {
         Ok(edges.expect("a search keeps its edges"))
     }
 
-    /// Whether every stretch began as the one before it ended.
-    fn agree<T: Number>(&mut self, machine: &M, job: &Job, cut: Cut) -> Result<bool> {
-        let queries = u64::from(job.y.count);
-        let tasks = cut.count as u64 * queries;
+    /// For each task of a job that was swept, not 0 if its stretch began as the one before it ended.
+    fn agree<T: Number>(&mut self, machine: &M, job: &Job) -> Result<&[u32]> {
+        let tasks = job.tasks;
         self.agreed.reserve(machine, tasks as usize * size_of::<u32>())?;
         let p = params::Agree {
             states: self.states.address(),
@@ -177,10 +243,12 @@ impl<M: Machine> Stretches<M> {
             tasks,
             queries: job.y.count,
             length: job.y.length,
+            has_starts: u32::from(job.functor.parts > 1),
+            ..params::Agree::default()
         };
         machine.launch(agree_kernel::<T>(), p.bytes(), blocks_for(tasks))?;
         self.agreed.fetch(machine, &mut self.host_agreed, tasks as usize)?;
-        Ok(self.host_agreed.iter().all(|agreed| *agreed != 0))
+        Ok(&self.host_agreed)
     }
 }
 
@@ -198,8 +266,9 @@ fn stretched(job: &Job, cut: Cut) -> Job {
         tasks: cut.count as u64 * u64::from(job.y.count),
         cells: u64::from(x.length) * u64::from(job.y.length),
         run_up: cut.run_up as u32,
+        stretches: cut.count as u32,
         keeps_edges: true,
-        only: Some(SweepKind::Block),
+        only: Some(if job.functor.parts > 1 { SweepKind::Block } else { SweepKind::Wide }),
         ..*job
     }
 }
@@ -215,11 +284,11 @@ fn fastest<T: Number, M: Machine>(
     let counts = std::iter::successors(Some(2_usize), |count| count.checked_mul(2));
     let cuts = counts.map_while(|count| Cut::new(points, count, run_up)).filter_map(|cut| {
         let each = stretched(job, cut);
-        let bytes = sweeper.kept_bytes_of::<T>(&each) + states_bytes::<T>(job, cut);
-        Some((sweeper.estimate::<T>(&each)?, cut)).filter(|_| bytes <= budget.edges)
+        let (cycles, bytes) = sweeper.estimate::<T>(&each)?;
+        (bytes + states_bytes::<T>(job, cut) <= budget.edges).then_some((cycles, cut))
     });
     let (cycles, cut) = cuts.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (cycles < sweeper.estimate::<T>(&stretched(job, Cut::whole(points)))?).then_some(cut)
+    (cycles < sweeper.estimate::<T>(&stretched(job, Cut::whole(points)))?.0).then_some(cut)
 }
 
 /// Bytes of the states that a sweep writes: a total and a start, in slots of numbers, for each column of each task.

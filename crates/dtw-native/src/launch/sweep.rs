@@ -193,6 +193,7 @@ impl<M: Machine> Sweeper<M> {
             m,
             row_cells: (job.cells / u64::from(job.x.length.max(1))) as usize,
             tasks: job.tasks,
+            tells: job.stretches > 1,
             keeps_edges: job.keeps_edges,
         };
         let Some(forced) = self.forced else { return Ok(demand) };
@@ -230,18 +231,15 @@ impl<M: Machine> Sweeper<M> {
         if linked && most <= budget.edges { most } else { least }
     }
 
-    /// Estimated cycles of a job whose last columns are wanted, without a band; `None` if no kernel can do it.
-    pub(crate) fn estimate<T: Number>(&self, job: &Job) -> Option<f64> {
+    /// Estimated cycles of a job that keeps its last columns, without a band, and the bytes that these take with what
+    /// its strips need; `None` if no kernel can do it.
+    pub(crate) fn estimate<T: Number>(&self, job: &Job) -> Option<(f64, u64)> {
         let demand = self.demand::<T>(job, BandLayout::Full).ok()?;
         let choice = choose(&demand, &self.hardware, |_| true)?;
-        Some(cycles(&choice, &demand, &self.hardware))
-    }
-
-    /// Bytes that the last columns of a job of blocks take, with what its strips need.
-    pub(crate) fn kept_bytes_of<T: Number>(&self, job: &Job) -> u64 {
-        let (rows, strips) = ((job.x.length as usize).next_multiple_of(EDGE_ROWS), job.y.length.div_ceil(32));
-        let edge = rows * job.functor.parts * size_of::<T>() + strips as usize * size_of::<u32>();
-        job.tasks * edge as u64
+        let rows = u64::from(job.x.length).next_multiple_of(EDGE_ROWS as u64);
+        let strips = job.y.length.div_ceil(choice.kernel.width());
+        let each = TaskBytes::of::<T>(choice.kernel, job, strips, rows);
+        Some((cycles(&choice, &demand, &self.hardware), job.tasks * (each.bytes() + each.progress)))
     }
 
     /// Launches a job; returns where its edges are, for a job that keeps them.

@@ -65,7 +65,8 @@ where
     (found, kernels.map(|kernel| kernel.name).collect())
 }
 
-fn check<T>(cost: LocalCost, channels: usize, points: usize, lengths: &[usize])
+/// Compares searches with `most` kinds of options; whether some knew costs before starts.
+fn check<T>(cost: LocalCost, channels: usize, points: usize, lengths: &[usize], most: usize) -> bool
 where
     T: Scalar,
     NativeBackend<HostMachine>: Backend<T>,
@@ -73,6 +74,7 @@ where
     let options = |top_k, exclusion, threshold| {
         SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion).with_threshold(threshold)
     };
+    let mut costs_first = false;
     for Reference { what, values, forgets } in references(points * channels, channels) {
         let values: Vec<T> = values.into_iter().map(T::from_f64).collect();
         let reference = SeriesBatch::equal(&values, 1, points, channels).unwrap();
@@ -84,20 +86,22 @@ where
             let queries = SeriesBatch::equal(&both, 2, length, channels).unwrap();
             let problem =
                 Problem::of(Spec::subsequence_dtw(cost), Pairing::Cross, &queries, &reference).unwrap();
-            for options in [
-                options(1, 0, None),
+            let all = [
                 options(7, 3, None),
+                options(1, 0, None),
                 options(5, points / 3, None),
                 options(20, 0, Some(0.5)),
                 options(60, 2, None),
-            ] {
+            ];
+            for options in all.into_iter().take(most) {
                 let (found, kernels) = hits::<T>(&problem, queries, reference, &options, None);
                 let (whole, _) = hits::<T>(&problem, queries, reference, &options, Some(SweepKind::Strips));
                 let name = format!("{what}, {cost:?}, {channels} channels, {length} points, {options:?}");
                 assert_eq!(found, whole, "{name}");
-                let blocks = kernels.iter().filter(|kernel| kernel.contains("block")).count();
-                assert!(blocks > 0, "{name}: not in stretches, {kernels:?}");
-                let others = kernels.len() - blocks;
+                let is = |kind: &str| kernels.iter().any(|kernel| kernel.contains(kind));
+                assert!(is("block") || is("wide"), "{name}: not in stretches, {kernels:?}");
+                costs_first |= is("wide") && is("block");
+                let others = kernels.iter().filter(|kernel| kernel.contains("strips")).count();
                 // What does not agree is swept whole.
                 assert!(forgets.is_none_or(|forgets| forgets == (others == 0)), "{name}: {kernels:?}");
                 let mut source = Trickle { values: &values, channels, most: 2 * points / 3 };
@@ -108,11 +112,19 @@ where
             }
         }
     }
+    costs_first
 }
 
 #[test]
 fn hits_are_those_of_one_sweep_of_the_whole() {
-    check::<f32>(LocalCost::SquaredEuclidean, 1, 900, &[3, 8]);
-    check::<f64>(LocalCost::SquaredEuclidean, 1, 900, &[8]);
-    check::<f32>(LocalCost::Manhattan, 2, 700, &[7]);
+    // Kernels that know costs alone are of f32 and one channel.
+    assert!(check::<f32>(LocalCost::SquaredEuclidean, 1, 900, &[3, 8], 5));
+    assert!(!check::<f64>(LocalCost::SquaredEuclidean, 1, 900, &[8], 5));
+    assert!(!check::<f32>(LocalCost::Manhattan, 2, 700, &[7], 5));
+}
+
+/// Links from strip to strip, and strips whose last column is not the last of its lane.
+#[test]
+fn queries_of_several_strips() {
+    assert!(check::<f32>(LocalCost::SquaredEuclidean, 1, 3000, &[128, 140], 1));
 }

@@ -46,6 +46,7 @@ fn parse(line: &'static str) -> (Demand, Hardware, String) {
         m: number(m),
         row_cells: number(row_cells),
         tasks: number(tasks) as u64,
+        tells: false,
         keeps_edges: is(wanted, "keeps", "result"),
     };
     let hardware = Hardware { multiprocessors: number(hardware) as u32, lanes: 32, tuning: &SM90 };
