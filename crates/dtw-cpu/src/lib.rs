@@ -49,6 +49,7 @@ mod search;
 mod side;
 mod single;
 mod span;
+mod stretches;
 mod tables;
 mod threads;
 mod trace;

@@ -1,5 +1,6 @@
 //! The CPU's plan: pairs handed to threads a register-full at a time.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dtw_core::derivative::Derivatives;
@@ -48,14 +49,34 @@ pub(crate) fn own<V: Register>(scratch: &[Mutex<Scratch<V>>]) -> MutexGuard<'_, 
     held(&scratch[rayon::current_thread_index().unwrap_or(0)])
 }
 
+/// Runs `work(k)` for every `k < count` on at most `workers` threads of the current pool, each with memory of its own.
+pub(crate) fn for_each<V: Register + Send>(
+    scratch: &[Mutex<Scratch<V>>],
+    workers: usize,
+    count: usize,
+    work: impl Fn(usize, &mut Scratch<V>) -> Result<()> + Sync,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    (0..workers).into_par_iter().with_max_len(1).try_for_each(|worker| {
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            if k >= count {
+                return Ok(());
+            }
+            work(k, &mut held(&scratch[worker]))?;
+        }
+    })
+}
+
 /// The memory for work that the caller's thread does, which may be of another pool.
 pub(crate) fn callers<V: Register>(scratch: &[Mutex<Scratch<V>>]) -> MutexGuard<'_, Scratch<V>> {
     held(&scratch[0])
 }
 
-/// A panic in another call leaves nothing in the scratch that the next call reads before writing.
-fn held<V: Register>(scratch: &Mutex<Scratch<V>>) -> MutexGuard<'_, Scratch<V>> {
-    scratch.lock().unwrap_or_else(PoisonError::into_inner)
+/// What a lock holds. A panic in another call leaves nothing in the scratch that the next call reads before writing;
+/// one in this call ends it.
+pub(crate) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Most cells that the caller's thread sweeps by itself: some tens of microseconds, which it takes to wake another one.

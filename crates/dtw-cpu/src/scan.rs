@@ -79,25 +79,79 @@ impl Cut {
     }
 }
 
-/// Where the search of one query in one reference has got to.
-#[derive(Debug)]
-pub(crate) struct Scan<T> {
-    selection: Selection<T>,
-    /// Points of a block, at most.
-    points: usize,
-    /// Points behind.
-    done: usize,
-    /// The last column, laid out as a border column; empty before the first block.
+/// The last column of what has been swept.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct State<T> {
+    /// Totals, laid out as a border column, and behind them patterns of their rows; empty before the first block.
     column: Vec<T>,
     /// For each row of it, where the best path starts.
     starts: Vec<usize>,
+}
+
+impl<T> State<T> {
+    /// Nothing swept yet.
+    pub(crate) fn new() -> Self {
+        Self { column: Vec::new(), starts: Vec::new() }
+    }
+}
+
+/// How one query is swept: the same for all blocks of its reference.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sweep<'a, T, K> {
+    pub(crate) token: K,
+    pub(crate) spec: &'a Spec,
+    pub(crate) query: Series<'a, T>,
+    /// Points of a block, at most.
+    pub(crate) points: usize,
+}
+
+impl<T: Scalar, K: Copy> Sweep<'_, T, K> {
+    /// Sweeps a block that begins `done` points into the reference and goes on from `state`; calls `each` with the
+    /// costs of its ends and with what tells where the path to an end starts.
+    pub(crate) fn block<V: Register<Scalar = T, Token = K>>(
+        &self,
+        scratch: &mut Scratch<V>,
+        state: &State<T>,
+        (block, done): (Series<'_, T>, usize),
+        observer: &dyn Observer,
+        each: impl FnOnce(&[T], &dyn Fn(usize) -> usize) -> Result<()>,
+    ) -> Result<State<T>> {
+        scratch.single_after(self.token, self.spec, self.query, block, &state.column, observer)?;
+        let (edge, right) = (&scratch.strips.edge, &scratch.strips.right);
+        let (totals, starts) = edge.split_at(block.len() + 1);
+        let first_row = self.points + 1;
+        let start = |pattern: T| match pattern.to_index() {
+            column if column < first_row => done + column,
+            row => state.starts[row - first_row],
+        };
+        each(&totals[1..], &|j| start(starts[j + 1]))?;
+        let (rows, stride) = (self.query.len() + 1, right.len() / 2);
+        let starts = right[stride..][..rows].iter().map(|pattern| start(*pattern)).collect();
+        let mut column = vec![T::ZERO; right.len()];
+        column[..rows].copy_from_slice(&right[..rows]);
+        for (row, pattern) in column[stride..][..rows].iter_mut().enumerate() {
+            *pattern = T::ZERO.index_pattern(first_row + row);
+        }
+        Ok(State { column, starts })
+    }
+}
+
+/// Where the search of one query in one reference has got to.
+#[derive(Debug)]
+pub(crate) struct Scan<T> {
+    pub(crate) selection: Selection<T>,
+    /// Points of a block, at most.
+    pub(crate) points: usize,
+    /// Points behind.
+    pub(crate) done: usize,
+    pub(crate) state: State<T>,
 }
 
 impl<T: Scalar> Scan<T> {
     /// Nothing swept yet.
     pub(crate) fn new(options: &SearchOptions, cut: &Cut) -> Self {
         let selection = Selection::new(options, cut.hits_bytes).within(cut.limit_bytes);
-        Self { selection, points: cut.points, done: 0, column: Vec::new(), starts: Vec::new() }
+        Self { selection, points: cut.points, done: 0, state: State::new() }
     }
 
     /// Sweeps the next block of the reference.
@@ -110,23 +164,10 @@ impl<T: Scalar> Scan<T> {
         observer: &dyn Observer,
     ) -> Result<()> {
         tell::<V>(observer, "diagonal sweep", "a search sweeps a block of its reference at a time", 1);
-        scratch.single_after(token, spec, query, block, &self.column, observer)?;
-        let (edge, right) = (&scratch.strips.edge, &scratch.strips.right);
-        let (totals, starts) = edge.split_at(block.len() + 1);
-        let (before, done) = (&self.starts, self.done);
-        let first_row = self.points + 1;
-        let start = |pattern: T| match pattern.to_index() {
-            column if column < first_row => done + column,
-            row => before[row - first_row],
-        };
-        self.selection.offer(&totals[1..], |j| start(starts[j + 1]))?;
-        let (rows, stride) = (query.len() + 1, right.len() / 2);
-        let starts: Vec<usize> = right[stride..][..rows].iter().map(|pattern| start(*pattern)).collect();
-        self.column.clone_from(right);
-        for (row, pattern) in self.column[stride..][..rows].iter_mut().enumerate() {
-            *pattern = T::ZERO.index_pattern(first_row + row);
-        }
-        self.starts = starts;
+        let sweep = Sweep { token, spec, query, points: self.points };
+        let (selection, at) = (&mut self.selection, (block, self.done));
+        let offer = |totals: &[T], start: &dyn Fn(usize) -> usize| selection.offer(totals, start);
+        self.state = sweep.block::<V>(scratch, &self.state, at, observer, offer)?;
         self.done += block.len();
         Ok(())
     }

@@ -1,39 +1,13 @@
 //! Finding queries in long references by subsequence DTW: pairs on threads, references block by block.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use dtw_core::{Band, Blocks, Match, Result, SearchOptions, Series, SeriesBatch};
-use rayon::prelude::*;
 
-use crate::group::Scratch;
 use crate::lanes::Register;
-use crate::plan::{CpuPlan, own};
+use crate::plan::{CpuPlan, for_each, held};
 use crate::scan::{Cut, Demand, Scan};
-
-/// Runs `work(k)` for every `k < count` on at most `workers` threads of the current pool, each with memory of its own.
-fn for_each<V: Register + Send>(
-    scratch: &[Mutex<Scratch<V>>],
-    workers: usize,
-    count: usize,
-    work: impl Fn(usize, &mut Scratch<V>) -> Result<()> + Sync,
-) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    (0..workers).into_par_iter().with_max_len(1).try_for_each(|_| {
-        loop {
-            let k = next.fetch_add(1, Ordering::Relaxed);
-            if k >= count {
-                return Ok(());
-            }
-            work(k, &mut own(scratch))?;
-        }
-    })
-}
-
-/// What the lock of a search holds; a panic elsewhere ends the call.
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use crate::stretches::{COPIES, stretches};
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Free start and end: the last row of the sweep holds every candidate.
@@ -48,8 +22,25 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let pairs = queries.len() * references.len();
         let workers = threads.count();
         let (rows, channels) = (queries.max_length(), queries.channels());
-        let demand = Demand { rows, channels, searches: pairs, begun: workers.min(pairs), copies: 0 };
+        // Where there are fewer pairs than threads, each has all of them.
+        let is_shared = pairs < workers && spec.band == Band::Full;
+        let (searches, begun, copies) =
+            if is_shared { (workers, 1, COPIES) } else { (pairs, workers.min(pairs), 0) };
+        let demand = Demand { rows, channels, searches, begun, copies };
         let cut = Cut::new::<V::Scalar>(&demand, workers, problem.memory_limit_bytes())?;
+        if is_shared {
+            let search = |k: usize| {
+                let (x, y) = (queries.get(k / references.len()), references.get(k % references.len()));
+                let mut scan = Scan::new(options, &cut);
+                let at_once = cut.points.saturating_mul(stretches(cut.workers, x.len(), y.len()));
+                for values in y.values.chunks(at_once.saturating_mul(channels)) {
+                    let block = Series { values, ..y };
+                    scan.next_on_threads::<V>((token, scratch), cut.workers, spec, x, block, observer)?;
+                }
+                Ok(scan.finish())
+            };
+            return threads.run(|| (0..pairs).map(search).collect());
+        }
         let found: Vec<_> = (0..pairs).map(|_| Mutex::default()).collect();
         threads.run(|| {
             for_each(scratch, cut.workers, pairs, |k, scratch| {
@@ -78,20 +69,42 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         let Self { token, threads, observer, scratch, problem, .. } = self;
         let (token, scratch, observer, spec) = (*token, &*scratch, &**observer, problem.spec());
         let (rows, channels, count) = (queries.max_length(), queries.channels(), queries.len());
-        let demand = Demand { rows, channels, searches: count, begun: count, copies: 2 };
+        // Where there are fewer queries than threads, each has all of them.
+        let is_shared = count < threads.count();
+        let (searches, copies) = if is_shared { (threads.count(), 2 + COPIES) } else { (count, 2) };
+        let demand = Demand { rows, channels, searches, begun: count, copies };
         let cut = Cut::new::<V::Scalar>(&demand, threads.count(), problem.memory_limit_bytes())?;
+        let shortest = (0..count).map(|q| queries.length(q)).min().unwrap_or(1);
+        let at_once = if is_shared {
+            cut.points.saturating_mul(stretches(cut.workers, shortest, usize::MAX))
+        } else {
+            cut.points
+        };
         let scans: Vec<_> = (0..count).map(|_| Mutex::new(Scan::new(options, &cut))).collect();
         let (mut block, mut coming) = (Vec::new(), Vec::new());
-        reference.read(cut.points, &mut block)?;
+        reference.read(at_once, &mut block)?;
         while !block.is_empty() {
             let series = Series { values: &block, channels, times: None };
             let search = || {
+                if is_shared {
+                    return scans.iter().enumerate().try_for_each(|(q, scan)| {
+                        let (query, workers) = (queries.get(q), cut.workers);
+                        held(scan).next_on_threads::<V>(
+                            (token, scratch),
+                            workers,
+                            spec,
+                            query,
+                            series,
+                            observer,
+                        )
+                    });
+                }
                 for_each(scratch, cut.workers, count, |q, scratch| {
                     held(&scans[q]).next::<V>((token, scratch), spec, queries.get(q), series, observer)
                 })
             };
             coming.clear();
-            threads.run_beside(search, || reference.read(cut.points, &mut coming))?;
+            threads.run_beside(search, || reference.read(at_once, &mut coming))?;
             std::mem::swap(&mut block, &mut coming);
         }
         let scans = scans.into_iter().map(|scan| scan.into_inner().unwrap_or_else(PoisonError::into_inner));

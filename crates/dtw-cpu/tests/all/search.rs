@@ -189,3 +189,52 @@ fn bad_values_are_found_wherever_they_are_read() {
     let error = plan.matches(query, query, &bad).unwrap_err();
     assert!(error.to_string().contains("threshold"), "{error}");
 }
+
+/// A query on several threads: hits are those of one, also where states never forget what was long before.
+fn check_stretches<T: Element>(channels: usize) {
+    const POINTS: usize = 4000;
+    let event = |at: usize| -> Vec<T> {
+        (0..POINTS * channels).map(|k| T::from_f64(if k / channels == at { 1.0 } else { 0.0 })).collect()
+    };
+    let references = [
+        steps::<T>(POINTS * channels, 4, 9, 5),
+        steps::<T>(POINTS * channels, 3, 800, 6),
+        event(5),
+        event(POINTS / 2),
+    ];
+    for (n, values) in references.iter().enumerate() {
+        let reference = SeriesBatch::equal(values, 1, POINTS, channels).unwrap();
+        for length in [3, 40] {
+            let start = if n == 3 { POINTS / 2 } else { 5 };
+            let query =
+                SeriesBatch::equal(&values[start * channels..][..length * channels], 1, length, channels)
+                    .unwrap();
+            for options in options().into_iter().filter(|options| options.normalized_window.is_none()) {
+                let spec = spec(&options, LocalCost::SquaredEuclidean);
+                let problem = Problem::of(spec, Pairing::Cross, &query, &reference).unwrap();
+                let whole =
+                    plan(&CpuBackend::with_threads(1), &problem).matches(query, reference, &options).unwrap();
+                let little =
+                    problem.clone().with_memory_limit(if options.top_k > 100 { 16 << 20 } else { 640 << 10 });
+                for (threads, problem) in [(5, &problem), (3, &little)] {
+                    let mut plan = plan(&CpuBackend::with_threads(threads), problem);
+                    let cut = plan.matches(query, reference, &options).unwrap();
+                    let what = format!(
+                        "reference {n}, {length} points, {channels} channels, {threads} threads, {options:?}"
+                    );
+                    assert_eq!(cut, whole, "{what}");
+                    let mut source = Trickle { values, channels, most: 3100 };
+                    let read = plan.matches_in_blocks(query, &mut source, &options).unwrap();
+                    assert_eq!(read, whole, "{what}, in blocks");
+                    assert!(plan.scratch_bytes() <= problem.memory_limit_bytes());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_that_share_a_reference_find_what_one_finds() {
+    check_stretches::<f32>(1);
+    check_stretches::<f64>(2);
+}
