@@ -15,9 +15,29 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: Options that only some functions have: what a misspelt one may have meant.
-_OF_AVERAGES = ("optimizer", "learning_rate", "max_iterations", "tolerance", "start", "weights")
-_OF_MEDOIDS = ("restarts", "max_iterations", "seed")
-_OF_MEANS = (*_OF_MEDOIDS, "optimizer", "learning_rate", "tolerance", "center_iterations")
+_OF_AVERAGES = (
+    "optimizer",
+    "learning_rate",
+    "max_iterations",
+    "tolerance",
+    "start",
+    "weights",
+    "sample_size",
+    "seed",
+)
+_OF_MEDOIDS = ("method", "samples", "sample_size", "restarts", "max_iterations", "seed")
+_OF_MEANS = (
+    "restarts",
+    "max_iterations",
+    "seed",
+    "weights",
+    "sample_size",
+    "batch_size",
+    "optimizer",
+    "learning_rate",
+    "tolerance",
+    "center_iterations",
+)
 
 #: How averages are minimised where there is a gradient.
 Optimizer = Literal["lbfgs", "adam"]
@@ -31,6 +51,20 @@ def _minimizer(optimizer: str, learning_rate: float | None) -> tuple[str, float]
             raise ValueError('learning_rate is for optimizer="adam"')
         return optimizer, 10.0
     return optimizer, 0.05 if learning_rate is None else real("learning_rate", learning_rate)
+
+
+def _shares(weights: Any, count: int) -> list[float] | None:
+    """One weight per series.
+
+    Errors: `ValueError` for another number of them.
+    """
+    if weights is None:
+        return None
+    shares = np.asarray(_arrays.plain(weights, "weights"), dtype=np.float64)
+    if shares.shape != (count,):
+        raise ValueError(f"weights must be one per series ({count}), got shape {list(shares.shape)}")
+    found: list[float] = shares.tolist()
+    return found
 
 
 def _classes(labels: Any, count: int) -> tuple[NDArray[Any], list[int]]:
@@ -110,6 +144,8 @@ def barycenter(
     learning_rate: float | None = None,
     max_iterations: int = 100,
     tolerance: float = 1e-6,
+    sample_size: int = 256,
+    seed: Seed = 0,
     **options: Unpack[OfManyPrepared],
 ) -> Barycenter:
     """The average of series: by DBA for dtw, by descent along the gradient for soft_dtw and soft_dtw_divergence.
@@ -117,18 +153,22 @@ def barycenter(
     x: series as for `pairwise`.
     measure: dtw, soft_dtw or soft_dtw_divergence.
     weights: one per series, at least 0, not all 0.
-    start: "medoid" (the series with the least sum of distances to the others), "mean" (of series of equal length), or a
-        series. The average is as long as the start.
+    start: "medoid" (the series with the least sum of distances to the others; of more than `sample_size` series, the
+        medoid of so many that are drawn), "mean" (of series of equal length), or a series. The average is as long as
+        the start.
     optimizer: "lbfgs" or "adam", for soft_dtw and its divergence.
     learning_rate: of adam, in units of the values; 0.05 unless given.
     max_iterations: 0 returns the start with its cost.
     tolerance: converged when an iteration lowers the cost by no more than this fraction of it.
+    sample_size: of how many series the starting medoid is at most; 256 take some 33 thousand sweeps. They are drawn in
+        proportion to their weights. With the number of series, or more, it is the medoid of all.
+    seed: of that draw; as for `kmeans`.
     Other options: as for `distance`.
 
     Returns `Barycenter`, whose `center` has the axes of one series of `x`. It is a local minimum of the sum of
     distances, and depends on the start.
 
-    Time: a matrix of distances for the medoid, then about two sweeps per series and iteration.
+    Time: a matrix of the distances of the sample for the medoid, then about two sweeps per series and iteration.
 
     Errors: as `distance`; `ValueError` for measures without an average. Petitjean et al. 2011,
     10.1016/j.patcog.2010.09.013; Cuturi & Blondel 2017, arXiv 1703.01541.
@@ -145,19 +185,16 @@ def barycenter(
     elif kind not in ("medoid", "mean"):
         raise ValueError(f'start must be "medoid", "mean" or a series, got {start!r}')
     call = _calls.prepared(batches, given, _OF_AVERAGES)
-    shares = None
-    if weights is not None:
-        shares = np.asarray(_arrays.plain(weights, "weights"), dtype=np.float64)
-        if shares.shape != (len(batch),):
-            raise ValueError(f"weights must be one per series ({len(batch)}), got shape {list(shares.shape)}")
+    sample = (whole("sample_size", sample_size, 1), seed_of(seed))
     with call.bar("barycenter", None) as bar:
         center, costs, converged = _native.barycenter(
             call.first,
             call.spec,
             call.engine,
-            None if shares is None else shares.tolist(),
+            _shares(weights, len(batch)),
             kind,
             call.second,
+            sample,
             _minimizer(optimizer, learning_rate),
             whole("max_iterations", max_iterations, 0),
             real("tolerance", tolerance),
@@ -178,6 +215,9 @@ def kmeans(
     optimizer: Optimizer = "lbfgs",
     learning_rate: float | None = None,
     seed: Seed = 0,
+    weights: Any = None,
+    sample_size: int | None = None,
+    batch_size: int | None = None,
     **options: Unpack[OfManyPrepared],
 ) -> KMeans:
     """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence (k-means).
@@ -190,11 +230,19 @@ def kmeans(
     tolerance: converged when a round lowers the inertia by no more than this fraction of it.
     seed: of the random starts; the same seed gives the same clusters. None draws another each time; a NumPy `Generator`
         or `RandomState` draws the next.
+    weights: one per series, at least 0, not all 0. Series of weight 0 get labels, and change nothing.
+    sample_size: of how many series, drawn anew, each start is chosen by k-means++, which takes a sweep per cluster and
+        series; of all unless given.
+    batch_size: series that a round looks at, drawn for each; all unless given. With mini-batches a centre moves towards
+        the average of its series of the batch by the share that they have of all that it has seen; they end when the
+        running mean of their inertia has not fallen for ten batches. Then all series get labels.
     Other options: as for `barycenter`.
 
-    Returns `KMeans`. Time per round: `clusters * n` sweeps and an average per cluster.
+    Returns `KMeans`. Time per round: `clusters * n` sweeps and an average per cluster; of a mini-batch, that of its
+    series.
 
-    Errors: as `barycenter`. MacQueen 1967; with DBA Petitjean et al. 2011, 10.1016/j.patcog.2010.09.013.
+    Errors: as `barycenter`. MacQueen 1967; with DBA Petitjean et al. 2011, 10.1016/j.patcog.2010.09.013; mini-batches
+    Sculley 2010, 10.1145/1772690.1772862.
     """
     given = taken(options, OfManyPrepared)
     (batch,) = _calls.many(x, None, given)
@@ -211,6 +259,9 @@ def kmeans(
             whole("center_iterations", center_iterations, 0),
             _minimizer(optimizer, learning_rate),
             seed_of(seed),
+            _shares(weights, len(batch)),
+            None if sample_size is None else whole("sample_size", sample_size, 1),
+            None if batch_size is None else whole("batch_size", batch_size, 1),
             bar,
         )
     parts = np.split(values.reshape(-1, batch.channels), np.cumsum(points)[:-1])
@@ -222,29 +273,46 @@ def kmedoids(
     x: Any,
     clusters: int,
     *,
+    method: Literal["fasterpam", "clara"] = "fasterpam",
+    samples: int | None = None,
+    sample_size: int | None = None,
     restarts: int | None = None,
     max_iterations: int = 100,
     seed: Seed = 0,
     **options: Unpack[OfManyPrepared],
 ) -> KMedoids:
-    """Clusters around members (medoids), under any measure, by FasterPAM.
+    """Clusters around members (medoids), under any measure, by FasterPAM or, of very many series, by CLARA.
 
     x: series as for `pairwise`; with `measure="precomputed"` a matrix of their distances, `[n, n]`, as `pairwise`
         returns it: finite, not negative, symmetric, with a diagonal of 0. Entries may miss that by 1e-8 of the largest
         one (in float32 by 1e-4). Of a similarity s pass a distance, such as `s.max() - s` with a diagonal of 0.
     clusters: how many clusters, from 1 to the number of series.
+    method: "fasterpam" searches the matrix of all distances. "clara" searches samples; the medoids of the sample that
+        serves all series best are taken.
+    samples, sample_size: of "clara": how many samples (10 unless given) of how many series (`80 + 4 * clusters`).
     measure: as for `pairwise`, or "precomputed". Then only the options from `restarts` to `seed` have an effect, and
         others are an error.
     restarts: how many random starts, of which the best result is returned; unless given, one greedy start (BUILD).
-    max_iterations: passes over all candidates per start. seed: as for `kmeans`; without effect without
-        `restarts`.
+    max_iterations: passes over all candidates per start. seed: as for `kmeans`, of random starts and of samples.
     Other options: as for `pairwise`.
 
-    Returns `KMedoids`. Time: half a matrix of distances, then O(n²) per pass. Memory: the matrix.
+    Returns `KMedoids`. Time: half a matrix of distances, then O(n²) per pass. Memory: the matrix. With "clara", per sample
+    its matrix and `clusters * n` distances; memory: in proportion to the series.
 
     Errors: as `distance`; `MemoryError` if the matrix does not fit the memory limit. Schubert & Rousseeuw 2021,
-    10.1016/j.is.2021.101804.
+    10.1016/j.is.2021.101804; CLARA Kaufman & Rousseeuw 1990, 10.1002/9780470316801.
     """
+    if method not in ("fasterpam", "clara"):
+        raise ValueError(f'method must be "fasterpam" or "clara", got {method!r}')
+    clara = None
+    if method == "clara":
+        clara = (
+            None if samples is None else whole("samples", samples, 1),
+            None if sample_size is None else whole("sample_size", sample_size, 1),
+            seed_of(seed),
+        )
+    elif samples is not None or sample_size is not None:
+        raise ValueError(f'{"samples" if samples is not None else "sample_size"} is for method="clara"')
     random = None
     if restarts is not None:
         random = (whole("restarts", restarts, 0), seed_of(seed))
@@ -261,6 +329,8 @@ def kmedoids(
         for name, value in options.items():
             if value is not None and not (name in usual and value == usual[name]):
                 raise ValueError(f"{name} has no effect on distances that are precomputed: leave it out")
+        if clara is not None:
+            raise ValueError('method="clara" is for series: of distances that are precomputed all are there')
         matrix = _arrays.square(x, "x")
         size, most = whole("clusters", clusters, 0), whole("max_iterations", max_iterations, 0)
         return KMedoids(*_native.kmedoids_of_matrix(matrix, len(matrix), size, random, most))
@@ -272,6 +342,7 @@ def kmedoids(
             call.spec,
             call.engine,
             random,
+            clara,
             whole("max_iterations", max_iterations, 0),
             bar,
         )

@@ -86,6 +86,7 @@ def barycenter(
     weights: list[float] | None,
     start: str,
     series: _Batch | None,
+    sample: tuple[int, int],
     minimizer: tuple[str, float],
     max_iterations: int,
     tolerance: float,
@@ -102,6 +103,9 @@ def kmeans(
     center_iterations: int,
     minimizer: tuple[str, float],
     seed: int,
+    weights: list[float] | None,
+    sample_size: int | None,
+    batch_size: int | None,
     progress: _Progress,
 ) -> tuple[NDArray[Any], list[int], NDArray[int64], NDArray[Any], float, int, bool]: ...
 def kmedoids(
@@ -110,6 +114,7 @@ def kmedoids(
     spec: Spec,
     engine: Engine,
     random: tuple[int, int] | None,
+    clara: tuple[int | None, int | None, int] | None,
     max_iterations: int,
     progress: _Progress,
 ) -> tuple[NDArray[int64], NDArray[int64], float, int, bool]: ...

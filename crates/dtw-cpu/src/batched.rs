@@ -8,6 +8,7 @@
 use dtw_core::ColumnRanges;
 use dtw_core::recurrence::{MOST_PARTS, Recurrence, State};
 
+use crate::cells::CellRecorder;
 use crate::lanes::{MOST_LANES, Register};
 use crate::side::{Side, Stored};
 
@@ -35,21 +36,23 @@ pub(crate) struct BatchContext<'a, 'g, V> {
 /// Sweeps the grid and hands `(lane, parts of its last state)` to `result`, for each lane `l < ends.len()` whose series
 /// have `ends[l]` points. `edge` holds one state per column and one more.
 #[inline(always)]
-pub(crate) fn sweep<'a, V, P, R>(
+pub(crate) fn sweep<'a, V, P, R, K>(
     recurrence: &R,
     context: BatchContext<'a, '_, V>,
     ends: &[(usize, usize)],
     edge: &mut [V],
+    recorder: &mut K,
     result: impl FnMut(usize, &[V::Scalar]),
 ) where
     V: Register + 'a,
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
+    K: CellRecorder,
 {
-    if R::State::PARTS == 1 && P::UNIVARIATE {
-        strips::<V, P, R, ROWS>(recurrence, context, ends, edge, result);
+    if R::State::PARTS == 1 && P::UNIVARIATE && !K::ON {
+        strips::<V, P, R, K, ROWS>(recurrence, context, ends, edge, recorder, result);
     } else {
-        strips::<V, P, R, FEWER_ROWS>(recurrence, context, ends, edge, result);
+        strips::<V, P, R, K, FEWER_ROWS>(recurrence, context, ends, edge, recorder, result);
     }
 }
 
@@ -69,16 +72,18 @@ pub(crate) fn write<V: Register, S: State<V>>(to: &mut [V], at: usize, state: S)
 }
 
 #[inline(always)]
-fn strips<'a, V, P, R, const ROWS: usize>(
+fn strips<'a, V, P, R, K, const ROWS: usize>(
     recurrence: &R,
     context: BatchContext<'a, '_, V>,
     ends: &[(usize, usize)],
     edge: &mut [V],
+    recorder: &mut K,
     mut result: impl FnMut(usize, &[V::Scalar]),
 ) where
     V: Register + 'a,
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
+    K: CellRecorder,
 {
     let (n, m) = (context.ranges.n(), context.ranges.m());
     let full = context.ranges.is_full();
@@ -111,24 +116,24 @@ fn strips<'a, V, P, R, const ROWS: usize>(
         let mut from = start;
         for &to in cuts {
             if full || (inside.start <= from && to <= inside.end) {
-                columns::<V, P, R, ROWS, false>(
+                columns::<V, P, R, K, ROWS, false>(
                     recurrence,
                     context,
                     first,
                     from..to,
                     edge,
-                    &mut left,
-                    &mut corner,
+                    (&mut left, &mut corner),
+                    recorder,
                 );
             } else {
-                columns::<V, P, R, ROWS, true>(
+                columns::<V, P, R, K, ROWS, true>(
                     recurrence,
                     context,
                     first,
                     from..to,
                     edge,
-                    &mut left,
-                    &mut corner,
+                    (&mut left, &mut corner),
+                    recorder,
                 );
             }
             from = to;
@@ -192,18 +197,19 @@ fn cut_columns<'c>(
 
 /// Sweeps columns `range` (0-based) of one strip.
 #[inline(always)]
-fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
+fn columns<'a, V, P, R, K, const ROWS: usize, const MASKED: bool>(
     recurrence: &R,
     context: BatchContext<'a, '_, V>,
     first: usize,
     range: std::ops::Range<usize>,
     edge: &mut [V],
-    left: &mut [R::State; ROWS],
-    corner: &mut R::State,
+    (left, corner): (&mut [R::State; ROWS], &mut R::State),
+    recorder: &mut K,
 ) where
     V: Register + 'a,
     P: Stored<'a, V>,
     R: Recurrence<V, P>,
+    K: CellRecorder,
 {
     let n = context.ranges.n();
     let rows: [_; ROWS] = std::array::from_fn(
@@ -231,6 +237,11 @@ fn columns<'a, V, P, R, const ROWS: usize, const MASKED: bool>(
                     let weight =
                         if R::WEIGHTS { context.weights[(first + r).abs_diff(j)] } else { column.time };
                     let price = recurrence.price(&rows[r], &column, weight);
+                    if K::ON {
+                        let [by_diagonal, by_up, by_left] = recurrence.arrivals(diagonal, up, here, price);
+                        let is_diagonal = V::bits(by_diagonal.less_equal(by_up.min(by_left)));
+                        recorder.chosen(first + r, j, is_diagonal, V::bits(by_up.less_equal(by_left)));
+                    }
                     recurrence.combine(diagonal, up, here, price)
                 };
                 diagonal = here;

@@ -2,10 +2,12 @@
 
 use dtw_core::recurrence::{One, Recurrence, State, Visitor};
 use dtw_core::{
-    Band, ColumnRanges, Error, Observer, PathCounts, Result, Scalar, Series, SoftResult, Spec, Uncounted,
+    Band, ColumnRanges, Error, Observer, Path, PathCounts, Result, Scalar, Series, SoftResult, Spec,
+    Uncounted,
 };
 
 use crate::batched::{self, BatchContext, ROWS};
+use crate::cells::{CellRecorder, Cells, Unrecorded};
 use crate::gradient_scratch::GradientScratch;
 use crate::gradient_single::SingleScratch;
 use crate::lanes::{MOST_LANES, Register};
@@ -13,6 +15,9 @@ use crate::prepare::Pair;
 use crate::quantity::{Quantity, dispatch_quantity};
 use crate::side::{Side, Stored};
 use crate::single::{MOST_POINTS, Strips};
+
+/// The first and the second series of some pairs.
+type Both<'s, T> = (&'s [Series<'s, T>], &'s [Series<'s, T>]);
 
 /// Memory of one thread, reused from group to group.
 #[derive(Debug)]
@@ -25,6 +30,8 @@ pub(crate) struct Scratch<V: Register> {
     pub(crate) gradient: GradientScratch<V>,
     pub(crate) single_gradient: SingleScratch<V>,
     pub(crate) counts: PathCounts,
+    /// Choices of a register-full of pairs whose paths are wanted.
+    cells: Cells,
 }
 
 #[derive(Debug)]
@@ -61,6 +68,7 @@ impl<V: Register> Scratch<V> {
             gradient: GradientScratch::default(),
             single_gradient: SingleScratch::new(),
             counts: PathCounts::default(),
+            cells: Cells::default(),
         }
     }
 
@@ -70,7 +78,11 @@ impl<V: Register> Scratch<V> {
         let vectors = tables.x_gaps.len() + tables.y_gaps.len() + tables.weights.len() + tables.edge.len();
         let batched = self.x.bytes() + self.y.bytes() + vectors * size_of::<V>();
         let single = self.pair.x.bytes() + self.pair.y.bytes() + self.strips.bytes();
-        (batched + single + self.gradient.held_bytes() + self.single_gradient.held_bytes()) as u64
+        (batched
+            + self.cells.bytes()
+            + single
+            + self.gradient.held_bytes()
+            + self.single_gradient.held_bytes()) as u64
     }
 
     /// Distances of the pairs `(x[l], y[l])`, at most one per lane, into `out`. Of `soft_dtw_divergence`, the excess of
@@ -127,7 +139,7 @@ impl<V: Register> Scratch<V> {
             if ranges.cells() <= apart as u64 {
                 let why = "pairs side by side, a register-full at a time, are fewer cells";
                 tell::<V>(observer, "batched sweep", why, x.len());
-                self.batched(quantity, token, spec, x, y, &ranges, out)?;
+                self.batched(quantity, token, spec, (x, y), &ranges, out, None);
                 let cells = if uniform {
                     ranges.cells() * x.len() as u64
                 } else {
@@ -221,17 +233,50 @@ impl<V: Register> Scratch<V> {
         Ok(value)
     }
 
+    /// The best paths of pairs of equal lengths side by side; `None` where one after the other is fewer cells, or where
+    /// the choices take more than `most_bytes`.
+    pub(crate) fn paths_side_by_side(
+        &mut self,
+        token: V::Token,
+        spec: &Spec,
+        (x, y): Both<'_, V::Scalar>,
+        ranges: &ColumnRanges,
+        most_bytes: u64,
+        observer: &dyn Observer,
+    ) -> Option<Vec<Path<V::Scalar>>> {
+        let (n, m, cells) = (ranges.n(), ranges.m(), ranges.cells());
+        let apart = x.len() * apart_cost::<V>(n, m, ranges, true);
+        if !V::IS_TUNED || cells > apart as u64 || Cells::bytes_of(cells) > most_bytes {
+            return None;
+        }
+        let why = "paths of pairs side by side, a register-full at a time, are fewer cells";
+        tell::<V>(observer, "batched sweep", why, x.len());
+        let mut choices = std::mem::take(&mut self.cells);
+        choices.prepare(ranges, ROWS);
+        let mut distances = [V::Scalar::ZERO; MOST_LANES];
+        let out = &mut distances[..x.len()];
+        self.batched(Quantity::Value, token, spec, (x, y), ranges, out, Some(&mut choices));
+        observer.advance(cells * x.len() as u64);
+        let path = |(lane, distance): (usize, &V::Scalar)| Path {
+            distance: *distance,
+            points: choices.walk(lane, ranges),
+        };
+        let paths = out.iter().enumerate().map(path).collect();
+        self.cells = choices;
+        Some(paths)
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the pairs, where they go, and how")]
     fn batched(
         &mut self,
         quantity: Quantity,
         token: V::Token,
         spec: &Spec,
-        x: &[Series<'_, V::Scalar>],
-        y: &[Series<'_, V::Scalar>],
+        (x, y): Both<'_, V::Scalar>,
         ranges: &ColumnRanges,
         out: &mut [V::Scalar],
-    ) -> Result<()> {
+        choices: Option<&mut Cells>,
+    ) {
         let mut ends = [(0, 0); MOST_LANES];
         for (end, (x, y)) in ends.iter_mut().zip(x.iter().zip(y)) {
             *end = (x.len(), y.len());
@@ -250,13 +295,13 @@ impl<V: Register> Scratch<V> {
             self.y.fill_times(y, 0);
         }
         let any = V::splat(token, V::Scalar::ZERO);
-        let sweep = SweepBatch { token, x: &self.x, y: &self.y, ends, ranges, tables: &mut self.tables, out };
+        let tables = &mut self.tables;
+        let sweep = SweepBatch { token, x: &self.x, y: &self.y, ends, ranges, tables, out, choices };
         if x[0].channels == 1 {
             dispatch_quantity::<V, One<V>, _>(quantity, spec, any, sweep);
         } else {
             dispatch_quantity::<V, &[V], _>(quantity, spec, any, sweep);
         }
-        Ok(())
     }
 }
 
@@ -276,28 +321,38 @@ struct SweepBatch<'a, 's, V: Register> {
     ranges: &'s ColumnRanges,
     tables: &'s mut BatchTables<V>,
     out: &'s mut [V::Scalar],
+    /// Where the arrivals go, if anybody asks.
+    choices: Option<&'s mut Cells>,
 }
 
 impl<'a, V: Register + 'a, P: Stored<'a, V>> Visitor<V, P> for SweepBatch<'a, '_, V> {
     type Output = ();
 
     #[inline(always)]
-    fn visit<R: Recurrence<V, P>>(self, recurrence: R) {
+    fn visit<R: Recurrence<V, P>>(mut self, recurrence: R) {
         if R::LOCATES {
             unreachable!("a subsequence search needs the last row, which the batched sweep does not keep");
         }
-        V::compiled(
-            self.token,
-            #[inline(always)]
-            || self.run::<P, R>(&recurrence),
-        );
+        match self.choices.take() {
+            None => V::compiled(
+                self.token,
+                #[inline(always)]
+                || self.run::<P, R, _>(&recurrence, &mut Unrecorded),
+            ),
+            Some(choices) if R::TRACES && !R::LOCATES => V::compiled(
+                self.token,
+                #[inline(always)]
+                || self.run::<P, R, _>(&recurrence, choices),
+            ),
+            Some(_) => unreachable!("callers ask Measure::has_path first"),
+        }
     }
 }
 
 impl<'a, V: Register + 'a> SweepBatch<'a, '_, V> {
     #[inline(always)]
-    fn run<P: Stored<'a, V>, R: Recurrence<V, P>>(self, recurrence: &R) {
-        let Self { token, x, y, ends, ranges, tables, out } = self;
+    fn run<P: Stored<'a, V>, R: Recurrence<V, P>, K: CellRecorder>(self, recurrence: &R, recorder: &mut K) {
+        let Self { token, x, y, ends, ranges, tables, out, .. } = self;
         let (n, m) = (ranges.n(), ranges.m());
         let zero = V::splat(token, V::Scalar::ZERO);
         let BatchTables { x_gaps, y_gaps, weights, edge } = tables;
@@ -321,11 +376,12 @@ impl<'a, V: Register + 'a> SweepBatch<'a, '_, V> {
             edge.resize(width, zero);
         }
         let context = BatchContext { x, y, x_gaps, y_gaps, weights, ranges };
-        batched::sweep::<V, P, R>(
+        batched::sweep::<V, P, R, K>(
             recurrence,
             context,
             ends,
             &mut edge[..width],
+            recorder,
             #[inline(always)]
             |lane, parts| out[lane] = recurrence.finish(parts, ends[lane].0, ends[lane].1),
         );

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod batched;
+mod cells;
 mod choices;
 mod costs;
 mod diagonal;

@@ -1,4 +1,4 @@
-//! Warping paths of many pairs: one pair per thread at a time.
+//! Warping paths of many pairs: of pairs of equal lengths a register-full per thread at a time, else one.
 
 use std::ops::Range;
 
@@ -14,6 +14,10 @@ use crate::path::trace;
 use crate::plan::{CpuPlan, callers, own};
 use crate::prepare::{Borders, with_strips};
 use crate::quantity::Quantity;
+
+/// Most bytes of the choices of pairs side by side: what fits the caches of a core. The walk back reads one in each step,
+/// and larger grids keep the lanes of the diagonal sweep busy.
+const MOST_CHOICE_BYTES: u64 = 1 << 21;
 
 impl<V: Register + Send + 'static> CpuPlan<V> {
     /// Best paths of zipped pairs.
@@ -51,6 +55,34 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         };
         if x.len() == 1 {
             return Ok(vec![trace(0, &mut callers(scratch))?]);
+        }
+        let groups = x.len().div_ceil(V::LANES);
+        if spec.anchor == Anchor::Global && groups as u64 >= threads {
+            let most_bytes = memory_limit_bytes.min(MOST_CHOICE_BYTES);
+            let group = |group: usize| -> Result<Vec<Path<V::Scalar>>> {
+                if observer.cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                let pairs = group * V::LANES..((group + 1) * V::LANES).min(x.len());
+                let same = |batch: &SeriesBatch<'_, V::Scalar>| {
+                    pairs.clone().all(|s| batch.length(s) == batch.length(pairs.start))
+                };
+                let scratch = &mut own(scratch);
+                if same(&x) && same(&y) {
+                    let [ours, theirs] =
+                        [&x, &y].map(|batch| pairs.clone().map(|s| batch.get(s)).collect::<Vec<_>>());
+                    let ranges = spec.band.ranges(ours[0].len(), theirs[0].len(), spec.anchor)?;
+                    let both = (&ours[..], &theirs[..]);
+                    let paths = scratch.paths_side_by_side(token, spec, both, &ranges, most_bytes, observer);
+                    if let Some(paths) = paths {
+                        return Ok(paths);
+                    }
+                }
+                pairs.map(|s| trace(s, scratch)).collect()
+            };
+            let found: Result<Vec<Vec<Path<V::Scalar>>>> =
+                self.threads.run(|| (0..groups).into_par_iter().map(group).collect());
+            return Ok(found?.into_iter().flatten().collect());
         }
         self.threads.run(|| (0..x.len()).into_par_iter().map(|s| trace(s, &mut own(scratch))).collect())
     }

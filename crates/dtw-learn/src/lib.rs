@@ -32,6 +32,7 @@ pub mod barycenter;
 pub mod classify;
 pub mod cluster;
 mod context;
+mod draw;
 pub mod nearest;
 pub mod tiled;
 
@@ -40,8 +41,8 @@ pub use barycenter::{
 };
 pub use classify::{ConfusionMatrix, accuracy, classify, vote};
 pub use cluster::{
-    KMeans, KMeansOptions, KMedoids, KMedoidsOptions, MedoidStart, assign, kmeans, kmedoids,
-    kmedoids_of_matrix,
+    ClaraOptions, KMeans, KMeansOptions, KMedoids, KMedoidsOptions, MedoidMethod, MedoidStart, assign,
+    kmeans, kmedoids, kmedoids_of_matrix,
 };
 pub use context::Context;
 pub use nearest::{Neighbors, nearest};

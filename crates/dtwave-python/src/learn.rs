@@ -1,7 +1,8 @@
 //! Neighbours, classes, averages and clusters.
 
 use dtwave::learn::{
-    self, BarycenterOptions, KMeansOptions, KMedoids, KMedoidsOptions, MedoidStart, Optimizer, Start,
+    self, BarycenterOptions, ClaraOptions, KMeansOptions, KMedoids, KMedoidsOptions, MedoidMethod,
+    MedoidStart, Optimizer, Start,
 };
 use dtwave::{Pairing, Unobserved, normalize};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -86,7 +87,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Minimizer {
     }
 }
 
-/// `(center [length, channels], costs, converged)`. `start` is `"medoid"`, `"mean"` or a batch of one series.
+/// `(center [length, channels], costs, converged)`. `start` is `"medoid"`, `"mean"` or a batch of one series; `sample`
+/// the size and the seed of that whose medoid is the start.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "an average has as many options")]
 pub(crate) fn barycenter(
@@ -97,6 +99,7 @@ pub(crate) fn barycenter(
     weights: Option<Vec<f64>>,
     start: &str,
     series: Option<Batch<'_>>,
+    sample: (usize, u64),
     minimizer: Minimizer,
     max_iterations: usize,
     tolerance: f64,
@@ -118,10 +121,12 @@ pub(crate) fn barycenter(
         let options = BarycenterOptions::default()
             .with_weights(weights.as_deref())
             .with_start(start)
+            .with_sample_size(sample.0)
+            .with_seed(sample.1)
             .with_optimizer(minimizer.0)
             .with_max_iterations(max_iterations)
             .with_tolerance(tolerance);
-        let cells = roughly(Pairing::Cross, &x, &x).saturating_add(roughly(Pairing::Zipped, &x, &x) * ROUNDS);
+        let cells = roughly(Pairing::Zipped, &x, &x).saturating_mul(ROUNDS);
         let found = calls::run(py, cells, &progress, |observer| {
             Ok(learn::barycenter(&engine.context::<T>(observer), &spec.0, x, &options)?)
         })?;
@@ -149,6 +154,9 @@ pub(crate) fn kmeans<'py>(
     center_iterations: usize,
     minimizer: Minimizer,
     seed: u64,
+    weights: Option<Vec<f64>>,
+    sample_size: Option<usize>,
+    batch_size: Option<usize>,
     progress: Progress,
 ) -> PyResult<Means<'py>> {
     let options = KMeansOptions::new(clusters)
@@ -157,7 +165,10 @@ pub(crate) fn kmeans<'py>(
         .with_tolerance(tolerance)
         .with_center_iterations(center_iterations)
         .with_optimizer(minimizer.0)
-        .with_seed(seed);
+        .with_seed(seed)
+        .with_weights(weights.as_deref())
+        .with_sample_size(sample_size.unwrap_or(usize::MAX))
+        .with_batch_size(batch_size);
     with_number!(x.is_f32(), T => {
         let x = x.batch::<T>()?;
         let cells = roughly(Pairing::Zipped, &x, &x).saturating_mul(ROUNDS);
@@ -186,7 +197,8 @@ fn options(clusters: usize, random: Option<(usize, u64)>, max_iterations: usize)
     KMedoidsOptions::new(clusters).with_start(start).with_max_iterations(max_iterations)
 }
 
-/// Clusters round members. Without `random`, from the greedy start; with it, from so many drawn with a seed.
+/// Clusters round members. Without `random`, from the greedy start; with it, from so many drawn with a seed. With
+/// `clara`, by so many samples (unless given, the library's default) of so many series (likewise), drawn with a seed.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a clustering has as many options")]
 pub(crate) fn kmedoids<'py>(
@@ -196,10 +208,18 @@ pub(crate) fn kmedoids<'py>(
     spec: &Spec,
     engine: &Engine,
     random: Option<(usize, u64)>,
+    clara: Option<(Option<usize>, Option<usize>, u64)>,
     max_iterations: usize,
     progress: Progress,
 ) -> PyResult<Medoids<'py>> {
-    let options = options(clusters, random, max_iterations);
+    let mut options = options(clusters, random, max_iterations);
+    if let Some((samples, sample_size, seed)) = clara {
+        let usual = ClaraOptions::new(clusters).with_seed(seed);
+        let sampling = usual
+            .with_samples(samples.unwrap_or(usual.samples))
+            .with_sample_size(sample_size.unwrap_or(usual.sample_size));
+        options = options.with_method(MedoidMethod::Clara(sampling));
+    }
     with_number!(x.is_f32(), T => {
         let x = x.batch::<T>()?;
         let found = calls::run(py, roughly(Pairing::Cross, &x, &x), &progress, |observer| {

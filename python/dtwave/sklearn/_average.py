@@ -14,6 +14,7 @@ from .. import _options
 from .._bands import Band
 from .._learning import Optimizer, barycenter
 from .._matrices import pairwise
+from ._clusters import seed_of
 from ._series import TakesSeries, seen_in_fit, seen_later
 
 
@@ -25,6 +26,8 @@ class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Takes
     divergence: True for the Soft-DTW divergence.
     band: as for `dtwave.distance`.
     init: "medoid", "mean" or a series, as `start` of `dtwave.barycenter`. The average is as long as it.
+    sample_size, random_state: size and seed of the sample whose medoid is "medoid", where there are more series: as
+        `sample_size` and `seed` of `dtwave.barycenter`.
     optimizer, learning_rate: as for `dtwave.barycenter`.
     max_iter: iterations. tol: converged when an iteration lowers the cost by no more than this fraction of it.
     layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
@@ -51,6 +54,8 @@ class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Takes
     learning_rate: float | None = None
     max_iter: int = 100
     tol: float = 1e-6
+    sample_size: int = 256
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SoftDTWBarycenter:
         """Averages the series `X`; `y` has no effect.
@@ -73,6 +78,8 @@ class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Takes
             learning_rate=self.learning_rate,
             max_iterations=_options.whole("max_iter", self.max_iter, 1),
             tolerance=self.tol,
+            sample_size=self.sample_size,
+            seed=seed_of(self.random_state),
             band=self.band,
             **self._where(),
         )

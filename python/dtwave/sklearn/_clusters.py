@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import _check_sample_weight
 
 from .. import _options
 from .._distances import nearest
@@ -98,6 +99,8 @@ class TimeSeriesKMeans(_Clusters):
     max_iter: rounds per start. tol: converged when a round lowers the inertia by no more than this fraction of it.
     max_iter_barycenter: iterations of each average per round.
     optimizer, learning_rate: of the averages, as for `dtwave.barycenter`.
+    sample_size: of how many series each start is drawn; all unless given. batch_size: series of a mini-batch; all in
+        every round unless given.
     random_state: a seed, a NumPy `RandomState` or `Generator`, or None, which draws other starts each time. A seed gives the clusters
         of `dtwave.kmeans(..., seed=random_state)`.
     layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
@@ -124,12 +127,22 @@ class TimeSeriesKMeans(_Clusters):
     max_iter_barycenter: int = 10
     optimizer: Optimizer = "lbfgs"
     learning_rate: float | None = None
+    sample_size: int | None = None
+    batch_size: int | None = None
 
-    def fit(self, X: Any, y: Any = None) -> TimeSeriesKMeans:
-        """Clusters the series `X`; `y` has no effect. Returns the estimator."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TimeSeriesKMeans:
+        """Clusters the series `X`; `y` has no effect.
+
+        sample_weight: one per series, at least 0, not all 0; all count the same unless given.
+
+        Returns the estimator.
+        """
         if self._is_precomputed:
             raise ValueError('averages need series: measure="precomputed" is for TimeSeriesKMedoids')
         series = self._learn(X)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, series, ensure_non_negative=True)
         found = kmeans(
             series,
             self.n_clusters,
@@ -139,6 +152,9 @@ class TimeSeriesKMeans(_Clusters):
             center_iterations=_options.whole("max_iter_barycenter", self.max_iter_barycenter, 1),
             optimizer=self.optimizer,
             learning_rate=self.learning_rate,
+            weights=weights,
+            sample_size=self.sample_size,
+            batch_size=self.batch_size,
             seed=seed_of(self.random_state),
             band=self.band,
             **self._options(),
@@ -151,14 +167,15 @@ class TimeSeriesKMeans(_Clusters):
 
 @dataclass(eq=False, repr=False)
 class TimeSeriesKMedoids(_Clusters):
-    """Clusters around some of the series (medoids), under any measure, by FasterPAM: `dtwave.kmedoids`.
+    """Clusters around some of the series (medoids), under any measure, by FasterPAM or CLARA: `dtwave.kmedoids`.
 
     n_clusters: how many, from 1 to the number of series.
     measure, measure_params: as for `KNeighborsTimeSeriesClassifier`, also "precomputed", without `cluster_centers_` then.
     band: as for `dtwave.distance`.
     n_init: how many random starts, of which the best is taken; None for one greedy start (BUILD).
+    method, samples, sample_size: as for `dtwave.kmedoids`; "clara" is for very many series.
     max_iter: passes over all candidates per start.
-    random_state: as for `TimeSeriesKMeans`; without effect unless `n_init` is given.
+    random_state: as for `TimeSeriesKMeans`; without effect unless `n_init` is given or the method is "clara".
     layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `medoid_indices_`, increasing; `cluster_centers_`, these series; `labels_`; `inertia_`, the sum of the
@@ -172,6 +189,9 @@ class TimeSeriesKMedoids(_Clusters):
     _: KW_ONLY
     n_init: int | None = None
     max_iter: int = 100
+    method: Literal["fasterpam", "clara"] = "fasterpam"
+    samples: int | None = None
+    sample_size: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> TimeSeriesKMedoids:
         """Clusters the series `X`; `y` has no effect. Returns the estimator."""
@@ -182,7 +202,10 @@ class TimeSeriesKMedoids(_Clusters):
             self.n_clusters,
             restarts=None if self.n_init is None else _options.whole("n_init", self.n_init, 1),
             max_iterations=_options.whole("max_iter", self.max_iter, 1),
-            seed=0 if self.n_init is None else seed_of(self.random_state),
+            method=self.method,
+            samples=self.samples,
+            sample_size=self.sample_size,
+            seed=0 if self.n_init is None and self.method != "clara" else seed_of(self.random_state),
             **how,
         )
         self.medoid_indices_ = found.medoids

@@ -88,6 +88,50 @@ fn alone_and_in_a_batch_agree_in_bands_and_channels() {
     check::<f32>(18, 40, 37, 2, &Band::sakoe_chiba(4));
 }
 
+/// Paths of pairs that are swept side by side are those of each pair alone: the same steps, the same bits.
+fn check_paths<T: Element>(count: usize, n: usize, m: usize, channels: usize, band: &Band) {
+    // Few different values, so that arrivals tie.
+    let few = |count, seed| -> Vec<T> {
+        values::<T>(count, seed).iter().map(|v| T::from_f64((v.to_f64() * 3.0).round() / 2.0)).collect()
+    };
+    let (x, y) = (few(count * n * channels, 1), few(count * m * channels, 2));
+    let x = SeriesBatch::equal(&x, count, n, channels).unwrap();
+    let y = SeriesBatch::equal(&y, count, m, channels).unwrap();
+    for isa in Isa::available() {
+        for measure in MEASURES.iter().filter(|measure| measure.has_path(channels)) {
+            let spec = Spec::new(*measure).with_band(band.clone());
+            let paths = |threads, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>| {
+                let problem = Problem::of(spec.clone(), Pairing::Zipped, &x, &y).unwrap();
+                let backend = CpuBackend::with_threads(threads).with_isa(isa);
+                Backend::<T>::plan(&backend, &problem).unwrap().paths(x, y).unwrap()
+            };
+            let together = paths(1, x, y);
+            assert_eq!(together, paths(2, x, y));
+            for (s, found) in together.iter().enumerate() {
+                let alone = paths(1, x.slice(s..s + 1), y.slice(s..s + 1));
+                assert_eq!(found, &alone[0], "{measure:?} {isa:?}, pair {s} of {count}, {n} x {m} {band:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_side_by_side_are_those_of_each_pair() {
+    for (n, m) in [(1, 1), (3, 3), (8, 9), (33, 31), (64, 64)] {
+        for radius in [None, Some(0), Some(2), Some(63)] {
+            let band =
+                radius.map_or(Band::Full, |radius| Band::SakoeChiba { radius: Radius::Points(radius) });
+            // Derivatives have two points fewer.
+            if n > 2 {
+                check_paths::<f32>(35, n, m, 1, &band);
+                check_paths::<f64>(17, n, m, 2, &band);
+            }
+        }
+    }
+    check_paths::<f64>(20, 40, 37, 1, &Band::Itakura { max_slope: 2.0 });
+    check_paths::<f32>(20, 40, 25, 1, &Band::Slanted { radius: Radius::Points(3) });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

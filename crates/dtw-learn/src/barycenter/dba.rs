@@ -41,7 +41,7 @@ pub fn dba<T: Scalar>(
     check_untimed(&x)?;
     check_tolerance(options.tolerance)?;
     let members = Members::new(&x, options.weights)?;
-    let mut center = start::values(options.start, context, spec, &members, x)?;
+    let mut center = start::values(options, context, spec, &members, x)?;
 
     let batch = members.batch(x);
     let length = center.len() / x.channels();

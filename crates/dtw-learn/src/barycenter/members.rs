@@ -11,6 +11,10 @@ use dtw_core::{OwnedBatch, Pairing, Plan, Problem, Result, Scalar, SeriesBatch, 
 
 use crate::Context;
 
+/// Most pairs of a chunk, even where memory allows more: what they leave behind stays in caches, and cancelling is
+/// prompt.
+const MOST_PAIRS: u64 = 4096;
+
 /// Series with positive weights. Those of weight zero are left out: they change nothing.
 pub(crate) struct Members<T> {
     gathered: Option<OwnedBatch<T>>,
@@ -105,7 +109,8 @@ impl<'c, 'b, 'm, T: Scalar> Pairs<'c, 'b, 'm, T> {
     ) -> Result<Self> {
         zipped(&spec, members.len(), length, &members)?;
         let bytes = bytes_per_pair + (length * members.channels() * T::DTYPE.bytes()) as u64;
-        let chunk = (context.memory_limit_bytes() / 4 / bytes.max(1)).clamp(1, members.len() as u64);
+        let chunk = (context.memory_limit_bytes() / 4 / bytes.max(1))
+            .clamp(1, (members.len() as u64).min(MOST_PAIRS));
         Ok(Self {
             context,
             spec,

@@ -37,7 +37,7 @@ use crate::Context;
 pub use average::Barycenter;
 pub(crate) use checks::{check_averageable, check_cost, check_tolerance, check_untimed, cost_floor};
 pub use dba::dba;
-pub(crate) use members::gather;
+pub(crate) use members::{Members, gather};
 pub use options::{BarycenterOptions, Optimizer, Start};
 pub use soft::soft_barycenter;
 pub use start::medoid;

@@ -2,11 +2,16 @@
 
 use dtw_core::Series;
 
+/// Series of which [`Start::Medoid`] is the medoid, unless told: some 33 thousand sweeps, few beside the averaging of as
+/// many series as there may be.
+pub(super) const SAMPLE_SIZE: usize = 256;
+
 /// Where the search for the average starts, which also fixes the average's length.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Start<'a, T> {
-    /// The series of least total distance to all ([`super::medoid`]); costs a distance matrix.
+    /// The series of least total distance to all ([`super::medoid`]). Of more than [`BarycenterOptions::sample_size`]
+    /// series, the medoid of so many of them, drawn at random.
     #[default]
     Medoid,
     /// The pointwise weighted mean; needs series of equal length.
@@ -47,6 +52,11 @@ pub struct BarycenterOptions<'a, T> {
     pub weights: Option<&'a [f64]>,
     /// Where to start.
     pub start: Start<'a, T>,
+    /// Of how many series, at most, [`Start::Medoid`] is the medoid; at least 1. Of more, so many are drawn without
+    /// repetition, with probabilities in proportion to their weights. `usize::MAX` for the medoid of all.
+    pub sample_size: usize,
+    /// Seed of that draw (ChaCha8).
+    pub seed: u64,
     /// How to minimise where there is a gradient.
     pub optimizer: Optimizer,
     /// Most iterations; 0 returns the start with its cost.
@@ -60,6 +70,8 @@ impl<T> Default for BarycenterOptions<'_, T> {
         Self {
             weights: None,
             start: Start::Medoid,
+            sample_size: SAMPLE_SIZE,
+            seed: 0,
             optimizer: Optimizer::default(),
             max_iterations: 100,
             tolerance: 1e-6,
@@ -73,6 +85,10 @@ impl<'a, T> BarycenterOptions<'a, T> {
         with_weights(weights: Option<&'a [f64]>);
         /// Options with this start.
         with_start(start: Start<'a, T>);
+        /// Options whose starting medoid is of at most so many series.
+        with_sample_size(sample_size: usize);
+        /// Options with this seed of the draw of those series.
+        with_seed(seed: u64);
         /// Options with this way to minimise.
         with_optimizer(optimizer: Optimizer);
         /// Options with at most this many iterations.

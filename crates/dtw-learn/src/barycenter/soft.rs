@@ -58,7 +58,7 @@ pub fn soft_barycenter<T: Scalar>(
     check_untimed(&x)?;
     check_tolerance(options.tolerance)?;
     let members = Members::new(&x, options.weights)?;
-    let start = start::values(options.start, context, spec, &members, x)?;
+    let start = start::values(options, context, spec, &members, x)?;
 
     let batch = members.batch(x);
     let length = start.len() / x.channels();

@@ -1,11 +1,15 @@
-//! Where the search for an average starts: the medoid, the mean, or a given series.
+//! Where the search for an average starts: the medoid (of a sample, where there are many series), the mean, or a given
+//! series.
 
 use dtw_core::{Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use super::checks::check_cost;
-use super::members::Members;
-use super::options::Start;
+use super::members::{Members, gather};
+use super::options::{BarycenterOptions, Start};
 use crate::Context;
+use crate::draw::draw;
 use crate::tiled::for_each_finite_tile;
 
 /// The series of least weighted total distance to all others, itself included.
@@ -28,21 +32,21 @@ pub fn medoid<T: Scalar>(
     weights: Option<&[f64]>,
 ) -> Result<usize> {
     let members = Members::new(&x, weights)?;
-    Ok(members.indices[medoid_of(context, spec, &members, x)?])
+    let batch = members.batch(x);
+    Ok(members.indices[medoid_of(context, spec, batch, &members.weights, &members.indices)?])
 }
 
-/// The position of the medoid among the members.
+/// The position of the medoid of `batch`, whose series have these weights, and these indices for the user.
 fn medoid_of<T: Scalar>(
     context: &Context<'_, T>,
     spec: &Spec,
-    members: &Members<T>,
-    x: SeriesBatch<'_, T>,
+    batch: SeriesBatch<'_, T>,
+    weights: &[f64],
+    indices: &[usize],
 ) -> Result<usize> {
-    let batch = members.batch(x);
-    let weights = &members.weights;
     let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
     let mut totals = vec![0.0; batch.len()];
-    let pair = |i: usize, j: usize| format!("series {} and {}", members.indices[i], members.indices[j]);
+    let pair = |i: usize, j: usize| format!("series {} and {}", indices[i], indices[j]);
     for_each_finite_tile(context, spec, Pairing::SelfSymmetric, batch, batch, pair, |tile, values| {
         let mirrored = tile.is_mirrored(Pairing::SelfSymmetric);
         for (i, row) in tile.rows.clone().zip(values.chunks_exact(tile.columns.len())) {
@@ -66,17 +70,42 @@ fn medoid_of<T: Scalar>(
     Ok(best)
 }
 
+/// The position among the members of the medoid of at most `sample_size` of them.
+fn medoid_of_sample<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    members: &Members<T>,
+    x: SeriesBatch<'_, T>,
+    (sample_size, seed): (usize, u64),
+) -> Result<usize> {
+    if sample_size == 0 {
+        bail_invalid!("the sample whose medoid is the start needs at least 1 series, got 0");
+    }
+    let batch = members.batch(x);
+    if batch.len() <= sample_size {
+        return medoid_of(context, spec, batch, &members.weights, &members.indices);
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let drawn = draw(&mut rng, batch.len(), sample_size, Some(&members.weights))?;
+    let of_drawn: Vec<usize> = drawn.iter().map(|s| members.indices[*s]).collect();
+    let weights: Vec<f64> = drawn.iter().map(|s| members.weights[*s]).collect();
+    Ok(drawn[medoid_of(context, spec, gather(&batch, &drawn)?.batch(), &weights, &of_drawn)?])
+}
+
 /// The values of the starting centre, `[length, channels]`.
 pub(super) fn values<T: Scalar>(
-    start: Start<'_, T>,
+    options: &BarycenterOptions<'_, T>,
     context: &Context<'_, T>,
     spec: &Spec,
     members: &Members<T>,
     x: SeriesBatch<'_, T>,
 ) -> Result<Vec<T>> {
     let batch = members.batch(x);
-    match start {
-        Start::Medoid => Ok(batch.get(medoid_of(context, spec, members, x)?).values.to_vec()),
+    match options.start {
+        Start::Medoid => {
+            let sample = (options.sample_size, options.seed);
+            Ok(batch.get(medoid_of_sample(context, spec, members, x, sample)?).values.to_vec())
+        }
         Start::Mean => mean(members, &batch),
         Start::Series(series) => {
             if series.channels != x.channels() {

@@ -1,7 +1,8 @@
 //! Clusters of series.
 //!
 //! [`kmeans`] groups series round averages (DTW by DBA, Soft-DTW and its divergence by gradient); [`kmedoids`] round
-//! members, on any measure. Both take the number of clusters as given and the randomness from a seed: the same input,
+//! members, on any measure. Both have a way for very many series: mini-batches ([`KMeansOptions::batch_size`]) and samples
+//! ([`MedoidMethod::Clara`]). Both take the number of clusters as given and the randomness from a seed: the same input,
 //! options and backend give the same clusters.
 //!
 //! ```
@@ -21,10 +22,16 @@
 //! ```
 
 mod checks;
+mod clara;
 mod fasterpam;
 mod kmeans;
 mod kmedoids;
+mod medoids;
+mod minibatch;
+mod rounds;
 mod seeding;
 
-pub use kmeans::{KMeans, KMeansOptions, assign, kmeans};
-pub use kmedoids::{KMedoids, KMedoidsOptions, MedoidStart, kmedoids, kmedoids_of_matrix};
+pub use kmeans::{assign, kmeans};
+pub use kmedoids::{kmedoids, kmedoids_of_matrix};
+pub use medoids::{ClaraOptions, KMedoids, KMedoidsOptions, MedoidMethod, MedoidStart};
+pub use rounds::{KMeans, KMeansOptions};

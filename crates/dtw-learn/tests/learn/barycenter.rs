@@ -147,3 +147,62 @@ fn a_small_memory_limit_changes_the_chunks_and_nothing_else() {
         }
     }
 }
+
+/// The start of the average with nothing done: which series it is.
+fn started_at(x: SeriesBatch<'_, f64>, options: BarycenterOptions<'_, f64>) -> usize {
+    let backend = plain::backend();
+    let found =
+        barycenter(&Context::new(&backend), &Spec::dtw(), x, &options.with_max_iterations(0)).unwrap();
+    x.iter().position(|series| series.values == found.center).unwrap()
+}
+
+#[test]
+fn of_many_series_the_start_is_the_medoid_of_a_sample() {
+    let x = plain::ragged(18, &[5; 300], 1);
+    let x = x.batch();
+    let options = BarycenterOptions::default();
+    let exact = medoid(&Context::new(&plain::backend()), &Spec::dtw(), x, None).unwrap();
+    // As many as the default sample has: all of them, whatever the seed.
+    let few = x.slice(0..256);
+    let of_few = medoid(&Context::new(&plain::backend()), &Spec::dtw(), few, None).unwrap();
+    assert!((0..3).all(|seed| started_at(few, options.with_seed(seed)) == of_few));
+    assert!((0..3).all(|seed| started_at(x, options.with_seed(seed).with_sample_size(300)) == exact));
+    // A seed fixes the draw, and other seeds draw others.
+    let drawn: Vec<usize> =
+        (0..8).map(|seed| started_at(x, options.with_seed(seed).with_sample_size(9))).collect();
+    let again: Vec<usize> =
+        (0..8).map(|seed| started_at(x, options.with_seed(seed).with_sample_size(9))).collect();
+    assert!(drawn == again && drawn.iter().any(|s| *s != drawn[0]), "{drawn:?}");
+    // What is drawn is drawn by weight.
+    let mut weights = vec![1e-6; 300];
+    weights[123] = 1.0;
+    let weighted = options.with_weights(Some(&weights)).with_sample_size(5);
+    assert!((0..20).all(|seed| started_at(x, weighted.with_seed(seed)) == 123));
+}
+
+#[test]
+fn the_start_compares_no_more_pairs_than_the_sample_has() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    #[derive(Default)]
+    struct Cells(AtomicU64);
+    impl dtw_core::Observer for Cells {
+        fn advance(&self, cells: u64) {
+            self.0.fetch_add(cells, Ordering::Relaxed);
+        }
+    }
+    let backend = plain::backend();
+    let x = plain::ragged(19, &[4; 2000], 1);
+    let swept = |options: BarycenterOptions<'_, f64>| {
+        let cells = Arc::new(Cells::default());
+        let context = Context::new(&backend).with_observer(cells.clone());
+        barycenter(&context, &Spec::dtw(), x.batch(), &options.with_max_iterations(0)).unwrap();
+        cells.0.load(Ordering::Relaxed) / 16
+    };
+    // The pairs of the sample, each once or twice where tiles are mirrored; and the path of each series.
+    let (least, most) = (256 * 257 / 2, 256 * 256);
+    let pairs = swept(BarycenterOptions::default());
+    assert!((least + 2000..=most + 2000).contains(&pairs), "{pairs} pairs");
+    let pairs = swept(BarycenterOptions::default().with_sample_size(10));
+    assert!((55 + 2000..=100 + 2000).contains(&pairs), "{pairs} pairs");
+}

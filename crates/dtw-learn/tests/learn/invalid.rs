@@ -64,6 +64,7 @@ fn averages() {
         invalid(weigh(&[0.0; 3]), "all 3 weights are 0");
         invalid(weigh(&[1e308; 3]), "the weights' sum overflows");
         invalid(ask(options.with_start(Start::Mean)), "series 0 has 4 points and series 1 has 5");
+        invalid(ask(options.with_sample_size(0)), "at least 1 series, got 0");
         invalid(ask(options.with_tolerance(-1.0)), "tolerance must be a finite number >= 0");
         let from = |values: &'static [f64], channels| {
             ask(options.with_start(Start::Series(Series { values, channels, times: None })))
@@ -108,12 +109,21 @@ fn clusters() {
     let backend = plain::backend();
     let context = Context::new(&backend);
     let dtw = Spec::dtw();
-    let means = |options: KMeansOptions| kmeans(&context, &dtw, x.batch(), &options);
+    let means = |options: KMeansOptions<'_>| kmeans(&context, &dtw, x.batch(), &options);
     invalid(means(KMeansOptions::new(0)), "at least 1 cluster, got 0");
     invalid(means(KMeansOptions::new(4)), "4 clusters were asked for, but there are only 3 series");
     invalid(means(KMeansOptions::new(2).with_restarts(0)), "0 restarts");
     invalid(means(KMeansOptions::new(2).with_max_iterations(0)), "at least 1 iteration");
     invalid(means(KMeansOptions::new(2).with_tolerance(f64::NAN)), "tolerance");
+    invalid(
+        means(KMeansOptions::new(2).with_batch_size(Some(0))),
+        "a mini-batch needs at least 1 series, got 0",
+    );
+    invalid(means(KMeansOptions::new(2).with_sample_size(1)), "as many series as clusters (2), got 1");
+    let weigh = |weights: &[f64]| means(KMeansOptions::new(2).with_weights(Some(weights)));
+    invalid(weigh(&[1.0, 1.0]), "one weight per series (3), got 2");
+    invalid(weigh(&[1.0, -0.5, 1.0]), "the weight of series 1 is -0.5");
+    invalid(weigh(&[0.0, 1.0, 0.0]), "2 clusters were asked for, but only 1 series have a weight above 0");
     invalid(kmeans(&context, &dtw, none.batch(), &KMeansOptions::new(1)), "got none");
     let twed = Spec::new(Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 });
     invalid(kmeans(&context, &twed, x.batch(), &KMeansOptions::new(2)), "got twed");
@@ -123,6 +133,15 @@ fn clusters() {
     invalid(medoids(KMedoidsOptions::new(4)), "only 3 series");
     let start = MedoidStart::Random { restarts: 0, seed: 1 };
     invalid(medoids(KMedoidsOptions::new(2).with_start(start)), "0 restarts");
+    let sampled = |sampling| KMedoidsOptions::new(2).with_method(MedoidMethod::Clara(sampling));
+    let sampling = ClaraOptions::new(2);
+    invalid(medoids(sampled(sampling.with_samples(0))), "at least 1 sample, got 0");
+    invalid(
+        medoids(sampled(sampling.with_sample_size(1))),
+        "as many series as there are clusters (2), got 1",
+    );
+    let of_matrix = kmedoids_of_matrix(&[0.0; 9], 3, &sampled(sampling), &Unobserved);
+    invalid(of_matrix, "CLARA does without a matrix");
     invalid(kmedoids(&context, &dtw, none.batch(), &KMedoidsOptions::new(1)), "got none");
     let of = |matrix: &[f64], n| kmedoids_of_matrix(matrix, n, &KMedoidsOptions::new(1), &Unobserved);
     invalid(of(&[0.0; 5], 2), "2 x 2 dissimilarities was expected, got 5 values");

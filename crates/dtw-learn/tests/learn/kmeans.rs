@@ -1,6 +1,6 @@
 //! k-means: shapes are found, results agree with themselves, seeds fix them.
 
-use dtw_core::{Measure, OwnedBatch, SeriesBatch, Spec};
+use dtw_core::{Band, Measure, OwnedBatch, Radius, SeriesBatch, Spec};
 use dtw_learn::{Context, KMeans, KMeansOptions, Optimizer, assign, kmeans};
 
 use crate::plain;
@@ -148,4 +148,102 @@ fn one_cluster_is_the_average_and_adam_will_do() {
     assert!((adam.inertia - one.inertia).abs() < 0.05 * one.inertia.abs().max(1.0));
     let labelled = assign(&context, &Spec::soft_dtw(1.0), one.centers.batch(), x.batch()).unwrap();
     assert_eq!(labelled.all_distances(), one.distances);
+}
+
+#[test]
+fn weights_pull_centres_and_series_without_weight_change_nothing() {
+    let x = plain::ragged(66, &[8; 12], 1);
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let weights: Vec<f64> = (0..12).map(|s| f64::from(s % 3)).collect();
+    let mut heavy = OwnedBatch::new(1).unwrap();
+    let kept: Vec<usize> = (0..12).filter(|s| weights[*s] > 0.0).collect();
+    kept.iter().for_each(|s| heavy.push(x.batch().get(*s).values).unwrap());
+    let heavy_weights: Vec<f64> = kept.iter().map(|s| weights[*s]).collect();
+    for spec in specs() {
+        let run = |x: SeriesBatch<'_, f64>, weights: Option<&[f64]>| {
+            kmeans(&context, &spec, x, &KMeansOptions::new(3).with_weights(weights)).unwrap()
+        };
+        let all = run(x.batch(), Some(&weights));
+        let only = run(heavy.batch(), Some(&heavy_weights));
+        assert_eq!((&all.centers, all.inertia), (&only.centers, only.inertia));
+        for (at, s) in kept.iter().enumerate() {
+            assert_eq!((all.labels[*s], all.distances[*s]), (only.labels[at], only.distances[at]));
+        }
+        let sum: f64 = all.distances.iter().zip(&weights).map(|(d, w)| w * d).sum();
+        plain::assert_close(all.inertia, sum, 1e-12);
+        let nearest = assign(&context, &spec, all.centers.batch(), x.batch()).unwrap();
+        assert_eq!(nearest.all_indices(), all.labels);
+        assert_ne!(all.centers, run(x.batch(), None).centers);
+        assert_eq!(run(x.batch(), Some(&[1.0; 12])), run(x.batch(), None));
+    }
+}
+
+/// Sculley's step: a centre moves by the share that its batch has of all that it has seen.
+#[test]
+fn a_mini_batch_moves_centres_by_its_share() {
+    let x = plain::three_shapes(67, 15, 12);
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    // Without room to warp, the average is the mean.
+    let spec = Spec::dtw().with_band(Band::SakoeChiba { radius: Radius::Points(0) });
+    let after = |rounds, batch| {
+        let options = KMeansOptions::new(3).with_restarts(1).with_max_iterations(rounds).with_tolerance(0.0);
+        kmeans(&context, &spec, x.batch(), &options.with_batch_size(batch)).unwrap()
+    };
+    let mut totals = [0.0; 3];
+    // All series at once without batches: the labels by the seeds.
+    let mut before = after(1, None);
+    for rounds in 1..6 {
+        let now = after(rounds, Some(15));
+        for (k, total) in totals.iter_mut().enumerate() {
+            let members: Vec<usize> = (0..15).filter(|s| before.labels[*s] == k).collect();
+            *total += members.len() as f64;
+            let share = members.len() as f64 / *total;
+            for i in 0..12 {
+                let sum: f64 = members.iter().map(|s| x.batch().get(*s).values[i]).sum();
+                let (mean, center) = (sum / members.len() as f64, before.centers.batch().get(k).values[i]);
+                let moved = now.centers.batch().get(k).values[i];
+                assert!(
+                    (moved - (center + share * (mean - center))).abs() < 1e-12,
+                    "round {rounds}, centre {k}"
+                );
+            }
+        }
+        before = now;
+    }
+}
+
+#[test]
+fn mini_batches_and_sampled_starts_find_the_shapes_and_follow_their_seed() {
+    let x = plain::three_shapes(68, 60, 24);
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    for spec in specs() {
+        let options = KMeansOptions::new(3).with_sample_size(20).with_batch_size(Some(15));
+        let run = |seed| kmeans(&context, &spec, x.batch(), &options.with_seed(seed)).unwrap();
+        let found = run(1);
+        assert_eq!(found, run(1));
+        assert!(found.centers != run(2).centers, "another seed draws other batches");
+        for s in 3..60 {
+            assert_eq!(found.labels[s], found.labels[s % 3], "{}: {:?}", spec.key(), found.labels);
+        }
+        check(&found, &spec, x.batch());
+        // A sample of all is no sample.
+        let whole = KMeansOptions::new(3);
+        let of = |size| kmeans(&context, &spec, x.batch(), &whole.with_sample_size(size)).unwrap();
+        assert_eq!(of(60), of(usize::MAX));
+    }
+}
+
+#[test]
+fn a_band_as_wide_as_the_series_is_none() {
+    let x = plain::ragged(69, &[20; 40], 1);
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    let under = |spec: Spec| kmeans(&context, &spec, x.batch(), &KMeansOptions::new(4)).unwrap();
+    let wide = under(Spec::dtw().with_band(Band::SakoeChiba { radius: Radius::Points(19) }));
+    assert_eq!(wide, under(Spec::dtw()));
+    let narrow = under(Spec::dtw().with_band(Band::SakoeChiba { radius: Radius::Points(1) }));
+    assert!(narrow.inertia > wide.inertia);
 }

@@ -1,8 +1,9 @@
 //! k-medoids against every choice of medoids there is.
 
-use dtw_core::{LcssOutput, Measure, Pairing, Spec, Unobserved};
+use dtw_core::{Error, LcssOutput, Measure, Pairing, Spec, Unobserved};
 use dtw_learn::{
-    Context, KMedoids, KMedoidsOptions, MedoidStart, kmedoids, kmedoids_of_matrix, medoid, pairwise,
+    ClaraOptions, Context, KMedoids, KMedoidsOptions, MedoidMethod, MedoidStart, kmedoids,
+    kmedoids_of_matrix, medoid, pairwise,
 };
 use rand::Rng;
 
@@ -122,4 +123,59 @@ fn a_seed_fixes_the_result() {
     assert_eq!(run(3), run(3));
     assert!((0..10).any(|seed| run(seed).medoids != run(3).medoids));
     assert!(!run(3).converged && run(3).iterations == 0);
+}
+
+fn clara(clusters: usize, samples: usize, sample_size: usize, seed: u64) -> KMedoidsOptions {
+    let sampling =
+        ClaraOptions::new(clusters).with_samples(samples).with_sample_size(sample_size).with_seed(seed);
+    KMedoidsOptions::new(clusters).with_method(MedoidMethod::Clara(sampling))
+}
+
+#[test]
+fn a_sample_of_all_series_is_the_whole_search() {
+    let x = plain::ragged(74, &[7; 20], 1);
+    let backend = plain::backend();
+    let context = Context::new(&backend);
+    for measure in [Measure::DTW, Measure::Msm { c: 0.5 }, Measure::LogGak { sigma: 2.0 }] {
+        let spec = Spec::new(measure);
+        let whole = kmedoids(&context, &spec, x.batch(), &KMedoidsOptions::new(4)).unwrap();
+        let sampled = kmedoids(&context, &spec, x.batch(), &clara(4, 1, 20, 3)).unwrap();
+        assert_eq!((&whole.medoids, &whole.labels), (&sampled.medoids, &sampled.labels), "{measure:?}");
+        plain::assert_close(sampled.loss, whole.loss, 1e-12);
+    }
+}
+
+#[test]
+fn clara_finds_the_shapes_in_memory_that_holds_no_matrix() {
+    let x = plain::three_shapes(75, 300, 20);
+    let backend = plain::backend();
+    // 300 × 300 distances need 720,000 bytes.
+    let context = Context::new(&backend).with_memory_limit(200_000);
+    let refused = kmedoids(&context, &Spec::dtw(), x.batch(), &KMedoidsOptions::new(3)).unwrap_err();
+    assert!(
+        matches!(&refused, Error::OutOfMemory { what, requested_bytes: 720_000, .. } if what.contains("clara"))
+    );
+    let run = |options| kmedoids(&context, &Spec::dtw(), x.batch(), &options).unwrap();
+    let found = run(clara(3, 4, 40, 5));
+    assert_eq!(found, run(clara(3, 4, 40, 5)));
+    assert!((0..8).any(|seed| run(clara(3, 1, 9, seed)).medoids != run(clara(3, 1, 9, 9)).medoids));
+    for s in 3..300 {
+        assert_eq!(found.labels[s], found.labels[s % 3]);
+    }
+    // What is told is so of all series.
+    let mut loss = 0.0;
+    for (s, series) in x.batch().iter().enumerate() {
+        let all: Vec<f64> = found
+            .medoids
+            .iter()
+            .map(|m| plain::dtw(x.batch().get(*m).values, series.values, 1, None).0)
+            .collect();
+        assert!(all.iter().all(|d| all[found.labels[s]] <= d + 1e-12));
+        loss += all[found.labels[s]];
+    }
+    plain::assert_close(found.loss, loss, 1e-12);
+    // More samples are never worse: the first ones are the same.
+    let losses: Vec<f64> = (1..6).map(|samples| run(clara(3, samples, 12, 5)).loss).collect();
+    assert!(losses.is_sorted_by(|a, b| a >= b), "{losses:?}");
+    assert!(losses[4] < losses[0], "later samples help here: {losses:?}");
 }

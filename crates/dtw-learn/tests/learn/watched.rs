@@ -38,15 +38,20 @@ fn every_algorithm_reports_and_stops() {
     let soft = Spec::soft_dtw(1.0);
     let divergence = Spec::new(Measure::soft_dtw_divergence(1.0));
     let options = BarycenterOptions::default();
+    let batches = KMeansOptions::new(2).with_batch_size(Some(4));
+    let sampled =
+        KMedoidsOptions::new(2).with_method(MedoidMethod::Clara(ClaraOptions::new(2).with_sample_size(5)));
     type Run<'a> = Box<dyn Fn(&Context<'_, f64>) -> Result<(), Error> + 'a>;
-    let runs: [(&str, Run<'_>); 7] = [
+    let runs: [(&str, Run<'_>); 9] = [
         ("nearest", Box::new(|c| nearest(c, &dtw, x, x, 2).map(drop))),
         ("pairwise", Box::new(|c| pairwise(c, &dtw, Pairing::SelfSymmetric, x, x).map(drop))),
         ("dba", Box::new(|c| barycenter(c, &dtw, x, &options).map(drop))),
         ("soft", Box::new(|c| barycenter(c, &soft, x, &options).map(drop))),
         ("divergence", Box::new(|c| barycenter(c, &divergence, x, &options).map(drop))),
         ("kmeans", Box::new(|c| kmeans(c, &dtw, x, &KMeansOptions::new(2)).map(drop))),
+        ("batches", Box::new(|c| kmeans(c, &dtw, x, &batches).map(drop))),
         ("kmedoids", Box::new(|c| kmedoids(c, &dtw, x, &KMedoidsOptions::new(2)).map(drop))),
+        ("clara", Box::new(|c| kmedoids(c, &dtw, x, &sampled).map(drop))),
     ];
     for (name, run) in runs {
         let watch = Watch::new(u64::MAX);

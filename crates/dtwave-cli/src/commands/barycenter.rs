@@ -43,9 +43,17 @@ pub(crate) struct BarycenterArgs {
     #[arg(long)]
     by_class: bool,
 
-    /// Where to start: medoid, mean (equal lengths only), or a file with one series
+    /// Where to start: medoid (of --sample-size series), mean (equal lengths only), or a file with one series
     #[arg(long, default_value = "medoid", value_name = "START")]
     start: String,
+
+    /// Of how many series the starting medoid is at most; of more, so many are drawn [default: 256]
+    #[arg(long, value_name = "N")]
+    sample_size: Option<usize>,
+
+    /// Seed of that draw [default: 0]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
 
     /// One weight per series of FILE: .csv or .npy
     #[arg(long, value_name = "FILE")]
@@ -175,6 +183,15 @@ impl Compute for BarycenterArgs {
         }
         let read = check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
         ensure!(self.max_iterations > 0, "--max-iterations must be at least 1");
+        ensure!(self.sample_size != Some(0), "--sample-size must be at least 1");
+        for (option, is_given) in
+            [("--sample-size", self.sample_size.is_some()), ("--seed", self.seed.is_some())]
+        {
+            ensure!(
+                self.start == "medoid" || !is_given,
+                "{option} belongs to --start medoid, which looks at a sample of many series"
+            );
+        }
         ensure!(self.tolerance >= 0.0, "--tolerance must not be negative, got {}", self.tolerance);
         ensure!(!self.options.measure.takes_root(), "--sqrt has no meaning for an average");
         let spec = self.options.measure.spec()?;
@@ -205,6 +222,8 @@ impl Compute for BarycenterArgs {
             let options = BarycenterOptions::default()
                 .with_weights(own.as_deref())
                 .with_start(start)
+                .with_sample_size(self.sample_size.unwrap_or(BarycenterOptions::<T>::default().sample_size))
+                .with_seed(self.seed.unwrap_or(0))
                 .with_optimizer(optimizer)
                 .with_max_iterations(self.max_iterations)
                 .with_tolerance(self.tolerance);
@@ -344,7 +363,7 @@ fn by_class(classes: &[String], labels: &[String]) -> Vec<(String, Vec<usize>)> 
 }
 
 /// One finite, non-negative weight per series.
-fn read_weights(path: &Path, dataset: &Dataset, setup: &Setup<'_>) -> Result<Vec<f64>> {
+pub(super) fn read_weights(path: &Path, dataset: &Dataset, setup: &Setup<'_>) -> Result<Vec<f64>> {
     let weights = setup.inputs.read_numbers(path)?;
     ensure!(
         weights.channels == 1 && weights.len() == 1 && weights.length(0) == dataset.len(),

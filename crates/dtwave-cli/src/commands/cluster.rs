@@ -1,16 +1,16 @@
-//! `dtwave cluster`: k-means with DTW or Soft-DTW averages, k-medoids on any measure.
+//! `dtwave cluster`: k-means with DTW or Soft-DTW averages, k-medoids and CLARA on any measure.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use dtwave::learn::{self, KMeansOptions, KMedoidsOptions, MedoidStart};
+use dtwave::learn::{self, ClaraOptions, KMeansOptions, KMedoidsOptions, MedoidMethod, MedoidStart};
 use dtwave::measure::Kind;
 use dtwave::{Pairing, Spec};
 use serde_json::json;
 
-use super::barycenter::{OptimizerArgs, has_average, is_equal_length};
+use super::barycenter::{OptimizerArgs, has_average, is_equal_length, read_weights};
 use super::common::{Channel, Format, Output, Setup, check_files, grouped, write_centers, written};
 use super::compute::Compute;
 use crate::data::{Dataset, shown};
@@ -27,13 +27,15 @@ use crate::words::{count, unsigned_zero};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 kmeans averages the series of a cluster: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence. \
-kmedoids takes one of the series as the centre and works with every measure. Clustering ignores class labels; they only \
+kmedoids takes one of the series as the centre and works with every measure; it needs the matrix of all distances. clara \
+does the same on samples, in memory in proportion to the series. Clustering ignores class labels; they only \
 give the adjusted Rand index.
 
 Examples:
   dtwave cluster series.npy -k 3 --plot clusters.svg
   dtwave cluster A.ts -k 4 --measure soft_dtw --gamma 0.1 --out labels.csv --centers centers.npy
-  dtwave cluster A.ts -k 4 --method kmedoids --measure twed --json")]
+  dtwave cluster A.ts -k 4 --method kmedoids --measure twed --json
+  dtwave cluster many.npy -k 8 --band 10% --batch-size 1000 --sample-size 5000")]
 pub(crate) struct ClusterArgs {
     /// Series to group
     #[arg(value_name = "FILE")]
@@ -47,7 +49,7 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_enum, default_value = "kmeans")]
     method: Method,
 
-    /// Seed of the random starts: of kmeans, and of kmedoids with --restarts [default: 0]
+    /// Seed of what is drawn: starts and batches of kmeans, samples of clara, starts of --restarts [default: 0]
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
 
@@ -63,6 +65,23 @@ pub(crate) struct ClusterArgs {
     /// Steps that an average takes in each round of kmeans [default: 10]
     #[arg(long, value_name = "N")]
     center_iterations: Option<usize>,
+
+    /// One weight per series of FILE, for kmeans: .csv or .npy
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+
+    /// Series that a round of kmeans looks at, drawn anew for each [default: all]
+    #[arg(long, value_name = "N")]
+    batch_size: Option<usize>,
+
+    /// Number of samples of clara; the best medoids are kept [default: 10]
+    #[arg(long, value_name = "N")]
+    samples: Option<usize>,
+
+    /// Series of each sample of clara [default: 80 + 4 K]. For kmeans: series that each start is drawn from
+    /// [default: all]
+    #[arg(long, value_name = "N")]
+    sample_size: Option<usize>,
 
     #[command(flatten)]
     optimizer: OptimizerArgs,
@@ -93,6 +112,8 @@ enum Method {
     Kmeans,
     /// Series as centres (every measure).
     Kmedoids,
+    /// Series as centres, found in samples (every measure).
+    Clara,
 }
 
 /// What either method found.
@@ -125,8 +146,9 @@ impl Compute for ClusterArgs {
         let out = Output::take(&self.out, &[Format::Csv])?;
         let centers_out = Output::take(&self.centers, &[Format::Npy, Format::Csv])?;
         let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
-        let inputs =
-            check_files(&[&self.series], &[&self.out, &self.centers, &self.plot], &self.options.run)?;
+        let mut inputs = vec![&*self.series];
+        inputs.extend(self.weights.as_deref());
+        let inputs = check_files(&inputs, &[&self.out, &self.centers, &self.plot], &self.options.run)?;
         ensure!(!self.options.measure.takes_root(), "--sqrt has no meaning for clusters");
         let spec = self.options.measure.spec()?;
         self.check_measure(&spec)?;
@@ -150,12 +172,17 @@ impl Compute for ClusterArgs {
             );
         }
 
+        let weights = self.weights.as_deref().map(|path| read_weights(path, &dataset, &setup)).transpose()?;
+
         let watch = Stopwatch::start();
         let (found, cells) = match self.method {
-            Method::Kmeans => {
-                kmeans::<T>(&setup.engine, &setup.spec, &dataset, &self.kmeans_options(&setup.spec)?)?
-            }
-            Method::Kmedoids => {
+            Method::Kmeans => kmeans::<T>(
+                &setup.engine,
+                &setup.spec,
+                &dataset,
+                &self.kmeans_options(&setup.spec, weights.as_deref())?,
+            )?,
+            Method::Kmedoids | Method::Clara => {
                 kmedoids::<T>(&setup.engine, &setup.spec, &dataset, &self.kmedoids_options())?
             }
         };
@@ -217,7 +244,7 @@ impl ClusterArgs {
     /// Refuses measures that the method cannot use.
     fn check_measure(&self, spec: &Spec) -> Result<()> {
         ensure!(
-            self.method == Method::Kmedoids || has_average(spec.measure.kind()),
+            self.method != Method::Kmeans || has_average(spec.measure.kind()),
             "kmeans averages under dtw, soft_dtw and soft_dtw_divergence; use --method kmedoids for {}",
             spec.key()
         );
@@ -235,16 +262,42 @@ impl ClusterArgs {
             ("--restarts", self.restarts),
             ("--max-iterations", self.max_iterations),
             ("--center-iterations", self.center_iterations),
+            ("--batch-size", self.batch_size),
+            ("--samples", self.samples),
+            ("--sample-size", self.sample_size),
         ] {
             ensure!(value != Some(0), "{option} must be at least 1");
         }
+        ensure!(
+            self.method == Method::Clara || self.samples.is_none(),
+            "--samples belongs to --method clara"
+        );
+        ensure!(
+            self.method == Method::Kmedoids || self.sample_size.is_none_or(|size| size >= self.clusters),
+            "--sample-size must be at least the number of clusters ({})",
+            self.clusters
+        );
         if self.method == Method::Kmeans {
             return self.optimizer.optimizer(spec).map(|_| ());
         }
-        let of_kmeans = self.optimizer.given().or(self.center_iterations.map(|_| "--center-iterations"));
+        let of_kmeans = self
+            .optimizer
+            .given()
+            .or(self.center_iterations.map(|_| "--center-iterations"))
+            .or(self.batch_size.map(|_| "--batch-size"))
+            .or(self.weights.as_ref().map(|_| "--weights"));
         if let Some(option) = of_kmeans {
-            bail!("{option} belongs to --method kmeans; the centres of kmedoids are series, not averages");
+            bail!(
+                "{option} belongs to --method kmeans; the centres of kmedoids and clara are series, not averages"
+            );
         }
+        if self.method == Method::Clara {
+            return Ok(());
+        }
+        ensure!(
+            self.sample_size.is_none(),
+            "--sample-size belongs to --method clara and kmeans; kmedoids compares all series"
+        );
         ensure!(
             self.seed.is_none() || self.restarts.is_some(),
             "--seed changes nothing: kmedoids starts at random with --restarts only"
@@ -252,8 +305,10 @@ impl ClusterArgs {
         Ok(())
     }
 
-    fn kmeans_options(&self, spec: &Spec) -> Result<KMeansOptions> {
-        let mut options = KMeansOptions::new(self.clusters);
+    fn kmeans_options<'w>(&self, spec: &Spec, weights: Option<&'w [f64]>) -> Result<KMeansOptions<'w>> {
+        let mut options = KMeansOptions::new(self.clusters).with_weights(weights);
+        options.batch_size = self.batch_size;
+        options.sample_size = self.sample_size.unwrap_or(options.sample_size);
         options.seed = self.seed.unwrap_or(0);
         options.restarts = self.restarts.unwrap_or(options.restarts);
         options.max_iterations = self.max_iterations.unwrap_or(options.max_iterations);
@@ -268,6 +323,12 @@ impl ClusterArgs {
         if let Some(restarts) = self.restarts {
             options.start = MedoidStart::Random { restarts, seed: self.seed.unwrap_or(0) };
         }
+        if self.method == Method::Clara {
+            let mut sampling = ClaraOptions::new(self.clusters).with_seed(self.seed.unwrap_or(0));
+            sampling.samples = self.samples.unwrap_or(sampling.samples);
+            sampling.sample_size = self.sample_size.unwrap_or(sampling.sample_size);
+            options.method = MedoidMethod::Clara(sampling);
+        }
         options
     }
 }
@@ -277,7 +338,7 @@ fn kmeans<T: Element>(
     engine: &Engine,
     spec: &Spec,
     dataset: &Dataset,
-    options: &KMeansOptions,
+    options: &KMeansOptions<'_>,
 ) -> Result<(Clusters, u64)> {
     let batch = engine::batch::<T>(dataset)?;
     let progress = Arc::new(Progress::open_ended("cluster"));
@@ -304,8 +365,12 @@ fn kmedoids<T: Element>(
 ) -> Result<(Clusters, u64)> {
     let batch = engine::batch::<T>(dataset)?;
     let batch = batch.batch();
-    let cells = engine.cells(spec, Pairing::SelfSymmetric, &batch, &batch)?;
-    let progress = Arc::new(Progress::new("cluster", cells));
+    let progress = Arc::new(match options.method {
+        MedoidMethod::FasterPam => {
+            Progress::new("cluster", engine.cells(spec, Pairing::SelfSymmetric, &batch, &batch)?)
+        }
+        _ => Progress::open_ended("cluster"),
+    });
     let found = learn::kmedoids(&engine.context(&progress), spec, batch, options)?;
     let clusters = Clusters {
         centers: found.medoids.iter().map(|m| dataset.series[*m].clone()).collect(),
