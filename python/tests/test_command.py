@@ -119,6 +119,11 @@ KMEDOIDS = (
     lambda o: clusters(dtwave.kmedoids(SERIES, **o)),
     lambda a: [a["labels"], a["cost"]],
 )
+CLARA = (
+    "cluster series.npy --method clara",
+    lambda o: clusters(dtwave.kmedoids(SERIES, method="clara", **o)),
+    lambda a: [a["labels"], a["cost"]],
+)
 BARYCENTER = (
     "barycenter series.npy",
     lambda o: average(dtwave.barycenter(SERIES, **o)),
@@ -146,9 +151,13 @@ JOBS: list[tuple[tuple[str, Callable[..., Any], Callable[..., Any]], Options]] =
     (CLASSIFY, {"k": 3, "normalize": "z"}),
     (KMEANS, {"clusters": 2}),
     (KMEANS, {"clusters": 3, "measure": "soft_dtw"}),
+    (KMEANS, {"clusters": 2, "sample_size": 3, "batch_size": 3, "seed": 4}),
+    (CLARA, {"clusters": 2}),
+    (CLARA, {"clusters": 2, "samples": 2, "sample_size": 3, "seed": 4, "measure": "twed"}),
     (KMEDOIDS, {"clusters": 2}),
     (KMEDOIDS, {"clusters": 2, "measure": "msm", "normalize": "z"}),
     (BARYCENTER, {}),
+    (BARYCENTER, {"sample_size": 2, "seed": 3}),
     (BARYCENTER, {"measure": "soft_dtw", "start": "mean"}),
     (BARYCENTER, {"normalize": "z", "max_iterations": 3}),
 ]

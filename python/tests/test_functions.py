@@ -199,7 +199,7 @@ def test_clusters():
         dtwave.kmedoids(x, 2, band=dtwave.Ranges([[0, 3]] * 3))
     with pytest.raises(ValueError, match="at least 1 cluster, got 0"):
         dtwave.kmedoids(x, 0)
-    with pytest.raises(MemoryError, match="the 4 x 4 distance matrix needs 128 bytes, 100 bytes are allowed"):
+    with pytest.raises(MemoryError, match=r"the 4 x 4 distance matrix \(.*\) needs 128 bytes, 100 bytes are allowed"):
         dtwave.kmedoids(x, 2, memory_limit=100)
 
 
