@@ -15,8 +15,8 @@ use crate::plan::{CpuPlan, callers, own};
 use crate::prepare::{Borders, with_strips};
 use crate::quantity::Quantity;
 
-/// Most bytes of the choices of pairs side by side: what fits the caches of a core. The walk back reads one in each step,
-/// and larger grids keep the lanes of the diagonal sweep busy.
+/// Most bytes of the choices of pairs side by side: what fits the caches of a core. The walk back reads one in each
+/// step, and larger grids keep the lanes of the diagonal sweep busy.
 const MOST_CHOICE_BYTES: u64 = 1 << 21;
 
 impl<V: Register + Send + 'static> CpuPlan<V> {

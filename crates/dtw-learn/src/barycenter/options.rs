@@ -2,8 +2,8 @@
 
 use dtw_core::Series;
 
-/// Series of which [`Start::Medoid`] is the medoid, unless told: some 33 thousand sweeps, few beside the averaging of as
-/// many series as there may be.
+/// Series of which [`Start::Medoid`] is the medoid, unless told: some 33 thousand sweeps, few beside the averaging of
+/// as many series as there may be.
 pub(super) const SAMPLE_SIZE: usize = 256;
 
 /// Where the search for the average starts, which also fixes the average's length.

@@ -17,12 +17,14 @@ use crate::tiled::pairwise;
 
 /// Clusters series round members on any measure.
 ///
-/// Time: n(n + 1)/2 sweeps, then O(n²) per pass. Memory: the distance matrix. With [`MedoidMethod::Clara`], per sample of
-/// s series: s(s + 1)/2 sweeps and a search of these, and k·n sweeps; memory: the matrix of a sample, and O(n).
+/// Time: n(n + 1)/2 sweeps, then O(n²) per pass. Memory: the distance matrix. With [`MedoidMethod::Clara`], per
+/// sample of s series: s(s + 1)/2 sweeps and a search of these, and k·n sweeps; memory: the matrix of a sample, and
+/// O(n).
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] for no series, 0 clusters or more than series, 0 restarts, bad series or parameters,
-/// a sample of fewer series than clusters, or distances that are not finite or whose sums are not; [`dtw_core::Error::OutOfMemory`] when the matrix does not
+/// a sample of fewer series than clusters, or distances that are not finite or whose sums are not;
+/// [`dtw_core::Error::OutOfMemory`] when the matrix does not
 /// fit the context's memory limit; otherwise as [`pairwise`].
 pub fn kmedoids<T: Scalar>(
     context: &Context<'_, T>,

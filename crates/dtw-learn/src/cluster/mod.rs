@@ -1,9 +1,9 @@
 //! Clusters of series.
 //!
 //! [`kmeans`] groups series round averages (DTW by DBA, Soft-DTW and its divergence by gradient); [`kmedoids`] round
-//! members, on any measure. Both have a way for very many series: mini-batches ([`KMeansOptions::batch_size`]) and samples
-//! ([`MedoidMethod::Clara`]). Both take the number of clusters as given and the randomness from a seed: the same input,
-//! options and backend give the same clusters.
+//! members, on any measure. Both have a way for very many series: mini-batches ([`KMeansOptions::batch_size`]) and
+//! samples ([`MedoidMethod::Clara`]). Both take the number of clusters as given and the randomness from a seed: the
+//! same input, options and backend give the same clusters.
 //!
 //! ```
 //! use dtw_core::{SeriesBatch, Spec};

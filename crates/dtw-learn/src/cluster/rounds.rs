@@ -26,10 +26,12 @@ pub struct KMeansOptions<'a> {
     pub optimizer: Optimizer,
     /// Seed of the starts and of mini-batches (ChaCha8).
     pub seed: u64,
-    /// One weight per series, finite and ≥ 0, not all 0; `None` is all ones. Series of weight 0 get labels, and change
+    /// One weight per series, finite and ≥ 0, not all 0; `None` is all ones. Series of weight 0 get labels,
+    /// and change
     /// nothing.
     pub weights: Option<&'a [f64]>,
-    /// Of how many series, at most, each start is drawn by k-means++: at least as many as clusters. Of more, so many are
+    /// Of how many series, at most, each start is drawn by k-means++: at least as many as clusters. Of more,
+    /// so many are
     /// drawn uniformly first.
     pub sample_size: usize,
     /// Series of a mini-batch, at least 1: a round then looks at so many series that it draws. `None`: at all.
@@ -37,7 +39,8 @@ pub struct KMeansOptions<'a> {
 }
 
 impl<'a> KMeansOptions<'a> {
-    /// This many clusters, 3 starts, 50 rounds, tolerance 1e-6, 10 iterations per average, L-BFGS, seed 0; all series, each of weight 1.
+    /// This many clusters, 3 starts, 50 rounds, tolerance 1e-6, 10 iterations per average, L-BFGS, seed 0; all
+    /// series, each of weight 1.
     pub fn new(clusters: usize) -> Self {
         Self {
             clusters,
