@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from .. import _options
 from .._distances import nearest
@@ -130,19 +129,11 @@ class TimeSeriesKMeans(_Clusters):
     sample_size: int | None = None
     batch_size: int | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TimeSeriesKMeans:
-        """Clusters the series `X`; `y` has no effect.
-
-        sample_weight: one per series, at least 0, not all 0; all count the same unless given.
-
-        Returns the estimator.
-        """
+    def fit(self, X: Any, y: Any = None) -> TimeSeriesKMeans:
+        """Clusters the series `X`; `y` has no effect. Returns the estimator."""
         if self._is_precomputed:
             raise ValueError('averages need series: measure="precomputed" is for TimeSeriesKMedoids')
         series = self._learn(X)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, series, ensure_non_negative=True)
         found = kmeans(
             series,
             self.n_clusters,
@@ -152,7 +143,6 @@ class TimeSeriesKMeans(_Clusters):
             center_iterations=_options.whole("max_iter_barycenter", self.max_iter_barycenter, 1),
             optimizer=self.optimizer,
             learning_rate=self.learning_rate,
-            weights=weights,
             sample_size=self.sample_size,
             batch_size=self.batch_size,
             seed=seed_of(self.random_state),
