@@ -126,7 +126,9 @@ impl<T: Scalar, K: Copy> Sweep<'_, T, K> {
         };
         each(&totals[1..], &|j| start(starts[j + 1]))?;
         let (rows, stride) = (self.query.len() + 1, right.len() / 2);
-        let starts = right[stride..][..rows].iter().map(|pattern| start(*pattern)).collect();
+        let mut starts: Vec<usize> = right[stride..][..rows].iter().map(|pattern| start(*pattern)).collect();
+        // Row 0 is the border, where paths begin whatever was before.
+        starts[0] = 0;
         let mut column = vec![T::ZERO; right.len()];
         column[..rows].copy_from_slice(&right[..rows]);
         for (row, pattern) in column[stride..][..rows].iter_mut().enumerate() {
