@@ -81,6 +81,27 @@ fn lengths_channels_and_labels() {
     );
 }
 
+/// Errors name an option as it was written.
+#[test]
+fn options_are_named_as_they_were_written() {
+    let bench = bench();
+    for (call, told, not_told) in [
+        ("cluster good.tsv -k 99", "-k 99 is out of range", "--clusters"),
+        ("cluster good.tsv --clusters=99", "--clusters 99 is out of range", "-k"),
+        ("cluster good.tsv -k two", "'two' for '-k <K>'", "for '--clusters"),
+        ("cluster good.tsv --clusters two", "'two' for '--clusters <K>'", "for '-k"),
+        ("classify --train good.tsv --test good.tsv -k 99", "-k 99 is out of range", "--k"),
+        ("classify --train good.tsv --test good.tsv --k 99", "--k 99 is out of range", " -k"),
+        ("search --reference one.csv --query one.csv --k 0", "--k must be at least 1", "--top-k"),
+        ("pairwise good.tsv --device cda", "for '--device <NAME>'", "for '--backend"),
+    ] {
+        let words: Vec<&str> = call.split(' ').collect();
+        bench.refuses(&words, &[told]);
+        let said = bench.run(&words).stderr;
+        assert!(!said.contains(not_told), "{call}: {said}");
+    }
+}
+
 #[test]
 fn parameters() {
     let bench = bench();
@@ -93,6 +114,7 @@ fn parameters() {
     refuses(&["-m", "twed", "--nu", "-0.1"], &["nu >= 0", "-0.1"]);
     refuses(&["--dtype", "f16"], &["f16", "f32 or f64"]);
     refuses(&["--backend", "abacus"], &["abacus", "cpu"]);
+    refuses(&["--backend", "cda"], &["'cda'", "did you mean 'cuda'?"]);
     refuses(&["--backend", "cuda"], &["cuda"]);
     refuses(&["--backend", "hip"], &["hip"]);
     refuses(&["--backend", "cuda:one"], &["cuda:0", "cuda:one"]);
@@ -109,11 +131,11 @@ fn parameters() {
     bench.refuses(&["classify", "--train", "good.tsv"], &["--test"]);
     bench.refuses(
         &["classify", "--train", "good.tsv", "--test", "good.tsv", "-k", "9"],
-        &["--k 9", "2 series"],
+        &["-k 9 is out of range", "2 series"],
     );
     bench.refuses(&["align", "one.csv", "one.csv", "-m", "soft_dtw"], &["soft_dtw has no warping path"]);
     bench.refuses(&["barycenter", "good.csv", "-m", "msm"], &["soft_dtw", "msm"]);
-    bench.refuses(&["cluster", "good.csv", "-k", "9"], &["--clusters 9", "3 series"]);
+    bench.refuses(&["cluster", "good.csv", "-k", "9"], &["-k 9 is out of range", "3 series"]);
     bench.refuses(&["cluster", "good.csv", "-k", "2", "-m", "msm"], &["--method kmedoids"]);
     bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "-m", "msm"], &["dtw only"]);
     bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "--top-k", "0"], &["--top-k"]);
@@ -177,7 +199,7 @@ fn results_that_no_file_could_hold() {
     bench.ok(&[&averages[..], &["c.npy", "--start", "one.csv"]].concat());
     bench.ok(&["barycenter", "ragged.tsv", "-o", "one.npy"]);
     let centers = ["cluster", "ragged.tsv", "--centers", "k.npy", "-k"];
-    bench.refuses(&[&centers[..], &["2"]].concat(), &["k.npy", "differ in length", "use .csv"]);
+    bench.refuses(&[&centers[..], &["2"]].concat(), &["k.npy", "differ in length", "use .csv or .json"]);
     bench.ok(&[&centers[..], &["1"]].concat());
 }
 

@@ -253,6 +253,21 @@ fn clusters_are_found_by_both_methods() {
     }
     bench.ok(&["cluster", "a.tsv", "-k", "2", "--centers", "c.npy"]);
     assert_eq!(npy_values(&bench.read("c.npy")).len(), 8);
+    let medoids = ["cluster", "a.tsv", "-k", "2", "--method", "kmedoids", "--json", "--centers", "c.json"];
+    let answer = bench.json(&medoids);
+    let centers: serde_json::Value = serde_json::from_str(&bench.text("c.json")).unwrap();
+    for (cluster, center) in centers.as_array().unwrap().iter().enumerate() {
+        assert_eq!((&center["cluster"], &center["series"]), (&cluster.into(), &4.into()));
+        let medoid = center["medoid"].as_u64().unwrap();
+        assert_eq!(Some(medoid), answer["medoids"][cluster].as_u64());
+        let (around, i) = if medoid % 2 == 0 { ([0, 0, 0], medoid) } else { ([50, 50, 60], 50 + medoid) };
+        let points = [around[0] as f64, i as f64, around[1] as f64, around[2] as f64].map(|v| [v]);
+        assert_eq!(center["center"], serde_json::json!(points));
+    }
+    bench.ok(&["cluster", "a.tsv", "-k", "2", "--centers", "c.json"]);
+    let centers: serde_json::Value = serde_json::from_str(&bench.text("c.json")).unwrap();
+    assert_eq!(centers[1]["medoid"], serde_json::Value::Null);
+    assert_eq!(centers[1]["center"].as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -373,7 +388,7 @@ fn centres_of_several_channels_are_written() {
         "name,point,channel_0,channel_1\nx,0,1,4\nx,1,2,5\nx,2,3,6\ny,0,1,4\ny,1,2,5\n"
     );
     let cluster = ["cluster", "a.ts", "-k", "2", "--method", "kmedoids", "--centers"];
-    bench.refuses(&[&cluster[..], &["c.npy"]].concat(), &["c.npy", "use .csv"]);
+    bench.refuses(&[&cluster[..], &["c.npy"]].concat(), &["c.npy", "use .csv or .json"]);
     bench.ok(&[&cluster[..], &["c.csv"]].concat());
     assert!(
         bench.text("c.csv").starts_with("name,point,channel_0,channel_1\n0,0,1,4\n"),

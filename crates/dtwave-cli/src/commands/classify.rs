@@ -15,7 +15,7 @@ use super::compute::Compute;
 use crate::data::{Dataset, by_label, shown};
 use crate::engine::{self, Element, Engine};
 use crate::json::Numbers;
-use crate::options::{ComputeArgs, Offer};
+use crate::options::{ComputeArgs, Offer, given};
 use crate::output;
 use crate::progress::{Progress, Stopwatch};
 use crate::report;
@@ -81,7 +81,8 @@ impl Compute for ClassifyArgs {
         setup.fit(&[(&self.train, &train), (&self.test, &test)])?;
         ensure!(
             (1..=train.len()).contains(&self.k),
-            "--k {} is out of range: {} has {}",
+            "{} {} is out of range: {} has {}",
+            given(&["-k", "--k"]),
             self.k,
             shown(&self.train),
             count(train.len(), "series")

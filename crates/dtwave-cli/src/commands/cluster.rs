@@ -15,8 +15,8 @@ use super::common::{Channel, Format, Output, Setup, check_files, grouped, write_
 use super::compute::Compute;
 use crate::data::{Dataset, shown};
 use crate::engine::{self, Element, Engine};
-use crate::json::Number;
-use crate::options::{ComputeArgs, Offer};
+use crate::json::{Number, Numbers};
+use crate::options::{ComputeArgs, Offer, given};
 use crate::output;
 use crate::plot::{self, BarycenterFigure};
 use crate::progress::{Progress, Stopwatch};
@@ -90,7 +90,7 @@ pub(crate) struct ClusterArgs {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// The centres: .npy (if of equal length) or .csv
+    /// The centres: .npy (if of equal length), .csv or .json
     #[arg(long, value_name = "FILE")]
     centers: Option<PathBuf>,
 
@@ -144,7 +144,7 @@ impl Compute for ClusterArgs {
 
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
         let out = Output::take(&self.out, &[Format::Csv])?;
-        let centers_out = Output::take(&self.centers, &[Format::Npy, Format::Csv])?;
+        let centers_out = Output::take(&self.centers, &Format::ALL)?;
         let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
         let mut inputs = vec![&*self.series];
         inputs.extend(self.weights.as_deref());
@@ -158,7 +158,8 @@ impl Compute for ClusterArgs {
         setup.fit(&[(&self.series, &dataset)])?;
         ensure!(
             (1..=dataset.len()).contains(&self.clusters),
-            "--clusters {} is out of range: {} has {}",
+            "{} {} is out of range: {} has {}",
+            given(&["-k", "--clusters"]),
             self.clusters,
             shown(&self.series),
             count(dataset.len(), "series")
@@ -167,7 +168,7 @@ impl Compute for ClusterArgs {
         if let Some(out) = &centers_out {
             ensure!(
                 out.format != Format::Npy || self.clusters == 1 || is_equal_length(&dataset),
-                "cannot write {}: the series differ in length, and so may the centres; use .csv",
+                "cannot write {}: the series differ in length, and so may the centres; use .csv or .json",
                 out.target.shown().display()
             );
         }
@@ -193,9 +194,7 @@ impl Compute for ClusterArgs {
             output::write_csv_table(out.target, &["series", "cluster", "class"], &rows(&dataset, &found))?;
         }
         if let Some(out) = centers_out {
-            let names: Vec<String> = (0..found.centers.len()).map(|k| k.to_string()).collect();
-            let centers: Vec<&[f64]> = found.centers.iter().map(|c| &c[..]).collect();
-            write_centers(out, &names, &centers, dataset.channels)?;
+            write(out, &found, dataset.channels)?;
         }
         setup.answer(
             took,
@@ -381,6 +380,26 @@ fn kmedoids<T: Element>(
         medoids: Some(found.medoids),
     };
     Ok((clusters, progress.cells()))
+}
+
+/// Writes centres.
+fn write(out: Output, found: &Clusters, channels: usize) -> Result<()> {
+    if out.format == Format::Json {
+        let center = |(cluster, center): (usize, &Vec<f64>)| {
+            let points: Vec<Numbers<'_, f64>> = center.chunks_exact(channels).map(Numbers).collect();
+            json!({
+                "cluster": cluster,
+                "series": found.members(cluster).len(),
+                "medoid": found.medoids.as_ref().map(|medoids| medoids[cluster]),
+                "center": points,
+            })
+        };
+        let list: Vec<_> = found.centers.iter().enumerate().map(center).collect();
+        return out.target.write(|file| serde_json::to_writer(file, &list).map_err(Into::into));
+    }
+    let names: Vec<String> = (0..found.centers.len()).map(|k| k.to_string()).collect();
+    let centers: Vec<&[f64]> = found.centers.iter().map(|c| &c[..]).collect();
+    write_centers(out, &names, &centers, channels)
 }
 
 fn rows(dataset: &Dataset, found: &Clusters) -> Vec<Vec<String>> {

@@ -25,7 +25,7 @@ use self::cluster::ClusterArgs;
 use self::compute::{Compute, compute};
 use self::pairwise::PairwiseArgs;
 use self::search::SearchArgs;
-use crate::options::offered;
+use crate::options::{named_as_given, offered};
 use crate::report;
 use crate::signals::Cancel;
 
@@ -92,7 +92,9 @@ impl Cli {
         words: impl IntoIterator<Item = W>,
     ) -> Result<Self, clap::Error> {
         let mut command = command();
-        let matches = command.try_get_matches_from_mut(words)?;
+        let words: Vec<std::ffi::OsString> = words.into_iter().map(Into::into).collect();
+        let matches = command.try_get_matches_from_mut(&words);
+        let matches = matches.map_err(|error| named_as_given(error, &command, &words))?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 

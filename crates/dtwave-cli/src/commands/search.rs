@@ -19,7 +19,7 @@ use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use super::compute::Compute;
 use crate::data::Dataset;
 use crate::engine::{self, Element, Engine};
-use crate::options::{ComputeArgs, Normalize, Offer, PointRange};
+use crate::options::{ComputeArgs, Normalize, Offer, PointRange, given};
 use crate::output;
 use crate::plot::{self, Hit, SearchFigure};
 use crate::progress::{Progress, Stopwatch};
@@ -185,7 +185,7 @@ impl Compute for SearchArgs {
 
 impl SearchArgs {
     fn check(&self) -> Result<()> {
-        ensure!(self.top_k != Some(0), "--top-k must be at least 1");
+        ensure!(self.top_k != Some(0), "{} must be at least 1", given(&["--top-k", "--k", "-k"]));
         ensure!(
             self.threshold.is_none_or(|d| d.is_finite() && d >= 0.0),
             "--threshold must be a finite distance of at least 0"

@@ -10,7 +10,8 @@ fn options() -> BTreeMap<String, BTreeSet<String>> {
     let mut root = command();
     root.build();
     let of = |command: &clap::Command| -> BTreeSet<String> {
-        command.get_arguments().filter_map(|arg| arg.get_long().map(|long| format!("--{long}"))).collect()
+        let names = command.get_arguments().flat_map(clap::Arg::get_long_and_visible_aliases);
+        names.flatten().map(|long| format!("--{long}")).collect()
     };
     root.get_subcommands().map(|command| (command.get_name().to_owned(), of(command))).collect()
 }

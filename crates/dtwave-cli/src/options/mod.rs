@@ -3,6 +3,7 @@
 //! [`MeasureArgs`] becomes a [`Spec`]; [`parse`] reads single values. An option that the chosen measure does not have
 //! is an error, not ignored.
 
+mod given;
 mod input;
 mod offered;
 mod parameters;
@@ -14,13 +15,14 @@ use dtwave::backend_kind::either;
 use dtwave::measure::Kind;
 use dtwave::{BackendKind, Band, Dtype, Float, Spec};
 
+pub(crate) use given::{given, named_as_given};
 pub(crate) use input::{check_inputs, for_input};
 pub(crate) use offered::{Offer, offered};
 use parameters::{ParameterArgs, rooted};
 pub(crate) use parameters::{setting, settings, written};
 #[cfg(test)]
 pub(crate) use parse::band;
-pub(crate) use parse::{Bytes, PointRange, byte_size, threads as thread_count};
+pub(crate) use parse::{Bytes, PointRange, backend as backend_name, byte_size, threads as thread_count};
 
 use crate::data::ReadOptions;
 use crate::words::unsigned_zero;
@@ -136,7 +138,8 @@ pub(crate) struct RunArgs {
     pub(crate) dtype: Dtype,
 
     /// Where to compute
-    #[arg(long, visible_alias = "device", default_value = "auto", value_name = "NAME", help = backend_help())]
+    #[arg(long, visible_alias = "device", default_value = "auto", value_parser = parse::backend)]
+    #[arg(value_name = "NAME", help = backend_help())]
     pub(crate) backend: String,
 
     /// CPU threads [default: all]

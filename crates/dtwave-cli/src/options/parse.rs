@@ -1,7 +1,7 @@
 //! Single values of the command line: `5%`, `slanted:10`, `2GiB`, `100:250`.
 
 use dtwave::measure::Kind;
-use dtwave::{Band, Dtype, Radius};
+use dtwave::{BackendKind, Band, Dtype, Radius};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Bytes(pub(crate) u64);
@@ -14,6 +14,17 @@ pub(super) fn measure_key(text: &str) -> Result<&'static str, String> {
     known.ok_or_else(|| {
         format!("unknown measure '{text}'; expected one of {}{}", keys.join(", "), meant(&key, &keys))
     })
+}
+
+/// The name of a device, whose backend is known: `cuda`, `wgpu:radeon`.
+pub(crate) fn backend(text: &str) -> Result<String, String> {
+    let (name, _) = text.split_once(':').unwrap_or((text, ""));
+    let known = [&["auto"][..], &BackendKind::names()].concat();
+    if known.contains(&name) {
+        return Ok(text.to_owned());
+    }
+    let meant = meant(&name.to_ascii_lowercase(), &known);
+    Err(format!("unknown backend '{text}'; expected auto, {}{meant}", BackendKind::expected()))
 }
 
 /// `; did you mean '…'?`, if one of the known words is near.
@@ -161,6 +172,10 @@ mod tests {
         assert!(measure_key("twd").unwrap_err().ends_with("did you mean 'twed'?"));
         assert!(measure_key("sdtw").unwrap_err().contains("did you mean"));
         assert!(!measure_key("xyz").unwrap_err().contains("did you mean"));
+        assert!(backend("cda").unwrap_err().ends_with("did you mean 'cuda'?"));
+        assert!(backend("CUDA:1").unwrap_err().ends_with("did you mean 'cuda'?"));
+        assert!(!backend("abacus").unwrap_err().contains("did you mean"));
+        assert_eq!(backend("wgpu:radeon").as_deref(), Ok("wgpu:radeon"));
         assert!(band("slantd:3").unwrap_err().ends_with("did you mean 'slanted'?"));
     }
 

@@ -35,7 +35,8 @@ pub(crate) struct DemoArgs {
     seed: u64,
 
     /// Where to compute
-    #[arg(long, default_value = "auto", value_name = "NAME", help = crate::options::backend_help())]
+    #[arg(long, default_value = "auto", value_parser = crate::options::backend_name)]
+    #[arg(value_name = "NAME", help = crate::options::backend_help())]
     backend: String,
 
     /// CPU threads [default: all]
