@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _inputs
+from . import _calls, _inputs
+from ._inputs import Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +47,7 @@ def alignment(
     channel: int = 0,
     links: int | None = 100,
     names: tuple[str, str] = ("x", "y"),
+    layout: Layout = None,
 ) -> Axes:
     """Two series one above the other, with lines between the points that match.
 
@@ -54,12 +56,17 @@ def alignment(
     channel: the one to draw.
     links: how many of the matched pairs are joined, spread evenly over the path; None for all.
     names: of the two series, in the legend.
+    layout: of the series of a tuple, as for `distance`.
 
     Errors: `ValueError` for a path that does not fit the series, and for a channel that they do not have.
     """
-    x, y, path = found if isinstance(found, (tuple, list)) else (found.x, found.y, found.path)
+    # Of a result the order is known: [length, channels].
+    is_told = isinstance(found, (tuple, list))
+    x, y, path = found if is_told else (found.x, found.y, found.path)
     distance = getattr(found, "distance", None)
-    upper, lower = _series(x, "x", channel), _series(y, "y", channel)
+    batches = [_inputs.one(each, name, layout if is_told else "channels_last") for each, name in ((x, "x"), (y, "y"))]
+    _calls.ask(batches)
+    upper, lower = (_channel(batch.arrays[0], batch.name, channel) for batch in batches)
     pairs = _pairs(path, len(upper), len(lower))
     if distance is not None and tuple(pairs[-1] + 3) == (len(upper), len(lower)):
         # A path of derivatives, which have neither a first nor a last point.
@@ -171,6 +178,7 @@ def barycenter(
     ax: Axes | None = None,
     channel: int = 0,
     most: int = 200,
+    layout: Layout = None,
 ) -> Axes:
     """An average over the series that it is of.
 
@@ -178,11 +186,15 @@ def barycenter(
     members: the series, as `dtwave.barycenter` takes them.
     channel: the one to draw.
     most: series to draw; of more, as many are chosen evenly.
+    layout: of the series and the average, as for `distance`.
 
     Errors: `ValueError` for a channel that the series do not have.
     """
-    average = _series(getattr(center, "center", center), "center", channel)
-    behind = [] if members is None else _many(members, "members", channel)
+    own = _inputs.one(getattr(center, "center", center), "center", layout)
+    others = [] if members is None else [_inputs.many(members, "members", layout)]
+    _calls.ask([own, *others])
+    average = _channel(own.arrays[0], "center", channel)
+    behind = [_channel(series, "members", channel) for batch in others for series in batch.arrays]
     shown = behind if len(behind) <= most else [behind[s] for s in _spread(len(behind), most)]
 
     axes = _axes(ax)
@@ -202,6 +214,7 @@ def matches(
     ax: Axes | None = None,
     channel: int = 0,
     sample_rate: float | None = None,
+    layout: Layout = None,
 ) -> Axes:
     """A long series with the stretches that a search found.
 
@@ -209,12 +222,15 @@ def matches(
     found: the matches of one query, as `dtwave.search` gives them. Their numbers are their ranks, from 1.
     channel: the one to draw.
     sample_rate: points per second; the axis then shows seconds instead of points.
+    layout: of the reference, as for `distance`.
 
     Of more than 20,000 points, the range of each of 5000 stretches is drawn: no peak is lost.
 
     Errors: `ValueError` for a match outside the reference, and for a channel that the series does not have.
     """
-    values = _series(reference, "reference", channel)
+    whole = _inputs.one(reference, "reference", layout)
+    _calls.ask([whole])
+    values = _channel(whole.arrays[0], "reference", channel)
     if sample_rate is not None and not (np.isfinite(sample_rate) and sample_rate > 0):
         raise ValueError(f"sample_rate must be a positive number of points per second, got {sample_rate!r}")
     unit = 1.0 if sample_rate is None else 1.0 / sample_rate
@@ -253,17 +269,8 @@ def _axes(ax: Axes | None) -> Axes:
     return axes
 
 
-def _series(value: Any, name: str, channel: int) -> NDArray[np.float64]:
-    """One channel of one series."""
-    return _channel(_inputs.one(value, name).arrays[0], name, channel)
-
-
-def _many(value: Any, name: str, channel: int) -> list[NDArray[np.float64]]:
-    """One channel of each series."""
-    return [_channel(series, name, channel) for series in _inputs.many(value, name).arrays]
-
-
 def _channel(series: NDArray[Any], name: str, channel: int) -> NDArray[np.float64]:
+    """One channel of one series."""
     points, channels = series.shape
     if not 0 <= channel < channels:
         raise ValueError(f"channel {channel} is out of range: {name} has {channels}")

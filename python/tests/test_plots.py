@@ -38,6 +38,27 @@ def test_an_alignment_joins_the_points_that_match():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["query", "hit"]
 
 
+def test_series_are_read_in_the_layout_that_is_told_and_doubted_in_others():
+    center, members = np.arange(6.0).reshape(2, 3), np.arange(24.0).reshape(4, 2, 3)
+    told = {"layout": "channels_first", "channel": 1}
+    assert plots.barycenter(center, members, **told).lines[-1].get_ydata().tolist() == [3.0, 4.0, 5.0]
+    assert plots.alignment((center, center, [[0, 0], [2, 2]]), **told).lines[1].get_ydata().tolist() == [3.0, 4.0, 5.0]
+    assert plots.matches(center, [], **told).lines[0].get_ydata().tolist() == [3.0, 4.0, 5.0]
+    for call in (
+        lambda **how: plots.barycenter(center, members, **how),
+        lambda **how: plots.alignment((center, center, [[0, 0]]), **how),
+        lambda **how: plots.matches(center, [], **how),
+    ):
+        with pytest.warns(dtwave.LayoutWarning, match="2 points of 3 channels") as warned:
+            call()
+        assert len(warned) == 1 and warned[0].filename == __file__
+        call(layout="channels_last")
+        with pytest.raises(ValueError, match="layout must be"):
+            call(layout="rows")
+    # The axes of a result are known.
+    drawn(plots.alignment(dtwave.align(center, center, layout="channels_last")))
+
+
 def test_long_paths_are_joined_evenly():
     x = np.sin(np.arange(1000.0))
     path = np.stack([np.arange(1000)] * 2, axis=1)
