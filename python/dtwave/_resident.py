@@ -153,8 +153,6 @@ def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Giv
         raise ValueError(f"{first} is on {place}, and device is {str(device)!r}: leave device out, or move {first}")
     if given.threads is not None:
         raise ValueError(f"threads is for the CPU; leave it out for arrays on {place}")
-    if given.normalize != "none":
-        raise ValueError(f"series on {place} are not normalised on the way: pass dtwave.normalize({inputs[0][0]})")
     if given.padding is not None:
         raise ValueError(f"padding is found by looking at the values, which are on {place}: pass lengths instead")
     _missing.check(given.missing)
@@ -176,7 +174,37 @@ def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Giv
             _pad(library, batch, lengths, name)
         if times is not None:
             _time(library, batch, times, number, place)
-    return Call(library, ordinal, gpu, what, number, batches)
+    call = Call(library, ordinal, gpu, what, number, batches)
+    if given.normalize == "z":
+        for batch in batches:
+            if batch.lengths is not None:
+                raise unequal(place)
+            batch.view = library.view(normalized(call, batch), batch.name)
+    return call
+
+
+def unequal(place: str) -> ValueError:
+    """The error for series of different lengths, which no kernel normalises."""
+    return ValueError(
+        f"on {place}, series of different lengths are not normalised: pass x.cpu() (of CuPy x.get()), or normalise them "
+        "there first"
+    )
+
+
+def normalized(call: Call, batch: Batch) -> Any:
+    """Series of one length z-normalised, channel by channel, `[series, length, channels]`.
+
+    Errors: `ValueError` for series of one point.
+    """
+    count, length, channels = batch.view.shape
+    _calls.check_spread([length] * bool(count), batch.name)
+    # Univariate series, one after the other.
+    values = call.library.packed(batch.array.swapaxes(1, 2), call.number)
+    out = call.empty(count, channels, length)
+    addresses = [call.library.address(array) for array in (values, out)]
+    stream = call.library.stream(call.ordinal)
+    call.gpu.z_normalize(*addresses, count * channels, length, call.number is F64, stream)
+    return out.swapaxes(1, 2)
 
 
 def _one_library(inputs: Sequence[tuple[str, Any, Any, Any]]) -> Library:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _inputs, _libraries, _options
-from ._calls import check_condensed, check_neighbors, check_spread, named, same_channels
+from ._calls import check_condensed, check_neighbors, named, same_channels
 from ._inputs import Layout
 from ._options import Given
-from ._resident import F64, Batch, Call, prepared
+from ._resident import F64, Batch, Call, normalized, prepared, unequal
 from ._results import Alignment, Neighbors
 
 
@@ -181,17 +181,9 @@ def one_series(reference: Any, layout: Layout) -> Any:
 def normalize(place: str, x: Any, given: Given) -> Any:
     """Series z-normalised, in the form of `x`."""
     if given.lengths is not None or given.padding is not None or isinstance(x, (list, tuple)):
-        raise ValueError(f"on {place}, series of different lengths are not normalised: pass x.cpu() (of CuPy x.get())")
+        raise unequal(place)
     call = prepared(place, [("x", x, None, None)], given)
-    view, library = call.batches[0].view, call.library
-    check_spread([view.shape[1]] * bool(len(call.batches[0])), "x")
-    # Univariate series, one after the other.
-    values = library.packed(call.batches[0].array.swapaxes(1, 2), call.number)
-    count, length, channels = view.shape
-    out = call.empty(count, channels, length)
-    addresses = [library.address(array) for array in (values, out)]
-    stream = library.stream(call.ordinal)
-    call.gpu.z_normalize(*addresses, count * channels, length, call.number is F64, stream)
+    out = normalized(call, call.batches[0])
     if len(x.shape) == 2:
-        return out[:, 0]
-    return out if given.layout == "channels_first" else out.swapaxes(1, 2)
+        return out[:, :, 0]
+    return out.swapaxes(1, 2) if given.layout == "channels_first" else out

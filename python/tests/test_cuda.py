@@ -119,6 +119,7 @@ def test_forms_and_normalisation():
     close(out, whole)
     close(dtwave.normalize(tensor(x)), dtwave.normalize(x))
     close(dtwave.normalize(tensor(x[:, :, 0])), dtwave.normalize(x[:, :, 0]))
+    close(dtwave.pairwise(tensor(x), normalize="z"), dtwave.pairwise(x, normalize="z"))
     close(dtwave.pairwise(tensor(x), memory_limit=30_000), whole)
     doubled = np.concatenate([x, x])
     for measure in ("dtw", MEASURES["log_gak"]):

@@ -208,6 +208,27 @@ def test_matches(pretended):
         dtwave.search(on_gpu(queries[0]), reference)
 
 
+def test_series_are_normalised_on_the_way(pretended):
+    for options in ({}, {"measure": "erp", "dtype": "float32"}):
+        for x, y in ((X, Y), (X[:, :, 0], Y[:, :, 0])):
+            there = on_gpu(x), on_gpu(y)
+            same(dtwave.pairwise(*there, normalize="z", **options), dtwave.pairwise(x, y, normalize="z", **options))
+    first = X.transpose(0, 2, 1).copy()
+    options = {"normalize": "z", "layout": "channels_first"}
+    same(dtwave.pairwise(on_gpu(first), **options), dtwave.pairwise(first, **options))
+    assert dtwave.distance(on_gpu(X[0]), on_gpu(Y[0]), normalize="z") == dtwave.distance(X[0], Y[0], normalize="z")
+    found, expected = (dtwave.nearest(of, to, k=2, normalize="z") for of, to in ((on_gpu(X), on_gpu(Y)), (X, Y)))
+    assert np.array_equal(found.indices, expected.indices)
+    # The caller's own series stay as they were.
+    mine = on_gpu(X)
+    dtwave.pairwise(mine, normalize="z")
+    assert np.array_equal(np.asarray(mine), X)
+    with pytest.raises(ValueError, match="series of different lengths are not normalised"):
+        dtwave.pairwise(on_gpu(X), lengths=[1, 2, 3, 4, 5, 6], normalize="z")
+    with pytest.raises(ValueError, match="has one point"):
+        dtwave.pairwise(on_gpu(X[:, :1]), normalize="z", layout="channels_last")
+
+
 def test_normalized_series(pretended):
     same(dtwave.normalize(on_gpu(X)), dtwave.normalize(X))
     same(dtwave.normalize(on_gpu(X[:, :, 0])), dtwave.normalize(X[:, :, 0]))
