@@ -120,10 +120,15 @@ def prepared(batches: list[Batch], given: Given, options: tuple[str, ...] = ()) 
         _notes.warn("; ".join(told), _notes.MissingWarning)
     engine = _options.engine(given)
     number = _inputs.number_type(batches, _options.number_type(given.dtype))
+    return Call(what, engine, number, pack(batches, number, given), given.progress)
+
+
+def pack(batches: list[Batch], number: np.dtype[Any], given: Given) -> list[Packed]:
+    """The series as they are compared: normalised, if that was asked for."""
     packed = [_inputs.pack(batch, number) for batch in batches]
     if given.normalize == "z":
         packed = [(_native.z_normalize(each).reshape(each[0].shape), *each[1:]) for each in packed]
-    return Call(what, engine, number, packed, given.progress)
+    return packed
 
 
 def ask(batches: Sequence[Any]) -> None:

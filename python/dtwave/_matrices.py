@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Union, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _calls, _inputs, _native, _options, _progress, _resident, _resident_calls
+from . import _calls, _native, _options, _progress, _resident, _resident_calls
 from ._calls import Call
 from ._distances import CANDIDATE_BYTES, others
 from ._inputs import Batch
-from ._options import OfManyTimed, taken, takes
+from ._options import Given, OfManyTimed, taken, takes
 from ._results import Graph
 
 if TYPE_CHECKING:
@@ -82,8 +82,6 @@ def pairwise(
     batches = _calls.many(x, y, given)
     call = _calls.prepared(batches, given)
     _check_form(k, condensed, out, resume, y, call)
-    if given.sqrt and isinstance(out, (str, os.PathLike)):
-        raise ValueError("sqrt is not taken in a file: take the root of the values that you read from it")
     with call.bar("pairwise", False) as bar:
         if k is not None:
             graph = _graph(call, _options.whole("k", k, 1), batches, bar)
@@ -101,7 +99,7 @@ def pairwise(
             _check_array(out, (len(batches[0]), len(batches[-1])), call)
             _native.pairwise_into(call.first, call.second, call.spec, call.engine, out, bar)
             return given.rooted(out)
-        return _to_file(call, batches, os.fspath(out), resume, bar)
+        return _to_file(call, batches, os.fspath(out), (resume, given), bar)
 
 
 def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: Call) -> None:
@@ -172,13 +170,18 @@ def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) ->
     return Graph(indptr, indices.reshape(-1), distances.reshape(-1), (rows, columns))
 
 
-def _to_file(call: Call, batches: list[Batch], path: str, resume: bool, bar: _progress.Progress) -> NDArray[Any]:
-    found, notes = _native.pairwise_to_file(call.first, call.second, call.spec, call.engine, path, resume, bar)
+def _to_file(
+    call: Call, batches: list[Batch], path: str, how: tuple[bool, Given], bar: _progress.Progress
+) -> NDArray[Any]:
+    """The matrix in a file. `how` is whether it is resumed, and the options of the call."""
+    resume, given = how
+    first, second, root = call.first, call.second, bool(given.sqrt)
+    found, notes = _native.pairwise_to_file(first, second, call.spec, call.engine, path, resume, root, bar)
     for note in notes:
         warnings.warn(f"{path}: {note}" if path not in note else note, stacklevel=4)
     matrix: NDArray[Any] = np.load(path, mmap_mode="r")
     if found == "named":
-        compared = _compare(call, batches, matrix, path)
+        compared = _compare(call, batches, matrix, path, given)
         warnings.warn(
             f"{path} is finished already: its shape and type are right, and so is a sample of {compared} computed again; "
             "the other values were not compared",
@@ -187,17 +190,18 @@ def _to_file(call: Call, batches: list[Batch], path: str, resume: bool, bar: _pr
     return matrix
 
 
-def _compare(call: Call, batches: list[Batch], matrix: NDArray[Any], path: str) -> int:
+def _compare(call: Call, batches: list[Batch], matrix: NDArray[Any], path: str, given: Given) -> int:
     """Computes a sample of a finished file again; the number of values.
 
     Errors: `OSError` if a value is another.
     """
     a, b = batches[0], batches[-1]
     rows, columns = _spread(len(a)), _spread(len(b))
-    sides = [_inputs.pack(_picked(batch, indices), call.number) for batch, indices in ((a, rows), (b, columns))]
+    sides = _calls.pack([_picked(a, rows), _picked(b, columns)], call.number, given)
     sample = Call(call.spec, call.engine, call.number, sides)
     expected = sample.empty("a sample", len(rows), len(columns))
     _native.distances(sides[0], sides[1], call.spec, call.engine, False, expected, None)
+    given.rooted(expected)
     wanted = np.ones(expected.shape, dtype=bool)
     if len(batches) == 1 and call.spec.is_symmetric:
         # The lower half is the mirrored upper one, which rounds differently.

@@ -53,7 +53,7 @@ def pairwise_into(
     x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, out: NDArray[Any], progress: _Progress
 ) -> None: ...
 def pairwise_to_file(
-    x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, path: str, resume: bool, progress: _Progress
+    x: _Batch, y: _Batch | None, spec: Spec, engine: Engine, path: str, resume: bool, root: bool, progress: _Progress
 ) -> tuple[str, list[str]]: ...
 def align(
     x: _Batch, y: _Batch, spec: Spec, engine: Engine, progress: _Progress

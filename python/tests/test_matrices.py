@@ -96,7 +96,7 @@ def interrupted(path, x, after):
     given = _options.Given(threads=1, memory_limit=10 * 8 * 32 * 32)
     call = _calls.prepared(_calls.many(x, None, given), given)
     with pytest.raises(Stop):
-        _native.pairwise_to_file(call.first, None, call.spec, call.engine, str(path), False, look)
+        _native.pairwise_to_file(call.first, None, call.spec, call.engine, str(path), False, False, look)
     assert started.is_set()
 
 
@@ -129,6 +129,25 @@ def test_a_finished_file_is_judged_by_a_sample(tmp_path):
     with pytest.raises(OSError, match="is no 9 × 9 result of float64"):
         dtwave.pairwise(Y, out=path, resume=True)
     assert np.array_equal(np.load(path), expected)
+
+
+def test_roots_go_into_files(tmp_path):
+    path = tmp_path / "roots.npy"
+    for dtype in ("float64", "float32"):
+        found = dtwave.pairwise(X, out=path, sqrt=True, dtype=dtype, **TILED)
+        assert np.array_equal(found, dtwave.pairwise(X, sqrt=True, dtype=dtype))
+    x = np.array([[0.0, 2.0], [0.0, 0.0]])
+    assert dtwave.pairwise(x, out=path, sqrt=True).tolist() == [[0.0, 2.0], [2.0, 0.0]]
+
+
+def test_samples_of_finished_files_are_prepared_as_their_series_are(tmp_path):
+    path = tmp_path / "distances.npy"
+    for options in ({"sqrt": True}, {"normalize": "z"}):
+        dtwave.pairwise(X, out=path, **options)
+        with pytest.warns(UserWarning, match="a sample of 36 computed again"):
+            dtwave.pairwise(X, out=path, resume=True, **options)
+        with pytest.raises(OSError, match="a result of another job"):
+            dtwave.pairwise(X, out=path, resume=True)
 
 
 @pytest.mark.parametrize(("number", "near", "far"), [(np.float64, 1e-10, 1e-6), (np.float32, 1e-5, 1e-2)])

@@ -111,7 +111,7 @@ fn tiled<T: Number>(
 
 /// The matrix into the `.npy` file at `path`, tile by tile: `(what was found there, notes for the user)`. Found is
 /// `"finished"` (an earlier call wrote this very result), `"named"` (a result of this shape whose job is not known: it
-/// is as it was) or `"written"`.
+/// is as it was) or `"written"`. With `root` the file has the roots of the distances.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
 pub(crate) fn pairwise_to_file(
@@ -122,6 +122,7 @@ pub(crate) fn pairwise_to_file(
     engine: &Engine,
     path: PathBuf,
     resume: bool,
+    root: bool,
     progress: Progress,
 ) -> PyResult<(&'static str, Vec<String>)> {
     let given = y.is_some();
@@ -134,7 +135,7 @@ pub(crate) fn pairwise_to_file(
             let session = engine.session(&spec.0, observer);
             // Before there is a file.
             session.supports(pairing, &x, &y)?;
-            let identity = identity(&session, engine.backend(), pairing, &x, &y, given);
+            let identity = identity(&session, engine.backend(), pairing, &x, &y, given, root);
             let start = if resume { Start::Resume } else { Start::Fresh };
             let mut writer = match matrix::open::<T>(target, &identity, start).map_err(Failure::File)? {
                 Opened::Unfinished(writer, found) => {
@@ -150,12 +151,24 @@ pub(crate) fn pairwise_to_file(
             if !done.is_empty() {
                 notes.push(format!("{} of {} tiles were done already", done.len(), tiles.len()));
             }
-            let write = |tile: &Tile, part: &[T]| writer.write(&place(tile), part).map_err(Failure::File);
+            let mut roots = Vec::new();
+            let write = |tile: &Tile, part: &[T]| {
+                roots.clear();
+                if root {
+                    roots.extend(part.iter().map(|value| root_of(*value)));
+                }
+                writer.write(&place(tile), if root { &roots } else { part }).map_err(Failure::File)
+            };
             tiled(&session, pairing, &x, &y, &done, write)?;
             writer.finish().map_err(Failure::File)?;
             Ok(("written", notes))
         })
     })
+}
+
+/// The root of a distance; of what rounding left below 0 it is 0.
+fn root_of<T: Number>(distance: T) -> T {
+    if distance < T::ZERO { T::ZERO } else { T::from_f64(distance.to_f64().sqrt()) }
 }
 
 /// Where a tile lies in the file.
@@ -171,6 +184,7 @@ fn identity<T: Number>(
     x: &SeriesBatch<'_, T>,
     y: &SeriesBatch<'_, T>,
     given: bool,
+    root: bool,
 ) -> Identity {
     let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let spec = session.spec();
@@ -183,6 +197,7 @@ fn identity<T: Number>(
         own("band", &format!("{:?}", spec.band)),
         own("device", backend),
         own("y", if given { "given" } else { "left out" }),
+        own("sqrt", if root { "True" } else { "False" }),
     ]);
     Identity {
         shape: [x.len(), y.len()],
