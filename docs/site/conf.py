@@ -78,6 +78,7 @@ copybutton_line_continuation_character = "\\"
 # Every public name of these modules has an entry in the API reference.
 public_modules = [
     "dtwave",
+    "dtwave.datasets",
     "dtwave.plots",
     "dtwave.sklearn",
     "dtwave.torch",

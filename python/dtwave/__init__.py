@@ -18,7 +18,7 @@ Functions:
 - `dtwave.sklearn`: estimators for scikit-learn; `dtwave.compat`: functions of tslearn, aeon and dtaidistance.
 - `panel`: the series of a table of pandas, polars or Arrow that has the points of many.
 - `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `explain`: how it
-  computes, and how fast; `dtwave.plots`: figures.
+  computes, and how fast; `dtwave.plots`: figures; `dtwave.datasets`: a recording to try things on.
 
 `MEASURES` has the class of every measure. `help(dtwave.distance)` explains the options that all functions share.
 """
@@ -46,6 +46,7 @@ from ._search import search, search_all
 if TYPE_CHECKING:
     import types
 
+    from . import datasets as datasets
     from . import plots as plots
 
 __all__ = [
@@ -93,7 +94,7 @@ __all__ = [
 __all__ += _measures.__all__
 
 #: Parts that few programs need; imported when they are used.
-_LAZY = ("compat", "plots", "sklearn", "torch")
+_LAZY = ("compat", "datasets", "plots", "sklearn", "torch")
 
 
 def __getattr__(name: str) -> types.ModuleType:

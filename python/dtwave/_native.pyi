@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Final
 
-from numpy import float64, int64
+from numpy import float32, float64, int64
 from numpy.typing import NDArray
 
 __version__: Final[str]
@@ -125,6 +125,7 @@ def z_normalize(x: _Batch) -> NDArray[Any]: ...
 def gradients(
     x: _Batch, y: _Batch, upstream: NDArray[Any] | None, spec: Spec, engine: Engine, progress: _Progress
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+def ecg() -> NDArray[float32]: ...
 def soft_dtw(
     x: NDArray[Any],
     y: NDArray[Any],

@@ -7,6 +7,7 @@
 mod align;
 mod calls;
 mod costs;
+mod datasets;
 mod distances;
 mod engine;
 mod errors;
@@ -28,6 +29,8 @@ mod _native {
     use super::align::{align, cost_matrix, cost_matrix_of_costs, expected_alignment, search};
     #[pymodule_export]
     use super::costs::soft_dtw_of_costs;
+    #[pymodule_export]
+    use super::datasets::ecg;
     #[pymodule_export]
     use super::distances::{cells, distance_of_arrays, distances, explain};
     #[pymodule_export]

@@ -2,8 +2,8 @@
 
 The blocks of a page build on each other, as in a notebook. A block that fails, or warns, fails the build. Blocks of
 `console` run what stands after `$ ` in a shell, which must succeed. The current folder is a temporary one for each
-page, where `benchmarks` and `crates` are the project's: data are read as in a clone, and what is written is gone
-afterwards.
+page: examples run outside a clone, and what is written is gone afterwards. Only `benchmarks` is there, for the page that
+draws its records.
 """
 
 from __future__ import annotations
@@ -92,8 +92,7 @@ def execute(app: Sphinx, doctree: nodes.document) -> None:
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, drawing.style():
         os.chdir(folder)
-        for part in ("benchmarks", "crates"):
-            os.symlink(Path(app.srcdir).parent / part, part, target_is_directory=True)
+        os.symlink(Path(app.srcdir).parent / "benchmarks", "benchmarks", target_is_directory=True)
         try:
             for number, block in enumerate(blocks):
                 line = (block.line or 0) + 1
