@@ -2,8 +2,9 @@
 
     python benchmarks/figures.py [--out FOLDER] [NAME ...]
 
-writes NAME.svg for each. Every number comes from a CSV file of benchmarks/record; of several records of the same work
-the newest counts, and its day and commit stand in the figure. A bar that is missing was not measured.
+writes NAME.svg for each. Every number comes from a CSV file of benchmarks/record, and its processor, day and commit
+stand in the figure. Of several records of the same work on one device the newest counts; beside other Python packages
+the ratios of all of them are told, from the least to the greatest. A bar that is missing was not measured.
 """
 
 from __future__ import annotations
@@ -48,33 +49,53 @@ def named_time(seconds: float) -> str:
 
 def made(found: list[Row]) -> str:
     """When rows were recorded, and at which commits of dtwave."""
-    return "; ".join(sorted({f"{row['date']}, commit {row['commit']}" for row in found}))
+    days: dict[str, set[str]] = {}
+    for row in found:
+        commit, *changed = row["commit"].split("-")
+        days.setdefault(row["date"], set()).add("-".join([commit[:7], *changed]))
+    told = []
+    for day, commits in sorted(days.items()):
+        told.append(f"{day}, commit{'s' if len(commits) > 1 else ''} {', '.join(sorted(commits))}")
+    return "; ".join(told)
 
 
-def bars(ax: Axes, times: dict[str, float], title: str, origin: str) -> None:
+#: A figure's panel: the times of libraries, ours first; title; origin; and the ratios that several records have.
+Panel = tuple[dict[str, float], str, str, dict[str, list[float]]]
+
+
+def ratio_text(ratios: list[float]) -> str:
+    """`26.3 ×`, or of several `26.3 to 26.9 ×`."""
+    least, most = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
+    return f"{least} ×" if least == most else f"{least} to {most} ×"
+
+
+def bars(ax: Axes, times: dict[str, float], title: str, origin: str, ratios: dict[str, list[float]]) -> None:
     """Times of libraries, ours first, and how many times as long as ours each takes."""
     ours = next(iter(times.values()))
     for place, (name, seconds) in enumerate(times.items()):
         ax.barh(place, seconds, color=OTHERS if place else OURS, height=0.7)
-        text = named_time(seconds) + (f", {seconds / ours:.1f} ×" if place else "")
+        known = ratios.get(name, [seconds / ours])
+        if place and max(known) > min(known):
+            ax.plot([ours * min(known), ours * max(known)], [place, place], color="0.2", linewidth=2.0)
+        text = named_time(seconds) + (f", {ratio_text(known)}" if place else "")
         ax.annotate(text, (seconds, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
     ax.set_yticks(range(len(times)), list(times))
     ax.invert_yaxis()
-    ax.set_xlim(0, max(times.values()) * 1.25)
+    ax.set_xlim(0, max(times.values()) * 1.4)
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)
     ax.set_title(title, loc="left")
     ax.set_xlabel(origin, loc="left", fontsize=8)
 
 
-def column(panels: list[tuple[dict[str, float], str, str]]) -> Any:
+def column(panels: list[Panel]) -> Any:
     """Panels of bars one above the other, each as high as its bars need."""
-    heights = [len(times) + 2.2 for times, _, _ in panels]
+    heights = [len(times) + 2.2 for times, *_ in panels]
     figure, axes = pyplot.subplots(
         len(panels), 1, figsize=(7.5, 0.31 * sum(heights)), height_ratios=heights, layout="constrained", squeeze=False
     )
-    for ax, (times, title, origin) in zip(axes[:, 0], panels):
-        bars(ax, times, title, origin)
+    for ax, panel in zip(axes[:, 0], panels):
+        bars(ax, *panel)
     return figure
 
 
@@ -99,7 +120,8 @@ def titled(work: str) -> str:
 
 def python_on_cpu() -> Any:
     """The Python package beside other Python packages: `benchmarks/python/peers.py --record`."""
-    found = newest(rows("*/*-python.csv"), "cpu", "work", "other")
+    recorded = rows("*/*-python.csv")
+    found = newest(recorded, "cpu", "work", "other")
     works: dict[tuple[str, str], list[Row]] = {}
     for (cpu, work, _), row in found.items():
         works.setdefault((cpu, work), []).append(row)
@@ -109,7 +131,9 @@ def python_on_cpu() -> Any:
         times = {last["ours"]: float(last["ours_median_secs"])}
         others = sorted(group, key=lambda row: float(row["other_median_secs"]))
         times |= {row["other"]: float(row["other_median_secs"]) for row in others}
-        panels.append((times, titled(work), f"{short(cpu)}, {made(group)}"))
+        own = [row for row in recorded if (row["cpu"], row["work"]) == (cpu, work)]
+        ratios = {row["other"]: [float(each["ratio"]) for each in own if each["other"] == row["other"]] for row in own}
+        panels.append((times, titled(work), f"{short(cpu)}, {made(own)}", ratios))
     return column(panels)
 
 
@@ -121,12 +145,13 @@ def library_on_cpu() -> Any:
         if not work.startswith("threads_"):
             title = re.sub(r"_(f\d\d)_(.*)$", r", \1, all pairs of \2", work).replace("x", " × ").replace("_", " ")
             times = {"dtwave": float(row["ours_median_secs"]), row["other"]: float(row["other_median_secs"])}
-            panels.append((times, f"{title} points", f"{short(cpu)}, {made([row])}"))
+            panels.append((times, f"{title} points", f"{short(cpu)}, {made([row])}", {}))
     return column(panels)
 
 
 def short(cpu: str) -> str:
-    return re.sub(r"\(R\)|\(TM\)| Processor| \(family.*", "", cpu)
+    """A processor's name; its family and model stay, because names like "Xeon Processor" are of many."""
+    return re.sub(r"\(R\)|\(TM\)| Processor", "", cpu)
 
 
 def measures_on_cpu() -> Any:
@@ -140,8 +165,9 @@ def measures_on_cpu() -> Any:
         ax.barh(places, [speeds[name, number] for name in names], color=color, height=0.38, label=number)
     ax.set_yticks(range(len(names)), [name.removesuffix("_32x250") for name in names])
     ax.invert_yaxis()
-    ax.set_xlabel("10⁹ cells a second")
-    ax.set_title(f"One core of an AVX-512 Xeon ({made(list(found.values()))})", loc="left")
+    on = " and ".join(sorted({short(row["cpu"]) for row in found.values()}))
+    ax.set_xlabel(f"10⁹ cells a second on one core, with AVX-512: {on}")
+    ax.set_title(made(list(found.values())), loc="left", fontsize=9)
     ax.legend()
     return figure
 
@@ -184,7 +210,7 @@ def others_on_gpu() -> Any:
     for row in gpu("cutwed", "dtw_host_"):
         if row["peer"]:
             ours, theirs = float(row["median_secs"]), float(row["peer_secs"])
-            panels.append(({"dtwave": ours, row["peer"]: theirs}, f"{row['work']} ({row['dtype']})", made([row])))
+            panels.append(({"dtwave": ours, row["peer"]: theirs}, f"{row['work']} ({row['dtype']})", made([row]), {}))
     return column(panels)
 
 
@@ -260,9 +286,9 @@ def aims() -> list[Row]:
         origin = {"CPU": short(row["cpu"]), "commit": row["commit"]}
         table.append({**origin, "work": what, "aim": aim, "measured": measured, "met": met})
 
-    python = newest(rows("*/*-python.csv"), "work", "other")
+    python = newest(rows("*/*-python.csv"), "cpu", "work", "other")
     for work, library, aim in AIMS:
-        for (name, other), row in python.items():
+        for (_, name, other), row in python.items():
             if name != work or not other.startswith(library):
                 continue
             if library:
@@ -271,7 +297,7 @@ def aims() -> list[Row]:
             else:
                 seconds = float(row["ours_median_secs"])
                 add(row, titled(work), named_time(aim), named_time(seconds), seconds <= aim)
-    for row in newest(rows("*/*-peers.csv"), "work", "other").values():
+    for row in newest(rows("*/*-peers.csv"), "cpu", "work", "other").values():
         ratio, aim = float(row["ratio"]), float(row["target"])
         add(row, f"{row['work'].replace('_', ' ')}, {row['other']}", f"{aim:g} ×", f"{ratio:.1f} ×", ratio >= aim)
     return table
