@@ -125,3 +125,19 @@ impl SoftResult {
 fn positive_zero<T: Scalar>(value: f64) -> T {
     T::from_f64(value) + T::ZERO
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a value that is kept, equal weights may spoil 3 s/2 units. No more than what is promised of it.
+    #[test]
+    fn values_are_kept_where_roundings_in_step_stay_within_the_promise() {
+        for steps in (65..5_000).chain([10_000, 99_999, 1_000_000, 20_000_000]) {
+            let (logarithm, s) = (least_logarithm(steps - 1, 1), steps as f64);
+            let promised = (8.0 + 0.5 * s.sqrt()) * logarithm;
+            assert!(1.5 * s <= promised * (1.0 + 1e-12), "{s} steps, kept from {logarithm}");
+        }
+        assert_eq!(least_logarithm(10, 15), 5.0, "few steps are held to their root");
+    }
+}

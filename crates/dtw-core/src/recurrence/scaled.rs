@@ -91,3 +91,36 @@ pub fn log_of<T: Scalar>(mantissa: T, exponent: T) -> f64 {
     let rescaled = mantissa * Vector::pow2(-shift);
     rescaled.to_f64().ln() + (exponent.to_f64() + shift.to_f64()) * std::f64::consts::LN_2
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Zero times the least weight that there is, again and again: beyond the range of exponents, but for `rescale`.
+    fn no_exponent_is_below_zeros<T: Scalar>() {
+        let least = Scaled { mantissa: T::from_f64(1.0), exponent: T::from_f64(T::LEAST_LOG2) };
+        let mut state = Scaled::<T>::zero(T::from_f64(1.0));
+        for _ in 0..1_000 {
+            state = state.times(least).rescale();
+            assert_eq!(state, Scaled::zero(T::from_f64(1.0)));
+        }
+    }
+
+    #[test]
+    fn rescaled_exponents_stay_in_the_type() {
+        no_exponent_is_below_zeros::<f32>();
+        no_exponent_is_below_zeros::<f64>();
+    }
+
+    #[test]
+    fn logarithms_end_where_the_type_can_no_longer_tell_them_from_that_of_zero() {
+        fn check<T: Scalar>() {
+            let of = |share: f64| log_of(T::from_f64(1.0), T::from_f64(share * T::LEAST_LOG2));
+            assert_eq!([of(1.0), of(2.0), of(64.0)], [f64::NEG_INFINITY; 3]);
+            assert!(of(0.999) < 0.99 * T::LEAST_LOG2 * std::f64::consts::LN_2 && of(0.999).is_finite());
+            assert_eq!(log_of(T::ZERO, T::ZERO), f64::NEG_INFINITY);
+        }
+        check::<f32>();
+        check::<f64>();
+    }
+}
