@@ -15,6 +15,7 @@
 //! | [`compute`] | [`Compute`], which a device implements, and the checks in front of it |
 //! | [`recurrence`] | the measures as code: one small file each, written once over [`vector::Vector`] |
 //! | [`search`], [`selection`] | what a search asks for; its hits, chosen from costs that are not kept |
+//! | [`contenders`], [`bounds`], [`moving`] | what a search need not sweep, exactly: proofs and lower bounds |
 //! | [`windows`] | the loop of a search over the windows of a reference |
 //! | [`passes`] | how the results of the passes of a call are put together |
 //! | [`soft`], [`counts`] | results of measures that sum over all paths, and how many paths there are |
@@ -28,7 +29,9 @@
 pub mod backend;
 pub mod backend_kind;
 pub mod band;
+pub mod bounds;
 pub mod compute;
+pub mod contenders;
 pub mod cost_matrix;
 pub mod counts;
 pub mod derivative;
@@ -37,6 +40,7 @@ pub mod dtype;
 pub mod error;
 pub mod explain;
 pub mod measure;
+pub mod moving;
 pub mod normalize;
 pub mod observer;
 pub mod passes;

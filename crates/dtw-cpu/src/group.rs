@@ -6,6 +6,7 @@ use dtw_core::{
     Uncounted,
 };
 
+use crate::abandon::Abandoning;
 use crate::batched::{self, BatchContext, ROWS};
 use crate::cells::{CellRecorder, Cells, Unrecorded};
 use crate::gradient_scratch::GradientScratch;
@@ -32,6 +33,7 @@ pub(crate) struct Scratch<V: Register> {
     pub(crate) counts: PathCounts,
     /// Choices of a register-full of pairs whose paths are wanted.
     cells: Cells,
+    pub(crate) abandoning: Abandoning<V>,
 }
 
 #[derive(Debug)]
@@ -69,6 +71,7 @@ impl<V: Register> Scratch<V> {
             single_gradient: SingleScratch::new(),
             counts: PathCounts::default(),
             cells: Cells::default(),
+            abandoning: Abandoning::new(),
         }
     }
 
@@ -80,6 +83,7 @@ impl<V: Register> Scratch<V> {
         let single = self.pair.x.bytes() + self.pair.y.bytes() + self.strips.bytes();
         (batched
             + self.cells.bytes()
+            + self.abandoning.bytes()
             + single
             + self.gradient.held_bytes()
             + self.single_gradient.held_bytes()) as u64

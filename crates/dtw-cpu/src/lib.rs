@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+mod abandon;
 mod batched;
 mod cells;
 mod choices;
@@ -37,12 +38,14 @@ mod gradient_strip;
 mod gradient_tiles;
 mod group;
 mod isa;
+mod keogh;
 mod lanes;
 mod line;
 mod name;
 mod path;
 mod plan;
 mod prepare;
+mod pruned;
 mod quantity;
 mod scan;
 mod schedule;

@@ -1,4 +1,5 @@
-//! Finding queries in long references by z-normalised windows: a batch of windows at a time, for all queries.
+//! Finding queries in long references by z-normalised windows: pruned ([`crate::pruned`]) where there are bounds, else
+//! a batch of windows at a time, for all queries.
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::lanes::Register;
 use crate::plan::CpuPlan;
+use crate::pruned::Pruned;
 
 /// Windows normalised and compared at a time, where memory allows.
 const WINDOWS: usize = 2048;
@@ -47,11 +49,20 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
         }
         let normalized = normalized.batch();
 
-        // A window brings its points, normalised and as they are, and a cost of each query, twice.
         let limit = self.problem.memory_limit_bytes();
+        let share = limit / 2;
+        let hits_bytes = (limit - share) / queries.len().max(1) as u64;
+        let selections =
+            queries.iter().map(|_| Selection::new(options, hits_bytes).within(limit)).collect::<Vec<_>>();
+        let observer = Arc::clone(&self.observer);
+        if let Some(mut pruned) = Pruned::new(self, &spec, &normalized, options, length, share)? {
+            let search = WindowSearch { length, channels, most: pruned.most(), selections };
+            return search.run(reference, &*observer, |windows, offer| pruned.block(self, windows, offer));
+        }
+
+        // A window brings its points, normalised and as they are, and a cost of each query, twice.
         let window = ((length * channels + channels + 2 * queries.len()) * size_of::<V::Scalar>()) as u64;
         let tail = (length * channels * size_of::<V::Scalar>()) as u64;
-        let share = limit / 2;
         if window + tail > share {
             return Err(Error::OutOfMemory {
                 what: format!("one window of {length} points for {} queries", queries.len()),
@@ -60,11 +71,8 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             });
         }
         let most = usize::try_from((share - tail) / window).unwrap_or(WINDOWS).min(WINDOWS);
-        let hits_bytes = (limit - share) / queries.len().max(1) as u64;
-        let selections = queries.iter().map(|_| Selection::new(options, hits_bytes).within(limit)).collect();
         let search = WindowSearch { length, channels, most, selections };
         let (mut normal, mut costs) = (Vec::new(), Vec::new());
-        let observer = Arc::clone(&self.observer);
         search.run(reference, &*observer, |Windows { count, points, .. }, offer| {
             normal.clear();
             for w in 0..count {

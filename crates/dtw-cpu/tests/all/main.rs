@@ -4,5 +4,6 @@ mod cancelling;
 mod conformance;
 mod consistency;
 mod costs;
+mod pruned;
 mod search;
 mod soft_digits;
