@@ -32,6 +32,12 @@ pub trait Backend<T: Scalar>: Send + Sync + std::fmt::Debug {
     /// [`crate::Error::Unsupported`], or [`crate::Error::OutOfMemory`] when the problem's memory limit is too small.
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>>;
 
+    /// Whether [`Plan::nearest`] of such a problem may find the nearest series without all distances. The default: no.
+    fn prunes_nearest(&self, problem: &Problem) -> bool {
+        let _ = problem;
+        false
+    }
+
     /// Takes in series for [`WeightedTotal`], if that saves what [`Plan::gradients`] of zipped pairs would copy in
     /// every call. `problem`: of these pairs, `max_length_x` the points of the centre. `weights`: one per series.
     ///
@@ -70,6 +76,9 @@ pub trait WeightedTotal<T: Scalar>: Send {
     /// As [`Plan::gradients`].
     fn value_and_gradient(&mut self, center: &[T], gradient: &mut [f64]) -> Result<f64>;
 }
+
+/// Numbers of series and their distances, nearest first.
+pub type Ranked<T> = Vec<(usize, T)>;
 
 /// A prepared, reusable computation. Whatever implements [`crate::Compute`] is one.
 pub trait Plan<T: Scalar>: Send {
@@ -119,6 +128,20 @@ pub trait Plan<T: Scalar>: Send {
     /// # Errors
     /// As [`Plan::distances`]; for measures without a path, what [`Problem::admits`] says.
     fn paths(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>) -> Result<Vec<Path<T>>>;
+
+    /// The number and the distance of the `k` series of `x` nearest to each series of `y`, shape `[n_y, k]`: nearest
+    /// first, of equal distances the smaller number first, with the bits of [`Plan::distances`]. `None` where all
+    /// distances have to be computed ([`Backend::prunes_nearest`]; lengths that differ, values so large that distances
+    /// may overflow, too little memory). The problem pairs x and y by [`crate::Pairing::Cross`].
+    ///
+    /// # Errors
+    /// As [`Plan::distances`]; [`crate::Error::Invalid`] when `k` is 0 or more than x has series.
+    fn nearest(
+        &mut self,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        k: usize,
+    ) -> Result<Option<Ranked<T>>>;
 
     /// The best matches of each query (series of `x`) in each reference (series of `y`), in pair order.
     ///

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Result, Scalar, SearchOptions,
-    Series, SeriesBatch, Task, bail_invalid,
+    Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Ranked, Result, Scalar,
+    SearchOptions, Series, SeriesBatch, Task, bail_invalid,
 };
 
 /// The series of a call that passed [`Problem::check_input`].
@@ -64,6 +64,15 @@ pub trait Compute<T: Scalar>: Send {
     /// # Errors
     /// As [`Plan::paths`].
     fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>>;
+
+    /// As [`Plan::nearest`]; `k` is at least 1, and at most the number of series of x. The default prunes nothing.
+    ///
+    /// # Errors
+    /// As [`Plan::nearest`].
+    fn nearest(&mut self, pairs: CheckedBatches<'_, T>, k: usize) -> Result<Option<Ranked<T>>> {
+        let _ = (pairs, k);
+        Ok(None)
+    }
 
     /// As [`Plan::matches`]; the options fit the problem, at least one hit is asked for, and every reference holds a
     /// window.
@@ -147,6 +156,19 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
         let pairs = checked(problem, x, y)?;
         problem.check_zipped("paths")?;
         if x.is_empty() { Ok(Vec::new()) } else { Compute::paths(self, pairs) }
+    }
+
+    fn nearest(
+        &mut self,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        k: usize,
+    ) -> Result<Option<Ranked<T>>> {
+        let pairs = checked(Compute::problem(self), x, y)?;
+        if k == 0 || k > x.len() {
+            bail_invalid!("expected 1 to {} nearest series of x, got {k}", x.len());
+        }
+        if y.is_empty() { Ok(Some(Vec::new())) } else { Compute::nearest(self, pairs, k) }
     }
 
     fn matches(

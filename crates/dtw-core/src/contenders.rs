@@ -79,6 +79,12 @@ impl<T: Scalar> Contenders<T> {
         }
     }
 
+    /// The contenders, the best first. Without exclusion and threshold these are the `k` best ends.
+    pub fn best(mut self) -> Vec<(T, usize)> {
+        self.kept.sort_by(|a, b| a.0.to_f64().total_cmp(&b.0.to_f64()).then(a.1.cmp(&b.1)));
+        self.kept
+    }
+
     fn worst(&self) -> usize {
         (1..self.kept.len())
             .fold(0, |worst, k| if better(self.kept[worst], self.kept[k]) { k } else { worst })

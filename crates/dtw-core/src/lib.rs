@@ -56,7 +56,7 @@ pub mod tile;
 pub mod vector;
 pub mod windows;
 
-pub use backend::{Backend, Gradients, Path, Plan, WeightedTotal};
+pub use backend::{Backend, Gradients, Path, Plan, Ranked, WeightedTotal};
 pub use backend_kind::BackendKind;
 pub use band::{Anchor, Band, ColumnRanges, Radius};
 pub use compute::{CheckedBatches, CheckedBlocks, Compute};

@@ -14,9 +14,10 @@
 //! is the sum along a path of living cells, which are all visited, and it has the bits of the other sweeps: theirs are
 //! the same operations. What comes out at or above the cut is infinite.
 
-use dtw_core::Scalar;
+use dtw_core::bounds::Envelope;
 use dtw_core::normalize::z_normalize_windows;
 use dtw_core::vector::Vector;
+use dtw_core::{ColumnRanges, Scalar, Series};
 
 use crate::keogh::Enveloped;
 use crate::lanes::Register;
@@ -33,18 +34,62 @@ pub(crate) struct Cut<T> {
     pub(crate) bar: T,
 }
 
+/// The side of the rows, in all lanes: its points, and the least and the largest that a path may meet in a column.
+trait Rows<V> {
+    fn point(&self, i: usize) -> V;
+    fn envelope(&self, j: usize) -> [V; 2];
+}
+
+/// One query in every lane.
+struct Shared<'a, V: Register> {
+    token: V::Token,
+    query: &'a Enveloped<V::Scalar>,
+}
+
+impl<V: Register> Rows<V> for Shared<'_, V> {
+    #[inline(always)]
+    fn point(&self, i: usize) -> V {
+        V::splat(self.token, self.query.points[i])
+    }
+    #[inline(always)]
+    fn envelope(&self, j: usize) -> [V; 2] {
+        let Envelope { lower, upper, .. } = &self.query.envelope;
+        [V::splat(self.token, lower[j]), V::splat(self.token, upper[j])]
+    }
+}
+
 /// Memory of one thread.
 #[derive(Debug)]
 pub(crate) struct Abandoning<V: Register> {
     flat: Vec<V::Scalar>,
     /// The columns' points.
     y: Vec<V>,
+    reach: LaneReach<V>,
+    tables: Tables<V>,
+}
+
+/// What the sweep writes.
+#[derive(Debug)]
+struct Tables<V> {
     edge: Vec<V>,
     /// What a state must stay below when the columns from this one on are still to come; rows likewise.
     columns: Vec<V>,
     rows: Vec<V>,
-    lower: Vec<V>,
-    upper: Vec<V>,
+}
+
+/// The least and the largest of the points in reach of each place, of the series of all lanes.
+#[derive(Debug)]
+pub(crate) struct LaneReach<V> {
+    /// The least; longer than the series.
+    pub(crate) lower: Vec<V>,
+    /// The largest; longer than the series.
+    pub(crate) upper: Vec<V>,
+}
+
+impl<V> Default for LaneReach<V> {
+    fn default() -> Self {
+        Self { lower: Vec::new(), upper: Vec::new() }
+    }
 }
 
 impl<V: Register> Abandoning<V> {
@@ -52,11 +97,8 @@ impl<V: Register> Abandoning<V> {
         Self {
             flat: Vec::new(),
             y: Vec::new(),
-            edge: Vec::new(),
-            columns: Vec::new(),
-            rows: Vec::new(),
-            lower: Vec::new(),
-            upper: Vec::new(),
+            reach: LaneReach::default(),
+            tables: Tables { edge: Vec::new(), columns: Vec::new(), rows: Vec::new() },
         }
     }
 
@@ -67,7 +109,8 @@ impl<V: Register> Abandoning<V> {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let registers = [&self.y, &self.edge, &self.columns, &self.rows, &self.lower, &self.upper];
+        let Tables { edge, columns, rows } = &self.tables;
+        let registers = [&self.y, edge, columns, rows, &self.reach.lower, &self.reach.upper];
         self.flat.capacity() * size_of::<V::Scalar>()
             + registers.iter().map(|r| r.capacity()).sum::<usize>() * size_of::<V>()
     }
@@ -96,57 +139,108 @@ impl<V: Register> Abandoning<V> {
                     16 => z_normalize_windows::<_, 16>(points, &lanes(starts), length, flat),
                     lanes => unreachable!("no instruction set here has registers of {lanes} floats"),
                 }
-                self.y.clear();
-                self.y.extend(self.flat.chunks_exact(V::LANES).map(
-                    #[inline(always)]
-                    |point| V::load(token, point),
-                ));
                 self.sweep(token, query, cut, out);
             },
         );
     }
 
-    /// The distances of the series in `y`.
+    /// The distances of `query` from series of one length, at most one per lane.
+    pub(crate) fn series(
+        &mut self,
+        token: V::Token,
+        query: &Enveloped<V::Scalar>,
+        series: &[Series<'_, V::Scalar>],
+        cut: Cut<V::Scalar>,
+        out: &mut [V::Scalar],
+    ) {
+        V::compiled(
+            token,
+            #[inline(always)]
+            || {
+                self.flat.resize(query.ranges.m() * V::LANES, V::Scalar::ZERO);
+                for l in 0..V::LANES {
+                    let values = series[l.min(series.len() - 1)].values;
+                    for (point, value) in self.flat.chunks_exact_mut(V::LANES).zip(values) {
+                        point[l] = *value;
+                    }
+                }
+                self.sweep(token, query, cut, out);
+            },
+        );
+    }
+
+    /// The distances of the series in `flat`.
     #[inline(always)]
     fn sweep(
         &mut self,
         token: V::Token,
         query: &Enveloped<V::Scalar>,
-        Cut { cut, bar }: Cut<V::Scalar>,
+        cut: Cut<V::Scalar>,
         out: &mut [V::Scalar],
     ) {
+        self.y.clear();
+        self.y.extend(self.flat.chunks_exact(V::LANES).map(
+            #[inline(always)]
+            |point| V::load(token, point),
+        ));
+        let reach = if query.is_square() {
+            self.reach.fill(token, &self.y, query.reach);
+            Some(&self.reach)
+        } else {
+            None
+        };
+        let (least, bar) = (V::splat(token, cut.cut), V::splat(token, cut.bar));
+        let columns = Columns { y: &self.y, reach, ranges: &query.ranges };
+        let found = self.tables.sweep(token, &Shared { token, query }, columns, bar);
+        let is_below = V::bits(found.less(least));
+        for (l, (out, found)) in out.iter_mut().zip(found.lanes()).enumerate() {
+            *out = if (is_below >> l) & 1 == 1 { *found } else { V::Scalar::INFINITY };
+        }
+    }
+}
+
+/// The side of the columns, and the band.
+struct Columns<'a, V> {
+    y: &'a [V],
+    /// Where there are as many rows.
+    reach: Option<&'a LaneReach<V>>,
+    ranges: &'a ColumnRanges,
+}
+
+impl<V: Register> Tables<V> {
+    /// The distances of all lanes; infinite where all are known to reach the bar.
+    #[inline(always)]
+    fn sweep<R: Rows<V>>(
+        &mut self,
+        token: V::Token,
+        x: &R,
+        Columns { y, reach, ranges }: Columns<'_, V>,
+        bars: V,
+    ) -> V {
         let infinite = V::splat(token, V::Scalar::INFINITY);
-        let bars = V::splat(token, bar);
-        let (n, m) = (query.ranges.n(), query.ranges.m());
+        let (n, m) = (ranges.n(), ranges.m());
         let zero = V::splat(token, V::Scalar::ZERO);
-        out.fill(V::Scalar::INFINITY);
 
         // What is still to come.
         self.columns.clear();
         self.columns.resize(m + 1, bars);
         let mut rest = zero;
         for j in (0..m).rev() {
-            let lower = V::splat(token, query.envelope.lower[j]);
-            let upper = V::splat(token, query.envelope.upper[j]);
-            rest = add_outside(rest, self.y[j], lower, upper);
+            let [lower, upper] = x.envelope(j);
+            rest = add_outside(rest, y[j], lower, upper);
             self.columns[j] = bars - rest;
-        }
-        if all_dead(self.columns[0], zero) {
-            return;
         }
         self.rows.clear();
         self.rows.resize(n + 1, bars);
-        if query.is_square() {
-            self.envelope(token, query.reach);
+        if let Some(reach) = reach {
             let mut rest = zero;
             for i in (0..n).rev() {
-                let value = V::splat(token, query.points[i]);
-                rest = add_outside(rest, value, self.lower[i], self.upper[i]);
+                rest = add_outside(rest, x.point(i), reach.lower[i], reach.upper[i]);
                 self.rows[i] = bars - rest;
             }
-            if all_dead(self.rows[0], zero) {
-                return;
-            }
+        }
+        if all_dead(self.columns[0].min(self.rows[0]), zero) {
+            return infinite;
         }
 
         self.edge.clear();
@@ -155,12 +249,11 @@ impl<V: Register> Abandoning<V> {
         // The places of the edge that live: outside, whatever stands there counts as infinite.
         let (mut from, mut to) = (0, 0);
         for first in (0..n).step_by(ROWS) {
-            let band = |r: usize| query.ranges.row((first + r).min(n - 1));
-            let bands: [_; ROWS] = std::array::from_fn(band);
             let rows: [V; ROWS] = std::array::from_fn(
                 #[inline(always)]
-                |r| V::splat(token, query.points[(first + r).min(n - 1)]),
+                |r| x.point((first + r).min(n - 1)),
             );
+            let bands: [_; ROWS] = std::array::from_fn(|r| ranges.row((first + r).min(n - 1)));
             let below = self.rows[(first + ROWS).min(n)];
             let start = bands[0].start.max(from.max(1) - 1);
             let end = bands[ROWS - 1].end;
@@ -175,16 +268,16 @@ impl<V: Register> Abandoning<V> {
             let under = start.max(to.min(end));
             let (before, after) = (inside.start.clamp(start, under), inside.end.clamp(start, under));
             if before < after {
-                strip.columns::<true>(infinite, &self.y, &mut self.edge, start..before);
-                strip.columns::<false>(infinite, &self.y, &mut self.edge, before..after);
-                strip.columns::<true>(infinite, &self.y, &mut self.edge, after..under);
+                strip.columns::<true>(infinite, y, &mut self.edge, start..before);
+                strip.columns::<false>(infinite, y, &mut self.edge, before..after);
+                strip.columns::<true>(infinite, y, &mut self.edge, after..under);
             } else {
-                strip.columns::<true>(infinite, &self.y, &mut self.edge, start..under);
+                strip.columns::<true>(infinite, y, &mut self.edge, start..under);
             }
             let mut reached = under;
             while reached < end {
                 self.edge[reached + 1] = infinite;
-                strip.columns::<true>(infinite, &self.y, &mut self.edge, reached..reached + 1);
+                strip.columns::<true>(infinite, y, &mut self.edge, reached..reached + 1);
                 reached += 1;
                 let least = strip.states.into_iter().fold(infinite, |a, b| a.min(b));
                 if all_dead(self.columns[reached].min(below), least) {
@@ -192,13 +285,7 @@ impl<V: Register> Abandoning<V> {
                 }
             }
             if first + ROWS >= n {
-                if reached == m {
-                    let last = strip.states[n - 1 - first];
-                    for (out, found) in out.iter_mut().zip(last.lanes()) {
-                        *out = if *found < cut { *found } else { V::Scalar::INFINITY };
-                    }
-                }
-                return;
+                return if reached == m { strip.states[n - 1 - first] } else { infinite };
             }
             (from, to) = (start + 1, reached);
             let dead = |at: usize| all_dead(self.columns[at].min(below), self.edge[at]);
@@ -209,15 +296,19 @@ impl<V: Register> Abandoning<V> {
                 to -= 1;
             }
             if from > to {
-                return;
+                return infinite;
             }
         }
+        infinite
     }
+}
 
-    /// The least and the largest point of the columns that each row reaches.
+impl<V: Register> LaneReach<V> {
+    /// Of the places `k − before ..= k + after` of `values`, for each place `k`, but only the place itself for the
+    /// first and the last: their cells with the other series' are on every path.
     #[inline(always)]
-    fn envelope(&mut self, token: V::Token, (before, after): (usize, usize)) {
-        let m = self.y.len();
+    pub(crate) fn fill(&mut self, token: V::Token, values: &[V], (before, after): (usize, usize)) {
+        let m = values.len();
         let (before, after) = (before.min(m - 1), after.min(m - 1));
         let width = before + after + 1;
         for (out, nothing, is_lower) in
@@ -226,7 +317,7 @@ impl<V: Register> Abandoning<V> {
             let nothing = V::splat(token, nothing);
             out.clear();
             out.resize(before, nothing);
-            out.extend_from_slice(&self.y);
+            out.extend_from_slice(values);
             out.resize(m + width, nothing);
             let mut seen = 1;
             while seen < width {
@@ -237,11 +328,8 @@ impl<V: Register> Abandoning<V> {
                 }
                 seen += step;
             }
-        }
-        // The first and the last cell are on every path.
-        if m > 1 {
-            for k in [0, m - 1] {
-                (self.lower[k], self.upper[k]) = (self.y[k], self.y[k]);
+            if m > 1 {
+                (out[0], out[m - 1]) = (values[0], values[m - 1]);
             }
         }
     }

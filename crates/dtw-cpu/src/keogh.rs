@@ -116,6 +116,56 @@ impl<T: Scalar> Enveloped<T> {
             },
         );
     }
+
+    /// Lower bounds of a register-full of series, whose points and envelopes are given; a sum that has reached `bar` may
+    /// be given up.
+    pub(crate) fn bound_lanes<V: Register<Scalar = T>>(
+        &self,
+        token: V::Token,
+        [points, lower, upper]: [&[T]; 3],
+        bar: T,
+    ) -> V {
+        V::compiled(
+            token,
+            #[inline(always)]
+            || {
+                let (zero, bars) = (V::splat(token, T::ZERO), V::splat(token, bar));
+                let at = |values: &[T], j: usize| V::load(token, &values[j * V::LANES..]);
+                let add = |apart: V, sum: V| {
+                    let apart = apart.max(zero);
+                    apart.mul_add(apart, sum)
+                };
+                let (n, m) = (self.ranges.n(), self.ranges.m());
+                let mut ends = zero;
+                for (i, j) in [(0, 0), (n - 1, m - 1)].into_iter().take(if n > 1 && m > 1 { 2 } else { 1 }) {
+                    ends = add((at(points, j) - V::splat(token, self.points[i])).abs(), ends);
+                }
+                let mut sum = ends;
+                for terms in self.columns.chunks(BETWEEN_LOOKS) {
+                    for (j, lower, upper) in terms {
+                        let value = at(points, *j);
+                        sum =
+                            add((V::splat(token, *lower) - value).max(value - V::splat(token, *upper)), sum);
+                    }
+                    if all_reach(bars, [sum, sum]) {
+                        return sum;
+                    }
+                }
+                let mut other = ends;
+                for terms in self.rows.chunks(BETWEEN_LOOKS) {
+                    for (i, value) in terms {
+                        let value = V::splat(token, *value);
+                        other = add((at(lower, *i) - value).max(value - at(upper, *i)), other);
+                    }
+                    let best = sum.max(other);
+                    if all_reach(bars, [best, best]) {
+                        return best;
+                    }
+                }
+                sum.max(other)
+            },
+        )
+    }
 }
 
 /// Two registers of windows.

@@ -42,6 +42,7 @@ mod keogh;
 mod lanes;
 mod line;
 mod name;
+mod nearest;
 mod path;
 mod plan;
 mod prepare;
@@ -56,6 +57,7 @@ mod span;
 mod stretches;
 mod tables;
 mod threads;
+mod told;
 mod trace;
 mod wide;
 mod windows;
@@ -141,6 +143,10 @@ impl<T: Element> Backend<T> for CpuBackend {
 
     fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
         problem.admits(task)
+    }
+
+    fn prunes_nearest(&self, problem: &Problem) -> bool {
+        nearest::is_pruned(problem)
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {

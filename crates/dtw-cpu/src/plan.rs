@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
     CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Pass, PassResults,
-    Path, Problem, Result, Scalar, SearchOptions, Series, SeriesBatch, Spec, Unobserved,
+    Path, Problem, Ranked, Result, Scalar, SearchOptions, Series, SeriesBatch, Spec, Unobserved,
 };
 use rayon::prelude::*;
 
@@ -234,6 +234,14 @@ impl<V: Register + Send + 'static> Compute<V::Scalar> for CpuPlan<V> {
             None => self.subsequence_matches(&queries, &references, options),
             Some(length) => self.window_matches(&queries, &references, options, length),
         }
+    }
+
+    fn nearest(
+        &mut self,
+        pairs: CheckedBatches<'_, V::Scalar>,
+        k: usize,
+    ) -> Result<Option<Ranked<V::Scalar>>> {
+        self.pruned_nearest(&pairs.x, &pairs.y, k)
     }
 
     fn matches_in_blocks(

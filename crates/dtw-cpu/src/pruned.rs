@@ -9,9 +9,7 @@
 use dtw_core::bounds::raised;
 use dtw_core::contenders::Contenders;
 use dtw_core::moving::Moving;
-use dtw_core::{
-    Error, Launch, LocalCost, Measure, Observer, Result, Scalar, SearchOptions, SeriesBatch, Spec, Windows,
-};
+use dtw_core::{Error, LocalCost, Measure, Result, Scalar, SearchOptions, SeriesBatch, Spec, Windows};
 use rayon::prelude::*;
 
 use crate::abandon::{Abandoning, Cut};
@@ -19,6 +17,7 @@ use crate::group::Scratch;
 use crate::keogh::{Enveloped, Reach, Stretch};
 use crate::lanes::Register;
 use crate::plan::{CpuPlan, callers, own};
+use crate::told::Told;
 
 /// Windows whose bounds are compared with the same bar, at most, unless they are shorter than a window.
 const STRETCH: usize = 1 << 11;
@@ -208,7 +207,7 @@ impl<T: Scalar> Pruned<T> {
         costs.resize(count, T::INFINITY);
         left.clear();
         left.extend((0..count).filter(|w| bounds[*w] < now.bar));
-        let mut told = Told { windows: count as u64, ..Told::default() };
+        let mut told = Told { pairs: count as u64, ..Told::default() };
         // The most promising ones lower the bar for the others.
         let some = (BEST_FIRST * V::LANES * plan.threads.count()).min(left.len());
         if some < left.len() {
@@ -252,47 +251,5 @@ impl<T: Scalar> Pruned<T> {
         }
         told.tell(&*plan.observer, query.cells);
         Ok(())
-    }
-}
-
-/// What became of the windows of a stretch.
-#[derive(Default)]
-struct Told {
-    windows: u64,
-    swept: u64,
-    /// Of those that were swept.
-    given_up: u64,
-}
-
-impl Told {
-    fn tell(&self, observer: &dyn Observer, cells: u64) {
-        observer.advance(self.windows * cells);
-        if !observer.explains() {
-            return;
-        }
-        for (kernel, shape, why, pairs) in [
-            (
-                "lower bounds",
-                "LB_Kim, LB_Keogh in both directions",
-                "windows whose bounds say that they are not among the best are not swept",
-                self.windows - self.swept,
-            ),
-            (
-                "abandoning sweep, given up",
-                "windows side by side",
-                "a path that has cost as much already is not among the best",
-                self.given_up,
-            ),
-            (
-                "abandoning sweep",
-                "windows side by side",
-                "bounds do not tell, and these may be among the best",
-                self.swept - self.given_up,
-            ),
-        ] {
-            if pairs > 0 {
-                observer.launched(&Launch { kernel, shape, why, pairs });
-            }
-        }
     }
 }

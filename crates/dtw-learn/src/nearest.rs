@@ -5,7 +5,9 @@
 //! ```
 //!
 //! Where the measure is a similarity ([`dtw_core::Measure::is_similarity`]) the k largest are taken instead. The
-//! matrix is swept in tiles and never held: memory is one tile plus `k` entries per series of y. Knows no labels.
+//! matrix is swept in tiles and never held: memory is one tile plus `k` entries per series of y. Where the backend can
+//! tell by bounds which series are not among the nearest ([`dtw_core::Backend::prunes_nearest`]), these are not swept;
+//! the result is the same. Knows no labels.
 //!
 //! ```
 //! use dtw_core::{SeriesBatch, Spec};
@@ -22,7 +24,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use dtw_core::{Pairing, Result, Scalar, SeriesBatch, Spec, bail_invalid};
+use dtw_core::{Pairing, Problem, Result, Scalar, SeriesBatch, Shape, Spec, bail_invalid};
 
 use crate::Context;
 use crate::tiled::for_each_finite_tile;
@@ -100,7 +102,8 @@ impl<T> Eq for Candidate<T> {}
 /// The `k` series of `x` nearest to each series of `y`.
 ///
 /// `x[i]` is the first argument of the distance and `y[j]` the second, which matters for subsequence distances and
-/// explicit band ranges alone. Time: `n_x · n_y` sweeps and O(log k) per pair. Memory: one tile, and `n_y · k` entries.
+/// explicit band ranges alone. Time: `n_x · n_y` sweeps and O(log k) per pair, at most. Memory: one tile, and `n_y · k`
+/// entries.
 ///
 /// # Errors
 /// [`dtw_core::Error::Invalid`] when `k` is 0 or more than x has series, for bad series or parameters, or for a
@@ -130,6 +133,9 @@ pub(crate) fn nearest_of<T: Scalar>(
     if k > x.len() {
         bail_invalid!("{k} nearest neighbours were asked for, but x has only {} series", x.len());
     }
+    if let Some(found) = pruned(context, spec, x, y, k)? {
+        return Ok(found);
+    }
     let sign = if spec.measure.is_similarity() { -1.0 } else { 1.0 };
     let mut best: Vec<BinaryHeap<Candidate<T>>> =
         (0..y.len()).map(|_| BinaryHeap::with_capacity(k)).collect();
@@ -156,4 +162,43 @@ pub(crate) fn nearest_of<T: Scalar>(
         found.distances.push(candidate.distance);
     }
     Ok(found)
+}
+
+/// Series of y that are searched for at a time, at least.
+const LEAST_AT_ONCE: usize = 64;
+/// Pairs whose distances a plan makes room for, nearly, where that is more.
+const PAIRS_AT_ONCE: usize = 1 << 22;
+
+/// [`nearest`] by the backend's bounds, where it has some.
+fn pruned<T: Scalar>(
+    context: &Context<'_, T>,
+    spec: &Spec,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+    k: usize,
+) -> Result<Option<Neighbors<T>>> {
+    if y.is_empty() {
+        return Ok(None);
+    }
+    let whole = Problem::of(spec.clone(), Pairing::Cross, &x, &y)?;
+    if !context.backend().prunes_nearest(&whole) {
+        return Ok(None);
+    }
+    // Checked here as a whole, so that errors name the series of the batch and not of a part.
+    whole.check_input(&x, &y)?;
+    let at_once = (PAIRS_AT_ONCE / x.len()).max(LEAST_AT_ONCE).min(y.len());
+    let mut found =
+        Neighbors { k, indices: Vec::with_capacity(k * y.len()), distances: Vec::with_capacity(k * y.len()) };
+    for first in (0..y.len()).step_by(at_once) {
+        context.check_cancelled()?;
+        let some = y.slice(first..(first + at_once).min(y.len()));
+        let shape = Shape { n_y: some.len(), ..Shape::of(&x, &y) };
+        let mut plan = context.plan(Problem::new(spec.clone(), Pairing::Cross, shape)?, 0)?;
+        let Some(nearest) = plan.nearest(x, some, k)? else { return Ok(None) };
+        for (index, distance) in nearest {
+            found.indices.push(index);
+            found.distances.push(distance);
+        }
+    }
+    Ok(Some(found))
 }

@@ -4,6 +4,8 @@ mod cancelling;
 mod conformance;
 mod consistency;
 mod costs;
+mod nearest;
 mod pruned;
+mod random;
 mod search;
 mod soft_digits;

@@ -83,3 +83,22 @@ fn single_precision_finds_the_same_neighbours() {
     .unwrap();
     assert_eq!(found.all_indices(), wide.all_indices());
 }
+
+#[test]
+fn many_series_are_searched_for_in_parts() {
+    let backend = CpuBackend::with_threads(2);
+    let context = Context::new(&backend);
+    let values: Vec<f64> = (0..10_200).map(|k: u64| (k * k * 7919 % 10_007) as f64).collect();
+    let x = SeriesBatch::equal(&values[..2200], 1100, 2, 1).unwrap();
+    let y = SeriesBatch::equal(&values[2200..], 4000, 2, 1).unwrap();
+    let found = nearest(&context, &Spec::dtw(), x, y, 3).unwrap();
+    assert_eq!(found.len(), 4000);
+    for j in [0, 1, 3811, 3812, 3813, 3814, 3999] {
+        let alone = nearest(&context, &Spec::dtw(), x, y.slice(j..j + 1), 3).unwrap();
+        assert_eq!(
+            (found.indices(j), found.distances(j)),
+            (alone.indices(0), alone.distances(0)),
+            "series {j}"
+        );
+    }
+}

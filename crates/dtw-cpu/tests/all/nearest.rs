@@ -1,0 +1,113 @@
+//! The nearest series that bounds and a sweep that gives up find are those of all distances, bit by bit.
+
+use std::sync::Arc;
+
+use dtw_core::{Backend, Band, Explainer, Measure, Pairing, Problem, Radius, SeriesBatch, Spec};
+use dtw_cpu::{CpuBackend, Element, Isa};
+
+use crate::random::Random;
+
+/// Some series of one length, some of them near others or twice there.
+fn batch<T: Element>(random: &mut Random, count: usize, length: usize, others: &[T]) -> Vec<T> {
+    let mut values = Vec::new();
+    for _ in 0..count {
+        let known = others.len() / length;
+        if known > 0 && random.below(2) == 0 {
+            let start = random.below(known) * length;
+            let noise = random.one(&[0.0, 0.0, 0.01, 0.3]);
+            let near = others[start..start + length].iter();
+            values.extend(near.map(|v| T::from_f64(v.to_f64() + noise * random.unit())));
+        } else {
+            values.extend(random.series::<T>(length));
+        }
+    }
+    values
+}
+
+/// Compares; returns pairs and those that were not swept.
+fn check<T: Element>(random: &mut Random, isa: Isa, round: usize) -> (u64, u64) {
+    let length = random.one(&[1, 2, 3, 7, 8, 9, 30, 65]);
+    let (n_x, n_y) = (1 + random.below(120), 1 + random.below(5));
+    let some = batch::<T>(random, n_x, length, &[]);
+    let x = batch(random, n_x, length, &some);
+    let y = batch(random, n_y, length, &x);
+    let (x, y) =
+        (SeriesBatch::equal(&x, n_x, length, 1).unwrap(), SeriesBatch::equal(&y, n_y, length, 1).unwrap());
+    let band = random.one(&[
+        Band::Full,
+        Band::sakoe_chiba(0),
+        Band::sakoe_chiba(1),
+        Band::SakoeChiba { radius: Radius::Fraction(0.1) },
+        Band::SakoeChiba { radius: Radius::Fraction(0.6) },
+    ]);
+    let k = random.one(&[1, 1, 2, 3, 10]).min(n_x);
+    let what = format!("round {round}, {}, {k} of {n_x} of {length} points, {band:?}", isa.name());
+    let problem = Problem::of(Spec::dtw().with_band(band), Pairing::Cross, &x, &y).unwrap();
+    let backend = CpuBackend::with_threads(random.one(&[1, 1, 1, 3])).with_isa(isa);
+    let mut plan = Backend::<T>::plan(&backend, &problem).unwrap();
+    let mut distances = vec![T::ZERO; n_x * n_y];
+    plan.distances(x, y, &mut distances).unwrap();
+    let explainer = Arc::new(Explainer::default());
+    plan.observe(explainer.clone());
+    let found = plan.nearest(x, y, k).unwrap().expect("this problem is pruned");
+    let mut expected = Vec::new();
+    for j in 0..n_y {
+        let mut all: Vec<_> = (0..n_x).map(|i| (distances[i * n_y + j].to_f64(), i)).collect();
+        all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        expected.extend(all.into_iter().take(k).map(|(distance, i)| (i, distance.to_bits())));
+    }
+    let found: Vec<_> = found.into_iter().map(|(i, distance)| (i, distance.to_f64().to_bits())).collect();
+    assert_eq!(found, expected, "{what}");
+    let told = explainer.explanation();
+    let pairs: u64 = told.kernels.iter().map(|kernel| kernel.pairs).sum();
+    assert_eq!(pairs, (n_x * n_y) as u64, "{what}: every pair is told of once");
+    let finished: u64 = told
+        .kernels
+        .iter()
+        .filter(|kernel| kernel.name == "abandoning sweep")
+        .map(|kernel| kernel.pairs)
+        .sum();
+    (pairs, pairs - finished)
+}
+
+fn rounds<T: Element>(seed: u64) {
+    let mut random = Random(seed);
+    for isa in Isa::available() {
+        let (mut pairs, mut left_out) = (0, 0);
+        for round in 0..2000 {
+            let (all, some) = check::<T>(&mut random, isa, round);
+            pairs += all;
+            left_out += some;
+        }
+        assert!(left_out > pairs / 5, "{}: {left_out} of {pairs} pairs are left out", isa.name());
+    }
+}
+
+#[test]
+fn they_are_those_of_all_distances_f64() {
+    rounds::<f64>(4);
+}
+
+#[test]
+fn they_are_those_of_all_distances_f32() {
+    rounds::<f32>(5);
+}
+
+#[test]
+fn what_bounds_do_not_hold_for_is_ranked_by_distances() {
+    let values: Vec<f64> = (0..24).map(f64::from).collect();
+    let x = SeriesBatch::equal(&values, 6, 4, 1).unwrap();
+    let none = |spec: Spec, y: SeriesBatch<'_, f64>| {
+        let problem = Problem::of(spec, Pairing::Cross, &x, &y).unwrap();
+        let backend = CpuBackend::with_threads(1);
+        let mut plan = Backend::<f64>::plan(&backend, &problem).unwrap();
+        let found = plan.nearest(x, y, 2).unwrap();
+        (Backend::<f64>::prunes_nearest(&backend, &problem), found.is_none())
+    };
+    assert_eq!(none(Spec::dtw(), x), (true, false));
+    assert_eq!(none(Spec { measure: Measure::Msm { c: 1.0 }, ..Spec::dtw() }, x), (false, true));
+    assert_eq!(none(Spec::dtw().with_band(Band::Itakura { max_slope: 2.0 }), x), (false, true));
+    assert_eq!(none(Spec::dtw(), SeriesBatch::equal(&values, 4, 6, 1).unwrap()), (true, true));
+    let large: Vec<f64> = values.iter().map(|v| v * 1e153).collect();
+    assert_eq!(none(Spec::dtw(), SeriesBatch::equal(&large, 6, 4, 1).unwrap()), (true, true));
+}
