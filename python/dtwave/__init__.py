@@ -40,7 +40,7 @@ from ._measures import *
 from ._native import DeviceError, __version__
 from ._notes import LayoutWarning, MissingWarning
 from ._panel import Panel, panel
-from ._results import Alignment, Barycenter, Explanation, Graph, Kernel, KMeans, KMedoids, Match, Neighbors
+from ._results import Alignment, Barycenter, Explanation, Graph, Kernel, KMeans, KMedoids, Match, Matches, Neighbors
 from ._search import search, search_all
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ __all__ = [
     "Kernel",
     "LayoutWarning",
     "Match",
+    "Matches",
     "Measure",
     "MissingWarning",
     "Neighbors",

@@ -66,8 +66,10 @@ class Alignment(Equal):
         return f"Alignment(distance={self.distance:.6g}, path={len(self.path)} steps)"
 
     def plot(self, **options: Any) -> Any:
-        """Draws both series and what matches; needs matplotlib. Options are those of `dtwave.plots.alignment`."""
-        return import_module("dtwave.plots").alignment(self, **options)
+        """Draws both series with what matches, and the path beside them; needs matplotlib. Options are those of
+        `dtwave.plots.warping`; returns both axes.
+        """
+        return import_module("dtwave.plots").warping(self, **options)
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,22 @@ class Match:
     def slice(self) -> slice:
         """The stretch: `reference[match.slice]`."""
         return slice(self.start, self.end + 1)
+
+
+class Matches(list[Match]):
+    """A list of the matches of one query, best first."""
+
+    def plot(self, reference: Any, query: Any = None, **options: Any) -> Any:
+        """Draws them in the long series that was searched and, with the query, each of them with it; needs matplotlib.
+        Options are those of `dtwave.plots.matches` (returns its axes) or, with the query, of `dtwave.plots.search`
+        (returns an array of axes).
+        """
+        plots = import_module("dtwave.plots")
+        return (
+            plots.matches(reference, self, **options)
+            if query is None
+            else plots.search(self, reference, query, **options)
+        )
 
 
 @dataclass(frozen=True)
@@ -150,6 +168,12 @@ class Neighbors(Equal):
     def __iter__(self) -> Iterator[NDArray[Any]]:
         """`indices, distances = nearest(...)`."""
         return iter((self.indices, self.distances))
+
+    def plot(self, x: Any, y: Any = None, **options: Any) -> Any:
+        """Draws series with their nearest ones: `x`, `y` are those that `nearest` was given. Needs matplotlib. Options are
+        those of `dtwave.plots.neighbors`; returns an array of axes.
+        """
+        return import_module("dtwave.plots").neighbors(self, x, y, **options)
 
     def __repr__(self) -> str:
         return f"Neighbors(k={self.indices.shape[1]}, of {len(self)} series)"
@@ -244,6 +268,12 @@ class KMeans(Equal):
         of = f"{len(self.centers)} clusters of {len(self.labels)} series, inertia={self.inertia:.6g}"
         return f"KMeans({of}, {_ended(self.iterations, self.converged)})"
 
+    def plot(self, x: Any, **options: Any) -> Any:
+        """Draws each cluster with its centre: `x` are the series. Needs matplotlib. Options are those of
+        `dtwave.plots.clusters`; returns an array of axes.
+        """
+        return import_module("dtwave.plots").clusters(self, x, **options)
+
 
 @dataclass(frozen=True, eq=False)
 class KMedoids(Equal):
@@ -266,3 +296,9 @@ class KMedoids(Equal):
     def __repr__(self) -> str:
         of = f"{len(self.medoids)} clusters of {len(self.labels)} series, loss={self.loss:.6g}"
         return f"KMedoids({of}, {_ended(self.iterations, self.converged)})"
+
+    def plot(self, x: Any, **options: Any) -> Any:
+        """Draws each cluster with its centre: `x` are the series. Needs matplotlib. Options are those of
+        `dtwave.plots.clusters`; returns an array of axes.
+        """
+        return import_module("dtwave.plots").clusters(self, x, **options)

@@ -10,7 +10,7 @@ import numpy as np
 from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls
 from ._inputs import Batch
 from ._options import Given, Normalize, Shared, taken, takes
-from ._results import Match
+from ._results import Match, Matches
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,7 +28,7 @@ def search(
     normalized_window: int | None = None,
     sqrt: bool = False,
     **options: Unpack[Shared],
-) -> list[Match]:
+) -> Matches:
     """The best matches of a query in a longer series, best first, by subsequence DTW.
 
     query, reference: one series each, `[length]` or `[length, channels]`.
@@ -44,8 +44,8 @@ def search(
     band: around the diagonal of the query and the whole reference; with `normalized_window`, of the query and a window.
     Other options: as for `distance`.
 
-    Returns a list of `Match`, fewer than k if there are no more. Its distance is that of dtw: without `sqrt` no root is
-    taken.
+    Returns `Matches`, a list of `Match`, fewer than k if there are no more. Its distance is that of dtw: without `sqrt`
+    no root is taken.
 
     Time: one sweep of `len(query) * len(reference)` cells; with windows, one per window.
 
@@ -72,7 +72,7 @@ def search_all(
     sqrt: bool = False,
     lengths: Any = None,
     **options: Unpack[Shared],
-) -> list[list[Match]]:
+) -> list[Matches]:
     """The best matches of each query in a longer series: a list per query, each as `search` returns it.
 
     queries: `[queries, length]`, `[queries, length, channels]`, or a list of series of any lengths.
@@ -127,7 +127,7 @@ def _chosen(k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any,
     return _Chosen(many, threshold, apart, how.normalize == "z" or points is not None, points, how.sqrt)
 
 
-def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Given) -> list[list[Match]]:
+def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Given) -> list[Matches]:
     """The matches of each query; `name` is that of an argument of one query, or of several."""
     _missing.check_places(given.missing)
     if given.measure == "subsequence_dtw":
@@ -153,12 +153,12 @@ def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Give
                 hits = _native.search(*call.sides, call.spec, call.engine, many, exclusion, threshold, window, None)
             for at, own in zip(places, hits):
                 found[at] = own
-    matches = [[Match(*hit) for hit in hits] for hits in found]
+    matches = [Matches(Match(*hit) for hit in hits) for hits in found]
     if not chosen.sqrt:
         return matches
     most = np.inf if chosen.threshold is None else chosen.threshold
     rooted = [[replace(m, distance=max(m.distance, 0.0) ** 0.5) for m in own] for own in matches]
-    return [[m for m in own if m.distance <= most] for own in rooted]
+    return [Matches(m for m in own if m.distance <= most) for own in rooted]
 
 
 def _by_length(lengths: list[int]) -> dict[int, list[int]]:

@@ -196,28 +196,138 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         plots.matrix([[1.0]])
 
 
-def test_results_draw_themselves():
+def test_alignments_draw_themselves_with_their_path():
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(2, 30)).cumsum(axis=1)
-    found = dtwave.align(x, y)
-    ax = drawn(found.plot(links=None, names=("a", "b")))
-    joined = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
-    assert joined == found.path.tolist() and ax.lines[1].get_ydata().tolist() == y.tolist()
+    found = dtwave.align(x, y, band=4)
+    both = found.plot(links=None, names=("a", "b"), band=4)
+    series, grid = map(drawn, both)
+    joined = [segment[:, 0].tolist() for segment in series.collections[0].get_segments()]
+    assert joined == found.path.tolist() and series.lines[1].get_ydata().tolist() == y.tolist()
+    path = grid.lines[1]
+    assert np.column_stack([path.get_ydata(), path.get_xdata()]).tolist() == found.path.tolist()
+    assert (grid.get_xlabel(), grid.get_ylabel()) == ("point of b", "point of a") and grid.yaxis_inverted()
+    # The band: row 10 may match columns 6 to 14, and cells reach half a step to each side.
+    edges = grid.collections[0].get_paths()[0].vertices
+    assert {6 - 0.5, 14 + 0.5} == set(edges[np.abs(edges[:, 1] - 10) < 0.51][:, 0]) & {5.5, 14.5}
+    assert edges[:, 0].min() == -0.5 and edges[:, 0].max() == 29.5
     # A derivative has neither the first nor the last point.
-    derivative = dtwave.align(x, y, measure="ddtw")
-    ax = derivative.plot(links=None)
-    joined = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
-    assert ax.get_title() == f"{len(derivative)} matched pairs, distance {derivative.distance:.6g}"
+    derivative = dtwave.align(x, y, measure="ddtw", band=3)
+    series, grid = derivative.plot(links=None, band=3)
+    joined = [segment[:, 0].tolist() for segment in series.collections[0].get_segments()]
+    assert series.get_title() == f"{len(derivative)} matched pairs, distance {derivative.distance:.6g}"
     assert joined == (derivative.path + 1).tolist() and joined[-1] == [28, 28]
+    edges = grid.collections[0].get_paths()[0].vertices
+    assert edges[:, 0].min() == 0.5 and edges[:, 0].max() == 28.5
+    with pytest.raises(ValueError, match="axes must be one for each of 2 panels, got 1"):
+        found.plot(axes=[both[0]])
+    _, own = pyplot.subplots(1, 2)
+    assert found.plot(axes=own)[1] is own[1]
+    assert plots.path((x, y, found.path)).get_title() == "warping path"
 
+
+def test_averages_draw_themselves_in_their_spread():
+    rng = np.random.default_rng(6)
     series = rng.normal(size=(6, 20, 2))
     average = dtwave.barycenter(series, max_iterations=2)
     ax = drawn(average.plot(series, channel=1))
     assert len(ax.lines) == 7 and ax.lines[6].get_ydata().tolist() == average.center[:, 1].tolist()
 
-    whole, half = dtwave.pairwise(series), dtwave.pairwise(series, condensed=True)
-    assert np.array_equal(plots.matrix(half).images[0].get_array(), whole)
+    # Five series, each a level: every point of the average matches 0, 1, 2, 3, 4.
+    levels = np.repeat(np.arange(5.0)[:, None], 8, axis=1)
+    for measure in ("dtw", "msm"):
+        ax = drawn(plots.barycenter(np.full(8, 2.0), levels, spread="quantiles", measure=measure))
+        assert len(ax.lines) == 1
+        outer, inner = (band.get_paths()[0].vertices[:, 1] for band in ax.collections)
+        assert np.allclose((outer.min(), outer.max()), (0.4, 3.6))
+        assert np.allclose((inner.min(), inner.max()), (1, 3))
+    # What is only shifted has no spread at its peak, though pointwise quantiles would.
+    shifted = [np.roll([0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0], shift) for shift in range(4)]
+    ax = plots.barycenter(shifted[1], shifted, spread="quantiles")
+    edges = ax.collections[0].get_paths()[0].vertices
+    assert edges[edges[:, 0] == 3][:, 1].tolist() == [5.0] * len(edges[edges[:, 0] == 3])
+    ax = drawn(plots.barycenter(shifted[1], shifted, spread="quantiles", measure="ddtw"))
+    assert np.isfinite(ax.collections[0].get_paths()[0].vertices).all()
+    with pytest.raises(ValueError, match="spread must be"):
+        plots.barycenter(levels[0], levels, spread="deviation")
+    with pytest.raises(ValueError, match="pass them, too"):
+        plots.barycenter(levels[0], spread="quantiles")
 
-    hits = dtwave.search(x[10:20], np.concatenate([y, x]), k=2, exclusion=5)
-    ax = drawn(plots.matches(np.concatenate([y, x]), hits))
-    assert ax.lines[1].get_ydata().tolist() == x[10:20].tolist()
+
+def test_clusters_draw_themselves():
+    rng = np.random.default_rng(7)
+    series = np.concatenate([rng.normal(size=(4, 12)), 9 + rng.normal(size=(3, 12))])
+    means = dtwave.kmeans(series, 2, seed=1)
+    for cluster, ax in enumerate(map(drawn, means.plot(series))):
+        members = np.flatnonzero(means.labels == cluster)
+        assert ax.get_title() == f"cluster {cluster}: {len(members)} series"
+        assert [line.get_ydata().tolist() for line in ax.lines[:-1]] == series[members].tolist()
+        assert ax.lines[-1].get_ydata().tolist() == means.centers[cluster].tolist()
+    medoids = dtwave.kmedoids(series, 2, measure="msm")
+    for cluster, ax in enumerate(medoids.plot(series, spread="quantiles", measure="msm")):
+        assert ax.get_title().endswith(f"medoid {medoids.medoids[cluster]}")
+        assert ax.lines[-1].get_ydata().tolist() == series[medoids.medoids[cluster]].tolist()
+    with pytest.raises(ValueError, match="x has 6 series, the clusters have 7"):
+        means.plot(series[:6])
+    panels = series[:, None, :]
+    found = dtwave.kmeans(panels, 2, layout="channels_first", seed=1)
+    ax = found.plot(panels, layout="channels_first")[0]
+    assert ax.lines[-1].get_ydata().tolist() == found.centers[0][0].tolist()
+    # A figure has three panels a row; the last row may have fewer.
+    many = dtwave.kmedoids(series, 4)
+    assert len(many.plot(series)) == 4 == len(pyplot.gcf().axes)
+
+
+def test_neighbours_draw_themselves():
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(5, 9)), rng.normal(size=(2, 7))
+    found = dtwave.nearest(x, y, k=3)
+    for query, ax in enumerate(map(drawn, found.plot(x, y))):
+        # The nearest lies above the others, the series itself above all.
+        assert [line.get_ydata().tolist() for line in ax.lines[:-1]] == x[found.indices[query][::-1]].tolist()
+        assert ax.lines[-1].get_ydata().tolist() == y[query].tolist()
+        told = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert told == [f"{i}: {d:.4g}" for i, d in zip(found.indices[query], found.distances[query])]
+    own = dtwave.nearest(x, k=1)
+    panels = own.plot(x, most=2)
+    assert [ax.get_title() for ax in panels] == ["series 0 of x", "series 4 of x"]
+    with pytest.raises(ValueError, match="2 series were asked about, and x has 5"):
+        found.plot(x)
+    with pytest.raises(ValueError, match="channel 1 is out of range"):
+        own.plot(x, channel=1)
+
+
+def test_matches_draw_themselves():
+    rng = np.random.default_rng(9)
+    reference = rng.normal(size=80).cumsum()
+    query = reference[10:20]
+    hits = dtwave.search(query, reference, k=3, exclusion=5)
+    assert isinstance(hits, list) and hits == list(hits) and isinstance(hits, dtwave.Matches)
+    ax = drawn(hits.plot(reference))
+    assert ax.lines[1].get_ydata().tolist() == query.tolist()
+    whole, *close = map(drawn, hits.plot(reference, query, sample_rate=10.0))
+    assert len(close) == 3 and len(whole.lines) == 4
+    for hit, ax in zip(hits, close):
+        assert ax.lines[0].get_ydata().tolist() == query.tolist()
+        assert ax.lines[1].get_ydata().tolist() == reference[hit.slice].tolist()
+        assert f"at {hit.start / 10:.2f} s" in ax.get_title()
+    same = dtwave.search_all([query, query], reference, k=1)[1].plot(reference, query, normalize="z")[1]
+    assert np.allclose(same.lines[0].get_ydata(), (query - query.mean()) / query.std())
+    assert len(hits.plot(reference, query, most=1)) == 2
+    assert len(dtwave.Matches([]).plot(reference, query)) == 1
+    with pytest.raises(ValueError, match="normalize must be"):
+        hits.plot(reference, query, normalize="minmax")
+
+
+def test_bands_draw_how_well_they_do():
+    pytest.importorskip("sklearn")
+    from dtwave.sklearn import LeaveOneOutBand
+
+    found = LeaveOneOutBand(0.05, (0.0, 0.05, 0.1), np.array([0.5, 0.75, 0.75]))
+    ax = drawn(found.plot())
+    assert ax.lines[0].get_xdata().tolist() == [0.0, 5.0, 10.0] and ax.lines[1].get_xdata().tolist() == [5.0]
+    assert "%" in ax.get_xlabel() and ax.texts[0].get_text() == "band 0.05"
+    mixed = LeaveOneOutBand(None, (None, 3), np.array([0.5, 0.25]))
+    assert [tick.get_text() for tick in drawn(mixed.plot()).get_xticklabels()] == ["None", "3"]
+    points = LeaveOneOutBand(3, (1, 3), np.array([0.25, 0.5]))
+    assert points.plot().get_xlabel() == "radius of the band (points)"

@@ -2,7 +2,7 @@
 
 use dtwave::measure::{Kind, Parameter, Value};
 use dtwave::{Anchor, Band, Radius};
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
@@ -78,7 +78,19 @@ impl Spec {
     fn is_similarity(&self) -> bool {
         self.0.measure.is_similarity()
     }
+
+    /// The columns from which, and before which, a path may go in each row of an `n` × `m` grid, each `[n]`.
+    fn ranges<'py>(&self, py: Python<'py>, n: usize, m: usize) -> PyResult<Edges<'py>> {
+        let ranges = self.0.band.ranges(n, m, self.0.anchor).map_err(Failure::from)?;
+        let edge = |of: fn(std::ops::Range<usize>) -> usize| {
+            PyArray1::from_iter(py, (0..n).map(|row| of(ranges.row(row)) as i64))
+        };
+        Ok((edge(|row| row.start), edge(|row| row.end)))
+    }
 }
+
+/// First columns, and those after the last ones.
+type Edges<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 /// The value of a parameter.
 fn value_of(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<Value> {

@@ -14,6 +14,7 @@ Efficient search of the best warping window for dynamic time warping, 10.1137/1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -52,6 +53,10 @@ class LeaveOneOutBand(Equal):
     def score(self) -> float:
         """The score of `band`."""
         return float(self.scores.max())
+
+    def plot(self, **options: Any) -> Any:
+        """Draws the score of each band; needs matplotlib. Options are those of `dtwave.plots.accuracies`."""
+        return import_module("dtwave.plots").accuracies(self, **options)
 
     def __repr__(self) -> str:
         return f"LeaveOneOutBand(band={self.band!r}, score={self.score:.6g}, of {len(self.bands)} bands)"
