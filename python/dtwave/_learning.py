@@ -148,10 +148,12 @@ def barycenter(
     seed: Seed = 0,
     **options: Unpack[OfManyPrepared],
 ) -> Barycenter:
-    """The average of series: by DBA for dtw, by descent along the gradient for soft_dtw and soft_dtw_divergence.
+    """The average of series: along their warping paths (for dtw that is DBA), or by descent along the gradient for soft_dtw
+    and soft_dtw_divergence.
 
     x: series as for `pairwise`.
-    measure: dtw, soft_dtw or soft_dtw_divergence.
+    measure: dtw, ddtw, wdtw, wddtw, adtw, erp, msm, twed, soft_dtw or soft_dtw_divergence. docs/measures.md says which point
+        paths make of what they match. `kmedoids` is for the others.
     weights: one per series, at least 0, not all 0.
     start: "medoid" (the series with the least sum of distances to the others; of more than `sample_size` series, the
         medoid of so many that are drawn), "mean" (of series of equal length), or a series. The average is as long as
@@ -165,13 +167,14 @@ def barycenter(
     seed: of that draw; as for `kmeans`.
     Other options: as for `distance`.
 
-    Returns `Barycenter`, whose `center` has the axes of one series of `x`. It is a local minimum of the sum of
-    distances, and depends on the start.
+    Returns `Barycenter`, whose `center` has the axes of one series of `x`. It depends on the start: it is a local minimum of
+    the sum of distances or, under msm and twed, a centre that another round does not improve.
 
     Time: a matrix of the distances of the sample for the medoid, then about two sweeps per series and iteration.
 
     Errors: as `distance`; `ValueError` for measures without an average. Petitjean et al. 2011,
-    10.1016/j.patcog.2010.09.013; Cuturi & Blondel 2017, arXiv 1703.01541.
+    10.1016/j.patcog.2010.09.013; under other measures Holder, Guijo-Rubio & Bagnall 2023, 10.5220/0012164900003598; Cuturi &
+    Blondel 2017, arXiv 1703.01541.
 
     >>> import dtwave
     >>> dtwave.barycenter([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]).center
@@ -220,7 +223,7 @@ def kmeans(
     batch_size: int | None = None,
     **options: Unpack[OfManyPrepared],
 ) -> KMeans:
-    """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence (k-means).
+    """Clusters around averages (k-means), under the measures of `barycenter`.
 
     x: series as for `pairwise`.
     clusters: how many clusters, from 1 to the number of series.

@@ -162,7 +162,7 @@ def test_averages():
     adam = dtwave.barycenter(x, measure="soft_dtw", optimizer="adam", learning_rate=0.01, max_iterations=3)
     assert adam.iterations == 3
     for options, text in [
-        ({"measure": "msm"}, "an average is defined under"),
+        ({"measure": "frechet"}, "an average is defined under"),
         ({"start": "middle"}, 'start must be "medoid"'),
         ({"optimizer": "sgd"}, "optimizer must be"),
         ({"learning_rate": 0.1}, "for optimizer="),
@@ -173,6 +173,28 @@ def test_averages():
     ]:
         with pytest.raises(ValueError, match=text):
             dtwave.barycenter(x, **options)
+
+
+@pytest.mark.parametrize("measure", ["ddtw", "wdtw", "wddtw", "adtw", "erp", "msm", "twed"])
+def test_averages_along_paths(measure):
+    x = np.sin(0.5 * np.arange(15)) + np.random.default_rng(4).normal(scale=0.3, size=(6, 15))
+    weights = [1, 2, 1, 0, 1, 2]
+    found = dtwave.barycenter(x, measure=measure, weights=weights)
+    costs = dtwave.zipped([found.center] * 6, list(x), measure=measure) @ weights
+    assert found.cost == pytest.approx(costs) and np.all(np.diff(found.costs) < 0)
+    assert found.cost < found.costs[0]
+    repeated = dtwave.barycenter(np.repeat(x, weights, axis=0), measure=measure, max_iterations=1)
+    assert dtwave.barycenter(x, measure=measure, weights=weights, max_iterations=1).cost == pytest.approx(repeated.cost)
+    channels = dtwave.barycenter(x.reshape(3, 2, 15), measure=measure, layout="channels_first")
+    assert channels.center.shape == (2, 15) and channels.cost <= channels.costs[0]
+    groups = dtwave.kmeans(np.concatenate([x, x + 50 * np.sin(np.arange(15))]), 2, measure=measure, seed=1)
+    assert len(set(groups.labels[:6])) == 1 == len(set(groups.labels[6:])) and groups.labels[0] != groups.labels[6]
+
+
+def test_averages_of_series_with_times_are_refused():
+    x = RNG.normal(size=(3, 5))
+    with pytest.raises(ValueError, match="'times' is no option|times"):
+        dtwave.barycenter(x, measure="twed", times=np.arange(5.0))
 
 
 def test_clusters():

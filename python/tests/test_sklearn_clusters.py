@@ -24,7 +24,8 @@ RAGGED = [one[: 12 + s % 5] for s, one in enumerate(SERIES)]
 
 
 @pytest.mark.parametrize(
-    ("measure", "parameters"), [("dtw", {}), ("soft_dtw", {"gamma": 0.1}), ("soft_dtw_divergence", {"gamma": 0.5})]
+    ("measure", "parameters"),
+    [("dtw", {}), ("msm", {"c": 0.2}), ("soft_dtw", {"gamma": 0.1}), ("soft_dtw_divergence", {"gamma": 0.5})],
 )
 def test_kmeans(measure, parameters):
     model = TimeSeriesKMeans(3, measure=measure, measure_params=parameters, band=4, random_state=7).fit(SERIES)
@@ -107,7 +108,7 @@ def test_bad_parameters_are_named():
         (TimeSeriesKMeans(19), "n_samples=18 should be >= n_clusters=19"),
         (TimeSeriesKMedoids(0), "n_clusters must be a whole number of at least 1, got 0"),
         (TimeSeriesKMeans(n_init=0), "n_init must be a whole number of at least 1, got 0"),
-        (TimeSeriesKMeans(measure="msm"), "msm"),
+        (TimeSeriesKMeans(measure="frechet"), "frechet"),
         (TimeSeriesKMeans(optimizer="sgd"), "optimizer must be"),
         (TimeSeriesKMedoids(measure="precomputed"), "X must be a square matrix of distances"),
         (TimeSeriesKMedoids(measure="precomputed", band=3), "band has no effect on distances that are precomputed"),

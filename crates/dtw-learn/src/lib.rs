@@ -9,7 +9,8 @@
 //! | [`tiled`] | the distance matrix, tile by tile under a memory limit |
 //! | [`mod@nearest`] | which series of x are nearest to each of y |
 //! | [`mod@classify`] | which label the nearest neighbours vote for; accuracy, confusion |
-//! | [`mod@barycenter`] | the average under DTW (DBA), Soft-DTW and its divergence; the medoid |
+//! | [`left_out`] | in which band series predict each other best |
+//! | [`mod@barycenter`] | the average under DTW (DBA) and other measures; the medoid |
 //! | [`cluster`] | k-means on such averages, k-medoids on any measure |
 
 #![forbid(unsafe_code)]
@@ -33,11 +34,12 @@ pub mod classify;
 pub mod cluster;
 mod context;
 mod draw;
+pub mod left_out;
 pub mod nearest;
 pub mod tiled;
 
 pub use barycenter::{
-    Barycenter, BarycenterOptions, Optimizer, Start, barycenter, dba, medoid, soft_barycenter,
+    Barycenter, BarycenterOptions, Optimizer, Start, barycenter, dba, has_average, medoid, soft_barycenter,
 };
 pub use classify::{ConfusionMatrix, accuracy, classify, vote};
 pub use cluster::{
@@ -45,5 +47,6 @@ pub use cluster::{
     kmeans, kmedoids, kmedoids_of_matrix,
 };
 pub use context::Context;
+pub use left_out::leave_one_out;
 pub use nearest::{Neighbors, nearest};
 pub use tiled::{for_each_tile, pairwise};

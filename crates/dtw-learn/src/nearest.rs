@@ -38,6 +38,10 @@ pub struct Neighbors<T> {
 }
 
 impl<T> Neighbors<T> {
+    /// Neighbours in the order of series, `k` of each.
+    pub(crate) fn of(k: usize, indices: Vec<usize>, distances: Vec<T>) -> Self {
+        Self { k, indices, distances }
+    }
     /// Series of y asked about.
     pub fn len(&self) -> usize {
         self.indices.len() / self.k

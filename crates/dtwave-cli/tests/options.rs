@@ -76,6 +76,8 @@ const CLASSIFY: &[Case] = &[
     ("classify --train s.tsv --test s.tsv", "--k 4", Changes),
     ("classify --train s.tsv --test s.tsv", "--measure msm", Changes),
     ("classify --train s.tsv --test s.tsv", "--band 0", Changes),
+    ("classify --train s.tsv --test s.tsv", "--plot o.svg", Refused("it belongs to --band leave-one-out")),
+    ("classify --train s.tsv --test s.tsv --band leave-one-out", "--plot o.svg", Changes),
     ("classify --train s.tsv --test s.tsv", "--csv-layout rows", NO_CSV),
     ("classify --train s.tsv --test square.csv", "--csv-layout columns", Changes),
 ];
@@ -147,7 +149,7 @@ const BARYCENTER: &[Case] = &[
     ("barycenter s.tsv --start mean", "--seed 3", Refused("--seed belongs to --start medoid")),
     ("barycenter s.tsv", "--weights w.csv", Changes),
     ("barycenter s.tsv", "--optimizer lbfgs", Refused("--optimizer belongs to averages under soft_dtw")),
-    ("barycenter s.tsv", "--optimizer adam", Refused("under dtw they are found by DBA")),
+    ("barycenter s.tsv", "--optimizer adam", Refused("under dtw they are found along")),
     (
         "barycenter s.tsv",
         "--learning-rate 0.1",

@@ -89,10 +89,10 @@ class _Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
 @dataclass(eq=False, repr=False)
 class TimeSeriesKMeans(_Clusters):
-    """Clusters around averages, under dtw, soft_dtw or soft_dtw_divergence: `dtwave.kmeans`.
+    """Clusters around averages: `dtwave.kmeans`.
 
     n_clusters: how many, from 1 to the number of series.
-    measure, measure_params: as for `KNeighborsTimeSeriesClassifier`, of these three.
+    measure, measure_params: as for `KNeighborsTimeSeriesClassifier`, of the measures of `dtwave.barycenter`.
     band: as for `dtwave.distance`.
     n_init: how many starts by k-means++, of which the best is taken.
     max_iter: rounds per start. tol: converged when a round lowers the inertia by no more than this fraction of it.

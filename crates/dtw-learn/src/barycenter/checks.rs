@@ -1,6 +1,17 @@
 //! What is checked of an average (measure, series, tolerance, cost), and how small a change of its cost is none.
 
+use dtw_core::measure::Kind;
 use dtw_core::{Anchor, LocalCost, Measure, Result, SeriesBatch, Spec, bail_invalid};
+
+/// Whether series have an average under measures of this kind: there are paths that say which points to average, or
+/// gradients, and a small change of a point changes the distance.
+pub fn has_average(kind: &Kind) -> bool {
+    AVERAGED.contains(&kind.key)
+}
+
+/// Measures with averages.
+const AVERAGED: [&str; 10] =
+    ["dtw", "ddtw", "wdtw", "wddtw", "adtw", "erp", "msm", "twed", "soft_dtw", "soft_dtw_divergence"];
 
 /// Whether [`super::barycenter`] is defined for the spec.
 pub(crate) fn check_averageable(spec: &Spec) -> Result<()> {
@@ -10,25 +21,35 @@ pub(crate) fn check_averageable(spec: &Spec) -> Result<()> {
     match spec.measure {
         Measure::SoftDtw { cost: LocalCost::SquaredEuclidean, .. }
         | Measure::SoftDtwDivergence { cost: LocalCost::SquaredEuclidean, .. }
-        | Measure::Dtw { cost: LocalCost::SquaredEuclidean } => Ok(()),
-        Measure::Dtw { cost } => bail_invalid!(
-            "an average under dtw needs the squared Euclidean cost, which a mean minimises; got {cost:?}"
+        | Measure::Dtw { cost: LocalCost::SquaredEuclidean }
+        | Measure::Ddtw { cost: LocalCost::SquaredEuclidean } => Ok(()),
+        Measure::Dtw { cost } | Measure::Ddtw { cost } => bail_invalid!(
+            "an average under {} needs the squared Euclidean cost, which a mean minimises; got {cost:?}",
+            spec.measure.key()
         ),
         Measure::SoftDtw { cost, .. } | Measure::SoftDtwDivergence { cost, .. } => bail_invalid!(
             "an average under {} needs the squared Euclidean cost, whose slope has no jumps; got {cost:?}",
             spec.measure.key()
         ),
+        _ if has_average(spec.kind()) => Ok(()),
         _ => bail_invalid!(
-            "an average is defined under dtw, soft_dtw and soft_dtw_divergence; got {}",
-            spec.measure.key()
+            "an average is defined under {}; got {}, {}",
+            AVERAGED.join(", "),
+            spec.measure.key(),
+            match spec.measure {
+                Measure::Edr { .. } | Measure::Lcss { .. } =>
+                    "which counts points and does not change where a point moves a little",
+                Measure::Frechet => "whose value is one difference of two points, whatever the others are",
+                _ => "which sums over paths and has no gradient here",
+            }
         ),
     }
 }
 
-/// Checks that the series have no timestamps, which none of these measures uses.
+/// Checks that the series have no timestamps, which a centre would need too.
 pub(crate) fn check_untimed<T>(x: &SeriesBatch<'_, T>) -> Result<()> {
     if x.has_times() {
-        bail_invalid!("timestamps are used by twed only, which has no average: leave them out");
+        bail_invalid!("an average has no timestamps: leave them out");
     }
     Ok(())
 }

@@ -4,8 +4,9 @@
 //! center  =  argmin_c  Σ_s w_s · d(c, x_s)          c: [length, channels], its length fixed by the start
 //! ```
 //!
-//! DTW is averaged by DBA ([`dba`]), Soft-DTW and its divergence by gradient descent ([`soft_barycenter`]);
-//! [`barycenter`] takes whichever the measure calls for. Both find a local minimum that depends on the start.
+//! Measures with warping paths are averaged along them ([`dba`]), Soft-DTW and its divergence by gradient descent
+//! ([`soft_barycenter`]); [`barycenter`] takes whichever the measure calls for. Both find a centre that depends on the
+//! start: a local minimum, or under msm and twed one from which a round along the paths gains nothing.
 //!
 //! ```
 //! use dtw_core::{SeriesBatch, Spec};
@@ -21,9 +22,11 @@
 //! # Ok::<(), dtw_core::Error>(())
 //! ```
 
+mod along;
 mod average;
 mod checks;
 mod dba;
+mod derivative;
 mod descent;
 mod members;
 mod options;
@@ -35,6 +38,7 @@ use dtw_core::{Result, Scalar, SeriesBatch, Spec};
 use crate::Context;
 
 pub use average::Barycenter;
+pub use checks::has_average;
 pub(crate) use checks::{check_averageable, check_cost, check_tolerance, check_untimed, cost_floor};
 pub use dba::dba;
 pub(crate) use members::{Members, gather};
@@ -42,7 +46,7 @@ pub use options::{BarycenterOptions, Optimizer, Start};
 pub use soft::soft_barycenter;
 pub use start::medoid;
 
-/// The average under the spec's measure: [`dba`] for DTW, [`soft_barycenter`] for Soft-DTW and its divergence.
+/// The average under the spec's measure: [`soft_barycenter`] for Soft-DTW and its divergence, [`dba`] for the others.
 ///
 /// `x`: series of any lengths with the same channels. Cost: as those two.
 ///

@@ -1,7 +1,8 @@
 //! Bad input: one clear line each, naming what was expected and where.
 
 use dtw_core::{
-    Anchor, Error, LocalCost, Measure, OwnedBatch, Pairing, Result, Series, SeriesBatch, Spec, Unobserved,
+    Anchor, EdrOutput, Error, LocalCost, Measure, OwnedBatch, Pairing, Radius, Result, Series, SeriesBatch,
+    Spec, Unobserved,
 };
 use dtw_learn::*;
 
@@ -43,6 +44,15 @@ fn neighbours_and_labels() {
     invalid(accuracy(&["a"], &["a", "b"]), "as many predicted labels as true ones (1), got 2");
     invalid(accuracy::<&str, &str>(&[], &[]), "no labels to compare");
     invalid(ConfusionMatrix::new(&["a", "b"], &["a"]), "(2), got 1");
+    let left = |spec: &Spec, labels: &[&str], k, radii: &[Radius]| {
+        leave_one_out(&context, spec, x.batch(), labels, k, radii)
+    };
+    let (labels, radii) = (["a", "b", "a"], [Radius::Points(1)]);
+    invalid(left(&dtw, &["a"], 1, &radii), "one label per series (3), got 1");
+    invalid(left(&dtw, &labels, 3, &radii), "needs 1 to 2 neighbours, got 3");
+    invalid(left(&dtw, &labels, 0, &radii), "needs 1 to 2 neighbours, got 0");
+    invalid(left(&dtw, &labels, 1, &[]), "at least one radius");
+    invalid(left(&Spec::soft_dtw(1.0), &labels, 1, &radii), "the cost of one path, got soft_dtw");
     let found = ask(&x, 3).unwrap();
     invalid(vote(&found, &["a"]), "there are only 1 labels");
 }
@@ -81,14 +91,21 @@ fn averages() {
         invalid(barycenter(&context, spec, timed, &options), "timestamps");
     }
     let under = |spec: &Spec| barycenter(&context, spec, x.batch(), &options);
-    invalid(under(&Spec::new(Measure::Msm { c: 1.0 })), "got msm");
+    let edr = Measure::Edr { epsilon: 1.0, output: EdrOutput::Count };
+    invalid(under(&Spec::new(edr)), "got edr, which counts points");
+    invalid(under(&Spec::new(Measure::Frechet)), "got frechet, whose value is one difference");
+    invalid(under(&Spec::new(Measure::LogGak { sigma: 1.0 })), "got log_gak, which sums over paths");
+    let twed = Spec::new(Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 });
+    let times: Vec<f64> = (0..15).map(f64::from).collect();
+    let timed = x.batch().with_times(&times).unwrap();
+    invalid(barycenter(&context, &twed, timed, &options), "an average has no timestamps");
     invalid(under(&Spec::new(Measure::Dtw { cost: LocalCost::Manhattan })), "got Manhattan");
     let soft = |cost| Spec::new(Measure::SoftDtw { gamma: 1.0, cost });
     invalid(under(&soft(LocalCost::Euclidean)), "got Euclidean");
     invalid(soft_barycenter(&context, &soft(LocalCost::Manhattan), x.batch(), &options), "got Manhattan");
     invalid(under(&Spec::subsequence_dtw(LocalCost::SquaredEuclidean)), "global anchor");
     invalid(under(&Spec::soft_dtw(-1.0)), "gamma > 0");
-    invalid(dba(&context, &specs[1], x.batch(), &options), "got soft_dtw");
+    invalid(dba(&context, &specs[1], x.batch(), &options), "soft_dtw has none");
     invalid(soft_barycenter(&context, &specs[0], x.batch(), &options), "got dtw");
     let by = |optimizer| barycenter(&context, &specs[1], x.batch(), &options.with_optimizer(optimizer));
     invalid(by(Optimizer::Lbfgs { history: 0 }), "at least 1 correction");
@@ -125,8 +142,7 @@ fn clusters() {
     invalid(weigh(&[1.0, -0.5, 1.0]), "the weight of series 1 is -0.5");
     invalid(weigh(&[0.0, 1.0, 0.0]), "2 clusters were asked for, but only 1 series have a weight above 0");
     invalid(kmeans(&context, &dtw, none.batch(), &KMeansOptions::new(1)), "got none");
-    let twed = Spec::new(Measure::Twed { nu: 0.1, lambda: 1.0, degree: 2.0 });
-    invalid(kmeans(&context, &twed, x.batch(), &KMeansOptions::new(2)), "got twed");
+    invalid(kmeans(&context, &Spec::new(Measure::Frechet), x.batch(), &KMeansOptions::new(2)), "got frechet");
 
     let medoids = |options: KMedoidsOptions| kmedoids(&context, &dtw, x.batch(), &options);
     invalid(medoids(KMedoidsOptions::new(0)), "at least 1 cluster, got 0");

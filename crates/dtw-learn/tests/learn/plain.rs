@@ -82,6 +82,39 @@ pub(crate) fn dtw(
     (d[n][m], path)
 }
 
+/// A path through cells where arrivals cost what `arrivals(i, j)` says (diagonal, up, left; 0-based), walked back with
+/// ties diagonal, up, left. The border costs `border(i, j)`, of which one is 0 (1-based).
+pub(crate) fn path(
+    (n, m): (usize, usize),
+    border: impl Fn(usize, usize) -> f64,
+    arrivals: impl Fn(usize, usize) -> [f64; 3],
+) -> (f64, Vec<(usize, usize)>) {
+    let mut d = vec![vec![0.0_f64; m + 1]; n + 1];
+    let sums = |d: &[Vec<f64>], i: usize, j: usize| {
+        let cost = arrivals(i - 1, j - 1);
+        [d[i - 1][j - 1] + cost[0], d[i - 1][j] + cost[1], d[i][j - 1] + cost[2]]
+    };
+    for i in 0..=n {
+        for j in 0..=m {
+            d[i][j] = match (i, j) {
+                (0, 0) => 0.0,
+                (0, _) | (_, 0) => border(i, j),
+                _ => sums(&d, i, j).into_iter().fold(f64::INFINITY, f64::min),
+            };
+        }
+    }
+    let (mut i, mut j) = (n, m);
+    let mut path = Vec::new();
+    while i > 0 && j > 0 {
+        path.push((i - 1, j - 1));
+        let costs = sums(&d, i, j);
+        let step = costs.iter().position(|cost| *cost == d[i][j]).unwrap();
+        (i, j) = [(i - 1, j - 1), (i - 1, j), (i, j - 1)][step];
+    }
+    path.reverse();
+    (d[n][m], path)
+}
+
 /// The Soft-DTW value of two series.
 pub(crate) fn soft_dtw(x: &[f64], y: &[f64], channels: usize, gamma: f64) -> f64 {
     let cost = costs(x, y, channels, None);

@@ -1,4 +1,4 @@
-//! `dtwave barycenter`: averages of series under DTW or Soft-DTW.
+//! `dtwave barycenter`: averages of series under DTW, Soft-DTW and other measures.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use dtwave::learn::{self, Barycenter, BarycenterOptions, Optimizer, Start};
+use dtwave::learn::{self, Barycenter, BarycenterOptions, Optimizer, Start, has_average};
 use dtwave::measure::Kind;
 use dtwave::{OwnedBatch, Spec};
 use serde_json::json;
@@ -23,11 +23,12 @@ use crate::progress::{Progress, Stopwatch};
 use crate::signals::Cancel;
 use crate::words::{count, unsigned_zero};
 
-/// Average series: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence
+/// Average series: along their warping paths (DBA), a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dtwave barycenter series.npy -o average.npy
+  dtwave barycenter series.npy --measure msm --c 0.5 -o average.npy
   dtwave barycenter A.ts --class 2 --measure soft_dtw --gamma 0.1 --plot average.svg
   dtwave barycenter A.ts --by-class --measure soft_dtw --plot averages.png --json")]
 pub(crate) struct BarycenterArgs {
@@ -115,8 +116,8 @@ impl OptimizerArgs {
         {
             ensure!(
                 is_soft || !is_given,
-                "{option} belongs to averages under soft_dtw and soft_dtw_divergence; under {} they are found by DBA, \
-                 which has no optimiser",
+                "{option} belongs to averages under soft_dtw and soft_dtw_divergence; under {} they are found along \
+                 warping paths, which needs no optimiser",
                 spec.key()
             );
         }
@@ -330,15 +331,12 @@ impl BarycenterArgs {
     }
 }
 
-/// Whether series have an average under measures of this kind.
-pub(super) fn has_average(kind: &Kind) -> bool {
-    ["dtw", "soft_dtw", "soft_dtw_divergence"].contains(&kind.key)
-}
-
 fn check_measure(spec: &Spec) -> Result<()> {
+    let keys: Vec<&str> = Kind::all().iter().filter(|kind| has_average(kind)).map(|kind| kind.key).collect();
     ensure!(
         has_average(spec.measure.kind()) && spec.anchor == dtwave::Anchor::Global,
-        "an average is defined under dtw, soft_dtw and soft_dtw_divergence, got {}",
+        "an average is defined under {}, got {}",
+        keys.join(", "),
         spec.key()
     );
     Ok(())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use clap::Args;
 use dtwave::measure::Kind;
-use dtwave::{Anchor, Pairing, Spec, learn};
+use dtwave::{Anchor, Band, Pairing, Radius, Spec, learn};
 use serde_json::json;
 
 use super::common::{Format, Output, Setup, check_files, written};
@@ -15,8 +15,9 @@ use super::compute::Compute;
 use crate::data::{Dataset, by_label, shown};
 use crate::engine::{self, Element, Engine};
 use crate::json::Numbers;
-use crate::options::{ComputeArgs, Offer, given};
+use crate::options::{BandChoice, ComputeArgs, Offer, given};
 use crate::output;
+use crate::plot::{self, AccuracyFigure};
 use crate::progress::{Progress, Stopwatch};
 use crate::report;
 use crate::signals::Cancel;
@@ -33,7 +34,10 @@ Examples:
   dtwave classify --train GunPoint_TRAIN.ts --test GunPoint_TEST.ts
   dtwave classify --train A.tsv --test B.tsv --measure twed --nu 0.01 --k 3 --json
   dtwave classify --train A.csv --test B.csv --labels last
-  dtwave classify --train A.ts --test B.ts --band 10% --out predictions.csv")]
+  dtwave classify --train A.ts --test B.ts --band 10% --out predictions.csv
+  dtwave classify --train A.ts --test B.ts --band leave-one-out --plot bands.svg
+
+--band leave-one-out takes the band of 0% to 100% in which most series of A are classified right by the others; the narrowest of equals.")]
 pub(crate) struct ClassifyArgs {
     /// Series with known classes
     #[arg(long, value_name = "A")]
@@ -51,6 +55,10 @@ pub(crate) struct ClassifyArgs {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
+    /// With --band leave-one-out: how many series of A are classified right in each band: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
     #[command(flatten)]
     options: ComputeArgs,
 }
@@ -64,8 +72,15 @@ impl Compute for ClassifyArgs {
 
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
         let out = Output::take(&self.out, &[Format::Csv])?;
-        let inputs = check_files(&[&self.train, &self.test], &[&self.out], &self.options.run)?;
-        let spec = self.options.measure.spec()?;
+        let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
+        let inputs = check_files(&[&self.train, &self.test], &[&self.out, &self.plot], &self.options.run)?;
+        let is_chosen = self.options.measure.band == BandChoice::LeaveOneOut;
+        ensure!(
+            is_chosen || self.plot.is_none(),
+            "--plot draws how well each band does: it belongs to --band leave-one-out"
+        );
+        let measure = &self.options.measure;
+        let spec = if is_chosen { measure.spec_in(Band::Full)? } else { measure.spec()? };
         ensure!(
             spec.anchor == Anchor::Global,
             "neighbours need a symmetric distance; {} has none",
@@ -89,9 +104,14 @@ impl Compute for ClassifyArgs {
         );
 
         let watch = Stopwatch::start();
+        let bands = if is_chosen { Some(bands::<T>(&setup, &train, self.k)?) } else { None };
+        if let Some(bands) = &bands {
+            let band = Band::SakoeChiba { radius: bands.best() };
+            (setup.asked.band, setup.spec.band) = (band.clone(), band);
+        }
         let (mut predictions, cells) =
             classify::<T>(&setup.engine, &setup.spec, &train, &test, self.k, "classify")?;
-        let took = watch.stop(cells);
+        let took = watch.stop(cells + bands.as_ref().map_or(0, |bands| bands.cells));
         for (_, distance) in predictions.iter_mut().flat_map(|p| &mut p.neighbors) {
             *distance = setup.finish(*distance);
         }
@@ -118,6 +138,11 @@ impl Compute for ClassifyArgs {
                 answer["total"] = json!(test.len());
                 answer["k"] = json!(self.k);
                 answer["classes"] = json!(score.classes);
+                if let Some(bands) = &bands {
+                    let named: Vec<String> = bands.radii.iter().map(|radius| radius_text(*radius)).collect();
+                    answer["bands"] = json!(named);
+                    answer["leave_one_out_accuracies"] = json!(bands.accuracies);
+                }
                 let (indices, distances): (Vec<Vec<usize>>, Vec<Vec<f64>>) =
                     predictions.iter().map(|p| p.neighbors.iter().copied().unzip()).unzip();
                 answer["neighbors"] = json!(indices);
@@ -129,6 +154,15 @@ impl Compute for ClassifyArgs {
                 writeln!(out, "test   {}: {}", shown(&self.test), test.summary())?;
                 writeln!(out, "by     {}-NN, {}", self.k, setup.described())?;
                 writeln!(out, "took   {}", took.summary())?;
+                if let Some(bands) = &bands {
+                    writeln!(
+                        out,
+                        "band   {}: {:.4} of the training series are classified right by the others, the most of {}",
+                        radius_text(bands.best()),
+                        bands.accuracies[bands.place()],
+                        count(bands.radii.len(), "band")
+                    )?;
+                }
                 if let (Some(accuracy), Some(correct)) = (score.accuracy(), score.correct()) {
                     writeln!(out, "\naccuracy {accuracy:.4} ({correct} of {})\n", test.len())?;
                     if score.confusion.is_empty() {
@@ -145,8 +179,78 @@ impl Compute for ClassifyArgs {
                 }
                 written(out, "predictions", &self.out)
             },
-        )
+        )?;
+        if let Some((file, bands)) = plot_file.zip(bands) {
+            let figure = AccuracyFigure {
+                title: format!("Leave-one-out: {}-NN, {}", self.k, setup.described()),
+                subtitle: format!("{}: {}", shown(&self.train), train.summary()),
+                shares: bands
+                    .radii
+                    .iter()
+                    .map(|radius| percent(*radius))
+                    .zip(bands.accuracies.clone())
+                    .collect(),
+                best: bands.place(),
+            };
+            setup.draw(&figure, file)?;
+        }
+        Ok(())
     }
+}
+
+/// The bands that were tried, and how well the training series predict each other in each.
+struct Bands {
+    radii: Vec<Radius>,
+    accuracies: Vec<f64>,
+    cells: u64,
+}
+
+impl Bands {
+    /// Which is best, of equals the narrowest.
+    fn place(&self) -> usize {
+        let most = self.accuracies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.accuracies.iter().position(|share| *share == most).unwrap_or(0)
+    }
+
+    fn best(&self) -> Radius {
+        self.radii[self.place()]
+    }
+}
+
+/// Tries the bands of 0% to 100%, of series of equal length each number of points once.
+fn bands<T: Element>(setup: &Setup<'_>, train: &Dataset, k: usize) -> Result<Bands> {
+    ensure!(
+        k < train.len(),
+        "--band leave-one-out needs more training series than {k} neighbours, got {}",
+        count(train.len(), "series")
+    );
+    let (shortest, longest) = train.lengths();
+    let mut radii: Vec<Radius> = Vec::new();
+    let mut last = None;
+    for percent in 0..=100 {
+        let points = percent * longest / 100;
+        if shortest != longest || last != Some(points) {
+            radii.push(Radius::Fraction(percent as f64 / 100.0));
+        }
+        last = Some(points);
+    }
+    let batch = engine::batch::<T>(train)?;
+    let progress = Arc::new(Progress::open_ended("bands"));
+    let labels = train.labels.as_deref().unwrap_or(&[]);
+    let context = setup.engine.context(&progress);
+    let accuracies = learn::leave_one_out(&context, &setup.spec, batch.batch(), labels, k, &radii)?;
+    Ok(Bands { radii, accuracies, cells: progress.cells() })
+}
+
+fn percent(radius: Radius) -> f64 {
+    match radius {
+        Radius::Fraction(fraction) => (100.0 * fraction).round(),
+        Radius::Points(points) => points as f64,
+    }
+}
+
+fn radius_text(radius: Radius) -> String {
+    format!("{}%", percent(radius))
 }
 
 /// The columns of the file of predictions: the nearest series and its distance, then the other neighbours.

@@ -1,16 +1,18 @@
-//! `dtwave cluster`: k-means with DTW or Soft-DTW averages, k-medoids and CLARA on any measure.
+//! `dtwave cluster`: k-means with averages, k-medoids and CLARA on any measure.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use dtwave::learn::{self, ClaraOptions, KMeansOptions, KMedoidsOptions, MedoidMethod, MedoidStart};
+use dtwave::learn::{
+    self, ClaraOptions, KMeansOptions, KMedoidsOptions, MedoidMethod, MedoidStart, has_average,
+};
 use dtwave::measure::Kind;
 use dtwave::{Pairing, Spec};
 use serde_json::json;
 
-use super::barycenter::{OptimizerArgs, has_average, is_equal_length, read_weights};
+use super::barycenter::{OptimizerArgs, is_equal_length, read_weights};
 use super::common::{Channel, Format, Output, Setup, check_files, grouped, write_centers, written};
 use super::compute::Compute;
 use crate::data::{Dataset, shown};
@@ -26,7 +28,7 @@ use crate::words::{count, unsigned_zero};
 /// Group series into clusters
 #[derive(Debug, Args)]
 #[command(after_help = "\
-kmeans averages the series of a cluster: DBA under dtw, a Soft-DTW barycenter under soft_dtw or soft_dtw_divergence. \
+kmeans averages the series of a cluster, as `dtwave barycenter` does: not under edr, lcss, frechet and log_gak. \
 kmedoids takes one of the series as the centre and works with every measure; it needs the matrix of all distances. clara \
 does the same on samples, in memory in proportion to the series. Clustering ignores class labels; they only \
 give the adjusted Rand index.
@@ -108,7 +110,7 @@ pub(crate) struct ClusterArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// Averages as centres (dtw, soft_dtw, soft_dtw_divergence).
+    /// Averages as centres (not of edr, lcss, frechet and log_gak).
     Kmeans,
     /// Series as centres (every measure).
     Kmedoids,
@@ -244,7 +246,7 @@ impl ClusterArgs {
     fn check_measure(&self, spec: &Spec) -> Result<()> {
         ensure!(
             self.method != Method::Kmeans || has_average(spec.measure.kind()),
-            "kmeans averages under dtw, soft_dtw and soft_dtw_divergence; use --method kmedoids for {}",
+            "{} has no average; use --method kmedoids",
             spec.key()
         );
         ensure!(

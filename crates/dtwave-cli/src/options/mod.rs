@@ -9,7 +9,7 @@ mod offered;
 mod parameters;
 mod parse;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use dtwave::backend_kind::either;
 use dtwave::measure::Kind;
@@ -22,7 +22,9 @@ use parameters::{ParameterArgs, rooted};
 pub(crate) use parameters::{setting, settings, written};
 #[cfg(test)]
 pub(crate) use parse::band;
-pub(crate) use parse::{Bytes, PointRange, backend as backend_name, byte_size, threads as thread_count};
+pub(crate) use parse::{
+    BandChoice, Bytes, PointRange, backend as backend_name, byte_size, threads as thread_count,
+};
 
 use crate::data::ReadOptions;
 use crate::words::unsigned_zero;
@@ -46,8 +48,8 @@ pub(crate) struct MeasureArgs {
 
     /// Cells a path may use: full, 10 (Sakoe-Chiba radius in points), 5% (of the longer series), slanted:10,
     /// slanted:5%, itakura:2 (steepest slope)
-    #[arg(short, long, default_value = "full", value_parser = parse::band, value_name = "BAND", allow_hyphen_values = true)]
-    pub(crate) band: Band,
+    #[arg(short, long, default_value = "full", value_parser = parse::band_choice, value_name = "BAND", allow_hyphen_values = true)]
+    pub(crate) band: BandChoice,
 
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs,
@@ -56,6 +58,16 @@ pub(crate) struct MeasureArgs {
 impl MeasureArgs {
     /// The measure's key and all parameters as the core's description, checked.
     pub(crate) fn spec(&self) -> Result<Spec> {
+        match &self.band {
+            BandChoice::Given(band) => self.spec_in(band.clone()),
+            BandChoice::LeaveOneOut => bail!(
+                "--band leave-one-out chooses the band by the labels of training series: it belongs to classify"
+            ),
+        }
+    }
+
+    /// The same in this band, whatever `--band` says.
+    pub(crate) fn spec_in(&self, band: Band) -> Result<Spec> {
         self.refuse_foreign_options()?;
         let (kind, given) = (self.kind(), &self.parameters);
         for parameter in kind.parameters {
@@ -68,7 +80,7 @@ impl MeasureArgs {
                 parameter.text.to_lowercase()
             );
         }
-        let spec = kind.spec(|parameter| given.value(kind, parameter))?.with_band(self.band.clone());
+        let spec = kind.spec(|parameter| given.value(kind, parameter))?.with_band(band);
         spec.check()?;
         Ok(spec)
     }
@@ -306,6 +318,7 @@ mod tests {
         refuses(&["-m", "soft_dtw", "--sqrt"], &["--sqrt is no option of soft_dtw"]);
         refuses(&["-m", "nope"], &["unknown measure 'nope'", "subsequence_dtw"]);
         refuses(&["--band", "-3"], &["negative"]);
+        refuses(&["--band", "leave-one-out"], &["it belongs to classify"]);
         refuses(&["--band", "101%"], &["between 0"]);
         refuses(&["--band", "1.5"], &["'1.5' is no band radius"]);
         refuses(&["-m", "soft_dtw", "--gamma", "nan"], &["gamma > 0", "NaN"]);
@@ -319,7 +332,8 @@ mod tests {
         assert_eq!(run.memory_limit, Bytes(1 << 30));
         let cli = Cli::try_parse_from(["x", "--band", "slanted:5%", "--dtype", "f32", "--threads", "2"]);
         let cli = cli.ok().unwrap();
-        assert_eq!(cli.measure.band, Band::Slanted { radius: Radius::Fraction(0.05) });
+        let slanted = Band::Slanted { radius: Radius::Fraction(0.05) };
+        assert_eq!(cli.measure.band, BandChoice::Given(slanted));
         assert_eq!((cli.run.dtype, cli.run.threads), (Dtype::F32, Some(2)));
     }
 }

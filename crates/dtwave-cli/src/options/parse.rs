@@ -38,6 +38,22 @@ fn meant(word: &str, known: &[&str]) -> String {
     }
 }
 
+/// What stands behind `--band`: a band, or how it is chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BandChoice {
+    Given(Band),
+    /// The one in which training series predict each other best.
+    LeaveOneOut,
+}
+
+/// `leave-one-out`, or a band.
+pub(super) fn band_choice(text: &str) -> Result<BandChoice, String> {
+    match text {
+        "leave-one-out" | "leave_one_out" => Ok(BandChoice::LeaveOneOut),
+        _ => band(text).map(BandChoice::Given),
+    }
+}
+
 /// `full`, `RADIUS`, `sakoe_chiba:RADIUS`, `slanted:RADIUS` or `itakura:SLOPE`.
 pub(crate) fn band(text: &str) -> Result<Band, String> {
     let (kind, value) = text.split_once(':').unwrap_or(("", text));

@@ -4,6 +4,7 @@
 //! fine enough; the sheet becomes an SVG, or a PNG of twice its resolution. The one font travels in the program: no
 //! system font is looked for, and figures look the same on every machine.
 
+mod accuracy;
 mod alignment;
 mod axis;
 mod barycenter;
@@ -28,6 +29,7 @@ use tiny_skia::Pixmap;
 use crate::output::Target;
 use crate::report;
 
+pub(crate) use accuracy::AccuracyFigure;
 pub(crate) use alignment::AlignmentFigure;
 pub(crate) use barycenter::{BarycenterFigure, Group};
 use canvas::{Canvas, Pixels};
