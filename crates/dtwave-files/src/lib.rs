@@ -49,12 +49,21 @@ pub use source::{Format, is_stdin};
 impl Dataset {
     /// Reads the file at `path`, or standard input where that is `-`; the format follows from the extension.
     ///
-    /// Memory: the file, inflated, and its values in `f64`.
+    /// Memory: the file, inflated, and its values in `f64`; of a `.npy` file on the disk only the values, because it is
+    /// read in one pass.
     ///
     /// # Errors
     /// What is wrong with the file, and where, in one line that names it.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Self> {
         let format = format_of(path, options)?;
+        if format == Format::Npy
+            && let Some((file, size)) = source::array_on_disk(path)?
+        {
+            let read = npy::parse_file(source::name_of(path), file, size, options);
+            return read
+                .and_then(|dataset| Self::finished(dataset, options))
+                .map_err(|e| e.context(shown(path)));
+        }
         let content = source::content(path, format, options.memory_limit_bytes)?;
         Self::of_content(path, format, content, options)
     }
@@ -101,7 +110,11 @@ impl Dataset {
             Format::Npz => npz::parse(name, &content, options),
             Format::Csv => csv::parse(name, &content.bytes, options),
         };
-        dataset.and_then(|dataset| missing::filled(dataset, options.missing)).and_then(Dataset::checked)
+        dataset.and_then(|dataset| Self::finished(dataset, options))
+    }
+
+    fn finished(dataset: Dataset, options: &ReadOptions) -> Result<Self> {
+        missing::filled(dataset, options.missing).and_then(Dataset::checked)
     }
 }
 

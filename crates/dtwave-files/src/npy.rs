@@ -9,13 +9,14 @@
 //!
 //! Element types: 16-, 32- and 64-bit floats, every integer type and bool, in either byte order, C or Fortran layout.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufReader, Read};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::dataset::counted;
 use super::npy_header::{Element, Header, Kind, measured_header, read_header};
-use super::source::Content;
+use super::source::{Content, allow_values};
 use super::{AxisOrder, Dataset, ReadOptions};
 
 pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> Result<Dataset> {
@@ -23,6 +24,16 @@ pub(super) fn parse(name: String, content: &Content, options: &ReadOptions) -> R
     // An axis without extent is told of below.
     if !array.shape().contains(&0) {
         content.allow(array.memory_bytes())?;
+    }
+    array.into_dataset(name, options.axes)
+}
+
+/// Reads a file of so many bytes in one pass: what is in memory are its values, not its bytes as well. What the file
+/// loses meanwhile is an error.
+pub(super) fn parse_file(name: String, file: File, size: u64, options: &ReadOptions) -> Result<Dataset> {
+    let array = Array::open(BufReader::with_capacity(1 << 16, file), size)?;
+    if !array.shape().contains(&0) {
+        allow_values(array.memory_bytes(), options.memory_limit_bytes)?;
     }
     array.into_dataset(name, options.axes)
 }

@@ -4,7 +4,7 @@
 //! limit. What is inflated, or comes from a pipe, has no size that could be trusted: it is bounded while it is read.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -158,6 +158,41 @@ pub(crate) fn content(path: &Path, format: Format, limit_bytes: u64) -> Result<C
         Ok(Content::limited(bytes, limit_bytes))
     };
     read().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// A NumPy array that lies on the disk as it is, and its size in bytes: it can be read in one pass. `None` for pipes,
+/// compressed files and whatever else `content` knows how to read or to refuse.
+pub(crate) fn array_on_disk(path: &Path) -> Result<Option<(File, u64)>> {
+    if is_stdin(path) || compression_of(path).is_some() {
+        return Ok(None);
+    }
+    let read = || -> io::Result<Option<(File, u64)>> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        let mut first = Vec::new();
+        (&mut file).take(ARRAY.len() as u64).read_to_end(&mut first)?;
+        file.rewind()?;
+        Ok((first == ARRAY).then_some((file, metadata.len())))
+    };
+    read().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// What an array begins with.
+const ARRAY: &[u8] = b"\x93NUMPY";
+
+/// Refuses values that would take more memory than the limit.
+pub(crate) fn allow_values(needed_bytes: u64, limit_bytes: u64) -> Result<()> {
+    let limit = limit_bytes.max(SMALL_BYTES);
+    ensure!(
+        needed_bytes <= limit,
+        over_limit(format!(
+            "the values may take {needed_bytes} bytes of memory, more than the {limit} of the memory limit"
+        ))
+    );
+    Ok(())
 }
 
 /// What files take on the disk, with their values, that are read whatever the limit: a small limit is meant for results
