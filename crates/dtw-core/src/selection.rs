@@ -111,6 +111,16 @@ impl<T: Scalar> Selection<T> {
         Ok(())
     }
 
+    /// Ends offered or passed over so far.
+    pub const fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// Passes over the next ends, none of which can be a hit.
+    pub const fn skip(&mut self, ends: usize) {
+        self.seen += ends;
+    }
+
     /// The hits, best first.
     pub fn finish(mut self) -> Vec<Match<T>> {
         self.decide(true);

@@ -117,8 +117,8 @@ impl<T: Scalar> Enveloped<T> {
         );
     }
 
-    /// Lower bounds of a register-full of series, whose points and envelopes are given; a sum that has reached `bar` may
-    /// be given up.
+    /// Lower bounds of a register-full of series, whose points and envelopes are given; a sum that has reached `bar`
+    /// may be given up.
     pub(crate) fn bound_lanes<V: Register<Scalar = T>>(
         &self,
         token: V::Token,

@@ -4,6 +4,8 @@
 
 #include "passes/agree.cuh"
 #include "passes/best.cuh"
+#include "passes/bounds.cuh"
+#include "passes/envelope.cuh"
 #include "passes/normalize.cuh"
 #include "passes/prepare.cuh"
 #include "passes/trace.cuh"
@@ -52,6 +54,9 @@ struct Channels<R<T>> {
 #define DTW_PREPARE(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Packed<T>>(p))
 #define DTW_PREPARE_STRIDED(symbol, T) DTW_KERNEL(symbol, dtw::Prepare, dtw::prepare<T, dtw::Strided<T>>(p))
 #define DTW_AGREE(symbol, T) DTW_KERNEL(symbol, dtw::Agree, dtw::agree<T>(p))
+#define DTW_MOMENTS(symbol, T) DTW_KERNEL(symbol, dtw::Moments, dtw::moments<T>(p))
+#define DTW_ENVELOPE(symbol, T) DTW_KERNEL(symbol, dtw::Envelope, dtw::envelope<T>(p))
+#define DTW_BOUNDS(symbol, T) DTW_KERNEL(symbol, dtw::Bounds, dtw::bounds<T>(p))
 #define DTW_BEST(symbol, T) DTW_KERNEL(symbol, dtw::Best, dtw::best<T>(p))
 #define DTW_NORMALIZE(symbol, T) DTW_KERNEL(symbol, dtw::Normalize, dtw::normalize<T>(p))
 #define DTW_TRACE(symbol, R) \

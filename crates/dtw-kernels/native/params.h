@@ -17,6 +17,11 @@ constexpr int kPad = 64;
 // Points of a series that one warp prepares.
 constexpr uint32_t kPreparePiece = 128;
 
+// Windows whose moments one warp computes, and that it bounds.
+constexpr uint32_t kWindowChunk = 1024;
+// Points after which a lane looks whether its windows are decided.
+constexpr uint32_t kBoundsAtOnce = 32;
+
 // How tasks are numbered.
 enum Pairing : uint32_t {
     kCross = 0,      // task = i * y.count + j        -> out[i * out_stride + j]
@@ -162,6 +167,51 @@ struct Agree {
     uint32_t length;
     uint32_t has_starts;
     uint32_t reserved;          // 0
+};
+
+// One launch of `moments`: what makes of each window of a stretch its z-normalised points, nearly, and how nearly; see
+// passes/moments.cuh. `scale`, `offset` and `slack` have room for whole chunks.
+struct Moments {
+    const void* points;  // windows + length - 1 of them, univariate
+    void* scale;         // of each window
+    void* offset;
+    void* slack;
+    void* shifts;        // of each chunk of kWindowChunk windows
+    uint64_t windows;
+    uint64_t length;     // points of a window
+    double most;         // numbers whose squares stay normal
+};
+
+// One launch of `envelope`: the least and the largest of two places each; see passes/envelope.cuh.
+struct Envelope {
+    const void* lower;
+    const void* upper;
+    void* new_lower;  // other memory
+    void* new_upper;
+    uint64_t points;
+    int64_t back;     // the first place is so far before, held to what there is
+    int64_t ahead;    // the second so far behind, likewise
+};
+
+// One launch of `bounds`: lower bounds of the distances between a query and the windows of a stretch; see
+// passes/bounds.cuh.
+struct Bounds {
+    const void* points;
+    const void* scale;     // as of `moments`
+    const void* offset;
+    const void* slack;
+    const void* shifts;
+    const void* envelope;  // of the query for each point of a window: its middle and half its width; kBoundsAtOnce more
+    const void* query;     // its points, as many as those of a window; null: no second bound
+    const void* lower;     // envelope of the points; null like `query`
+    const void* upper;
+    uint32_t* survives;    // a bit for each window whose distance may be below `cut`, in whole chunks; or null:
+    void* least;           //   of each chunk the least bound, infinite where none is known,
+    uint32_t* place;       //   and its window
+    uint64_t windows;
+    uint64_t length;
+    double cut;            // raised as rounding wants
+    double more_slack;     // to be added to each window's
 };
 
 // One launch of `normalize`: z-normalisation of equal-length univariate series in place or from `in` to `out`.

@@ -18,6 +18,12 @@ pub enum Role {
     Best,
     /// Whether stretches of a reference begin as those before them end; takes [`Agree`](crate::params::Agree).
     Agree,
+    /// Moments of windows; takes [`Moments`](crate::params::Moments).
+    Moments,
+    /// A step towards an envelope; takes [`Envelope`](crate::params::Envelope).
+    Envelope,
+    /// Lower bounds of windows; takes [`Bounds`](crate::params::Bounds).
+    Bounds,
     /// z-normalisation; takes [`Normalize`](crate::params::Normalize).
     Normalize,
     /// Results of several sweeps put together; takes [`Combine`](crate::params::Combine).
@@ -43,6 +49,9 @@ impl Role {
             Role::Prepare | Role::PrepareStrided => size_of::<params::Prepare>(),
             Role::Best => size_of::<params::Best>(),
             Role::Agree => size_of::<params::Agree>(),
+            Role::Moments => size_of::<params::Moments>(),
+            Role::Envelope => size_of::<params::Envelope>(),
+            Role::Bounds => size_of::<params::Bounds>(),
             Role::Normalize => size_of::<params::Normalize>(),
             Role::Combine => size_of::<params::Combine>(),
             Role::Total => size_of::<params::Total>(),

@@ -3,6 +3,7 @@
 pub(crate) mod gradients;
 pub(crate) mod paths;
 pub(crate) mod plan;
+pub(crate) mod pruned;
 pub(crate) mod search;
 pub(crate) mod soft;
 pub(crate) mod stretched;

@@ -1,6 +1,7 @@
 //! Launches: which kernel does a job, on how many blocks, and what it is told.
 
 pub(crate) mod bands;
+pub(crate) mod bounds;
 pub(crate) mod choose;
 pub(crate) mod combine;
 pub(crate) mod differentiate;

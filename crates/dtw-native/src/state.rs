@@ -7,6 +7,7 @@ use dtw_kernels::SweepKind;
 use dtw_plan::Banding;
 
 use crate::engine::{Engine, Pass};
+use crate::launch::bounds::Bounds;
 use crate::launch::combine::Combined;
 use crate::launch::differentiate::Differentiator;
 use crate::launch::functor::Functor;
@@ -28,6 +29,7 @@ pub struct NativePlan<T: Number, M: Machine> {
     pub(crate) banding: Banding,
     pub(crate) engine: Engine<T, M>,
     pub(crate) searcher: Searcher<T, M>,
+    pub(crate) bounds: Bounds<T, M>,
     pub(crate) observer: Watch,
     pub(crate) tracer: Tracer<T, M>,
     pub(crate) differentiator: Differentiator<T, M>,
@@ -80,6 +82,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             functor,
             problem: problem.clone(),
             searcher: Searcher::default(),
+            bounds: Bounds::default(),
             tracer: Tracer::default(),
             differentiator: Differentiator::default(),
             layouts: [LayoutTables::default(), LayoutTables::default()],

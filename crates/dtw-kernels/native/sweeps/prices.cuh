@@ -10,15 +10,10 @@
 #pragma once
 
 #include "../kernels.cuh"
+#include "../lanes/bundle.cuh"
 #include "../vendor/block.cuh"
 
 namespace dtw {
-
-// Numbers that are loaded and stored as one.
-template <class T, int N>
-struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Bundle {
-    T v[N];
-};
 
 // Rows that are priced at once; lanes take as many steps then.
 constexpr uint32_t kPricedRows = 32;

@@ -22,6 +22,7 @@ impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
         let layouts = self.layouts.iter().chain(self.own_layouts.iter().flatten());
         let layouts = layouts.map(LayoutTables::bytes).sum::<usize>();
         let others = self.searcher.bytes()
+            + self.bounds.bytes()
             + self.tracer.bytes()
             + self.differentiator.bytes()
             + self.combined.bytes()

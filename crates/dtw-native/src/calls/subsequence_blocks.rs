@@ -195,7 +195,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let (engine, carried) = (&mut self.engine, &mut self.searcher.carried);
         let points = block.len() / preparation.channels;
         let raw = engine.staging.upload(&engine.machine, block)?;
-        engine.x.load_windows(&engine.machine, preparation, raw, 1, points)?;
+        engine.x.load_windows(&engine.machine, preparation, (raw, 0), 1, points)?;
         let mut y = engine.y.part(order, places);
         y.sums = carried.border.hold(&engine.machine, &border.totals)?;
         let rect = Rect { rows: 0..1, columns: (*places).clone(), pairing: Pairing::Cross };

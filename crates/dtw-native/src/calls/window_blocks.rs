@@ -61,6 +61,25 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let selections = places.clone().map(selection).collect();
         let search = WindowSearch { length, channels, most, selections };
         let observer = Arc::clone(&self.observer.0);
+        if self.prunes(channels, options) {
+            let mut hunts = self.hunts(&order, &places, options, length)?;
+            let found = search.each_block(
+                reference,
+                &*observer,
+                |Windows { first, count, points }, selections| {
+                    self.hunt(
+                        &mut hunts,
+                        selections,
+                        &order,
+                        &places,
+                        Raw::Host(points),
+                        first..first + count,
+                    )
+                },
+            )?;
+            self.tell(&hunts);
+            return Ok(found);
+        }
         let mut costs = Vec::new();
         search.run(reference, &*observer, |Windows { count: windows, points, .. }, offer| {
             self.windows(&preparation, &order, &places, Raw::Host(points), windows, length)?;

@@ -36,6 +36,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         for n in order.distinct() {
             self.banding.cells(n, length)?;
         }
+        // Of queries of several lengths in the caller's memory, only the device knows where they lie.
+        let lie_known = matches!(queries, Source::Host(_)) || order.is_equal_length();
+        if lie_known && self.prunes(queries.channels(), options) {
+            return self.pruned_matches(queries, references, options, length);
+        }
         let longest = references.longest() - length + 1;
         let wanted = HitOptions::new(options, longest);
         let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
@@ -140,7 +145,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
                 }
                 Raw::Device(address) => address + first as u64 * point,
             };
-            engine.y.load_windows(&engine.machine, preparation, raw, count, length)?;
+            engine.y.load_windows(&engine.machine, preparation, (raw, 0), count, length)?;
             let own = Order::equal(count, length);
             let rect = Rect { rows: places.clone(), columns: 0..count, pairing: Pairing::Cross };
             let sides = [engine.x.part(order, places), engine.y.part(&own, &(0..count))];

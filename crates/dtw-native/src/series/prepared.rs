@@ -10,7 +10,7 @@ use dtw_plan::{Budget, Order, cut};
 
 use crate::launch::functor::{Functor, Gaps};
 use crate::machine::{Machine, blocks_for};
-use crate::memory::bytes::Number;
+use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::{Region, default_of};
 use crate::series::device_batch::Strided;
 
@@ -364,12 +364,27 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         };
     }
 
-    /// Windows of `length` points of raw univariate or multichannel points at `raw`, one starting at every point.
+    /// The values of the univariate series at a place, of which `points` were prepared, and where they are.
+    pub(crate) fn fetch(&self, machine: &M, place: usize, points: usize, values: &mut Vec<T>) -> Result<u64> {
+        let number = place - self.places.start;
+        let first = match self.side.offsets {
+            0 => u64::from(PAD) + number as u64 * self.side.stride,
+            _ => self.host_offsets[number],
+        };
+        let at = first as usize * size_of::<T>();
+        values.clear();
+        values.resize(points, T::ZERO);
+        machine.download(self.values.buffer().expect("series are here"), at, bytes_mut(values))?;
+        Ok(self.values.address() + at as u64)
+    }
+
+    /// Windows of `length` points of raw univariate or multichannel points at `raw`: one starting at every point, or at
+    /// those that are listed on the device.
     pub(crate) fn load_windows(
         &mut self,
         machine: &M,
         preparation: &Preparation,
-        raw: u64,
+        (raw, listed): (u64, u64),
         windows: usize,
         length: usize,
     ) -> Result<()> {
@@ -381,6 +396,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         self.side.stride = stride as u64;
         let p = params::Prepare {
             raw,
+            raw_offsets: listed,
             raw_stride: 1,
             values: self.side.values,
             stride: stride as u64,
