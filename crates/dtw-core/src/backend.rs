@@ -102,6 +102,21 @@ pub trait Plan<T: Scalar>: Send {
     /// [`crate::Error::Invalid`] for bad input, [`crate::Error::Cancelled`] when the observer said so.
     fn distances(&mut self, x: SeriesBatch<'_, T>, y: SeriesBatch<'_, T>, out: &mut [T]) -> Result<()>;
 
+    /// [`Plan::distances`] of which those above `cutoff` are infinite, and the others have the same bits. The CPU
+    /// leaves out most of the work of large distances by DTW (squared Euclidean cost, one channel); any other plan
+    /// computes all distances first.
+    ///
+    /// # Errors
+    /// As [`Plan::distances`]; [`crate::Error::Invalid`] for a cutoff that is no number, and for similarities
+    /// ([`crate::Measure::is_similarity`]).
+    fn distances_within(
+        &mut self,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        cutoff: f64,
+        out: &mut [T],
+    ) -> Result<()>;
+
     /// Values and gradients of zipped pairs. O(√n·m) scratch memory per pair in flight.
     ///
     /// # Errors

@@ -38,7 +38,7 @@ pub(crate) fn precision<T: Scalar>() -> (f64, f64) {
 }
 
 /// A number a little larger than `value`, which is not negative; the largest numbers become infinite.
-pub(crate) fn above<T: Scalar>(value: f64) -> T {
+pub fn above<T: Scalar>(value: f64) -> T {
     let (unit, tiny) = precision::<T>();
     T::from_f64(value.mul_add(1.0 + 8.0 * unit, tiny))
 }

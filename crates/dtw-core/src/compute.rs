@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::{
     Blocks, Error, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Ranked, Result, Scalar,
-    SearchOptions, Series, SeriesBatch, Task, bail_invalid,
+    SearchOptions, Series, SeriesBatch, Spec, Task, bail_invalid,
 };
 
 /// The series of a call that passed [`Problem::check_input`].
@@ -46,6 +46,16 @@ pub trait Compute<T: Scalar>: Send {
     /// # Errors
     /// As [`Plan::distances`].
     fn distances(&mut self, pairs: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()>;
+
+    /// As [`Plan::distances_within`]; promised is what [`Compute::distances`] is. The default computes all distances.
+    ///
+    /// # Errors
+    /// As [`Plan::distances`].
+    fn distances_within(&mut self, pairs: CheckedBatches<'_, T>, cutoff: f64, out: &mut [T]) -> Result<()> {
+        self.distances(pairs, out)?;
+        cut_off(cutoff, out);
+        Ok(())
+    }
 
     /// As [`Plan::gradients`]; x and y have equally many series, and each output has its length.
     ///
@@ -122,6 +132,21 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
         let pairs = checked(problem, x, y)?;
         problem.check_output(out.len())?;
         if out.is_empty() { Ok(()) } else { Compute::distances(self, pairs, out) }
+    }
+
+    fn distances_within(
+        &mut self,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        cutoff: f64,
+        out: &mut [T],
+    ) -> Result<()> {
+        let problem = Compute::problem(self);
+        check_cutoff(problem.spec(), cutoff)?;
+        let y = if problem.pairing() == Pairing::SelfSymmetric { x } else { y };
+        let pairs = checked(problem, x, y)?;
+        problem.check_output(out.len())?;
+        if out.is_empty() { Ok(()) } else { Compute::distances_within(self, pairs, cutoff, out) }
     }
 
     fn gradients(
@@ -204,6 +229,32 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
             return Ok(vec![Vec::new(); queries.len()]);
         }
         Compute::matches_in_blocks(self, &queries, &mut reference, options)
+    }
+}
+
+/// Checks a cutoff of [`Plan::distances_within`].
+///
+/// # Errors
+/// [`Error::Invalid`] for a cutoff that is no number, and for a measure whose larger values are the nearer ones.
+pub fn check_cutoff(spec: &Spec, cutoff: f64) -> Result<()> {
+    if cutoff.is_nan() {
+        bail_invalid!("a cutoff is a number, got {cutoff}");
+    }
+    if spec.measure.is_similarity() {
+        bail_invalid!(
+            "a cutoff is for distances: of {}, larger values are nearer, and none can be left out",
+            spec.measure.key()
+        );
+    }
+    Ok(())
+}
+
+/// Makes values above the cutoff infinite.
+pub fn cut_off<T: Scalar>(cutoff: f64, out: &mut [T]) {
+    for value in out {
+        if value.to_f64() > cutoff {
+            *value = T::INFINITY;
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use dtw_core::normalize::z_normalize_windows;
 use dtw_core::vector::Vector;
 use dtw_core::{ColumnRanges, Scalar, Series};
 
+use crate::in_lanes::{LaneReach, interleave, load};
 use crate::keogh::Enveloped;
 use crate::lanes::Register;
 
@@ -58,13 +59,34 @@ impl<V: Register> Rows<V> for Shared<'_, V> {
     }
 }
 
+/// A series of its own in each lane; the envelope is there where there are as many columns.
+struct Own<'a, V> {
+    points: &'a [V],
+    reach: Option<&'a LaneReach<V>>,
+    anywhere: [V; 2],
+}
+
+impl<V: Register> Rows<V> for Own<'_, V> {
+    #[inline(always)]
+    fn point(&self, i: usize) -> V {
+        self.points[i]
+    }
+    #[inline(always)]
+    fn envelope(&self, j: usize) -> [V; 2] {
+        self.reach.map_or(self.anywhere, |reach| [reach.lower[j], reach.upper[j]])
+    }
+}
+
 /// Memory of one thread.
 #[derive(Debug)]
 pub(crate) struct Abandoning<V: Register> {
     flat: Vec<V::Scalar>,
+    /// The rows' points, where lanes have series of their own.
+    x: Vec<V>,
     /// The columns' points.
     y: Vec<V>,
     reach: LaneReach<V>,
+    reach_x: LaneReach<V>,
     tables: Tables<V>,
 }
 
@@ -77,27 +99,14 @@ struct Tables<V> {
     rows: Vec<V>,
 }
 
-/// The least and the largest of the points in reach of each place, of the series of all lanes.
-#[derive(Debug)]
-pub(crate) struct LaneReach<V> {
-    /// The least; longer than the series.
-    pub(crate) lower: Vec<V>,
-    /// The largest; longer than the series.
-    pub(crate) upper: Vec<V>,
-}
-
-impl<V> Default for LaneReach<V> {
-    fn default() -> Self {
-        Self { lower: Vec::new(), upper: Vec::new() }
-    }
-}
-
 impl<V: Register> Abandoning<V> {
     pub(crate) fn new() -> Self {
         Self {
             flat: Vec::new(),
+            x: Vec::new(),
             y: Vec::new(),
             reach: LaneReach::default(),
+            reach_x: LaneReach::default(),
             tables: Tables { edge: Vec::new(), columns: Vec::new(), rows: Vec::new() },
         }
     }
@@ -110,7 +119,9 @@ impl<V: Register> Abandoning<V> {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let Tables { edge, columns, rows } = &self.tables;
-        let registers = [&self.y, edge, columns, rows, &self.reach.lower, &self.reach.upper];
+        let LaneReach { lower, upper } = &self.reach_x;
+        let registers =
+            [&self.x, &self.y, edge, columns, rows, &self.reach.lower, &self.reach.upper, lower, upper];
         self.flat.capacity() * size_of::<V::Scalar>()
             + registers.iter().map(|r| r.capacity()).sum::<usize>() * size_of::<V>()
     }
@@ -157,16 +168,54 @@ impl<V: Register> Abandoning<V> {
             token,
             #[inline(always)]
             || {
-                self.flat.resize(query.ranges.m() * V::LANES, V::Scalar::ZERO);
-                for l in 0..V::LANES {
-                    let values = series[l.min(series.len() - 1)].values;
-                    for (point, value) in self.flat.chunks_exact_mut(V::LANES).zip(values) {
-                        point[l] = *value;
-                    }
-                }
+                interleave::<V>(series, &mut self.flat);
                 self.sweep(token, query, cut, out);
             },
         );
+    }
+
+    /// The distances of pairs of series, at most one per lane, whose lengths are those of the band; where not all lanes
+    /// are worth a sweep (`is_full`), only by their bounds. Returns a bit for each pair that bounds alone reject.
+    pub(crate) fn pairs(
+        &mut self,
+        token: V::Token,
+        [x, y]: [&[Series<'_, V::Scalar>]; 2],
+        ranges: &ColumnRanges,
+        cut: Cut<V::Scalar>,
+        is_full: bool,
+        out: &mut [V::Scalar],
+    ) -> u64 {
+        V::compiled(
+            token,
+            #[inline(always)]
+            || {
+                let Self { flat, x: rows, y: columns, reach, reach_x, tables } = self;
+                for (series, points) in [(x, &mut *rows), (y, &mut *columns)] {
+                    interleave::<V>(series, flat);
+                    load(token, flat, points);
+                }
+                let is_square = ranges.n() == ranges.m();
+                if is_square {
+                    let (before, after) = crate::keogh::reach(ranges);
+                    reach.fill(token, columns, (before, after));
+                    reach_x.fill(token, rows, (after, before));
+                }
+                let infinite = V::splat(token, V::Scalar::INFINITY);
+                let rows = Own {
+                    points: rows,
+                    reach: is_square.then_some(&*reach_x),
+                    anywhere: [-infinite, infinite],
+                };
+                let columns = Columns { y: columns, reach: is_square.then_some(&*reach), ranges };
+                let bar = V::splat(token, cut.bar);
+                let rejected = tables.prepare(token, &rows, &columns, bar);
+                if is_full {
+                    let found = tables.sweep(token, &rows, &columns);
+                    write_below(token, cut.cut, found, out);
+                }
+                rejected
+            },
+        )
     }
 
     /// The distances of the series in `flat`.
@@ -178,24 +227,27 @@ impl<V: Register> Abandoning<V> {
         cut: Cut<V::Scalar>,
         out: &mut [V::Scalar],
     ) {
-        self.y.clear();
-        self.y.extend(self.flat.chunks_exact(V::LANES).map(
-            #[inline(always)]
-            |point| V::load(token, point),
-        ));
+        load(token, &self.flat, &mut self.y);
         let reach = if query.is_square() {
             self.reach.fill(token, &self.y, query.reach);
             Some(&self.reach)
         } else {
             None
         };
-        let (least, bar) = (V::splat(token, cut.cut), V::splat(token, cut.bar));
+        let (rows, bar) = (Shared { token, query }, V::splat(token, cut.bar));
         let columns = Columns { y: &self.y, reach, ranges: &query.ranges };
-        let found = self.tables.sweep(token, &Shared { token, query }, columns, bar);
-        let is_below = V::bits(found.less(least));
-        for (l, (out, found)) in out.iter_mut().zip(found.lanes()).enumerate() {
-            *out = if (is_below >> l) & 1 == 1 { *found } else { V::Scalar::INFINITY };
-        }
+        self.tables.prepare(token, &rows, &columns, bar);
+        let found = self.tables.sweep(token, &rows, &columns);
+        write_below(token, cut.cut, found, out);
+    }
+}
+
+/// What was found below the cut; all else is infinite.
+#[inline(always)]
+fn write_below<V: Register>(token: V::Token, cut: V::Scalar, found: V, out: &mut [V::Scalar]) {
+    let is_below = V::bits(found.less(V::splat(token, cut)));
+    for (l, (out, found)) in out.iter_mut().zip(found.lanes()).enumerate() {
+        *out = if (is_below >> l) & 1 == 1 { *found } else { V::Scalar::INFINITY };
     }
 }
 
@@ -208,20 +260,17 @@ struct Columns<'a, V> {
 }
 
 impl<V: Register> Tables<V> {
-    /// The distances of all lanes; infinite where all are known to reach the bar.
+    /// What is still to come of each column and row. Returns a bit for each lane whose bounds reach the bar.
     #[inline(always)]
-    fn sweep<R: Rows<V>>(
+    fn prepare<R: Rows<V>>(
         &mut self,
         token: V::Token,
         x: &R,
-        Columns { y, reach, ranges }: Columns<'_, V>,
+        Columns { y, reach, ranges }: &Columns<'_, V>,
         bars: V,
-    ) -> V {
-        let infinite = V::splat(token, V::Scalar::INFINITY);
+    ) -> u64 {
         let (n, m) = (ranges.n(), ranges.m());
         let zero = V::splat(token, V::Scalar::ZERO);
-
-        // What is still to come.
         self.columns.clear();
         self.columns.resize(m + 1, bars);
         let mut rest = zero;
@@ -239,10 +288,18 @@ impl<V: Register> Tables<V> {
                 self.rows[i] = bars - rest;
             }
         }
+        V::bits(self.columns[0].min(self.rows[0]).less_equal(zero))
+    }
+
+    /// The distances of all lanes; infinite where all are known to reach the bar.
+    #[inline(always)]
+    fn sweep<R: Rows<V>>(&mut self, token: V::Token, x: &R, Columns { y, ranges, .. }: &Columns<'_, V>) -> V {
+        let infinite = V::splat(token, V::Scalar::INFINITY);
+        let (n, m) = (ranges.n(), ranges.m());
+        let zero = V::splat(token, V::Scalar::ZERO);
         if all_dead(self.columns[0].min(self.rows[0]), zero) {
             return infinite;
         }
-
         self.edge.clear();
         self.edge.resize(m + 1, infinite);
         self.edge[0] = zero;
@@ -300,38 +357,6 @@ impl<V: Register> Tables<V> {
             }
         }
         infinite
-    }
-}
-
-impl<V: Register> LaneReach<V> {
-    /// Of the places `k − before ..= k + after` of `values`, for each place `k`, but only the place itself for the
-    /// first and the last: their cells with the other series' are on every path.
-    #[inline(always)]
-    pub(crate) fn fill(&mut self, token: V::Token, values: &[V], (before, after): (usize, usize)) {
-        let m = values.len();
-        let (before, after) = (before.min(m - 1), after.min(m - 1));
-        let width = before + after + 1;
-        for (out, nothing, is_lower) in
-            [(&mut self.lower, V::Scalar::INFINITY, true), (&mut self.upper, -V::Scalar::INFINITY, false)]
-        {
-            let nothing = V::splat(token, nothing);
-            out.clear();
-            out.resize(before, nothing);
-            out.extend_from_slice(values);
-            out.resize(m + width, nothing);
-            let mut seen = 1;
-            while seen < width {
-                let step = seen.min(width - seen);
-                for k in 0..m + width - step {
-                    let (here, there) = (out[k], out[k + step]);
-                    out[k] = if is_lower { here.min(there) } else { here.max(there) };
-                }
-                seen += step;
-            }
-            if m > 1 {
-                (out[0], out[m - 1]) = (values[0], values[m - 1]);
-            }
-        }
     }
 }
 

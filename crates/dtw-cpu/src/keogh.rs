@@ -45,6 +45,13 @@ pub(crate) struct Stretch<'a, T> {
     pub(crate) slack: &'a [T],
 }
 
+/// How many columns before and after row `i` a band reaches: `i − before ..= i + after`, at most.
+pub(crate) fn reach(ranges: &ColumnRanges) -> (usize, usize) {
+    (0..ranges.n()).map(|i| (i, ranges.row(i))).fold((0, 0), |(before, after), (i, row)| {
+        (before.max(i.saturating_sub(row.start)), after.max((row.end - 1).saturating_sub(i)))
+    })
+}
+
 fn descending(a: f64, b: f64) -> std::cmp::Ordering {
     b.total_cmp(&a)
 }
@@ -69,11 +76,7 @@ impl<T: Scalar> Enveloped<T> {
         });
         let mut rows: Vec<_> = (1..n.max(2) - 1).map(|i| (i, query[i])).collect();
         rows.sort_by(|a, b| descending(a.1.to_f64().abs(), b.1.to_f64().abs()));
-        let mut reach = (0, 0);
-        for i in 0..n {
-            let row = ranges.row(i);
-            reach = (reach.0.max(i.saturating_sub(row.start)), reach.1.max((row.end - 1).saturating_sub(i)));
-        }
+        let reach = reach(&ranges);
         let height = query.iter().map(|v| v.to_f64().abs()).fold(0.0, f64::max);
         let cells = ranges.cells();
         Self { ranges, points: query.to_vec(), envelope, columns, rows, reach, height, cells }

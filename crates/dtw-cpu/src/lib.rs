@@ -37,6 +37,7 @@ mod gradient_single;
 mod gradient_strip;
 mod gradient_tiles;
 mod group;
+mod in_lanes;
 mod isa;
 mod keogh;
 mod lanes;
@@ -61,6 +62,7 @@ mod told;
 mod trace;
 mod wide;
 mod windows;
+mod within;
 
 use dtw_core::Task;
 use dtw_core::{Backend, Plan, Problem, Result};

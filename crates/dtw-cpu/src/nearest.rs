@@ -14,8 +14,9 @@ use dtw_core::{
 };
 use rayon::prelude::*;
 
-use crate::abandon::{Cut, LaneReach};
+use crate::abandon::Cut;
 use crate::group::Scratch;
+use crate::in_lanes::LaneReach;
 use crate::keogh::Enveloped;
 use crate::lanes::{MOST_LANES, Register};
 use crate::plan::{CpuPlan, own};

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dtw_core::compute::cut_off;
 use dtw_core::derivative::Derivatives;
 use dtw_core::{
     CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Pass, PassResults,
@@ -86,10 +87,10 @@ impl<V: Register + Send> CpuPlan<V>
 where
     V::Scalar: Scalar,
 {
-    /// Distances of all scheduled pairs into `self.results`, in the schedule's order.
+    /// Distances of all scheduled pairs into `self.results`, in the schedule's order; infinite above a cutoff.
     fn values(
         &mut self,
-        spec: &Spec,
+        (spec, cutoff): (&Spec, Option<f64>),
         schedule: &Schedule,
         x: &SeriesBatch<'_, V::Scalar>,
         y: &SeriesBatch<'_, V::Scalar>,
@@ -108,7 +109,11 @@ where
                 let (i, j) = schedule.pair(group * V::LANES + l);
                 (lanes_x[l], lanes_y[l]) = (x.get(i), y.get(j));
             }
-            scratch.distances(token, spec, &lanes_x[..out.len()], &lanes_y[..out.len()], out, observer)
+            let (x, y) = (&lanes_x[..out.len()], &lanes_y[..out.len()]);
+            match cutoff {
+                None => scratch.distances(token, spec, x, y, out, observer),
+                Some(cutoff) => scratch.distances_within(token, spec, x, y, out, cutoff, observer),
+            }
         };
         let cells = x.max_length().saturating_mul(y.max_length()).saturating_mul(schedule.len());
         if schedule.len() <= V::LANES || cells <= FEW_CELLS {
@@ -131,9 +136,21 @@ where
         y: &SeriesBatch<'_, V::Scalar>,
         out: &mut [V::Scalar],
     ) -> Result<()> {
+        self.pairing_within((spec, None), pairing, x, y, out)
+    }
+
+    /// [`CpuPlan::pairing`], infinite above a cutoff.
+    fn pairing_within(
+        &mut self,
+        (spec, cutoff): (&Spec, Option<f64>),
+        pairing: Pairing,
+        x: &SeriesBatch<'_, V::Scalar>,
+        y: &SeriesBatch<'_, V::Scalar>,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
         let y = if pairing == Pairing::SelfSymmetric { x } else { y };
         let schedule = Schedule::new(pairing, x, y);
-        self.values(spec, &schedule, x, y)?;
+        self.values((spec, cutoff), &schedule, x, y)?;
         for (k, value) in self.results.iter().enumerate() {
             let (i, j) = schedule.pair(k);
             match pairing {
@@ -206,6 +223,21 @@ impl<V: Register + Send + 'static> Compute<V::Scalar> for CpuPlan<V> {
         });
         self.passes = results;
         done
+    }
+
+    fn distances_within(
+        &mut self,
+        pairs: CheckedBatches<'_, V::Scalar>,
+        cutoff: f64,
+        out: &mut [V::Scalar],
+    ) -> Result<()> {
+        if crate::within::is_bounded(self.problem.spec()) {
+            let (spec, pairing) = (self.problem.spec().clone(), self.problem.pairing());
+            return self.pairing_within((&spec, Some(cutoff)), pairing, &pairs.x, &pairs.y, out);
+        }
+        self.distances(pairs, out)?;
+        cut_off(cutoff, out);
+        Ok(())
     }
 
     fn gradients(

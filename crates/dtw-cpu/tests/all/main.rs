@@ -9,3 +9,4 @@ mod pruned;
 mod random;
 mod search;
 mod soft_digits;
+mod within;

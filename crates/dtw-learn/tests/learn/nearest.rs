@@ -86,7 +86,7 @@ fn single_precision_finds_the_same_neighbours() {
 
 #[test]
 fn many_series_are_searched_for_in_parts() {
-    let backend = CpuBackend::with_threads(2);
+    let backend = plain::backend();
     let context = Context::new(&backend);
     let values: Vec<f64> = (0..10_200).map(|k: u64| (k * k * 7919 % 10_007) as f64).collect();
     let x = SeriesBatch::equal(&values[..2200], 1100, 2, 1).unwrap();
