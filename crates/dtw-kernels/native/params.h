@@ -180,17 +180,17 @@ struct Moments {
     uint64_t windows;
     uint64_t length;     // points of a window
     double most;         // numbers whose squares stay normal
+    uint64_t every;      // only every so many chunks
 };
 
-// One launch of `envelope`: the least and the largest of two places each; see passes/envelope.cuh.
+// One launch of `envelope`: the least and the largest of four places each; see passes/envelope.cuh.
 struct Envelope {
     const void* lower;
     const void* upper;
     void* new_lower;  // other memory
     void* new_upper;
     uint64_t points;
-    int64_t back;     // the first place is so far before, held to what there is
-    int64_t ahead;    // the second so far behind, likewise
+    int64_t places[4];  // so far behind a point, held to what there is
 };
 
 // One launch of `bounds`: lower bounds of the distances between a query and the windows of a stretch; see
@@ -206,12 +206,13 @@ struct Bounds {
     const void* lower;     // envelope of the points; null like `query`
     const void* upper;
     uint32_t* survives;    // a bit for each window whose distance may be below `cut`, in whole chunks; or null:
-    void* least;           //   of each chunk the least bound, infinite where none is known,
+    void* least;           //   of each of these chunks the least bound, infinite where none is known,
     uint32_t* place;       //   and its window
     uint64_t windows;
     uint64_t length;
     double cut;            // raised as rounding wants
     double more_slack;     // to be added to each window's
+    uint64_t every;        // only every so many chunks: 1 where windows survive
 };
 
 // One launch of `normalize`: z-normalisation of equal-length univariate series in place or from `in` to `out`.

@@ -126,7 +126,7 @@ DTW_DEVICE void bounds(const Bounds& p) {
     const uint64_t chunks = (p.windows + kWindowChunk - 1) / kWindowChunk, last = p.windows + p.length - 2;
     const T* slacks = static_cast<const T*>(p.slack);
     const bool lies_well = reinterpret_cast<uint64_t>(p.points) % sizeof(Bundle<T, 4>) == 0;
-    for (uint64_t c = warp(); c < chunks; c += warps()) {
+    for (uint64_t c = warp() * p.every; c < chunks; c += warps() * p.every) {
         const ShiftedPoints<T> points{static_cast<const T*>(p.points), last, static_cast<const T*>(p.shifts)[c]};
         T cut = p.survives ? static_cast<T>(p.cut) : Limits<T>::infinity();
         uint64_t place = c * kWindowChunk;
@@ -196,8 +196,8 @@ DTW_DEVICE void bounds(const Bounds& p) {
             }
         }
         if (!p.survives && inside == 0) {
-            static_cast<T*>(p.least)[c] = cut;
-            p.place[c] = static_cast<uint32_t>(place);
+            static_cast<T*>(p.least)[c / p.every] = cut;
+            p.place[c / p.every] = static_cast<uint32_t>(place);
         }
     }
 }

@@ -1,11 +1,11 @@
 // Envelope: one step on the way to the least and the largest of the points around each point.
 //
 //   for each point k, by a lane:
-//       new_lower[k] = the lesser of lower[k - back] and lower[k + ahead]; new_upper likewise
+//       new_lower[k] = the least of lower[k + places[q]], q = 0 .. 3; new_upper likewise, the largest
 //
-// With back = 0 and ahead = 1, 2, 4, ... the extremes are of 2, 4, 8, ... points from k on. A last step with
-// back = before and ahead = after + 1 - 2^t joins two such runs to those of the points k - before .. k + after. Places
-// are held to the stretch, so that at its ends an envelope may be of some points more, never of fewer.
+// With places 0, 1, 2, 3, then 0, 4, 8, 12 and so on, the extremes are of 4, 16, ... points from k on: of a run. A last
+// step joins two runs, that begin `before` before k and end `after` behind it, to those of the points k - before ..
+// k + after. Places are held to the stretch, so that at its ends an envelope may be of some points more, never of fewer.
 #pragma once
 
 #include "../params.h"
@@ -21,10 +21,15 @@ DTW_DEVICE void envelope(const Envelope& p) {
     for (uint64_t group = warp(); group * 32 < p.points; group += warps()) {
         const int64_t k = static_cast<int64_t>(group * 32) + lane();
         if (k <= last) {
-            const int64_t a = max_<int64_t>(k - p.back, 0);
-            const int64_t b = min_<int64_t>(max_<int64_t>(k + p.ahead, 0), last);
-            static_cast<T*>(p.new_lower)[k] = min_(lower[a], lower[b]);
-            static_cast<T*>(p.new_upper)[k] = max_(upper[a], upper[b]);
+            T least = Limits<T>::infinity(), most = -Limits<T>::infinity();
+            DTW_UNROLL
+            for (int q = 0; q < 4; ++q) {
+                const int64_t at = min_<int64_t>(max_<int64_t>(k + p.places[q], 0), last);
+                least = min_(least, lower[at]);
+                most = max_(most, upper[at]);
+            }
+            static_cast<T*>(p.new_lower)[k] = least;
+            static_cast<T*>(p.new_upper)[k] = most;
         }
     }
 }

@@ -32,7 +32,7 @@ DTW_DEVICE void moments(const Moments& p) {
     const double kappa = 30.0 * kUnit * all * all / count;
     const double height = sqrt_(count) * 1.01 + 1.0;
     const uint64_t chunks = (p.windows + kWindowChunk - 1) / kWindowChunk;
-    for (uint64_t c = warp(); c < chunks; c += warps()) {
+    for (uint64_t c = warp() * p.every; c < chunks; c += warps() * p.every) {
         const uint64_t first = c * kWindowChunk;
         const uint32_t left = static_cast<uint32_t>(min_<uint64_t>(p.windows - first, kWindowChunk));
         const T* points = static_cast<const T*>(p.points) + first;

@@ -1,9 +1,9 @@
 //! Searching z-normalised windows without sweeping most of them, with the hits of sweeping all: windows whose lower
 //! bound on the device says that they decide nothing ([`dtw_core::contenders`]) are left out.
 //!
-//! For each query: the least bound of each chunk of windows; the most promising of these windows are swept, which
-//! says how good a hit has to be. Then, piece by piece, the windows whose bound is not above that are swept, and what
-//! they cost lowers the bar for the next piece.
+//! For each query: the least bound of each chunk of windows, or of every fourth chunk of many. The most promising of
+//! these windows are swept, which says how good a hit has to be. Then, piece by piece, the windows whose bound is not
+//! above that are swept, and what they cost lowers the bar for the next piece.
 //!
 //! A window that is swept is normalised and swept by the kernels that do so where nothing is pruned: costs are the same
 //! to the last bit.
@@ -16,7 +16,7 @@ use dtw_core::{Launch, Match, Measure, Pairing, Result, SearchOptions, Selection
 use dtw_plan::{Axis, Order, Pairs, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
 use crate::calls::windows::Raw;
-use crate::launch::bounds::{BoundedQuery, Bounds, MOST_WINDOWS, Stretch};
+use crate::launch::bounds::{BoundedQuery, Bounds, Stretch, WINDOWS_AT_ONCE};
 use crate::launch::job::Job;
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
@@ -26,6 +26,10 @@ use crate::state::NativePlan;
 /// Windows that are swept first, and so many more for each hit.
 const FIRST: usize = 2048;
 const FIRST_PER_HIT: usize = 64;
+
+/// Of more chunks than these, every so many are asked which windows to sweep first.
+const SAMPLED: usize = 1 << 14;
+const SAMPLE: usize = 4;
 
 /// What is known of one query in one reference.
 #[derive(Debug)]
@@ -167,17 +171,18 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let Some(length) = hunts.first().map(|hunt| hunt.lengths.1) else { return Ok(()) };
         let budget = self.engine.budget;
         let at_once =
-            usize::try_from(budget.sides / 4 / Bounds::<T, M>::window_bytes()).unwrap_or(MOST_WINDOWS);
+            usize::try_from(budget.sides / 4 / Bounds::<T, M>::window_bytes()).unwrap_or(WINDOWS_AT_ONCE);
         let (tail, number) = (length as u64, size_of::<T>() as u64);
         if tail * number > budget.staging / 2 {
             return Err(budget.exceeded("a window", tail * number, budget.staging / 2));
         }
-        let at_once = at_once.clamp(1, MOST_WINDOWS);
+        let at_once = at_once.clamp(1, WINDOWS_AT_ONCE);
         // On the host, a piece is brought and searched before the next.
         let brought = match raw {
             Raw::Host(_) => usize::try_from(budget.staging / number - tail).unwrap_or(usize::MAX),
             Raw::Device(_) => windows.len(),
         };
+        let mut left = Vec::new();
         for first in windows.clone().step_by(brought.max(1)) {
             let here = first..windows.end.min(first + brought.max(1));
             let points = match raw {
@@ -198,17 +203,21 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             self.sweep_promising(hunts, order, places, (points, here.start), &pieces)?;
             for (begin, piece) in &pieces {
                 stop_if_cancelled(&*self.observer.0)?;
-                self.bounds.moments(&self.engine.machine, *piece)?;
+                self.bounds.moments(&self.engine.machine, *piece, 1)?;
                 for ((hunt, selection), place) in hunts.iter_mut().zip(&mut *selections).zip(places.clone()) {
                     let cut = hunt.cut();
                     let mut known: Vec<usize> = hunt.swept.iter().map(|(window, _)| *window).collect();
                     known.sort_unstable();
-                    let survivors =
-                        self.bounds.survivors(&self.engine.machine, *piece, &hunt.bounded, cut)?;
-                    let left = survivors
-                        .map(|window| here.start + begin + window)
-                        .filter(|window| known.binary_search(window).is_err())
-                        .collect::<Vec<_>>();
+                    let mut known = known.into_iter().peekable();
+                    left.clear();
+                    let machine = &self.engine.machine;
+                    self.bounds.survivors(machine, *piece, &hunt.bounded, cut, |window| {
+                        let window = here.start + begin + window;
+                        while known.next_if(|known| *known < window).is_some() {}
+                        if known.peek() != Some(&window) {
+                            left.push(window);
+                        }
+                    })?;
                     hunt.windows += piece.windows as u64;
                     self.sweep_windows(hunt, order, place, (points, here.start), &left)?;
                     hunt.offer(here.start + begin + piece.windows, selection)?;
@@ -220,7 +229,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         Ok(())
     }
 
-    /// Sweeps the windows with the least bounds of all chunks.
+    /// Sweeps the windows with the least bounds of chunks.
     fn sweep_promising(
         &mut self,
         hunts: &mut [Hunt<T>],
@@ -230,10 +239,12 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         pieces: &[(usize, Stretch)],
     ) -> Result<()> {
         let mut promising = vec![Vec::new(); hunts.len()];
+        let chunks: usize = pieces.iter().map(|(_, piece)| piece.chunks()).sum();
+        let every = if chunks < SAMPLED { 1 } else { SAMPLE };
         for (begin, piece) in pieces {
-            self.bounds.moments(&self.engine.machine, *piece)?;
+            self.bounds.moments(&self.engine.machine, *piece, every)?;
             for (hunt, promising) in hunts.iter().zip(&mut promising) {
-                let least = self.bounds.least(&self.engine.machine, *piece, &hunt.bounded)?;
+                let least = self.bounds.least(&self.engine.machine, *piece, &hunt.bounded, every)?;
                 let places = least.filter(|(bound, _)| *bound < T::INFINITY);
                 promising.extend(places.map(|(bound, window)| (bound, from.1 + begin + window)));
             }

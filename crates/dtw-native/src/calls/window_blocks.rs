@@ -11,6 +11,7 @@ use dtw_core::{Blocks, Match, Result, SearchOptions, Selection, SeriesBatch, Win
 use dtw_plan::Order;
 
 use crate::calls::windows::Raw;
+use crate::launch::bounds::WINDOWS_AT_ONCE;
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::series::prepared::HostSeries;
@@ -50,7 +51,13 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if least > budget.tile {
             return Err(budget.exceeded("the costs of one window", least, budget.tile));
         }
-        let most = (1 + (budget.tile - least) / window_bytes).min(MOST_WINDOWS) as usize;
+        let prunes = self.prunes(channels, options);
+        let most = if prunes {
+            // Costs of few windows are there at once: a block is what is brought at once.
+            (budget.staging / 2 / number).clamp(1, WINDOWS_AT_ONCE as u64)
+        } else {
+            (1 + (budget.tile - least) / window_bytes).min(MOST_WINDOWS)
+        };
         let places = 0..count;
         let series = HostSeries { batch: queries, order: &order, places: &places };
         let engine = &mut self.engine;
@@ -59,9 +66,9 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let hits_bytes = budget.limit / 2 / count as u64;
         let selection = |_| Selection::new(options, hits_bytes).within(budget.limit);
         let selections = places.clone().map(selection).collect();
-        let search = WindowSearch { length, channels, most, selections };
+        let search = WindowSearch { length, channels, most: most as usize, selections };
         let observer = Arc::clone(&self.observer.0);
-        if self.prunes(channels, options) {
+        if prunes {
             let mut hunts = self.hunts(&order, &places, options, length)?;
             let found = search.each_block(
                 reference,

@@ -10,7 +10,7 @@ use crate::memory::bytes::Number;
 use crate::memory::region::{Region, default_of};
 
 /// Windows of one launch, where memory allows.
-pub(crate) const MOST_WINDOWS: usize = 1 << 23;
+pub(crate) const WINDOWS_AT_ONCE: usize = 1 << 23;
 
 /// Windows of univariate points that are on the device.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ impl Stretch {
         self.windows + self.length - 1
     }
 
-    fn chunks(&self) -> usize {
+    pub(crate) fn chunks(&self) -> usize {
         self.windows.div_ceil(WINDOW_CHUNK as usize)
     }
 }
@@ -118,8 +118,8 @@ impl<T: Number, M: Machine> Bounds<T, M> {
         (7 * size_of::<T>() + size_of::<u32>()) as u64
     }
 
-    /// What makes of the points of each window its normalised values.
-    pub(crate) fn moments(&mut self, machine: &M, stretch: Stretch) -> Result<()> {
+    /// What makes of the points of the windows of every so many chunks their normalised values.
+    pub(crate) fn moments(&mut self, machine: &M, stretch: Stretch, every: usize) -> Result<()> {
         let numbers = stretch.chunks() * WINDOW_CHUNK as usize * size_of::<T>();
         for region in [&mut self.scale, &mut self.offset, &mut self.slack] {
             region.reserve(machine, numbers)?;
@@ -137,23 +137,28 @@ impl<T: Number, M: Machine> Bounds<T, M> {
                 Dtype::F32 => 1e15,
                 Dtype::F64 => 1e140,
             },
+            every: every as u64,
         };
-        machine.launch(kernel::<T>(Role::Moments, "moments"), p.bytes(), blocks_for(stretch.chunks() as u64))
+        let chunks = stretch.chunks().div_ceil(every) as u64;
+        machine.launch(kernel::<T>(Role::Moments, "moments"), p.bytes(), blocks_for(chunks))
     }
 
-    /// Of each chunk of windows the least bound and its window; infinite where nothing is known.
+    /// Of every so many chunks of windows the least bound and its window; infinite where nothing is known. Their
+    /// moments are known.
     pub(crate) fn least(
         &mut self,
         machine: &M,
         stretch: Stretch,
         query: &BoundedQuery<T>,
+        every: usize,
     ) -> Result<impl Iterator<Item = (T, usize)> + '_> {
-        let chunks = stretch.chunks();
+        let chunks = stretch.chunks().div_ceil(every);
         self.least.reserve(machine, chunks * size_of::<T>())?;
         self.place.reserve(machine, chunks * size_of::<u32>())?;
         let p = params::Bounds {
             least: self.least.address(),
             place: self.place.address(),
+            every: every as u64,
             ..self.params(machine, stretch, query)?
         };
         machine.launch(kernel::<T>(Role::Bounds, "bounds"), p.bytes(), blocks_for(chunks as u64))?;
@@ -162,19 +167,21 @@ impl<T: Number, M: Machine> Bounds<T, M> {
         Ok(self.host_least.iter().zip(&self.host_place).map(|(least, place)| (*least, *place as usize)))
     }
 
-    /// The windows whose bound is below `cut`, or unknown, in order.
+    /// Calls `each` with the windows whose bound is below `cut`, or unknown, in order.
     pub(crate) fn survivors(
         &mut self,
         machine: &M,
         stretch: Stretch,
         query: &BoundedQuery<T>,
         cut: T,
-    ) -> Result<impl Iterator<Item = usize> + '_> {
+        mut each: impl FnMut(usize),
+    ) -> Result<()> {
         let words = stretch.chunks() * WINDOW_CHUNK as usize / 32;
         self.survives.reserve(machine, words * size_of::<u32>())?;
         let mut p = params::Bounds {
             survives: self.survives.address(),
             cut: cut.to_f64(),
+            every: 1,
             ..self.params(machine, stretch, query)?
         };
         if let Some(points) = query.points {
@@ -187,17 +194,17 @@ impl<T: Number, M: Machine> Bounds<T, M> {
             blocks_for(stretch.chunks() as u64),
         )?;
         self.survives.fetch(machine, &mut self.host_survives, words)?;
-        let bits = |(k, word): (usize, &u32)| {
-            let mut left = *word;
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros();
-                (left != 0).then(|| {
+        // Most of them are zero.
+        for (k, some) in self.host_survives.chunks(16).enumerate().filter(|(_, some)| **some != [0; 16]) {
+            for (word, bits) in some.iter().enumerate() {
+                let mut left = *bits;
+                while left != 0 {
+                    each(32 * (16 * k + word) + left.trailing_zeros() as usize);
                     left &= left - 1;
-                    32 * k + bit as usize
-                })
-            })
-        };
-        Ok(self.host_survives.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(bits))
+                }
+            }
+        }
+        Ok(())
     }
 
     fn params(&mut self, machine: &M, stretch: Stretch, query: &BoundedQuery<T>) -> Result<params::Bounds> {
@@ -222,7 +229,7 @@ impl<T: Number, M: Machine> Bounds<T, M> {
             region.reserve(machine, points * size_of::<T>())?;
         }
         let (mut lower, mut upper, mut side, mut run) = (stretch.points, stretch.points, 0, 1_usize);
-        let mut step = |back: usize, ahead: i64| {
+        let mut step = |places: [i64; 4]| {
             let (to_lower, to_upper) = (self.lower[side].address(), self.upper[side].address());
             let p = params::Envelope {
                 lower,
@@ -230,18 +237,21 @@ impl<T: Number, M: Machine> Bounds<T, M> {
                 new_lower: to_lower,
                 new_upper: to_upper,
                 points: points as u64,
-                back: back as i64,
-                ahead,
+                places,
             };
             (lower, upper, side) = (to_lower, to_upper, 1 - side);
             let warps = points.div_ceil(32) as u64;
             machine.launch(kernel::<T>(Role::Envelope, "envelope"), p.bytes(), blocks_for(warps))
         };
-        while 2 * run <= before + after + 1 {
-            step(0, run as i64)?;
-            run *= 2;
+        let all = before + after + 1;
+        while 2 * run <= all {
+            // Of four runs, or of two where four are too many.
+            let runs = if 4 * run <= all { 4 } else { 2 };
+            step(std::array::from_fn(|q| (q.min(runs - 1) * run) as i64))?;
+            run *= runs;
         }
-        step(before, after as i64 + 1 - run as i64)?;
+        let joined = after as i64 + 1 - run as i64;
+        step([-(before as i64), joined, joined, joined])?;
         Ok(1 - side)
     }
 }
