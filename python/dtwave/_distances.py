@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls
-from ._options import Given, OfManyTimed, OfPair, taken, takes
+from ._options import Cutoff, Given, OfManyTimed, OfPair, taken, takes
 from ._results import Explanation, Kernel, Neighbors
 from ._spec import spec
 
@@ -23,7 +23,7 @@ _default_engine = _options.engine(Given())
 
 
 @takes(OfPair)
-def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
+def distance(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[OfPair]) -> Any:
     """Distance of two series.
 
     x, y: one series each, `[length]` or `[length, channels]`. Lengths may differ, numbers of channels may not. (For many
@@ -50,6 +50,8 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
     normalize: "z" compares the series z-normalised, each channel with mean 0 and deviation 1 (see `normalize`).
     sqrt: True gives the root of the accumulated cost, for measures that accumulate one.
     times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.
+    cutoff: a distance above it (with `sqrt` a root above it) is infinite, any other the same as without. `dtw` takes
+        little time for large distances then. Not for similarities, nor for series in a GPU's memory.
 
     Returns the distance, in the unit that the measure defines: of dtw the accumulated squared cost, without a root. For
     series in a GPU's memory it is an array without axes there; the call does not wait for it.
@@ -64,11 +66,12 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
     >>> dtwave.distance([0.0, 1.0, 2.0], [0.0, 2.0, 2.0])
     1.0
     """
-    if not options or (len(options) == 1 and "measure" in options):
+    if cutoff is None and (not options or (len(options) == 1 and "measure" in options)):
         quick = _quick(x, y, options.get("measure", "dtw"), _default_engine)
         if quick is not None:
             return quick
     given, place = taken(options, OfPair), _resident.place_of(x=x, y=y)
+    most = Cutoff.of(cutoff, place)
     if place is not None:
         return given.rooted(_resident_calls.distance(place, x, y, given))
     what = spec(given.measure, given.band, given.parameters)
@@ -76,15 +79,17 @@ def distance(x: Any, y: Any, **options: Unpack[OfPair]) -> Any:
     _missing.check(given.missing)
     engine = _options.engine(given)
     is_plain = given.normalize == "none" and given.dtype is None and given.times is None
-    if is_plain and given.missing == "error":
+    if is_plain and given.missing == "error" and most is None:
         quick = _quick(x, y, what, engine)
         if quick is not None:
             return given.rooted(quick)
     call = _calls.prepared(_calls.pair(x, y, given, "dtwave.pairwise and dtwave.zipped"), given)
     found = np.empty(1, dtype=call.number)
+    if most is not None:
+        engine = most.engine(engine, call.number, given)
     with _missing.Explained():
         _native.distances(*call.sides, call.spec, engine, True, found, None)
-    return float(given.rooted(found)[0])
+    return float((given.rooted(found) if most is None else most.roots(found, given))[0])
 
 
 def _quick(x: Any, y: Any, what: Any, engine: _native.Engine) -> float | None:
@@ -99,7 +104,7 @@ def _quick(x: Any, y: Any, what: Any, engine: _native.Engine) -> float | None:
 
 
 @takes(OfManyTimed)
-def zipped(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> Any:
+def zipped(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[OfManyTimed]) -> Any:
     """Distances of the first series of `x` with the first of `y`, the second with the second, and so on.
 
     x, y: equally many series: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths.
@@ -108,21 +113,23 @@ def zipped(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> Any:
     padding: "nan" if NaN at the end of a series is padding.
     times: a tuple of the timestamps of x and those of y, one per point; for twed.
     progress: True shows a progress bar (tqdm's if it is installed).
-    measure, band, device, dtype, threads, memory_limit, layout, normalize, sqrt: as for `distance`.
+    measure, band, device, dtype, threads, memory_limit, layout, normalize, sqrt, cutoff: as for `distance`.
 
     Returns `[series]`, of float32 or float64.
 
     Time: one sweep per pair. Errors: as `distance`.
     """
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
+    most = Cutoff.of(cutoff, place)
     if place is not None:
         return given.rooted(_resident_calls.zipped(place, x, y, given))
     a, b = _calls.many(x, y, given)
     call = _calls.prepared([a, b], given)
     with call.bar("zipped", True) as bar:
         found = call.empty("the list of distances", len(a))
-        _native.distances(call.first, call.second, call.spec, call.engine, True, found, bar)
-        return given.rooted(found)
+        engine = call.engine if most is None else most.engine(call.engine, call.number, given)
+        _native.distances(call.first, call.second, call.spec, engine, True, found, bar)
+        return given.rooted(found) if most is None else most.roots(found, given)
 
 
 @takes(OfManyTimed)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Union, overload
 
 import numpy as np
@@ -13,7 +15,7 @@ from . import _calls, _native, _options, _progress, _resident, _resident_calls
 from ._calls import Call
 from ._distances import CANDIDATE_BYTES, others
 from ._inputs import Batch
-from ._options import Given, OfManyTimed, taken, takes
+from ._options import Cutoff, Given, OfManyTimed, taken, takes
 from ._results import Graph
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def pairwise(
     condensed: bool = False,
     out: Out = None,
     resume: bool = False,
+    cutoff: float | None = None,
     **options: Unpack[OfManyTimed],
 ) -> Any: ...
 
@@ -49,6 +52,7 @@ def pairwise(
     condensed: bool = False,
     out: Out = None,
     resume: bool = False,
+    cutoff: float | None = None,
     **options: Unpack[OfManyTimed],
 ) -> Any:
     """Distances of every series of `x` with every series of `y`, or, without `y`, of every two series of `x`.
@@ -56,6 +60,7 @@ def pairwise(
     x, y: `[series, length]`, `[series, length, channels]`, or lists of series of any lengths. Without `y`, half of the
         matrix is computed and mirrored (not for subsequence_dtw and bands of explicit ranges, which are not symmetric).
     measure, band, device, dtype, threads, memory_limit, layout, normalize, sqrt: as for `distance`.
+    cutoff: as for `distance`; not with `k` and not with a file as `out`.
     k: returns only the k nearest series of each row, as a sparse `Graph`; without `y` a series is not its own neighbour.
     condensed: True returns only the upper triangle of a symmetric matrix, in the order of SciPy's `pdist`:
         `[n (n - 1) / 2]`.
@@ -77,11 +82,18 @@ def pairwise(
     `TypeError` for an array of another shape or type, or one that cannot be written.
     """
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
+    most = Cutoff.of(cutoff, place)
     if place is not None:
         return given.rooted(_resident_calls.pairwise(place, x, y, (k, condensed, out, resume), given))
     batches = _calls.many(x, y, given)
     call = _calls.prepared(batches, given)
     _check_form(k, condensed, out, resume, y, call)
+    finish = given.rooted
+    if most is not None:
+        if k is not None or not (out is None or isinstance(out, np.ndarray)):
+            raise ValueError(f"{'out as a file' if k is None else 'k'} and cutoff exclude each other")
+        call = replace(call, engine=most.engine(call.engine, call.number, given))
+        finish = partial(most.roots, given=given)
     with call.bar("pairwise", False) as bar:
         if k is not None:
             graph = _graph(call, _options.whole("k", k, 1), batches, bar)
@@ -90,15 +102,15 @@ def pairwise(
         if condensed:
             half = call.empty("the condensed matrix", len(batches[0]) * (len(batches[0]) - 1) // 2)
             _native.condensed(call.first, call.spec, call.engine, half, bar)
-            return given.rooted(half)
+            return finish(half)
         if out is None:
             matrix = call.empty("the distance matrix", len(batches[0]), len(batches[-1]))
             _native.distances(call.first, call.second, call.spec, call.engine, False, matrix, bar)
-            return given.rooted(matrix)
+            return finish(matrix)
         if isinstance(out, np.ndarray):
             _check_array(out, (len(batches[0]), len(batches[-1])), call)
             _native.pairwise_into(call.first, call.second, call.spec, call.engine, out, bar)
-            return given.rooted(out)
+            return finish(out)
         return _to_file(call, batches, os.fspath(out), (resume, given), bar)
 
 

@@ -229,6 +229,39 @@ def real(name: str, value: Any) -> float:
     return float(value)
 
 
+@dataclass(frozen=True)
+class Cutoff:
+    """Up to where distances are wanted; larger ones are infinite."""
+
+    most: float
+
+    @staticmethod
+    def of(cutoff: Any, place: str | None) -> Cutoff | None:
+        """Errors: `TypeError` and `ValueError` for what is no number, and for series on a device."""
+        if cutoff is None:
+            return None
+        most = real("cutoff", cutoff)
+        if most != most:
+            raise ValueError("cutoff must be a number, got NaN")
+        if place is not None:
+            raise ValueError(
+                f"cutoff is for series in main memory, and x is on {place}: pass x.cpu() (of CuPy x.get())"
+            )
+        return Cutoff(most)
+
+    def engine(self, engine: _native.Engine, number: np.dtype[Any], given: Given) -> _native.Engine:
+        """The engine that leaves out larger distances. Before a root the bound is a little wider."""
+        most = float(number.type(self.most))
+        return engine.within(max(most, 0.0) * most * (1 + 1e-6) if given.sqrt else most)
+
+    def roots(self, found: Any, given: Given) -> Any:
+        """Distances of that engine as the call gives them, in their place."""
+        rooted = given.rooted(found)
+        if given.sqrt:
+            rooted[rooted > rooted.dtype.type(self.most)] = np.inf
+        return rooted
+
+
 #: What random starts begin with: a whole number; None for another one each time; or what draws it.
 Seed = Union[None, int, np.random.Generator, np.random.RandomState]
 

@@ -275,7 +275,7 @@ impl Engine {
     /// How a matrix is cut: by memory, and so that a tile stays a matter of seconds. What the device does not compute
     /// is refused here, before there is a file.
     pub(crate) fn cut<T: Element>(&self, matrix: &Matrix<'_, T>) -> Result<TilePlan> {
-        let Matrix { spec, pairing, x, y } = matrix;
+        let Matrix { spec, pairing, x, y, .. } = matrix;
         let session =
             Session::new((*spec).clone()).on(self.device.clone()).memory_limit(self.memory_limit_bytes);
         session.supports(*pairing, x, y)?;
@@ -291,7 +291,7 @@ impl Engine {
         done: &HashSet<usize>,
         sink: impl FnMut(&Tile, &[T]) -> Result<()>,
     ) -> Result<u64> {
-        let Matrix { spec, x, y, .. } = matrix;
+        let Matrix { spec, x, y, cutoff, .. } = matrix;
         let mut spared = 0;
         let plan = self.cut(matrix)?;
         for tile in plan.tiles().filter(|tile| done.contains(&tile.index)) {
@@ -301,7 +301,8 @@ impl Engine {
             progress.skip(cells);
             spared += cells;
         }
-        self.session(spec, progress).tiled(&plan, x, y, |tile| done.contains(&tile.index), sink)?;
+        let session = self.session(spec, progress).cutoff(*cutoff);
+        session.tiled(&plan, x, y, |tile| done.contains(&tile.index), sink)?;
         Ok(spared)
     }
 }
@@ -311,6 +312,8 @@ pub(crate) struct Matrix<'a, T> {
     pub(crate) pairing: Pairing,
     pub(crate) x: SeriesBatch<'a, T>,
     pub(crate) y: SeriesBatch<'a, T>,
+    /// Larger distances, before any root, are infinite.
+    pub(crate) cutoff: Option<f64>,
 }
 
 #[cfg(test)]

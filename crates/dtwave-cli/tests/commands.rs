@@ -35,6 +35,29 @@ fn pairwise_gives_the_same_matrix_in_every_form() {
     assert!(bench.text("d.svg").contains("root of the distance"));
 }
 
+/// Distances above a cutoff are infinite in every form, and nobody is warned of what was asked for.
+#[test]
+fn pairwise_has_a_cutoff() {
+    let bench = Bench::new();
+    bench.write("a.csv", "0,1,2\n2,1,0\n0,1,3\n");
+    let near = dtw(&[0., 1., 2.], &[0., 1., 3.]);
+    let row = |bench: &Bench, args: &[&str]| {
+        let said = bench.run(&[&["pairwise", "a.csv"], args].concat());
+        assert_eq!(said.stderr, "", "{args:?}");
+        said.stdout.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(near, 1.0);
+    assert_eq!(row(&bench, &["--cutoff", "1"]), "0,inf,1");
+    assert_eq!(row(&bench, &["--cutoff", "0.99"]), "0,inf,inf");
+    assert_eq!(row(&bench, &["--cutoff", "1", "--sqrt", "--dtype", "f32"]), "0,inf,1");
+    let answer = bench.json(&["pairwise", "a.csv", "--cutoff", "1", "-o", "d.npy", "--json"]);
+    assert_eq!(answer["cutoff"], serde_json::json!(1.0));
+    assert_eq!(npy_values(&bench.read("d.npy"))[..3], [0.0, f64::INFINITY, 1.0]);
+    bench.refuses(&["pairwise", "a.csv", "--cutoff", "NaN"], &["--cutoff must be a number"]);
+    let similarity = ["pairwise", "a.csv", "-m", "log_gak", "--sigma", "1", "--cutoff", "1"];
+    bench.refuses(&similarity, &["--cutoff is for distances", "log_gak"]);
+}
+
 /// DTW from its definition, on the full matrix.
 fn dtw(x: &[f64], y: &[f64]) -> f64 {
     let mut d = vec![vec![f64::INFINITY; y.len() + 1]; x.len() + 1];

@@ -61,6 +61,7 @@ const PAIRWISE: &[Case] = &[
     ("pairwise square.csv", "--labels first", Changes),
     ("pairwise s.tsv", "--plot o.svg", Changes),
     ("pairwise s.tsv", "--measure msm", Changes),
+    ("pairwise s.tsv", "--cutoff 0.1", Changes),
     ("pairwise s.tsv", "--band 0", Changes),
     ("pairwise s.tsv -m subsequence_dtw", "--band 1", Refused("--band has no meaning")),
     ("pairwise s.tsv", "--csv-layout rows", NO_CSV),

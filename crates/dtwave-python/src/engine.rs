@@ -28,6 +28,12 @@ impl Engine {
         Ok(Self { session, device, memory_limit })
     }
 
+    /// This engine for distances up to a cutoff: larger ones are infinite.
+    fn within(&self, cutoff: f64) -> Self {
+        let session = self.session.clone().cutoff(Some(cutoff));
+        Self { session, device: self.device.clone(), memory_limit: self.memory_limit }
+    }
+
     /// The name of the backend.
     #[getter]
     pub(crate) fn backend(&self) -> &'static str {

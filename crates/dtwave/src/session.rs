@@ -32,6 +32,7 @@ pub struct Session {
     device: Option<Device>,
     memory_limit_bytes: u64,
     observer: Option<Arc<dyn Observer>>,
+    cutoff: Option<f64>,
     /// All of them report to the observer, and are of the device.
     plans: Arc<Plans>,
 }
@@ -66,6 +67,7 @@ impl Session {
             device: None,
             memory_limit_bytes: Problem::DEFAULT_MEMORY_LIMIT_BYTES,
             observer: None,
+            cutoff: None,
             plans: Arc::default(),
         }
     }
@@ -96,6 +98,16 @@ impl Session {
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);
         self.plans = Arc::default();
+        self
+    }
+
+    /// With distances up to this cutoff alone: [`distance`](Self::distance), [`pairwise`](Self::pairwise),
+    /// [`cross`](Self::cross), [`zipped`](Self::zipped), [`distances_into`](Self::distances_into) and
+    /// [`tiled`](Self::tiled) give infinity for a larger one, and the same bits for all others
+    /// ([`Plan::distances_within`]). Calls with a similarity, or with a cutoff that is no number, are errors then.
+    #[must_use]
+    pub fn cutoff(mut self, cutoff: Option<f64>) -> Self {
+        self.cutoff = cutoff;
         self
     }
 
@@ -162,6 +174,20 @@ impl Session {
         done
     }
 
+    /// Distances, up to the cutoff if there is one.
+    fn compute<T: Float>(
+        &self,
+        plan: &mut dyn Plan<T>,
+        x: SeriesBatch<'_, T>,
+        y: SeriesBatch<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
+        match self.cutoff {
+            None => plan.distances(x, y, out),
+            Some(cutoff) => plan.distances_within(x, y, cutoff, out),
+        }
+    }
+
     /// Tells the observer of a plan that has computed.
     fn computed<T: Float>(&self, plan: &dyn Plan<T>) {
         if let Some(observer) = &self.observer {
@@ -192,7 +218,7 @@ impl Session {
         let (x, y) = (x.as_series(), y.as_series());
         let (x, y) = (SeriesBatch::single(x.series()), SeriesBatch::single(y.series()));
         let mut out = [T::ZERO];
-        self.with_plan(Pairing::Zipped, &x, &y, |plan| plan.distances(x, y, &mut out))?;
+        self.with_plan(Pairing::Zipped, &x, &y, |plan| self.compute(plan, x, y, &mut out))?;
         Ok(out[0])
     }
 
@@ -248,7 +274,7 @@ impl Session {
         y: &SeriesBatch<'_, T>,
         out: &mut [T],
     ) -> Result<()> {
-        self.with_plan(pairing, x, y, |plan| plan.distances(*x, *y, out))
+        self.with_plan(pairing, x, y, |plan| self.compute(plan, *x, *y, out))
     }
 
     /// Distances of the s-th series of `x` with the s-th of `y`.
@@ -331,7 +357,7 @@ impl Session {
                     self.plan(&problem)?
                 }
             };
-            plan.distances(rows, columns, &mut out)?;
+            self.compute(&mut **plan, rows, columns, &mut out)?;
             self.computed(&**plan);
             current = Some(plan);
             sink(&tile, &out)?;

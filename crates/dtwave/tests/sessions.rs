@@ -37,6 +37,29 @@ fn calls_of_all_kinds_in_any_order_give_what_a_fresh_session_gives() {
 }
 
 #[test]
+fn larger_distances_than_a_cutoff_are_infinite() {
+    let batch: Vec<Vec<f64>> = (0..9).map(|seed| series(30, seed * seed)).collect();
+    for spec in [Spec::dtw(), Spec::soft_dtw(0.5)] {
+        let all = Session::new(spec.clone());
+        let matrix = all.pairwise(&batch).unwrap();
+        let mut sorted = matrix.iter().copied().collect::<Vec<_>>();
+        sorted.sort_by(f64::total_cmp);
+        let cutoff = sorted[40];
+        let some = all.clone().cutoff(Some(cutoff));
+        let expected = matrix.mapv(|d| if d > cutoff { f64::INFINITY } else { d });
+        assert!(expected.iter().any(|d| d.is_infinite()), "{matrix}");
+        assert_eq!(some.pairwise(&batch).unwrap(), expected);
+        let cross = all.cross(&batch, &batch).unwrap();
+        let expected = cross.mapv(|d| if d > cutoff { f64::INFINITY } else { d });
+        assert_eq!(some.cross(&batch, &batch).unwrap(), expected);
+        assert_eq!(some.zipped(&batch, &batch[..9]).unwrap(), expected.diag().to_vec());
+        let one = if cross[[0, 4]] > cutoff { f64::INFINITY } else { cross[[0, 4]] };
+        assert_eq!(some.distance(&batch[0], &batch[4]).unwrap(), one);
+        assert_eq!(some.cutoff(None).pairwise(&batch).unwrap(), matrix);
+    }
+}
+
+#[test]
 fn sessions_of_other_specs_share_plans_and_keep_their_own_spec() {
     let session = Session::new(Spec::dtw()).memory_limit(1 << 20);
     let (x, y) = (series(9, 1), series(8, 2));

@@ -53,6 +53,10 @@ pub(crate) struct PairwiseArgs {
     #[arg(long)]
     resume: bool,
 
+    /// Distances above D (after --sqrt) are infinite; dtw spends little time on them
+    #[arg(long, value_name = "D")]
+    cutoff: Option<f64>,
+
     /// Heat map of the matrix: .svg or .png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -85,6 +89,14 @@ impl Compute for PairwiseArgs {
             "--band has no meaning for {}: a match may start anywhere",
             spec.key()
         );
+        if let Some(cutoff) = self.cutoff {
+            ensure!(!cutoff.is_nan(), "--cutoff must be a number");
+            ensure!(
+                !spec.measure.is_similarity(),
+                "--cutoff is for distances: of {}, larger values are nearer",
+                spec.key()
+            );
+        }
         let mut setup = Setup::new(&self.options, read, spec, cancel)?;
         let a = setup.load(&self.a)?;
         let b = self.b.as_ref().map(|b| setup.load(b)).transpose()?;
@@ -98,13 +110,22 @@ impl Compute for PairwiseArgs {
         let x = engine::batch::<T>(&a)?;
         let y = b.as_ref().map(engine::batch::<T>).transpose()?;
         let y = y.as_ref().unwrap_or(&x);
-        let matrix = Matrix { spec: &setup.spec, pairing, x: x.batch(), y: y.batch() };
+        let root = self.options.measure.takes_root();
+        // A distance is compared as it is printed: in the number type, after its root. Before the root the bound is a
+        // little wider.
+        let most = self.cutoff.map(|d| T::from_f64(d).to_f64());
+        let cutoff = most.map(|d| if root { d.max(0.0) * d * (1.0 + 1e-6) } else { d });
+        let matrix = Matrix { spec: &setup.spec, pairing, x: x.batch(), y: y.batch(), cutoff };
         let shape = [matrix.x.len(), matrix.y.len()];
 
         let watch = Stopwatch::start();
         let cells = setup.engine.cells(&setup.spec, pairing, &matrix.x, &matrix.y)?;
         let progress = Arc::new(Progress::new("pairwise", cells));
-        let finish = |value: T| setup.finish(value);
+        let most = most.filter(|_| root).unwrap_or(f64::INFINITY);
+        let finish = |value: T| {
+            let finished: T = setup.finish(value);
+            if finished.to_f64() > most { T::INFINITY } else { finished }
+        };
         let (values, Streamed { spared, overflow }, to_write) = match out {
             Some(Output { format: Format::Npy, target }) => {
                 let inputs = [&a, b.as_ref().unwrap_or(&a)];
@@ -125,7 +146,10 @@ impl Compute for PairwiseArgs {
             Some(out) => out.format == Format::Json,
             None => self.options.json && self.out.is_none(),
         };
-        setup.warn_of_overflow(overflow.overflowed, overflow.total, in_json);
+        // What is infinite by a cutoff was asked for.
+        if self.cutoff.is_none() {
+            setup.warn_of_overflow(overflow.overflowed, overflow.total, in_json);
+        }
 
         let rows = || values.iter().flat_map(|values| values.chunks_exact(shape[1]));
         if let Some(Output { format, target }) = to_write {
@@ -135,6 +159,9 @@ impl Compute for PairwiseArgs {
             took,
             |answer| {
                 answer["shape"] = json!(shape);
+                if let Some(cutoff) = self.cutoff {
+                    answer["cutoff"] = json!(cutoff);
+                }
                 match &self.out {
                     Some(out) => answer["out"] = json!(out.display().to_string()),
                     None => answer["distances"] = json!(rows().map(Numbers).collect::<Vec<_>>()),
@@ -193,6 +220,7 @@ impl PairwiseArgs {
         let normalizes = self.options.run.normalize == Normalize::Z;
         options.extend([
             own("--sqrt", &self.options.measure.takes_root().to_string()),
+            own("--cutoff", &self.cutoff.map_or_else(|| "none".to_owned(), |d| d.to_string())),
             own("--band", &band_text(&spec.band)),
             own("--normalize", if normalizes { "z" } else { "none" }),
             own("--backend", setup.engine.device.name()),

@@ -138,7 +138,7 @@ fn compare<T: Element>(
     progress: &Arc<Progress>,
     finish: impl Fn(T) -> T,
 ) -> Result<usize> {
-    let Matrix { spec, x, y, .. } = matrix;
+    let Matrix { spec, x, y, cutoff, .. } = matrix;
     let pair = x.max_length().max(1).saturating_mul(y.max_length().max(1));
     let side = (SAMPLE_CELLS / pair).isqrt().clamp(1, SAMPLE_SIDE);
     // The first with the last, where there is room for one pair: a series and itself are 0 apart under nearly any
@@ -146,7 +146,7 @@ fn compare<T: Element>(
     let rows = if side == 1 { vec![0] } else { spread(x.len(), side) };
     let columns = spread(y.len(), side);
     let (a, b) = (picked(x, &rows)?, picked(y, &columns)?);
-    let sample = Matrix { spec, pairing: Pairing::Cross, x: a.batch(), y: b.batch() };
+    let sample = Matrix { spec, pairing: Pairing::Cross, x: a.batch(), y: b.batch(), cutoff: *cutoff };
     let expected = in_memory(engine, &sample, progress, finish)?;
 
     let shown = path.display();
