@@ -228,14 +228,10 @@ impl<V: Register> Abandoning<V> {
         out: &mut [V::Scalar],
     ) {
         load(token, &self.flat, &mut self.y);
-        let reach = if query.is_square() {
-            self.reach.fill(token, &self.y, query.reach);
-            Some(&self.reach)
-        } else {
-            None
-        };
         let (rows, bar) = (Shared { token, query }, V::splat(token, cut.bar));
-        let columns = Columns { y: &self.y, reach, ranges: &query.ranges };
+        // The bounds of rows have rejected what they can. Tried: limits of rows beside those of columns. Searches of
+        // 128 to 1024 points took 1.5 times as long in a band of half the window, and the same in one of 5 or 10%.
+        let columns = Columns { y: &self.y, reach: None, ranges: &query.ranges };
         self.tables.prepare(token, &rows, &columns, bar);
         let found = self.tables.sweep(token, &rows, &columns);
         write_below(token, cut.cut, found, out);
@@ -254,7 +250,7 @@ fn write_below<V: Register>(token: V::Token, cut: V::Scalar, found: V, out: &mut
 /// The side of the columns, and the band.
 struct Columns<'a, V> {
     y: &'a [V],
-    /// Where there are as many rows.
+    /// Where limits of rows are wanted, too; of as many rows.
     reach: Option<&'a LaneReach<V>>,
     ranges: &'a ColumnRanges,
 }
