@@ -87,6 +87,8 @@ pub(crate) struct Abandoning<V: Register> {
     y: Vec<V>,
     reach: LaneReach<V>,
     reach_x: LaneReach<V>,
+    /// The one series that all rows' points and their reach are of, and how far it goes; else nothing.
+    kept: (Vec<V::Scalar>, (usize, usize)),
     tables: Tables<V>,
 }
 
@@ -107,6 +109,7 @@ impl<V: Register> Abandoning<V> {
             y: Vec::new(),
             reach: LaneReach::default(),
             reach_x: LaneReach::default(),
+            kept: (Vec::new(), (0, 0)),
             tables: Tables { edge: Vec::new(), columns: Vec::new(), rows: Vec::new() },
         }
     }
@@ -122,7 +125,7 @@ impl<V: Register> Abandoning<V> {
         let LaneReach { lower, upper } = &self.reach_x;
         let registers =
             [&self.x, &self.y, edge, columns, rows, &self.reach.lower, &self.reach.upper, lower, upper];
-        self.flat.capacity() * size_of::<V::Scalar>()
+        (self.flat.capacity() + self.kept.0.capacity()) * size_of::<V::Scalar>()
             + registers.iter().map(|r| r.capacity()).sum::<usize>() * size_of::<V>()
     }
 
@@ -185,20 +188,33 @@ impl<V: Register> Abandoning<V> {
         is_full: bool,
         out: &mut [V::Scalar],
     ) -> u64 {
+        let series_x = x[0].values;
         V::compiled(
             token,
             #[inline(always)]
             || {
-                let Self { flat, x: rows, y: columns, reach, reach_x, tables } = self;
-                for (series, points) in [(x, &mut *rows), (y, &mut *columns)] {
-                    interleave::<V>(series, flat);
-                    load(token, flat, points);
+                let Self { flat, x: rows, y: columns, reach, reach_x, kept, tables } = self;
+                interleave::<V>(y, flat);
+                load(token, flat, columns);
+                let (is_square, (before, after)) = (ranges.n() == ranges.m(), crate::keogh::reach(ranges));
+                // Most calls have the x of the call before in all lanes.
+                let is_shared = x.iter().all(|x| std::ptr::eq(x.values, series_x));
+                if !(is_shared && kept.0 == series_x && kept.1 == (after, before)) {
+                    interleave::<V>(x, flat);
+                    load(token, flat, rows);
+                    if is_square {
+                        reach_x.fill(token, rows, (after, before));
+                    }
+                    kept.0.clear();
+                    if is_shared && is_square {
+                        kept.0.extend_from_slice(series_x);
+                        kept.1 = (after, before);
+                    }
                 }
-                let is_square = ranges.n() == ranges.m();
-                if is_square {
-                    let (before, after) = crate::keogh::reach(ranges);
+                // Where pairs are swept anyway, limits of rows are not worth their time.
+                let has_rows = is_square && !is_full;
+                if has_rows {
                     reach.fill(token, columns, (before, after));
-                    reach_x.fill(token, rows, (after, before));
                 }
                 let infinite = V::splat(token, V::Scalar::INFINITY);
                 let rows = Own {
@@ -206,7 +222,7 @@ impl<V: Register> Abandoning<V> {
                     reach: is_square.then_some(&*reach_x),
                     anywhere: [-infinite, infinite],
                 };
-                let columns = Columns { y: columns, reach: is_square.then_some(&*reach), ranges };
+                let columns = Columns { y: columns, reach: has_rows.then_some(&*reach), ranges };
                 let bar = V::splat(token, cut.bar);
                 let rejected = tables.prepare(token, &rows, &columns, bar);
                 if is_full {
