@@ -134,9 +134,12 @@ fn parameters() {
         &["-k 9 is out of range", "2 series"],
     );
     bench.refuses(&["align", "one.csv", "one.csv", "-m", "soft_dtw"], &["soft_dtw has no warping path"]);
-    bench.refuses(&["barycenter", "good.csv", "-m", "msm"], &["soft_dtw", "msm"]);
+    bench.refuses(&["barycenter", "good.csv", "-m", "frechet"], &["soft_dtw", "got frechet"]);
     bench.refuses(&["cluster", "good.csv", "-k", "9"], &["-k 9 is out of range", "3 series"]);
-    bench.refuses(&["cluster", "good.csv", "-k", "2", "-m", "msm"], &["--method kmedoids"]);
+    bench.refuses(
+        &["cluster", "good.csv", "-k", "2", "-m", "lcss"],
+        &["lcss has no average", "--method kmedoids"],
+    );
     bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "-m", "msm"], &["dtw only"]);
     bench.refuses(&["search", "--reference", "one.csv", "--query", "one.csv", "--top-k", "0"], &["--top-k"]);
 }

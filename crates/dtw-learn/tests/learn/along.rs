@@ -266,12 +266,13 @@ fn weights_are_repetitions() {
     for measure in measures() {
         let x = plain::ragged(91, &[9, 7, 8], 1);
         let mut repeated = OwnedBatch::new(1).unwrap();
-        for (series, times) in x.batch().iter().zip([2, 1, 3]) {
+        for (series, times) in x.batch().iter().zip([2, 1, 2]) {
             (0..times).for_each(|_| repeated.push(series.values).unwrap());
         }
-        // One round: where several centres cost the same, rounding decides which round is the last.
+        // One round, and no weight that is half of all: where several centres cost the same, rounding decides which is
+        // the last.
         let options = BarycenterOptions::default().with_max_iterations(1);
-        let weighted = found(measure, &x, &options.with_weights(Some(&[2.0, 1.0, 3.0])));
+        let weighted = found(measure, &x, &options.with_weights(Some(&[2.0, 1.0, 2.0])));
         let repeated = found(measure, &repeated, &options);
         plain::assert_close(weighted.cost(), repeated.cost(), 1e-9);
         for (a, b) in weighted.center.iter().zip(&repeated.center) {

@@ -144,8 +144,8 @@ fn help_shows_what_a_command_takes() {
         ("align", &["--cost", "--nu", "--penalty"], &["--gamma", "--sigma", "soft_dtw", "subsequence_dtw"]),
         (
             "barycenter",
-            &["--gamma", "soft_dtw_divergence"],
-            &["--cost", "--sqrt", "--nu", "--penalty", "wdtw"],
+            &["--gamma", "soft_dtw_divergence", "--nu", "--penalty", "wdtw"],
+            &["--cost", "--sqrt", "--epsilon", "--sigma", "frechet", "lcss"],
         ),
         ("cluster", &["--gamma", "--nu", "--method"], &["--sqrt", "subsequence_dtw"]),
     ] {
