@@ -10,7 +10,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _frames, _inputs, _missing, _native, _notes, _options, _progress
+from . import _arrays, _frames, _inputs, _missing, _native, _notes, _options, _progress, _resampling
 from ._inputs import Batch, Packed
 from ._options import Given
 from ._spec import spec
@@ -115,12 +115,26 @@ def prepared(batches: list[Batch], given: Given, options: tuple[str, ...] = ()) 
     Errors: those of bad options, and of values that a number type cannot hold."""
     what = spec(given.measure, given.band, given.parameters, options)
     ask(batches)
-    told = [text for text in (_missing.treated(batch, given.missing) for batch in batches) if text is not None]
+    told = resampled(batches, given)
+    told += [text for text in (_missing.treated(batch, given.missing) for batch in batches) if text is not None]
     if told:
         _notes.warn("; ".join(told), _notes.MissingWarning)
     engine = _options.engine(given)
     number = _inputs.number_type(batches, _options.number_type(given.dtype))
     return Call(what, engine, number, pack(batches, number, given), given.progress)
+
+
+def resampled(batches: Sequence[Batch], given: Given) -> list[str]:
+    """Makes points equally spaced, if that was asked for; says what of them lies in gaps."""
+    if not given.is_resampled:
+        return []
+    uneven = [batch for batch in batches if not batch.is_even]
+    told = _resampling.treated(uneven, given.resample, given.missing) if uneven else []
+    if str(given.measure if isinstance(given.measure, str) else given.measure.key) != "twed":
+        # They said where the points are, and now that is known.
+        for batch in batches:
+            batch.times = None
+    return told
 
 
 def pack(batches: list[Batch], number: np.dtype[Any], given: Given) -> list[Packed]:

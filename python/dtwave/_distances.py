@@ -47,6 +47,12 @@ def distance(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[O
         Both fill what has no known value on one side with the nearest known one, channel by channel. "drop" leaves out
         points that lack a channel, except in functions that return places of points. A `dtwave.MissingWarning` counts
         what was filled or left out. A series without any known value is an error.
+    resample: makes points equally spaced where series have times: pandas Series and DataFrames whose index (or, a series per
+        row, whose columns) are dates or numbers, or `times=`. "none", the default, takes points as they are. "median" takes
+        the median spacing; a number is a step in units of the times (of dates in seconds), and so are "5min" and a
+        `timedelta`. Values are on the line between the points before and after; a `dtwave.MissingWarning` counts those
+        that lie in gaps, where neighbours are further apart than one and a half steps and median spacings. A missing value that `missing` allows is a gap. Places of points in a
+        result are those of the new points.
     normalize: "z" compares the series z-normalised, each channel with mean 0 and deviation 1 (see `normalize`).
     sqrt: True gives the root of the accumulated cost, for measures that accumulate one.
     times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.
@@ -79,7 +85,7 @@ def distance(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[O
     _missing.check(given.missing)
     engine = _options.engine(given)
     is_plain = given.normalize == "none" and given.dtype is None and given.times is None
-    if is_plain and given.missing == "error" and most is None:
+    if is_plain and given.missing == "error" and most is None and not given.is_resampled:
         quick = _quick(x, y, what, engine)
         if quick is not None:
             return given.rooted(quick)

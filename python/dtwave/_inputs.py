@@ -45,6 +45,10 @@ class Batch:
     #: Points of each series with its padding, where there were lengths or NaN tails; and whether they were one array.
     padded: list[int] | None = None
     was_array: bool = False
+    #: Times of each series that labels of pandas say, if they all have such.
+    index: list[NDArray[np.float64]] | None = None
+    #: Whether the points were made equally spaced.
+    is_even: bool = False
 
     def __len__(self) -> int:
         return len(self.arrays)
@@ -205,6 +209,8 @@ def one(value: Any, name: str, layout: Layout = None, times: Any = None) -> Batc
     batch = Batch(_points(array, name, layout)[None], name, stamps, array.ndim == 1, layout)
     if array.ndim == 2 and not _frames.is_in_time(value):
         batch.question = question_of((1, *array.shape), name, layout, "series")
+    own = _frames.times_of(value)
+    batch.index = None if own is None else [own]
     return batch
 
 
@@ -231,6 +237,8 @@ def many(
         batch = Batch(_three_axes(array, name, layout), name, None, array.ndim == 2, layout)
         if array.ndim == 3:
             batch.question = question_of(array.shape, name, layout)
+        own = _frames.times_of_columns(value)
+        batch.index = None if own is None else [own] * len(array)
     if times is not None:
         stamps = rows_of(times)
         what = f"times of {name}"
@@ -254,6 +262,8 @@ def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
         # Series of several lengths can only be in the other order if each of them has more channels than points.
         most = max(len(array) for array in series)
         batch.question = question_of((len(series), most, series[0].shape[1]), name, layout, "list")
+    stamps = [own for own in map(_frames.times_of, rows) if own is not None]
+    batch.index = stamps if len(stamps) == len(rows) else None
     return batch
 
 

@@ -16,6 +16,7 @@ from ._inputs import Layout, Padding
 from ._measure import Measure
 from ._measures import MEASURES, Parameters
 from ._missing import Missing
+from ._resampling import Resample, step_of
 
 #: Scratch memory of a call, in bytes, unless told otherwise.
 DEFAULT_MEMORY_LIMIT = 1 << 30
@@ -41,6 +42,7 @@ class Shared(Parameters, total=False):
     memory_limit: int | str | None
     layout: Layout
     missing: Missing
+    resample: Resample
 
 
 class OfPair(Shared, total=False):
@@ -84,6 +86,7 @@ class Given:
     memory_limit: int | str | None = None
     layout: Layout = None
     missing: Missing = "error"
+    resample: Resample = "none"
     normalize: Normalize = "none"
     sqrt: bool = False
     lengths: Any = None
@@ -97,10 +100,17 @@ class Given:
         self.band = plain(self.band)
         if self.normalize not in ("none", "z"):
             raise ValueError(f'normalize must be "none" or "z" (mean 0, deviation 1), got {self.normalize!r}')
+        if self.is_resampled:
+            step_of(self.resample)
         if not isinstance(self.sqrt, (bool, np.bool_)):
             raise TypeError(f"sqrt must be True or False, got {self.sqrt!r}")
         if self.sqrt:
             self._check_root()
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether points are made equally spaced."""
+        return not (isinstance(self.resample, str) and self.resample == "none")
 
     def _check_root(self) -> None:
         """Errors: `ValueError` for a measure whose values have no root."""

@@ -155,6 +155,8 @@ def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Giv
         raise ValueError(f"threads is for the CPU; leave it out for arrays on {place}")
     if given.padding is not None:
         raise ValueError(f"padding is found by looking at the values, which are on {place}: pass lengths instead")
+    if given.is_resampled:
+        raise ValueError(f"series on {place} are not resampled: do that before they go there")
     _missing.check(given.missing)
     if given.missing != "error":
         raise ValueError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls
+from . import _calls, _inputs, _missing, _native, _notes, _options, _resident, _resident_calls
 from ._inputs import Batch
 from ._options import Given, Normalize, Shared, taken, takes
 from ._results import Match, Matches
@@ -144,6 +144,9 @@ def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Give
         other = _inputs.one(reference, "reference", given.layout)
         if single:
             _calls.same_channels(batch, other, "dtwave.search_all")
+        told = _calls.resampled([batch, other], given)
+        if told:
+            _notes.warn("; ".join(told), _notes.MissingWarning)
         found = [[] for _ in range(len(batch))]
         for points, places in _by_length(batch.lengths).items():
             some = batch if len(places) == len(batch) else _picked(batch, places)

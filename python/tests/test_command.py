@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any, Callable
 
@@ -160,6 +161,9 @@ JOBS: list[tuple[tuple[str, Callable[..., Any], Callable[..., Any]], Options]] =
     (BARYCENTER, {"sample_size": 2, "seed": 3}),
     (BARYCENTER, {"measure": "soft_dtw", "start": "mean"}),
     (BARYCENTER, {"normalize": "z", "max_iterations": 3}),
+    (BARYCENTER, {"measure": "msm", "c": 0.5}),
+    (BARYCENTER, {"measure": "wddtw", "max_iterations": 4}),
+    (KMEANS, {"clusters": 2, "measure": "twed"}),
 ]
 
 
@@ -171,6 +175,23 @@ def test_jobs_give_the_same_numbers(folder: Path, job: Any, options: Options) ->
     tolerance = 1e-6 if options.get("dtype") == "f32" else 1e-12
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("resample", ["median", "0.7", "1min"])
+@pytest.mark.parametrize("missing", ["linear", "previous"])
+def test_both_resample_alike(folder: Path, resample: str, missing: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    seconds = np.cumsum(np.random.default_rng(2).uniform(0.1, 40.0, size=30)).round(3)
+    index = pandas.Timestamp("2024-02-29 23:59:00") + pandas.to_timedelta(seconds, unit="s")
+    table = pandas.DataFrame(np.random.default_rng(3).normal(size=(30, 2)), index=index, columns=["a", "b"])
+    table.iloc[[4, 5, 11], 0] = np.nan
+    table.to_csv(folder / "timed.csv", index_label="time")
+    words = ["pairwise", "timed.csv", "--resample", resample, "--missing", missing, "--json"]
+    answer = json.loads(run(*words, folder=folder))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dtwave.MissingWarning)
+        found = dtwave.pairwise([table["a"], table["b"]], resample=resample, missing=missing)
+    np.testing.assert_allclose(found, answer["distances"], rtol=1e-6)
 
 
 def rows() -> list[list[str]]:

@@ -73,7 +73,8 @@ pub(crate) fn timed(spec: Spec, inputs: &[(&Path, &Dataset)]) -> Result<Spec> {
     for (other, dataset) in inputs {
         match &dataset.times {
             Times::Irregular(place) => bail!(
-                "{}: twed needs series with their points at the same, equally spaced times ({place})",
+                "{}: twed needs series with their points at the same, equally spaced times ({place}); --resample median spaces \
+                 them equally",
                 shown(other)
             ),
             times => ensure!(
@@ -101,6 +102,19 @@ pub(crate) fn tell_of_times(path: &Path, dataset: &Dataset, measure: &str) {
             "{shown}: {measure} does not look at the timestamps; of the measures only twed does"
         ));
     }
+}
+
+/// Refuses files that were resampled to other spacings.
+pub(crate) fn same_spacing(a: (&Path, &Dataset), b: (&Path, &Dataset)) -> Result<()> {
+    if let (Times::Regular { step: one, .. }, Times::Regular { step: other, .. }) = (&a.1.times, &b.1.times) {
+        ensure!(
+            one == other,
+            "the median spacing of {} is {one}, that of {} is {other}; give both one step, as --resample {one}",
+            shown(a.0),
+            shown(b.0)
+        );
+    }
+    Ok(())
 }
 
 pub(crate) fn same_channels(a: (&Path, usize), b: (&Path, usize)) -> Result<()> {

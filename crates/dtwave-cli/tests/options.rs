@@ -33,6 +33,7 @@ const EVERY: &[Case] = &[
     ("", "--format npy", Refused("not a .npy file")),
     ("", "--csv-header yes", Changes),
     ("", "--missing linear", Unseen("no value is missing; reading.rs has some")),
+    ("", "--resample 0.5", Refused("--resample needs times")),
     ("", "--layout channels-first", NO_ARRAY),
     ("", "--key x", NO_ARCHIVE),
     ("", "--out o.csv", Changes),
@@ -59,6 +60,7 @@ const COMPUTING: [(&str, &[Case]); 6] = [
 const PAIRWISE: &[Case] = &[
     ("pairwise square.csv", "--csv-index yes", Changes),
     ("pairwise square.csv", "--labels first", Changes),
+    ("pairwise timed.csv --csv-index yes --csv-layout columns", "--resample 0.5", Changes),
     ("pairwise s.tsv", "--plot o.svg", Changes),
     ("pairwise s.tsv", "--measure msm", Changes),
     ("pairwise s.tsv", "--cutoff 0.1", Changes),
@@ -264,7 +266,8 @@ fn bench() -> Bench {
     bench.write("p.csv", column(&waves(3, 7)[9..])).write("w.csv", "1\n2\n0\n1\n4\n1\n");
     bench
         .write("pairs.npy", npy(&[3, 9, 2], &waves(6, 9).iter().map(|v| v * 9.0).collect::<Vec<_>>()))
-        .write("square.csv", "1,2,3\n2,5,1\n9,1,4\n");
+        .write("square.csv", "1,2,3\n2,5,1\n9,1,4\n")
+        .write("timed.csv", "0,1,3\n1,5,2\n3,1,4\n");
     bench
 }
 

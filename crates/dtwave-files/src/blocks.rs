@@ -15,7 +15,7 @@ use crate::npy::Array;
 use crate::source::{Content, is_stdin, name_of};
 use crate::stream::{self, Bytes, Passed, Stream, peeked, whole};
 use crate::text::not_finite;
-use crate::{AxisOrder, Dataset, Format, Missing, ReadOptions, format_of, shown};
+use crate::{AxisOrder, Dataset, Format, Missing, ReadOptions, Resample, format_of, shown};
 
 /// Bytes that are looked at before it is decided how to read: more than the longest header of an array.
 const HEAD_BYTES: u64 = 1 << 17;
@@ -68,14 +68,17 @@ impl LongSeries {
             let Stream { mut bytes, progress, size } = Stream::inflated(path, raw, limit_bytes)?;
             let head = peeked(&mut *bytes, HEAD_BYTES)?;
             let is_all = (head.len() as u64) < HEAD_BYTES;
-            let suits = match format {
-                Format::Csv => column::suits(&head, is_all, options),
-                // What is wrong with the header is said by whoever reads the whole.
-                _ => {
-                    options.missing == Missing::Error
-                        && Array::unmeasured(&head[..]).is_ok_and(|array| extent(&array, options).is_some())
-                }
-            };
+            // Times are in another column.
+            let suits = options.resample == Resample::None
+                && match format {
+                    Format::Csv => column::suits(&head, is_all, options),
+                    // What is wrong with the header is said by whoever reads the whole.
+                    _ => {
+                        options.missing == Missing::Error
+                            && Array::unmeasured(&head[..])
+                                .is_ok_and(|array| extent(&array, options).is_some())
+                    }
+                };
             if !suits {
                 if is_read_again(path) {
                     return Ok(None);

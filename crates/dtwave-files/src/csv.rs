@@ -7,17 +7,35 @@
 //! are errors. An empty line is an empty cell of every column; between rows that are series it means nothing.
 
 use ::csv::ByteRecord;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::csv_table::{Header, Notes, Row, Table, text};
 use super::labels::{LabelCell, are_few, canonical_label, doubt_of_names, is_label_name, looks_like_labels};
+use super::resample::{NEEDS_TIMES, even, time_of};
 use super::text::{
     FILL_IN, are_numbers, clean, has_decimal_comma, is_date, is_gap, is_missing, not_a_number, not_finite,
     quoted,
 };
-use super::{CsvLayout, Dataset, IndexColumn, Missing, ReadOptions};
+use super::{CsvLayout, Dataset, IndexColumn, Missing, ReadOptions, Resample};
 
 pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
+    if options.resample == Resample::None {
+        return parse_as(name, bytes, options);
+    }
+    // The times are an index, and the columns beside them the series.
+    ensure!(
+        options.csv_layout != CsvLayout::Rows,
+        "--csv-layout rows says that each row is a series; {NEEDS_TIMES}"
+    );
+    ensure!(
+        options.index != IndexColumn::No,
+        "--csv-index no says that the first column holds values; {NEEDS_TIMES}"
+    );
+    let own = ReadOptions { csv_layout: CsvLayout::Columns, index: IndexColumn::Yes, ..options.clone() };
+    parse_as(name, bytes, &own)
+}
+
+fn parse_as(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     let mut table = Table::open(bytes)?;
     let mut notes = Notes::default();
     let label = table.label_cell(options, true, &mut notes)?;
@@ -74,7 +92,13 @@ pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result
     let dataset = Dataset::univariate(name, series);
     let mut dataset = if has_labels { dataset.with_labels(labels) } else { dataset };
     (dataset.notes, dataset.warnings) = (notes.said, notes.warned);
-    Ok(dataset)
+    if options.resample == Resample::None {
+        return Ok(dataset);
+    }
+    ensure!(skip_column, "there is one column; {NEEDS_TIMES}");
+    let times = body.times()?;
+    let times: Vec<Vec<f64>> = dataset.series.iter().map(|own| times[..own.len()].to_vec()).collect();
+    even(dataset, &times, options.resample, options.missing)
 }
 
 /// What else may be said of columns that are named, if a name says that its column holds labels.
@@ -203,6 +227,17 @@ impl Body<'_> {
             Ok(())
         })?;
         Ok((series, labels, cut))
+    }
+
+    /// The first column as the times of the rows.
+    fn times(&self) -> Result<Vec<f64>> {
+        let mut times = Vec::new();
+        self.each(|line, row| {
+            let cell = text(row.get(0).unwrap_or_default(), line, 0)?;
+            times.push(time_of(cell).with_context(|| format!("line {line}, column 1"))?);
+            Ok(())
+        })?;
+        Ok(times)
     }
 
     fn columns(&self) -> Result<(Vec<Vec<f64>>, usize)> {

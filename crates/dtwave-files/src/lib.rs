@@ -24,6 +24,7 @@ mod npy;
 mod npy_header;
 mod npz;
 mod options;
+mod resample;
 mod source;
 mod stream;
 mod text;
@@ -43,6 +44,7 @@ pub use dataset::{Dataset, Times, by_label};
 pub use labels::LabelColumn;
 pub use missing::{Filled, Missing, fill};
 pub use options::{AxisOrder, CsvLayout, HeaderLine, IndexColumn, Key, ReadOptions};
+pub use resample::Resample;
 use source::Content;
 pub use source::{Format, is_stdin};
 
@@ -104,7 +106,7 @@ impl Dataset {
         }
         source::check_first(format, &content.bytes, content.bytes.len() as u64)?;
         let dataset = match format {
-            Format::Ts => ts::parse(name, &content.bytes, options.missing),
+            Format::Ts => ts::parse(name, &content.bytes, options),
             Format::Tsv => ucr::parse(name, &content.bytes, options),
             Format::Npy => npy::parse(name, &content, options),
             Format::Npz => npz::parse(name, &content, options),
@@ -125,6 +127,9 @@ pub fn shown(path: &Path) -> String {
 
 fn format_of(path: &Path, options: &ReadOptions) -> Result<Format> {
     match options.format_of(path) {
+        Some(Format::Tsv | Format::Npy | Format::Npz) if options.resample != Resample::None => {
+            bail!("{}: {}", shown(path), resample::NEEDS_TIMES)
+        }
         Some(format) => Ok(format),
         None if is_stdin(path) => bail!("standard input needs --format ts, tsv, csv, npy or npz"),
         None if path.is_dir() => bail!("{}: a folder; expected a file", shown(path)),

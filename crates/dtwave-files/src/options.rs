@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::labels::LabelColumn;
 use crate::missing::Missing;
+use crate::resample::Resample;
 use crate::source::{Format, is_stdin};
 
 /// How the cells of a `.csv` file form series.
@@ -87,7 +88,7 @@ impl FromStr for Key {
 
 /// What a file's name and content leave open. With the feature `clap`, the options of a command: their texts are its
 /// help.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Input"))]
 pub struct ReadOptions {
     /// Format of standard input (-) and of files without a known extension; if all inputs have one, instead of it
@@ -118,6 +119,11 @@ pub struct ReadOptions {
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value = "error"))]
     pub missing: Missing,
 
+    /// Makes points equally spaced by their times, the first column of a .csv file or the timestamps of a .ts file:
+    /// none, median (the median spacing) or a step in units of the times, of dates in seconds, as 0.5 or 5min
+    #[cfg_attr(feature = "clap", arg(long, default_value = "none", value_parser = str::parse::<Resample>, value_name = "STEP", allow_hyphen_values = true))]
+    pub resample: Resample,
+
     /// Axes of a three-dimensional array: channels-last or channels-first [default: channels-last]
     #[cfg_attr(feature = "clap", arg(long = "layout", value_enum))]
     pub axes: Option<AxisOrder>,
@@ -141,6 +147,7 @@ impl ReadOptions {
             index: IndexColumn::Auto,
             labels: None,
             missing: Missing::Error,
+            resample: Resample::None,
             axes: None,
             key: None,
             memory_limit_bytes,

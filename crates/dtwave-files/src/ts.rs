@@ -19,8 +19,9 @@ use std::collections::HashSet;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::dataset::counted;
+use super::resample::{NEEDS_TIMES, even};
 use super::text::{clean, numbered_lines, quoted};
-use super::{Dataset, Missing, Times, ts_values};
+use super::{Dataset, Missing, ReadOptions, Resample, Times, ts_values};
 
 #[derive(Default)]
 struct Header {
@@ -78,12 +79,14 @@ impl Header {
     }
 }
 
-pub(super) fn parse(name: String, bytes: &[u8], missing: Missing) -> Result<Dataset> {
+pub(super) fn parse(name: String, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
+    let missing = options.missing;
     let mut header = Header::default();
     let mut in_data = false;
     let mut channels = None;
     let mut series: Vec<Vec<f64>> = Vec::new();
     let mut labels = Vec::new();
+    let mut times = Vec::new();
     let mut clock = ts_values::Clock::default();
     for line in numbered_lines(bytes, Some(b'#')) {
         let (number, line) = line?;
@@ -133,15 +136,23 @@ pub(super) fn parse(name: String, bytes: &[u8], missing: Missing) -> Result<Data
             );
         }
         clock.take(points.times.as_deref(), series.len()).with_context(place)?;
+        if options.resample != Resample::None {
+            times.push(points.times.with_context(|| format!("line {number}: {NEEDS_TIMES}"))?);
+        }
         series.push(points.values);
     }
     ensure!(in_data, "no @data line; expected a header and then '@data'");
     ensure!(!series.is_empty(), "no series after @data");
     let mut dataset = Dataset::univariate(name, series);
     dataset.channels = channels.unwrap_or(1);
-    dataset.times = clock.times();
+    if options.resample != Resample::None {
+        dataset = even(dataset, &times, options.resample, missing)?;
+    } else {
+        dataset.times = clock.times();
+    }
     match &dataset.times {
         Times::None => {}
+        _ if options.resample != Resample::None => {}
         Times::Regular { step, .. } => dataset.notes.push(format!("the points are {step} apart in time")),
         Times::Irregular(place) => {
             dataset.notes.push(format!("the timestamps are not those of equally spaced points ({place})"));

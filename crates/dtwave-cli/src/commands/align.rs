@@ -86,7 +86,8 @@ impl Compute for AlignArgs {
         let inputs = check_files(&[&self.x, &self.y], &[&self.out, &self.plot], &self.options.run)?;
         let mut setup = Setup::new(&self.options, inputs, self.options.measure.spec()?, cancel)?;
         let read = |path: &PathBuf, index, range, options| -> Result<Dataset> {
-            let mut picked = pick(path, &setup.read(path)?, index, range, Some(options))?;
+            let file = setup.read(path)?;
+            let mut picked = pick(path, &file, index, range, Some(options))?;
             // The stretch is normalised, not the series it was cut from.
             setup.prepare(&mut picked);
             Ok(picked)

@@ -17,7 +17,7 @@ use self::missing::warn_of_missing;
 use self::reference::{Ready, Reference};
 use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use super::compute::Compute;
-use crate::data::Dataset;
+use crate::data::{Dataset, Resample};
 use crate::engine::{self, Element, Engine};
 use crate::options::{ComputeArgs, Normalize, Offer, PointRange, given};
 use crate::output;
@@ -185,6 +185,10 @@ impl Compute for SearchArgs {
 
 impl SearchArgs {
     fn check(&self) -> Result<()> {
+        ensure!(
+            self.options.run.input.resample != Resample::Median,
+            "--resample median could give query and reference two spacings; give both one step, as --resample 0.5"
+        );
         ensure!(self.top_k != Some(0), "{} must be at least 1", given(&["--top-k", "--k", "-k"]));
         ensure!(
             self.threshold.is_none_or(|d| d.is_finite() && d >= 0.0),

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::Result;
 
@@ -14,7 +15,7 @@ use crate::output;
 pub(crate) struct Inputs {
     options: ReadOptions,
     paths: Vec<PathBuf>,
-    read: RefCell<Vec<(PathBuf, Dataset)>>,
+    read: RefCell<Vec<(PathBuf, Rc<Dataset>)>>,
 }
 
 impl Inputs {
@@ -32,19 +33,20 @@ impl Inputs {
     }
 
     /// What was read of the file already, if anything was.
-    pub(crate) fn held(&self, path: &Path) -> Option<Dataset> {
+    pub(crate) fn held(&self, path: &Path) -> Option<Rc<Dataset>> {
         let read = self.read.borrow();
-        read.iter().find(|(known, _)| is_same(known, path)).map(|(_, dataset)| dataset.clone())
+        read.iter().find(|(known, _)| is_same(known, path)).map(|(_, dataset)| Rc::clone(dataset))
     }
 
-    /// Reads a file and says what it was understood to hold; one that was read is not read again.
-    pub(crate) fn read(&self, path: &Path) -> Result<Dataset> {
+    /// Reads a file and says what it was understood to hold; one that was read is not read again, and is
+    /// in memory once.
+    pub(crate) fn read(&self, path: &Path) -> Result<Rc<Dataset>> {
         if let Some(dataset) = self.held(path) {
             return Ok(dataset);
         }
-        let dataset = engine::read(path, &self.options(path))?;
+        let dataset = Rc::new(engine::read(path, &self.options(path))?);
         if self.paths.iter().filter(|other| is_same(other, path)).count() > 1 {
-            self.read.borrow_mut().push((path.to_path_buf(), dataset.clone()));
+            self.read.borrow_mut().push((path.to_path_buf(), Rc::clone(&dataset)));
         }
         Ok(dataset)
     }

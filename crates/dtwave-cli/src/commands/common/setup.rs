@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::Result;
 use dtwave::{Float, Spec};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::describe::{computation, described};
 use super::inputs::Inputs;
-use crate::data::Dataset;
+use crate::data::{Dataset, Resample};
 use crate::engine::{self, Engine};
 use crate::options::ComputeArgs;
 use crate::output::Target;
@@ -36,7 +37,7 @@ impl<'a> Setup<'a> {
     }
 
     /// Reads a file and says what it was understood to hold. Its series stay as they are.
-    pub(crate) fn read(&self, path: &Path) -> Result<Dataset> {
+    pub(crate) fn read(&self, path: &Path) -> Result<Rc<Dataset>> {
         self.inputs.read(path)
     }
 
@@ -47,7 +48,7 @@ impl<'a> Setup<'a> {
 
     /// Reads a file and normalises its series, if that was asked for.
     pub(crate) fn load(&self, path: &Path) -> Result<Dataset> {
-        let mut dataset = self.read(path)?;
+        let mut dataset = Rc::unwrap_or_clone(self.read(path)?);
         self.prepare(&mut dataset);
         Ok(dataset)
     }
@@ -57,6 +58,9 @@ impl<'a> Setup<'a> {
         for pair in inputs.windows(2) {
             let [(a, of_a), (b, of_b)] = [pair[0], pair[1]];
             engine::same_channels((a, of_a.channels), (b, of_b.channels))?;
+            if self.options.run.input.resample == Resample::Median {
+                engine::same_spacing((a, of_a), (b, of_b))?;
+            }
         }
         self.spec = engine::timed(self.asked.clone(), inputs)?;
         inputs.iter().try_for_each(|(path, dataset)| engine::long_enough(path, dataset, &self.spec))
