@@ -13,6 +13,7 @@ from ._inputs import Layout
 from ._measure import Measure
 from ._missing import Missing
 from ._options import Given, OfManyTimed, OfPair, Shared, taken, takes
+from ._resampling import Resample
 from ._results import Alignment
 
 if TYPE_CHECKING:
@@ -101,13 +102,14 @@ def cost_matrix(
     dtype: DTypeLike | None = None,
     layout: Layout = None,
     missing: Missing = "error",
+    resample: Resample = "none",
     times: tuple[Any, Any] | None = None,
     **parameters: Any,
 ) -> NDArray[Any]:
     """Accumulated costs of two series: what the measure is of all that begins as they do. On the CPU.
 
     x, y: one series each, `[length]` or `[length, channels]`, of any lengths.
-    measure, band, dtype, layout, missing, times: as for `distance`. The divergence of Soft-DTW has no such matrix: it is made of
+    measure, band, dtype, layout, missing, resample, times: as for `distance`. The divergence of Soft-DTW has no such matrix: it is made of
         those of three pairs.
 
     Returns `[len(x), len(y)]`: entry `[i, j]` is the value of the points up to i of x and up to j of y, in the band and
@@ -125,7 +127,16 @@ def cost_matrix(
            [ 1.,  4.],
            [10.,  1.]])
     """
-    given = Given(measure, band, dtype=dtype, layout=layout, missing=missing, times=times, parameters=parameters)
+    given = Given(
+        measure,
+        band,
+        dtype=dtype,
+        layout=layout,
+        missing=missing,
+        resample=resample,
+        times=times,
+        parameters=parameters,
+    )
     _missing.check_places(missing)
     call = _calls.prepared(_calls.pair(x, y, given, "dtwave.align_pairs"), given)
     with _missing.Explained():

@@ -110,6 +110,7 @@ def test_every_function_takes_it():
         lambda x, **how: dtwave.search_all(x[:2], x[1], k=1, **how)[1],
         lambda x, **how: dtwave.align_pairs(x, x, **how)[0].path,
         lambda x, **how: dtwave.expected_alignment(x[0], x[1], **how),
+        lambda x, **how: dtwave.cost_matrix(x[0], x[1], **how),
     ):
         found, expected = quiet(function, series, resample="median"), function(even)
         assert np.array_equal(found, expected) if isinstance(found, np.ndarray) else found == expected

@@ -4,8 +4,9 @@
 //       new_lower[k] = the least of lower[k + places[q]], q = 0 .. 3; new_upper likewise, the largest
 //
 // With places 0, 1, 2, 3, then 0, 4, 8, 12 and so on, the extremes are of 4, 16, ... points from k on: of a run. A last
-// step joins two runs, that begin `before` before k and end `after` behind it, to those of the points k - before ..
-// k + after. Places are held to the stretch, so that at its ends an envelope may be of some points more, never of fewer.
+// step joins two runs, one that begins `before` before k and one that ends `after` behind it, to those of the points
+// k - before .. k + after. Places are held to the stretch, so that at its ends an envelope may be of some points more,
+// never of fewer.
 #pragma once
 
 #include "../params.h"
