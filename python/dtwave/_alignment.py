@@ -109,8 +109,8 @@ def cost_matrix(
     """Accumulated costs of two series: what the measure is of all that begins as they do. On the CPU.
 
     x, y: one series each, `[length]` or `[length, channels]`, of any lengths.
-    measure, band, dtype, layout, missing, resample, times: as for `distance`. The divergence of Soft-DTW has no such matrix: it is made of
-        those of three pairs.
+    measure, band, dtype, layout, missing, resample, times: as for `distance`. The divergence of Soft-DTW has no such
+        matrix: it is made of those of three pairs.
 
     Returns `[len(x), len(y)]`: entry `[i, j]` is the value of the points up to i of x and up to j of y, in the band and
     with the weights of the whole series; the last entry is the distance. Outside the band entries are infinite (not of
