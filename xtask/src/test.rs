@@ -122,11 +122,11 @@ pub(crate) fn test(options: &Options) -> Result<()> {
     let all = ["--workspace", "--all-features"];
     if succeeds(cmd!(sh, "cargo nextest --version")) {
         println!("cargo-nextest is installed: tests run with it, documentation tests with cargo test");
-        cmd!(sh, "cargo nextest run {all...} -- {skipped...}").run()?;
+        cmd!(sh, "cargo nextest run --no-fail-fast {all...} -- {skipped...}").run()?;
         cmd!(sh, "cargo test --doc {all...}").run()?;
     } else {
         println!("cargo-nextest is not installed: all tests run with cargo test");
-        cmd!(sh, "cargo test {all...} -- {skipped...}").run()?;
+        cmd!(sh, "cargo test --no-fail-fast {all...} -- {skipped...}").run()?;
     }
     Ok(())
 }

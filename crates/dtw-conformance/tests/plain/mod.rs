@@ -166,7 +166,9 @@ fn distance<T: Element>(fault: Fault, spec: &Spec, pair: &Pair<T>) -> Result<T> 
     if spec.kind().paths == Paths::Best || fault == Fault::CancelsDigits {
         return spec.distance(pair).map_err(invalid);
     }
-    let value = T::of(truth(spec, &pair.cast::<f64>()).map_err(invalid)?.value);
+    let value = truth(spec, &pair.cast::<f64>()).map_err(invalid)?.value;
+    // Parts that overflow in doubles, too, have no difference: a cost beyond the type is infinite.
+    let value = if value.is_nan() { T::infinity() } else { T::of(value) };
     Ok(if fault == Fault::NegativeZero && value == T::zero() { -T::zero() } else { value })
 }
 
