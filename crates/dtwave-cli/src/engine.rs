@@ -161,14 +161,16 @@ pub(crate) fn batch_of<T: Element>(
 
 /// Appends values as `T`, or says which of them is the first that it cannot hold.
 pub(crate) fn convert<T: Element>(values: &[f64], to: &mut Vec<T>) -> Result<(), usize> {
-    for (at, value) in values.iter().enumerate() {
-        let number = T::from_f64(*value);
-        if !number.finite() {
-            return Err(at);
-        }
-        to.push(number);
+    let before = to.len();
+    to.extend(values.iter().map(|value| T::from_f64(*value)));
+    let added = &to[before..];
+    // Without a way out of the loop, it takes several values at a time.
+    if added.iter().fold(true, |all, number| all & number.finite()) {
+        return Ok(());
     }
-    Ok(())
+    let at = added.iter().position(|number| !number.finite()).expect("one of them is not");
+    to.truncate(before + at);
+    Err(at)
 }
 
 pub(crate) fn too_large<T: Element>(name: &str, series: usize, position: usize, value: f64) -> anyhow::Error {

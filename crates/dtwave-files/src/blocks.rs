@@ -187,7 +187,7 @@ impl SeriesBlocks {
             Source::Array(array) => {
                 let all = self.points.unwrap_or(0);
                 let count = points.min(all - self.done);
-                let values = array.values(count * channels, self.done * channels).map_err(|error| {
+                array.append(count * channels, self.done * channels, block).map_err(|error| {
                     let is_cut = error
                         .downcast_ref::<io::Error>()
                         .is_some_and(|e| e.kind() == io::ErrorKind::UnexpectedEof);
@@ -197,14 +197,16 @@ impl SeriesBlocks {
                         error
                     }
                 })?;
-                block.extend(values);
                 if count > 0 && self.done + count == all {
                     let more = peeked(array.rest(), 1).context("cannot read the end")?;
                     ensure!(more.is_empty(), "more bytes after the data of shape {:?}", array.shape());
                 }
             }
         }
-        if let Some(at) = block[before..].iter().position(|value| !value.is_finite()) {
+        // Without a way out of the loop, it takes several values at a time.
+        let is_finite = block[before..].iter().fold(true, |all, value| all & value.is_finite());
+        let damaged = || block[before..].iter().position(|value| !value.is_finite());
+        if let Some(at) = if is_finite { None } else { damaged() } {
             let position = Position { at: self.done * channels + at, channels };
             bail!("series 0, {position}: {}", not_finite(block[before + at]));
         }

@@ -92,18 +92,36 @@ impl<R: Read> Array<R> {
 
     /// The next `count` values as f64, in stored order; integers that f64 cannot hold exactly are refused.
     pub(super) fn values(&mut self, count: usize, first: usize) -> Result<Vec<f64>> {
+        let mut values = Vec::with_capacity(count);
+        self.append(count, first, &mut values)?;
+        Ok(values)
+    }
+
+    /// As [`Array::values`], behind those that are there.
+    pub(super) fn append(&mut self, count: usize, first: usize, values: &mut Vec<f64>) -> Result<()> {
         const CHUNK: usize = 4096;
         let element = self.header.element;
-        let mut values = Vec::with_capacity(count);
         let mut buffer = vec![0; element.bytes * CHUNK.min(count)];
-        while values.len() < count {
-            let part = &mut buffer[..element.bytes * CHUNK.min(count - values.len())];
+        values.reserve(count);
+        for done in (0..count).step_by(CHUNK) {
+            let part = &mut buffer[..element.bytes * CHUNK.min(count - done)];
             self.data.read_exact(part).context("cannot read the data")?;
-            for item in part.chunks_exact(element.bytes) {
-                values.push(number(element, item, first + values.len())?);
+            match (element.kind, element.big_endian) {
+                // What most files hold, without a question for each value.
+                (Kind::Float, false) if element.bytes == 4 => {
+                    values.extend(part.as_chunks().0.iter().map(|item| f64::from(f32::from_le_bytes(*item))));
+                }
+                (Kind::Float, false) if element.bytes == 8 => {
+                    values.extend(part.as_chunks().0.iter().map(|item| f64::from_le_bytes(*item)));
+                }
+                _ => {
+                    for (at, item) in part.chunks_exact(element.bytes).enumerate() {
+                        values.push(number(element, item, first + done + at)?);
+                    }
+                }
             }
         }
-        Ok(values)
+        Ok(())
     }
 
     /// The only axis of the array as one series.

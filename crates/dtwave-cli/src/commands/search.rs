@@ -1,5 +1,6 @@
 //! `dtwave search`: where queries occur in a longer reference.
 
+mod ahead;
 mod answer;
 mod missing;
 mod reference;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, ensure};
 use dtwave::{Blocks, OwnedBatch};
 
+use super::ahead::Ahead;
 use crate::commands::common::{Channel, Inputs, pick};
 use crate::data::{Dataset, LongSeries, ReadOptions, SeriesBlocks, is_read_again, shown};
 use crate::engine::{self, Element};
@@ -179,69 +180,24 @@ impl Streamed {
         }
     }
 
-    /// Lets `search` go through all blocks. `cells` tells how many grid cells so many points are.
+    /// Lets `search` go through all blocks, which are read ahead. `cells` tells how many grid cells so many points are.
     pub(super) fn feed<T: Element, R>(
         &mut self,
         progress: &Arc<Progress>,
-        cells: impl Fn(usize) -> u64 + Send,
+        cells: impl Fn(usize) -> u64 + Sync,
         search: impl FnOnce(&mut dyn Blocks<T>) -> dtwave::Result<R>,
     ) -> Result<R> {
-        let blocks = self.take()?;
-        let shown = shown(&self.path);
-        let progress = Arc::clone(progress);
-        let mut feed =
-            Feed { blocks, shown, values: Vec::new(), estimate: Box::new(cells), progress, failed: None };
-        let result = search(&mut feed);
-        let Feed { blocks, failed, .. } = feed;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let found = result?;
+        let ahead = Ahead {
+            blocks: self.take()?,
+            shown: shown(&self.path),
+            memory_limit_bytes: self.options.memory_limit_bytes,
+            progress,
+            cells: &cells,
+        };
+        let (found, blocks) = ahead.search(search)?;
         let (points, channels) = (blocks.done(), blocks.channels());
         self.check(points)?;
         self.tell(points, channels);
         Ok(found)
-    }
-}
-
-/// Passes a file's blocks to a search.
-struct Feed<'a> {
-    blocks: SeriesBlocks,
-    shown: String,
-    values: Vec<f64>,
-    /// The cells of so many points.
-    estimate: Box<dyn Fn(usize) -> u64 + Send + 'a>,
-    progress: Arc<Progress>,
-    /// The search's errors are not ours: what the file says is kept here.
-    failed: Option<anyhow::Error>,
-}
-
-impl Feed<'_> {
-    fn next<T: Element>(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
-        let done = self.blocks.done();
-        self.values.clear();
-        self.blocks.read(points, &mut self.values)?;
-        engine::convert(&self.values, block).map_err(|at| {
-            engine::too_large::<T>(&self.shown, 0, done + at / self.blocks.channels(), self.values[at])
-        })?;
-        // Where a file does not say how many points it has, what was read of it does.
-        if let (None, Some(share)) = (self.blocks.points(), self.blocks.share()) {
-            let all = self.blocks.done() as f64 / share.max(1e-9);
-            self.progress.expect((self.estimate)(all as usize));
-        }
-        Ok(())
-    }
-}
-
-impl<T: Element> Blocks<T> for Feed<'_> {
-    fn channels(&self) -> usize {
-        self.blocks.channels()
-    }
-
-    fn read(&mut self, points: usize, block: &mut Vec<T>) -> dtwave::Result<()> {
-        self.next(points, block).map_err(|error| {
-            self.failed = Some(error);
-            dtwave::Error::Cancelled
-        })
     }
 }
