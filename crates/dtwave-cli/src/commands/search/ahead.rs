@@ -46,8 +46,9 @@ impl Ahead<'_> {
             let reader = scope.spawn(|| self.read(send));
             let mut feed = Feed { channels, receive, chunk: Vec::new(), taken: 0, failed: None };
             let result = search(&mut feed);
+            let failed = feed.failed.take();
             // The reader stops where nobody takes what it reads.
-            let Feed { failed, .. } = feed;
+            drop(feed);
             let blocks = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match failed {
                 Some(error) => Err(error),
