@@ -98,8 +98,10 @@ fn install(sh: &Shell, part: &Part) -> Result<()> {
 
 /// Runs a part and returns how many checks it says it made.
 fn run(part: &Part) -> Result<u64> {
+    // cargo-nextest says its counts on the error stream.
+    let script = format!("exec 2>&1\n{}", part.run);
     let mut child = Command::new("bash")
-        .args(["-euxo", "pipefail", "-c", &part.run])
+        .args(["-euxo", "pipefail", "-c", &script])
         .current_dir(root())
         .stdout(Stdio::piped())
         .spawn()

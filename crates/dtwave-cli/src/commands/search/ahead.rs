@@ -11,7 +11,7 @@ use crate::engine::{self, Element};
 use crate::progress::Progress;
 
 /// Values that are read at a time.
-const CHUNK: usize = 1 << 16;
+const CHUNK: usize = 1 << 14;
 
 /// Most values that wait for a search: more than a device searches at once.
 const MOST: usize = 1 << 24;
