@@ -1,6 +1,6 @@
 //! A reference that comes a few points at a time, for tests of what reads block by block.
 
-use dtw_core::{Blocks, Result, Scalar, Series};
+use dtw_core::{Blocks, Match, Result, Scalar, Series};
 
 /// Values handed out at most so many points at a time, however many are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,34 @@ impl<T: Scalar> Blocks<T> for Trickle<'_, T> {
         let (now, rest) = self.values.split_at(self.values.len().min(points.min(self.most) * self.channels));
         block.extend_from_slice(now);
         self.values = rest;
+        Ok(())
+    }
+}
+
+/// A stream that is followed: it keeps what it is told.
+#[derive(Debug)]
+pub struct Followed<'a, T> {
+    /// The points.
+    pub points: Trickle<'a, T>,
+    /// Hits of each query, as they were told.
+    pub told: Vec<Vec<Match<T>>>,
+}
+
+impl<T: Scalar> Blocks<T> for Followed<'_, T> {
+    fn channels(&self) -> usize {
+        self.points.channels
+    }
+
+    fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {
+        self.points.read(points, block)
+    }
+
+    fn is_followed(&self) -> bool {
+        true
+    }
+
+    fn settled(&mut self, query: usize, hits: &[Match<T>]) -> Result<()> {
+        self.told[query].extend_from_slice(hits);
         Ok(())
     }
 }

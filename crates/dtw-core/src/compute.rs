@@ -223,6 +223,16 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
         options.check(problem)?;
         problem.check_queries(&queries, reference.channels())?;
         let least = options.normalized_window.unwrap_or(1);
+        let mut all = options.clone();
+        if reference.is_followed() {
+            if options.threshold.is_none() {
+                bail_invalid!(
+                    "a search that follows a stream needs a threshold: the largest distance of a match"
+                );
+            }
+            all.top_k = usize::MAX;
+        }
+        let options = &all;
         let mut reference = CheckedBlocks { blocks: reference, least, done: 0 };
         if queries.is_empty() || options.top_k == 0 {
             reference.read_all()?;
@@ -312,6 +322,14 @@ impl<T: Scalar> CheckedBlocks<'_, T> {
 impl<T: Scalar> Blocks<T> for CheckedBlocks<'_, T> {
     fn channels(&self) -> usize {
         self.blocks.channels()
+    }
+
+    fn is_followed(&self) -> bool {
+        self.blocks.is_followed()
+    }
+
+    fn settled(&mut self, query: usize, hits: &[Match<T>]) -> Result<()> {
+        self.blocks.settled(query, hits)
     }
 
     fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()> {

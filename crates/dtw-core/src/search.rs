@@ -118,6 +118,24 @@ pub trait Blocks<T: Scalar>: Send {
     /// # Errors
     /// What stops the reading; the search returns it.
     fn read(&mut self, points: usize, block: &mut Vec<T>) -> Result<()>;
+
+    /// Whether this is a stream that is followed: each block is searched before the next one is read, and hits are told
+    /// to [`Blocks::settled`] as soon as nothing that may come can change them. A search returns what is left at the
+    /// end.
+    ///
+    /// Such a search needs a threshold and finds all matches: [`SearchOptions::top_k`] has no effect.
+    fn is_followed(&self) -> bool {
+        false
+    }
+
+    /// Hits of a query that are settled, in the order of their ends. Called of a followed stream alone.
+    ///
+    /// # Errors
+    /// What stops the search; it returns it.
+    fn settled(&mut self, query: usize, hits: &[Match<T>]) -> Result<()> {
+        let _ = (query, hits);
+        Ok(())
+    }
 }
 
 /// A reference in memory, for what reads block by block.

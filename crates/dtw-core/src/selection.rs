@@ -27,7 +27,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{Error, Match, Result, Scalar, SearchOptions};
+use crate::{Blocks, Error, Match, Result, Scalar, SearchOptions};
 
 /// Fewest ends kept before they are looked through.
 const LEAST: usize = 1 << 12;
@@ -119,6 +119,29 @@ impl<T: Scalar> Selection<T> {
     /// Passes over the next ends, none of which can be a hit.
     pub const fn skip(&mut self, ends: usize) {
         self.seen += ends;
+    }
+
+    /// Takes the hits that nothing which may be offered can change, in the order of their ends.
+    pub fn settled(&mut self) -> Vec<Match<T>> {
+        self.decide(false);
+        let mut hits = std::mem::take(&mut self.hits);
+        hits.sort_unstable_by_key(|hit| hit.end);
+        hits
+    }
+
+    /// Tells a followed stream what is settled of a query, of windows of this many points; of matches of any length 1.
+    ///
+    /// # Errors
+    /// As [`Blocks::settled`].
+    pub fn tell(
+        &mut self,
+        stream: &mut (impl Blocks<T> + ?Sized),
+        query: usize,
+        window: usize,
+    ) -> Result<()> {
+        let mut hits = self.settled();
+        hits.iter_mut().for_each(|hit| hit.end += window - 1);
+        if hits.is_empty() { Ok(()) } else { stream.settled(query, &hits) }
     }
 
     /// The hits, best first.
@@ -349,6 +372,45 @@ mod tests {
                 assert_eq!(ends, whole_row(&costs, &options), "kind {kind}, {options:?}");
             }
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "safe code, and hours of it")]
+    fn settled_hits_are_told_once_and_as_soon_as_they_are() {
+        let mut state = 5;
+        for kind in 0..9 {
+            let costs = costs(kind, 300, &mut state);
+            for exclusion in [0, 2, 17] {
+                let options = SearchOptions { top_k: usize::MAX, exclusion, ..SearchOptions::default() };
+                let mut found = selection(&options, None);
+                let mut told: Vec<usize> = Vec::new();
+                for (b, block) in costs.chunks(7).enumerate() {
+                    found.offer(block, |k| 7 * b + k).unwrap();
+                    told.extend(found.settled().iter().map(|hit| hit.end));
+                    // The best of all is one as soon as what is near it is there.
+                    let best = whole_row(&costs, &options)[0];
+                    assert!(best + exclusion >= found.seen() || told.contains(&best), "{told:?}");
+                }
+                assert!(told.is_sorted(), "{told:?}");
+                told.extend(found.finish().iter().map(|hit| hit.end));
+                told.sort_unstable();
+                let mut expected = whole_row(&costs, &options);
+                expected.sort_unstable();
+                assert_eq!(told, expected, "kind {kind}, {exclusion}");
+            }
+        }
+        let options = SearchOptions { top_k: usize::MAX, exclusion: 2, ..SearchOptions::default() };
+        let mut found = selection(&options, None);
+        let mut when = [5.0, 1.0, 5.0, 5.0].map(|cost| {
+            found.offer(&[cost], |_| 0).unwrap();
+            found.settled().len()
+        });
+        assert_eq!(when, [0, 0, 0, 1]);
+        when = [5.0, 5.0, 0.0, 5.0].map(|cost| {
+            found.offer(&[cost], |_| 0).unwrap();
+            found.settled().len()
+        });
+        assert_eq!(when, [0, 0, 0, 0], "ends 4 and 5 depend on the one at 6");
     }
 
     #[test]

@@ -84,6 +84,11 @@ impl<T: Scalar> WindowSearch<T> {
             sweep(Windows { first, count, points: &points }, &mut selections)?;
             points.drain(..count * channels);
             first += count;
+            if reference.is_followed() {
+                for (query, selection) in selections.iter_mut().enumerate() {
+                    selection.tell(reference, query, length)?;
+                }
+            }
         }
         // A selection calls a window's first point its end.
         let whole = |hit: Match<T>| Match { end: hit.end + length - 1, ..hit };

@@ -104,7 +104,15 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 })
             };
             coming.clear();
-            threads.run_beside(search, || reference.read(at_once, &mut coming))?;
+            if reference.is_followed() {
+                threads.run(search)?;
+                for (query, scan) in scans.iter().enumerate() {
+                    held(scan).selection.tell(reference, query, 1)?;
+                }
+                reference.read(at_once, &mut coming)?;
+            } else {
+                threads.run_beside(search, || reference.read(at_once, &mut coming))?;
+            }
             std::mem::swap(&mut block, &mut coming);
         }
         let scans = scans.into_iter().map(|scan| scan.into_inner().unwrap_or_else(PoisonError::into_inner));

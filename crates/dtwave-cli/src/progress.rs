@@ -37,6 +37,11 @@ impl Progress {
         Progress { bar }
     }
 
+    /// Nothing on the terminal.
+    pub(crate) fn silent() -> Self {
+        Progress { bar: ProgressBar::hidden() }
+    }
+
     /// A spinner with the rate, for work whose end is not known.
     pub(crate) fn open_ended(what: &str) -> Self {
         let progress = Progress::new(what, 0);

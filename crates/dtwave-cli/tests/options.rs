@@ -93,6 +93,7 @@ const SEARCH: &[Case] = &[
     ("search --reference r.csv --query s.tsv --query-index 0", "--query-range 0:4", Changes),
     ("search --reference r.csv --query s.tsv", "--query-index 1", Changes),
     ("search --reference r.csv --query q.csv", "--threshold 0.2", Changes),
+    ("search --reference r.csv --query q.csv --threshold 0.2", "--follow", Changes),
     ("search --reference s.tsv --query q.csv", "--reference-index 1", Changes),
     ("search --reference r.csv --query q.csv", "--top-k 2", Changes),
     ("search --reference r.csv --query q.csv", "--exclusion 20", Changes),

@@ -4,7 +4,7 @@
 //! `[1, length, channels]`, also compressed and from a pipe. Anything else is read whole. The values are the same
 //! either way.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -111,6 +111,39 @@ impl LongSeries {
             Some(opened) => Ok(opened),
             None => Dataset::read(path, options).map(LongSeries::Whole),
         }
+    }
+}
+
+impl SeriesBlocks {
+    /// Opens lines of one number that are read as they come, from a file or a pipe that may still grow.
+    ///
+    /// Memory: less than a megabyte.
+    ///
+    /// # Errors
+    /// What cannot be read so, and what is wrong with the first line.
+    pub fn follow(path: &Path, options: &ReadOptions) -> Result<Self> {
+        ensure!(
+            format_of(path, options)? == Format::Csv,
+            "{}: what is followed has one number in each line: say --format csv",
+            shown(path)
+        );
+        ensure!(
+            options.resample == Resample::None && options.missing == Missing::Error,
+            "--resample and --missing need what comes later: leave them out with --follow"
+        );
+        let open = || {
+            let (bytes, progress) = stream::raw(path).context("cannot read it")?;
+            let mut bytes = BufReader::new(bytes);
+            // As much as is there: waiting for more could be waiting for long.
+            if bytes.fill_buf().context("cannot read the first bytes")?.starts_with(b"\xef\xbb\xbf") {
+                bytes.consume(3);
+            }
+            let source = Source::Column(Column::open(Box::new(bytes), options)?);
+            let (name, shown) = (name_of(path), shown(path));
+            Ok(SeriesBlocks { name, shown, channels: 1, points: None, done: 0, source, progress })
+        };
+        let opened: Result<Self> = open();
+        opened.with_context(|| shown(path))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::batch::{Batch, Element, pairs};
 use crate::cases::Case;
 use crate::oracle::{Oracle, Pair, Real, subsequence_dtw};
 use crate::tolerance;
-use crate::trickle::Trickle;
+use crate::trickle::{Followed, Trickle};
 
 /// A search: a case of subsequence DTW and how its matches are chosen.
 #[derive(Clone, Debug)]
@@ -89,6 +89,43 @@ fn in_blocks<T: Element>(
         let expected = (0..queries.len()).map(|q| &whole[q * references.len() + r]);
         if !got?.iter().eq(expected) {
             return Err(Stop::Failed(format!("reference {r} in blocks gives other matches than the whole")));
+        }
+        let hits: Vec<_> = (0..queries.len()).flat_map(|q| &whole[q * references.len() + r]).collect();
+        followed(plan, queries, reference, options, &hits)?;
+    }
+    Ok(())
+}
+
+/// Checks that a stream that is followed is told all matches up to the worst of some hits, the best one before the end.
+fn followed<T: Element>(
+    plan: &mut dyn Plan<T>,
+    queries: SeriesBatch<'_, T>,
+    reference: dtw_core::Series<'_, T>,
+    options: &SearchOptions,
+    hits: &[&Match<T>],
+) -> Checked {
+    let worst = hits.iter().map(|hit| hit.distance.wide()).fold(0.0, f64::max);
+    let bounded = options.clone().with_threshold(Some(worst));
+    let mut stream = Followed { points: Trickle::thirds(reference), told: vec![Vec::new(); queries.len()] };
+    let rest = plan.matches_in_blocks(queries, &mut stream, &bounded)?;
+    let all = bounded.with_top_k(usize::MAX);
+    let expected = plan.matches(queries, SeriesBatch::single(reference), &all)?;
+    for (q, ((expected, rest), mut told)) in expected.into_iter().zip(rest).zip(stream.told).enumerate() {
+        if !told.is_sorted_by_key(|hit| hit.end) {
+            return Err(Stop::Failed(format!("hits of query {q} are told out of order: {told:?}")));
+        }
+        let settled = |hit: &Match<T>| hit.end + options.exclusion < reference.len();
+        if expected.first().is_some_and(|best| settled(best) && !told.contains(best)) {
+            return Err(Stop::Failed(format!(
+                "the best match of query {q} was not told when it was settled"
+            )));
+        }
+        told.extend(rest);
+        told.sort_by_key(|hit| hit.end);
+        let mut expected = expected;
+        expected.sort_by_key(|hit| hit.end);
+        if told != expected {
+            return Err(Stop::Failed(format!("a stream gives {told:?}, the whole {expected:?}")));
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod answer;
+mod follow;
 mod missing;
 mod reference;
 
@@ -45,6 +46,7 @@ Examples:
   dtwave search --reference ecg.csv --query ecg.csv --query-range 700:1250 --plot hits.svg
   dtwave search --reference ecg.csv --query beats.csv --threshold 2.5 --out hits.csv
   dtwave search --reference R.npy --query Q.npy --normalize z --band 5% --json
+  sensor | dtwave search --reference - --format csv --query beat.csv --threshold 2.5 --follow
   zcat long.csv.gz | dtwave search --reference - --format csv --query beat.csv --memory-limit 64MiB")]
 pub(crate) struct SearchArgs {
     /// The long series
@@ -82,6 +84,11 @@ pub(crate) struct SearchArgs {
     /// Points per window with --normalize z [default: the length of the query]
     #[arg(long, visible_alias = "normalized-window", value_name = "POINTS")]
     window: Option<usize>,
+
+    /// Print each match as soon as no point that may come can change it: R has one number in each line and may be a
+    /// pipe that never ends
+    #[arg(long, requires = "threshold", conflicts_with_all = ["top_k", "out", "plot", "reference_index"])]
+    follow: bool,
 
     /// Matches: .csv
     #[arg(short, long, value_name = "FILE")]
@@ -131,6 +138,9 @@ impl Compute for SearchArgs {
         let queries = self.queries(&setup)?;
         let limit = Limit::new::<T>(self);
         let options: Vec<_> = queries.iter().map(|(_, query)| self.search_options(query, &limit)).collect();
+        if self.follow {
+            return follow::follow::<T>(self, &setup, &queries, &options);
+        }
         let again = self.plot.is_some() || together(&options).len() > 1;
         let mut reference = Reference::open(&self.reference, self.reference_index, &setup.inputs, again)?;
         for (path, query) in &queries {
@@ -256,6 +266,13 @@ impl SearchArgs {
             .with_normalized_window(window)
     }
 
+    /// Matches with their distances as they are printed, without those beyond the threshold.
+    fn finished<T: Element>(&self, hits: impl Iterator<Item = Match<T>>) -> impl Iterator<Item = Match<T>> {
+        let finished = |m: Match<T>| Match { distance: self.options.measure.finish(m.distance), ..m };
+        let most = self.threshold.map_or(T::INFINITY, T::from_f64);
+        hits.map(finished).filter(move |m| m.distance <= most)
+    }
+
     /// Refuses a sample rate at which time cannot be told.
     fn check_sample_rate(&self, points: Option<usize>) -> Result<()> {
         let Some(hz) = self.sample_rate else { return Ok(()) };
@@ -326,9 +343,7 @@ impl Limit {
 
     /// Hits with their distances, as many as are given; says so if there are more.
     fn kept<T: Element>(&self, args: &SearchArgs, query: &Dataset, hits: Vec<Match<T>>) -> Vec<Match<T>> {
-        let finished = |m: Match<T>| Match { distance: args.options.measure.finish(m.distance), ..m };
-        let most = args.threshold.map_or(T::INFINITY, T::from_f64);
-        let mut hits: Vec<_> = hits.into_iter().map(finished).filter(|m| m.distance <= most).collect();
+        let mut hits: Vec<_> = args.finished(hits.into_iter()).collect();
         if hits.len() > self.given {
             report::warn(&format!(
                 "{} has more than {} matches within the threshold: the best {} are given; --top-k says how many",

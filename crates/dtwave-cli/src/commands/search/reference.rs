@@ -194,7 +194,7 @@ impl Streamed {
             progress,
             cells: &cells,
         };
-        let (found, blocks) = ahead.search(search)?;
+        let (found, blocks) = ahead.search(None, search)?;
         let (points, channels) = (blocks.done(), blocks.channels());
         self.check(points)?;
         self.tell(points, channels);
