@@ -223,7 +223,7 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
         options.check(problem)?;
         problem.check_queries(&queries, reference.channels())?;
         let least = options.normalized_window.unwrap_or(1);
-        let mut all = options.clone();
+        let mut all = *options;
         if reference.is_followed() {
             if options.threshold.is_none() {
                 bail_invalid!(

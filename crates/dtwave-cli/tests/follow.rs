@@ -24,9 +24,11 @@ fn bench() -> (Bench, Vec<String>) {
 #[test]
 fn matches_are_told_while_the_pipe_is_open() {
     let (bench, lines) = bench();
-    for (more, threads) in [(&[][..], "1"), (&["--normalize", "z", "--band", "1"], "2"), (&["--sqrt"], "2")] {
+    for (more, most, threads) in
+        [(&[][..], "1", "1"), (&["--normalize", "z", "--band", "1"], "0.02", "2"), (&["--sqrt"], "1", "2")]
+    {
         let common =
-            [&["search", "--query", "bump.csv", "--threshold", "1", "--quiet", "--threads", threads], more]
+            [&["search", "--query", "bump.csv", "--threshold", most, "--quiet", "--threads", threads], more]
                 .concat();
         let args = [&common[..], &["--reference", "-", "--format", "csv", "--follow"]].concat();
         let mut child = bench

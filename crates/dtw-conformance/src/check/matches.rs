@@ -105,7 +105,7 @@ fn followed<T: Element>(
     hits: &[&Match<T>],
 ) -> Checked {
     let worst = hits.iter().map(|hit| hit.distance.wide()).fold(0.0, f64::max);
-    let bounded = options.clone().with_threshold(Some(worst));
+    let bounded = options.with_threshold(Some(worst));
     let mut stream = Followed { points: Trickle::thirds(reference), told: vec![Vec::new(); queries.len()] };
     let rest = plan.matches_in_blocks(queries, &mut stream, &bounded)?;
     let all = bounded.with_top_k(usize::MAX);

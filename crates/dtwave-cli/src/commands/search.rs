@@ -15,6 +15,7 @@ use clap::Args;
 use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, SearchOptions, Spec};
 
 use self::answer::Found;
+use self::follow::{Stream, follow};
 use self::missing::warn_of_missing;
 use self::reference::{Ready, Reference};
 use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
@@ -139,7 +140,18 @@ impl Compute for SearchArgs {
         let limit = Limit::new::<T>(self);
         let options: Vec<_> = queries.iter().map(|(_, query)| self.search_options(query, &limit)).collect();
         if self.follow {
-            return follow::follow::<T>(self, &setup, &queries, &options);
+            ensure!(
+                together(&options).len() == 1,
+                "--follow reads its reference once: queries of different lengths need one --exclusion, and with \
+                 --normalize z one --window"
+            );
+            let finished = |hit: Match<T>| self.finished(std::iter::once(hit)).next();
+            let (path, json) = (self.reference.as_path(), self.options.json);
+            return follow(
+                &Stream { path, options: options[0], json, finished: &finished },
+                &setup,
+                &queries,
+            );
         }
         let again = self.plot.is_some() || together(&options).len() > 1;
         let mut reference = Reference::open(&self.reference, self.reference_index, &setup.inputs, again)?;
