@@ -11,7 +11,7 @@ Functions:
 - `distance`: of two series; `pairwise`: of all pairs of many series; `zipped`: of the first pair, the second pair, ….
 - `align`, `align_pairs`: which points match; `expected_alignment`: the same for Soft-DTW; `cost_matrix`: accumulated
   costs.
-- `search`, `search_all`: where a short series occurs in a long one.
+- `search`, `search_all`: where a short series occurs in a long one; `follow`: in a stream that goes on.
 - `nearest`: nearest neighbours; `classify`: classes by them.
 - `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
 - `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
@@ -32,6 +32,7 @@ from ._alignment import align, align_pairs, cost_matrix, expected_alignment
 from ._bands import Band, Itakura, Ranges, SakoeChiba, Slanted
 from ._devices import Device, devices
 from ._distances import distance, explain, nearest, zipped
+from ._following import follow
 from ._gradients import gradients, normalize
 from ._learning import barycenter, classify, kmeans, kmedoids
 from ._matrices import pairwise
@@ -81,6 +82,7 @@ __all__ = [
     "distance",
     "expected_alignment",
     "explain",
+    "follow",
     "gradients",
     "kmeans",
     "kmedoids",

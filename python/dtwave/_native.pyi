@@ -75,6 +75,20 @@ def search(
     normalized_window: int | None,
     progress: _Progress,
 ) -> list[list[tuple[float, int, int]]]: ...
+
+class Follower:
+    def __init__(
+        self,
+        query: _Batch,
+        spec: Spec,
+        engine: Engine,
+        exclusion: int,
+        threshold: float,
+        normalized_window: int | None,
+    ) -> None: ...
+    def push(self, points: NDArray[float64]) -> list[tuple[float, int, int]]: ...
+    def end(self) -> list[tuple[float, int, int]]: ...
+
 def nearest(
     x: _Batch, y: _Batch | None, k: int, spec: Spec, engine: Engine, progress: _Progress
 ) -> tuple[NDArray[int64], NDArray[Any]]: ...

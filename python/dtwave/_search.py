@@ -55,8 +55,8 @@ def search(
     >>> dtwave.search([1.0, 2.0, 1.0], [5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0], k=1)
     [Match(distance=0.0, start=3, end=6)]
     """
-    chosen, given = _chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
-    return _found("query", query, reference, chosen, given)[0]
+    wanted, given = chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
+    return _found("query", query, reference, wanted, given)[0]
 
 
 @takes(Shared)
@@ -79,9 +79,9 @@ def search_all(
     lengths: how many points of each query count, `[queries]`, for padded arrays.
     Other options: as for `search`. Queries share the threads.
     """
-    chosen, given = _chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
+    wanted, given = chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
     given.lengths = lengths
-    return _found("queries", queries, reference, chosen, given)
+    return _found("queries", queries, reference, wanted, given)
 
 
 #: Matches of a query unless it is said how many.
@@ -89,7 +89,7 @@ BEST = 5
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class Chosen:
     """Which matches are wanted; what is None follows the query."""
 
     many: int | None
@@ -112,7 +112,7 @@ class _Chosen:
         return self.many, exclusion, bound, window
 
 
-def _chosen(k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any, sqrt: Any) -> _Chosen:
+def chosen(k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any, sqrt: Any) -> Chosen:
     """Which matches are wanted."""
     many = None if k is None else _options.whole("k", k, 1)
     if threshold is not None and (
@@ -124,10 +124,10 @@ def _chosen(k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any,
     apart = None if exclusion is None else _options.whole("exclusion", exclusion, 0, "points")
     points = None if window is None else _options.whole("normalized_window", window, 1, "points")
     how = Given(normalize=normalize, sqrt=sqrt)
-    return _Chosen(many, threshold, apart, how.normalize == "z" or points is not None, points, how.sqrt)
+    return Chosen(many, threshold, apart, how.normalize == "z" or points is not None, points, how.sqrt)
 
 
-def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Given) -> list[Matches]:
+def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given) -> list[Matches]:
     """The matches of each query; `name` is that of an argument of one query, or of several."""
     _missing.check_places(given.missing)
     if given.measure == "subsequence_dtw":
@@ -135,7 +135,7 @@ def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Give
     single = name == "query"
     place = _resident.place_of(**{name: queries, "reference": reference})
     if place is not None:
-        found = _resident_calls.search(place, name, queries, reference, chosen.of, given)
+        found = _resident_calls.search(place, name, queries, reference, wanted.of, given)
     else:
         if single:
             batch = _inputs.one(queries, name, given.layout)
@@ -151,15 +151,15 @@ def _found(name: str, queries: Any, reference: Any, chosen: _Chosen, given: Give
         for points, places in _by_length(batch.lengths).items():
             some = batch if len(places) == len(batch) else _picked(batch, places)
             call = _calls.prepared([some, other], given)
-            many, exclusion, threshold, window = chosen.of(points)
+            many, exclusion, threshold, window = wanted.of(points)
             with _missing.Explained():
                 hits = _native.search(*call.sides, call.spec, call.engine, many, exclusion, threshold, window, None)
             for at, own in zip(places, hits):
                 found[at] = own
     matches = [Matches(Match(*hit) for hit in hits) for hits in found]
-    if not chosen.sqrt:
+    if not wanted.sqrt:
         return matches
-    most = np.inf if chosen.threshold is None else chosen.threshold
+    most = np.inf if wanted.threshold is None else wanted.threshold
     rooted = [[replace(m, distance=max(m.distance, 0.0) ** 0.5) for m in own] for own in matches]
     return [Matches(m for m in own if m.distance <= most) for own in rooted]
 

@@ -11,6 +11,7 @@ mod datasets;
 mod distances;
 mod engine;
 mod errors;
+mod follow;
 mod gradients;
 mod inputs;
 mod learn;
@@ -37,6 +38,8 @@ mod _native {
     use super::engine::{Engine, devices};
     #[pymodule_export]
     use super::errors::DeviceError;
+    #[pymodule_export]
+    use super::follow::Follower;
     #[pymodule_export]
     use super::gradients::{gradients, soft_dtw};
     #[pymodule_export]
