@@ -85,11 +85,11 @@ def _times(batch: Batch) -> list[NDArray[np.float64]]:
     """The times of the points of each series, checked."""
     times: Any = batch.times
     if times is None and batch.index is not None:
-        times = [own[: len(row)] for own, row in zip(batch.index, batch.arrays)]
-    if times is None:
+        times = [None if own is None else own.values[: len(row)] for own, row in zip(batch.index, batch.arrays)]
+    if times is None or any(own is None for own in times):
         raise ValueError(
-            f"{batch.name} has no times to resample by: pass a pandas Series or DataFrame whose index is times, times=, or "
-            'resample="none"'
+            f"{batch.name} has no times to resample by: pass a pandas Series or DataFrame whose index is times, a panel "
+            'with time=, times=, or resample="none"'
         )
     found = []
     for s, row in enumerate(batch.arrays):
