@@ -77,8 +77,8 @@ def _guess(batches: Sequence[Batch], is_option: bool) -> None:
     apart = f"the points of {uneven} are not equally spaced" if uneven else "series have points at other steps"
     if not is_option:
         warn(
-            f"{apart}, and this function has no times for twed: it counts points 1, 2, …; pass resample= to space them "
-            "equally, or arrays to say that they count",
+            f"{apart}, and without an option times= twed counts points 1, 2, …; pass resample= to space them equally, or "
+            "arrays to say that they count",
             TimesWarning,
         )
         return

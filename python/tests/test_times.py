@@ -148,7 +148,7 @@ def test_columns_of_a_table_are_times():
 def test_functions_without_times_say_that_points_count():
     series = [dated(X, A), dated(X + 1, A), dated(X - 3, A)]
     plain = [X, X + 1, X - 3]
-    with pytest.warns(dtwave.TimesWarning, match="this function has no times for twed.*resample="):
+    with pytest.warns(dtwave.TimesWarning, match="without an option times= twed counts.*resample="):
         assert dtwave.kmedoids(series, 2, **TWED).loss == dtwave.kmedoids(plain, 2, **TWED).loss
     with pytest.warns(dtwave.TimesWarning):
         dtwave.classify(series, [0, 1, 0], series, **TWED)
