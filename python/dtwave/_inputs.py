@@ -207,7 +207,7 @@ def one(value: Any, name: str, layout: Layout = None, times: Any = None) -> Batc
     """
     check_layout(layout)
     array = _series(value, name)
-    stamps = None if times is None else plain(times, f"times of {name}")[None]
+    stamps = None if times is None else _plain_times(times, f"times of {name}")[None]
     batch = Batch(_points(array, name, layout)[None], name, stamps, array.ndim == 1, layout)
     if array.ndim == 2 and not _frames.is_in_time(value):
         batch.question = question_of((1, *array.shape), name, layout, "series")
@@ -246,8 +246,16 @@ def many(
     if times is not None:
         stamps = rows_of(times)
         what = f"times of {name}"
-        batch.times = plain(times, what) if stamps is None else [plain(row, what) for row in stamps]
+        batch.times = _plain_times(times, what) if stamps is None else [_plain_times(row, what) for row in stamps]
     return _unpadded(batch, lengths, padding)
+
+
+def _plain_times(times: Any, what: str) -> NDArray[Any]:
+    """Errors: `TypeError` for what are no numbers, such as dates."""
+    try:
+        return plain(times, what)
+    except TypeError as error:
+        raise TypeError(f'{error}; of dates pass seconds, or times="index" for those of a pandas index') from None
 
 
 def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:

@@ -204,6 +204,15 @@ def test_what_has_no_times_or_others_is_told():
             twed(*sides, times)
 
 
+def test_dates_are_no_timestamps():
+    x, y = dated(X, A), dated(Y, B)
+    for times in ((x.index, y.index), ("index", "index")):
+        with pytest.raises(TypeError, match='times of x is .*of dates pass seconds, or times="index"'):
+            twed(x, y, times)
+    with pytest.raises(TypeError, match='times of x is an array of dates.*times="index"'):
+        dtwave.pairwise([x, x], **TWED, times=[x.index, x.index])
+
+
 def long(library):
     """Two series in one table, their rows in no order."""
     order = np.random.default_rng(7).permutation(len(X) + len(Y))
