@@ -39,7 +39,7 @@ from ._matrices import pairwise
 from ._measure import Measure
 from ._measures import *
 from ._native import DeviceError, __version__
-from ._notes import LayoutWarning, MissingWarning
+from ._notes import LayoutWarning, MissingWarning, TimesWarning
 from ._panel import Panel, panel
 from ._results import Alignment, Barycenter, Explanation, Graph, Kernel, KMeans, KMedoids, Match, Matches, Neighbors
 from ._search import search, search_all
@@ -72,6 +72,7 @@ __all__ = [
     "Ranges",
     "SakoeChiba",
     "Slanted",
+    "TimesWarning",
     "__version__",
     "align",
     "align_pairs",

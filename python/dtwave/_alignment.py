@@ -12,7 +12,7 @@ from ._bands import Band
 from ._inputs import Layout
 from ._measure import Measure
 from ._missing import Missing
-from ._options import Given, OfManyTimed, OfPair, Shared, taken, takes
+from ._options import Given, OfManyTimed, OfPair, Shared, Times, taken, takes
 from ._resampling import Resample
 from ._results import Alignment
 
@@ -103,7 +103,7 @@ def cost_matrix(
     layout: Layout = None,
     missing: Missing = "error",
     resample: Resample = "none",
-    times: tuple[Any, Any] | None = None,
+    times: Times = None,
     **parameters: Any,
 ) -> NDArray[Any]:
     """Accumulated costs of two series: what the measure is of all that begins as they do. On the CPU.

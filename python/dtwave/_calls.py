@@ -10,7 +10,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _frames, _inputs, _missing, _native, _notes, _options, _progress, _resampling
+from . import _arrays, _frames, _inputs, _missing, _native, _notes, _options, _progress, _resampling, _times
 from ._inputs import Batch, Packed
 from ._options import Given
 from ._spec import spec
@@ -115,6 +115,7 @@ def prepared(batches: list[Batch], given: Given, options: tuple[str, ...] = ()) 
     Errors: those of bad options, and of values that a number type cannot hold."""
     what = spec(given.measure, given.band, given.parameters, options)
     ask(batches)
+    _times.settle(batches, given.times, what.key, given.is_resampled, given.is_timed)
     told = resampled(batches, given)
     told += [text for text in (_missing.treated(batch, given.missing) for batch in batches) if text is not None]
     if told:
@@ -174,17 +175,17 @@ def many(x: Any, y: Any, given: Given) -> list[Batch]:
 def named(x: Any, y: Any, given: Given) -> list[tuple[str, Any, Any, Any]]:
     """The arguments of a call of two or, without `y`, of one, each with its name, its lengths and its times."""
     if y is None:
-        return [("x", x, given.lengths, given.times)]
+        return [("x", x, given.lengths, None if isinstance(given.times, str) else given.times)]
     lengths, times = each("lengths", given.lengths), each("times", given.times)
     return [("x", x, lengths[0], times[0]), ("y", y, lengths[1], times[1])]
 
 
 def each(name: str, values: Any) -> tuple[Any, Any]:
-    """An option of both arguments.
+    """An option of both arguments; a word about times is none.
 
     Errors: `TypeError` if it is no tuple of two.
     """
-    if values is None:
+    if values is None or (name == "times" and isinstance(values, str)):
         return None, None
     if not isinstance(values, (tuple, list)) or len(values) != 2:
         raise TypeError(f"{name} must be a tuple of two: the {name} of x and those of y")

@@ -48,14 +48,18 @@ def distance(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[O
         points that lack a channel, except in functions that return places of points. A `dtwave.MissingWarning` counts
         what was filled or left out. A series without any known value is an error.
     resample: makes points equally spaced where series have times: pandas Series and DataFrames whose index (or, a series per
-        row, whose columns) are dates or numbers, or `times=`. "none", the default, takes points as they are. "median" takes
+        row, whose columns) are dates or numbers, a `panel` with times, or `times=`. "none", the default, takes points as they are. "median" takes
         the median spacing; a number is a step in units of the times (of dates in seconds), and so are "5min" and a
         `timedelta`. Values are on the line between the points before and after; a `dtwave.MissingWarning` counts those
         that lie in gaps, where neighbours are further apart than one and a half steps and median spacings. A missing value that `missing` allows is a gap. Places of points in a
         result are those of the new points.
     normalize: "z" compares the series z-normalised, each channel with mean 0 and deviation 1 (see `normalize`).
     sqrt: True gives the root of the accumulated cost, for measures that accumulate one.
-    times: a tuple of the timestamps of x and those of y, `[length]` each; for twed.
+    times: for twed, a tuple of the timestamps of x and those of y, `[length]` each. Or which times of a pandas index, or of
+        a `panel`, are meant: "index" takes them (dates in seconds, numbers as they are), "elapsed" those since the first
+        point of each series, "count" 1, 2, … Unless given, points at equal steps count 1, 2, …; else the times of the index
+        are taken, with a `dtwave.TimesWarning`, and the call is an error where series start at different times. Whole
+        numbers of an index are taken for labels of rows. Points that `resample` made count 1, 2, … unless `times` is given.
     cutoff: a distance above it (with `sqrt` a root above it) is infinite, any other the same as without. `dtw` takes
         little time for large distances then. Not for similarities, nor for series in a GPU's memory.
 
@@ -117,7 +121,7 @@ def zipped(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[OfM
     lengths: a tuple: how many points of each series of x count, and of y, `[series]` each, for padded arrays. Either may
         be None.
     padding: "nan" if NaN at the end of a series is padding.
-    times: a tuple of the timestamps of x and those of y, one per point; for twed.
+    times: a tuple of the timestamps of x and those of y, one per point; or a word, as for `distance`; for twed.
     progress: True shows a progress bar (tqdm's if it is installed).
     measure, band, device, dtype, threads, memory_limit, layout, normalize, sqrt, cutoff: as for `distance`.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays
+from ._stamps import Stamps, stamps
 
 #: Names of columns that hold no points: they say whose points, when, or of which class.
 _NO_POINTS = frozenset(
@@ -186,37 +187,14 @@ def _is_times(index: Any) -> bool:
     return index.inferred_type in _TIMES or str(index.name).lower() in ("time", "timestamp", "date", "datetime", "ds")
 
 
-def times_of(value: Any) -> NDArray[np.float64] | None:
-    """The times of the points of one pandas series or table that its index says, dates from the first on; `None` if it says
-    none.
-    """
-    return _times(value.index) if hasattr(value, "sort_index") and hasattr(value, "index") else None
+def times_of(value: Any) -> Stamps | None:
+    """When the points of one pandas series or table are, by its index; `None` if the index does not say."""
+    return stamps(value.index) if hasattr(value, "sort_index") and hasattr(value, "index") else None
 
 
-def times_of_columns(table: Any) -> NDArray[np.float64] | None:
-    """The times of the points of a pandas table of a series per row, that its columns say; `None` if they say none."""
-    return _times(table.columns) if library_of(table) == "pandas" else None
-
-
-def _times(index: Any) -> NDArray[np.float64] | None:
-    """Labels that are dates or durations in seconds, those that are numbers as they are; `None` for others, and for those
-    that only count.
-    """
-    if index.nlevels > 1 or type(index).__name__ == "RangeIndex":
-        return None
-    kind = index.inferred_type
-    if kind == "period":
-        index, kind = index.to_timestamp(), "datetime64"
-    if kind in ("datetime64", "datetime", "timedelta64", "timedelta"):
-        if getattr(index, "tz", None) is not None:
-            index = index.tz_convert(None)
-        unit = "datetime64[ns]" if kind.startswith("date") else "timedelta64[ns]"
-        stamps = np.asarray(index.to_numpy()).astype(unit).astype(np.int64)
-        # From the first on, so that a float has all digits of the spacings.
-        return np.asarray((stamps - stamps[:1]) / 1e9)
-    if kind in ("integer", "floating"):
-        return np.asarray(index.to_numpy(), dtype=np.float64)
-    return None
+def times_of_columns(table: Any) -> Stamps | None:
+    """When the points of a pandas table of a series per row are, by its columns; `None` if they do not say."""
+    return stamps(table.columns) if library_of(table) == "pandas" else None
 
 
 def check_forward(index: Any, what: str, advice: str) -> None:

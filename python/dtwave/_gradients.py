@@ -11,6 +11,7 @@ from . import _arrays, _calls, _missing, _native, _resident, _resident_calls
 from ._inputs import Batch, Layout, Padding
 from ._missing import Missing
 from ._options import Given, OfMany, taken, takes
+from ._resampling import Resample
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,20 +65,22 @@ def normalize(
     dtype: DTypeLike | None = None,
     layout: Layout = None,
     missing: Missing = "error",
+    resample: Resample = "none",
     lengths: Any = None,
     padding: Padding = None,
 ) -> Any:
     """Every series z-normalised, channel by channel: mean 0 and standard deviation 1; a constant channel becomes 0.
 
     x: series as for `pairwise`, of two points or more; in a GPU's memory one array, without `lengths`.
-    dtype, layout, missing: as for `distance`. lengths, padding: as for `pairwise`.
+    dtype, layout, missing, resample: as for `distance`. lengths, padding: as for `pairwise`.
 
-    Returns a copy in the form of `x`; padding becomes NaN. The standard deviation is that of the population (a sum
+    Returns a copy in the form of `x`, of arrays without times; padding becomes NaN. Resampled series of different lengths
+    are a list. The standard deviation is that of the population (a sum
     divided by the number of points).
 
     Time: a few passes. Errors: `ValueError` and `TypeError` for bad series, and for series of one point.
     """
-    given = Given(dtype=dtype, layout=layout, missing=missing, lengths=lengths, padding=padding)
+    given = Given(dtype=dtype, layout=layout, missing=missing, resample=resample, lengths=lengths, padding=padding)
     place = _resident.place_of(x=x)
     if place is not None:
         return _resident_calls.normalize(place, x, given)

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from . import _arrays, _frames
 from ._arrays import plain, shape_text
+from ._panel import Panel
+from ._stamps import Stamps
 
 #: The order of axes: `[series, length, channels]`, or `[series, channels, length]`. None is the first, and an array
 #: that has more channels than points then gets a warning.
@@ -45,8 +47,8 @@ class Batch:
     #: Points of each series with its padding, where there were lengths or NaN tails; and whether they were one array.
     padded: list[int] | None = None
     was_array: bool = False
-    #: Times of each series that labels of pandas say, if they all have such.
-    index: list[NDArray[np.float64]] | None = None
+    #: When the points of each series are, by labels of pandas or the times of a panel; `None` if no series says it.
+    index: list[Stamps | None] | None = None
     #: Whether the points were made equally spaced.
     is_even: bool = False
 
@@ -205,7 +207,7 @@ def one(value: Any, name: str, layout: Layout = None, times: Any = None) -> Batc
     """
     check_layout(layout)
     array = _series(value, name)
-    stamps = None if times is None else plain(times, f"times of {name}")[None]
+    stamps = None if times is None else _plain_times(times, f"times of {name}")[None]
     batch = Batch(_points(array, name, layout)[None], name, stamps, array.ndim == 1, layout)
     if array.ndim == 2 and not _frames.is_in_time(value):
         batch.question = question_of((1, *array.shape), name, layout, "series")
@@ -232,6 +234,8 @@ def many(
     rows = rows_of(value)
     if rows is not None:
         batch = _of_rows(rows, name, layout)
+        if isinstance(value, Panel):
+            batch.index = value.stamps(name)
     else:
         array = _frames.rows(value, name) if _frames.is_table(value) else values_of(value, name)
         batch = Batch(_three_axes(array, name, layout), name, None, array.ndim == 2, layout)
@@ -242,8 +246,16 @@ def many(
     if times is not None:
         stamps = rows_of(times)
         what = f"times of {name}"
-        batch.times = plain(times, what) if stamps is None else [plain(row, what) for row in stamps]
+        batch.times = _plain_times(times, what) if stamps is None else [_plain_times(row, what) for row in stamps]
     return _unpadded(batch, lengths, padding)
+
+
+def _plain_times(times: Any, what: str) -> NDArray[Any]:
+    """Errors: `TypeError` for what are no numbers, such as dates."""
+    try:
+        return plain(times, what)
+    except TypeError as error:
+        raise TypeError(f'{error}; of dates pass seconds, or times="index" for those of a pandas index') from None
 
 
 def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
@@ -262,8 +274,8 @@ def _of_rows(rows: list[Any], name: str, layout: Layout) -> Batch:
         # Series of several lengths can only be in the other order if each of them has more channels than points.
         most = max(len(array) for array in series)
         batch.question = question_of((len(series), most, series[0].shape[1]), name, layout, "list")
-    stamps = [own for own in map(_frames.times_of, rows) if own is not None]
-    batch.index = stamps if len(stamps) == len(rows) else None
+    stamps = [_frames.times_of(row) for row in rows]
+    batch.index = None if all(own is None for own in stamps) else stamps
     return batch
 
 

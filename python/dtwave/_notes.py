@@ -21,6 +21,12 @@ class MissingWarning(UserWarning):
     __module__ = "dtwave"
 
 
+class TimesWarning(UserWarning):
+    """Points that are not equally spaced under twed; the text says which times count, and how to say which should."""
+
+    __module__ = "dtwave"
+
+
 def warn(text: str, category: type[Warning]) -> None:
     """Warns of the line that called this package."""
     level, frame = 1, sys._getframe()

@@ -17,6 +17,7 @@ from ._measure import Measure
 from ._measures import MEASURES, Parameters
 from ._missing import Missing
 from ._resampling import Resample, step_of
+from ._times import check as check_times
 
 #: Scratch memory of a call, in bytes, unless told otherwise.
 DEFAULT_MEMORY_LIMIT = 1 << 30
@@ -27,6 +28,9 @@ DeviceLike = Union[None, str, Any]
 
 #: How series are prepared: as they are, or each channel of each with mean 0 and deviation 1.
 Normalize = Literal["none", "z"]
+
+#: Times of the points, for twed: those of x and of y, or in a word which times of an index count.
+Times = Union[None, tuple[Any, Any], Literal["index", "elapsed", "count"]]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -50,7 +54,7 @@ class OfPair(Shared, total=False):
 
     normalize: Normalize
     sqrt: bool
-    times: tuple[Any, Any] | None
+    times: Times
 
 
 class OfMany(Shared, total=False):
@@ -93,6 +97,8 @@ class Given:
     padding: Padding = None
     times: Any = None
     progress: bool = False
+    is_timed: bool = True
+    """Whether the function has the option `times`."""
     parameters: dict[str, Any] = field(default_factory=dict)
     """All other keywords: parameters of the measure, and mistakes, which `_spec.spec` explains."""
 
@@ -100,6 +106,7 @@ class Given:
         self.band = plain(self.band)
         if self.normalize not in ("none", "z"):
             raise ValueError(f'normalize must be "none" or "z" (mean 0, deviation 1), got {self.normalize!r}')
+        check_times(self.times)
         if self.is_resampled:
             step_of(self.resample)
         if not isinstance(self.sqrt, (bool, np.bool_)):
@@ -150,7 +157,7 @@ def taken(options: Mapping[str, Any], kind: type, measure: str | Measure = "dtw"
     own = _OWN[kind]
     given = {name: value for name, value in options.items() if name in own}
     parameters = {name: value for name, value in options.items() if name not in own}
-    return Given(**{"measure": measure, **given}, parameters=parameters)
+    return Given(**{"measure": measure, **given}, is_timed="times" in own, parameters=parameters)
 
 
 def takes(kind: type, measure: str = "dtw") -> Callable[[_Function], _Function]:

@@ -2,25 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Sequence, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _frames
+from ._stamps import Stamps, raw_of_column, together
 
 
 class Panel(list[NDArray[Any]]):
     """The series of a table: a list of arrays, `[length]` for one column of values, else `[length, channels]`.
 
     ids: what the table calls each series, in the same order; a tuple each where several levels of an index name it.
+
+    A slice is a panel, too. A list made of it, such as `list(panel)`, has neither ids nor times.
     """
 
     ids: list[Any]
+    _stamps: list[Stamps] | None
 
-    def __init__(self, series: Sequence[NDArray[Any]] = (), ids: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, series: Sequence[NDArray[Any]] = (), ids: Sequence[Any] = (), stamps: list[Stamps] | None = None
+    ) -> None:
         super().__init__(series)
         self.ids = list(ids)
+        self._stamps = stamps
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> NDArray[Any]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Panel: ...
+
+    def __getitem__(self, at: Any) -> Any:
+        if not isinstance(at, slice):
+            return super().__getitem__(at)
+        return Panel(super().__getitem__(at), self.ids[at], None if self._stamps is None else self._stamps[at])
+
+    @property
+    def times(self) -> list[NDArray[np.float64]] | None:
+        """The times of the points of each series: dates in seconds since the first one of the panel, numbers as they are.
+        `None` for a table that has no times.
+        """
+        return None if self._stamps is None else together(self._stamps)
+
+    def stamps(self, name: str) -> list[Stamps | None] | None:
+        """When the points are; `name` is that of an argument.
+
+        Errors: `ValueError` if series were put in or taken out since.
+        """
+        if self._stamps is None:
+            return None
+        if [len(own.values) for own in self._stamps] != [len(series) for series in self]:
+            raise ValueError(
+                f"{name} is a panel whose series were changed, so that its times belong to others: pass list({name}), "
+                "which has no times, or slice the panel"
+            )
+        return list(self._stamps)
 
     def __repr__(self) -> str:
         return f"Panel({len(self)} series)"
@@ -41,11 +80,13 @@ def panel(
     table: of pandas, polars or Arrow.
     id: the column that names the series of a row, of a long table.
     time: the column that orders the points of a series: numbers, dates or times, each once in a series. Unless given,
-        points keep the order of the rows. Steps of time are not looked at: rows that are not there are no gaps.
+        points keep the order of the rows. twed and `resample=` of every function look at the times; other calls go by
+        the places of points, and rows that are not there are no gaps.
     values: the column of the values, or a list of columns, one per channel. Unless given, all other columns.
 
     Returns `Panel`, a list of arrays, `[length]` for one column of values, else `[length, channels]`, with `ids`. Series
-    come in the order in which the table first names them. What is missing is NaN: see `missing` of `dtwave.distance`.
+    come in the order in which the table first names them. `times` are those of the points. What is missing is NaN: see
+    `missing` of `dtwave.distance`.
 
     Time: a sort of the rows. Errors: `TypeError` and `ValueError` for columns that are not there or hold no numbers, and
     for times that are missing or there twice.
@@ -125,8 +166,12 @@ def _gathered(points: NDArray[Any], keys: list[Any], order: Any) -> Panel:
                 f"series {ids[which[first]]!r} has one time twice, in rows {first} and {second} of the table: which of "
                 "both counts?"
             )
-    ends: Any = np.cumsum(np.bincount(which, minlength=len(ids)))[:-1] if ids else []
-    return Panel(np.split(points[rows], ends) if ids else [], ids)
+    if not ids:
+        return Panel()
+    ends = np.cumsum(np.bincount(which, minlength=len(ids)))[:-1]
+    found = None if order is None else raw_of_column(order)
+    times = None if found is None else [Stamps.of(own, found[1]) for own in np.split(found[0][rows], ends)]
+    return Panel(np.split(points[rows], ends), ids, times)
 
 
 def _ranks(order: Any) -> NDArray[np.int64]:

@@ -72,24 +72,32 @@ def treated(batches: Sequence[Batch], resample: Any, missing: Missing) -> list[s
     Errors: `ValueError` for series without times, times that do not fit or do not go forward, and a step that would make
     very many points; for missing values where `missing` is "error".
     """
-    step = step_of(resample)
-    times = [_times(batch) for batch in batches]
-    if step is None:
-        every = np.concatenate([np.diff(own) for rows in times for own in rows] or [np.empty(0)])
-        step = float(np.median(every)) if len(every) else 1.0
-    told = [_evened(batch, own, step, missing) for batch, own in zip(batches, times)]
+    step = chosen_step(batches, resample)
+    told = [_evened(batch, _times(batch), step, missing) for batch in batches]
     return [text for text in told if text is not None]
+
+
+def chosen_step(batches: Sequence[Batch], resample: Any) -> float:
+    """The step that was asked for, or the median spacing of these series.
+
+    Errors: as `treated`.
+    """
+    step = step_of(resample)
+    if step is None:
+        every = np.concatenate([np.diff(own) for batch in batches for own in _times(batch)] or [np.empty(0)])
+        step = float(np.median(every)) if len(every) else 1.0
+    return step
 
 
 def _times(batch: Batch) -> list[NDArray[np.float64]]:
     """The times of the points of each series, checked."""
     times: Any = batch.times
     if times is None and batch.index is not None:
-        times = [own[: len(row)] for own, row in zip(batch.index, batch.arrays)]
-    if times is None:
+        times = [None if own is None else own.values[: len(row)] for own, row in zip(batch.index, batch.arrays)]
+    if times is None or any(own is None for own in times):
         raise ValueError(
-            f"{batch.name} has no times to resample by: pass a pandas Series or DataFrame whose index is times, times=, or "
-            'resample="none"'
+            f"{batch.name} has no times to resample by: pass a pandas Series or DataFrame whose index is times, a panel "
+            'with time=, times=, or resample="none"'
         )
     found = []
     for s, row in enumerate(batch.arrays):

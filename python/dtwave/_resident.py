@@ -157,6 +157,8 @@ def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Giv
         raise ValueError(f"padding is found by looking at the values, which are on {place}: pass lengths instead")
     if given.is_resampled:
         raise ValueError(f"series on {place} are not resampled: do that before they go there")
+    if isinstance(given.times, str) and given.times != "count":
+        raise ValueError(f"arrays on {place} have no index to take times of: pass times= as arrays on {place}")
     _missing.check(given.missing)
     if given.missing != "error":
         raise ValueError(

@@ -116,6 +116,18 @@ def test_every_function_takes_it():
         assert np.array_equal(found, expected) if isinstance(found, np.ndarray) else found == expected
 
 
+def test_normalized_series_are_resampled():
+    other = np.array([0.0, 3.0, 1.0, 2.0])
+    found = quiet(dtwave.normalize, [dated(), dated(other, SECONDS[:4])], resample=1)
+    expected = dtwave.normalize([EVEN, other])
+    assert len(found) == 2 and all(np.array_equal(a, b) for a, b in zip(found, expected))
+    table = pandas.DataFrame([VALUES, VALUES**2], columns=SECONDS)
+    even = np.stack([EVEN, interpolated(SECONDS, VALUES**2, 1.0)])
+    assert np.array_equal(quiet(dtwave.normalize, table, resample="median"), dtwave.normalize(even))
+    with pytest.raises(ValueError, match="x has no times"):
+        dtwave.normalize([VALUES], resample="median")
+
+
 def test_times_are_those_of_times_too():
     values = np.stack([VALUES, VALUES + 1])
     times = np.stack([SECONDS, SECONDS])

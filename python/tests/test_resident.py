@@ -91,6 +91,10 @@ def test_timestamps(pretended):
     rows = ([on_gpu(row) for row in x], [on_gpu(row) for row in times[0]])
     found = dtwave.pairwise(rows[0], on_gpu(y), measure="twed", times=(rows[1], there[1]))
     same(found, dtwave.pairwise(x, y, measure="twed", times=times))
+    same(dtwave.pairwise(on_gpu(x), measure="twed", times="count"), dtwave.pairwise(x, measure="twed"))
+    for word in ("index", "elapsed"):
+        with pytest.raises(ValueError, match="arrays on cuda:0 have no index to take times of"):
+            dtwave.zipped(on_gpu(x), on_gpu(y), measure="twed", times=word)
     with pytest.raises(ValueError, match="times of x must be one per point"):
         dtwave.zipped(on_gpu(x), on_gpu(y), measure="twed", times=(there[1], there[0]))
     with pytest.raises(TypeError, match="x is on cuda:0, its times are on cpu"):

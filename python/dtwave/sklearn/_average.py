@@ -30,7 +30,7 @@ class SoftDTWBarycenter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Takes
         `sample_size` and `seed` of `dtwave.barycenter`.
     optimizer, learning_rate: as for `dtwave.barycenter`.
     max_iter: iterations. tol: converged when an iteration lowers the cost by no more than this fraction of it.
-    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, resample, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `barycenter_`, `[length]` or `[length, channels]`; `costs_`, of the start and after each iteration;
     `n_iter_`; `converged_`; for arrays `n_features_in_`, their second axis.

@@ -102,7 +102,7 @@ class TimeSeriesKMeans(_Clusters):
         every round unless given.
     random_state: a seed, a NumPy `RandomState` or `Generator`, or None, which draws other starts each time. A seed gives the clusters
         of `dtwave.kmeans(..., seed=random_state)`.
-    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, resample, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `cluster_centers_`, an array if they are equally long, else a list; `labels_`; `inertia_`, the sum of
     the distances to the centres; `n_iter_`; `converged_`; for arrays `n_features_in_`, their second
@@ -166,7 +166,7 @@ class TimeSeriesKMedoids(_Clusters):
     method, samples, sample_size: as for `dtwave.kmedoids`; "clara" is for very many series.
     max_iter: passes over all candidates per start.
     random_state: as for `TimeSeriesKMeans`; without effect unless `n_init` is given or the method is "clara".
-    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, resample, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `medoid_indices_`, increasing; `cluster_centers_`, these series; `labels_`; `inertia_`, the sum of the
     distances to the medoids (of a similarity minus the sum); `n_iter_`; `converged_`; for arrays `n_features_in_`.

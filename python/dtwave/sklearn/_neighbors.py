@@ -176,7 +176,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
     measure_params: the parameters of a measure that is a key. In `set_params` and searches each is `measure__NAME`.
     band: as for `dtwave.distance`, or "leave_one_out" for the best of `bands` by `leave_one_out_band`.
     bands: candidates of band="leave_one_out"; unless given 0% to 100% of the length, in steps of 1%.
-    layout, missing, device, dtype, threads, memory_limit: as for `dtwave.distance`.
+    layout, missing, resample, device, dtype, threads, memory_limit: as for `dtwave.distance`.
 
     After `fit`: `classes_`; `band_`, the band that is used; with band="leave_one_out" `leave_one_out_`, a
     `LeaveOneOutBand`; `n_samples_fit_`; for arrays `n_features_in_`, their second axis: the length, but for layout="channels_first".

@@ -40,6 +40,7 @@ class Comparing(TakesSeries):
             return False
         given = {"measure_params": self.measure_params, "band": self.band, "layout": self.layout, "device": self.device}
         given |= {"dtype": self.dtype, "missing": None if self.missing == "error" else self.missing}
+        given |= {"resample": None if isinstance(self.resample, str) and self.resample == "none" else self.resample}
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"{name} has no effect on distances that are precomputed: leave it out")

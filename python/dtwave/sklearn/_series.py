@@ -11,9 +11,12 @@ from scipy.sparse import issparse  # type: ignore[import-untyped,import-not-foun
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .. import _arrays, _calls, _frames, _inputs, _missing, _notes
+from .. import _arrays, _calls, _frames, _inputs, _missing, _notes, _resampling, _times
 from .._inputs import Batch, Layout
+from .._measure import Measure
 from .._missing import Missing
+from .._panel import Panel
+from .._resampling import Resample
 
 #: Series that were checked: `[series, length]`, `[series, length, channels]`, or a list of arrays. With
 #: `layout="channels_first"` the last two axes are the other way round.
@@ -27,6 +30,7 @@ class TakesSeries(BaseEstimator):
     _: KW_ONLY
     layout: Layout = None
     missing: Missing = "error"
+    resample: Resample = "none"
     device: Any = None
     dtype: Any = None
     threads: int | None = None
@@ -63,38 +67,57 @@ def _listed(value: Any) -> list[Any] | None:
     return list(value)
 
 
-def _read(estimator: Any, X: Any, check: Callable[..., Any]) -> Series:
-    """The series, with what is missing treated; `check` is scikit-learn's check of an array.
+def _read(estimator: Any, X: Any, check: Callable[..., Any], is_fit: bool) -> Series:
+    """The series, resampled and with what is missing treated; `check` is scikit-learn's check of an array.
 
     Errors: `TypeError` and `ValueError` for series that are not numbers, not finite, or of different channels.
     """
     _inputs.check_layout(estimator.layout)
     _missing.check(estimator.missing)
-    rows = _listed(X)
+    rows, own = _listed(X), None
     if rows is None:
         if not issparse(X):  # scikit-learn says what it says of them everywhere.
             _arrays.refuse_others(X, "X")
         if _frames.is_table(X):
             _frames.rows(X, "X")
+            own = _frames.times_of_columns(X)
         elif isinstance(X, np.ma.MaskedArray):
             X = _inputs.values_of(X, "X")
         # Values are looked at below, where series and points have names.
         array = check(X, dtype="numeric", allow_nd=True, ensure_all_finite=False)
         _three_axes(array, estimator.layout)
         rows = array
-    batch = _inputs.many(rows, "X", estimator.layout)
+    batch = _inputs.many(X if isinstance(X, Panel) and len(X) else rows, "X", estimator.layout)
+    if own is not None:
+        batch.index = [own] * len(batch)
     for s, length in enumerate(batch.lengths):
         if not length:
             raise ValueError(f"series {s} of X has no points")
     _calls.ask([batch])
-    told = _missing.treated(batch, estimator.missing)
-    if told is not None:
-        _notes.warn(told, _notes.MissingWarning)
+    told = _resampled(estimator, batch, is_fit)
+    filled = _missing.treated(batch, estimator.missing)
+    if told or filled:
+        _notes.warn("; ".join([*told, *([filled] if filled else [])]), _notes.MissingWarning)
     _check_finite(batch)
     if isinstance(batch.arrays, np.ndarray) and isinstance(rows, np.ndarray):
         whole: NDArray[Any] = batch.like(batch.arrays)
         return whole
     return [batch.shaped(part) for part in batch.arrays]
+
+
+def _resampled(estimator: Any, batch: Batch, is_fit: bool) -> list[str]:
+    """Makes points equally spaced, if that was asked for, at the spacing of the series of fit; what lies in gaps."""
+    is_asked = not (isinstance(estimator.resample, str) and estimator.resample == "none")
+    _times.settle([batch], None, _key(getattr(estimator, "measure", "")), is_asked, False)
+    if not is_asked:
+        return []
+    if is_fit:
+        estimator.resample_step_ = _resampling.chosen_step([batch], estimator.resample)
+    return _resampling.treated([batch], estimator.resample_step_, estimator.missing)
+
+
+def _key(measure: Any) -> str:
+    return measure.key if isinstance(measure, Measure) else str(measure).replace("-", "_").lower()
 
 
 def _check_finite(batch: Batch) -> None:
@@ -126,7 +149,7 @@ def seen_in_fit(estimator: Any, X: Any) -> Series:
         checked = True
         return validate_data(estimator, array, **options)
 
-    series = _read(estimator, X, check)
+    series = _read(estimator, X, check, is_fit=True)
     if not checked:
         # Lists are not columns: what an earlier fit of an array left is no longer true.
         for name in ("n_features_in_", "feature_names_in_"):
@@ -149,7 +172,7 @@ def seen_later(estimator: Any, X: Any) -> Series:
             return validate_data(estimator, array, reset=False, **options)
         return check_array(array, estimator=estimator, input_name="X", **options)
 
-    series = _read(estimator, X, check)
+    series = _read(estimator, X, check, is_fit=False)
     found = max(channels_of(series, estimator.layout), 1)
     expected = max(estimator._channels, 1)
     if found != expected:
