@@ -305,6 +305,28 @@ mod tests {
     }
 
     #[test]
+    fn offsets_from_the_diagonal_are_those_that_the_ranges_hold() {
+        let radii = [Radius::Points(0), Radius::Points(3), Radius::Points(40), Radius::Fraction(0.29)];
+        for radius in radii {
+            let band = Band::SakoeChiba { radius };
+            let layout = Banding::new(&band, Anchor::Global, usize::MAX).layout();
+            for (n, m) in [(10, 12), (12, 10), (11, 11), (60, 1)] {
+                let ranges = band.ranges(n, m, Anchor::Global).unwrap();
+                let own = (0..n).flat_map(|i| ranges.row(i).map(move |j| j as i64 - i as i64));
+                let (least, most) = own.fold((0, 0), |(least, most), o| (o.min(least), o.max(most)));
+                let offsets = layout.offsets(n, m).unwrap();
+                // A corner of the grid may cut a wide band.
+                let held = (most - least + 1) as usize;
+                let is_cut = radius.points(n, m) >= n.min(m);
+                assert!(offsets == held || is_cut && offsets > held, "{n} {m} {radius:?}: {offsets} {held}");
+                assert!(offsets <= 2 * n.max(m) + n.abs_diff(m) + 1, "{n} {m} {radius:?}: {offsets}");
+            }
+        }
+        assert_eq!(BandLayout::Full.offsets(3, 4), None);
+        assert_eq!(BandLayout::Table.offsets(3, 4), None);
+    }
+
+    #[test]
     fn a_transposed_band_holds_the_same_cells() {
         let band = Band::Itakura { max_slope: 2.0 };
         let own = band.ranges(7, 9, Anchor::Global).unwrap();
