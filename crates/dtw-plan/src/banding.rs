@@ -327,6 +327,42 @@ mod tests {
     }
 
     #[test]
+    fn a_table_has_the_ranges_of_each_pair_of_lengths_once() {
+        let band = Band::Itakura { max_slope: 2.0 };
+        let (x, y) = (Order::ragged([5, 7, 5].into_iter(), 0), Order::ragged([6, 6, 8].into_iter(), 0));
+        let whole = Rect { rows: 0..3, columns: 0..3, pairing: Pairing::Cross };
+        let (mut banding, mut table) = (Banding::new(&band, Anchor::Global, 8), Table::default());
+        assert_eq!(table.bytes(), 0);
+        for _ in 0..2 {
+            assert!(banding.fill(&mut table, &whole, &x, &y, Rows::X).unwrap());
+            table.is_on_the_device();
+        }
+        assert_eq!((table.ranges.len(), table.offsets.len()), (2 * (5 + 7), 9));
+        for ((i, j), begin) in whole.pairs().zip(&table.offsets) {
+            let (n, m) = (x.length(i), y.length(j));
+            let own = band.ranges(n, m, Anchor::Global).unwrap();
+            let held = &table.ranges[*begin as usize..][..n];
+            assert!((0..n).all(|i| held[i] == range(own.row(i))), "{n} {m}");
+        }
+        let held = 8 * (24 + 9);
+        assert!((held..4 * held).contains(&table.bytes()), "{} of {held}", table.bytes());
+    }
+
+    #[test]
+    fn the_table_of_series_of_one_length_is_made_once() {
+        let band = Band::Itakura { max_slope: 2.0 };
+        let (x, y) = (Order::equal(3, 5), Order::equal(2, 7));
+        let whole = Rect { rows: 0..3, columns: 0..2, pairing: Pairing::Cross };
+        let (mut banding, mut table) = (Banding::new(&band, Anchor::Global, 8), Table::default());
+        let mut fill = |table: &mut Table, rows| banding.fill(table, &whole, &x, &y, rows).unwrap();
+        // Until it is on the device.
+        assert!(fill(&mut table, Rows::X) && fill(&mut table, Rows::X));
+        table.is_on_the_device();
+        assert!(!fill(&mut table, Rows::X) && fill(&mut table, Rows::Y));
+        assert_eq!((table.ranges.len(), table.offsets.len()), (5, 0));
+    }
+
+    #[test]
     fn a_transposed_band_holds_the_same_cells() {
         let band = Band::Itakura { max_slope: 2.0 };
         let own = band.ranges(7, 9, Anchor::Global).unwrap();
