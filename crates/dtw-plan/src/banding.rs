@@ -305,6 +305,64 @@ mod tests {
     }
 
     #[test]
+    fn offsets_from_the_diagonal_are_those_that_the_ranges_hold() {
+        let radii = [Radius::Points(0), Radius::Points(3), Radius::Points(40), Radius::Fraction(0.29)];
+        for radius in radii {
+            let band = Band::SakoeChiba { radius };
+            let layout = Banding::new(&band, Anchor::Global, usize::MAX).layout();
+            for (n, m) in [(10, 12), (12, 10), (11, 11), (60, 1)] {
+                let ranges = band.ranges(n, m, Anchor::Global).unwrap();
+                let own = (0..n).flat_map(|i| ranges.row(i).map(move |j| j as i64 - i as i64));
+                let (least, most) = own.fold((0, 0), |(least, most), o| (o.min(least), o.max(most)));
+                let offsets = layout.offsets(n, m).unwrap();
+                // A corner of the grid may cut a wide band.
+                let held = (most - least + 1) as usize;
+                let is_cut = radius.points(n, m) >= n.min(m);
+                assert!(offsets == held || is_cut && offsets > held, "{n} {m} {radius:?}: {offsets} {held}");
+                assert!(offsets <= 2 * n.max(m) + n.abs_diff(m) + 1, "{n} {m} {radius:?}: {offsets}");
+            }
+        }
+        assert_eq!(BandLayout::Full.offsets(3, 4), None);
+        assert_eq!(BandLayout::Table.offsets(3, 4), None);
+    }
+
+    #[test]
+    fn a_table_has_the_ranges_of_each_pair_of_lengths_once() {
+        let band = Band::Itakura { max_slope: 2.0 };
+        let (x, y) = (Order::ragged([5, 7, 5].into_iter(), 0), Order::ragged([6, 6, 8].into_iter(), 0));
+        let whole = Rect { rows: 0..3, columns: 0..3, pairing: Pairing::Cross };
+        let (mut banding, mut table) = (Banding::new(&band, Anchor::Global, 8), Table::default());
+        assert_eq!(table.bytes(), 0);
+        for _ in 0..2 {
+            assert!(banding.fill(&mut table, &whole, &x, &y, Rows::X).unwrap());
+            table.is_on_the_device();
+        }
+        assert_eq!((table.ranges.len(), table.offsets.len()), (2 * (5 + 7), 9));
+        for ((i, j), begin) in whole.pairs().zip(&table.offsets) {
+            let (n, m) = (x.length(i), y.length(j));
+            let own = band.ranges(n, m, Anchor::Global).unwrap();
+            let held = &table.ranges[*begin as usize..][..n];
+            assert!((0..n).all(|i| held[i] == range(own.row(i))), "{n} {m}");
+        }
+        let held = 8 * (24 + 9);
+        assert!((held..4 * held).contains(&table.bytes()), "{} of {held}", table.bytes());
+    }
+
+    #[test]
+    fn the_table_of_series_of_one_length_is_made_once() {
+        let band = Band::Itakura { max_slope: 2.0 };
+        let (x, y) = (Order::equal(3, 5), Order::equal(2, 7));
+        let whole = Rect { rows: 0..3, columns: 0..2, pairing: Pairing::Cross };
+        let (mut banding, mut table) = (Banding::new(&band, Anchor::Global, 8), Table::default());
+        let mut fill = |table: &mut Table, rows| banding.fill(table, &whole, &x, &y, rows).unwrap();
+        // Until it is on the device.
+        assert!(fill(&mut table, Rows::X) && fill(&mut table, Rows::X));
+        table.is_on_the_device();
+        assert!(!fill(&mut table, Rows::X) && fill(&mut table, Rows::Y));
+        assert_eq!((table.ranges.len(), table.offsets.len()), (5, 0));
+    }
+
+    #[test]
     fn a_transposed_band_holds_the_same_cells() {
         let band = Band::Itakura { max_slope: 2.0 };
         let own = band.ranges(7, 9, Anchor::Global).unwrap();

@@ -215,6 +215,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn shares_come_to_the_limit() {
+        let whole = Budget::of(1600);
+        for budget in [whole, whole.in_place(), whole.in_tiles()] {
+            for budget in [budget, budget.without_tables()] {
+                let Budget { sides, staging, tile, edges, tables, .. } = budget;
+                assert_eq!(sides + staging + 2 * tile + edges + tables, 1600, "{budget:?}");
+            }
+        }
+        assert_eq!((whole.in_place().tile, whole.in_place().staging), (0, 0));
+        assert_eq!((whole.in_tiles().tile, whole.in_tiles().staging), (whole.tile, 0));
+        assert_eq!(whole.without_tables().tables, 0);
+    }
+
+    #[test]
+    fn a_launch_has_a_task_and_no_more_cells_than_a_device_does_in_time() {
+        assert_eq!(launch_tasks(1000, 1), LAUNCH_CELLS / 1000);
+        assert_eq!(launch_tasks(1000, 7), 7 * LAUNCH_CELLS / 1000);
+        assert_eq!(launch_tasks(0, 0), LAUNCH_CELLS);
+        assert_eq!(launch_tasks(2 * LAUNCH_CELLS, 1), 1);
+        assert_eq!(launch_tasks(u64::MAX, u32::MAX), 1);
+    }
+
+    #[test]
     fn tiles_cover_every_pair_once() {
         for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
             for (n_x, n_y) in [(1, 1), (7, 5), (9, 9)] {

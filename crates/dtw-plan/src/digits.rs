@@ -120,3 +120,86 @@ fn excess<T: Scalar>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use dtw_core::Measure;
+
+    use super::*;
+
+    /// Series of one value each, which is their number and `first`.
+    fn numbered(count: usize, length: usize, first: usize) -> Vec<f64> {
+        (0..count * length).map(|k| (first + k / length) as f64).collect()
+    }
+
+    /// What the sweep gives of a pair: a number that tells which one it is.
+    fn excess_of(x: f64, y: f64) -> f64 {
+        0.5 + 1000.0 * x + y
+    }
+
+    /// Gives these results their digits; how many pairs each sweep had.
+    fn kept(pairing: Pairing, lost: &[usize]) -> (Vec<f64>, Vec<usize>) {
+        let soft = SoftResult::of(&Measure::soft_dtw_divergence(1.0)).unwrap();
+        let (values_x, values_y) = (numbered(12, 5, 0), numbered(10, 4, 50));
+        let x = SeriesBatch::equal(&values_x, 12, 5, 1).unwrap();
+        let y = SeriesBatch::equal(&values_y, 10, 4, 1).unwrap();
+        let (x, y) = match pairing {
+            Pairing::SelfSymmetric => (x, x),
+            Pairing::Zipped => (SeriesBatch::equal(&values_x[..50], 10, 5, 1).unwrap(), y),
+            Pairing::Cross => (x, y),
+        };
+        let mut counts = PathCounts::default();
+        let paths = counts.log(&Band::Full, x.length(0), y.length(0)).unwrap();
+        let count = if pairing == Pairing::Zipped { y.len() } else { x.len() * y.len() };
+        // A value of −γ ln N has no excess, and so no digits of one.
+        let mut out: Vec<f64> = (0..count).map(|k| if lost.contains(&k) { -paths } else { 900.0 }).collect();
+        let mut sweeps = Vec::new();
+        keep_digits(soft, &mut counts, &Band::Full, (pairing, &x, &y), &mut out, |pairing, x, y, excess| {
+            let all = if pairing == Pairing::Zipped { x.len() } else { x.len() * y.len() };
+            assert_eq!(excess.len(), all);
+            for (k, excess) in excess.iter_mut().enumerate() {
+                let (i, j) = if pairing == Pairing::Zipped { (k, k) } else { (k / y.len(), k % y.len()) };
+                *excess = excess_of(x.get(i).values[0], y.get(j).values[0]);
+            }
+            sweeps.push(all);
+            Ok(())
+        })
+        .unwrap();
+        let whole = 900.0 + paths;
+        for (k, value) in out.iter().enumerate().filter(|(k, _)| !lost.contains(k)) {
+            assert_eq!(*value, whole, "{pairing:?}: {k} had its digits");
+        }
+        (lost.iter().map(|k| out[*k]).collect(), sweeps)
+    }
+
+    #[test]
+    fn nothing_is_swept_again_where_nothing_is_lost() {
+        for pairing in [Pairing::Cross, Pairing::Zipped, Pairing::SelfSymmetric] {
+            assert_eq!(kept(pairing, &[]), (vec![], vec![]));
+        }
+    }
+
+    #[test]
+    fn a_few_pairs_are_swept_again_by_themselves() {
+        let (x, y) = (|i: usize| i as f64, |j: usize| (50 + j) as f64);
+        let (results, sweeps) = kept(Pairing::Cross, &[3, 10, 47, 119]);
+        assert_eq!((sweeps, results[0], results[1]), (vec![4], excess_of(x(0), y(3)), excess_of(x(1), y(0))));
+        assert_eq!(results[2..], [excess_of(x(4), y(7)), excess_of(x(11), y(9))]);
+        // Of two that are mirrored the one above the diagonal is swept, for both.
+        let (results, sweeps) = kept(Pairing::SelfSymmetric, &[2 * 12 + 5, 3 * 12 + 3, 5 * 12 + 2]);
+        let mirrored = excess_of(x(2), x(5));
+        assert_eq!((sweeps, results), (vec![2], vec![mirrored, excess_of(x(3), x(3)), mirrored]));
+    }
+
+    #[test]
+    fn all_pairs_are_swept_again_where_many_have_lost_their_digits() {
+        let all: Vec<usize> = (0..120).filter(|k| k % 2 == 0).collect();
+        let (results, sweeps) = kept(Pairing::Cross, &all);
+        assert_eq!(sweeps, [120]);
+        for (k, result) in all.into_iter().zip(results) {
+            assert_eq!(result, excess_of((k / 10) as f64, (50 + k % 10) as f64), "{k}");
+        }
+        let (results, sweeps) = kept(Pairing::Zipped, &[4, 7]);
+        assert_eq!((sweeps, results), (vec![10], vec![excess_of(4.0, 54.0), excess_of(7.0, 57.0)]));
+    }
+}

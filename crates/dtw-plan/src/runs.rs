@@ -66,6 +66,8 @@ mod tests {
         let lengths = [100, 100, 90, 60, 60, 30, 20];
         assert_eq!(runs(&lengths, 10, 1, width), [3, 5]);
         assert_eq!(runs(&lengths, 10, 40, width), [5]);
+        // The tasks of a run count, not those before it.
+        assert_eq!(runs(&lengths, 10, 30, width), [3, 6]);
         assert_eq!(runs(&[], 10, 1, width), [0; 0]);
     }
 

@@ -76,6 +76,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn results_lie_in_one_piece_where_whole_rows_do() {
+        let (x, y, sorted) = (Order::equal(6, 9), Order::equal(4, 9), Order::ragged([3, 5].into_iter(), 0));
+        let direct = |pairing, order_y: &Order, tile: (Range<usize>, Range<usize>), is_complete, adds| {
+            let target = Target { pairing, order_x: &x, order_y, adds };
+            direct(&target, &Rect { rows: tile.0, columns: tile.1, pairing }, is_complete)
+        };
+        let (cross, zipped, symmetric) = (Pairing::Cross, Pairing::Zipped, Pairing::SelfSymmetric);
+        assert_eq!(direct(cross, &y, (2..5, 0..4), false, false), Some(8..20));
+        assert_eq!(direct(cross, &y, (2..5, 0..3), true, false), None);
+        assert_eq!(direct(cross, &y, (2..5, 0..4), true, true), None);
+        assert_eq!(direct(cross, &sorted, (2..5, 0..2), true, false), Some(4..10));
+        assert_eq!(direct(zipped, &x, (2..5, 2..5), false, false), Some(2..5));
+        // Of a triangle only the whole has both halves.
+        assert_eq!(direct(symmetric, &x, (0..6, 0..6), true, false), Some(0..36));
+        assert_eq!(direct(symmetric, &x, (0..6, 0..6), false, false), None);
+        assert_eq!(direct(symmetric, &x, (0..3, 0..6), true, false), None);
+        let batch = SeriesBatch::ragged(&[0.0_f64; 8], &[0, 3, 8], 1).unwrap();
+        let (longest_first, _) = Order::of(cross, &batch, &batch, 0);
+        assert_eq!(direct(cross, &longest_first, (2..5, 0..2), true, false), None);
+    }
+
+    #[test]
     fn every_place_is_written() {
         let values = [0.0_f64; 300];
         let offsets: Vec<usize> =

@@ -6,6 +6,7 @@ mod extremes;
 mod resident;
 mod shaders;
 mod shapes;
+mod turns;
 
 use std::sync::LazyLock;
 

@@ -61,13 +61,7 @@ impl Engine {
             workgroups = workgroups.min(self.budget.edges / own);
             edge_bytes = workgroups * own;
         }
-        let mut step = self.speed.tasks(job.cells);
-        if let Some(loops) = self.gpu.loop_limit() {
-            // Such devices count the turns of all loops of an invocation together.
-            let turns =
-                (job.longest.0 as u64 + u64::from(job.sweep.group)) * job.sweep.turns(params.channels);
-            step = step.min(most * pairs * (loops / turns.max(1)).max(1));
-        }
+        let step = self.speed.tasks(job.cells).min(job.whole_tasks(most, self.gpu.loop_limit()));
         let launch = self.launch_of(job, results, edge_bytes)?;
         let mut queue = Queue::new(self, observer);
         let step = step.min(job.tasks).max(1);
@@ -82,7 +76,7 @@ impl Engine {
 
     /// Refuses points of so many channels that a driver would leave the loops of a single row.
     fn check_turns(&self, job: &Job) -> Result<()> {
-        let turns = (1 + u64::from(job.sweep.group)) * job.sweep.turns(job.params.channels);
+        let turns = job.sweep.turns_of_rows(1, job.params.channels);
         if self.gpu.loop_limit().is_none_or(|limit| turns <= limit) {
             return Ok(());
         }
@@ -114,8 +108,8 @@ impl Engine {
     pub(crate) fn block_rows(&self, sweep: &Sweep, channels: u32, (n, m): (usize, usize)) -> u64 {
         let columns = (m as u64).min(u64::from(sweep.strip_columns()));
         let rows = (self.speed.cells() / columns.max(1)).max(LEAST_ROWS);
-        let loops = self.gpu.loop_limit().map_or(u64::MAX, |loops| loops / sweep.turns(channels));
-        rows.min(loops.saturating_sub(u64::from(sweep.group)).max(1)).min(n as u64)
+        let most = self.gpu.loop_limit().map_or(u64::MAX, |loops| sweep.rows_in_turns(loops, 1, channels));
+        rows.min(most).min(n as u64)
     }
 
     /// A block of rows of all tasks, strip by strip: each task has a workgroup. The row above the block, `longest.1`

@@ -67,18 +67,25 @@ impl Job {
         }
     }
 
+    /// Whole pairs of a dispatch, at most: as many for each of `workgroups` as `loops` turns of a loop allow, or one.
+    pub(crate) fn whole_tasks(&self, workgroups: u64, loops: Option<u64>) -> u64 {
+        // Such devices count the turns of all loops of an invocation together.
+        let turns = self.sweep.turns_of_rows(self.longest.0 as u64, self.params.channels);
+        let of_workgroup = loops.map_or(u64::MAX, |loops| (loops / turns).max(1));
+        of_workgroup.saturating_mul(workgroups * u64::from(self.sweep.pairs()))
+    }
+
     /// Tasks, rows and strips that are done at once, at most: as `loops` turns of a loop allow, and such that edges and
     /// carried rows take no more than `bytes`. `None` where not even one row of one task fits.
     pub(crate) fn piece(&self, cells: u64, loops: Option<u64>, bytes: u64) -> Option<Piece> {
         let (n, m) = (self.longest.0 as u64, self.longest.1 as u64);
-        let turns = self.sweep.turns(self.params.channels);
         let (mut strips, mut rows) = (self.strips(), n.min(MOST_ROWS));
         if let Some(loops) = loops {
-            let group = u64::from(self.sweep.group);
-            if strips * (LEAST_ROWS.min(n) + group) * turns > loops {
+            let channels = self.params.channels;
+            if strips * self.sweep.turns_of_rows(LEAST_ROWS.min(n), channels) > loops {
                 strips = 1;
             }
-            rows = (loops / (strips * turns)).saturating_sub(group).clamp(1, rows);
+            rows = rows.min(self.sweep.rows_in_turns(loops, strips, channels));
         }
         // The rows of a search in blocks are carried to the next block, each in its place.
         let keeps = self.params.saves == 1;

@@ -41,7 +41,7 @@ pub(crate) fn choose(
         |group, width, one_strip| Sweep { functor, points, lanes, group, width, one_strip, band, mode };
     // A driver that leaves long loops must get through a row of a strip.
     let leaves_a_row = |width| {
-        let turns = (1 + u64::from(count)) * sweep(count, width, false).turns(channels as u32);
+        let turns = sweep(count, width, false).turns_of_rows(1, channels as u32);
         gpu.loop_limit().is_some_and(|limit| turns > limit)
     };
     let mut most = most;
@@ -56,8 +56,7 @@ pub(crate) fn choose(
     let group = (m as u32).div_ceil(most).next_power_of_two().min(count);
     let width = (m as u32).div_ceil(group).next_power_of_two().clamp(LEAST_WIDTH, most);
     let in_one_strip = sweep(group, width, true);
-    let turns =
-        (n as u64).saturating_add(u64::from(group)).saturating_mul(in_one_strip.turns(channels as u32));
+    let turns = in_one_strip.turns_of_rows(n as u64, channels as u32);
     let is_too_long = gpu.loop_limit().is_some_and(|limit| turns > limit) || n > MOST_ROWS;
     if is_too_long { in_strips } else { in_one_strip }
 }

@@ -143,6 +143,17 @@ impl Sweep {
         1 + u64::from(self.width) * u64::from(self.functor.wgsl.channel_loops) * (u64::from(channels) + 2)
     }
 
+    /// Turns of all loops together that a lane takes for so many rows of a strip: the last lane of a group begins when
+    /// the others have begun.
+    pub(crate) fn turns_of_rows(&self, rows: u64, channels: u32) -> u64 {
+        rows.saturating_add(u64::from(self.group)).saturating_mul(self.turns(channels))
+    }
+
+    /// Rows whose turns, those of so many strips, are at most `loops`; one where they are more.
+    pub(crate) fn rows_in_turns(&self, loops: u64, strips: u64, channels: u32) -> u64 {
+        (loops / (strips * self.turns(channels))).saturating_sub(u64::from(self.group)).max(1)
+    }
+
     /// A name that no other shader has.
     pub(crate) fn key(&self) -> String {
         let Self { functor, points, lanes, group, width, one_strip, band, mode } = self;

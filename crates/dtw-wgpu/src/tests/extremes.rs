@@ -49,6 +49,18 @@ fn a_norm_that_overflows_is_infinite() {
     }
 }
 
+/// Also before its first point, where a place of memory stands for a point of zeros.
+#[test]
+fn series_of_many_channels_are_at_no_distance_from_themselves() {
+    for channels in [2, 5, 17, 40] {
+        let x: Vec<f32> = (0..6 * channels).map(|k| (k % 7) as f32).collect();
+        for degree in [1.0, 2.0, 3.0] {
+            let twed = Measure::Twed { nu: 0.001, lambda: 1.0, degree };
+            assert_eq!(distance(twed, &x, &x, channels).unwrap(), 0.0, "{channels} {degree}");
+        }
+    }
+}
+
 #[test]
 fn parameters_beyond_f32_are_refused() {
     let usual = Measure::Twed { nu: 0.001, lambda: 1.0, degree: 2.0 };

@@ -3,21 +3,21 @@
 use dtw_conformance::batch::{Batch, pairs};
 use dtw_conformance::cases::series::{Kind, SplitMix, series};
 use dtw_conformance::oracle::Oracle;
-use dtw_core::{Backend, LocalCost, Measure, Pairing, Problem, Spec};
+use dtw_core::{Backend, Pairing, Problem, Spec};
 
 use super::{BACKEND, open};
 use crate::backend::WgpuBackend;
 use crate::gpu::lanes::LanesKind;
 
 /// Noise of these lengths.
-fn noise(lengths: impl IntoIterator<Item = usize>, channels: usize, seed: u64) -> Batch {
+pub(super) fn noise(lengths: impl IntoIterator<Item = usize>, channels: usize, seed: u64) -> Batch {
     let mut random = SplitMix::new(seed);
     let lengths = lengths.into_iter();
     Batch::new(lengths.map(|length| series(Kind::Noise, length, channels, &mut random)).collect())
 }
 
 #[track_caller]
-fn check(backend: &WgpuBackend, spec: &Spec, pairing: Pairing, x: &Batch, y: &Batch) {
+pub(super) fn check(backend: &WgpuBackend, spec: &Spec, pairing: Pairing, x: &Batch, y: &Batch) {
     let (a, b) = (x.flat::<f32>(), y.flat::<f32>());
     let (a, b) = (a.batch().unwrap(), b.batch().unwrap());
     let problem = Problem::of(spec.clone(), pairing, &a, &b).unwrap();
@@ -56,25 +56,6 @@ fn edges_of_lanes_and_strips() {
 fn all_pairs_of_a_triangle() {
     let x = noise((0..301).map(|k| 1 + k % 3), 1, 5);
     check(&BACKEND, &Spec::dtw(), Pairing::SelfSymmetric, &x, &x);
-}
-
-/// With many channels loops turn more often than some drivers let them: pieces of pairs have to be small enough.
-#[test]
-fn no_loop_is_left_early() {
-    let twed = |degree| Spec::new(Measure::Twed { nu: 0.625, lambda: 3.0, degree });
-    let dtw = |cost| Spec::new(Measure::Dtw { cost });
-    let specs = [
-        (twed(3.0), [120, 140, 251, 500]),
-        (twed(1.0), [120, 140, 251, 500]),
-        (dtw(LocalCost::SquaredEuclidean), [120, 600, 900, 1300]),
-        (dtw(LocalCost::Manhattan), [120, 600, 900, 1300]),
-    ];
-    for (spec, lengths) in specs {
-        for (channels, n) in [5, 7].into_iter().flat_map(|channels| lengths.map(|n| (channels, n))) {
-            let (x, y) = (noise([n], channels, 1), noise([n], channels, 2));
-            check(&BACKEND, &spec, Pairing::Zipped, &x, &y);
-        }
-    }
 }
 
 /// The copy of the series on the host counts, too.
