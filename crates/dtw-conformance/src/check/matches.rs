@@ -79,6 +79,9 @@ fn in_blocks<T: Element>(
     whole: &[Vec<Match<T>>],
 ) -> Checked {
     let is_banded = plan.problem().spec().band != Band::Full;
+    let worst = whole.iter().flatten().map(|hit| hit.distance.wide()).fold(0.0, f64::max);
+    let bounded = options.with_threshold(Some(worst));
+    let all = plan.matches(queries, references, &bounded.with_top_k(usize::MAX))?;
     for (r, reference) in references.iter().enumerate() {
         let mut blocks = Trickle::thirds(reference);
         let got = plan.matches_in_blocks(queries, &mut blocks, options);
@@ -90,26 +93,22 @@ fn in_blocks<T: Element>(
         if !got?.iter().eq(expected) {
             return Err(Stop::Failed(format!("reference {r} in blocks gives other matches than the whole")));
         }
-        let hits: Vec<_> = (0..queries.len()).flat_map(|q| &whole[q * references.len() + r]).collect();
-        followed(plan, queries, reference, options, &hits)?;
+        let expected = (0..queries.len()).map(|q| all[q * references.len() + r].clone()).collect();
+        followed(plan, queries, reference, &bounded, expected)?;
     }
     Ok(())
 }
 
-/// Checks that a stream that is followed is told all matches up to the worst of some hits, the best one before the end.
+/// Checks that a stream that is followed is told these matches of each query, the best one as soon as it is settled.
 fn followed<T: Element>(
     plan: &mut dyn Plan<T>,
     queries: SeriesBatch<'_, T>,
     reference: dtw_core::Series<'_, T>,
     options: &SearchOptions,
-    hits: &[&Match<T>],
+    expected: Vec<Vec<Match<T>>>,
 ) -> Checked {
-    let worst = hits.iter().map(|hit| hit.distance.wide()).fold(0.0, f64::max);
-    let bounded = options.with_threshold(Some(worst));
     let mut stream = Followed { points: Trickle::thirds(reference), told: vec![Vec::new(); queries.len()] };
-    let rest = plan.matches_in_blocks(queries, &mut stream, &bounded)?;
-    let all = bounded.with_top_k(usize::MAX);
-    let expected = plan.matches(queries, SeriesBatch::single(reference), &all)?;
+    let rest = plan.matches_in_blocks(queries, &mut stream, options)?;
     for (q, ((expected, rest), mut told)) in expected.into_iter().zip(rest).zip(stream.told).enumerate() {
         if !told.is_sorted_by_key(|hit| hit.end) {
             return Err(Stop::Failed(format!("hits of query {q} are told out of order: {told:?}")));

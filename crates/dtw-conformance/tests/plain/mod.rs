@@ -424,7 +424,15 @@ impl<T: Element> Compute<T> for PlainPlan {
             before = Some(values.len());
             reference.read(100, &mut values)?;
         }
-        let reference = Series { values: &values, channels: queries.channels(), times: None };
-        queries.iter().map(|query| self.hits(query, reference, options)).collect()
+        let whole = Series { values: &values, channels: queries.channels(), times: None };
+        let mut found =
+            queries.iter().map(|query| self.hits(query, whole, options)).collect::<Result<Vec<_>>>()?;
+        if reference.is_followed() {
+            for (query, hits) in found.iter_mut().enumerate() {
+                hits.sort_by_key(|hit| hit.end);
+                reference.settled(query, &std::mem::take(hits))?;
+            }
+        }
+        Ok(found)
     }
 }
