@@ -277,6 +277,27 @@ mod tests {
     }
 
     #[test]
+    fn parameters_outside_their_range_are_refused() {
+        for (slope, is_right) in [(1.0, true), (2.5, true), (0.9, false), (f64::INFINITY, false)] {
+            assert_eq!(Band::Itakura { max_slope: slope }.check().is_ok(), is_right, "{slope}");
+        }
+        for (f, is_right) in [(0.0, true), (0.3, true), (1.0, true), (1.1, false), (-0.1, false)] {
+            let radius = Radius::Fraction(f);
+            assert_eq!(Band::SakoeChiba { radius }.check().is_ok(), is_right, "{f}");
+            assert_eq!(Band::Slanted { radius }.check().is_ok(), is_right, "{f}");
+        }
+        assert!(Band::Full.check().is_ok());
+    }
+
+    /// The path of a subsequence need not end in the last column.
+    #[test]
+    fn rows_that_begin_at_the_first_column_may_end_before_the_last() {
+        let band = Band::Ranges(vec![0..2, 0..3]);
+        let ranges = band.ranges(2, 4, Anchor::Subsequence).unwrap();
+        assert_eq!([ranges.row(0), ranges.row(1)], [0..2, 0..3]);
+    }
+
+    #[test]
     fn fraction_is_rounded_down_without_float_noise() {
         assert_eq!(Radius::Fraction(0.29).points(100, 80), 29);
         assert_eq!(Radius::Fraction(0.05).points(150, 150), 7);

@@ -171,6 +171,17 @@ mod tests {
     }
 
     #[test]
+    fn a_divergence_of_other_lengths_keeps_a_part_of_the_paths() {
+        let mut counts = PathCounts::default();
+        // 5 paths through 2 × 3 cells, 3 and 13 through the squares.
+        let expected = f64::ln(5.0) - 0.5 * (f64::ln(3.0) + f64::ln(13.0));
+        for (n, m) in [(2, 3), (3, 2)] {
+            assert!((counts.divergence(&Band::Full, n, m).unwrap() - expected).abs() < 1e-14);
+        }
+        assert_eq!(counts.divergence(&Band::Full, 3, 3).unwrap(), 0.0);
+    }
+
+    #[test]
     #[cfg_attr(miri, ignore = "safe code, and hours of it")]
     fn paths_in_bands_are_counted_one_by_one() {
         fn walk(ranges: &ColumnRanges, i: usize, j: usize) -> u32 {

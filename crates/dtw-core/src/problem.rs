@@ -490,3 +490,28 @@ fn range<T: Scalar>() -> Range<f64> {
         Dtype::F64 => f64::MIN_POSITIVE..f64::MAX,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_as_many_and_as_long_as_planned_at_most() {
+        let values = [0.0_f64; 24];
+        let batch = |count, length, channels| {
+            SeriesBatch::equal(&values[..count * length * channels], count, length, channels).unwrap()
+        };
+        let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
+        let problem = Problem::of(spec, Pairing::Cross, &batch(2, 4, 1), &batch(1, 12, 1)).unwrap();
+        for (queries, channels, is_right) in [
+            (batch(2, 4, 1), 1, true),
+            (batch(2, 3, 1), 1, true),
+            (batch(2, 5, 1), 1, false),
+            (batch(3, 4, 1), 1, false),
+            (batch(2, 4, 1), 2, false),
+            (batch(2, 4, 2), 2, false),
+        ] {
+            assert_eq!(problem.check_queries(&queries, channels).is_ok(), is_right, "{queries:?} {channels}");
+        }
+    }
+}

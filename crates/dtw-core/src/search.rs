@@ -164,3 +164,18 @@ impl<T: Scalar> Blocks<T> for InMemory<'_, T> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_without_a_window_is_refused_by_its_number() {
+        let mut options = SearchOptions::default();
+        assert!(options.check_windows([0, 1]).is_ok());
+        options.normalized_window = Some(5);
+        assert!(options.check_windows([5, 6]).is_ok());
+        let error = options.check_windows([7, 5, 4, 3]).unwrap_err().to_string();
+        assert!(error.contains("reference 2 has 4 points, fewer than a window of 5"), "{error}");
+    }
+}

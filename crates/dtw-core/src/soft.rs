@@ -130,6 +130,15 @@ fn positive_zero<T: Scalar>(value: f64) -> T {
 mod tests {
     use super::*;
 
+    #[test]
+    fn measures_that_sum_over_all_paths_are_known() {
+        let unit = |measure| SoftResult::of(&measure).map(|soft| (soft.unit, soft.wants_excess));
+        assert_eq!(unit(Measure::soft_dtw(0.5)), Some((0.5, false)));
+        assert_eq!(unit(Measure::soft_dtw_divergence(0.5)), Some((0.5, true)));
+        assert_eq!(unit(Measure::LogGak { sigma: 2.0 }), Some((-1.0, false)));
+        assert_eq!(unit(Measure::DTW), None);
+    }
+
     /// Of a value that is kept, equal weights may spoil 3 s/2 units. No more than what is promised of it.
     #[test]
     fn values_are_kept_where_roundings_in_step_stay_within_the_promise() {

@@ -214,6 +214,10 @@ mod tests {
         assert_eq!((&a.series, &a.lengths), (&vec![2, 1, 0], &vec![2, 3, 1]));
         assert_eq!((&b.series, &b.lengths), (&vec![2, 1, 0], &vec![5, 2, 2]));
         assert_eq!((b.distinct(), b.raw_length(0)), (vec![2, 5], 6));
+        // Of one length they stay as they are, which the derivative shortens too.
+        let z = SeriesBatch::equal(&values[..12], 3, 4, 1).unwrap();
+        let (a, _) = Order::of(Pairing::Cross, &z, &z, 2);
+        assert_eq!((a.is_given(), a.length(1), a.raw_length(1)), (true, 2, 4));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use dtwave::{Blocks, Device, Observer, SearchOptions, Session, Spec, TilePlan};
+use ndarray::{Array3, s};
 
 fn series(length: usize, seed: usize) -> Vec<f64> {
     (0..length).map(|i| ((i * 7 + seed * 13) % 11) as f64 * 0.25).collect()
@@ -70,6 +71,19 @@ fn sessions_of_other_specs_share_plans_and_keep_their_own_spec() {
         assert_eq!(other.distance(&x, &y).unwrap(), expected);
     }
     assert_eq!(session.distance(&x, &y).unwrap(), dtwave::distance(&x, &y, &Spec::dtw()).unwrap());
+}
+
+/// Parts and turned arrays are copied; whole ones are not.
+#[test]
+fn arrays_may_lie_in_memory_as_they_like() {
+    let session = Session::new(Spec::dtw());
+    let whole = Array3::from_shape_fn((3, 8, 2), |(k, i, c)| ((5 * k + 3 * i * i + 7 * c) % 11) as f64);
+    let turned = Array3::from_shape_fn((2, 8, 3), |(c, i, k)| whole[(k, i, c)]).reversed_axes();
+    let expected = session.pairwise(&whole).unwrap();
+    assert_eq!(expected.dim(), (3, 3));
+    assert_eq!(session.pairwise(&turned).unwrap(), expected);
+    let every_other = whole.slice(s![.., ..;2, ..]);
+    assert_eq!(session.pairwise(&every_other).unwrap(), session.pairwise(&every_other.to_owned()).unwrap());
 }
 
 #[test]
