@@ -12,6 +12,7 @@
 pub mod distances;
 pub mod extremes;
 pub mod gradient_digits;
+pub mod halves;
 pub mod long;
 pub mod random;
 pub mod series;

@@ -7,6 +7,7 @@ pub mod expected;
 pub mod extremes;
 pub mod gradient_digits;
 pub mod gradients;
+pub mod halves;
 pub mod matches;
 pub mod paths;
 pub mod soft;

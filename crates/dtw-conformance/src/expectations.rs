@@ -58,3 +58,8 @@ pub fn weight_error(backend: &str) -> f64 {
 pub fn multiplies_matrices(backend: &str, dtype: Dtype, channels: usize) -> bool {
     ["cuda", "hip", "host"].contains(&backend) && dtype == Dtype::F32 && channels >= 8
 }
+
+/// Whether half precision can propose places of a backend's searches.
+pub fn proposes(backend: &str) -> bool {
+    ["cuda", "hip", "host"].contains(&backend)
+}

@@ -11,7 +11,9 @@ use dtw_core::{Backend, Band, Pairing};
 use self::judge::Judge;
 use crate::batch::Element;
 use crate::cases::long::{self, LongCase};
-use crate::cases::{Case, distances, extremes, gradient_digits, random, soft, tasks, variants, with_path};
+use crate::cases::{
+    Case, distances, extremes, gradient_digits, halves, random, soft, tasks, variants, with_path,
+};
 use crate::check::paths::Identity;
 use crate::check::{self, contract};
 use crate::golden;
@@ -49,6 +51,7 @@ macro_rules! __section_names {
             "bad_input",
             "progress_and_cancellation",
             "long_subsequence_dtw",
+            "half_precision",
         ];
     };
 }
@@ -69,7 +72,7 @@ macro_rules! __section_tests {
             @plain [$element, $backend]
             golden $($key)* $($other)*
             soft_digits extremes gradient_digits gradients_soft_dtw gradients_soft_dtw_divergence alignment paths matches
-            random_gradients random_paths random_matches bad_input progress_and_cancellation long_subsequence_dtw
+            random_gradients random_paths random_matches bad_input progress_and_cancellation long_subsequence_dtw half_precision
         }
         mod random {
             #[allow(unused_imports, reason = "the expression may be a literal path")]
@@ -211,6 +214,11 @@ pub fn run_checks_from<T: Element>(
                 judge.record(&label(&case), || {
                     check::distances::check_within(&case, memory_limit_bytes, backend)
                 });
+            }
+        }
+        "half_precision" => {
+            for search in halves::cases() {
+                judge.record(&label(&search.case), || check::halves::check(&search, backend));
             }
         }
         "bad_input" => {

@@ -84,6 +84,11 @@ pub trait Compute<T: Scalar>: Send {
         Ok(None)
     }
 
+    /// Whether half precision can propose places of a search ([`crate::Precision::Half`]). The default: no.
+    fn proposes(&self) -> bool {
+        false
+    }
+
     /// As [`Plan::matches`]; the options fit the problem, at least one hit is asked for, and every reference holds a
     /// window.
     ///
@@ -204,6 +209,7 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
     ) -> Result<Vec<Vec<Match<T>>>> {
         let problem = Compute::problem(self);
         options.check(problem)?;
+        options.check_precision(T::DTYPE, Compute::proposes(self))?;
         let searched = checked(problem, queries, references)?;
         options.check_windows((0..references.len()).map(|r| references.length(r)))?;
         let pairs = queries.len() * references.len();
@@ -221,6 +227,7 @@ impl<T: Scalar, C: Compute<T> + ?Sized> Plan<T> for C {
     ) -> Result<Vec<Vec<Match<T>>>> {
         let problem = Compute::problem(self);
         options.check(problem)?;
+        options.check_precision(T::DTYPE, Compute::proposes(self))?;
         problem.check_queries(&queries, reference.channels())?;
         let least = options.normalized_window.unwrap_or(1);
         let mut all = *options;

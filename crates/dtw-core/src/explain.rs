@@ -37,6 +37,10 @@ pub struct Explanation {
     pub allowed_bytes: u64,
     /// Cells of the dynamic program.
     pub cells: u64,
+    /// Pairs of a search whose matches were proposed in half precision and confirmed.
+    pub confirmed: u64,
+    /// Pairs that such a search swept whole.
+    pub searched_whole: u64,
     /// How long it took, if somebody looked.
     pub seconds: Option<f64>,
 }
@@ -47,7 +51,10 @@ impl fmt::Display for Explanation {
         for Kernel { name, shape, why, launches, pairs } in &self.kernels {
             writeln!(f, "{name} ({shape}): {launches} launches, {pairs} pairs; {why}")?;
         }
-        let Self { tiles, memory_bytes, allowed_bytes, cells, .. } = self;
+        let Self { tiles, memory_bytes, allowed_bytes, cells, confirmed, searched_whole, .. } = self;
+        if confirmed + searched_whole > 0 {
+            writeln!(f, "half precision: {confirmed} pairs confirmed, {searched_whole} searched whole")?;
+        }
         if *tiles > 0 {
             write!(f, "{tiles} tiles, {memory_bytes} of {allowed_bytes} bytes of scratch memory, ")?;
         }
@@ -119,6 +126,14 @@ impl Observer for Explainer {
                 pairs: launch.pairs,
             }),
         }
+    }
+
+    fn proposed(&self, confirmed: u64, whole: u64) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.confirmed += confirmed;
+        heard.searched_whole += whole;
+        drop(heard);
+        self.inner.iter().for_each(|inner| inner.proposed(confirmed, whole));
     }
 
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {

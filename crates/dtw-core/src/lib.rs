@@ -70,7 +70,7 @@ pub use observer::{Launch, Observer, Uncounted, Unobserved};
 pub use passes::PassResults;
 pub use problem::{Pairing, Pass, Problem, Shape, Sides, Task};
 pub use remedy::{Obstacle, Remedy};
-pub use search::{Blocks, InMemory, Match, SearchOptions};
+pub use search::{Blocks, InMemory, Match, Precision, SearchOptions};
 pub use selection::Selection;
 pub use series::{OwnedBatch, Series, SeriesBatch};
 pub use soft::SoftResult;

@@ -32,6 +32,13 @@ pub trait Observer: Send + Sync {
     fn launched(&self, launch: &Launch<'_>) {
         let _ = launch;
     }
+    /// Half precision was to propose where to look, in so many pairs of a query and a reference ([`Precision::Half`]):
+    /// so many were confirmed, and so many were searched whole.
+    ///
+    /// [`Precision::Half`]: crate::Precision::Half
+    fn proposed(&self, confirmed: u64, whole: u64) {
+        let _ = (confirmed, whole);
+    }
     /// A plan has computed, with this much scratch memory of what it was allowed.
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
         let _ = (scratch_bytes, allowed_bytes);
@@ -69,5 +76,9 @@ where
 
     fn launched(&self, launch: &Launch<'_>) {
         self.0.launched(launch);
+    }
+
+    fn proposed(&self, confirmed: u64, whole: u64) {
+        self.0.proposed(confirmed, whole);
     }
 }

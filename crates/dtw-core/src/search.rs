@@ -2,7 +2,7 @@
 //!
 //! How hits are chosen from the costs is in [`crate::selection`].
 
-use crate::{Anchor, Problem, Result, Scalar, Series, Task, bail_invalid};
+use crate::{Anchor, Dtype, Error, Problem, Remedy, Result, Scalar, Series, Task, bail_invalid};
 
 /// A stretch of the reference that matches a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +13,23 @@ pub struct Match<T> {
     pub start: usize,
     /// Last matched point of the reference, inclusive.
     pub end: usize,
+}
+
+/// In which precision places are looked for. Every distance, start and end of a match is in the plan's number type,
+/// whatever is chosen here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Precision {
+    /// That of the plan's numbers: no match is missed.
+    #[default]
+    Full,
+    /// Half precision proposes places, and the plan's numbers confirm them: approximate in *which* matches are found,
+    /// exact in what is said of them. What is confirmed shows how far proposals are off; queries for which they are
+    /// not to be trusted are searched whole ([`crate::Observer::proposed`] tells how many). For subsequence DTW of
+    /// `f32` with squared Euclidean cost on `cuda` and `hip`. Where half precision has no sweep (several channels, a
+    /// band, queries of less than 962 points of most lengths or of several lengths, references shorter than 16 queries
+    /// or read in blocks), all are searched whole.
+    Half,
 }
 
 /// How matches are chosen: the best one, unless told otherwise.
@@ -35,11 +52,13 @@ pub struct SearchOptions {
     /// `Some(length)`: every window of `length` points of the reference, z-normalised, against the z-normalised query,
     /// both ends anchored ([`Anchor::Global`]).
     pub normalized_window: Option<usize>,
+    /// In which precision places are looked for.
+    pub precision: Precision,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { top_k: 1, exclusion: 0, threshold: None, normalized_window: None }
+        Self { top_k: 1, exclusion: 0, threshold: None, normalized_window: None, precision: Precision::Full }
     }
 }
 
@@ -72,6 +91,13 @@ impl SearchOptions {
         self
     }
 
+    /// Options of a search whose places are proposed in this precision.
+    #[must_use]
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
+    }
+
     /// Checks the options against the problem of a plan.
     ///
     /// # Errors
@@ -89,7 +115,30 @@ impl SearchOptions {
             (Anchor::Global, None) => bail_invalid!(
                 "a search needs the subsequence anchor, or z-normalised windows (SearchOptions::normalized_window)"
             ),
+            (_, Some(_)) if self.precision == Precision::Half => {
+                bail_invalid!("half precision proposes matches of any length, not z-normalised windows")
+            }
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that places may be looked for in the precision that is asked for, in series of this type on a backend
+    /// where half precision `proposes` or does not.
+    ///
+    /// # Errors
+    /// [`crate::Error::Undefined`] naming what can.
+    pub fn check_precision(&self, dtype: Dtype, proposes: bool) -> Result<()> {
+        let refuse = |what: &str, remedies| Err(Error::Undefined { what: what.to_owned(), remedies });
+        match self.precision {
+            Precision::Full => Ok(()),
+            Precision::Half if dtype != Dtype::F32 => {
+                refuse("half precision proposes places of f32 searches alone", &[Remedy::Dtype(Dtype::F32)])
+            }
+            Precision::Half if !proposes => refuse(
+                "half precision proposes places on cuda and hip alone",
+                &[Remedy::Backend("cuda"), Remedy::Backend("hip")],
+            ),
+            Precision::Half => Ok(()),
         }
     }
 

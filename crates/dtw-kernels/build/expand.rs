@@ -72,6 +72,9 @@ pub(crate) fn kernels(permutations: &Permutations, tuning: &Tuning) -> Result<Ve
     for name in &permutations.helpers.typed {
         all.extend([helper(name, "f32")?, helper(name, "f64")?]);
     }
+    for name in &permutations.helpers.floats {
+        all.push(helper(name, "f32")?);
+    }
     for name in &permutations.helpers.untyped {
         all.push(helper(name, "")?);
     }
@@ -159,6 +162,10 @@ fn number_of(dtype: &str) -> Result<&'static str> {
 /// Blocks of a priced sweep that a multiprocessor must have room for. With three, its shared memory is full, but
 /// registers spill, and 16 channels take an eighth more time.
 const PRICED_BLOCKS: u32 = 2;
+
+/// `HalfMemory` of four warps: points of 64 bundles of eight rows, and the edges of 64 rows on both sides, two halves
+/// each.
+const PROPOSE_BYTES: u32 = 4 * 4 * (64 * 8 + 2 * 64);
 
 fn number_bytes(dtype: &str) -> u32 {
     if dtype == "f64" { 8 } else { 4 }
@@ -347,6 +354,8 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         ("normalize", "Normalize"),
         ("combine", "Combine"),
         ("total", "Total"),
+        ("propose", "Propose"),
+        ("confirm", "Confirm"),
         ("walk", "Walk"),
     ];
     let (_, role) = roles
@@ -358,6 +367,13 @@ fn helper(name: &str, dtype: &str) -> Result<Kernel> {
         "f32" => (format!("dtw_{name}_f32"), ", float".to_owned()),
         _ => (format!("dtw_{name}_f64"), ", double".to_owned()),
     };
-    let source = format!("DTW_{}({symbol}{number})", name.to_uppercase());
-    Ok(Kernel::of(name, Role::Other(role), dtype, symbol, source))
+    let kernel = |shared_bytes: u32, arguments: String| {
+        let source = format!("DTW_{}({symbol}{arguments})", name.to_uppercase());
+        Kernel { shared_bytes, ..Kernel::of(name, Role::Other(role), dtype, symbol.clone(), source) }
+    };
+    Ok(match role {
+        "Propose" => kernel(PROPOSE_BYTES, format!(", {PROPOSE_BYTES}")),
+        "Confirm" => kernel(0, String::new()),
+        _ => kernel(0, number),
+    })
 }

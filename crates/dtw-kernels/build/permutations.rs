@@ -123,6 +123,8 @@ pub(crate) struct Tiles {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Helpers {
     pub(crate) typed: Vec<String>,
+    /// For floats alone.
+    pub(crate) floats: Vec<String>,
     pub(crate) untyped: Vec<String>,
 }
 

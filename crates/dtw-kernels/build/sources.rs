@@ -46,6 +46,7 @@ pub(crate) fn units<'a>(kernels: &'a [Kernel], headers: &Headers) -> Result<Vec<
                 format!("{}_tiles_{}_{channels}", kernel.key, kernel.dtype)
             }
             Role::Other("Walk") => "walk".to_owned(),
+            Role::Other("Propose" | "Confirm") => "propose".to_owned(),
             Role::Other("Combine") => format!("combine_{}", kernel.dtype),
             Role::Other("Total") => format!("total_{}", kernel.dtype),
             Role::Other(_) => format!("series_{}", kernel.dtype),
@@ -89,7 +90,9 @@ fn includes(kernels: &[&Kernel], headers: &Headers) -> Result<Vec<String>> {
     let is_of_tiles = |kernel: &&Kernel| kernel.shared_bytes > 0;
     let combines = |kernel: &&Kernel| kernel.role == Role::Other("Combine");
     let sums = |kernel: &&Kernel| kernel.role == Role::Other("Total");
+    let proposes = |kernel: &&Kernel| kernel.role == Role::Other("Propose");
     let macros = match kernels {
+        kernels if kernels.iter().any(proposes) => PROPOSE,
         kernels if kernels.iter().any(is_of_blocks) => BLOCKS,
         kernels if kernels.iter().any(is_priced) => PRICED,
         kernels if kernels.iter().any(has_few) => FEW,
@@ -109,6 +112,9 @@ fn is_piece(name: &str, stem: &str) -> bool {
 
 /// The header of the kernels of blocks, which no others include.
 const BLOCKS: &str = "sweeps/block.cuh";
+
+/// The header of the kernels of searches in half precision, which no others include.
+const PROPOSE: &str = "sweeps/propose.cuh";
 
 /// The header of the kernels of priced strips, which no others include.
 const PRICED: &str = "sweeps/priced.cuh";
@@ -133,18 +139,23 @@ const OF_ONE: &[(&str, &[&str])] = &[
             "vendor/host.cuh",
             "vendor/host_block.cuh",
             "vendor/host_doubles.cuh",
+            "vendor/host_half.cuh",
             "vendor/host_kernel.h",
             "vendor/amdgcn.h",
             "vendor/fibers.h",
         ],
     ),
-    ("cuda", &["vendor/cuda.cuh", "vendor/cuda_block.cuh", "vendor/cuda_doubles.cuh"]),
+    (
+        "cuda",
+        &["vendor/cuda.cuh", "vendor/cuda_block.cuh", "vendor/cuda_doubles.cuh", "vendor/cuda_half.cuh"],
+    ),
     (
         "hip",
         &[
             "vendor/hip.cuh",
             "vendor/hip_block.cuh",
             "vendor/hip_doubles.cuh",
+            "vendor/hip_half.cuh",
             "vendor/hip_math.cuh",
             "vendor/functions.cuh",
         ],

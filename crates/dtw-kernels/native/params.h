@@ -223,6 +223,19 @@ struct Normalize {
     uint64_t length;
 };
 
+// One launch of `confirm`: what proposals of a search (sweeps/propose.cuh) cost in truth; see passes/confirm.cuh.
+struct Confirm {
+    const void* exact;         // last columns of the windows that were swept: window * exact_stride + row
+    const uint32_t* starts;    // likewise: the row in which the path starts, or where it comes from above (sweeps/block.cuh)
+    const uint32_t* windows;   // for each: task, first point of the reference, first row that is wanted, and how many
+    void* proposals;           // task * stride + end
+    uint32_t* known;           // likewise: 0: proposed; 1 + start: exact; kCarried: costs no less
+    void* excess;              // for each window: the largest part that a proposal was of what it costs in truth
+    uint64_t exact_stride;
+    uint64_t stride;
+    uint64_t count;            // windows
+};
+
 // One launch of `walk`: the way back through recorded arrivals; see passes/trace.cuh.
 struct Walk {
     const uint32_t* arrivals;

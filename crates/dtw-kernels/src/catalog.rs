@@ -14,6 +14,11 @@ pub enum Role {
     Prepare,
     /// The same of numbers of any format, at any strides; takes [`Prepare`](crate::params::Prepare) too.
     PrepareStrided,
+    /// What matches cost, nearly, in half precision; takes [`Sweep`](crate::params::Sweep), whose tasks are twos of
+    /// queries.
+    Propose,
+    /// What proposals cost in truth; takes [`Confirm`](crate::params::Confirm).
+    Confirm,
     /// The best ends of subsequence sweeps; takes [`Best`](crate::params::Best).
     Best,
     /// Whether stretches of a reference begin as those before them end; takes [`Agree`](crate::params::Agree).
@@ -45,8 +50,9 @@ impl Role {
     #[must_use]
     pub const fn params_bytes(self) -> usize {
         match self {
-            Role::Sweep(_) | Role::Trace => size_of::<params::Sweep>(),
+            Role::Sweep(_) | Role::Trace | Role::Propose => size_of::<params::Sweep>(),
             Role::Prepare | Role::PrepareStrided => size_of::<params::Prepare>(),
+            Role::Confirm => size_of::<params::Confirm>(),
             Role::Best => size_of::<params::Best>(),
             Role::Agree => size_of::<params::Agree>(),
             Role::Moments => size_of::<params::Moments>(),
@@ -121,7 +127,8 @@ impl Kernel {
     /// Whether its groups, or blocks, take tickets for what they do.
     #[must_use]
     pub fn takes_tickets(&self) -> bool {
-        self.has_strips() || matches!(self.role, Role::Trace | Role::SoftForward | Role::SoftBackward)
+        self.has_strips()
+            || matches!(self.role, Role::Trace | Role::Propose | Role::SoftForward | Role::SoftBackward)
     }
 
     /// Places of a lane that a diagonal sweep may leave without a cell.

@@ -1,8 +1,10 @@
 //! What becomes of a call: passes, second sweeps, paths, matches and gradients, with results on the host.
 
 pub(crate) mod gradients;
+pub(crate) mod located;
 pub(crate) mod paths;
 pub(crate) mod plan;
+pub(crate) mod proposed;
 pub(crate) mod pruned;
 pub(crate) mod search;
 pub(crate) mod soft;

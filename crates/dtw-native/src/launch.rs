@@ -8,6 +8,8 @@ pub(crate) mod differentiate;
 pub(crate) mod functor;
 pub(crate) mod hits;
 pub(crate) mod job;
+pub(crate) mod locate;
+pub(crate) mod propose;
 pub(crate) mod stretches;
 pub(crate) mod sweep;
 pub(crate) mod tiled;

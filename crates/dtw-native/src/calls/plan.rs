@@ -77,6 +77,10 @@ impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
         self.paths_of(Source::Host(&pairs.x), Source::Host(&pairs.y))
     }
 
+    fn proposes(&self) -> bool {
+        true
+    }
+
     fn matches(
         &mut self,
         searched: CheckedBatches<'_, T>,

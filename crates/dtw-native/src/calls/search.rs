@@ -175,12 +175,25 @@ impl<T: Number, M: Machine> TileDevice for Sweeps<'_, T, M> {
 }
 
 impl<T: Number, M: Machine> Sweeps<'_, T, M> {
-    /// Sweeps a tile, whose last columns stay on the device.
-    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect) -> Result<(Job, Edges)> {
-        let Engine { budget, x, y, sweeper, .. } = &mut *self.engine;
+    /// The job that sweeps a tile by this functor.
+    pub(crate) fn job(&self, pairs: &Pairs<'_>, tile: &Rect, functor: Functor) -> Job {
+        let Engine { x, y, .. } = &*self.engine;
         let sides = [x.part(pairs.rows, &tile.rows), y.part(pairs.columns, &tile.columns)];
-        let Preparation { functor, channels, .. } = self.preparation;
-        let job = Job { keeps_edges: true, ..Job::of(functor, channels, sides, tile) };
+        Job { keeps_edges: true, ..Job::of(functor, self.preparation.channels, sides, tile) }
+    }
+
+    /// The job of a tile as one of windows: their places count from the first prepared point of all.
+    pub(crate) fn job_of_windows(&self, pairs: &Pairs<'_>, tile: &Rect) -> Job {
+        let Engine { x, y, .. } = &*self.engine;
+        let mut job = self.job(pairs, tile, self.located);
+        (job.x.values, job.y.values) = (x.values().0, y.values().0);
+        job
+    }
+
+    /// Sweeps a tile by this functor; its last columns stay on the device.
+    fn sweep(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, functor: Functor) -> Result<(Job, Edges)> {
+        let job = self.job(pairs, tile, functor);
+        let Engine { budget, sweeper, .. } = &mut *self.engine;
         let band = sweeper.band(pairs, tile)?;
         let edges = sweeper.launch::<T>(&job, band, budget)?.expect("a search keeps its edges");
         Ok((job, edges))
@@ -193,13 +206,33 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         tile: &Rect,
         each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
+        let Some(left) = self.proposed(pairs, tile, each)? else { return self.swept_hits(pairs, tile, each) };
+        // Of each reference, the runs of queries that are left.
+        let queries = tile.columns.len();
+        for run in left.chunk_by(|a, b| a + 1 == *b && a / queries == b / queries) {
+            let (row, first) = (tile.rows.start + run[0] / queries, tile.columns.start + run[0] % queries);
+            let columns = first..first + run.len();
+            self.swept_hits(pairs, &Rect { rows: row..row + 1, columns, pairing: tile.pairing }, each)?;
+        }
+        Ok(())
+    }
+
+    /// The same, by sweeps of the whole.
+    fn swept_hits(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        tile: &Rect,
+        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
+    ) -> Result<()> {
         if let Some(hits) = self.in_stretches(pairs, tile)? {
             for ((r, q), hits) in tile.pairs().zip(hits) {
                 each(q, r, hits);
             }
             return Ok(());
         }
-        let (job, edges) = self.sweep(pairs, tile)?;
+        let costs_first = self.costs_come_first(pairs, tile);
+        let functor = if costs_first { self.located.without_starts() } else { self.preparation.functor };
+        let (job, edges) = self.sweep(pairs, tile, functor)?;
         let lengths: Vec<u32> = if pairs.rows.is_equal_length() {
             Vec::new()
         } else {
@@ -221,8 +254,13 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             return self.on_host(pairs, tile, &candidates, each);
         }
         self.searcher.find(&self.engine.machine, &candidates, self.wanted)?;
-        for (k, (r, q)) in tile.pairs().enumerate() {
-            each(q, r, self.searcher.hits(k, self.wanted).collect());
+        let mut all: Vec<Vec<Match<T>>> =
+            (0..candidates.tasks).map(|k| self.searcher.hits(k, self.wanted).collect()).collect();
+        if costs_first {
+            self.locate(pairs, tile, &mut all)?;
+        }
+        for ((r, q), hits) in tile.pairs().zip(all) {
+            each(q, r, hits);
         }
         Ok(())
     }
@@ -247,7 +285,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
 
     /// Puts the costs of a tile in their places: as many as there are pairs, one after the other.
     fn best(&mut self, pairs: &mut Pairs<'_>, tile: &Rect, costs: u64) -> Result<()> {
-        let (job, edges) = self.sweep(pairs, tile)?;
+        let (job, edges) = self.sweep(pairs, tile, self.preparation.functor)?;
         let candidates = Candidates {
             totals: edges.address,
             starts: 0,

@@ -5,8 +5,7 @@ use dtw_kernels::{SweepKind, params};
 use dtw_plan::{BandLayout, Pairs, Rect};
 
 use crate::calls::search::Sweeps;
-use crate::engine::Engine;
-use crate::launch::hits::HitOptions;
+use crate::launch::hits::{BestEnd, HitOptions, Run};
 use crate::launch::job::Job;
 use crate::launch::stretches::{Stretches, Swept};
 use crate::machine::Machine;
@@ -43,11 +42,12 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let whole = Job { functor: wanted, keeps_edges: true, ..located };
         let (sweeper, budget) = (&self.engine.sweeper, &self.engine.budget);
         let Some((least, _)) = sweeper.estimate::<T>(&whole) else { return Ok(None) };
+        let least = least.min(self.costs_first_cycles(pairs, tile));
         let cycles = |job: &Job| Stretches::estimate::<T>(sweeper, job, budget).unwrap_or(f64::INFINITY);
         let (of_costs, of_located) = (cycles(&costs), cycles(&located));
         if of_costs < least.min(of_located)
             && !(wanted.parts > 1 && self.wanted.is_for_host())
-            && let Some(hits) = self.costs_first(pairs, tile, costs, located)?
+            && let Some(hits) = self.costs_first(pairs, tile, costs)?
         {
             return Ok(Some(hits));
         }
@@ -59,31 +59,19 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     }
 
     /// Hits from a sweep that knows no starts; those of the hits are looked for behind it. `None` if stretches do not
-    /// agree, or a start is not certain.
+    /// agree.
     fn costs_first(
         &mut self,
         pairs: &Pairs<'_>,
         tile: &Rect,
         costs: Job,
-        located: Job,
     ) -> Result<Option<Vec<Vec<Match<T>>>>> {
         let Some(swept) = self.sweep_in_stretches(costs)? else { return Ok(None) };
         let mut all = self.hits_of_all(&swept, tile, false)?;
         if self.preparation.functor.parts == 1 {
             return Ok(Some(all));
         }
-        for (query, hits) in tile.columns.clone().zip(&mut all) {
-            let ends: Vec<usize> = hits.iter().map(|hit| hit.end).collect();
-            let y = self.engine.y.part(pairs.columns, &(query..query + 1));
-            let job = self.below(Job { y, ..located }, T::ZERO)?;
-            let (engine, carried) = (&mut *self.engine, &mut self.searcher.carried);
-            let Engine { machine, sweeper, budget, .. } = engine;
-            let starts = carried.stretches.starts::<T>(machine, sweeper, &job, &ends, budget)?;
-            for (hit, start) in hits.iter_mut().zip(starts) {
-                let Some(start) = start else { return Ok(None) };
-                hit.start = start;
-            }
-        }
+        self.locate(pairs, tile, &mut all)?;
         Ok(Some(all))
     }
 
@@ -121,7 +109,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         if self.wanted.is_for_host() {
             return self.hits_on_host_of(swept, query, queries, located);
         }
-        let HitOptions { top_k, exclusion, threshold } = self.wanted;
+        let HitOptions { top_k, exclusion, threshold, .. } = self.wanted;
         let (cut, mut hits) = (swept.cut, Vec::new());
         let mut is_left = vec![true; cut.count];
         while hits.len() < top_k {
@@ -177,16 +165,22 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             edges.address + first * size_of::<T>() as u64
         };
         // All but the first have as many ends, as far apart.
-        let mut runs = vec![(column(0), 1, cut.ends(0).len())];
+        let run = |first: usize, columns: usize| Run {
+            totals: column(first),
+            starts: 0,
+            columns,
+            ends: cut.ends(first).len(),
+        };
+        let mut runs = vec![run(0, 1)];
         if cut.count > 1 {
-            runs.push((column(1), cut.count - 1, cut.ends(1).len()));
+            runs.push(run(1, cut.count - 1));
         }
         let stride = edges.stride * queries as u64;
         let found = self.searcher.best_in_runs(&self.engine.machine, &runs, stride)?;
         let mut best: Option<Best<T>> = None;
-        for (stretch, (distance, end)) in found.into_iter().enumerate() {
+        for (stretch, BestEnd { distance, at, .. }) in found.into_iter().enumerate() {
             if is_left[stretch] && distance < best.map_or(T::INFINITY, |best| best.distance) {
-                best = Some(Best { distance, stretch, at: cut.ends(stretch).start + end as usize });
+                best = Some(Best { distance, stretch, at: cut.ends(stretch).start + at as usize });
             }
         }
         Ok(best)

@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
-use dtw_core::{Match, Result, SearchOptions, Selection};
+use dtw_core::{Match, Precision, Result, SearchOptions, Selection};
 use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Role, catalog};
 use dtw_plan::Budget;
 
+use crate::launch::locate::Locator;
+use crate::launch::propose::Proposals;
 use crate::launch::stretches::Stretches;
 use crate::machine::blocks_for;
 use crate::machine::{Buffer, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
 use crate::memory::region::{Region, default_of};
-
-/// Most hits that are chosen on the device, where each one takes another look at all ends.
-const MOST_ON_DEVICE: usize = 32;
 
 /// Costs that are brought to the host at a time, where it chooses.
 const HOST_ENDS: usize = 1 << 20;
@@ -25,23 +24,28 @@ pub(crate) struct HitOptions {
     pub(crate) top_k: usize,
     pub(crate) exclusion: usize,
     pub(crate) threshold: f64,
+    pub(crate) precision: Precision,
 }
 
 impl HitOptions {
+    /// Most hits that are chosen on the device, where each one takes another look at all ends.
+    pub(crate) const MOST_ON_DEVICE: usize = 32;
+
     /// What the options say, of a reference of `ends` ends.
     pub(crate) fn new(options: &SearchOptions, ends: usize) -> Self {
         let threshold = options.threshold.unwrap_or(f64::INFINITY);
-        Self { top_k: options.top_k.min(ends), exclusion: options.exclusion, threshold }
+        let SearchOptions { top_k, exclusion, precision, .. } = *options;
+        Self { top_k: top_k.min(ends), exclusion, threshold, precision }
     }
 
     /// Whether the host chooses.
     pub(crate) fn is_for_host(&self) -> bool {
-        self.top_k > MOST_ON_DEVICE
+        self.top_k > Self::MOST_ON_DEVICE
     }
 
     /// What the host needs to choose.
     pub(crate) fn selection<T: Number>(&self, budget: &Budget) -> Selection<T> {
-        let Self { top_k, exclusion, threshold } = *self;
+        let Self { top_k, exclusion, threshold, .. } = *self;
         let threshold = threshold.is_finite().then_some(threshold);
         let options =
             SearchOptions::default().with_top_k(top_k).with_exclusion(exclusion).with_threshold(threshold);
@@ -81,6 +85,27 @@ pub(crate) struct Candidates<'a> {
     pub(crate) lengths: &'a [u32],
 }
 
+/// Ends of columns that lie one stride apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run {
+    /// Address of the first column's first total.
+    pub(crate) totals: u64,
+    /// Of the start that belongs to it; 0: none.
+    pub(crate) starts: u64,
+    pub(crate) columns: usize,
+    /// Ends of each column.
+    pub(crate) ends: usize,
+}
+
+/// The best end of a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BestEnd<T> {
+    pub(crate) distance: T,
+    pub(crate) start: u32,
+    /// In the column.
+    pub(crate) at: u32,
+}
+
 impl<T: Number, M: Machine> Searcher<T, M> {
     pub(crate) fn bytes(&self) -> usize {
         [&self.costs, &self.found, &self.counts, &self.excluded, &self.lengths, &self.totals]
@@ -115,35 +140,49 @@ impl<T: Number, M: Machine> Searcher<T, M> {
         machine.launch(best_kernel::<T>(), p.bytes(), blocks_for(p.tasks))
     }
 
-    /// The best end of each column of some runs: cost and place in the column; infinite where there is none. A run is
-    /// an address, columns `stride` numbers apart, and their ends.
-    pub(crate) fn best_in_runs(
-        &mut self,
-        machine: &M,
-        runs: &[(u64, usize, usize)],
-        stride: u64,
-    ) -> Result<Vec<(T, u32)>> {
-        let columns: usize = runs.iter().map(|(_, columns, _)| columns).sum();
+    /// The best end of each column of some runs; infinite where there is none.
+    pub(crate) fn best_in_runs(&mut self, machine: &M, runs: &[Run], stride: u64) -> Result<Vec<BestEnd<T>>> {
+        // Starts lie in slots as wide as a number, which the kernel's one stride says for the first column only.
+        let at_once = |run: &Run| run.starts == 0 || size_of::<T>() == size_of::<u32>();
+        let number = size_of::<T>() as u64;
+        let single = |run: &Run, k: usize| Run {
+            totals: run.totals + k as u64 * stride * number,
+            starts: run.starts + k as u64 * stride * number,
+            columns: 1,
+            ..*run
+        };
+        let pieces = |run: &Run| match at_once(run) {
+            true => vec![*run],
+            false => (0..run.columns).map(|k| single(run, k)).collect(),
+        };
+        let runs: Vec<Run> = runs.iter().flat_map(pieces).collect();
+        let columns: usize = runs.iter().map(|run| run.columns).sum();
         self.costs.reserve(machine, columns * size_of::<T>())?;
         self.found.reserve(machine, columns * 2 * size_of::<u32>())?;
         let mut first = 0;
-        for (totals, columns, ends) in runs {
+        for run in &runs {
             let p = params::Best {
-                totals: *totals,
+                totals: run.totals,
+                starts: run.starts,
                 costs: self.costs.address() + (first * size_of::<T>()) as u64,
                 found: self.found.address() + (first * 2 * size_of::<u32>()) as u64,
                 stride,
-                tasks: *columns as u64,
-                length: *ends as u32,
+                tasks: run.columns as u64,
+                length: run.ends as u32,
                 top_k: 1,
                 ..params::Best::default()
             };
             machine.launch(best_kernel::<T>(), p.bytes(), blocks_for(p.tasks))?;
-            first += columns;
+            first += run.columns;
         }
         self.costs.fetch(machine, &mut self.host_costs, columns)?;
         self.found.fetch(machine, &mut self.host_found, 2 * columns)?;
-        Ok((0..columns).map(|k| (self.host_costs[k], self.host_found[2 * k + 1])).collect())
+        let best = |k: usize| BestEnd {
+            distance: self.host_costs[k],
+            start: self.host_found[2 * k],
+            at: self.host_found[2 * k + 1],
+        };
+        Ok((0..columns).map(best).collect())
     }
 
     /// Finds the best ends of every task; [`Searcher::hits`] then has them.
@@ -259,12 +298,14 @@ pub(crate) struct Carried<M: Machine> {
     /// Totals of the row before the block, as the queries lie.
     pub(crate) border: Region<M>,
     pub(crate) stretches: Stretches<M>,
+    pub(crate) locator: Locator<M>,
+    pub(crate) proposals: Proposals<M>,
 }
 
-default_of!(Carried<M: Machine> { border, stretches });
+default_of!(Carried<M: Machine> { border, stretches, locator, proposals });
 
 impl<M: Machine> Carried<M> {
     fn bytes(&self) -> usize {
-        self.border.bytes() + self.stretches.bytes()
+        self.border.bytes() + self.stretches.bytes() + self.locator.bytes() + self.proposals.bytes()
     }
 }

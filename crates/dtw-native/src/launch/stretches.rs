@@ -16,7 +16,7 @@ use dtw_plan::{BandLayout, Budget};
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::sweep::Sweeper;
 use crate::machine::{Machine, blocks_for};
-use crate::memory::bytes::{Number, bytes_mut};
+use crate::memory::bytes::Number;
 use crate::memory::region::{Region, default_of};
 
 /// Run-ups that are tried, in query lengths. Over noise, walks, ECG, plateaus and sines, states were the same after 0.3
@@ -28,9 +28,6 @@ const LEAST_OWN: usize = 2;
 
 /// Own rows of a stretch are a multiple of this, and so of all rows that a kernel takes at once.
 const BUNDLE: usize = 32;
-
-/// Windows in which the start of a match is looked for, in query lengths.
-const WINDOWS: [usize; 2] = [8, 32];
 
 /// How a reference is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,67 +142,6 @@ impl<M: Machine> Stretches<M> {
             }
         }
         Ok(None)
-    }
-
-    /// Where the paths start that end at `ends`, the best ones of the query of `job`: the point, or `None` where that
-    /// is not certain. A window before the end is swept twice: as if no path came from above it, and as if one did at
-    /// no cost to every column. No state is above the first sweep's or below the second's. Where both are the same in
-    /// all columns of a row, they are the states of the whole, and so are all behind it.
-    pub(crate) fn starts<T: Number>(
-        &mut self,
-        machine: &M,
-        sweeper: &mut Sweeper<M>,
-        job: &Job,
-        ends: &[usize],
-        budget: &Budget,
-    ) -> Result<Vec<Option<usize>>> {
-        let mut starts = vec![None; ends.len()];
-        for lengths in WINDOWS {
-            let open: Vec<usize> = (0..ends.len()).filter(|k| starts[*k].is_none()).collect();
-            let half = run_up(job, lengths / 2);
-            let begin = |k: usize| (ends[k] + 1).saturating_sub(2 * half);
-            let rows = |k: usize| ends[k] + 1 - begin(k);
-            if open.is_empty() {
-                break;
-            }
-            let x = params::Side { count: 2 * open.len() as u32, length: 2 * half as u32, ..job.x };
-            let tasks = u64::from(x.count);
-            let cells = u64::from(x.length) * u64::from(job.y.length);
-            let mut job =
-                Job { x, tasks, cells, run_up: half as u32, stretches: 2, ..stretched(job, Cut::whole(1)) };
-            let states = tasks * u64::from(job.y.length) * 4 * size_of::<T>() as u64;
-            let Some((_, bytes)) = sweeper.estimate::<T>(&job) else { break };
-            if bytes + states > budget.edges {
-                break;
-            }
-            let twice =
-                |of: &dyn Fn(usize) -> [usize; 2]| open.iter().flat_map(|k| of(*k)).collect::<Vec<_>>();
-            let offsets = twice(&|k| [begin(k), begin(k)]);
-            let offsets: Vec<u64> = offsets.into_iter().map(|point| u64::from(PAD) + point as u64).collect();
-            let lengths = twice(&|k| [half.min(rows(k)), rows(k)]);
-            let lengths: Vec<u32> = lengths.into_iter().map(|rows| rows as u32).collect();
-            job.x.offsets = self.offsets.hold(machine, &offsets)?;
-            job.x.lengths = self.lengths.hold(machine, &lengths)?;
-            self.states.reserve(machine, states as usize)?;
-            job.last_row = self.states.address();
-            let edges = sweeper.launch::<T>(&job, LaunchBand::plain(BandLayout::Full), budget)?;
-            let edges = edges.expect("a search keeps its edges");
-            let agreed = self.agree::<T>(machine, &job)?.to_vec();
-            let from = sweeper.edges().buffer().expect("a search keeps its edges");
-            for (n, k) in open.into_iter().enumerate() {
-                // Starts lie in slots as wide as a number, one after the other.
-                let slot = (2 * n + 1) * edges.stride as usize + edges.part_stride as usize;
-                let mut start = [0_u32];
-                let at = slot * size_of::<T>() + (rows(k) - 1) * size_of::<u32>();
-                machine.download(from, at, bytes_mut(&mut start))?;
-                let start = start[0] as usize;
-                // Before the first point of all there is nothing in truth.
-                if begin(k) == 0 || (agreed[2 * n + 1] != 0 && start >= half) {
-                    starts[k] = Some(begin(k) + start);
-                }
-            }
-        }
-        Ok(starts)
     }
 
     /// Launches the sweep of all stretches.

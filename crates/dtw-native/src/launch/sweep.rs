@@ -20,10 +20,10 @@ use crate::memory::bytes::Number;
 use crate::memory::region::Region;
 
 /// Groups of 32 lanes in a block.
-const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
+pub(crate) const BLOCK_WARPS: u64 = BLOCK_THREADS as u64 / 32;
 
 /// Rows of an edge are a multiple of this.
-const EDGE_ROWS: usize = 32;
+pub(crate) const EDGE_ROWS: usize = 32;
 
 /// The links of a launch that needs none: the first is read all the same.
 const LEAST_LINKS: u64 = 16;

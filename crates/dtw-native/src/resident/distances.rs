@@ -129,6 +129,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         options.check(&self.problem)?;
+        options.check_precision(T::DTYPE, true)?;
         self.check_layouts(&queries, &references)?;
         let order = references.order(0);
         options.check_windows((0..order.len()).map(|r| order.length(r)))?;

@@ -52,11 +52,6 @@ impl<M: Machine> LayoutTables<M> {
             raw_lengths: 0,
             offsets: 0,
             lengths: 0,
-            points: if order.is_equal_length() {
-                places.len() * Preparation::stride(order.longest(places.clone()))
-            } else {
-                places.clone().map(stride).sum()
-            },
         };
         if let DeviceLayout::Equal { .. } = batch.layout {
             let before = places.start * order.raw_length(0) * number;

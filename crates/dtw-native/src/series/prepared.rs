@@ -186,8 +186,6 @@ pub(crate) struct CallerSeries {
     pub(crate) raw_lengths: u64,
     pub(crate) offsets: u64,
     pub(crate) lengths: u64,
-    /// Prepared points in all, without the padding before the first series.
-    pub(crate) points: usize,
 }
 
 /// One side's prepared series, and where they are.
@@ -223,6 +221,15 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         &self.host_offsets
     }
 
+    /// First prepared point of the series at a place.
+    pub(crate) fn first_point(&self, place: usize) -> u64 {
+        let number = place - self.places.start;
+        match self.side.offsets {
+            0 => u64::from(PAD) + number as u64 * self.side.stride,
+            _ => self.host_offsets[number],
+        }
+    }
+
     /// Where the prepared values are, and their bytes.
     pub(crate) fn values(&self) -> (u64, usize) {
         (self.values.address(), self.values.bytes())
@@ -253,6 +260,18 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         Ok(())
     }
 
+    /// Notes where the series at these places begin; returns all prepared points, with the padding before the first.
+    fn lay_out(&mut self, order: &Order, places: &Range<usize>) -> usize {
+        self.host_offsets.clear();
+        let mut point = u64::from(PAD);
+        for place in places.clone() {
+            self.host_offsets.push(point);
+            point += Preparation::stride(order.length(place)) as u64;
+        }
+        self.places = places.clone();
+        point as usize
+    }
+
     /// Brings series to the device and prepares them there.
     pub(crate) fn load(
         &mut self,
@@ -263,14 +282,8 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         series: HostSeries<'_, T>,
     ) -> Result<()> {
         let HostSeries { batch, order, places } = series;
-        self.host_offsets.clear();
-        let mut point = u64::from(PAD);
-        for place in places.clone() {
-            self.host_offsets.push(point);
-            point += Preparation::stride(order.length(place)) as u64;
-        }
-        self.places = places.clone();
-        self.reserve(machine, preparation, point as usize)?;
+        let points = self.lay_out(order, places);
+        self.reserve(machine, preparation, points)?;
         let longest = order.longest(places.clone());
         (self.side.count, self.side.length) = (places.len() as u32, longest as u32);
         self.side.stride = Preparation::stride(longest) as u64;
@@ -309,7 +322,13 @@ impl<T: Number, M: Machine> Prepared<T, M> {
         let longest = order.longest(places.clone());
         let stride = Preparation::stride(longest);
         self.places = places.clone();
-        self.reserve(machine, preparation, PAD as usize + series.points)?;
+        self.host_offsets.clear();
+        let points = if series.offsets == 0 {
+            PAD as usize + places.len() * stride
+        } else {
+            self.lay_out(order, places)
+        };
+        self.reserve(machine, preparation, points)?;
         (self.side.count, self.side.length) = (places.len() as u32, longest as u32);
         self.side.stride = stride as u64;
         (self.side.offsets, self.side.lengths) = (series.offsets, series.lengths);
@@ -366,12 +385,7 @@ impl<T: Number, M: Machine> Prepared<T, M> {
 
     /// The values of the univariate series at a place, of which `points` were prepared, and where they are.
     pub(crate) fn fetch(&self, machine: &M, place: usize, points: usize, values: &mut Vec<T>) -> Result<u64> {
-        let number = place - self.places.start;
-        let first = match self.side.offsets {
-            0 => u64::from(PAD) + number as u64 * self.side.stride,
-            _ => self.host_offsets[number],
-        };
-        let at = first as usize * size_of::<T>();
+        let at = self.first_point(place) as usize * size_of::<T>();
         values.clear();
         values.resize(points, T::ZERO);
         machine.download(self.values.buffer().expect("series are here"), at, bytes_mut(values))?;

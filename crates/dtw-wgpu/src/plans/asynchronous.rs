@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dtw_core::{
-    Compute as _, Error, Match, Observer, Problem, Result, SearchOptions, SeriesBatch, SoftResult,
+    Compute as _, Dtype, Error, Match, Observer, Problem, Result, SearchOptions, SeriesBatch, SoftResult,
 };
 
 use crate::gpu::failure::{NAME, unsupported};
@@ -76,6 +76,7 @@ impl AsyncPlan {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<f32>>>> {
         options.check(&self.0.context.problem)?;
+        options.check_precision(Dtype::F32, false)?;
         self.0.context.problem.check_input(&queries, &references)?;
         if options.normalized_window.is_some() {
             return Err(Error::left_to_cpu(NAME, "z-normalised windows in calls that do not wait"));
