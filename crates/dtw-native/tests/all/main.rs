@@ -12,6 +12,7 @@ mod judged;
 mod launch;
 mod memory;
 mod numbers;
+mod proposed;
 mod pruned;
 mod resident_gradients;
 mod shapes;
