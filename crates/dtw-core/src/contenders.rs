@@ -134,7 +134,7 @@ mod tests {
                 top_k: [0, 1, 2, 3, 10, 2000][random(6) as usize],
                 exclusion: [0, 1, 3, 10, usize::MAX][random(5) as usize],
                 threshold: [None, Some(-1.0), Some(0.0), Some(3.0)][random(4) as usize],
-                normalized_window: None,
+                ..SearchOptions::default()
             };
             // Blocks of ends; within a block, costs become known in any order.
             let mut contenders = Contenders::new(&options);

@@ -9,7 +9,7 @@
 //! | [`spec`], [`measure`] | [`Spec`] and [`Measure`]: what to compute, as data, and its validation |
 //! | [`band`] | [`Band`] → column ranges per row and row ranges per diagonal |
 //! | [`series`] | [`SeriesBatch`]: borrowed, ragged, multichannel series |
-//! | [`problem`] | [`Problem`]: spec + pairing + shape, validated once for every backend; its passes |
+//! | [`problem`], `divisor` | [`Problem`]: spec + pairing + shape, validated once for every backend; its passes |
 //! | [`backend`] | [`Backend`] and [`Plan`]: what callers see of a device |
 //! | [`backend_kind`] | the table of backends: names, devices, number types |
 //! | [`compute`] | [`Compute`], which a device implements, and the checks in front of it |
@@ -36,7 +36,8 @@ pub mod cost_matrix;
 pub mod counts;
 pub mod derivative;
 pub mod diagonal;
-pub mod dtype;
+mod divisor;
+mod dtype;
 pub mod error;
 pub mod explain;
 pub mod measure;

@@ -336,7 +336,7 @@ mod tests {
                     for top_k in [0, 1, 2, 3, 10, 1000, usize::MAX] {
                         for threshold in [None, Some(0.0), Some(20.0)] {
                             let options =
-                                SearchOptions { top_k, exclusion, threshold, normalized_window: None };
+                                SearchOptions { top_k, exclusion, threshold, ..SearchOptions::default() };
                             let expected = whole_row(&costs, &options);
                             for patience in [None, Some(1), Some(3), Some(20)] {
                                 let mut found = selection(&options, patience);

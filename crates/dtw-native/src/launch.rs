@@ -2,6 +2,8 @@
 
 pub(crate) mod bands;
 pub(crate) mod bounds;
+pub(crate) mod candidates;
+pub(crate) mod carried;
 pub(crate) mod choose;
 pub(crate) mod combine;
 pub(crate) mod differentiate;

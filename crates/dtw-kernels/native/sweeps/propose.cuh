@@ -253,11 +253,8 @@ DTW_DEVICE void propose(const Sweep& p) {
 
 }  // namespace dtw
 
-// BYTES is what a block shares, as src/catalog.rs has it. On the processor a half is as large as a float.
-#if defined(DTW_HOST)
-#define DTW_PROPOSE(symbol, BYTES) DTW_KERNEL_SHARING(symbol, 1, BYTES, dtw::Sweep, dtw::propose(p))
-#else
-#define DTW_PROPOSE(symbol, BYTES)                                                                \
-    static_assert(4 * sizeof(dtw::HalfMemory) == BYTES, "build/expand.rs says what blocks share"); \
+// BYTES is what a block shares, as src/catalog.rs has it.
+#define DTW_PROPOSE(symbol, BYTES)                                                         \
+    static_assert(dtw::kHalfBytes > 2 || 4 * sizeof(dtw::HalfMemory) == BYTES,            \
+                  "build/expand.rs says what blocks share");                               \
     DTW_KERNEL_SHARING(symbol, 1, BYTES, dtw::Sweep, dtw::propose(p))
-#endif

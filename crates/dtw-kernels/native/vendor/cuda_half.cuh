@@ -3,6 +3,7 @@
 
 namespace dtw {
 
+constexpr int kHalfBytes = 2;
 struct Half2 {
     uint32_t word;
 };

@@ -3,6 +3,7 @@
 // Each vendor header defines, in namespace dtw:
 //   Half2                                         two numbers (IEEE binary16); operations are rounded to nearest
 //   half2_of(a, b), first_of(v), second_of(v)     from two floats, and back
+//   kHalfBytes                                    of one number: 2 where it is a half
 //   v + w, v - w, fma_, min3_                     number by number
 // shift_up<G>, broadcast and exchange take them, too.
 #pragma once

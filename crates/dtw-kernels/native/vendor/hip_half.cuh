@@ -3,6 +3,7 @@
 
 namespace dtw {
 
+constexpr int kHalfBytes = 2;
 typedef _Float16 TwoHalves __attribute__((ext_vector_type(2)));
 struct Half2 {
     TwoHalves both;

@@ -17,6 +17,7 @@ inline float to_half(double a) {
     const int64_t bits = bits_of(size), half = (int64_t{1} << (kDropped - 1)) - 1 + (bits >> kDropped & 1);
     return static_cast<float>(copysign(from_bits((bits + half) >> kDropped << kDropped), a));
 }
+constexpr int kHalfBytes = 4;
 struct Half2 {
     float first, second;
 };

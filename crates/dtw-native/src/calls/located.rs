@@ -7,7 +7,7 @@ use dtw_plan::{BandLayout, Pairs, Rect};
 
 use crate::calls::search::Sweeps;
 use crate::engine::Engine;
-use crate::launch::hits::BestEnd;
+use crate::launch::candidates::BestEnd;
 use crate::launch::job::Job;
 use crate::launch::locate::{Above, Locator, Window, is_from_above, last_ends};
 use crate::machine::Machine;

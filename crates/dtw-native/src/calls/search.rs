@@ -9,8 +9,9 @@ use dtw_core::{Match, Observer, Pairing, Result};
 use dtw_plan::{Axis, BandLayout, Banding, Order, Pairs, Rect, Rows, TileDevice, chunks, each_tile, tiles};
 
 use crate::engine::Engine;
+use crate::launch::candidates::Candidates;
 use crate::launch::functor::Functor;
-use crate::launch::hits::{Candidates, HitOptions, Searcher};
+use crate::launch::hits::{HitOptions, Searcher};
 use crate::launch::job::{Edges, Job};
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;

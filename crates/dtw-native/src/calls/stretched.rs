@@ -5,7 +5,8 @@ use dtw_kernels::{SweepKind, params};
 use dtw_plan::{BandLayout, Pairs, Rect};
 
 use crate::calls::search::Sweeps;
-use crate::launch::hits::{BestEnd, HitOptions, Run};
+use crate::launch::candidates::{BestEnd, Run};
+use crate::launch::hits::HitOptions;
 use crate::launch::job::Job;
 use crate::launch::stretches::{Stretches, Swept};
 use crate::machine::Machine;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use dtw_core::{Match, Pairing, Result, SearchOptions, search_each};
 use dtw_plan::{Axis, Order, Pairs, Rect, Rows, cut, launch_tasks, stop_if_cancelled};
 
-use crate::launch::hits::{Candidates, HitOptions, Searcher};
+use crate::launch::candidates::Candidates;
+use crate::launch::hits::{HitOptions, Searcher};
 use crate::launch::job::Job;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;

@@ -7,9 +7,8 @@ use dtw_kernels::params::{self, Params};
 use dtw_kernels::{Kernel, Role, catalog};
 use dtw_plan::Budget;
 
-use crate::launch::locate::Locator;
-use crate::launch::propose::Proposals;
-use crate::launch::stretches::Stretches;
+use crate::launch::candidates::{BestEnd, Candidates, Run};
+use crate::launch::carried::Carried;
 use crate::machine::blocks_for;
 use crate::machine::{Buffer, Machine};
 use crate::memory::bytes::{Number, bytes_mut};
@@ -71,40 +70,6 @@ pub(crate) struct Searcher<T: Number, M: Machine> {
 }
 
 default_of!(Searcher<T: Number, M: Machine> { costs, found, counts, excluded, lengths, totals, carried, host_costs, host_found, host_counts });
-
-/// Where candidates are: a cost for every end, task after task.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Candidates<'a> {
-    pub(crate) totals: u64,
-    /// 0: none.
-    pub(crate) starts: u64,
-    pub(crate) stride: u64,
-    pub(crate) tasks: usize,
-    pub(crate) longest: usize,
-    /// Ends of each task; empty: all `longest`.
-    pub(crate) lengths: &'a [u32],
-}
-
-/// Ends of columns that lie one stride apart.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
-    /// Address of the first column's first total.
-    pub(crate) totals: u64,
-    /// Of the start that belongs to it; 0: none.
-    pub(crate) starts: u64,
-    pub(crate) columns: usize,
-    /// Ends of each column.
-    pub(crate) ends: usize,
-}
-
-/// The best end of a column.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BestEnd<T> {
-    pub(crate) distance: T,
-    pub(crate) start: u32,
-    /// In the column.
-    pub(crate) at: u32,
-}
 
 impl<T: Number, M: Machine> Searcher<T, M> {
     pub(crate) fn bytes(&self) -> usize {
@@ -290,22 +255,4 @@ impl<T: Number, M: Machine> Searcher<T, M> {
 /// The kernel that finds the best ends.
 fn best_kernel<T: Number>() -> &'static Kernel {
     catalog::other(Role::Best, "best", T::DTYPE.name(), false).expect("permutations.toml lists it")
-}
-
-/// What the sweeps of blocks and stretches need on the device; kept between calls.
-#[derive(Debug)]
-pub(crate) struct Carried<M: Machine> {
-    /// Totals of the row before the block, as the queries lie.
-    pub(crate) border: Region<M>,
-    pub(crate) stretches: Stretches<M>,
-    pub(crate) locator: Locator<M>,
-    pub(crate) proposals: Proposals<M>,
-}
-
-default_of!(Carried<M: Machine> { border, stretches, locator, proposals });
-
-impl<M: Machine> Carried<M> {
-    fn bytes(&self) -> usize {
-        self.border.bytes() + self.stretches.bytes() + self.locator.bytes() + self.proposals.bytes()
-    }
 }

@@ -15,7 +15,7 @@ use dtw_kernels::SweepKind;
 use dtw_kernels::params::{self, CARRIED};
 use dtw_plan::{BandLayout, Budget};
 
-use crate::launch::hits::Run;
+use crate::launch::candidates::Run;
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;

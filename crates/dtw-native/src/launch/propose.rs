@@ -6,7 +6,7 @@ use dtw_kernels::params::{self, CARRIED, Params};
 use dtw_kernels::{Kernel, Role, catalog};
 use dtw_plan::{BandLayout, Budget};
 
-use crate::launch::hits::Candidates;
+use crate::launch::candidates::Candidates;
 use crate::launch::job::{Edges, Job, LaunchBand};
 use crate::launch::locate::Window;
 use crate::launch::sweep::{BLOCK_WARPS, EDGE_ROWS};

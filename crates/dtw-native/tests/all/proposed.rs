@@ -147,8 +147,8 @@ fn proposals_are_confirmed_in_every_reference() {
     assert!(explained.searched_whole >= 2, "{explained}");
 }
 
-/// Checks that starts are those of a sweep that carries them along, however long ago they were; whether costs were known
-/// before them.
+/// Checks that starts are those of a sweep that carries them along, however long ago they were; whether costs were
+/// known before them.
 fn costs_first<T>() -> bool
 where
     T: Scalar,
