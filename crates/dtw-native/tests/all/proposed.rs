@@ -110,7 +110,6 @@ fn what_half_precision_finds_has_the_bits_of_full_precision() {
         confirmed += explained.confirmed;
         whole += explained.searched_whole;
     }
-    println!("{confirmed} queries were confirmed, {whole} searched whole");
     assert!(confirmed > whole && whole > 0, "{confirmed} confirmed, {whole} searched whole");
 }
 
