@@ -10,7 +10,7 @@ impl Problem {
     /// [`Problem::check_input`] does it too; who cannot look at the values asks here.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the parameter.
+    /// [`crate::Error::Invalid`] naming the parameter.
     pub fn check_precision<T: Scalar>(&self) -> Result<()> {
         let Some((name, value, divisor)) = self.divisor() else { return Ok(()) };
         let rate = T::from_f64(std::f64::consts::LOG2_E / divisor);
