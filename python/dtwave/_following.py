@@ -61,7 +61,7 @@ def follow(
         given.measure = "dtw"
     batch = _inputs.one(query, "query", given.layout)
     call = _calls.prepared([batch], given)
-    _, apart, bound, window = wanted.of(batch.lengths[0])
+    _, apart, bound, window, _ = wanted.of(batch.lengths[0])
     assert bound is not None, "a threshold was given"
     follower = _native.Follower(call.first, call.spec, call.engine, apart, bound, window)
     return _told(follower, points, batch.channels, threshold, sqrt=wanted.sqrt)

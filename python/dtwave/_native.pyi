@@ -73,6 +73,7 @@ def search(
     exclusion: int,
     threshold: float | None,
     normalized_window: int | None,
+    half: bool,
     progress: _Progress,
 ) -> list[list[tuple[float, int, int]]]: ...
 

@@ -29,6 +29,9 @@ DeviceLike = Union[None, str, Any]
 #: How series are prepared: as they are, or each channel of each with mean 0 and deviation 1.
 Normalize = Literal["none", "z"]
 
+#: In which precision a search looks for places.
+Precision = Literal["full", "half"]
+
 #: Times of the points, for twed: those of x and of y, or in a word which times of an index count.
 Times = Union[None, tuple[Any, Any], Literal["index", "elapsed", "count"]]
 

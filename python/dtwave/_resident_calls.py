@@ -143,11 +143,11 @@ def search(
     name: str,
     queries: Any,
     reference: Any,
-    chosen: Callable[[int], tuple[Any, int, Any, Any]],
+    chosen: Callable[[int], tuple[Any, int, Any, Any, bool]],
     given: Given,
 ) -> list[list[tuple[float, int, int]]]:
     """The matches of each query, in the host's memory: waits for them. `chosen` gives what is asked of queries of some
-    length: most matches, exclusion, threshold, window.
+    length: most matches, exclusion, threshold, window, and whether half precision proposes.
     """
     single = name == "query"
     if not single:
@@ -159,7 +159,7 @@ def search(
         same_channels(first, second, "dtwave.search_all")
     points = first.lengths if first.lengths is not None else [first.view.shape[1]] * len(first)
     asked = [chosen(int(each)) for each in points]
-    if any(window is not None for *_, window in asked):
+    if any(window is not None for *_, window, _ in asked):
         # Windows begin at every point of packed numbers.
         second.view = call.library.view(call.library.packed(second.array, call.number), "reference")
     stream = call.library.stream(call.ordinal)

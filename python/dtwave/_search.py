@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from . import _calls, _inputs, _missing, _native, _notes, _options, _resident, _resident_calls
 from ._inputs import Batch
-from ._options import Given, Normalize, Shared, taken, takes
+from ._options import Given, Normalize, Precision, Shared, taken, takes
 from ._results import Match, Matches
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def search(
     normalize: Normalize = "none",
     normalized_window: int | None = None,
     sqrt: bool = False,
+    precision: Precision = "full",
     **options: Unpack[Shared],
 ) -> Matches:
     """The best matches of a query in a longer series, best first, by subsequence DTW.
@@ -40,6 +41,9 @@ def search(
         match, and the last points.
     normalized_window: points per window, as many as the query has unless given; with it `normalize` is "z".
     sqrt: True gives the roots of the distances.
+    precision: "half" proposes places in half precision and confirms them in float32, on "cuda" and "hip": faster for
+        long queries. Distances, starts and ends are those of "full"; a match that half precision cannot tell from worse
+        ones may be missed. The numerics page says when a query is searched in full after all.
     measure: "dtw" alone; its `cost` may be given.
     band: around the diagonal of the query and the whole reference; with `normalized_window`, of the query and a window.
     Other options: as for `distance`.
@@ -55,7 +59,8 @@ def search(
     >>> dtwave.search([1.0, 2.0, 1.0], [5.0, 5.0, 0.0, 1.0, 2.0, 2.0, 1.0, 5.0], k=1)
     [Match(distance=0.0, start=3, end=6)]
     """
-    wanted, given = chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
+    wanted = chosen(k, threshold, exclusion, normalize, normalized_window, sqrt, precision)
+    given = taken(options, Shared)
     return _found("query", query, reference, wanted, given)[0]
 
 
@@ -70,6 +75,7 @@ def search_all(
     normalize: Normalize = "none",
     normalized_window: int | None = None,
     sqrt: bool = False,
+    precision: Precision = "full",
     lengths: Any = None,
     **options: Unpack[Shared],
 ) -> list[Matches]:
@@ -79,7 +85,8 @@ def search_all(
     lengths: how many points of each query count, `[queries]`, for padded arrays.
     Other options: as for `search`. Queries share the threads.
     """
-    wanted, given = chosen(k, threshold, exclusion, normalize, normalized_window, sqrt), taken(options, Shared)
+    wanted = chosen(k, threshold, exclusion, normalize, normalized_window, sqrt, precision)
+    given = taken(options, Shared)
     given.lengths = lengths
     return _found("queries", queries, reference, wanted, given)
 
@@ -98,10 +105,11 @@ class Chosen:
     is_normalized: bool
     window: int | None
     sqrt: bool
+    half: bool
 
-    def of(self, points: int) -> tuple[int | None, int, float | None, int | None]:
-        """What the native half is asked for, for queries of so many points: most matches, exclusion, threshold and
-        window.
+    def of(self, points: int) -> tuple[int | None, int, float | None, int | None, bool]:
+        """What the native half is asked for, for queries of so many points: most matches, exclusion, threshold, window,
+        and whether half precision proposes.
         """
         bound = self.threshold
         if bound is not None and self.sqrt:
@@ -109,10 +117,12 @@ class Chosen:
             bound = bound * bound * (1 + 1e-6)
         exclusion = points // 2 if self.exclusion is None else self.exclusion
         window = (self.window or points) if self.is_normalized else None
-        return self.many, exclusion, bound, window
+        return self.many, exclusion, bound, window, self.half
 
 
-def chosen(k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any, sqrt: Any) -> Chosen:
+def chosen(
+    k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any, sqrt: Any, precision: Any = "full"
+) -> Chosen:
     """Which matches are wanted."""
     many = None if k is None else _options.whole("k", k, 1)
     if threshold is not None and (
@@ -124,7 +134,10 @@ def chosen(k: Any, threshold: Any, exclusion: Any, normalize: Any, window: Any, 
     apart = None if exclusion is None else _options.whole("exclusion", exclusion, 0, "points")
     points = None if window is None else _options.whole("normalized_window", window, 1, "points")
     how = Given(normalize=normalize, sqrt=sqrt)
-    return Chosen(many, threshold, apart, how.normalize == "z" or points is not None, points, how.sqrt)
+    if precision not in get_args(Precision):
+        raise ValueError(f'precision must be "full" or "half", got {precision!r}')
+    is_normalized = how.normalize == "z" or points is not None
+    return Chosen(many, threshold, apart, is_normalized, points, how.sqrt, precision == "half")
 
 
 def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given) -> list[Matches]:
@@ -151,9 +164,11 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
         for points, places in _by_length(batch.lengths).items():
             some = batch if len(places) == len(batch) else _picked(batch, places)
             call = _calls.prepared([some, other], given)
-            many, exclusion, threshold, window = wanted.of(points)
+            many, exclusion, threshold, window, half = wanted.of(points)
             with _missing.Explained():
-                hits = _native.search(*call.sides, call.spec, call.engine, many, exclusion, threshold, window, None)
+                hits = _native.search(
+                    *call.sides, call.spec, call.engine, many, exclusion, threshold, window, half, None
+                )
             for at, own in zip(places, hits):
                 found[at] = own
     matches = [Matches(Match(*hit) for hit in hits) for hits in found]

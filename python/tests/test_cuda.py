@@ -174,6 +174,20 @@ def test_matches():
         assert [(hit.start, hit.end) for hit in found] == [(hit.start, hit.end) for hit in expected[2]]
 
 
+def test_half_precision_finds_the_matches_of_full_precision():
+    draw = np.random.default_rng(5)
+    reference = np.cumsum(draw.normal(size=60_000)).astype(np.float32)
+    starts = draw.integers(0, 58_000, 24)
+    queries = np.stack([reference[start : start + 1500] for start in starts])
+    queries += 0.3 * draw.normal(size=queries.shape).astype(np.float32)
+    for options in ({"k": 1}, {"k": 3, "threshold": 4000.0}, {"k": 4, "exclusion": 100}):
+        for sides in ((queries, reference), (tensor(queries), tensor(reference))):
+            expected = dtwave.search_all(*sides, device="cuda", **options)
+            assert dtwave.search_all(*sides, device="cuda", precision="half", **options) == expected
+    with pytest.raises(ValueError, match="f32"):
+        dtwave.search_all(tensor(queries).double(), tensor(reference).double(), precision="half")
+
+
 def test_gradients_do_not_flow_and_inputs_stay():
     x = tensor(series(3, 10, 1)).requires_grad_()
     before = x.detach().clone()

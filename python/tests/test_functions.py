@@ -111,6 +111,12 @@ def test_searches():
         dtwave.search(query, reference, measure="msm")
     with pytest.raises(ValueError, match="finite cost of at least 0"):
         dtwave.search(query, reference, threshold=-1.0)
+    with pytest.raises(ValueError, match="full.*half.*double"):
+        dtwave.search(query, reference, precision="double")
+    with pytest.raises(ValueError, match="f32"):
+        dtwave.search(query, reference, precision="half")
+    with pytest.raises(ValueError, match="cuda and hip"):
+        dtwave.search(np.float32(query), np.float32(reference), precision="half")
     with pytest.raises(TypeError, match="threshold must be a number"):
         dtwave.search(query, reference, threshold="much")
 

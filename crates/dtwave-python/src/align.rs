@@ -1,6 +1,6 @@
 //! Warping paths, expected alignments, cost matrices and searches.
 
-use dtwave::{CostMatrix, Float, Match, Pairing, Path, SearchOptions};
+use dtwave::{CostMatrix, Float, Match, Pairing, Path, Precision, SearchOptions};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -27,18 +27,20 @@ pub(crate) fn plain<T: Float>(hit: Match<T>) -> Hit {
     (hit.distance.to_f64(), hit.start, hit.end)
 }
 
-/// Which matches are wanted; without `top_k`, all within the threshold.
+/// Which matches are wanted; without `top_k`, all within the threshold. `half`: places are proposed in half precision.
 pub(crate) fn search_options(
     top_k: Option<usize>,
     exclusion: usize,
     threshold: Option<f64>,
     normalized_window: Option<usize>,
+    half: bool,
 ) -> SearchOptions {
     SearchOptions::default()
         .with_top_k(top_k.unwrap_or(usize::MAX))
         .with_exclusion(exclusion)
         .with_threshold(threshold)
         .with_normalized_window(normalized_window)
+        .with_precision(if half { Precision::Half } else { Precision::Full })
 }
 
 /// The best warping paths of zipped pairs.
@@ -119,9 +121,10 @@ pub(crate) fn search(
     exclusion: usize,
     threshold: Option<f64>,
     normalized_window: Option<usize>,
+    half: bool,
     progress: Progress,
 ) -> PyResult<Vec<Vec<Hit>>> {
-    let options = search_options(top_k, exclusion, threshold, normalized_window);
+    let options = search_options(top_k, exclusion, threshold, normalized_window, half);
     with_number!(queries.is_f32(), T => {
         let (x, y) = (queries.batch::<T>()?, references.batch::<T>()?);
         let windows = normalized_window.unwrap_or(1) as u64;

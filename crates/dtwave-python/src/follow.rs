@@ -101,7 +101,7 @@ impl Follower {
         threshold: f64,
         normalized_window: Option<usize>,
     ) -> PyResult<Self> {
-        let options = search_options(None, exclusion, Some(threshold), normalized_window);
+        let options = search_options(None, exclusion, Some(threshold), normalized_window, false);
         let session = engine.session(&spec.0, None);
         let (points, coming) = mpsc::channel();
         let (tell, told) = mpsc::channel();

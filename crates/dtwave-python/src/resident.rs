@@ -153,8 +153,9 @@ impl Gpu {
         exclusion: usize,
         threshold: Option<f64>,
         normalized_window: Option<usize>,
+        half: bool,
     ) -> PyResult<Vec<Vec<Hit>>> {
-        let options = search_options(top_k, exclusion, threshold, normalized_window);
+        let options = search_options(top_k, exclusion, threshold, normalized_window, half);
         let mut spec = spec.0.clone();
         if normalized_window.is_none() {
             spec.anchor = Anchor::Subsequence;

@@ -34,8 +34,8 @@ pub use device::{Device, DeviceInfo, Float, devices};
 pub use dtw_core::{
     Anchor, Backend, BackendKind, Band, Blocks, CostMatrix, Dtype, EdrOutput, Error, Explainer, Explanation,
     Gradients, Launch, LcssOutput, LocalCost, Match, Measure, Observer, Obstacle, OwnedBatch, Pairing, Path,
-    Plan, Problem, Radius, Remedy, Result, SearchOptions, Series, SeriesBatch, Shape, Spec, Task, Tile,
-    TilePlan, Unobserved, backend_kind, measure, normalize,
+    Plan, Precision, Problem, Radius, Remedy, Result, SearchOptions, Series, SeriesBatch, Shape, Spec, Task,
+    Tile, TilePlan, Unobserved, backend_kind, measure, normalize,
 };
 /// What the CPU computes beside the calls of a session: Soft-DTW of matrices of costs.
 #[cfg(feature = "cpu")]
