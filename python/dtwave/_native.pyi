@@ -75,7 +75,7 @@ def search(
     normalized_window: int | None,
     half: bool,
     progress: _Progress,
-) -> list[list[tuple[float, int, int]]]: ...
+) -> list[tuple[list[tuple[float, int, int]], bool]]: ...
 
 class Follower:
     def __init__(

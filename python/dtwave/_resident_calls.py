@@ -145,9 +145,10 @@ def search(
     reference: Any,
     chosen: Callable[[int], tuple[Any, int, Any, Any, bool]],
     given: Given,
-) -> list[list[tuple[float, int, int]]]:
-    """The matches of each query, in the host's memory: waits for them. `chosen` gives what is asked of queries of some
-    length: most matches, exclusion, threshold, window, and whether half precision proposes.
+) -> list[tuple[list[tuple[float, int, int]], bool]]:
+    """The matches of each query, in the host's memory, and whether half precision proposed them: waits for them.
+    `chosen` gives what is asked of queries of some length: most matches, exclusion, threshold, window, and whether half
+    precision proposes.
     """
     single = name == "query"
     if not single:
@@ -163,7 +164,7 @@ def search(
         # Windows begin at every point of packed numbers.
         second.view = call.library.view(call.library.packed(second.array, call.number), "reference")
     stream = call.library.stream(call.ordinal)
-    found: list[list[tuple[float, int, int]]] = []
+    found: list[tuple[list[tuple[float, int, int]], bool]] = []
     # Queries of one length, of those that come one after the other, are searched together.
     for wanted, own in groupby(asked):
         some = first.slice(len(found), len(found) + len(list(own)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import Any, Iterator
+from typing import Any, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,15 @@ class Match:
 
 
 class Matches(list[Match]):
-    """A list of the matches of one query, best first."""
+    """A list of the matches of one query, best first.
+
+    proposed: whether half precision proposed them (`precision="half"`). Otherwise the whole was searched in full
+    precision.
+    """
+
+    def __init__(self, matches: Iterable[Match] = (), proposed: bool = False) -> None:
+        super().__init__(matches)
+        self.proposed = proposed
 
     def plot(self, reference: Any, query: Any = None, **options: Any) -> Any:
         """Draws them in the long series that was searched and, with the query, each of them with it; needs matplotlib.

@@ -160,7 +160,7 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
         told = _calls.resampled([batch, other], given)
         if told:
             _notes.warn("; ".join(told), _notes.MissingWarning)
-        found = [[] for _ in range(len(batch))]
+        found = [([], False) for _ in range(len(batch))]
         for points, places in _by_length(batch.lengths).items():
             some = batch if len(places) == len(batch) else _picked(batch, places)
             call = _calls.prepared([some, other], given)
@@ -171,12 +171,15 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
                 )
             for at, own in zip(places, hits):
                 found[at] = own
-    matches = [Matches(Match(*hit) for hit in hits) for hits in found]
+    matches = [Matches([Match(*hit) for hit in hits], proposed) for hits, proposed in found]
     if not wanted.sqrt:
         return matches
     most = np.inf if wanted.threshold is None else wanted.threshold
-    rooted = [[replace(m, distance=max(m.distance, 0.0) ** 0.5) for m in own] for own in matches]
-    return [Matches(m for m in own if m.distance <= most) for own in rooted]
+    found_roots = []
+    for own in matches:
+        roots = [replace(m, distance=max(m.distance, 0.0) ** 0.5) for m in own]
+        found_roots.append(Matches([m for m in roots if m.distance <= most], own.proposed))
+    return found_roots
 
 
 def _by_length(lengths: list[int]) -> dict[int, list[int]]:

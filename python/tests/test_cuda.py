@@ -183,7 +183,9 @@ def test_half_precision_finds_the_matches_of_full_precision():
     for options in ({"k": 1}, {"k": 3, "threshold": 4000.0}, {"k": 4, "exclusion": 100}):
         for sides in ((queries, reference), (tensor(queries), tensor(reference))):
             expected = dtwave.search_all(*sides, device="cuda", **options)
-            assert dtwave.search_all(*sides, device="cuda", precision="half", **options) == expected
+            found = dtwave.search_all(*sides, device="cuda", precision="half", **options)
+            assert found == expected
+            assert any(matches.proposed for matches in found) and not any(matches.proposed for matches in expected)
     with pytest.raises(ValueError, match="f32"):
         dtwave.search_all(tensor(queries).double(), tensor(reference).double(), precision="half")
 

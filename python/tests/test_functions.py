@@ -1,5 +1,7 @@
 """Paths, searches, gradients, classes, averages, clusters: worked numbers and what must hold of any result."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -101,7 +103,9 @@ def test_searches():
     assert best == dtwave.Match(0.0, 3, 6) and len(best) == 4
     assert np.array_equal(reference[best.slice], [1.0, 2.0, 2.0, 1.0])
     two = dtwave.search(query, reference, k=2, exclusion=2)
-    assert [hit.end for hit in two] == [6, 10]
+    assert [hit.end for hit in two] == [6, 10] and not two.proposed
+    copy = pickle.loads(pickle.dumps(dtwave.Matches(two, proposed=True)))
+    assert copy == two and copy.proposed
     within = dtwave.search(query, reference, threshold=0.5, exclusion=2)
     assert within == two
     assert dtwave.search_all([query, [5.0, 5.0]], reference, k=1)[0] == [best]

@@ -128,12 +128,12 @@ impl Observer for Explainer {
         }
     }
 
-    fn proposed(&self, confirmed: u64, whole: u64) {
+    fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.confirmed += confirmed;
-        heard.searched_whole += whole;
+        let count = if is_confirmed { &mut heard.confirmed } else { &mut heard.searched_whole };
+        *count += 1;
         drop(heard);
-        self.inner.iter().for_each(|inner| inner.proposed(confirmed, whole));
+        self.inner.iter().for_each(|inner| inner.proposed(query, reference, is_confirmed));
     }
 
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
@@ -155,11 +155,15 @@ mod tests {
             explainer.launched(&Launch { kernel: "a", shape: "4 lanes", why: "it is the only one", pairs });
             explainer.advance(500);
         }
+        for (query, is_confirmed) in [(0, true), (1, false), (2, true)] {
+            explainer.proposed(query, 0, is_confirmed);
+        }
         explainer.computed(10, 100);
         let told = Explanation { seconds: Some(0.5), ..explainer.explanation() }.to_string();
         assert_eq!(
             told,
             "a (4 lanes): 2 launches, 5 pairs; it is the only one\n\
+             half precision: 2 pairs confirmed, 1 searched whole\n\
              1 tiles, 10 of 100 bytes of scratch memory, 1000 cells in 0.500 s, 2.000e3 cells a second"
         );
     }

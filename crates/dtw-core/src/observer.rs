@@ -32,12 +32,12 @@ pub trait Observer: Send + Sync {
     fn launched(&self, launch: &Launch<'_>) {
         let _ = launch;
     }
-    /// Half precision was to propose where to look, in so many pairs of a query and a reference ([`Precision::Half`]):
-    /// so many were confirmed, and so many were searched whole.
+    /// Half precision was to propose where a query, by its number, occurs in a reference ([`Precision::Half`]): its
+    /// proposals were confirmed, or the reference was searched whole.
     ///
     /// [`Precision::Half`]: crate::Precision::Half
-    fn proposed(&self, confirmed: u64, whole: u64) {
-        let _ = (confirmed, whole);
+    fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
+        let _ = (query, reference, is_confirmed);
     }
     /// A plan has computed, with this much scratch memory of what it was allowed.
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
@@ -78,7 +78,7 @@ where
         self.0.launched(launch);
     }
 
-    fn proposed(&self, confirmed: u64, whole: u64) {
-        self.0.proposed(confirmed, whole);
+    fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
+        self.0.proposed(query, reference, is_confirmed);
     }
 }

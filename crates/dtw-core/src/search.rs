@@ -25,7 +25,7 @@ pub enum Precision {
     Full,
     /// Half precision proposes places, and the plan's numbers confirm them: approximate in *which* matches are found,
     /// exact in what is said of them. What is confirmed shows how far proposals are off; queries for which they are
-    /// not to be trusted are searched whole ([`crate::Observer::proposed`] tells how many). For subsequence DTW of
+    /// not to be trusted are searched whole ([`crate::Observer::proposed`] tells which). For subsequence DTW of
     /// `f32` with squared Euclidean cost on `cuda` and `hip`. Where half precision has no sweep (several channels, a
     /// band, queries of less than 962 points of most lengths or of several lengths, references shorter than 16 queries
     /// or read in blocks), all are searched whole.

@@ -1,6 +1,9 @@
 //! Warping paths, expected alignments, cost matrices and searches.
 
-use dtwave::{CostMatrix, Float, Match, Pairing, Path, Precision, SearchOptions};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dtwave::{CostMatrix, Float, Match, Observer, Pairing, Path, Precision, SearchOptions};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -15,6 +18,55 @@ pub(crate) type Found<'py> = (f64, Bound<'py, PyArray2<i64>>);
 
 /// A match: its distance, its first point and its last.
 pub(crate) type Hit = (f64, usize, usize);
+
+/// The matches of a query, and whether half precision proposed them.
+pub(crate) type Hits = (Vec<Hit>, bool);
+
+/// For which queries of a search half precision proposed the places.
+pub(crate) struct Proposals(Vec<AtomicBool>);
+
+impl Proposals {
+    /// Nothing is known of so many queries yet.
+    pub(crate) fn of_queries(queries: usize) -> Self {
+        Self((0..queries).map(|_| AtomicBool::new(false)).collect())
+    }
+
+    /// The hits of each query as Python takes them.
+    pub(crate) fn with<T: Float>(&self, found: Vec<Vec<Match<T>>>) -> Vec<Hits> {
+        let proposed = self.0.iter().map(|proposed| proposed.load(Ordering::Relaxed));
+        found.into_iter().map(|hits| hits.into_iter().map(plain).collect()).zip(proposed).collect()
+    }
+
+    /// An observer that hears of proposals, if somebody wants to know, and asks and tells `inner` all else.
+    pub(crate) fn heard(
+        proposals: Option<Arc<Self>>,
+        inner: Option<Arc<dyn Observer>>,
+    ) -> Option<Arc<dyn Observer>> {
+        match proposals {
+            Some(proposals) => Some(Arc::new(Listener { proposals, inner })),
+            None => inner,
+        }
+    }
+}
+
+struct Listener {
+    proposals: Arc<Proposals>,
+    inner: Option<Arc<dyn Observer>>,
+}
+
+impl Observer for Listener {
+    fn advance(&self, cells: u64) {
+        self.inner.iter().for_each(|inner| inner.advance(cells));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.cancelled())
+    }
+
+    fn proposed(&self, query: usize, _: usize, is_confirmed: bool) {
+        self.proposals.0[query].store(is_confirmed, Ordering::Relaxed);
+    }
+}
 
 /// A path as Python takes it.
 pub(crate) fn found<T: Float>(py: Python<'_>, path: Path<T>) -> PyResult<Found<'_>> {
@@ -108,7 +160,7 @@ fn grid<T: Number>(py: Python<'_>, found: CostMatrix<T>) -> PyResult<Py<PyAny>> 
     Ok(found.values.into_pyarray(py).reshape(found.shape)?.into_any().unbind())
 }
 
-/// The best matches of each query in each reference, in the order of pairs.
+/// The best matches of each query in the first reference.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a search has as many options")]
 pub(crate) fn search(
@@ -123,15 +175,17 @@ pub(crate) fn search(
     normalized_window: Option<usize>,
     half: bool,
     progress: Progress,
-) -> PyResult<Vec<Vec<Hit>>> {
+) -> PyResult<Vec<Hits>> {
     let options = search_options(top_k, exclusion, threshold, normalized_window, half);
     with_number!(queries.is_f32(), T => {
         let (x, y) = (queries.batch::<T>()?, references.batch::<T>()?);
         let windows = normalized_window.unwrap_or(1) as u64;
         let cells = roughly(Pairing::Cross, &x, &y).saturating_mul(windows);
+        let proposals = Arc::new(Proposals::of_queries(x.len()));
         let found = calls::run(py, cells, &progress, |observer| {
+            let observer = Proposals::heard(half.then(|| proposals.clone()), observer);
             Ok(engine.session(&spec.0, observer).search_all(&x, &y, &options)?)
         })?;
-        Ok(found.into_iter().map(|hits| hits.into_iter().map(plain).collect()).collect())
+        Ok(proposals.with(found))
     })
 }

@@ -5,7 +5,7 @@ mod side;
 mod work;
 
 use std::any::Any;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dtwave::cuda::{
     CallerMemory, CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients,
@@ -15,7 +15,7 @@ use dtwave::{Anchor, Float, Pairing, Plan, Problem, Shape};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::align::{Found, Hit, found, plain, search_options};
+use crate::align::{Found, Hits, Proposals, found, search_options};
 use crate::calls;
 use crate::errors::Failure;
 use crate::inputs::with_number;
@@ -131,7 +131,8 @@ impl Gpu {
         stream: usize,
     ) -> PyResult<Vec<Found<'py>>> {
         with_number!(!is_double, T => {
-            let paths = self.fetched::<T, _>(py, [&x, &y], Pairing::Zipped, &spec.0, stream, |plan, x, y| {
+            let sides = [&x, &y];
+            let paths = self.fetched::<T, _>(py, sides, Pairing::Zipped, &spec.0, stream, None, |plan, x, y| {
                 // SAFETY: the Python half takes addresses and sizes from arrays, which live until this call ends.
                 unsafe { plan.paths_on_device(x, y) }
             })?;
@@ -139,7 +140,7 @@ impl Gpu {
         })
     }
 
-    /// The best matches of each query in each reference, as `search` returns them: waits for them.
+    /// The best matches of each query in the first reference, as `search` returns them: waits for them.
     #[expect(clippy::too_many_arguments, reason = "a search has as many options")]
     fn search(
         &self,
@@ -154,7 +155,7 @@ impl Gpu {
         threshold: Option<f64>,
         normalized_window: Option<usize>,
         half: bool,
-    ) -> PyResult<Vec<Vec<Hit>>> {
+    ) -> PyResult<Vec<Hits>> {
         let options = search_options(top_k, exclusion, threshold, normalized_window, half);
         let mut spec = spec.0.clone();
         if normalized_window.is_none() {
@@ -162,11 +163,13 @@ impl Gpu {
         }
         with_number!(!is_double, T => {
             let sides = [&queries, &references];
-            let matches = self.fetched::<T, _>(py, sides, Pairing::Cross, &spec, stream, |plan, x, y| {
+            let proposals = Arc::new(Proposals::of_queries(queries.shape.0));
+            let told = Some(proposals.clone());
+            let matches = self.fetched::<T, _>(py, sides, Pairing::Cross, &spec, stream, told, |plan, x, y| {
                 // SAFETY: as in `align`.
                 unsafe { plan.matches_on_device(x, y, &options) }
             })?;
-            Ok(matches.into_iter().map(|hits| hits.into_iter().map(plain).collect()).collect())
+            Ok(proposals.with(matches))
         })
     }
 
@@ -210,6 +213,7 @@ impl Gpu {
     }
 
     /// What `work` brings to the host, behind what is on `stream`: with a plan that has memory of its own for the call.
+    #[expect(clippy::too_many_arguments, reason = "a call has as many options")]
     fn fetched<T: Float + Number, R: Send>(
         &self,
         py: Python<'_>,
@@ -217,6 +221,7 @@ impl Gpu {
         pairing: Pairing,
         spec: &dtwave::Spec,
         stream: usize,
+        proposals: Option<Arc<Proposals>>,
         work: impl FnOnce(&mut NativePlan<T, CudaMachine>, DeviceBatch<'_>, DeviceBatch<'_>) -> dtwave::Result<R>
         + Send,
     ) -> PyResult<R> {
@@ -240,7 +245,7 @@ impl Gpu {
         })?;
         calls::run(py, cells, &None, |observer| {
             let mut plan = NativePlan::<T, _>::new(own, &problem)?;
-            if let Some(observer) = observer {
+            if let Some(observer) = Proposals::heard(proposals, observer) {
                 plan.observe(observer);
             }
             Ok(work(&mut plan, x.batch::<T>(), y.batch::<T>())?)

@@ -61,7 +61,9 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             return Ok(None);
         }
         if !self.is_proposable(pairs, tile, &job) {
-            pairs.observer.proposed(0, tile.tasks());
+            for (reference, query) in tile.pairs() {
+                pairs.observer.proposed(query, reference, false);
+            }
             return Ok(None);
         }
         let machine = self.engine.machine.clone();
@@ -83,6 +85,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             for (task, pair) in all.iter_mut().enumerate().filter(|(_, pair)| pair.is_open) {
                 let hits: Vec<Match<T>> = self.searcher.hits(task, wanted).collect();
                 if let Some(hits) = settled(&hits[..hits.len().min(self.wanted.top_k)]) {
+                    pairs.observer.proposed(pair.query, pair.reference, true);
                     each(pair.query, pair.reference, hits);
                     pair.is_open = false;
                     continue;
@@ -108,7 +111,9 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         }
         whole.extend(all.iter().enumerate().filter(|(_, pair)| pair.is_open).map(|(task, _)| task));
         whole.sort_unstable();
-        pairs.observer.proposed(tile.tasks() - whole.len() as u64, whole.len() as u64);
+        for task in &whole {
+            pairs.observer.proposed(all[*task].query, all[*task].reference, false);
+        }
         Ok(Some(whole))
     }
 
