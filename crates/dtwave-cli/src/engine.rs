@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
@@ -186,6 +187,14 @@ pub(crate) struct Engine {
     pub(crate) memory_limit_bytes: u64,
     pub(crate) cancel: Cancel,
     explaining: Option<Explaining>,
+    proposals: Arc<Proposals>,
+}
+
+/// Queries of searches in half precision: those whose matches were confirmed, and those that were searched whole.
+#[derive(Debug, Default)]
+struct Proposals {
+    confirmed: AtomicU64,
+    whole: AtomicU64,
 }
 
 /// What `--explain` hears, told when the command ends.
@@ -207,6 +216,7 @@ struct Watch {
     progress: Arc<Progress>,
     listener: Option<Listener>,
     explainer: Option<Arc<Explainer>>,
+    proposals: Arc<Proposals>,
 }
 
 impl Observer for Watch {
@@ -227,6 +237,12 @@ impl Observer for Watch {
         self.explainer.iter().for_each(|explainer| explainer.launched(launch));
     }
 
+    fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
+        let Proposals { confirmed, whole } = &*self.proposals;
+        (if is_confirmed { confirmed } else { whole }).fetch_add(1, Ordering::Relaxed);
+        self.explainer.iter().for_each(|explainer| explainer.proposed(query, reference, is_confirmed));
+    }
+
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
         self.explainer.iter().for_each(|explainer| explainer.computed(scratch_bytes, allowed_bytes));
     }
@@ -244,7 +260,14 @@ impl Engine {
             memory_limit_bytes: run.memory_limit.0,
             cancel: cancel.clone(),
             explaining: run.explain.then(|| Explaining { explainer: Arc::default(), start: Instant::now() }),
+            proposals: Arc::default(),
         })
+    }
+
+    /// Of searches in half precision so far: queries whose matches were confirmed, and those that were searched whole.
+    pub(crate) fn proposals(&self) -> (u64, u64) {
+        let Proposals { confirmed, whole } = &*self.proposals;
+        (confirmed.load(Ordering::Relaxed), whole.load(Ordering::Relaxed))
     }
 
     pub(crate) fn observer(&self, progress: &Arc<Progress>) -> Arc<dyn Observer> {
@@ -259,7 +282,8 @@ impl Engine {
 
     fn watch(&self, progress: &Arc<Progress>, listener: Option<Listener>) -> Arc<dyn Observer> {
         let explainer = self.explaining.as_ref().map(|explaining| Arc::clone(&explaining.explainer));
-        Arc::new(Watch { progress: Arc::clone(progress), listener, explainer })
+        let proposals = Arc::clone(&self.proposals);
+        Arc::new(Watch { progress: Arc::clone(progress), listener, explainer, proposals })
     }
 
     pub(crate) fn session(&self, spec: &Spec, progress: &Arc<Progress>) -> Session {

@@ -115,6 +115,8 @@ const SEARCH: &[Case] = &[
         "-m subsequence_dtw",
         Refused("leave out one of the two"),
     ),
+    ("search --reference r.csv --query q.csv", "--precision half", Refused("--dtype f32")),
+    ("search --reference r.csv --query q.csv --dtype f32", "--precision half", Refused("cuda and hip alone")),
     ("search --reference r.csv --query q.csv", "-m msm", Refused("for dtw only")),
     ("search --reference r.csv --query q.csv", "--gamma 1", Refused("--gamma is no option of dtw")),
     ("search --reference r.csv --query q.csv", "--cost manhattan", Changes),

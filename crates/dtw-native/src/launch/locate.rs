@@ -6,9 +6,11 @@
 //! it is that of the whole, and so is what it costs: at each of its cells, those arrivals that it was preferred to are
 //! no better in truth, and of equal ones the same direction is preferred (recurrence/subsequence.cuh).
 //!
+//! ```text
 //!      reference   ------------------------------------------------------
 //!      window                     | rows ............ end |                a path that starts in one of these rows is
 //!                                 0 0 0 0 (above the first row)            the best of all that end here
+//! ```
 
 use dtw_core::{Pairing, Result};
 use dtw_kernels::SweepKind;

@@ -43,9 +43,12 @@ fn references(points: usize, channels: usize) -> Vec<Reference> {
     ]
 }
 
+/// A kernel's name and its pairs, of each launch.
+type Launched = Vec<(String, u64)>;
+
 /// Kernels that were launched, and with how many pairs.
 #[derive(Default)]
-struct Launches(Mutex<Vec<(String, u64)>>);
+struct Launches(Mutex<Launched>);
 
 impl Observer for Launches {
     fn explains(&self) -> bool {
@@ -64,7 +67,7 @@ fn hits<T>(
     reference: SeriesBatch<'_, T>,
     options: &SearchOptions,
     kind: Option<SweepKind>,
-) -> (Vec<Vec<Match<T>>>, Vec<(String, u64)>)
+) -> (Vec<Vec<Match<T>>>, Launched)
 where
     T: Scalar,
     NativeBackend<HostMachine>: Backend<T>,

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use clap::Args;
-use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, SearchOptions, Spec};
+use clap::{Args, ValueEnum};
+use dtwave::{Anchor, Band, Match, Measure, OwnedBatch, Precision, SearchOptions, Spec};
 
 use self::answer::Found;
 use self::follow::{Stream, follow};
 use self::missing::warn_of_missing;
-use self::reference::{Ready, Reference};
+use self::reference::{Reading, Ready, Reference};
 use super::common::{Channel, Format, Output, Setup, check_files, pick, written};
 use super::compute::Compute;
 use crate::data::{Dataset, Resample};
@@ -29,6 +29,15 @@ use crate::progress::{Progress, Stopwatch};
 use crate::report;
 use crate::signals::Cancel;
 use crate::words::count;
+
+/// In which precision places are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Places {
+    /// That of --dtype.
+    Full,
+    /// Half precision proposes places, and f32 confirms them.
+    Half,
+}
 
 /// Find where queries occur in a longer reference (top-k, subsequence DTW)
 #[derive(Debug, Args)]
@@ -85,6 +94,10 @@ pub(crate) struct SearchArgs {
     /// Points per window with --normalize z [default: the length of the query]
     #[arg(long, visible_alias = "normalized-window", value_name = "POINTS")]
     window: Option<usize>,
+
+    /// How places are looked for; half is for cuda and hip with --dtype f32, and reads R whole
+    #[arg(long, value_enum, default_value_t = Places::Full, value_name = "HOW", conflicts_with = "follow")]
+    precision: Places,
 
     /// Print each match as soon as no point that may come can change it: R has one number in each line and may be a
     /// pipe that never ends
@@ -153,8 +166,12 @@ impl Compute for SearchArgs {
                 &queries,
             );
         }
-        let again = self.plot.is_some() || together(&options).len() > 1;
-        let mut reference = Reference::open(&self.reference, self.reference_index, &setup.inputs, again)?;
+        let reading = match self.precision {
+            Places::Half => Reading::Whole,
+            Places::Full if self.plot.is_some() || together(&options).len() > 1 => Reading::Twice,
+            Places::Full => Reading::Once,
+        };
+        let mut reference = Reference::open(&self.reference, self.reference_index, &setup.inputs, reading)?;
         for (path, query) in &queries {
             engine::same_channels((&self.reference, reference.channels), (path, query.channels))?;
         }
@@ -168,6 +185,13 @@ impl Compute for SearchArgs {
         let watch = Stopwatch::start();
         let (hits, cells) = search_all::<T>(&setup.engine, &setup.spec, &queries, &mut reference, &options)?;
         let took = watch.stop(cells);
+        if self.precision == Places::Half {
+            let (confirmed, whole) = setup.engine.proposals();
+            let all = confirmed + whole;
+            report::note(&format!(
+                "queries by half precision: {confirmed} of {all}; searched whole: {whole}"
+            ));
+        }
         let points = reference.points().unwrap_or(0);
         for (hits, options) in hits.iter().zip(&options) {
             warn_of_missing(hits, points, options, &self.options.run);
@@ -276,6 +300,10 @@ impl SearchArgs {
             .with_exclusion(self.exclusion.unwrap_or(query.length(0) / 2))
             .with_threshold(limit.cost)
             .with_normalized_window(window)
+            .with_precision(match self.precision {
+                Places::Full => Precision::Full,
+                Places::Half => Precision::Half,
+            })
     }
 
     /// Matches with their distances as they are printed, without those beyond the threshold.

@@ -26,6 +26,9 @@ const READ_POINTS: usize = 1 << 14;
 const ONCE: &str = "read whole, because --plot, and queries that differ in --exclusion or --window, need the reference a \
                     second time, and a pipe gives it once";
 
+/// Why a file did not fit.
+const HALF: &str = "read whole, because --precision half proposes places in a reference that is in memory";
+
 pub(super) struct Reference {
     pub(super) name: String,
     pub(super) channels: usize,
@@ -48,6 +51,17 @@ pub(super) struct Streamed {
     is_told: bool,
 }
 
+/// How a reference is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Block by block.
+    Once,
+    /// Block by block, and a second time.
+    Twice,
+    /// Into memory.
+    Whole,
+}
+
 /// What a search goes through.
 pub(super) enum Ready<'a, T> {
     Whole(OwnedBatch<T>),
@@ -68,17 +82,18 @@ impl Reference {
         Ok(Self::whole(pick(path, dataset, index, None, options)?))
     }
 
-    /// Opens a file. `again`: whether it is read a second time where it is read block by block.
-    pub(super) fn open(path: &Path, index: Option<usize>, inputs: &Inputs, again: bool) -> Result<Self> {
+    /// Opens a file.
+    pub(super) fn open(path: &Path, index: Option<usize>, inputs: &Inputs, reading: Reading) -> Result<Self> {
         let options = inputs.options(path);
         let opened = if let Some(dataset) = inputs.held(path) {
             return Self::one_of(path, &dataset, index);
-        } else if !again || is_read_again(path) {
+        } else if reading == Reading::Once || reading == Reading::Twice && is_read_again(path) {
             LongSeries::open(path, &options)?
         } else {
+            let why = if reading == Reading::Whole { HALF } else { ONCE };
             let read = Dataset::read(path, &options);
             LongSeries::Whole(read.map_err(|error| match report::is_over_limit(&error) {
-                true => error.context(ONCE),
+                true => error.context(why),
                 false => error,
             })?)
         };
