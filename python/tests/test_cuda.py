@@ -176,12 +176,12 @@ def test_matches():
 
 def test_half_precision_finds_the_matches_of_full_precision():
     draw = np.random.default_rng(5)
-    reference = np.cumsum(draw.normal(size=60_000)).astype(np.float32)
-    starts = draw.integers(0, 58_000, 24)
-    queries = np.stack([reference[start : start + 1500] for start in starts])
+    reference = np.cumsum(draw.normal(size=40_000)).astype(np.float32)
+    starts = draw.integers(0, 38_000, 512)
+    queries = np.stack([reference[start : start + 2000] for start in starts])
     queries += 0.3 * draw.normal(size=queries.shape).astype(np.float32)
     for options in ({"k": 1}, {"k": 3, "threshold": 4000.0}, {"k": 4, "exclusion": 100}):
-        for sides in ((queries, reference), (tensor(queries), tensor(reference))):
+        for sides in ((queries, reference), (tensor(queries, torch.float32), tensor(reference, torch.float32))):
             expected = dtwave.search_all(*sides, device="cuda", **options)
             found = dtwave.search_all(*sides, device="cuda", precision="half", **options)
             assert found == expected

@@ -16,18 +16,25 @@ use crate::state::{NativePlan, no_kernels};
 pub struct NativeBackend<M> {
     machine: M,
     forced: Option<SweepKind>,
+    always_proposes: bool,
 }
 
 impl<M: Machine> NativeBackend<M> {
     /// The backend of this machine.
     pub fn new(machine: M) -> Self {
-        Self { machine, forced: None }
+        Self { machine, forced: None, always_proposes: false }
     }
 
     /// As [`NativePlan::forcing`], for every plan; for tests and benchmarks.
     #[must_use]
     pub fn forcing(self, kind: Option<SweepKind>) -> Self {
         Self { forced: kind, ..self }
+    }
+
+    /// As [`NativePlan::always_proposing`], for every plan; for tests.
+    #[must_use]
+    pub fn always_proposing(self, always: bool) -> Self {
+        Self { always_proposes: always, ..self }
     }
 
     /// The kind that is forced.
@@ -63,7 +70,8 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        Ok(Box::new(NativePlan::<T, M>::new(self.machine.own_queue()?, problem)?.forcing(self.forced)))
+        let plan = NativePlan::<T, M>::new(self.machine.own_queue()?, problem)?;
+        Ok(Box::new(plan.forcing(self.forced).always_proposing(self.always_proposes)))
     }
 
     fn weighted_total(
@@ -113,6 +121,12 @@ macro_rules! gpu_backend {
             #[must_use]
             pub fn forcing(self, kind: Option<$crate::SweepKind>) -> Self {
                 Self(self.0.forcing(kind))
+            }
+
+            /// As [`NativePlan::always_proposing`], for every plan; for tests.
+            #[must_use]
+            pub fn always_proposing(self, always: bool) -> Self {
+                Self(self.0.always_proposing(always))
             }
 
             /// The device, for callers that manage its memory themselves.

@@ -12,6 +12,7 @@ use crate::launch::combine::Combined;
 use crate::launch::differentiate::Differentiator;
 use crate::launch::functor::Functor;
 use crate::launch::hits::Searcher;
+use crate::launch::propose::Proposals;
 use crate::launch::trace::Tracer;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
@@ -100,6 +101,22 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
     pub fn forcing(mut self, kind: Option<SweepKind>) -> Self {
         self.engine.sweeper.forced = kind;
         self
+    }
+
+    /// Lets half precision propose the places of every search that asks for it, whatever is fastest.
+    #[must_use]
+    pub fn always_proposing(mut self, always: bool) -> Self {
+        self.engine.sweeper.always_proposes = always;
+        self
+    }
+
+    /// Begins a call that is no search by whole references: memory that one of these took beyond the usual shares is
+    /// given back.
+    pub(crate) fn begin(&mut self) {
+        let Engine { sweeper, budget, .. } = &mut self.engine;
+        sweeper.begin();
+        sweeper.shrink(budget.edges + budget.tables);
+        self.searcher.carried.proposals = Proposals::default();
     }
 
     /// The machine that this plan computes on.

@@ -47,6 +47,12 @@ impl Budget {
         Self { edges: self.edges + self.tables, tables: 0, ..self }
     }
 
+    /// The shares where prepared series take no more than so many bytes: edges have the rest of their share.
+    pub fn with_sides(self, most: u64) -> Self {
+        let sides = self.sides.min(most);
+        Self { edges: self.edges + self.sides - sides, sides, ..self }
+    }
+
     /// The shares where series and results are on the device already: nothing is staged, no tile waits for its
     /// transfer.
     pub fn in_place(self) -> Self {
@@ -217,7 +223,9 @@ mod tests {
     #[test]
     fn shares_come_to_the_limit() {
         let whole = Budget::of(1600);
-        for budget in [whole, whole.in_place(), whole.in_tiles()] {
+        for budget in
+            [whole, whole.in_place(), whole.in_tiles(), whole.with_sides(100), whole.with_sides(9000)]
+        {
             for budget in [budget, budget.without_tables()] {
                 let Budget { sides, staging, tile, edges, tables, .. } = budget;
                 assert_eq!(sides + staging + 2 * tile + edges + tables, 1600, "{budget:?}");

@@ -36,12 +36,10 @@ struct Subsequence {
     DTW_DEVICE State rescale(State state) const { return state; }
     DTW_DEVICE T price(T between, T, const Sample<T>&, const Sample<T>&, T) const { return between; }
     DTW_DEVICE State combine(State diagonal, State up, State left, T price) const {
-        const bool left_first = left.total <= up.total;
-        const T step = left_first ? left.total : up.total;
-        const uint32_t step_start = left_first ? left.start : up.start;
-        const bool diagonal_first = diagonal.total <= step;
-        return {Cost::template add<kMany>(diagonal_first ? diagonal.total : step, price),
-                diagonal_first ? diagonal.start : step_start};
+        // Of three that are not negative, the least is one instruction where a choice by comparison takes two.
+        const T best = min3_nonnegative(diagonal.total, up.total, left.total);
+        const uint32_t step_start = left.total <= up.total ? left.start : up.start;
+        return {Cost::template add<kMany>(best, price), diagonal.total <= best ? diagonal.start : step_start};
     }
     DTW_DEVICE uint32_t arrival(State diagonal, State up, State left, T) const {
         const bool not_diagonal = left.total < diagonal.total || up.total < diagonal.total;

@@ -25,14 +25,22 @@
 
 namespace dtw {
 
-// As one number that only carries them.
-DTW_DEVICE double packed(Two v) {
-    return from_words(static_cast<uint32_t>(bits_of(v.second)), static_cast<uint32_t>(bits_of(v.first)));
+// What a strip hands on of a row: the totals of both queries, and a mark in place of their last bits. So it is 8 bytes,
+// which memory stores as one, and totals are 2^-15 lower at most.
+constexpr uint32_t kMarkBits = 8, kMarkMask = (1u << kMarkBits) - 1;
+DTW_DEVICE Link<float> marked(Two totals, uint32_t mark) {
+    const auto word = [](float total, uint32_t part) {
+        return (static_cast<uint32_t>(bits_of(total)) & ~kMarkMask) | (part & kMarkMask);
+    };
+    const uint32_t first = word(totals.first, mark);
+    return {from_bits(static_cast<int32_t>(first)), word(totals.second, mark >> kMarkBits)};
 }
-DTW_DEVICE Two unpacked(double v) {
-    const uint64_t bits = static_cast<uint64_t>(bits_of(v));
-    return {from_bits(static_cast<int32_t>(static_cast<uint32_t>(bits))),
-            from_bits(static_cast<int32_t>(static_cast<uint32_t>(bits >> 32)))};
+DTW_DEVICE uint32_t mark_of(Link<float> link) {
+    return (static_cast<uint32_t>(bits_of(link.value)) & kMarkMask) | (link.mark & kMarkMask) << kMarkBits;
+}
+DTW_DEVICE Two totals_of(Link<float> link) {
+    const uint32_t first = static_cast<uint32_t>(bits_of(link.value)) & ~kMarkMask;
+    return {from_bits(static_cast<int32_t>(first)), from_bits(static_cast<int32_t>(link.mark & ~kMarkMask))};
 }
 
 // Two tasks that are done as one.
@@ -74,7 +82,7 @@ struct HalfMemory {
 
 // Strip `strip` of a couple whose columns fill `lanes` lanes.
 DTW_DEVICE void propose_strip(const Sweep& p, const Couple& couple, uint32_t strip, uint32_t lanes, const Points<float>& x,
-                              const Points<float> (&y)[2], const Scaling (&scaling)[2], Link<double>* links,
+                              const Points<float> (&y)[2], const Scaling (&scaling)[2], Link<float>* links,
                               HalfMemory& memory) {
     constexpr int K = kHalfColumns, kRows = kHalfRows, kTurns = kHalfTurns;
     const uint32_t inside = static_cast<uint32_t>(lane()), all = strip * 32 + inside;
@@ -92,8 +100,8 @@ DTW_DEVICE void propose_strip(const Sweep& p, const Couple& couple, uint32_t str
     // asked for anew in every step, so that none waits for the answer.
     int32_t row_in = static_cast<int32_t>(inside);
     float ahead[kTurns];
-    Link<double> arriving[kTurns];
-    const Link<double>* from[kTurns];
+    Link<float> arriving[kTurns];
+    const Link<float>* from[kTurns];
     const auto ask = [&] {
         DTW_UNROLL
         for (int h = 0; h < kTurns; ++h) {
@@ -105,7 +113,7 @@ DTW_DEVICE void propose_strip(const Sweep& p, const Couple& couple, uint32_t str
         for (int h = 0; h < kTurns; ++h) {
             const int32_t i = row_in + 32 * h;
             ahead[h] = x.values[x.clamped(static_cast<uint32_t>(i))];
-            from[h] = strip > 0 && is_row(i) ? links + i : static_cast<const Link<double>*>(p.links);
+            from[h] = strip > 0 && is_row(i) ? links + i : static_cast<const Link<float>*>(p.links);
         }
     };
     float* const kept[2] = {static_cast<float*>(p.edges) + couple.task[0] * p.edge_stride,
@@ -163,7 +171,7 @@ DTW_DEVICE void propose_strip(const Sweep& p, const Couple& couple, uint32_t str
                 kept[1][i] = lowered(gone[h].second, 1);
             }
             if (is_new && !is_last) {
-                send(links + i, Link<double>{packed(gone[h]), strip + 1});
+                send(links + i, marked(gone[h], strip + 1));
             }
         }
     };
@@ -184,7 +192,7 @@ DTW_DEVICE void propose_strip(const Sweep& p, const Couple& couple, uint32_t str
             bool waits = false;
             DTW_UNROLL
             for (int h = 0; h < kTurns; ++h) {
-                waits = waits | (is_row(row_in + 32 * h) & (arriving[h].mark != strip));
+                waits = waits | (is_row(row_in + 32 * h) & (mark_of(arriving[h]) != strip));
             }
             return strip > 0 && waits;
         };
@@ -203,7 +211,7 @@ DTW_DEVICE void propose_strip(const Sweep& p, const Couple& couple, uint32_t str
         for (int h = 0; h < kTurns; ++h) {
             memory.point(static_cast<uint32_t>(row_in + 32 * h)) =
                 half2_of(scaling[0].held(ahead[h]), scaling[1].held(ahead[h]));
-            totals[h] = strip == 0 ? Two{0.0f, 0.0f} : unpacked(arriving[h].value);
+            totals[h] = strip == 0 ? Two{0.0f, 0.0f} : totals_of(arriving[h]);
             totals[h] = is_row(row_in + 32 * h) ? totals[h] : Two{none, none};
             coming = least(coming, totals[h]);
         }
@@ -246,7 +254,7 @@ DTW_DEVICE void propose(const Sweep& p) {
         const Scaling scaling[2] = {Scaling(y[0]), Scaling(y[1])};
         // Columns fill all lanes of a couple; up to one a lane is left over and shared with the next.
         const uint32_t lanes = (y[0].length + kHalfColumns - 1) / kHalfColumns;
-        Link<double>* links = static_cast<Link<double>*>(p.links) + number * p.edge_stride;
+        Link<float>* links = static_cast<Link<float>*>(p.links) + number * p.edge_stride;
         propose_strip(p, couple, strip, lanes, x, y, scaling, links, memory);
     }
 }

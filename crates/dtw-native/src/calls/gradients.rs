@@ -43,7 +43,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         y: &SeriesBatch<'_, T>,
         out: Gradients<'_, T>,
     ) -> Result<()> {
-        self.engine.sweeper.begin();
+        self.begin();
         let problem = self.problem.clone();
         let Some(soft) = SoftResult::of(&problem.spec().measure) else {
             unreachable!("the problem admits gradients");

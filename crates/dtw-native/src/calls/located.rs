@@ -13,8 +13,9 @@ use crate::launch::locate::{Above, Locator, Window, is_from_above, last_ends};
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 
-/// Windows in which the start of a match is looked for, in query lengths. Behind them comes all that is before its end.
-const WINDOWS: [usize; 2] = [2, 8];
+/// Windows in which the start of a match is looked for, in quarters of a query length: most paths are hardly longer than
+/// the query. Behind them comes all that is before its end.
+const WINDOWS: [usize; 3] = [5, 8, 32];
 
 /// A hit whose start is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -30,13 +31,22 @@ struct Open {
 impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     /// Whether costs come first where a tile is swept whole.
     pub(crate) fn costs_come_first(&self, pairs: &Pairs<'_>, tile: &Rect) -> bool {
-        let sweeper = &self.engine.sweeper;
-        let located = self.job(pairs, tile, self.preparation.functor);
-        sweeper.estimate::<T>(&located).is_some_and(|(least, _)| self.costs_first_cycles(pairs, tile) < least)
+        self.costs_first_cycles(pairs, tile) < self.located_cycles(pairs, tile)
+    }
+
+    /// Estimated cycles of a tile that is not swept in stretches.
+    pub(crate) fn whole_cycles(&self, pairs: &Pairs<'_>, tile: &Rect) -> f64 {
+        self.costs_first_cycles(pairs, tile).min(self.located_cycles(pairs, tile))
+    }
+
+    /// Estimated cycles of a tile of which costs and starts are swept at once; infinite if no kernel can.
+    fn located_cycles(&self, pairs: &Pairs<'_>, tile: &Rect) -> f64 {
+        let job = self.job(pairs, tile, self.preparation.functor);
+        self.engine.sweeper.estimate::<T>(&job).map_or(f64::INFINITY, |(cycles, _)| cycles)
     }
 
     /// Estimated cycles of a tile that is swept whole, costs first; infinite if it cannot be.
-    pub(crate) fn costs_first_cycles(&self, pairs: &Pairs<'_>, tile: &Rect) -> f64 {
+    fn costs_first_cycles(&self, pairs: &Pairs<'_>, tile: &Rect) -> f64 {
         let (located, costs) = (self.preparation.functor, self.located.without_starts());
         let Engine { sweeper, budget, .. } = &*self.engine;
         let is_plain = pairs.banding.layout() == BandLayout::Full
@@ -51,7 +61,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             return f64::INFINITY;
         }
         let hits = job.tasks.saturating_mul(self.wanted.top_k as u64);
-        let rows = (WINDOWS[0] as u64 * u64::from(job.y.length)).min(u64::from(job.x.length));
+        let rows = (WINDOWS[0] as u64 * u64::from(job.y.length)).div_ceil(4).min(u64::from(job.x.length));
         cycles + Locator::estimate::<T>(sweeper, &Job { functor: located, ..job }, hits, rows as u32)
     }
 
@@ -62,12 +72,13 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             left.extend((0..all[pair].len()).map(|hit| (pair, hit, r, q)));
         }
         let job = self.job_of_windows(pairs, tile);
-        for lengths in WINDOWS.into_iter().map(Some).chain([None]) {
+        for quarters in WINDOWS.into_iter().map(Some).chain([None]) {
             let mut open: Vec<Open> = left
                 .iter()
                 .map(|(pair, hit, r, q)| {
                     let (ends, columns) = (all[*pair][*hit].end + 1, pairs.columns.length(*q));
-                    let rows = lengths.map_or(ends, |lengths| ends.min(lengths.saturating_mul(columns)));
+                    let rows = quarters
+                        .map_or(ends, |quarters| ends.min(quarters.saturating_mul(columns).div_ceil(4)));
                     let begin = ends - rows;
                     let window = Window {
                         reference: self.engine.x.first_point(*r) + begin as u64,
@@ -80,7 +91,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
                 .collect();
             // Neighbours of as many rows are looked at together.
             open.sort_by_key(|open| std::cmp::Reverse(open.window.rows));
-            let above = if lengths.is_some() { Above::Anything } else { Above::Nothing };
+            let above = if quarters.is_some() { Above::Anything } else { Above::Nothing };
             let windows: Vec<Window> = open.iter().map(|open| open.window).collect();
             let found = self.ends_of(&job, &windows, above)?;
             let mut is_open = vec![false; tile.tasks() as usize * self.wanted.top_k];

@@ -41,10 +41,11 @@ impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
 
     fn distances(&mut self, pairs: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()> {
         let CheckedBatches { x, y, .. } = pairs;
-        self.engine.sweeper.begin();
         if self.problem.is_subsequence() {
+            self.engine.sweeper.begin();
             return self.subsequence_distances(&x, &y, out);
         }
+        self.begin();
         let problem = self.problem.clone();
         let soft = SoftResult::of(&problem.spec().measure);
         let mut results = std::mem::take(&mut self.passes);
@@ -73,7 +74,7 @@ impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
     }
 
     fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
-        self.engine.sweeper.begin();
+        self.begin();
         self.paths_of(Source::Host(&pairs.x), Source::Host(&pairs.y))
     }
 
@@ -86,10 +87,12 @@ impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
         searched: CheckedBatches<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        self.engine.sweeper.begin();
         let (queries, references) = (Source::Host(&searched.x), Source::Host(&searched.y));
         match options.normalized_window {
-            None => self.subsequence_matches(queries, references, options),
+            None => {
+                self.engine.sweeper.begin();
+                self.subsequence_matches(queries, references, options)
+            }
             Some(length) => self.window_matches(queries, references, options, length),
         }
     }
@@ -100,7 +103,7 @@ impl<T: Number, M: Machine> Compute<T> for NativePlan<T, M> {
         reference: &mut CheckedBlocks<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        self.engine.sweeper.begin();
+        self.begin();
         match options.normalized_window {
             Some(length) => self.window_matches_in_blocks(queries, reference, options, length),
             None => self.subsequence_matches_in_blocks(queries, reference, options),

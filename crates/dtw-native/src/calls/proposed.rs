@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::launch::hits::HitOptions;
 use crate::launch::job::Job;
 use crate::launch::locate::{Above, Locator, Window};
-use crate::launch::propose::{Confirmed, Known, MOST_EXCESS, Proposals, fills_lanes};
+use crate::launch::propose::{Confirmed, Known, MOST_EXCESS, Proposals};
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 
@@ -47,6 +47,33 @@ struct Open {
     cells: u64,
 }
 
+/// How long it is hoped that hits settle.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// Cycles that confirmations may take yet.
+    left: f64,
+    is_endless: bool,
+}
+
+impl Patience {
+    /// Confirmations may take half of what a sweep of the whole takes.
+    fn new(whole: f64, is_endless: bool) -> Self {
+        Self { left: whole / 2.0, is_endless }
+    }
+
+    /// Whether to go on in a round in which so many of all pairs are open: few are after the first confirmation, or
+    /// proposals tell little of these series.
+    fn lasts(&self, round: usize, open: usize, all: usize) -> bool {
+        self.is_endless || round == 0 || 2 * open <= all
+    }
+
+    /// Whether a confirmation of so many cycles is worth it, which it then takes.
+    fn affords(&mut self, cycles: f64) -> bool {
+        self.left -= cycles;
+        self.is_endless || self.left >= 0.0
+    }
+}
+
 impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     /// Calls `each` with query, reference and hits of every pair of a tile that proposals find; the other pairs, by
     /// their numbers in the tile. `None`: proposals are not asked for, or are not worth it.
@@ -67,6 +94,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             return Ok(None);
         }
         let machine = self.engine.machine.clone();
+        self.engine.sweeper.shrink(self.engine.budget.edges - Proposals::<M>::share(&self.engine.budget));
         self.searcher.carried.proposals.propose(&machine, &job)?;
         let lengths: Vec<u32> = if pairs.rows.is_equal_length() {
             Vec::new()
@@ -76,20 +104,32 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let open = |(reference, query)| Open { reference, query, is_open: true, cells: 0 };
         let mut all: Vec<Open> = tile.pairs().map(open).collect();
         let (of_windows, mut whole) = (self.job_of_windows(pairs, tile), Vec::new());
+        let mut patience = Patience::new(self.cycles(pairs, tile), self.engine.sweeper.always_proposes);
         for round in 0..ROUNDS {
-            let top_k = if round == 0 { self.wanted.top_k } else { self.wanted.top_k + MORE };
-            let wanted = HitOptions { top_k: top_k.min(job.x.length as usize), ..self.wanted };
+            let hits_of =
+                |top_k: usize| HitOptions { top_k: top_k.min(job.x.length as usize), ..self.wanted };
             let candidates = self.searcher.carried.proposals.candidates(&job, &lengths);
+            let mut wanted = hits_of(self.wanted.top_k);
             self.searcher.find(&machine, &candidates, wanted)?;
-            let mut windows: Vec<Confirmed> = Vec::new();
             for (task, pair) in all.iter_mut().enumerate().filter(|(_, pair)| pair.is_open) {
                 let hits: Vec<Match<T>> = self.searcher.hits(task, wanted).collect();
-                if let Some(hits) = settled(&hits[..hits.len().min(self.wanted.top_k)]) {
+                if let Some(hits) = settled(&hits) {
                     pairs.observer.proposed(pair.query, pair.reference, true);
                     each(pair.query, pair.reference, hits);
                     pair.is_open = false;
-                    continue;
                 }
+            }
+            let open = all.iter().filter(|pair| pair.is_open).count();
+            if open == 0 || !patience.lasts(round, open, all.len()) {
+                break;
+            }
+            if round > 0 {
+                wanted = hits_of(self.wanted.top_k + MORE);
+                self.searcher.find(&machine, &candidates, wanted)?;
+            }
+            let mut windows: Vec<Confirmed> = Vec::new();
+            for (task, pair) in all.iter_mut().enumerate().filter(|(_, pair)| pair.is_open) {
+                let hits: Vec<Match<T>> = self.searcher.hits(task, wanted).collect();
                 let here = self.windows_of(pairs, task, pair, &hits, round);
                 let columns = pairs.columns.length(pair.query) as u64;
                 pair.cells += here.iter().map(|each| u64::from(each.window.rows) * columns).sum::<u64>();
@@ -100,13 +140,15 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
                     windows.extend(here);
                 }
             }
+            let rows = windows.iter().map(|each| each.window.rows).max().unwrap_or(0);
+            let sweeper = &self.engine.sweeper;
+            if !patience.affords(Locator::estimate::<T>(sweeper, &of_windows, windows.len() as u64, rows)) {
+                break;
+            }
             for task in self.confirm(&of_windows, windows)? {
                 if std::mem::replace(&mut all[task].is_open, false) {
                     whole.push(task);
                 }
-            }
-            if !all.iter().any(|pair| pair.is_open) {
-                break;
             }
         }
         whole.extend(all.iter().enumerate().filter(|(_, pair)| pair.is_open).map(|(task, _)| task));
@@ -120,19 +162,30 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     /// Whether halves can propose, and are worth it.
     fn is_proposable(&self, pairs: &Pairs<'_>, tile: &Rect, job: &Job) -> bool {
         let (m, lengths) = (job.y.length as usize, |q: usize| pairs.columns.length(q));
+        let sweeper = &self.engine.sweeper;
         let shortest = tile.rows.clone().map(|r| pairs.rows.length(r)).min().unwrap_or(0);
         size_of::<T>() == size_of::<f32>()
             && tile.pairing == Pairing::Cross
             && pairs.banding.layout() == BandLayout::Full
             && job.functor.key == "subsequence_dtw"
             && job.channels == 1
-            && self.engine.sweeper.forced.is_none()
+            && sweeper.forced.is_none()
             && job.functor.has(SweepKind::Block)
             && self.wanted.top_k + MORE <= HitOptions::MOST_ON_DEVICE
-            && fills_lanes(m)
             && tile.columns.clone().all(|q| lengths(q) == m)
             && shortest >= LEAST_LENGTHS * m
-            && Proposals::<M>::fit(job, &self.engine.budget)
+            && Proposals::<M>::can(job, &self.engine.budget)
+            && (sweeper.always_proposes || self.is_faster_proposed(pairs, tile, job))
+    }
+
+    /// Whether proposals and the windows that confirm them are estimated to take less time than a sweep of the whole.
+    fn is_faster_proposed(&self, pairs: &Pairs<'_>, tile: &Rect, job: &Job) -> bool {
+        let sweeper = &self.engine.sweeper;
+        let hits = job.tasks.saturating_mul(self.wanted.top_k as u64);
+        let rows = u64::from(job.y.length) * 5 / 4;
+        let proposed = Proposals::<M>::cycles(job, &sweeper.hardware)
+            + Locator::estimate::<T>(sweeper, job, hits, rows as u32);
+        proposed < self.cycles(pairs, tile)
     }
 
     /// The windows in which those of some hits that are not certain are confirmed. No end is in two of them.
@@ -180,8 +233,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     fn confirm(&mut self, job: &Job, windows: Vec<Confirmed>) -> Result<Vec<usize>> {
         let Engine { machine, sweeper, budget, y, .. } = &mut *self.engine;
         let points = y.values().1 / size_of::<T>() / job.channels;
-        // The other half is of the proposals.
-        let budget = Budget { edges: budget.edges / 2, ..*budget };
+        let budget = Budget { edges: budget.edges - Proposals::<M>::share(budget), ..*budget };
         let (first, others): (Vec<_>, Vec<_>) = windows.into_iter().partition(|each| each.begin == 0);
         let mut too_high = Vec::new();
         for (windows, above) in [(first, Above::Nothing), (others, Above::Anything)] {
@@ -214,4 +266,18 @@ fn settled<T: Copy>(hits: &[Match<T>]) -> Option<Vec<Match<T>>> {
         Known::Proposed | Known::Bound => None,
     };
     hits.iter().map(certain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_ends() {
+        let mut patience = Patience::new(100.0, false);
+        assert!(patience.lasts(0, 10, 10) && patience.lasts(1, 5, 10) && !patience.lasts(1, 6, 10));
+        assert!(patience.affords(30.0) && patience.affords(20.0) && !patience.affords(1.0));
+        let mut endless = Patience::new(100.0, true);
+        assert!(endless.lasts(3, 10, 10) && endless.affords(1e9));
+    }
 }

@@ -5,19 +5,25 @@
 
 use std::ops::Range;
 
-use dtw_core::{Match, Observer, Pairing, Result};
-use dtw_plan::{Axis, BandLayout, Banding, Order, Pairs, Rect, Rows, TileDevice, chunks, each_tile, tiles};
+use dtw_core::{Match, Observer, Pairing, Precision, Result};
+use dtw_plan::{
+    Axis, BandLayout, Banding, Budget, Order, Pairs, Rect, Rows, TileDevice, chunks, each_tile, tiles,
+};
 
 use crate::engine::Engine;
 use crate::launch::candidates::Candidates;
 use crate::launch::functor::Functor;
 use crate::launch::hits::{HitOptions, Searcher};
 use crate::launch::job::{Edges, Job};
+use crate::launch::propose::Proposals;
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 use crate::series::prepared::Preparation;
 use crate::series::source::SideSource;
+
+/// Bytes of prepared series, at least: of their tables.
+const LEAST_SIDES: u64 = 1 << 16;
 
 /// A search over all pairs of a pairing.
 pub(crate) struct Search<'a, T: Number, M: Machine> {
@@ -79,6 +85,17 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
         fits
     }
 
+    /// The shares of the memory: last columns have what series leave. Without a band there are no tables, and the last
+    /// column is as long as the reference.
+    fn shares(&self, preparation: &Preparation) -> Budget {
+        let usual = self.engine.budget;
+        let budget = if self.banding.layout() == BandLayout::Full { usual.without_tables() } else { usual };
+        let bytes = |length: usize| preparation.bytes::<T>(length);
+        let both = self.references.total(bytes).saturating_add(self.queries.total(bytes));
+        // What an earlier call has left there may be larger.
+        budget.with_sides(both.saturating_mul(2).saturating_add(LEAST_SIDES))
+    }
+
     /// Calls `work` with the pairs, and with what sweeps them.
     fn within<R>(
         self,
@@ -86,9 +103,15 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
         work: impl FnOnce(&mut Sweeps<'a, T, M>, &mut Pairs<'_>) -> Result<R>,
     ) -> Result<R> {
         let usual = self.engine.budget;
-        if self.banding.layout() == BandLayout::Full {
-            // Without a band there are no tables, and the last column is as long as the reference.
-            self.engine.budget = usual.without_tables();
+        let preparation = Preparation::plain(self.functor, self.channels);
+        self.engine.budget = self.shares(&preparation);
+        let Engine { budget, sweeper, x, y, .. } = &mut *self.engine;
+        if (x.bytes() + y.bytes()) as u64 > budget.sides {
+            (*x, *y) = Default::default();
+        }
+        sweeper.shrink(budget.edges);
+        if self.wanted.precision == Precision::Full {
+            self.searcher.carried.proposals = Proposals::default();
         }
         let mut pairs = Pairs {
             pairing,
@@ -101,7 +124,7 @@ impl<'a, T: Number, M: Machine> Search<'a, T, M> {
         let mut sweeps = Sweeps {
             engine: self.engine,
             searcher: self.searcher,
-            preparation: Preparation::plain(self.functor, self.channels),
+            preparation,
             located: self.located,
             wanted: self.wanted,
             sources: self.sources,
@@ -161,7 +184,11 @@ impl<T: Number, M: Machine> TileDevice for Sweeps<'_, T, M> {
         let (n, m) = pairs.longest(chunk);
         let tasks = self.engine.launch_tasks(pairs, chunk, n as u64 * m as u64, self.in_place);
         let wanted = (!self.in_place).then_some(self.wanted);
-        let most = most_tasks(self.engine, &self.preparation.functor, wanted, (n, m))?;
+        let mut most = most_tasks(self.engine, &self.preparation.functor, wanted, (n, m))?;
+        if self.wanted.precision == Precision::Half {
+            let proposed = Proposals::<M>::most_tasks((n, m), &self.engine.budget);
+            most = if proposed > 1 { most.min(proposed) } else { most };
+        }
         if !self.in_place {
             return Ok(tiles(chunk, most, tasks));
         }
@@ -208,14 +235,36 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
         let Some(left) = self.proposed(pairs, tile, each)? else { return self.swept_hits(pairs, tile, each) };
-        // Of each reference, the runs of queries that are left.
-        let queries = tile.columns.len();
-        for run in left.chunk_by(|a, b| a + 1 == *b && a / queries == b / queries) {
-            let (row, first) = (tile.rows.start + run[0] / queries, tile.columns.start + run[0] % queries);
-            let columns = first..first + run.len();
-            self.swept_hits(pairs, &Rect { rows: row..row + 1, columns, pairing: tile.pairing }, each)?;
+        if left.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.make_room_for(pairs, tile, tile.tasks());
+        // Of each reference, the runs of queries that are left; or all, where that takes less time.
+        let queries = tile.columns.len();
+        let runs = left.chunk_by(|a, b| a + 1 == *b && a / queries == b / queries).map(|run| {
+            let (row, first) = (tile.rows.start + run[0] / queries, tile.columns.start + run[0] % queries);
+            Rect { rows: row..row + 1, columns: first..first + run.len(), pairing: tile.pairing }
+        });
+        let runs: Vec<Rect> = runs.collect();
+        if runs.iter().map(|run| self.cycles(pairs, run)).sum::<f64>() < self.cycles(pairs, tile) {
+            return runs.iter().try_for_each(|run| self.swept_hits(pairs, run, each));
+        }
+        self.swept_hits(pairs, tile, &mut |query, reference, hits| {
+            let task = (reference - tile.rows.start) * queries + query - tile.columns.start;
+            if left.binary_search(&task).is_ok() {
+                each(query, reference, hits);
+            }
+        })
+    }
+
+    /// Gives back the memory of proposals where it is needed for sweeping so many pairs of a tile whole.
+    fn make_room_for(&mut self, pairs: &Pairs<'_>, tile: &Rect, tasks: u64) {
+        let budget = &self.engine.budget;
+        let (n, m) = pairs.longest(tile);
+        let each = Sweeper::<M>::kept_bytes::<T>(&self.preparation.functor, n, m, budget);
+        if tasks * each > budget.edges - Proposals::<M>::share(budget) {
+            self.searcher.carried.proposals = Proposals::default();
+        }
     }
 
     /// The same, by sweeps of the whole.

@@ -29,23 +29,10 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         tile: &Rect,
     ) -> Result<Option<Vec<Vec<Match<T>>>>> {
         let wanted = self.preparation.functor;
-        let is_plain = pairs.banding.layout() == BandLayout::Full
-            && self.engine.sweeper.forced.is_none()
-            && self.located.has(SweepKind::Block);
-        let x = self.engine.x.part(pairs.rows, &tile.rows);
-        // Of references of several lengths, only the device knows where each begins.
-        if !is_plain || tile.rows.len() != 1 || x.offsets != 0 {
+        let Some([(costs, of_costs), (located, of_located)]) = self.stretched(pairs, tile) else {
             return Ok(None);
-        }
-        let sides = [x, self.engine.y.part(pairs.columns, &tile.columns)];
-        let located = Job::of(self.located, self.preparation.channels, sides, tile);
-        let costs = Job { functor: self.located.without_starts(), ..located };
-        let whole = Job { functor: wanted, keeps_edges: true, ..located };
-        let (sweeper, budget) = (&self.engine.sweeper, &self.engine.budget);
-        let Some((least, _)) = sweeper.estimate::<T>(&whole) else { return Ok(None) };
-        let least = least.min(self.costs_first_cycles(pairs, tile));
-        let cycles = |job: &Job| Stretches::estimate::<T>(sweeper, job, budget).unwrap_or(f64::INFINITY);
-        let (of_costs, of_located) = (cycles(&costs), cycles(&located));
+        };
+        let least = self.whole_cycles(pairs, tile);
         if of_costs < least.min(of_located)
             && !(wanted.parts > 1 && self.wanted.is_for_host())
             && let Some(hits) = self.costs_first(pairs, tile, costs)?
@@ -57,6 +44,30 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         }
         let Some(swept) = self.sweep_in_stretches(located)? else { return Ok(None) };
         self.hits_of_all(&swept, tile, true).map(Some)
+    }
+
+    /// Estimated cycles of a tile, by the fastest sweep in full precision.
+    pub(crate) fn cycles(&self, pairs: &Pairs<'_>, tile: &Rect) -> f64 {
+        let stretched = self.stretched(pairs, tile).into_iter().flatten().map(|(_, cycles)| cycles);
+        stretched.fold(self.whole_cycles(pairs, tile), f64::min)
+    }
+
+    /// Sweeps of a tile in stretches, of costs alone and of starts, too, and their estimated cycles; `None` if it cannot
+    /// be swept so.
+    fn stretched(&self, pairs: &Pairs<'_>, tile: &Rect) -> Option<[(Job, f64); 2]> {
+        let is_plain = pairs.banding.layout() == BandLayout::Full
+            && self.engine.sweeper.forced.is_none()
+            && self.located.has(SweepKind::Block);
+        let x = self.engine.x.part(pairs.rows, &tile.rows);
+        // Of references of several lengths, only the device knows where each begins.
+        if !is_plain || tile.rows.len() != 1 || x.offsets != 0 {
+            return None;
+        }
+        let sides = [x, self.engine.y.part(pairs.columns, &tile.columns)];
+        let located = Job::of(self.located, self.preparation.channels, sides, tile);
+        let (sweeper, budget) = (&self.engine.sweeper, &self.engine.budget);
+        let jobs = [Job { functor: self.located.without_starts(), ..located }, located];
+        Some(jobs.map(|job| (job, Stretches::estimate::<T>(sweeper, &job, budget).unwrap_or(f64::INFINITY))))
     }
 
     /// Hits from a sweep that knows no starts; those of the hits are looked for behind it. `None` if stretches do not

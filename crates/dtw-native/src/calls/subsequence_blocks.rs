@@ -84,6 +84,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
         each: impl FnMut(usize, usize, Vec<Match<T>>),
     ) -> Result<()> {
+        self.begin();
         let order = Order::given(queries, 0);
         let search = |all: Range<usize>, reference: &mut InMemory<'_, T>| {
             let mut found = Vec::new();

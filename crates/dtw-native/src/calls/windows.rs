@@ -31,6 +31,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
         length: usize,
     ) -> Result<Vec<Vec<Match<T>>>> {
+        self.begin();
         let order_references = references.order(0);
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
         let order = queries.order(0);

@@ -216,14 +216,14 @@ fn shares_at_most(shared: usize, kernel: &Kernel, m: usize) -> bool {
 mod choices;
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use dtw_kernels::tuning::{SM90, of_hip};
 
     use super::*;
 
-    const H200: Hardware = Hardware { multiprocessors: 132, lanes: 32, tuning: &SM90 };
+    pub(crate) const H200: Hardware = Hardware { multiprocessors: 132, lanes: 32, tuning: &SM90 };
 
-    fn demand(n: usize, m: usize, tasks: u64) -> Demand {
+    pub(crate) fn demand(n: usize, m: usize, tasks: u64) -> Demand {
         Demand {
             key: "dtw",
             only: None,

@@ -60,7 +60,7 @@ impl TaskBytes {
 pub(crate) struct Sweeper<M: Machine> {
     machine: M,
     pub(crate) multiprocessors: u32,
-    hardware: Hardware,
+    pub(crate) hardware: Hardware,
     edges: Region<M>,
     links: Region<M>,
     progress: Region<M>,
@@ -74,6 +74,8 @@ pub(crate) struct Sweeper<M: Machine> {
     pub(crate) explains: Option<Arc<dyn Observer>>,
     /// The kind of sweep that computes, whatever is fastest.
     pub(crate) forced: Option<SweepKind>,
+    /// Whether half precision proposes places of a search that asks for it, whatever is fastest.
+    pub(crate) always_proposes: bool,
 }
 
 impl<M: Machine> Sweeper<M> {
@@ -93,6 +95,7 @@ impl<M: Machine> Sweeper<M> {
             resident_blocks: HashMap::new(),
             explains: None,
             forced: None,
+            always_proposes: false,
         }
     }
 
@@ -107,6 +110,13 @@ impl<M: Machine> Sweeper<M> {
     /// Begins a call: calls that are alike then keep their tables in the same places.
     pub(crate) fn begin(&mut self) {
         self.bands.begin();
+    }
+
+    /// Gives back the memory of last columns and links where they take more than so many bytes.
+    pub(crate) fn shrink(&mut self, most: u64) {
+        if (self.edges.bytes() + self.links.bytes()) as u64 > most {
+            (self.edges, self.links) = Default::default();
+        }
     }
 
     /// The band of a rectangle of a call's pairs.

@@ -57,7 +57,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if self.problem.output_len() == 0 {
             return Ok(());
         }
-        self.engine.sweeper.begin();
+        if self.problem.is_subsequence() {
+            self.engine.sweeper.begin();
+        } else {
+            self.begin();
+        }
         let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = (x.order(dropped), y.order(dropped));
         if self.problem.is_subsequence() {
@@ -108,7 +112,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if x.layout.count() == 0 {
             return Ok(Vec::new());
         }
-        self.engine.sweeper.begin();
+        self.begin();
         self.paths_of(Source::Device(x), Source::Device(y))
     }
 
@@ -137,8 +141,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if pairs == 0 || options.top_k == 0 {
             return Ok(vec![Vec::new(); pairs]);
         }
-        self.engine.sweeper.begin();
         let Some(length) = options.normalized_window else {
+            self.engine.sweeper.begin();
             return self.subsequence_matches(Source::Device(queries), Source::Device(references), options);
         };
         if references.strided.is_some() {

@@ -44,7 +44,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         if x.layout.count() == 0 {
             return Ok(());
         }
-        self.engine.sweeper.begin();
+        self.begin();
         let (order_x, order_y) = (x.order(0), y.order(0));
         let is_divergence = matches!(self.problem.spec().measure, Measure::SoftDtwDivergence { .. });
         // Values whose digits are in doubt come from sweeps of their own.

@@ -174,7 +174,7 @@ impl<T: Number, M: Machine> DeviceTotal<T, M> {
             return unsafe { plan.gradients_on_device(x, y, out) };
         }
         plan.check_layouts(&x, &y)?;
-        plan.engine.sweeper.begin();
+        plan.begin();
         let (order_x, order_y) = (x.order(0), y.order(0));
         let both = DevicePairs { batches: [x, y], orders: [&order_x, &order_y] };
         plan.divergences_on_device(both, out.distances)?;

@@ -75,7 +75,7 @@ where
 {
     let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
     let problem = Problem::of(spec, Pairing::Cross, &queries, &references).unwrap();
-    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(kind);
+    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(kind).always_proposing(true);
     let mut plan = Backend::<T>::plan(&backend, &problem).unwrap();
     let explainer = Arc::new(Explainer::default());
     plan.observe(explainer.clone());
