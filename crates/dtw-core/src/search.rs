@@ -28,7 +28,7 @@ pub enum Precision {
     /// not to be trusted are searched whole ([`crate::Observer::proposed`] tells which). For subsequence DTW of
     /// `f32` with squared Euclidean cost on `cuda` and `hip`. Where half precision has no sweep (several channels, a
     /// band, queries of less than 962 points of most lengths or of several lengths, references shorter than 16 queries
-    /// or read in blocks), all are searched whole.
+    /// or read in blocks), or saves no time by an estimate (few queries, many matches of each), all are searched whole.
     Half,
 }
 

@@ -16,13 +16,13 @@ use crate::state::{NativePlan, no_kernels};
 pub struct NativeBackend<M> {
     machine: M,
     forced: Option<SweepKind>,
-    always_proposes: bool,
+    is_eager: bool,
 }
 
 impl<M: Machine> NativeBackend<M> {
     /// The backend of this machine.
     pub fn new(machine: M) -> Self {
-        Self { machine, forced: None, always_proposes: false }
+        Self { machine, forced: None, is_eager: false }
     }
 
     /// As [`NativePlan::forcing`], for every plan; for tests and benchmarks.
@@ -31,10 +31,10 @@ impl<M: Machine> NativeBackend<M> {
         Self { forced: kind, ..self }
     }
 
-    /// As [`NativePlan::always_proposing`], for every plan; for tests.
+    /// As [`NativePlan::eager`], for every plan; for tests.
     #[must_use]
-    pub fn always_proposing(self, always: bool) -> Self {
-        Self { always_proposes: always, ..self }
+    pub fn eager(self, is_eager: bool) -> Self {
+        Self { is_eager, ..self }
     }
 
     /// The kind that is forced.
@@ -71,7 +71,7 @@ impl<T: Number, M: Machine> Backend<T> for NativeBackend<M> {
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         let plan = NativePlan::<T, M>::new(self.machine.own_queue()?, problem)?;
-        Ok(Box::new(plan.forcing(self.forced).always_proposing(self.always_proposes)))
+        Ok(Box::new(plan.forcing(self.forced).eager(self.is_eager)))
     }
 
     fn weighted_total(
@@ -123,10 +123,10 @@ macro_rules! gpu_backend {
                 Self(self.0.forcing(kind))
             }
 
-            /// As [`NativePlan::always_proposing`], for every plan; for tests.
+            /// As [`NativePlan::eager`], for every plan; for tests.
             #[must_use]
-            pub fn always_proposing(self, always: bool) -> Self {
-                Self(self.0.always_proposing(always))
+            pub fn eager(self, is_eager: bool) -> Self {
+                Self(self.0.eager(is_eager))
             }
 
             /// The device, for callers that manage its memory themselves.

@@ -103,10 +103,11 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         self
     }
 
-    /// Lets half precision propose the places of every search that asks for it, whatever is fastest.
+    /// Searches in stretches, and by proposals where half precision is asked for, also where that is not worth it: as
+    /// large searches are done.
     #[must_use]
-    pub fn always_proposing(mut self, always: bool) -> Self {
-        self.engine.sweeper.always_proposes = always;
+    pub fn eager(mut self, is_eager: bool) -> Self {
+        self.engine.sweeper.is_eager = is_eager;
         self
     }
 

@@ -29,6 +29,9 @@ const MOST: usize = 32;
 /// Most plans of one problem, with tables of their own: the passes of a loss, and batches of other lengths.
 const MOST_ALIKE: usize = 8;
 
+/// Queues that are kept: calls of so many threads make none.
+const MOST_QUEUES: usize = 4;
+
 /// A GPU for arrays that are in its memory, and the plans that wait.
 #[pyclass(frozen, module = "dtwave._native")]
 pub(crate) struct Gpu {
@@ -36,6 +39,8 @@ pub(crate) struct Gpu {
     memory_limit: u64,
     /// Boxed [`Lending`] plans of both number types, the latest used last.
     plans: Mutex<Vec<Box<dyn Any + Send>>>,
+    /// Queues that wait: what is brought to the host goes through page-locked memory, which is slow to make.
+    queues: Mutex<Vec<CudaMachine>>,
 }
 
 #[pymethods]
@@ -44,7 +49,7 @@ impl Gpu {
     #[new]
     fn new(py: Python<'_>, ordinal: usize, memory_limit: u64) -> PyResult<Self> {
         let backend = py.detach(|| CudaBackend::with_device(ordinal)).map_err(Failure::from)?;
-        Ok(Self { backend, memory_limit, plans: Mutex::default() })
+        Ok(Self { backend, memory_limit, plans: Mutex::default(), queues: Mutex::default() })
     }
 
     /// Puts distances on `stream`: of zipped pairs, else of all pairs, without `y` of `x` with itself (`symmetric`:
@@ -231,7 +236,7 @@ impl Gpu {
         let cells = cells.iter().fold(1_u64, |cells, size| cells.saturating_mul(*size as u64));
         // In this thread: a handle of the caller's stream may stand for another one elsewhere.
         let own = py.detach(|| -> Result<CudaMachine, Failure> {
-            let own = self.machine()?.own_queue()?;
+            let own = self.queue()?;
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
             let callers = unsafe { own.for_a_call_on(stream_of(stream)) }?;
             if callers.is_recording()? {
@@ -244,12 +249,25 @@ impl Gpu {
             Ok(own)
         })?;
         calls::run(py, cells, &None, |observer| {
-            let mut plan = NativePlan::<T, _>::new(own, &problem)?;
+            let mut plan = NativePlan::<T, _>::new(own.clone(), &problem)?;
             if let Some(observer) = Proposals::heard(proposals, observer) {
                 plan.observe(observer);
             }
-            Ok(work(&mut plan, x.batch::<T>(), y.batch::<T>())?)
+            let found = work(&mut plan, x.batch::<T>(), y.batch::<T>())?;
+            drop(plan);
+            let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+            if queues.len() < MOST_QUEUES {
+                queues.push(own);
+            }
+            Ok(found)
         })
+    }
+
+    /// A queue that waits, or a new one.
+    fn queue(&self) -> dtwave::Result<CudaMachine> {
+        let waiting = self.queues.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let machine = self.machine()?;
+        waiting.map_or_else(|| machine.own_queue(), Ok)
     }
 
     fn problem(&self, spec: &dtwave::Spec, pairing: Pairing, shape: Shape) -> Result<Problem, Failure> {

@@ -126,13 +126,13 @@ macro_rules! backend {
                 #[cfg(feature = "cpu")]
                 "cpu" => Ok(Box::new(dtw_cpu::CpuBackend::new())),
                 #[cfg(feature = "cuda")]
-                "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?.forcing(kind(options)?).always_proposing(true))),
+                "cuda" => Ok(Box::new(dtw_cuda::CudaBackend::new()?.forcing(kind(options)?).eager(true))),
                 #[cfg(feature = "hip")]
-                "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?.forcing(kind(options)?).always_proposing(true))),
+                "hip" => Ok(Box::new(dtw_hip::HipBackend::new()?.forcing(kind(options)?).eager(true))),
                 #[cfg(feature = "host")]
                 "host" => {
                     let backend = dtw_native::NativeBackend::new(dtw_native::HostMachine::new(1 << 32));
-                    Ok(Box::new(backend.forcing(kind(options)?).always_proposing(true)))
+                    Ok(Box::new(backend.forcing(kind(options)?).eager(true)))
                 }
                 #[cfg(feature = "wgpu")]
                 "wgpu" => Ok(Box::new(dtw_wgpu::WgpuBackend::new()?)),

@@ -8,13 +8,14 @@ use dtw_plan::{BandLayout, Pairs, Rect};
 use crate::calls::search::Sweeps;
 use crate::engine::Engine;
 use crate::launch::candidates::BestEnd;
+use crate::launch::hits::Searcher;
 use crate::launch::job::Job;
 use crate::launch::locate::{Above, Locator, Window, is_from_above, last_ends};
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 
-/// Windows in which the start of a match is looked for, in quarters of a query length: most paths are hardly longer than
-/// the query. Behind them comes all that is before its end.
+/// Windows in which the start of a match is looked for, in quarters of a query length: most paths are hardly longer
+/// than the query. Behind them comes all that is before its end.
 const WINDOWS: [usize; 3] = [5, 8, 32];
 
 /// A hit whose start is looked for.
@@ -36,7 +37,11 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
 
     /// Estimated cycles of a tile that is not swept in stretches.
     pub(crate) fn whole_cycles(&self, pairs: &Pairs<'_>, tile: &Rect) -> f64 {
-        self.costs_first_cycles(pairs, tile).min(self.located_cycles(pairs, tile))
+        let hits = match self.engine.sweeper.is_eager {
+            true => 0.0,
+            false => Searcher::<T, M>::cycles(self.wanted, tile.tasks(), pairs.longest(tile).0),
+        };
+        hits + self.costs_first_cycles(pairs, tile).min(self.located_cycles(pairs, tile))
     }
 
     /// Estimated cycles of a tile of which costs and starts are swept at once; infinite if no kernel can.
@@ -65,8 +70,14 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         cycles + Locator::estimate::<T>(sweeper, &Job { functor: located, ..job }, hits, rows as u32)
     }
 
-    /// Fills in the starts of the hits of each pair of a tile.
-    pub(crate) fn locate(&mut self, pairs: &Pairs<'_>, tile: &Rect, all: &mut [Vec<Match<T>>]) -> Result<()> {
+    /// Fills in the starts of the hits of each pair of a tile; `false`: so many of them are further up that a sweep of
+    /// the whole takes less time.
+    pub(crate) fn locate(
+        &mut self,
+        pairs: &Pairs<'_>,
+        tile: &Rect,
+        all: &mut [Vec<Match<T>>],
+    ) -> Result<bool> {
         let mut left: Vec<(usize, usize, usize, usize)> = Vec::new();
         for (pair, (r, q)) in tile.pairs().enumerate() {
             left.extend((0..all[pair].len()).map(|hit| (pair, hit, r, q)));
@@ -89,6 +100,11 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
                     Open { pair: *pair, hit: *hit, window, begin }
                 })
                 .collect();
+            let rows = open.iter().map(|open| open.window.rows).max().unwrap_or(0);
+            let cycles = Locator::estimate::<T>(&self.engine.sweeper, &job, open.len() as u64, rows);
+            if cycles > self.located_cycles(pairs, tile) {
+                return Ok(false);
+            }
             // Neighbours of as many rows are looked at together.
             open.sort_by_key(|open| std::cmp::Reverse(open.window.rows));
             let above = if quarters.is_some() { Above::Anything } else { Above::Nothing };
@@ -105,7 +121,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             }
             left.retain(|(pair, hit, ..)| is_open[pair * self.wanted.top_k + hit]);
             if left.is_empty() {
-                return Ok(());
+                return Ok(true);
             }
         }
         let reason = "two sweeps of the same cells gave different costs".into();

@@ -27,7 +27,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         // The kernel's rows are the reference; where its path ends is found first.
         let mut ends = vec![(0, T::INFINITY); x.len()];
         let observer = std::mem::replace(&mut self.observer.0, std::sync::Arc::new(Unobserved));
-        let (wanted, lengths) = (HitOptions::new(&SearchOptions::default(), y.longest()), y.order(0));
+        let (wanted, lengths) =
+            (HitOptions::new(&SearchOptions::default(), y.longest(), y.len()), y.order(0));
         let mut search = self.search(x, y, wanted);
         search.functor = search.functor.without_starts();
         let found = search.run(Pairing::Zipped, |q, _, hits| {

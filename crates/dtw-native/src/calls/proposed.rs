@@ -34,6 +34,9 @@ const MORE: usize = 8;
 /// each round.
 const ZONE: usize = 16;
 
+/// A sweep of the whole is estimated at so many times as much, for some proposals settle nothing.
+const LEAST_GAIN: f64 = 1.2;
+
 /// References are shorter than so many query lengths: a sweep in full precision is about as fast.
 const LEAST_LENGTHS: usize = 16;
 
@@ -104,7 +107,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let open = |(reference, query)| Open { reference, query, is_open: true, cells: 0 };
         let mut all: Vec<Open> = tile.pairs().map(open).collect();
         let (of_windows, mut whole) = (self.job_of_windows(pairs, tile), Vec::new());
-        let mut patience = Patience::new(self.cycles(pairs, tile), self.engine.sweeper.always_proposes);
+        let mut patience = Patience::new(self.cycles(pairs, tile), self.engine.sweeper.is_eager);
         for round in 0..ROUNDS {
             let hits_of =
                 |top_k: usize| HitOptions { top_k: top_k.min(job.x.length as usize), ..self.wanted };
@@ -171,11 +174,11 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             && job.channels == 1
             && sweeper.forced.is_none()
             && job.functor.has(SweepKind::Block)
-            && self.wanted.top_k + MORE <= HitOptions::MOST_ON_DEVICE
+            && !self.wanted.is_for_host()
             && tile.columns.clone().all(|q| lengths(q) == m)
             && shortest >= LEAST_LENGTHS * m
             && Proposals::<M>::can(job, &self.engine.budget)
-            && (sweeper.always_proposes || self.is_faster_proposed(pairs, tile, job))
+            && (sweeper.is_eager || self.is_faster_proposed(pairs, tile, job))
     }
 
     /// Whether proposals and the windows that confirm them are estimated to take less time than a sweep of the whole.
@@ -185,7 +188,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let rows = u64::from(job.y.length) * 5 / 4;
         let proposed = Proposals::<M>::cycles(job, &sweeper.hardware)
             + Locator::estimate::<T>(sweeper, job, hits, rows as u32);
-        proposed < self.cycles(pairs, tile)
+        LEAST_GAIN * proposed < self.cycles(pairs, tile)
     }
 
     /// The windows in which those of some hits that are not certain are confirmed. No end is in two of them.

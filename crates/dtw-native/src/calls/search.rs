@@ -280,8 +280,26 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             }
             return Ok(());
         }
-        let costs_first = self.costs_come_first(pairs, tile);
-        let functor = if costs_first { self.located.without_starts() } else { self.preparation.functor };
+        let costs = self.costs_come_first(pairs, tile).then(|| self.located.without_starts());
+        for functor in costs.into_iter().chain([self.preparation.functor]) {
+            let Some(all) = self.hits_of_sweep(pairs, tile, functor, each)? else { continue };
+            for ((r, q), hits) in tile.pairs().zip(all) {
+                each(q, r, hits);
+            }
+            break;
+        }
+        Ok(())
+    }
+
+    /// The hits of a tile by this functor's sweep; `None` if starts take too long to find behind it, or if the host has
+    /// called `each`.
+    fn hits_of_sweep(
+        &mut self,
+        pairs: &mut Pairs<'_>,
+        tile: &Rect,
+        functor: Functor,
+        each: &mut impl FnMut(usize, usize, Vec<Match<T>>),
+    ) -> Result<Option<Vec<Vec<Match<T>>>>> {
         let (job, edges) = self.sweep(pairs, tile, functor)?;
         let lengths: Vec<u32> = if pairs.rows.is_equal_length() {
             Vec::new()
@@ -301,18 +319,14 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             lengths: &lengths,
         };
         if pairs.banding.layout() != BandLayout::Full || self.wanted.is_for_host() {
-            return self.on_host(pairs, tile, &candidates, each);
+            self.on_host(pairs, tile, &candidates, each)?;
+            return Ok(None);
         }
         self.searcher.find(&self.engine.machine, &candidates, self.wanted)?;
         let mut all: Vec<Vec<Match<T>>> =
             (0..candidates.tasks).map(|k| self.searcher.hits(k, self.wanted).collect()).collect();
-        if costs_first {
-            self.locate(pairs, tile, &mut all)?;
-        }
-        for ((r, q), hits) in tile.pairs().zip(all) {
-            each(q, r, hits);
-        }
-        Ok(())
+        let has_starts = functor.parts == self.preparation.functor.parts;
+        Ok((has_starts || self.locate(pairs, tile, &mut all)?).then_some(all))
     }
 
     /// Chosen here: many hits; and in a band, where only the ends that the query's last row allows count.

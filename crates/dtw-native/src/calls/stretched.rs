@@ -12,6 +12,10 @@ use crate::launch::stretches::{Stretches, Swept};
 use crate::machine::Machine;
 use crate::memory::bytes::{Number, bytes};
 
+/// Cycles of a round of hits, about 60 µs, and of each of its hits behind which another round comes, about 10 µs.
+const ROUND_CYCLES: f64 = 120e3;
+const HIT_CYCLES: f64 = 20e3;
+
 /// The best end of some that were looked through.
 #[derive(Debug, Clone, Copy)]
 struct Best<T> {
@@ -52,8 +56,8 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         stretched.fold(self.whole_cycles(pairs, tile), f64::min)
     }
 
-    /// Sweeps of a tile in stretches, of costs alone and of starts, too, and their estimated cycles; `None` if it cannot
-    /// be swept so.
+    /// Sweeps of a tile in stretches, of costs alone and of starts, too, and their estimated cycles; `None` if it
+    /// cannot be swept so.
     fn stretched(&self, pairs: &Pairs<'_>, tile: &Rect) -> Option<[(Job, f64); 2]> {
         let is_plain = pairs.banding.layout() == BandLayout::Full
             && self.engine.sweeper.forced.is_none()
@@ -67,11 +71,20 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let located = Job::of(self.located, self.preparation.channels, sides, tile);
         let (sweeper, budget) = (&self.engine.sweeper, &self.engine.budget);
         let jobs = [Job { functor: self.located.without_starts(), ..located }, located];
-        Some(jobs.map(|job| (job, Stretches::estimate::<T>(sweeper, &job, budget).unwrap_or(f64::INFINITY))))
+        // Hits come round by round; the ends near each are taken out of the search one by one.
+        let (rounds, queries) = (self.wanted.top_k as f64, tile.columns.len() as f64);
+        let hits = if self.wanted.is_for_host() || sweeper.is_eager {
+            0.0
+        } else {
+            rounds * ROUND_CYCLES + (rounds - 1.0).max(0.0) * queries * HIT_CYCLES
+        };
+        Some(jobs.map(|job| {
+            (job, hits + Stretches::estimate::<T>(sweeper, &job, budget).unwrap_or(f64::INFINITY))
+        }))
     }
 
     /// Hits from a sweep that knows no starts; those of the hits are looked for behind it. `None` if stretches do not
-    /// agree.
+    /// agree, or if starts take too long.
     fn costs_first(
         &mut self,
         pairs: &Pairs<'_>,
@@ -83,8 +96,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         if self.preparation.functor.parts == 1 {
             return Ok(Some(all));
         }
-        self.locate(pairs, tile, &mut all)?;
-        Ok(Some(all))
+        Ok(self.locate(pairs, tile, &mut all)?.then_some(all))
     }
 
     /// A job whose border above the first row has this total in all columns.
@@ -107,53 +119,59 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     /// The hits of all queries of a tile; `located`: the sweep knows where they start.
     fn hits_of_all(&mut self, swept: &Swept, tile: &Rect, located: bool) -> Result<Vec<Vec<Match<T>>>> {
         let queries = tile.columns.len();
-        (0..queries).map(|query| self.hits_of(swept, query, queries, located)).collect()
-    }
-
-    /// The hits of a query.
-    fn hits_of(
-        &mut self,
-        swept: &Swept,
-        query: usize,
-        queries: usize,
-        located: bool,
-    ) -> Result<Vec<Match<T>>> {
         if self.wanted.is_for_host() {
-            return self.hits_on_host_of(swept, query, queries, located);
+            return (0..queries).map(|query| self.hits_on_host_of(swept, query, queries, located)).collect();
         }
-        let HitOptions { top_k, exclusion, threshold, .. } = self.wanted;
-        let (cut, mut hits) = (swept.cut, Vec::new());
-        let mut is_left = vec![true; cut.count];
-        while hits.len() < top_k {
-            let Some(Best { distance, stretch, at }) = self.best_of(swept, query, queries, &is_left)? else {
-                break;
-            };
-            if distance.to_f64() > threshold {
+        let HitOptions { top_k, threshold, .. } = self.wanted;
+        let cut = swept.cut;
+        let mut all = vec![Vec::new(); queries];
+        let mut is_left = vec![true; cut.count * queries];
+        let mut open: Vec<usize> = (0..queries).collect();
+        for found in 1..=top_k {
+            let best = self.best_of(swept, queries, &is_left)?;
+            open.retain(|query| best[*query].is_some_and(|best| best.distance.to_f64() <= threshold));
+            if open.is_empty() {
                 break;
             }
-            let (begin, end) = (cut.begin(stretch), cut.begin(stretch) + at);
-            let mut start = 0;
-            if located {
-                let (mut totals, mut starts) = (Vec::new(), Vec::new());
-                let task = stretch * queries + query;
-                self.engine.ends(&swept.edges, task, at..at + 1, (&mut totals, Some(&mut starts)))?;
-                start = begin + starts[0] as usize;
-            }
-            hits.push(Match { distance, start, end });
-            if hits.len() < top_k {
-                let gone = end.saturating_sub(exclusion)..end.saturating_add(exclusion).saturating_add(1);
-                for (s, is_left) in is_left.iter_mut().enumerate() {
-                    let own = cut.own(s);
-                    let (from, to) = (gone.start.max(own.start), gone.end.min(own.end));
-                    if from == own.start && to == own.end {
-                        *is_left = false;
-                    } else if from < to {
-                        self.forget(swept, s * queries + query, from - cut.begin(s), to - from)?;
-                    }
+            for query in &open {
+                let Some(Best { distance, stretch, at }) = best[*query] else { continue };
+                let (begin, end) = (cut.begin(stretch), cut.begin(stretch) + at);
+                let mut start = 0;
+                if located {
+                    let (mut totals, mut starts) = (Vec::new(), Vec::new());
+                    let task = stretch * queries + query;
+                    self.engine.ends(&swept.edges, task, at..at + 1, (&mut totals, Some(&mut starts)))?;
+                    start = begin + starts[0] as usize;
+                }
+                all[*query].push(Match { distance, start, end });
+                if found < top_k {
+                    self.exclude(swept, (*query, queries), end, &mut is_left)?;
                 }
             }
         }
-        Ok(hits)
+        Ok(all)
+    }
+
+    /// Takes the ends near one of a query's hits out of the search.
+    fn exclude(
+        &mut self,
+        swept: &Swept,
+        (query, queries): (usize, usize),
+        end: usize,
+        is_left: &mut [bool],
+    ) -> Result<()> {
+        let (cut, exclusion) = (swept.cut, self.wanted.exclusion);
+        let gone = end.saturating_sub(exclusion)..end.saturating_add(exclusion).saturating_add(1);
+        for s in 0..cut.count {
+            let own = cut.own(s);
+            let (from, to) = (gone.start.max(own.start), gone.end.min(own.end));
+            if from == own.start && to == own.end {
+                is_left[s * queries + query] = false;
+            } else if from < to {
+                self.forget(swept, s * queries + query, from - cut.begin(s), to - from)?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes ends of a last column as bad as can be.
@@ -163,36 +181,28 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         self.engine.machine.upload(to, at, bytes(&vec![T::INFINITY; count]))
     }
 
-    /// The best end of the stretches that are left; of equal costs the first.
-    fn best_of(
-        &mut self,
-        swept: &Swept,
-        query: usize,
-        queries: usize,
-        is_left: &[bool],
-    ) -> Result<Option<Best<T>>> {
+    /// The best end of each query in the stretches that are left; of equal costs the first.
+    fn best_of(&mut self, swept: &Swept, queries: usize, is_left: &[bool]) -> Result<Vec<Option<Best<T>>>> {
         let (cut, edges) = (swept.cut, swept.edges);
-        let column = |stretch: usize| {
-            let first = (stretch * queries + query) as u64 * edges.stride + cut.ends(stretch).start as u64;
-            edges.address + first * size_of::<T>() as u64
-        };
-        // All but the first have as many ends, as far apart.
-        let run = |first: usize, columns: usize| Run {
-            totals: column(first),
+        // All stretches but the first have as many ends, as far apart.
+        let run = |first: usize, stretches: usize| Run {
+            totals: edges.address
+                + ((first * queries) as u64 * edges.stride + cut.ends(first).start as u64)
+                    * size_of::<T>() as u64,
             starts: 0,
-            columns,
+            columns: stretches * queries,
             ends: cut.ends(first).len(),
         };
         let mut runs = vec![run(0, 1)];
         if cut.count > 1 {
             runs.push(run(1, cut.count - 1));
         }
-        let stride = edges.stride * queries as u64;
-        let found = self.searcher.best_in_runs(&self.engine.machine, &runs, stride)?;
-        let mut best: Option<Best<T>> = None;
-        for (stretch, BestEnd { distance, at, .. }) in found.into_iter().enumerate() {
-            if is_left[stretch] && distance < best.map_or(T::INFINITY, |best| best.distance) {
-                best = Some(Best { distance, stretch, at: cut.ends(stretch).start + at as usize });
+        let found = self.searcher.best_in_runs(&self.engine.machine, &runs, edges.stride)?;
+        let mut best: Vec<Option<Best<T>>> = vec![None; queries];
+        for (task, BestEnd { distance, at, .. }) in found.into_iter().enumerate() {
+            let (stretch, best) = (task / queries, &mut best[task % queries]);
+            if is_left[task] && distance < best.map_or(T::INFINITY, |best| best.distance) {
+                *best = Some(Best { distance, stretch, at: cut.ends(stretch).start + at as usize });
             }
         }
         Ok(best)

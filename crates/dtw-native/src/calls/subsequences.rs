@@ -42,13 +42,14 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         out: &mut [T],
     ) -> Result<()> {
         let (pairing, columns) = (self.problem.pairing(), references.len());
+        let pairs = out.len();
         let put = |q: usize, r: usize, hits: Vec<Match<T>>| {
             let at = if pairing == Pairing::Zipped { q } else { q * columns + r };
             out[at] = hits.first().map_or(T::INFINITY, |hit| hit.distance);
         };
         let options = SearchOptions::default();
         let banded = self.banding.layout() != BandLayout::Full;
-        let wanted = HitOptions::new(&options, references.max_length());
+        let wanted = HitOptions::new(&options, references.max_length(), pairs);
         let mut search = self.search(Source::Host(queries), Source::Host(references), wanted);
         search.functor = search.functor.without_starts();
         // A band needs the whole reference.
@@ -66,7 +67,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
         let mut matches = vec![Vec::new(); queries.len() * references.len()];
-        let wanted = HitOptions::new(options, references.longest());
+        let wanted = HitOptions::new(options, references.longest(), matches.len());
         let columns = references.len();
         let put = |q: usize, r: usize, hits: Vec<Match<T>>| matches[q * columns + r] = hits;
         let banded = self.banding.layout() != BandLayout::Full;

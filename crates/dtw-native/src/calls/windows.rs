@@ -44,7 +44,7 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
             return self.pruned_matches(queries, references, options, length);
         }
         let longest = references.longest() - length + 1;
-        let wanted = HitOptions::new(options, longest);
+        let wanted = HitOptions::new(options, longest, matches.len());
         let on_device = if wanted.is_for_host() { 1 } else { wanted.top_k };
         let preparation = self.window_preparation(queries.channels());
         let budget = self.engine.budget;

@@ -24,22 +24,28 @@ pub(crate) struct HitOptions {
     pub(crate) exclusion: usize,
     pub(crate) threshold: f64,
     pub(crate) precision: Precision,
+    /// Pairs that are searched.
+    pub(crate) pairs: usize,
 }
 
 impl HitOptions {
-    /// Most hits that are chosen on the device, where each one takes another look at all ends.
-    pub(crate) const MOST_ON_DEVICE: usize = 32;
+    /// Most hits that are chosen on the device for each pair, where each one takes another look at all ends by a warp:
+    /// the host looks at all pairs one after the other.
+    const MOST_ON_DEVICE: usize = 32;
 
-    /// What the options say, of a reference of `ends` ends.
-    pub(crate) fn new(options: &SearchOptions, ends: usize) -> Self {
+    /// Pairs of which a device looks at each in a warp of its own.
+    const PAIRS_AT_ONCE: usize = 128;
+
+    /// What the options say, of so many pairs, with references of up to `ends` ends.
+    pub(crate) fn new(options: &SearchOptions, ends: usize, pairs: usize) -> Self {
         let threshold = options.threshold.unwrap_or(f64::INFINITY);
         let SearchOptions { top_k, exclusion, precision, .. } = *options;
-        Self { top_k: top_k.min(ends), exclusion, threshold, precision }
+        Self { top_k: top_k.min(ends), exclusion, threshold, precision, pairs }
     }
 
     /// Whether the host chooses.
     pub(crate) fn is_for_host(&self) -> bool {
-        self.top_k > Self::MOST_ON_DEVICE
+        self.top_k > Self::MOST_ON_DEVICE * self.pairs.clamp(1, Self::PAIRS_AT_ONCE)
     }
 
     /// What the host needs to choose.
@@ -87,6 +93,17 @@ impl<T: Number, M: Machine> Searcher<T, M> {
         let hit = (size_of::<T>() + 2 * size_of::<u32>()) as u64;
         let excluded = if top_k > 1 { (longest.div_ceil(32) * size_of::<u32>()) as u64 } else { 0 };
         top_k as u64 * hit + 2 * size_of::<u32>() as u64 + excluded
+    }
+
+    /// Estimated cycles in which the hits of so many tasks are chosen on the device, of columns that are at most so
+    /// long: a warp takes 0.18 ms for 100,000 ends, and many are under way at once. None where the host chooses, of
+    /// whatever was swept.
+    pub(crate) fn cycles(wanted: HitOptions, tasks: u64, longest: usize) -> f64 {
+        if wanted.is_for_host() {
+            return 0.0;
+        }
+        let at_once = 2000.0;
+        wanted.top_k as f64 * longest as f64 * 3.6 * (tasks as f64 / at_once).max(1.0)
     }
 
     /// Finds the cost of the best end of every task, without telling the host: `costs[task]`.

@@ -47,18 +47,21 @@ pub(crate) enum Above {
 /// What the sweep of windows needs on the device; kept between calls.
 #[derive(Debug)]
 pub(crate) struct Locator<M: Machine> {
-    border: Region<M>,
+    /// Totals above the first row: all zero, and all infinite, of so many points.
+    open: Region<M>,
+    closed: Region<M>,
+    closed_points: usize,
     states: Region<M>,
     offsets: [Region<M>; 2],
     lengths: [Region<M>; 2],
 }
 
-default_of!(Locator<M: Machine> { border, states, offsets, lengths });
+default_of!(Locator<M: Machine> { open, closed, closed_points, states, offsets, lengths });
 
 impl<M: Machine> Locator<M> {
     pub(crate) fn bytes(&self) -> usize {
         let tables = self.offsets.iter().chain(&self.lengths);
-        [&self.border, &self.states].into_iter().chain(tables).map(Region::bytes).sum()
+        [&self.open, &self.closed, &self.states].into_iter().chain(tables).map(Region::bytes).sum()
     }
 
     /// Windows of so many rows and columns whose sweep fits the memory at once; `None` if not even one does.
@@ -97,8 +100,15 @@ impl<M: Machine> Locator<M> {
         job.x.lengths = self.lengths[0].hold(machine, &counted(|window| window.rows))?;
         job.y.lengths = self.lengths[1].hold(machine, &counted(|window| window.columns))?;
         job.y.sums = match above {
-            Above::Anything => self.border.zeros(machine, points * size_of::<T>())?,
-            Above::Nothing => self.border.hold(machine, &vec![T::INFINITY; points])?,
+            Above::Anything => self.open.zeros(machine, points * size_of::<T>())?,
+            Above::Nothing => {
+                if self.closed_points < points {
+                    self.closed_points = 0;
+                    self.closed.hold(machine, &vec![T::INFINITY; points])?;
+                    self.closed_points = points;
+                }
+                self.closed.address()
+            }
         };
         self.states.reserve(machine, windows.len() * states_bytes::<T>(&job) as usize)?;
         job.last_row = self.states.address();

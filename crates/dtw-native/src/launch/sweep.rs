@@ -74,8 +74,8 @@ pub(crate) struct Sweeper<M: Machine> {
     pub(crate) explains: Option<Arc<dyn Observer>>,
     /// The kind of sweep that computes, whatever is fastest.
     pub(crate) forced: Option<SweepKind>,
-    /// Whether half precision proposes places of a search that asks for it, whatever is fastest.
-    pub(crate) always_proposes: bool,
+    /// Whether small searches are done as large ones.
+    pub(crate) is_eager: bool,
 }
 
 impl<M: Machine> Sweeper<M> {
@@ -95,7 +95,7 @@ impl<M: Machine> Sweeper<M> {
             resident_blocks: HashMap::new(),
             explains: None,
             forced: None,
-            always_proposes: false,
+            is_eager: false,
         }
     }
 

@@ -65,7 +65,8 @@ impl<T: Number, M: Machine> NativePlan<T, M> {
         let dropped = self.functor.preparation.dropped();
         let (order_x, order_y) = (x.order(dropped), y.order(dropped));
         if self.problem.is_subsequence() {
-            let options = HitOptions::new(&SearchOptions::default(), order_y.longest(0..order_y.len()));
+            let options =
+                HitOptions::new(&SearchOptions::default(), order_y.longest(0..order_y.len()), order_y.len());
             let mut search = self.search(Source::Device(x), Source::Device(y), options);
             search.functor = search.functor.without_starts();
             return search.run_in_place(pairing, out);

@@ -75,7 +75,7 @@ where
 {
     let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
     let problem = Problem::of(spec, Pairing::Cross, &queries, &references).unwrap();
-    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(kind).always_proposing(true);
+    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(kind).eager(true);
     let mut plan = Backend::<T>::plan(&backend, &problem).unwrap();
     let explainer = Arc::new(Explainer::default());
     plan.observe(explainer.clone());
@@ -183,4 +183,35 @@ where
 fn starts_are_found_behind_the_hits() {
     assert!(costs_first::<f32>());
     costs_first::<f64>();
+}
+
+/// Searches take more memory for last columns where series are small, and other calls have it back.
+#[test]
+fn a_plan_keeps_to_its_limit_whatever_it_is_asked_for() {
+    let limit = 1 << 19;
+    let values = narrow::<f32>(&noise(4 * 4000, 17));
+    let spec = Spec::subsequence_dtw(LocalCost::SquaredEuclidean);
+    let sides = |m: usize, n: usize| {
+        let queries = SeriesBatch::equal(&values[..4 * m], 4, m, 1).unwrap();
+        (queries, SeriesBatch::equal(&values[4 * m..4 * m + 2 * n], 2, n, 1).unwrap())
+    };
+    let (x, y) = sides(96, 4000);
+    let problem = Problem::of(spec, Pairing::Cross, &x, &y).unwrap().with_memory_limit(limit);
+    let backend = NativeBackend::new(HostMachine::new(1 << 30)).eager(true);
+    let mut plan = Backend::<f32>::plan(&backend, &problem).unwrap();
+    let options = SearchOptions::default().with_top_k(3).with_exclusion(20);
+    let fresh = |m: usize, n: usize, options: &SearchOptions| {
+        let (x, y) = sides(m, n);
+        Backend::<f32>::plan(&backend, &problem).unwrap().matches(x, y, options).unwrap()
+    };
+    let mut costs = vec![0.0; 8];
+    for (m, n) in [(96, 4000), (7, 40), (64, 1100), (96, 4000)] {
+        let (x, y) = sides(m, n);
+        for options in [options, options.with_precision(Precision::Half), options.with_top_k(300)] {
+            assert_eq!(plan.matches(x, y, &options).unwrap(), fresh(m, n, &options), "{m} in {n}");
+            assert!(plan.scratch_bytes() <= limit, "{} of {limit}", plan.scratch_bytes());
+            plan.distances(x, y, &mut costs).unwrap();
+            assert!(plan.scratch_bytes() <= limit, "{} of {limit}", plan.scratch_bytes());
+        }
+    }
 }

@@ -72,7 +72,7 @@ where
     T: Scalar,
     NativeBackend<HostMachine>: Backend<T>,
 {
-    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(kind);
+    let backend = NativeBackend::new(HostMachine::new(1 << 30)).forcing(kind).eager(true);
     let mut plan = Backend::<T>::plan(&backend, problem).unwrap();
     let launches = Arc::new(Launches::default());
     plan.observe(launches.clone());
