@@ -46,6 +46,7 @@ myst_enable_extensions = ["colon_fence", "attrs_block", "deflist"]
 outside_links = {
     "../benchmarks/record": "performance.md",
     "../benchmarks/record/nvidia-h200/README.md#tried-half-precision-taken-out": "performance.md",
+    "../benchmarks/record/nvidia-h200/README.md#searches-from-tensors-to-hits": "performance.md",
     "../benchmarks/record/nvidia-h200/README.md#through-vulkan-wgpu": "performance.md",
 }
 
