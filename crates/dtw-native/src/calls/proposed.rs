@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::launch::hits::HitOptions;
 use crate::launch::job::Job;
 use crate::launch::locate::{Above, Locator, Window};
-use crate::launch::propose::{Confirmed, Known, MOST_EXCESS, Proposals};
+use crate::launch::propose::{self, Confirmed, Known, MOST_EXCESS, Proposals};
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
 
@@ -97,7 +97,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
             return Ok(None);
         }
         let machine = self.engine.machine.clone();
-        self.engine.sweeper.shrink(self.engine.budget.edges - Proposals::<M>::share(&self.engine.budget));
+        self.engine.sweeper.shrink(self.engine.budget.edges - propose::share(&self.engine.budget));
         self.searcher.carried.proposals.propose(&machine, &job)?;
         let lengths: Vec<u32> = if pairs.rows.is_equal_length() {
             Vec::new()
@@ -236,7 +236,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
     fn confirm(&mut self, job: &Job, windows: Vec<Confirmed>) -> Result<Vec<usize>> {
         let Engine { machine, sweeper, budget, y, .. } = &mut *self.engine;
         let points = y.values().1 / size_of::<T>() / job.channels;
-        let budget = Budget { edges: budget.edges - Proposals::<M>::share(budget), ..*budget };
+        let budget = Budget { edges: budget.edges - propose::share(budget), ..*budget };
         let (first, others): (Vec<_>, Vec<_>) = windows.into_iter().partition(|each| each.begin == 0);
         let mut too_high = Vec::new();
         for (windows, above) in [(first, Above::Nothing), (others, Above::Anything)] {

@@ -15,7 +15,7 @@ use crate::launch::candidates::Candidates;
 use crate::launch::functor::Functor;
 use crate::launch::hits::{HitOptions, Searcher};
 use crate::launch::job::{Edges, Job};
-use crate::launch::propose::Proposals;
+use crate::launch::propose::{self, Proposals};
 use crate::launch::sweep::Sweeper;
 use crate::machine::Machine;
 use crate::memory::bytes::Number;
@@ -186,7 +186,7 @@ impl<T: Number, M: Machine> TileDevice for Sweeps<'_, T, M> {
         let wanted = (!self.in_place).then_some(self.wanted);
         let mut most = most_tasks(self.engine, &self.preparation.functor, wanted, (n, m))?;
         if self.wanted.precision == Precision::Half {
-            let proposed = Proposals::<M>::most_tasks((n, m), &self.engine.budget);
+            let proposed = propose::most_tasks(chunk.columns.len(), (n, m), &self.engine.budget);
             most = if proposed > 1 { most.min(proposed) } else { most };
         }
         if !self.in_place {
@@ -262,7 +262,7 @@ impl<T: Number, M: Machine> Sweeps<'_, T, M> {
         let budget = &self.engine.budget;
         let (n, m) = pairs.longest(tile);
         let each = Sweeper::<M>::kept_bytes::<T>(&self.preparation.functor, n, m, budget);
-        if tasks * each > budget.edges - Proposals::<M>::share(budget) {
+        if tasks * each > budget.edges - propose::share(budget) {
             self.searcher.carried.proposals = Proposals::default();
         }
     }

@@ -99,24 +99,12 @@ impl<M: Machine> Proposals<M> {
             + self.host_excess.capacity() * size_of::<f32>()
     }
 
-    /// Most tasks, of references and queries that are at most so long, whose proposals fit the memory beside the
-    /// windows that confirm them.
-    pub(crate) fn most_tasks((n, m): (usize, usize), budget: &Budget) -> u64 {
-        let rows = n.next_multiple_of(EDGE_ROWS) as u64;
-        let links = if m > STRIP { LINK / 2 } else { 0 };
-        Self::share(budget) / (rows * ((size_of::<f32>() + size_of::<u32>()) as u64 + links)).max(1)
-    }
-
-    /// Bytes that proposals may take.
-    pub(crate) fn share(budget: &Budget) -> u64 {
-        budget.edges / SHARE.1 * SHARE.0
-    }
-
     /// Whether halves can propose for such a job.
     pub(crate) fn can(job: &Job, budget: &Budget) -> bool {
         let (n, m) = (job.x.length as usize, job.y.length as usize);
-        let tasks = job.tasks.next_multiple_of(2);
-        fills_lanes(m) && m.div_ceil(STRIP) <= MOST_STRIPS && tasks <= Self::most_tasks((n, m), budget)
+        fills_lanes(m)
+            && m.div_ceil(STRIP) <= MOST_STRIPS
+            && bytes_of(job.tasks, couples(job), (n, m)) <= share(budget)
     }
 
     /// Estimated cycles of the proposals of a job, in those of [`choose`](crate::launch::choose).
@@ -186,6 +174,29 @@ impl<M: Machine> Proposals<M> {
     }
 }
 
+/// Most tasks, of so many queries in each reference and of references and queries that are at most so long, whose
+/// proposals fit the memory beside the windows that confirm them.
+pub(crate) fn most_tasks(queries: usize, lengths: (usize, usize), budget: &Budget) -> u64 {
+    let (queries, share) = (queries as u64, share(budget));
+    let of_reference = bytes_of(queries, queries.div_ceil(2), lengths).max(1);
+    match share / of_reference {
+        0 => share / bytes_of(2, 1, lengths).max(1) * 2,
+        references => references * queries,
+    }
+}
+
+/// Bytes that proposals may take.
+pub(crate) fn share(budget: &Budget) -> u64 {
+    budget.edges / SHARE.1 * SHARE.0
+}
+
+/// Bytes of the proposals of so many tasks in so many couples.
+fn bytes_of(tasks: u64, couples: u64, (n, m): (usize, usize)) -> u64 {
+    let rows = n.next_multiple_of(EDGE_ROWS) as u64;
+    let links = if m > STRIP { couples * LINK } else { 0 };
+    rows * (tasks * (size_of::<f32>() + size_of::<u32>()) as u64 + links)
+}
+
 /// Estimated cycles of so many couples. A warp may be alone with its scheduler.
 fn estimate((n, m): (usize, usize), couples: u64, hardware: &Hardware) -> f64 {
     let is_alike = |kernel: &&Kernel| kernel.is(SweepKind::Wide) && kernel.columns as usize == COLUMNS;
@@ -230,6 +241,25 @@ mod tests {
         assert!((halves / floats * 13.6 / 9.6 - 1.0).abs() < 0.02, "{halves} of {floats}");
         // A query alone takes as long as two for each scheduler.
         assert!(estimate((100_000, 2000), 1, &H200) > 0.9 * halves);
+    }
+
+    /// References of one query each have a couple for each: of as many tasks, twice the links.
+    #[test]
+    fn tasks_that_fit_have_room() {
+        let budget = Budget { edges: 80_000_000, ..Budget::of(1 << 30) };
+        for (queries, lengths) in
+            [(1, (20_000, 1100)), (3, (20_000, 1100)), (700, (20_000, 1000)), (9, (64, 96))]
+        {
+            let most = most_tasks(queries, lengths, &budget);
+            let references = most / queries as u64;
+            let (tasks, couples) = match references {
+                0 => (most, most.div_ceil(2)),
+                _ => (most, references * (queries as u64).div_ceil(2)),
+            };
+            let share = super::share(&budget);
+            assert!(most > 0 && bytes_of(tasks, couples, lengths) <= share, "{queries} {lengths:?}: {most}");
+            assert!(2 * bytes_of(tasks, couples, lengths) > share, "{queries} {lengths:?}: {most}");
+        }
     }
 
     #[test]
