@@ -175,11 +175,11 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
     if not wanted.sqrt:
         return matches
     most = np.inf if wanted.threshold is None else wanted.threshold
-    found_roots = []
-    for own in matches:
-        roots = [replace(m, distance=max(m.distance, 0.0) ** 0.5) for m in own]
-        found_roots.append(Matches([m for m in roots if m.distance <= most], own.proposed))
-    return found_roots
+    rooted = []
+    for of_query in matches:
+        roots = [replace(match, distance=max(match.distance, 0.0) ** 0.5) for match in of_query]
+        rooted.append(Matches([match for match in roots if match.distance <= most], of_query.proposed))
+    return rooted
 
 
 def _by_length(lengths: list[int]) -> dict[int, list[int]]:
