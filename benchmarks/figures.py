@@ -126,7 +126,8 @@ def python_on_cpu() -> Any:
     for (cpu, work, _), row in found.items():
         works.setdefault((cpu, work), []).append(row)
     panels = []
-    for (cpu, work), group in works.items():
+    order = list(dict.fromkeys(work for _, work in works))
+    for (cpu, work), group in sorted(works.items(), key=lambda item: (order.index(item[0][1]), item[0][0])):
         last = max(group, key=lambda row: row["date"])
         times = {last["ours"]: float(last["ours_median_secs"])}
         others = sorted(group, key=lambda row: float(row["other_median_secs"]))
@@ -155,18 +156,25 @@ def short(cpu: str) -> str:
 
 
 def measures_on_cpu() -> Any:
-    """Cells a second of every measure on one core: `cargo xtask bench --record`."""
-    found = newest([row for row in rows("intel*/????-??-??.csv") if row["threads"] == "1"], "work", "dtype")
-    speeds = {key: float(row["mcups"]) / 1e3 for key, row in found.items() if key[0].endswith("_32x250")}
-    names = sorted({work for work, _ in speeds}, key=lambda work: -speeds[work, "f64"])
+    """Cells a second of every measure on one core: `cargo xtask bench --record`. A bar is the slowest processor's, and
+    a line goes to the fastest."""
+    recorded = [row for row in rows("*/????-??-??.csv") if row["threads"] == "1" and row["work"].endswith("_32x250")]
+    found = newest([row for row in recorded if not row["folder"].startswith("nvidia")], "cpu", "work", "dtype")
+    speeds: dict[tuple[str, str], list[float]] = {}
+    for (_, work, number), row in found.items():
+        speeds.setdefault((work, number), []).append(float(row["mcups"]) / 1e3)
+    names = sorted({work for work, _ in speeds}, key=lambda work: -min(speeds[work, "f64"]))
     figure, ax = pyplot.subplots(figsize=(7.5, 4.6), layout="constrained")
     for shift, number, color in [(-0.2, "f64", OURS), (0.2, "f32", THIRD)]:
-        places = [place + shift for place in range(len(names))]
-        ax.barh(places, [speeds[name, number] for name in names], color=color, height=0.38, label=number)
+        for place, name in enumerate(names):
+            least, most = min(speeds[name, number]), max(speeds[name, number])
+            label = None if place else number
+            ax.barh(place + shift, least, color=color, height=0.38, label=label)
+            ax.plot([least, most], [place + shift, place + shift], color="0.2", linewidth=2.0)
     ax.set_yticks(range(len(names)), [name.removesuffix("_32x250") for name in names])
     ax.invert_yaxis()
     on = " and ".join(sorted({short(row["cpu"]) for row in found.values()}))
-    ax.set_xlabel(f"10⁹ cells a second on one core, with AVX-512: {on}")
+    ax.set_xlabel(f"10⁹ cells a second on one core:\n{on}")
     ax.set_title(made(list(found.values())), loc="left", fontsize=9)
     ax.legend()
     return figure

@@ -11,7 +11,7 @@ use dtwave::cuda::{
     CallerMemory, CudaBackend, CudaMachine, DeviceBatch, DeviceCostGradients, DeviceCosts, DeviceGradients,
     Machine, NativePlan, Number, Scratch, costs_keep_digits, normalize_on_device,
 };
-use dtwave::{Anchor, Float, Pairing, Plan, Problem, Shape};
+use dtwave::{Anchor, Float, Pairing, Plan, Problem, Shape, Unobserved};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -32,15 +32,35 @@ const MOST_ALIKE: usize = 8;
 /// Queues that are kept: calls of so many threads make none.
 const MOST_QUEUES: usize = 4;
 
+/// The part of the GPU's memory that waiting queues may keep together: one of so many.
+const KEPT_PART: u64 = 32;
+
 /// A GPU for arrays that are in its memory, and the plans that wait.
 #[pyclass(frozen, module = "dtwave._native")]
 pub(crate) struct Gpu {
     backend: CudaBackend,
     memory_limit: u64,
+    /// Most bytes that waiting queues keep.
+    kept_limit: u64,
     /// Boxed [`Lending`] plans of both number types, the latest used last.
     plans: Mutex<Vec<Box<dyn Any + Send>>>,
-    /// Queues that wait: what is brought to the host goes through page-locked memory, which is slow to make.
-    queues: Mutex<Vec<CudaMachine>>,
+    /// Queues that wait, the latest used last.
+    queues: Mutex<Vec<Waiting>>,
+}
+
+/// A queue that waits for its next call. What it has is slow to make: page-locked memory, by way of which results come
+/// to the host, and the memory of the last call.
+struct Waiting {
+    queue: CudaMachine,
+    last: Option<Last>,
+}
+
+/// The plan of a queue's last call, whose work has ended.
+struct Last {
+    problem: Problem,
+    /// A [`NativePlan`] of either number type.
+    plan: Box<dyn Any + Send>,
+    bytes: u64,
 }
 
 #[pymethods]
@@ -49,7 +69,8 @@ impl Gpu {
     #[new]
     fn new(py: Python<'_>, ordinal: usize, memory_limit: u64) -> PyResult<Self> {
         let backend = py.detach(|| CudaBackend::with_device(ordinal)).map_err(Failure::from)?;
-        Ok(Self { backend, memory_limit, plans: Mutex::default(), queues: Mutex::default() })
+        let kept_limit = backend.machine().properties().total_bytes / KEPT_PART;
+        Ok(Self { backend, memory_limit, kept_limit, plans: Mutex::default(), queues: Mutex::default() })
     }
 
     /// Puts distances on `stream`: of zipped pairs, else of all pairs, without `y` of `x` with itself (`symmetric`:
@@ -235,39 +256,67 @@ impl Gpu {
         let cells = [shape.n_x, shape.n_y, shape.max_length_x, shape.max_length_y];
         let cells = cells.iter().fold(1_u64, |cells, size| cells.saturating_mul(*size as u64));
         // In this thread: a handle of the caller's stream may stand for another one elsewhere.
-        let own = py.detach(|| -> Result<CudaMachine, Failure> {
-            let own = self.queue()?;
+        let Waiting { queue, last } = py.detach(|| -> Result<Waiting, Failure> {
+            let own = self.queue(&problem)?;
             // SAFETY: the Python half takes the stream from the library that the arrays are of, where it is current.
-            let callers = unsafe { own.for_a_call_on(stream_of(stream)) }?;
+            let callers = unsafe { own.queue.for_a_call_on(stream_of(stream)) }?;
             if callers.is_recording()? {
                 let text =
                     "paths and matches are brought to the host, so they cannot be recorded into a graph";
                 return Err(dtwave::Error::invalid(text).into());
             }
             callers.hand_over()?;
-            own.take_over()?;
+            own.queue.take_over()?;
             Ok(own)
         })?;
         calls::run(py, cells, &None, |observer| {
-            let mut plan = NativePlan::<T, _>::new(own.clone(), &problem)?;
-            if let Some(observer) = Proposals::heard(proposals, observer) {
-                plan.observe(observer);
-            }
+            let alike = last.filter(|last| last.problem == problem);
+            let alike = alike.and_then(|last| last.plan.downcast::<NativePlan<T, CudaMachine>>().ok());
+            let mut plan = match alike {
+                Some(plan) => plan,
+                None => Box::new(NativePlan::new(queue.clone(), &problem)?),
+            };
+            plan.observe(Proposals::heard(proposals, observer).unwrap_or_else(|| Arc::new(Unobserved)));
             let found = work(&mut plan, x.batch::<T>(), y.batch::<T>())?;
-            drop(plan);
-            let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-            if queues.len() < MOST_QUEUES {
-                queues.push(own);
-            }
+            plan.observe(Arc::new(Unobserved));
+            queue.synchronize()?;
+            let bytes = plan.scratch_bytes();
+            self.wait(Waiting { queue, last: Some(Last { problem, plan, bytes }) });
             Ok(found)
         })
     }
 
-    /// A queue that waits, or a new one.
-    fn queue(&self) -> dtwave::Result<CudaMachine> {
-        let waiting = self.queues.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    /// A queue that waits: one whose last call was alike, or the latest used; or a new one.
+    fn queue(&self, problem: &Problem) -> dtwave::Result<Waiting> {
         let machine = self.machine()?;
-        waiting.map_or_else(|| machine.own_queue(), Ok)
+        let mut waiting = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_alike = |own: &Waiting| own.last.as_ref().is_some_and(|last| last.problem == *problem);
+        let found = match waiting.iter().rposition(is_alike) {
+            Some(at) => Some(waiting.remove(at)),
+            None => waiting.pop(),
+        };
+        drop(waiting);
+        found.map_or_else(|| Ok(Waiting { queue: machine.own_queue()?, last: None }), Ok)
+    }
+
+    /// Lets a queue wait. Memory that is too much is given back, of those first that wait longest.
+    fn wait(&self, own: Waiting) {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.push(own);
+        let mut ended = Vec::new();
+        if queues.len() > MOST_QUEUES {
+            ended.push(queues.remove(0));
+        }
+        let mut kept = 0_u64;
+        let mut given_back = Vec::new();
+        for own in queues.iter_mut().rev() {
+            kept = kept.saturating_add(own.last.as_ref().map_or(0, |last| last.bytes));
+            if kept > self.kept_limit {
+                given_back.extend(own.last.take());
+            }
+        }
+        drop(queues);
+        drop((ended, given_back));
     }
 
     fn problem(&self, spec: &dtwave::Spec, pairing: Pairing, shape: Shape) -> Result<Problem, Failure> {
