@@ -158,16 +158,16 @@ def search(
     first, second = call.batches
     if single:
         same_channels(first, second, "dtwave.search_all")
-    points = first.lengths if first.lengths is not None else [first.view.shape[1]] * len(first)
-    asked = [chosen(int(each)) for each in points]
-    if any(window is not None for *_, window, _ in asked):
+    # Queries of one length, of those that come one after the other, are searched together.
+    points = [first.view.shape[1]] * len(first) if first.lengths is None else [int(each) for each in first.lengths]
+    asked = [(chosen(each), len(list(own))) for each, own in groupby(points)]
+    if any(window is not None for (*_, window, _), _ in asked):
         # Windows begin at every point of packed numbers.
         second.view = call.library.view(call.library.packed(second.array, call.number), "reference")
     stream = call.library.stream(call.ordinal)
     found: list[tuple[list[tuple[float, int, int]], bool]] = []
-    # Queries of one length, of those that come one after the other, are searched together.
-    for wanted, own in groupby(asked):
-        some = first.slice(len(found), len(found) + len(list(own)))
+    for wanted, many in asked:
+        some = first.slice(len(found), len(found) + many)
         found += call.gpu.search(call.side(some), call.side(second), call.spec, call.number is F64, stream, *wanted)
     return found
 
