@@ -105,7 +105,6 @@ TITLES = {
     "pairwise_f32_": "all pairs of {} points, float32",
     "pairwise_": "all pairs of {} points",
     "soft_dtw_pairwise_": "Soft-DTW, all pairs of {} points",
-    "threads_": "two threads and one, all pairs of {} points",
     "soft_dtw_and_gradient_": "Soft-DTW and its gradient, {} (pairs, points, channels)",
     "search_windows_": "nearest z-normalised window, no warping, {} points",
 }
@@ -120,7 +119,8 @@ def titled(work: str) -> str:
 
 def python_on_cpu() -> Any:
     """The Python package beside other Python packages: `benchmarks/python/peers.py --record`."""
-    recorded = rows("*/*-python.csv")
+    # "threads_" is dtwave beside itself.
+    recorded = [row for row in rows("*/*-python.csv") if not row["work"].startswith("threads_")]
     found = newest(recorded, "cpu", "work", "other")
     works: dict[tuple[str, str], list[Row]] = {}
     for (cpu, work, _), row in found.items():
@@ -158,8 +158,9 @@ def short(cpu: str) -> str:
 def measures_on_cpu() -> Any:
     """Cells a second of every measure on one core: `cargo xtask bench --record`. A bar is the slowest processor's, and
     a line goes to the fastest."""
-    recorded = [row for row in rows("*/????-??-??.csv") if row["threads"] == "1" and row["work"].endswith("_32x250")]
-    found = newest([row for row in recorded if not row["folder"].startswith("nvidia")], "cpu", "work", "dtype")
+    # Records of GPUs have no threads.
+    recorded = [row for row in rows("*/????-??-??.csv") if row.get("threads") == "1"]
+    found = newest([row for row in recorded if row["work"].endswith("_32x250")], "cpu", "work", "dtype")
     speeds: dict[tuple[str, str], list[float]] = {}
     for (_, work, number), row in found.items():
         speeds.setdefault((work, number), []).append(float(row["mcups"]) / 1e3)
