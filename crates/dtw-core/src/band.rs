@@ -256,6 +256,10 @@ impl ColumnRanges {
             None => 0..self.m,
         }
     }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.rows.capacity() * size_of::<(u32, u32)>()
+    }
     /// Number of allowed cells.
     pub fn cells(&self) -> u64 {
         if self.is_full() {

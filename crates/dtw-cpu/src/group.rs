@@ -1,8 +1,10 @@
 //! One register-full of pairs: which sweep takes it, and running that sweep.
 
+use std::sync::Arc;
+
 use dtw_core::recurrence::{One, Recurrence, State, Visitor};
 use dtw_core::{
-    Band, ColumnRanges, Error, Observer, Path, PathCounts, Result, Scalar, Series, SoftResult, Spec,
+    Anchor, Band, ColumnRanges, Error, Observer, Path, PathCounts, Result, Scalar, Series, SoftResult, Spec,
     Uncounted,
 };
 
@@ -34,6 +36,8 @@ pub(crate) struct Scratch<V: Register> {
     /// Choices of a register-full of pairs whose paths are wanted.
     cells: Cells,
     pub(crate) abandoning: Abandoning<V>,
+    /// What the last pairs had: most have the lengths of those before them.
+    last_ranges: Option<(Band, Anchor, Arc<ColumnRanges>)>,
 }
 
 #[derive(Debug)]
@@ -72,7 +76,20 @@ impl<V: Register> Scratch<V> {
             counts: PathCounts::default(),
             cells: Cells::default(),
             abandoning: Abandoning::new(),
+            last_ranges: None,
         }
+    }
+
+    /// As [`Band::ranges`], which takes as long as sweeping a few columns.
+    pub(crate) fn ranges(&mut self, spec: &Spec, n: usize, m: usize) -> Result<Arc<ColumnRanges>> {
+        if let Some((band, anchor, ranges)) = &self.last_ranges
+            && (ranges.n(), ranges.m(), *anchor, band) == (n, m, spec.anchor, &spec.band)
+        {
+            return Ok(Arc::clone(ranges));
+        }
+        let ranges = Arc::new(spec.band.ranges(n, m, spec.anchor)?);
+        self.last_ranges = Some((spec.band.clone(), spec.anchor, Arc::clone(&ranges)));
+        Ok(ranges)
     }
 
     /// Bytes held.
@@ -81,7 +98,9 @@ impl<V: Register> Scratch<V> {
         let vectors = tables.x_gaps.len() + tables.y_gaps.len() + tables.weights.len() + tables.edge.len();
         let batched = self.x.bytes() + self.y.bytes() + vectors * size_of::<V>();
         let single = self.pair.x.bytes() + self.pair.y.bytes() + self.strips.bytes();
+        let ranges = self.last_ranges.as_ref().map_or(0, |(.., ranges)| ranges.bytes());
         (batched
+            + ranges
             + self.cells.bytes()
             + self.abandoning.bytes()
             + single
@@ -135,9 +154,9 @@ impl<V: Register> Scratch<V> {
         let n = x.iter().map(Series::len).max().unwrap_or(0);
         let m = y.iter().map(Series::len).max().unwrap_or(0);
         let uniform = x.iter().all(|s| s.len() == n) && y.iter().all(|s| s.len() == m);
-        let subsequence = spec.anchor == dtw_core::Anchor::Subsequence;
+        let subsequence = spec.anchor == Anchor::Subsequence;
         if V::IS_TUNED && !subsequence && (uniform || spec.band == Band::Full) {
-            let ranges = spec.band.ranges(n, m, spec.anchor)?;
+            let ranges = self.ranges(spec, n, m)?;
             let apart: usize =
                 x.iter().zip(y).map(|(x, y)| apart_cost::<V>(x.len(), y.len(), &ranges, uniform)).sum();
             if ranges.cells() <= apart as u64 {
@@ -224,13 +243,13 @@ impl<V: Register> Scratch<V> {
         before: &[V::Scalar],
         observer: &dyn Observer,
     ) -> Result<V::Scalar> {
-        let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
+        let ranges = self.ranges(spec, x.len(), y.len())?;
         crate::span::check_band::<V>(&ranges)?;
         self.pair.x.fill(x, false);
         self.pair.y.fill(y, true);
         let Self { pair, strips, .. } = self;
         let value = strips.sweep::<V>(token, (quantity, spec), pair, &ranges, before, observer)?;
-        if spec.anchor == dtw_core::Anchor::Subsequence {
+        if spec.anchor == Anchor::Subsequence {
             let last_row = &self.strips.edge[1..=y.len()];
             return Ok(last_row.iter().copied().fold(V::Scalar::INFINITY, |a, b| if b < a { b } else { a }));
         }

@@ -41,7 +41,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
             }
             let (x, y) = (x.get(s), y.get(s));
             if spec.anchor == Anchor::Global {
-                let ranges = spec.band.ranges(x.len(), y.len(), spec.anchor)?;
+                let ranges = scratch.ranges(spec, x.len(), y.len())?;
                 return scratch.path(token, spec, (x, y), &ranges, memory_limit_bytes, observer);
             }
             scratch.single(token, spec, x, y, &Uncounted(observer))?;
@@ -71,7 +71,7 @@ impl<V: Register + Send + 'static> CpuPlan<V> {
                 if same(&x) && same(&y) {
                     let [ours, theirs] =
                         [&x, &y].map(|batch| pairs.clone().map(|s| batch.get(s)).collect::<Vec<_>>());
-                    let ranges = spec.band.ranges(ours[0].len(), theirs[0].len(), spec.anchor)?;
+                    let ranges = scratch.ranges(spec, ours[0].len(), theirs[0].len())?;
                     let both = (&ours[..], &theirs[..]);
                     let paths = scratch.paths_side_by_side(token, spec, both, &ranges, most_bytes, observer);
                     if let Some(paths) = paths {
