@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import DTypeLike, NDArray
@@ -42,12 +41,12 @@ def align(x: Any, y: Any, **options: Unpack[OfPair]) -> Alignment:
     given, place = taken(options, OfPair), _resident.place_of(x=x, y=y)
     _missing.check_places(given.missing)
     if place is not None:
-        return _rooted(_resident_calls.align(place, x, y, given, single=True), given)[0]
+        return _resident_calls.align(place, x, y, given, single=True)[0]
     batches = _calls.pair(x, y, given, "dtwave.align_pairs")
     call = _calls.prepared(batches, given)
     with _missing.Explained():
         ((found, path),) = _native.align(*call.sides, call.spec, call.engine, None)
-    return Alignment(given.rooted(found), path, batches[0].arrays[0], batches[1].arrays[0])
+    return Alignment(given.rooted_one(found, call.number), path, batches[0].arrays[0], batches[1].arrays[0])
 
 
 @takes(OfManyTimed)
@@ -61,16 +60,15 @@ def align_pairs(x: Any, y: Any, **options: Unpack[OfManyTimed]) -> list[Alignmen
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     _missing.check_places(given.missing)
     if place is not None:
-        return _rooted(_resident_calls.align(place, x, y, given), given)
+        return _resident_calls.align(place, x, y, given)
     a, b = _calls.many(x, y, given)
     call = _calls.prepared([a, b], given)
     with call.bar("align", True) as bar:
         found = _native.align(*call.sides, call.spec, call.engine, bar)
-    return _rooted([Alignment(d, path, a.arrays[s], b.arrays[s]) for s, (d, path) in enumerate(found)], given)
-
-
-def _rooted(found: list[Alignment], given: Given) -> list[Alignment]:
-    return [replace(each, distance=given.rooted(each.distance)) for each in found]
+    return [
+        Alignment(given.rooted_one(distance, call.number), path, a.arrays[s], b.arrays[s])
+        for s, (distance, path) in enumerate(found)
+    ]
 
 
 @takes(Shared, "soft_dtw")

@@ -179,8 +179,10 @@ def plain(band: Band) -> Band:
     """A band as calls take it: NumPy's numbers as Python's, text understood, fractions checked. The native half checks
     the rest.
 
-    Errors: `ValueError` for a fraction above 1 or below 0, and for other text.
+    Errors: `ValueError` for a fraction above 1 or below 0, and for other text; `TypeError` for a class.
     """
+    if isinstance(band, type) and hasattr(band, "_band"):
+        raise TypeError(f"band is a class: write dtwave.{band.__name__}(...)")
     if isinstance(band, str):
         band = _read(band)
     if isinstance(band, (np.integer, np.floating)):

@@ -92,7 +92,8 @@ def distance(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[O
     if is_plain and given.missing == "error" and most is None and not given.is_resampled:
         quick = _quick(x, y, what, engine)
         if quick is not None:
-            return given.rooted(quick)
+            singles = all(getattr(each, "dtype", None) == np.float32 for each in (x, y))
+            return given.rooted_one(quick, np.float32 if singles else np.float64)
     call = _calls.prepared(_calls.pair(x, y, given, "dtwave.pairwise and dtwave.zipped"), given)
     found = np.empty(1, dtype=call.number)
     if most is not None:

@@ -93,9 +93,9 @@ def _classes(labels: Any, count: int) -> tuple[NDArray[Any], list[int]]:
     if names.dtype != object:
         known, places = np.unique(names, return_inverse=True)
         return known, places.tolist()
-    # Equal values of several types are several classes: True is not 1.
-    codes: dict[tuple[type, Any], int] = {}
-    classes = [codes.setdefault((type(each), each), len(codes)) for each in names]
+    # Equal numbers, and equal words, are one class whatever their types; but True is not 1.
+    codes: dict[tuple[bool, Any], int] = {}
+    classes = [codes.setdefault((isinstance(each, (bool, np.bool_)), each), len(codes)) for each in names]
     different = np.empty(len(codes), dtype=object)
     different[:] = [value for _, value in codes]
     return different, classes

@@ -129,14 +129,16 @@ class Given:
             having = ", ".join(key for key, measure in MEASURES.items() if measure.is_rooted)
             raise ValueError(f"sqrt is no option of {own}; it belongs to {having}")
 
+    def rooted_one(self, found: float, number: Any) -> float:
+        """A distance as the call gives it: the root has the number type of the call, as in an array."""
+        return float(self.rooted(np.full(1, found, dtype=number))[0])
+
     def rooted(self, found: Any) -> Any:
         """Distances as the call gives them: with `sqrt` their roots, of an array in its place."""
         if not self.sqrt:
             return found
         if isinstance(found, np.ndarray):
             return np.sqrt(np.maximum(found, 0, out=found), out=found)
-        if isinstance(found, (float, np.floating)):
-            return float(found) ** 0.5 if found > 0 else 0.0
         # An array in a GPU's memory; costs are not negative.
         found **= 0.5
         return found

@@ -125,7 +125,11 @@ def align(place: str, x: Any, y: Any, given: Given, single: bool = False) -> lis
     if single:
         same_channels(a, b, "dtwave.align_pairs")
     found = call.gpu.align(call.side(a), call.side(b), call.spec, call.number is F64, call.library.stream(call.ordinal))
-    return [Alignment(d, path, *both) for (d, path), *both in zip(found, _on_host(call, a), _on_host(call, b))]
+    number = np.float64 if call.number is F64 else np.float32
+    return [
+        Alignment(given.rooted_one(distance, number), path, *both)
+        for (distance, path), *both in zip(found, _on_host(call, a), _on_host(call, b))
+    ]
 
 
 def _on_host(call: Call, batch: Batch) -> list[NDArray[Any]]:

@@ -130,11 +130,12 @@ def _spec(measure: str, band: Band, parameters: dict[str, Any], options: tuple[s
             spelt = [in_python(name) for name in own]
             takes = f"it takes {', '.join(spelt)}" if own else "it takes none"
             other = _BY_OTHER_MEANS.get(name)
-            meant = (
-                f"; {other}"
-                if other
-                else _belongs(plain) or _meant(_ELSEWHERE.get(name, name), [*spelt, *NAMES, *options])
-            )
+            if other:
+                meant = f"; {other}"
+            elif name in NAMES:
+                meant = f"; this function does not take {name}, which others have"
+            else:
+                meant = _belongs(plain) or _meant(_ELSEWHERE.get(name, name), [*spelt, *NAMES, *options])
             raise ValueError(f"{name!r} is no option, and {key} has no parameter {name!r}: {takes}{meant}")
         if plain in given:
             raise ValueError(f"{in_python(plain)} is given twice")

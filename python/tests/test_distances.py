@@ -134,6 +134,8 @@ def test_a_missing_gpu_is_a_device_error():
         ({"measure": dtwave.Msm(), "c": 1.0}, ValueError, "has its parameters already"),
         ({"measure": "msm", "cc": 1.0}, ValueError, "no parameter 'cc': it takes c"),
         ({"bnad": 1}, ValueError, "did you mean 'band'"),
+        ({"padding": 0.0}, ValueError, "this function does not take padding, which others have"),
+        ({"band": dtwave.SakoeChiba}, TypeError, r"band is a class: write dtwave.SakoeChiba\(...\)"),
         ({"gamma": 0.1}, ValueError, "a parameter of soft_dtw, soft_dtw_divergence: .* measure='soft_dtw' or another"),
         ({"degree": 2.0}, ValueError, "; it is a parameter of twed: with it pass measure='twed'$"),
         ({"measure": "Euclidean"}, ValueError, "'dtw' with band=0 is the squared Euclidean distance"),
@@ -227,3 +229,12 @@ class OwnMsm(dtwave.Msm):
 def test_a_subclass_keeps_its_class():
     found = pickle.loads(pickle.dumps(OwnMsm(c=0.25)))
     assert type(found) is OwnMsm and found.c == 0.25
+
+
+def test_roots_have_the_number_type_of_the_call():
+    x, y = np.float32([0.0, 1.1, 2.3]), np.float32([0.3, 2.0, 2.9])
+    root = float(np.sqrt(np.float32(dtwave.distance(x, y))))
+    assert dtwave.distance(x, y, sqrt=True) == root == dtwave.distance(x, y, sqrt=True, cutoff=100.0)
+    assert dtwave.align(x, y, sqrt=True).distance == root == dtwave.zipped([x], [y], sqrt=True)[0]
+    assert dtwave.align_pairs([x], [y], sqrt=True)[0].distance == root
+    assert dtwave.distance(x.astype(float), y, sqrt=True) == dtwave.distance(x.astype(float), y) ** 0.5

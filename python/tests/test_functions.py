@@ -295,6 +295,15 @@ def test_normalized_series():
     assert [len(series) for series in lists] == [3, 4] and np.isnan(lists[0][2])
 
 
+@pytest.mark.parametrize(
+    "labels", [[1, 2, 1.0], [1, 2, np.int64(1)], ["a", "b", np.str_("a")], [True, 2, np.bool_(True)]]
+)
+def test_equal_labels_vote_together(labels):
+    objects = np.empty(3, dtype=object)
+    objects[:] = labels
+    assert dtwave.classify([[0.0], [0.1], [0.2]], objects, [[0.12]], k=3).tolist() == labels[:1]
+
+
 def test_labels_come_back_as_they_were_given():
     train, test = (
         [[0.0, 5.0, 0.0], [5.0, 0.0, 5.0], [1.0, 1.0, 1.0]],

@@ -99,6 +99,7 @@ def test_bad_parameters_are_named():
         ({"measure_params": {"gamma": 1.0}}, "dtw has no parameter 'gamma'"),
         ({"measure_params": {"threads": 1}}, "dtw has no parameter 'threads'"),
         ({"measure": dtwave.Msm(), "measure_params": {"c": 1.0}}, "no effect on a measure that is an object"),
+        ({"band": "200%"}, "a fraction lies between 0 and 1, got 2.0"),
         ({"band": "best"}, "band must be a band or \"leave_one_out\", got 'best'"),
         ({"band": -1}, "a band radius is .*, got -1"),
         ({"bands": [0, 1]}, "bands are the candidates"),
@@ -182,7 +183,17 @@ def test_searches_in_pipelines():
 
 
 @pytest.mark.parametrize(
-    "band", [0.1, dtwave.Slanted(4), dtwave.Itakura(), dtwave.Ranges([[0, 30]] * 30), "leave_one_out"]
+    "band",
+    [
+        0.1,
+        "10%",
+        "full",
+        "leave-one-out",
+        dtwave.Slanted(4),
+        dtwave.Itakura(),
+        dtwave.Ranges([[0, 30]] * 30),
+        "leave_one_out",
+    ],
 )
 def test_copies(band):
     model = KNeighborsTimeSeriesClassifier(2, measure=dtwave.Adtw(penalty=0.5), band=band)

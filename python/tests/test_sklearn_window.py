@@ -68,6 +68,8 @@ def test_bands_of_every_kind():
     bands += [np.float64(0.3), np.int64(1)]
     found = leave_one_out_band(KNeighborsTimeSeriesClassifier(), SERIES, LABELS, bands=bands)
     assert found.scores.tolist() == pytest.approx(plainly(SERIES, LABELS.tolist(), bands, 1))
+    words = leave_one_out_band(KNeighborsTimeSeriesClassifier(), SERIES, LABELS, bands=["10%", "full", "slanted:3"])
+    assert words.bands == (0.1, None, dtwave.Slanted(3))
     of_array = leave_one_out_band(KNeighborsTimeSeriesClassifier(), SERIES, LABELS, bands=np.arange(4))
     assert of_array.bands == (0, 1, 2, 3)
     for wrong, error, message in [
@@ -76,7 +78,8 @@ def test_bands_of_every_kind():
         ("0123", TypeError, "bands must be a sequence"),
         ([1.5], ValueError, "between 0 and 1, got 1.5"),
         ([-1], ValueError, "negative"),
-        (["1"], TypeError, "whole points"),
+        (["one"], ValueError, "'one' is no band"),
+        ([dtwave.Slanted], TypeError, "band is a class"),
     ]:
         with pytest.raises(error, match=message):
             leave_one_out_band(KNeighborsTimeSeriesClassifier(), SERIES, LABELS, bands=wrong)

@@ -50,13 +50,20 @@ class _Neighbors(Comparing):
             return
         if self._spec().is_similarity and self.weights == "distance":
             raise ValueError(f'weights="distance" needs a distance, and {self._spec().key} is a similarity')
-        is_sought = isinstance(self.band, str)
-        if is_sought and self.band != "leave_one_out":
-            raise ValueError(f'band must be a band or "leave_one_out", got {self.band!r}')
-        if not is_sought:
-            spec(self.measure, plain(self.band), self.measure_params or {})
+        if not self._is_band_sought:
+            try:
+                band = plain(self.band)
+            except ValueError as error:
+                if isinstance(self.band, str):
+                    raise ValueError(f'band must be a band or "leave_one_out", got {self.band!r} ({error})') from None
+                raise
+            spec(self.measure, band, self.measure_params or {})
             if self.bands is not None:
                 raise ValueError('bands are the candidates of band="leave_one_out", and have no effect without it')
+
+    @property
+    def _is_band_sought(self) -> bool:
+        return isinstance(self.band, str) and self.band.replace("-", "_") == "leave_one_out"
 
     def _learn(self, X: Any, y: Any) -> NDArray[Any]:
         """Keeps the series; returns the checked targets."""
@@ -90,7 +97,7 @@ class _Neighbors(Comparing):
         if hasattr(self, "leave_one_out_"):
             del self.leave_one_out_
         self.band_ = self.band
-        if isinstance(self.band, str):
+        if self._is_band_sought:
             self.leave_one_out_ = self._leave_one_out()
             self.band_ = self.leave_one_out_.band
 

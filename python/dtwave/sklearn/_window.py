@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from .._bands import Band, SakoeChiba, checked_radius
+from .._bands import Band, SakoeChiba, checked_radius, plain
 from .._distances import nearest, zipped
 from .._inputs import Layout
 from .._matrices import pairwise
@@ -78,6 +78,7 @@ def candidates(bands: Any, series: Series, layout: Layout) -> tuple[Band, ...]:
         raise TypeError(f"bands must be a sequence of bands, such as [0, 0.05, 0.1], got {bands!r}")
     found: list[Band] = []
     for band in bands.tolist() if isinstance(bands, np.ndarray) else bands:
+        band = plain(band)
         if not (band is None or hasattr(band, "_band")):
             band = checked_radius(band)
         found.append(band)
