@@ -328,6 +328,8 @@ def kmedoids(
             "missing": "error",
             "progress": False,
             "normalize": "none",
+            "resample": "none",
+            "sqrt": False,
         }
         for name, value in options.items():
             if value is not None and not (name in usual and value == usual[name]):

@@ -112,6 +112,15 @@ def test_bad_parameters_are_named():
         KNeighborsTimeSeriesClassifier().fit(X, None)
     with pytest.raises(ValueError, match="y must be numbers"):
         KNeighborsTimeSeriesRegressor().fit(X, NAMES)
+    with pytest.raises(ValueError, match="y must be numbers, got dates"):
+        KNeighborsTimeSeriesRegressor().fit(X, np.arange(24).astype("datetime64[D]"))
+    days = np.arange(24).astype("datetime64[D]")
+    days[3] = "NaT"
+    with pytest.raises(ValueError, match="y contains NaT"):
+        KNeighborsTimeSeriesClassifier().fit(X, days)
+    for model in (KNeighborsTimeSeriesClassifier(), KNeighborsTimeSeriesRegressor()):
+        with pytest.raises(ValueError, match=r"y\[2\] is masked"):
+            model.fit(X, np.ma.array(np.arange(24), mask=np.arange(24) == 2))
 
 
 @pytest.mark.parametrize("measure", ["soft_dtw", dtwave.SoftDtw(gamma=1.0)])
@@ -294,3 +303,11 @@ def test_numbers_and_devices():
     ]:
         with pytest.raises(error, match=next(iter(parameters))):
             KNeighborsTimeSeriesClassifier(**parameters).fit(X, NAMES)
+
+
+def test_precomputed_distances_that_rounding_left_below_zero_weigh():
+    rounded = np.array([[0.0, -1e-12, 2.0], [-1e-12, 0.0, 2.0], [2.0, 2.0, 0.0]])
+    model = KNeighborsTimeSeriesClassifier(2, measure="precomputed", weights="distance").fit(rounded, [0, 1, 0])
+    assert model.predict_proba(rounded).tolist() == [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]
+    medoids = dtwave.kmedoids(np.abs(rounded), 2, measure="precomputed", resample="none", sqrt=False)
+    assert medoids.labels.tolist() == [0, 0, 1]

@@ -161,10 +161,12 @@ class _Neighbors(Comparing):
             if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights.sum(axis=1) > 0).all()):
                 raise ValueError("the function weights must return finite weights of at least 0, not all 0 in a row")
             return weights
-        if (distances < 0).any():
-            what = "X" if self._is_precomputed else self._spec().key
+        # Of those that are precomputed, what rounding leaves below 0 has been accepted.
+        if not self._is_precomputed and (distances < 0).any():
+            what = self._spec().key
             raise ValueError(f'weights="distance" needs distances of at least 0, and {what} gave {distances.min()}')
         # Where a neighbour is equal, it and its like are all that counts. Relative to the nearest, nothing overflows.
+        distances = np.maximum(distances, 0)
         first = distances[:, :1].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             relative: np.ndarray[Any, np.dtype[np.float64]] = np.where(first == 0, distances == 0, first / distances)
@@ -242,8 +244,10 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
         return float((predicted == self._y).mean())
 
     def _targets(self, y: Any) -> NDArray[Any]:
-        targets = np.asarray(column_or_1d(y, warn=True))
+        targets = np.asarray(_unmasked(y))
         assert_all_finite(targets, input_name="y")
+        if targets.dtype.kind in "mM" and np.isnat(targets).any():
+            raise ValueError("y contains NaT: every series needs a class")
         return targets
 
 
@@ -282,13 +286,25 @@ class KNeighborsTimeSeriesRegressor(RegressorMixin, _Neighbors):
         return -float(((predicted - self._y) ** 2).mean())
 
     def _targets(self, y: Any) -> NDArray[Any]:
-        targets = column_or_1d(y, warn=True)
+        targets = _unmasked(y)
+        if np.asarray(targets).dtype.kind in "mM":
+            raise ValueError("y must be numbers, got dates or times")
         try:
             values = np.asarray(targets, dtype=np.float64)
         except (TypeError, ValueError):
             raise ValueError(f"y must be numbers, got an array of {np.asarray(targets).dtype}") from None
         assert_all_finite(values, input_name="y")
         return values
+
+
+def _unmasked(y: Any) -> Any:
+    """The targets, `[n]`.
+
+    Errors: `ValueError` for masked ones, of which NumPy would take what the mask hides.
+    """
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError(f"y[{int(np.flatnonzero(y.mask)[0])}] is masked: every series needs a value")
+    return column_or_1d(y, warn=True)
 
 
 def leave_one_out_band(
