@@ -30,6 +30,7 @@ def plain(value: Any, name: str) -> NDArray[Any]:
     """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill it, or leave out what is masked")
+    gone = None
     if isinstance(value, np.ndarray):
         array = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
@@ -37,13 +38,52 @@ def plain(value: Any, name: str) -> NDArray[Any]:
     else:
         refuse_others(value, name)
         try:
-            array = value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
+            if isinstance(value, (list, tuple)) and _hides(value):
+                array, gone = _unmasked(value)
+            else:
+                array = value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
         except (ValueError, TypeError, RuntimeError) as error:
             reason = str(error).splitlines()[0]
-            if "inhomogeneous" in reason or "sequence" in reason:
+            if any(word in reason for word in ("inhomogeneous", "sequence", "promoted")):
                 reason = "its rows are of several lengths, or its entries are no numbers"
             raise TypeError(f"{name} is no array of numbers: {reason}") from None
-    return _real(array, name)
+    numbers = _real(array, name)
+    return numbers if gone is None else with_gaps(numbers, gone.ravel(), name).reshape(gone.shape)
+
+
+def _hides(value: Any) -> bool:
+    """Whether a list has masked arrays, or masked values, among its items or in lists among them."""
+    kinds = set(map(type, value))
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        return True
+    nested = any(issubclass(kind, (list, tuple)) for kind in kinds)
+    return nested and any(isinstance(item, (list, tuple)) and _hides(item) for item in value)
+
+
+def _unmasked(value: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """What a list with masked arrays among its items does not hide, flat, and where of the whole it hides something.
+
+    Errors: `ValueError` for items of several shapes.
+    """
+    parts: list[NDArray[Any]] = []
+    masks: list[NDArray[np.bool_]] = []
+
+    def shape_of(item: Any) -> tuple[int, ...]:
+        if isinstance(item, (list, tuple)):
+            shapes = [shape_of(each) for each in item]
+            if len(set(shapes)) > 1:
+                raise ValueError("inhomogeneous")
+            return (len(item), *shapes[0]) if shapes else (0,)
+        array = np.asarray(item)
+        mask = np.broadcast_to(item.mask if isinstance(item, np.ma.MaskedArray) else False, array.shape).ravel()
+        masks.append(mask)
+        parts.append(array.ravel()[~mask])
+        return array.shape
+
+    shape = shape_of(value)
+    # What is wholly masked has no say in the type of the others.
+    there = [part for part in parts if part.size]
+    return np.concatenate(there) if there else np.empty(0), np.concatenate(masks).reshape(shape)
 
 
 def root_of(value: Any) -> str:
@@ -94,11 +134,11 @@ def _is_measure(value: str | bytes) -> bool:
 
 
 def of_objects(array: NDArray[Any], name: str) -> NDArray[Any] | None:
-    """An array of objects that are numbers or missing (None, NaN, pandas' NA) as numbers, what is missing as NaN; `None`
-    for other objects.
+    """An array of objects that are numbers or missing (None, NaN, pandas' NA, what is masked) as numbers, what is
+    missing as NaN; `None` for other objects.
     """
     flat = array.ravel().tolist()
-    gone = np.array([each is None or type(each).__name__ == "NAType" for each in flat], dtype=bool)
+    gone = np.array([each is None or type(each).__name__ in ("NAType", "MaskedConstant") for each in flat], dtype=bool)
     there = [each for each, is_gone in zip(flat, gone) if not is_gone]
     if not all(isinstance(each, (int, float, np.integer, np.floating)) for each in there):
         return None

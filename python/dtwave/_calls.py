@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _arrays, _frames, _inputs, _missing, _native, _notes, _options, _progress, _resampling, _times
 from ._inputs import Batch, Packed
+from ._measure import Measure
 from ._options import Given
 from ._spec import spec
 
@@ -115,14 +116,26 @@ def prepared(batches: list[Batch], given: Given, options: tuple[str, ...] = ()) 
     Errors: those of bad options, and of values that a number type cannot hold."""
     what = spec(given.measure, given.band, given.parameters, options)
     ask(batches)
+    # Points are left out before it is asked whether those that stay are equally spaced.
+    told = [] if given.is_resampled else filled(batches, given.missing)
     _times.settle(batches, given.times, what.key, given.is_resampled, given.is_timed)
-    told = resampled(batches, given)
-    told += [text for text in (_missing.treated(batch, given.missing) for batch in batches) if text is not None]
+    if given.is_resampled:
+        told = resampled(batches, given) + filled(batches, given.missing)
     if told:
         _notes.warn("; ".join(told), _notes.MissingWarning)
     engine = _options.engine(given)
     number = _inputs.number_type(batches, _options.number_type(given.dtype))
     return Call(what, engine, number, pack(batches, number, given), given.progress)
+
+
+def filled(batches: Sequence[Batch], missing: _missing.Missing) -> list[str]:
+    """Fills or leaves out what is missing; says how much of each batch."""
+    return [text for text in (_missing.treated(batch, missing) for batch in batches) if text is not None]
+
+
+def key_of(measure: Any) -> str:
+    """The key of a measure, however its name is written."""
+    return measure.key if isinstance(measure, Measure) else str(measure).replace("-", "_").lower()
 
 
 def resampled(batches: Sequence[Batch], given: Given) -> list[str]:
@@ -131,7 +144,7 @@ def resampled(batches: Sequence[Batch], given: Given) -> list[str]:
         return []
     uneven = [batch for batch in batches if not batch.is_even]
     told = _resampling.treated(uneven, given.resample, given.missing) if uneven else []
-    if str(given.measure if isinstance(given.measure, str) else given.measure.key) != "twed":
+    if key_of(given.measure) != "twed":
         # They said where the points are, and now that is known.
         for batch in batches:
             batch.times = None
@@ -166,10 +179,13 @@ def pair(x: Any, y: Any, given: Given, advice: str) -> list[Batch]:
 def many(x: Any, y: Any, given: Given) -> list[Batch]:
     """The batches of a call of two or, without `y`, of one."""
     _arrays.same_device(x=x, y=y)
-    return [
+    batches = [
         _inputs.many(values, name, given.layout, lengths, given.padding, times)
         for name, values, lengths, times in named(x, y, given)
     ]
+    if y is not None:
+        _frames.check_both(x, y, "x and y")
+    return batches
 
 
 def named(x: Any, y: Any, given: Given) -> list[tuple[str, Any, Any, Any]]:

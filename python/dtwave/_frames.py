@@ -8,7 +8,7 @@ that hold identifiers, times or classes. `_panel.py` reads panels.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +74,34 @@ def columns_of(table: Any) -> Iterator[Any]:
 
 
 def cells(column: Any) -> list[Any] | None:
-    """The cells of a column whose cells are series; `None` for a column of numbers or of nothing."""
+    """The cells of a column whose cells are series; `None` for a column of numbers, of records or of nothing."""
     values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
     first = next((value for value in values if value is not None), None)
-    return list(values) if hasattr(first, "__len__") and not isinstance(first, (str, bytes)) else None
+    if not hasattr(first, "__len__") or isinstance(first, (str, bytes, Mapping)):
+        return None
+    number = _small(column)
+    return list(values) if number is None else [_smaller(value, number) for value in values]
+
+
+#: Names of numbers in polars and Arrow that are smaller than those of Python.
+_SMALL = {"Float32": np.float32, "float": np.float32, "Float16": np.float16, "halffloat": np.float16}
+
+
+def _small(column: Any) -> Any:
+    """The type of the numbers in the lists of a column, if numbers of Python are larger: float32 or float16."""
+    kind = column.type if hasattr(column, "type") else getattr(column, "dtype", None)
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    while (inner := getattr(kind, "inner", getattr(kind, "value_type", None))) is not None:
+        kind = inner
+    return _SMALL.get(str(kind))
+
+
+def _smaller(value: Any, number: Any) -> Any:
+    """A list as an array of the type; what is none, such as rows of several lengths, stays as it is."""
+    try:
+        return None if value is None else np.asarray(value, dtype=number)
+    except (TypeError, ValueError):
+        return value
 
 
 def numbers(column: Any, what: str) -> NDArray[Any]:
@@ -88,6 +112,12 @@ def numbers(column: Any, what: str) -> NDArray[Any]:
     if hasattr(column, "dtype") and isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu":
         return np.asarray(column.to_numpy())
     kind = str(column.type if hasattr(column, "type") else column.dtype)
+    fields = _fields(column)
+    if fields:
+        raise TypeError(
+            f"{what} holds records with the fields {', '.join(map(repr, fields))}: expected real numbers; "
+            "pass a table with a column for each field, or an array with a channel for each"
+        )
     if hasattr(column, "isna"):
         values, gone = _of_pandas(column)
     elif hasattr(column, "is_null") and hasattr(column, "drop_nulls"):
@@ -104,6 +134,18 @@ def numbers(column: Any, what: str) -> NDArray[Any]:
     if values.dtype.kind not in "fiub":
         raise TypeError(f"{what} holds {_said(kind, values)}: expected real numbers")
     return _arrays.with_gaps(values, gone, what)
+
+
+def _fields(column: Any) -> list[Any]:
+    """The names of the fields of a column of records: structs of polars and Arrow, dictionaries of pandas."""
+    kind = column.type if hasattr(column, "type") else column.dtype
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    if str(kind).lower().startswith("struct"):
+        return [field.name for field in (kind.fields if hasattr(kind, "fields") else kind)]
+    if getattr(kind, "kind", None) == "O" and len(column):
+        first = next((value for value in column if value is not None), None)
+        return list(first) if isinstance(first, Mapping) else []
+    return []
 
 
 def _of_pandas(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -198,9 +240,22 @@ def times_of_columns(table: Any) -> Stamps | None:
 
 
 def check_forward(index: Any, what: str, advice: str) -> None:
-    """Errors: `ValueError` for labels of pandas that are times and go back: places say which point comes first."""
-    if index.nlevels == 1 and index.inferred_type in _TIMES and not index.is_monotonic_increasing:
-        raise ValueError(f"the times of {what} go back, and points go by their places: pass {advice}")
+    """Errors: `ValueError` for labels of pandas that are times or fractional numbers and go back, or of which one is
+    missing: places say which point comes first. Whole numbers may be labels of rows.
+    """
+    if index.nlevels > 1 or index.inferred_type not in (*_TIMES, "floating") or index.is_monotonic_increasing:
+        return
+    one = "time" if index.inferred_type in _TIMES else "numeric label"
+    gone = np.flatnonzero(np.asarray(index.isna()))
+    if len(gone):
+        raise ValueError(
+            f"a {one} of {what} is missing, that of point {gone[0]}: leave this point out, "
+            f"or pass {what}.to_numpy() if the points are in order"
+        )
+    raise ValueError(
+        f"the {one}s of {what} go back, and points go by their places: pass {advice}, "
+        f"or {what}.to_numpy() if the points are in order"
+    )
 
 
 def is_in_time(value: Any) -> bool:
@@ -208,15 +263,33 @@ def is_in_time(value: Any) -> bool:
     return library_of(value) == "pandas" and value.index.nlevels == 1 and _is_times(value.index)
 
 
-def check_same_order(tables: Sequence[Any], what: str) -> None:
-    """Errors: `ValueError` for tables, one series each, with the same columns in other orders."""
-    names = [names_of(table) for table in tables if is_table(table)]
-    for other in names[1:]:
-        if other != names[0] and set(map(str, other)) == set(map(str, names[0])):
+def check_same_order(tables: Sequence[Any], what: str, part: str = "channels") -> None:
+    """Errors: `ValueError` for tables with the same columns, each of them a `part` of a series, in other orders."""
+    orders: dict[frozenset[str], list[Any]] = {}
+    last: list[Any] | None = None
+    for table in tables:
+        if not is_table(table) or (names := names_of(table)) == last:
+            continue
+        last, known = names, orders.setdefault(frozenset(map(str, names)), names)
+        if names != known:
             raise ValueError(
-                f"{what} have the same columns in other orders ({names[0]} and {other}), and channels go by their places: "
+                f"{what} have the same columns in other orders ({known} and {names}), and {part} go by their places: "
                 "select the columns in one order"
             )
+
+
+def tables_in(value: Any) -> list[Any]:
+    """The tables in a list of series."""
+    is_objects = isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1
+    return [each for each in value if is_table(each)] if is_objects or isinstance(value, (list, tuple)) else []
+
+
+def check_both(x: Any, y: Any, what: str) -> None:
+    """Errors: as `check_same_order`, of the series of two arguments: lists of tables, or tables of a series per row."""
+    if is_table(x) and is_table(y):
+        check_same_order([x, y], what, "points")
+    else:
+        check_same_order([*tables_in(x), *tables_in(y)], what)
 
 
 def points(table: Any, name: str) -> NDArray[Any]:

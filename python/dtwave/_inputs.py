@@ -415,5 +415,39 @@ def _packed_times(batch: Batch, dtype: np.dtype[Any]) -> NDArray[Any] | None:
         some = f"shape {list(found[s])}" if s < len(found) else "no shape"
         wanted = f"{expected[s][0]} points" if s < len(expected) else "no points"
         raise ValueError(f"times of {batch.name} must be one per point: series {s} has {wanted}, and times of {some}")
-    rows = np.concatenate([np.asarray(row) for row in batch.times]) if found else np.empty(0)
-    return np.ascontiguousarray(rows, dtype=dtype)
+    rows = [np.asarray(row) for row in batch.times]
+    if len({row.dtype for row in rows}) == 1:
+        # At once, as long as no step of any series is lost.
+        whole = np.concatenate(rows)
+        cast = np.ascontiguousarray(whole, dtype=dtype)
+        if whole.dtype == dtype or not len(_lost(whole, cast, np.repeat(np.arange(len(rows)), batch.lengths))[0]):
+            return cast
+    for s, row in enumerate(rows):
+        wrong, steps, left = _lost(row, row.astype(dtype), np.zeros(len(row)))
+        if len(wrong):
+            at = int(wrong[0])
+            raise ValueError(
+                f"times of {batch.name} would be rounded in {dtype}: points {at} and {at + 1} of series {s} are "
+                f"{steps[at]:g} apart, and would be {left[at]:g}; subtract the first time from all, or pass "
+                'dtype="float64"'
+            )
+    return np.concatenate([row.astype(dtype) for row in rows]) if rows else np.empty(0, dtype=dtype)
+
+
+#: How much of the smallest step between times may be lost to rounding.
+_LOST = 1e-3
+
+
+def _lost(
+    times: NDArray[Any], rounded: NDArray[Any], which: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """The steps that rounding changes too much, all steps, and what is left of them; `which` says of what series each
+    time is.
+    """
+    # Of whole numbers before they are floats.
+    exact = times.astype(np.int64 if times.dtype.kind in "iu" else np.float64)
+    inner = np.diff(which) == 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps, left = np.diff(exact).astype(np.float64), np.diff(rounded.astype(np.float64))
+        least = np.abs(steps[inner & (steps != 0)]).min(initial=np.inf)
+        return np.flatnonzero(inner & (np.abs(left - steps) > _LOST * least)), steps, left

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _calls, _inputs, _native
+from . import _arrays, _calls, _frames, _inputs, _native
 from ._options import OfManyPrepared, Seed, real, seed_of, taken, takes, whole
 from ._results import Barycenter, KMeans, KMedoids
 
@@ -122,6 +122,7 @@ def classify(train: Any, labels: Any, test: Any, *, k: int = 1, **options: Unpac
         _inputs.many(train, "train", given.layout, lengths[0], given.padding),
         _inputs.many(test, "test", given.layout, lengths[1], given.padding),
     ]
+    _frames.check_both(train, test, "train and test")
     known, classes = _classes(labels, len(batches[0]))
     call = _calls.prepared(batches, given, ("k",))
     first, second = call.packed

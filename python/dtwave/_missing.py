@@ -72,6 +72,9 @@ def treated(batch: Batch, missing: Missing) -> str | None:
             rows[s] = rows[s][kept]
             if batch.times is not None and s < len(batch.times) and batch.times[s].shape == kept.shape:
                 batch.times = [*batch.times[:s], batch.times[s][kept], *batch.times[s + 1 :]]
+            own = None if batch.index is None else batch.index[s]
+            if batch.index is not None and own is not None:
+                batch.index = [*batch.index[:s], own.cut(len(kept)).at(kept), *batch.index[s + 1 :]]
         else:
             rows[s], ends = _filled(rows[s], gaps, missing)
             count, outside = count + int(gaps.sum()), outside + ends

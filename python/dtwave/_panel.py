@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any, Sequence, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _frames
-from ._stamps import Stamps, raw_of_column, together
+from ._stamps import Stamps, of_column, of_index, stamps, together
 
 
 class Panel(list[NDArray[Any]]):
@@ -16,18 +17,52 @@ class Panel(list[NDArray[Any]]):
 
     ids: what the table calls each series, in the same order; a tuple each where several levels of an index name it.
 
-    A slice is a panel, too. A list made of it, such as `list(panel)`, has neither ids nor times.
+    A slice is a panel, too. A list made of it, such as `list(panel)`, has neither ids nor times. Nor has a panel whose
+    series were put in, taken out or moved since: to ask for them is an error.
     """
 
-    ids: list[Any]
-    _stamps: list[Stamps] | None
+    _ids: list[Any]
+    _stamps: Sequence[Stamps | None] | None
+    #: The series that ids and times belong to, in their order; `None` if they belong to none any more.
+    _made_of: tuple[NDArray[Any], ...] | None
 
     def __init__(
-        self, series: Sequence[NDArray[Any]] = (), ids: Sequence[Any] = (), stamps: list[Stamps] | None = None
+        self,
+        series: Sequence[NDArray[Any]] = (),
+        ids: Sequence[Any] = (),
+        stamps: Sequence[Stamps | None] | None = None,
+        is_changed: bool = False,
     ) -> None:
         super().__init__(series)
-        self.ids = list(ids)
+        self._ids = list(ids)
         self._stamps = stamps
+        self._made_of = None if is_changed else tuple(self)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        # A copy has arrays of its own, by which it knows whether it was changed.
+        return Panel, (list(self), self._ids, self._stamps, self._is_changed)
+
+    @property
+    def _is_changed(self) -> bool:
+        made_of = self._made_of
+        return made_of is None or len(made_of) != len(self) or not all(map(is_, made_of, self))
+
+    def _check(self, name: str, what: str) -> None:
+        if self._is_changed:
+            which = "this" if name == "panel" else name
+            raise ValueError(
+                f"{which} is a panel whose series were changed, so that its {what} belong to others: pass list({name}),"
+                " which has none, or slice the panel instead of changing it"
+            )
+
+    @property
+    def ids(self) -> list[Any]:
+        """What the table calls each series.
+
+        Errors: `ValueError` if series were put in, taken out or moved since.
+        """
+        self._check("panel", "ids")
+        return self._ids
 
     @overload
     def __getitem__(self, at: SupportsIndex) -> NDArray[Any]: ...
@@ -38,27 +73,27 @@ class Panel(list[NDArray[Any]]):
     def __getitem__(self, at: Any) -> Any:
         if not isinstance(at, slice):
             return super().__getitem__(at)
-        return Panel(super().__getitem__(at), self.ids[at], None if self._stamps is None else self._stamps[at])
+        own = None if self._stamps is None else self._stamps[at]
+        return Panel(super().__getitem__(at), self._ids[at], own, self._is_changed)
 
     @property
     def times(self) -> list[NDArray[np.float64]] | None:
-        """The times of the points of each series: dates in seconds since the first one of the panel, numbers as they are.
-        `None` for a table that has no times.
+        """The times of the points of each series: dates in seconds since the first one of the panel, numbers as they
+        are; whole numbers beyond 2**53 less the first one of the panel. `None` for a table that has no times.
+
+        Errors: `ValueError` if series were put in, taken out or moved since.
         """
-        return None if self._stamps is None else together(self._stamps)
+        found = [own for own in self.stamps("panel") or [] if own is not None]
+        return together(found) if self._stamps is not None and len(found) == len(self) else None
 
     def stamps(self, name: str) -> list[Stamps | None] | None:
         """When the points are; `name` is that of an argument.
 
-        Errors: `ValueError` if series were put in or taken out since.
+        Errors: `ValueError` if series were put in, taken out or moved since.
         """
         if self._stamps is None:
             return None
-        if [len(own.values) for own in self._stamps] != [len(series) for series in self]:
-            raise ValueError(
-                f"{name} is a panel whose series were changed, so that its times belong to others: pass list({name}), "
-                "which has no times, or slice the panel"
-            )
+        self._check(name, "times")
         return list(self._stamps)
 
     def __repr__(self) -> str:
@@ -79,17 +114,17 @@ def panel(
 
     table: of pandas, polars or Arrow.
     id: the column that names the series of a row, of a long table.
-    time: the column that orders the points of a series: numbers, dates or times, each once in a series. Unless given,
-        points keep the order of the rows. twed and `resample=` of every function look at the times; other calls go by
-        the places of points, and rows that are not there are no gaps.
+    time: the column that orders the points of a series: numbers, dates, durations or times of day (seconds since
+        midnight), each once in a series. Unless given, points keep the order of the rows. twed and `resample=` of every
+        function look at the times; other calls go by the places of points, and rows that are not there are no gaps.
     values: the column of the values, or a list of columns, one per channel. Unless given, all other columns.
 
     Returns `Panel`, a list of arrays, `[length]` for one column of values, else `[length, channels]`, with `ids`. Series
-    come in the order in which the table first names them. `times` are those of the points. What is missing is NaN: see
-    `missing` of `dtwave.distance`.
+    come in the order in which the table first names them. `times` are those of the points, or of cells the labels of
+    their index, which all channels of a series share. What is missing is NaN: see `missing` of `dtwave.distance`.
 
     Time: a sort of the rows. Errors: `TypeError` and `ValueError` for columns that are not there or hold no numbers, and
-    for times that are missing or there twice.
+    for times that are missing, there twice, or none.
     """
     if hasattr(table, "to_frame") and _frames.is_column(table) and getattr(table.index, "nlevels", 1) > 1:
         table = table.to_frame()
@@ -169,8 +204,16 @@ def _gathered(points: NDArray[Any], keys: list[Any], order: Any) -> Panel:
     if not ids:
         return Panel()
     ends = np.cumsum(np.bincount(which, minlength=len(ids)))[:-1]
-    found = None if order is None else raw_of_column(order)
-    times = None if found is None else [Stamps.of(own, found[1]) for own in np.split(found[0][rows], ends)]
+    times = None
+    if order is not None:
+        found = of_column(order)
+        if found is None:
+            kind = order.type if hasattr(order, "to_pylist") else order.dtype
+            raise TypeError(
+                f"the times of the table are of type {kind}: expected numbers, dates, durations or times of day; "
+                "convert them to one of these"
+            )
+        times = [found.at(own) for own in np.split(rows, ends)]
     return Panel(np.split(points[rows], ends), ids, times)
 
 
@@ -203,13 +246,42 @@ def _nested(table: Any, names: list[Any], columns: list[Any], values: Any) -> Pa
         )
     labels = getattr(table, "index", range(len(table)))
     series = []
+    rows = [[cells[r] for cells in found if cells] for r in range(len(table))]
+    times = _times_of_cells(rows, chosen)
     for r in range(len(table)):
-        parts = [
-            _arrays.plain(cells[r], f"column {name!r} of row {r} of table")
-            for name, cells in zip(chosen, found)
-            if cells
-        ]
+        parts = [_arrays.plain(cell, f"column {name!r} of row {r} of table") for name, cell in zip(chosen, rows[r])]
         if len({part.shape for part in parts}) > 1:
             raise ValueError(f"row {r} of the table has channels of several lengths: {[len(part) for part in parts]}")
         series.append(parts[0] if len(parts) == 1 else np.column_stack(parts))
-    return Panel(series, list(labels))
+    return Panel(series, list(labels), times)
+
+
+def _times_of_cells(rows: list[list[Any]], names: list[Any]) -> list[Stamps | None] | None:
+    """The times of the series of each row: those that the labels of all its cells say.
+
+    Errors: `ValueError` for labels that go back, and for channels that have other times.
+    """
+    times: list[Stamps | None] = []
+    for r, cells in enumerate(rows):
+        found = [(name, _times_of_cell(cell, name, r)) for name, cell in zip(names, cells)]
+        having = [(name, own) for name, own in found if own is not None]
+        other = next((name for name, own in having if not own.same(having[0][1])), None)
+        if other is not None:
+            raise ValueError(
+                f"row {r} of the table has columns {having[0][0]!r} and {other!r} of other times, and a point of a "
+                "series has one time for all channels: give their cells one index, or pass values= with one column"
+            )
+        times.append(having[0][1] if having else None)
+    return times if any(own is not None for own in times) else None
+
+
+def _times_of_cell(cell: Any, name: Any, r: int) -> Stamps | None:
+    index = getattr(cell, "index", None)
+    if not hasattr(cell, "sort_index") or index is None or index.nlevels > 1:
+        return None
+    if of_index(index) is not None and not index.is_monotonic_increasing:
+        raise ValueError(
+            f"column {name!r} of row {r} of the table has times that go back, and points go by their places: sort each "
+            "cell by .sort_index(), or drop its labels by .reset_index(drop=True)"
+        )
+    return stamps(index)

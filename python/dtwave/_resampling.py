@@ -15,8 +15,10 @@ from typing import Any, Sequence, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import MOST_EXACT
 from ._inputs import Batch
 from ._missing import ADVICE, Missing
+from ._stamps import one_kind
 
 #: How points are made equally spaced: "none", by the "median" spacing, or by a step: a number in units of the times (of
 #: dates in seconds), or a duration ("5min", a `timedelta`).
@@ -42,14 +44,22 @@ def step_of(resample: Any) -> float | None:
     if hasattr(step, "total_seconds"):
         step = step.total_seconds()
     elif isinstance(step, np.timedelta64):
+        unit = np.datetime_data(step.dtype)[0]
+        if unit in ("generic", "M", "Y"):
+            why = "has no unit" if unit == "generic" else "is not always as long"
+            raise ValueError(f"{expected}; got {resample!r}, which {why}: pass seconds or days")
         step = float(step / np.timedelta64(1, "s"))
     elif isinstance(step, str):
         step = _seconds(step, expected)
     if not isinstance(step, (int, float, np.integer, np.floating)):
         raise TypeError(f"{expected}; got {resample!r}")
+    try:
+        step = float(step)
+    except OverflowError:
+        raise ValueError(f"{expected}; got a whole number that is too large for a float") from None
     if not (np.isfinite(step) and step > 0):
         raise ValueError(f"{expected}; got {resample!r}")
-    return float(step)
+    return step
 
 
 #: Seconds of a unit.
@@ -61,7 +71,8 @@ def _seconds(text: str, expected: str) -> float:
     plain = text.strip().lower()
     unit = next((unit for unit in _UNITS if plain.endswith(unit)), "")
     try:
-        return float(plain.removesuffix(unit) or 1) * _UNITS.get(unit, 1.0)
+        # A unit alone is one of it; nothing at all is no step.
+        return float(plain.removesuffix(unit) or (1 if unit else plain)) * _UNITS.get(unit, 1.0)
     except ValueError:
         raise ValueError(f"{expected}; got {text!r}") from None
 
@@ -72,6 +83,7 @@ def treated(batches: Sequence[Batch], resample: Any, missing: Missing) -> list[s
     Errors: `ValueError` for series without times, times that do not fit or do not go forward, and a step that would make
     very many points; for missing values where `missing` is "error".
     """
+    kind_of(batches)
     step = chosen_step(batches, resample)
     told = [_evened(batch, _times(batch), step, missing) for batch in batches]
     return [text for text in told if text is not None]
@@ -89,11 +101,27 @@ def chosen_step(batches: Sequence[Batch], resample: Any) -> float:
     return step
 
 
+def kind_of(batches: Sequence[Batch]) -> str | None:
+    """The kind of the times that an index or a panel gives; `None` if none gives any.
+
+    Errors: `ValueError` for times of several kinds.
+    """
+    return one_kind(
+        [
+            own
+            for batch in batches
+            if batch.times is None
+            for own in batch.index or []
+            if own is not None and len(own.raw)
+        ]
+    )
+
+
 def _times(batch: Batch) -> list[NDArray[np.float64]]:
     """The times of the points of each series, checked."""
     times: Any = batch.times
     if times is None and batch.index is not None:
-        times = [None if own is None else own.values[: len(row)] for own, row in zip(batch.index, batch.arrays)]
+        times = [None if own is None else own.cut(len(row)).values for own, row in zip(batch.index, batch.arrays)]
     if times is None or any(own is None for own in times):
         raise ValueError(
             f"{batch.name} has no times to resample by: pass a pandas Series or DataFrame whose index is times, a panel "
@@ -101,7 +129,12 @@ def _times(batch: Batch) -> list[NDArray[np.float64]]:
         )
     found = []
     for s, row in enumerate(batch.arrays):
-        own = np.asarray(times[s], dtype=np.float64) if s < len(times) else np.empty(0)
+        given = np.asarray(times[s]) if s < len(times) else np.empty(0)
+        own = given.astype(np.float64)
+        if given.dtype.kind in "iu" and len(own) and np.abs(own).max() > MOST_EXACT:
+            raise ValueError(
+                f"times of {batch.name} has {given[0]}, which float64 would round: subtract the first time from all"
+            )
         if own.shape != (len(row),):
             raise ValueError(
                 f"times of {batch.name} must be one per point: series {s} has {len(row)}, and {len(own)} times"

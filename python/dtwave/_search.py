@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from . import _calls, _inputs, _missing, _native, _notes, _options, _resident, _resident_calls
+from . import _calls, _frames, _inputs, _missing, _native, _notes, _options, _resident, _resident_calls
 from ._inputs import Batch
 from ._options import Given, Normalize, Precision, Shared, taken, takes
 from ._results import Match, Matches
@@ -114,7 +115,7 @@ class Chosen:
         bound = self.threshold
         if bound is not None and self.sqrt:
             # A little wider: the roots are compared.
-            bound = bound * bound * (1 + 1e-6)
+            bound = min(bound * bound * (1 + 1e-6), sys.float_info.max)
         exclusion = points // 2 if self.exclusion is None else self.exclusion
         window = (self.window or points) if self.is_normalized else None
         return self.many, exclusion, bound, window, self.half
@@ -125,11 +126,8 @@ def chosen(
 ) -> Chosen:
     """Which matches are wanted."""
     many = None if k is None else _options.whole("k", k, 1)
-    if threshold is not None and (
-        isinstance(threshold, (bool, np.bool_)) or not isinstance(threshold, (int, float, np.integer, np.floating))
-    ):
-        raise TypeError(f"threshold must be a number, got {threshold!r}")
-    if many is None and threshold is None:
+    most = None if threshold is None else _threshold(threshold)
+    if many is None and most is None:
         many = BEST
     apart = None if exclusion is None else _options.whole("exclusion", exclusion, 0, "points")
     points = None if window is None else _options.whole("normalized_window", window, 1, "points")
@@ -137,7 +135,18 @@ def chosen(
     if precision not in get_args(Precision):
         raise ValueError(f'precision must be "full" or "half", got {precision!r}')
     is_normalized = how.normalize == "z" or points is not None
-    return Chosen(many, threshold, apart, is_normalized, points, how.sqrt, precision == "half")
+    return Chosen(many, most, apart, is_normalized, points, how.sqrt, precision == "half")
+
+
+def _threshold(threshold: Any) -> float:
+    """Errors: `TypeError` for what is no number, `ValueError` for one that is negative or not finite."""
+    try:
+        most = _options.real("threshold", threshold)
+    except OverflowError:
+        raise ValueError("threshold is too large for float64: leave it out if any distance will do") from None
+    if not 0.0 <= most < np.inf:
+        raise ValueError(f"a threshold is a finite cost of at least 0, got {'NaN' if most != most else f'{most:g}'}")
+    return most
 
 
 def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given) -> list[Matches]:
@@ -155,9 +164,23 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
         else:
             batch = _inputs.many(queries, name, given.layout, given.lengths)
         other = _inputs.one(reference, "reference", given.layout)
+        tables = [queries] if single else _frames.tables_in(queries)
+        _frames.check_same_order([*tables, reference], f"{name} and reference")
         if single:
             _calls.same_channels(batch, other, "dtwave.search_all")
+        elif len(batch) and batch.channels != other.channels:
+            one, two = _inputs.channels_text(batch.channels), _inputs.channels_text(other.channels)
+            raise ValueError(
+                f"series of queries have {one}, reference has {two}: they must be equal; "
+                'for series of [channels, length] pass layout="channels_first"'
+            )
+        # Of all queries, before those of one length are searched together: errors tell their places among all.
         told = _calls.resampled([batch, other], given)
+        told += [
+            text for text in (_missing.treated(each, given.missing) for each in (batch, other)) if text is not None
+        ]
+        check_finite(batch)
+        check_finite(other)
         if told:
             _notes.warn("; ".join(told), _notes.MissingWarning)
         found = [([], False) for _ in range(len(batch))]
@@ -182,6 +205,27 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
     return rooted
 
 
+def check_finite(batch: Batch) -> None:
+    """Errors: `ValueError` for a series that is empty or has a value that is not finite."""
+    whole = batch.arrays
+    # A sum is finite only if all that it is made of is, and needs no memory.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(whole, np.ndarray) and whole.size and (whole.dtype.kind != "f" or np.isfinite(whole.sum())):
+            return
+    for s, series in enumerate(batch.arrays):
+        which = f"series {s} of queries" if batch.name == "queries" else batch.name
+        if not len(series):
+            raise ValueError(f"{which} is empty: every series needs at least one point")
+        if series.dtype.kind != "f" or np.isfinite(series).all():
+            continue
+        point, channel = (int(place) for place in np.argwhere(~np.isfinite(series))[0])
+        value = series[point, channel]
+        shown = "NaN" if np.isnan(value) else str(value)
+        # Not "drop", which a search does not take.
+        advice = '; if it is missing, missing="linear" or "previous" fills it' if np.isnan(value) else ""
+        raise ValueError(f"{which} has {shown} at point {point}, channel {channel}: expected finite numbers{advice}")
+
+
 def _by_length(lengths: list[int]) -> dict[int, list[int]]:
     """The places of the queries of each length: exclusion and windows follow it."""
     places: dict[int, list[int]] = {}
@@ -191,4 +235,6 @@ def _by_length(lengths: list[int]) -> dict[int, list[int]]:
 
 
 def _picked(batch: Batch, places: list[int]) -> Batch:
-    return replace(batch, arrays=[batch.arrays[at] for at in places], padded=None)
+    """These series of a batch, which have times of their own only in an index."""
+    index = None if batch.index is None else [batch.index[at] for at in places]
+    return replace(batch, arrays=[batch.arrays[at] for at in places], padded=None, index=index)

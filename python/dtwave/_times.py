@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ._inputs import Batch
 from ._notes import TimesWarning, warn
-from ._stamps import Stamps, together
+from ._stamps import Stamps, one_kind, together
 
 #: What `times=` may say in a word.
 WORDS = ("index", "elapsed", "count")
@@ -59,9 +59,7 @@ def _take(batches: Sequence[Batch], word: str, measure: str) -> None:
                 "or DataFrames whose index is times, a panel with time=, or times= as arrays"
             )
     every = [own for batch in batches for own in _stamps(batch) if own is not None]
-    kinds = sorted({_shown(own.kind) for own in every})
-    if len(kinds) > 1:
-        raise ValueError(f"the times of one call must be of one kind, got {' and '.join(kinds)}: convert one of them")
+    one_kind(every)
     # Twed asks how far apart times are, so that the first one of the call may be 0.
     rows = iter(together(every) if word == "index" else [own.values - own.values[:1] for own in every])
     for batch in batches:
@@ -96,9 +94,9 @@ def _guess(batches: Sequence[Batch], is_option: bool) -> None:
     )
     if any(own is None for own in every):
         raise ValueError(f'{apart}, and other series of the call have no times: pass times= for all, or times="count"')
-    if len({_shown(own.kind) for own in every if own is not None}) > 1:
+    if len({own.shown for own in every if own is not None}) > 1:
         raise ValueError(f"{apart}, and the times of the call are of several kinds: {meant}")
-    starts = {(own.first, *own.values[:1].tolist()) for own in every if own is not None and len(own.values)}
+    starts = {own.start for own in every if own is not None and len(own.values)}
     if len(starts) > 1:
         raise ValueError(f"{apart}, and series start at different times: {meant}")
     unit = having[0][1].unit
@@ -115,10 +113,6 @@ def _stamps(batch: Batch) -> list[Stamps | None]:
     if batch.index is None:
         return [None] * len(batch)
     return [None if own is None else own.cut(points) for own, points in zip(batch.index, batch.lengths)]
-
-
-def _shown(kind: str) -> str:
-    return "numbers" if kind == "labels" else kind
 
 
 def _are_even(every: Sequence[Stamps]) -> bool:

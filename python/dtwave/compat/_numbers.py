@@ -17,7 +17,8 @@ def floats(value: Any) -> Floats:
 
     Errors: `TypeError` for masked arrays, whose masks would be lost, and complex numbers.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    lists = isinstance(value, (list, tuple))
+    if isinstance(value, np.ma.MaskedArray) or (lists and any(isinstance(row, np.ma.MaskedArray) for row in value)):
         raise TypeError("masked arrays are not taken: pass x.filled(…) or x.compressed()")
     array = np.asarray(value)
     if array.dtype.kind == "c":

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .. import _arrays, _calls, _frames, _inputs, _missing, _notes, _resampling, _times
 from .._inputs import Batch, Layout
-from .._measure import Measure
 from .._missing import Missing
 from .._panel import Panel
 from .._resampling import Resample
@@ -94,10 +93,9 @@ def _read(estimator: Any, X: Any, check: Callable[..., Any], is_fit: bool) -> Se
         if not length:
             raise ValueError(f"series {s} of X has no points")
     _calls.ask([batch])
-    told = _resampled(estimator, batch, is_fit)
-    filled = _missing.treated(batch, estimator.missing)
-    if told or filled:
-        _notes.warn("; ".join([*told, *([filled] if filled else [])]), _notes.MissingWarning)
+    told = _prepared(estimator, batch, is_fit)
+    if told:
+        _notes.warn("; ".join(told), _notes.MissingWarning)
     _check_finite(batch)
     if isinstance(batch.arrays, np.ndarray) and isinstance(rows, np.ndarray):
         whole: NDArray[Any] = batch.like(batch.arrays)
@@ -105,19 +103,33 @@ def _read(estimator: Any, X: Any, check: Callable[..., Any], is_fit: bool) -> Se
     return [batch.shaped(part) for part in batch.arrays]
 
 
+def _prepared(estimator: Any, batch: Batch, is_fit: bool) -> list[str]:
+    """Treats what is missing and makes points equally spaced, if that was asked for; says what was done."""
+    measure = _calls.key_of(getattr(estimator, "measure", ""))
+    if isinstance(estimator.resample, str) and estimator.resample == "none":
+        # Points are left out before it is asked whether those that stay are equally spaced.
+        told = _calls.filled([batch], estimator.missing)
+        _times.settle([batch], None, measure, False, False)
+        return told
+    _times.settle([batch], None, measure, True, False)
+    return _resampled(estimator, batch, is_fit) + _calls.filled([batch], estimator.missing)
+
+
 def _resampled(estimator: Any, batch: Batch, is_fit: bool) -> list[str]:
-    """Makes points equally spaced, if that was asked for, at the spacing of the series of fit; what lies in gaps."""
-    is_asked = not (isinstance(estimator.resample, str) and estimator.resample == "none")
-    _times.settle([batch], None, _key(getattr(estimator, "measure", "")), is_asked, False)
-    if not is_asked:
-        return []
+    """Makes points equally spaced, at the spacing of the series of fit; says what lies in gaps.
+
+    Errors: `ValueError` for times of another kind than those of fit.
+    """
+    kind = _resampling.kind_of([batch])
     if is_fit:
         estimator.resample_step_ = _resampling.chosen_step([batch], estimator.resample)
+        estimator.resample_kind_ = kind
+    elif kind is not None and getattr(estimator, "resample_kind_", None) not in (None, kind):
+        raise ValueError(
+            f"the times of X are {kind}, and {type(estimator).__name__} was fitted on series whose times are "
+            f"{estimator.resample_kind_}: convert them"
+        )
     return _resampling.treated([batch], estimator.resample_step_, estimator.missing)
-
-
-def _key(measure: Any) -> str:
-    return measure.key if isinstance(measure, Measure) else str(measure).replace("-", "_").lower()
 
 
 def _check_finite(batch: Batch) -> None:
