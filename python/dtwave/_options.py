@@ -131,6 +131,8 @@ class Given:
 
     def rooted_one(self, found: float, number: Any) -> float:
         """A distance as the call gives it: the root has the number type of the call, as in an array."""
+        if not self.sqrt:
+            return found
         return float(self.rooted(np.full(1, found, dtype=number))[0])
 
     def rooted(self, found: Any) -> Any:

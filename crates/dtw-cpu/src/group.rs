@@ -1,5 +1,6 @@
 //! One register-full of pairs: which sweep takes it, and running that sweep.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use dtw_core::recurrence::{One, Recurrence, State, Visitor};
@@ -38,6 +39,23 @@ pub(crate) struct Scratch<V: Register> {
     pub(crate) abandoning: Abandoning<V>,
     /// What the last pairs had: most have the lengths of those before them.
     last_ranges: Option<(Band, Anchor, Arc<ColumnRanges>)>,
+}
+
+/// The columns of a band, or of the full grid.
+pub(crate) enum Ranges {
+    Full(ColumnRanges),
+    Kept(Arc<ColumnRanges>),
+}
+
+impl Deref for Ranges {
+    type Target = ColumnRanges;
+
+    fn deref(&self) -> &ColumnRanges {
+        match self {
+            Self::Full(ranges) => ranges,
+            Self::Kept(ranges) => ranges,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -81,15 +99,19 @@ impl<V: Register> Scratch<V> {
     }
 
     /// As [`Band::ranges`], which takes as long as sweeping a few columns.
-    pub(crate) fn ranges(&mut self, spec: &Spec, n: usize, m: usize) -> Result<Arc<ColumnRanges>> {
+    pub(crate) fn ranges(&mut self, spec: &Spec, n: usize, m: usize) -> Result<Ranges> {
+        if spec.band == Band::Full {
+            // Even one allocation is a tenth of what short pairs take.
+            return Ok(Ranges::Full(ColumnRanges::full(n, m)));
+        }
         if let Some((band, anchor, ranges)) = &self.last_ranges
             && (ranges.n(), ranges.m(), *anchor, band) == (n, m, spec.anchor, &spec.band)
         {
-            return Ok(Arc::clone(ranges));
+            return Ok(Ranges::Kept(Arc::clone(ranges)));
         }
         let ranges = Arc::new(spec.band.ranges(n, m, spec.anchor)?);
         self.last_ranges = Some((spec.band.clone(), spec.anchor, Arc::clone(&ranges)));
-        Ok(ranges)
+        Ok(Ranges::Kept(ranges))
     }
 
     /// Bytes held.
