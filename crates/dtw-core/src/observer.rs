@@ -39,6 +39,10 @@ pub trait Observer: Send + Sync {
     fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
         let _ = (query, reference, is_confirmed);
     }
+    /// One of several devices failed, and its work is done by the others: what it is called, and why it failed.
+    fn lost(&self, device: &str, why: &crate::Error) {
+        let _ = (device, why);
+    }
     /// A plan has computed, with this much scratch memory of what it was allowed.
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
         let _ = (scratch_bytes, allowed_bytes);
@@ -80,5 +84,9 @@ where
 
     fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
         self.0.proposed(query, reference, is_confirmed);
+    }
+
+    fn lost(&self, device: &str, why: &crate::Error) {
+        self.0.lost(device, why);
     }
 }

@@ -1,6 +1,11 @@
 //! Devices: what there is, and which one a session uses.
 
+use std::sync::Arc;
+
 use dtw_core::{Backend, BackendKind, Error, Obstacle, Result, Scalar};
+
+use crate::names;
+use crate::team::{OfTeam, Player, Team};
 
 /// A device that computes distances. Cheap to clone; clones share threads and contexts.
 #[derive(Debug, Clone)]
@@ -27,8 +32,27 @@ macro_rules! backends {
         #[derive(Debug, Clone)]
         enum Kind {
             $(#[cfg(feature = $feature)] $kind($backend),)*
+            Several(Team, Arc<[(String, Device)]>),
             #[expect(dead_code, reason = "a build without backends makes no device, and needs a variant")]
             None(std::convert::Infallible),
+        }
+
+        impl Device {
+            /// This device, as others know it that work with it.
+            fn player(&self, name: String) -> Player {
+                match &self.0 {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Kind::$kind(backend) => Player {
+                            name,
+                            of_f32: Arc::new(backend.clone()),
+                            of_f64: Arc::new(backend.clone()),
+                        },
+                    )*
+                    Kind::Several(team, _) => team.player(name),
+                    Kind::None(never) => match *never {},
+                }
+            }
         }
 
         /// Every device, and every backend that has none, with the reason.
@@ -51,6 +75,7 @@ macro_rules! backends {
             fn backend_of(device: &Device) -> &dyn Backend<Self> {
                 match &device.0 {
                     $(#[cfg(feature = $feature)] Kind::$kind(backend) => backend,)*
+                    Kind::Several(team, _) => <$number as OfTeam<$number>>::of(team),
                     Kind::None(never) => match *never {},
                 }
             }
@@ -200,13 +225,76 @@ impl Device {
         open!("wgpu", Wgpu, name => dtw_wgpu::WgpuBackend::with_choice(&name.into()))
     }
 
+    /// Several devices as one, which divide every call among them: each takes as much as it is fast. What cannot be
+    /// divided (one pair, one query in one reference, a reference in blocks) is computed by the first. Each may use the
+    /// memory limit of a session. Devices of one kind give the bits of one of them; of several kinds, the last digits
+    /// of a result depend on the device that had its turn. A device that fails is left out, and the observer of the
+    /// session hears of it ([`dtw_core::Observer::lost`]).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for none; [`Error::Unsupported`] where a process has no threads (WebAssembly).
+    pub fn several(devices: impl IntoIterator<Item = Self>) -> Result<Self> {
+        let named = |device: Self| (device.name().to_owned(), device);
+        Self::several_named(devices.into_iter().map(named).collect())
+    }
+
+    fn several_named(mut devices: Vec<(String, Self)>) -> Result<Self> {
+        if devices.len() == 1 {
+            return Ok(devices.remove(0).1);
+        }
+        if cfg!(target_family = "wasm") {
+            let what = "several devices need threads, which WebAssembly lacks";
+            return Err(Error::Unsupported { backend: "cpu", what: what.to_owned(), remedies: &[] });
+        }
+        let players = devices.iter().map(|(name, device)| device.player(name.clone())).collect();
+        Ok(Self(Kind::Several(Team::new(players)?, devices.into())))
+    }
+
+    /// All NVIDIA GPUs that can be used, as [one device](Self::several).
+    ///
+    /// # Errors
+    /// As [`Device::cuda`], where there is none.
+    pub fn all_cuda() -> Result<Self> {
+        Self::named("cuda:all", 0)
+    }
+
+    /// The devices that work together in this one, with their names; itself, if it is no group.
+    pub fn members(&self) -> Vec<(String, Self)> {
+        match &self.0 {
+            Kind::Several(_, devices) => devices.to_vec(),
+            _ => vec![(self.name().to_owned(), self.clone())],
+        }
+    }
+
     /// The device of a name: `cpu`, `cuda`, `hip` or `wgpu` (the first GPU), `cuda:1` (the second), `wgpu:radeon` (by a
-    /// part of its name), or `auto`, which is the CPU. `threads` is for the CPU; 0 is one per core.
+    /// part of its name), or `auto`, which is the CPU. Several names, separated by commas, are [one
+    /// device](Self::several): `cuda:0,cuda:1`, in short `cuda:0,1`, or `cuda,cpu`; `cuda:all` is all of them.
+    /// `threads` is for the CPU; 0 is one per core.
     ///
     /// # Errors
     /// [`Error::Unsupported`] or [`Error::Backend`] with the reason when there is no such device; [`Error::Invalid`]
     /// for another name.
     pub fn named(name: &str, threads: usize) -> Result<Self> {
+        let names = names::separated(name, usable)?;
+        let mut devices: Vec<(String, Self)> = Vec::new();
+        for name in &names {
+            let has_cpu = devices.iter().any(|(earlier, _)| earlier.starts_with("cpu"));
+            let device = match &**name {
+                // Threads of its own: those of a process are shared by all devices of as many.
+                "cpu" if has_cpu => Self::cpu_apart(threads)?,
+                name => Self::one_named(name, threads)?,
+            };
+            devices.push((name.clone(), device));
+        }
+        Self::several_named(devices)
+    }
+
+    /// As [`Device::cpu_with_threads`], with threads that no other device has.
+    fn cpu_apart(threads: usize) -> Result<Self> {
+        open!("cpu", Cpu, threads => dtw_cpu::CpuBackend::try_with_threads(threads))
+    }
+
+    fn one_named(name: &str, threads: usize) -> Result<Self> {
         let (backend, which) = match name.split_once(':') {
             Some((backend, which)) => (backend, Some(which.trim())),
             None => (name, None),
@@ -251,4 +339,10 @@ impl From<dtw_wgpu::WgpuBackend> for Device {
     fn from(backend: dtw_wgpu::WgpuBackend) -> Self {
         Self(Kind::Wgpu(backend))
     }
+}
+
+/// The numbers of the devices of a backend that can be used.
+fn usable(backend: &BackendKind) -> Vec<usize> {
+    let all: Vec<_> = devices().into_iter().filter(|device| device.backend == backend.name).collect();
+    (0..all.len()).filter(|number| all[*number].unavailable.is_none()).collect()
 }

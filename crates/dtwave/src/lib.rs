@@ -26,9 +26,12 @@
 
 mod device;
 mod input;
+mod names;
 mod plans;
 mod search;
 mod session;
+mod team;
+mod tiles;
 
 pub use device::{Device, DeviceInfo, Float, devices};
 pub use dtw_core::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dtw_core::{
     CostMatrix, Error, Explainer, Explanation, Gradients, Observer, Pairing, Path, Plan, Problem, Result,
-    SeriesBatch, Shape, Spec, Task, Tile, TilePlan,
+    SeriesBatch, Shape, Spec, Task,
 };
 use ndarray::Array2;
 
@@ -138,12 +138,12 @@ impl Session {
         }
     }
 
-    fn problem(&self, pairing: Pairing, shape: Shape) -> Result<Problem> {
+    pub(crate) fn problem(&self, pairing: Pairing, shape: Shape) -> Result<Problem> {
         Ok(Problem::new(self.spec.clone(), pairing, shape)?.with_memory_limit(self.memory_limit_bytes))
     }
 
     /// A plan that waits, or a new one.
-    fn plan<T: Float>(&self, problem: &Problem) -> Result<Boxed<T>> {
+    pub(crate) fn plan<T: Float>(&self, problem: &Problem) -> Result<Boxed<T>> {
         if let Some(plan) = self.plans.take(problem) {
             return Ok(plan);
         }
@@ -152,6 +152,20 @@ impl Session {
             plan.observe(Arc::clone(observer));
         }
         Ok(Box::new(plan))
+    }
+
+    /// Lets a plan wait for its next call.
+    pub(crate) fn keep<T: Float>(&self, plan: Boxed<T>) {
+        self.plans.keep(plan);
+    }
+
+    pub(crate) fn memory_limit_bytes(&self) -> u64 {
+        self.memory_limit_bytes
+    }
+
+    /// Tells the observer of a device that others go on without.
+    pub(crate) fn lost(&self, device: &str, why: &Error) {
+        self.observer.iter().for_each(|observer| observer.lost(device, why));
     }
 
     /// Calls `work` with a plan for these batches, and keeps the plan unless it failed.
@@ -175,7 +189,7 @@ impl Session {
     }
 
     /// Distances, up to the cutoff if there is one.
-    fn compute<T: Float>(
+    pub(crate) fn compute<T: Float>(
         &self,
         plan: &mut dyn Plan<T>,
         x: SeriesBatch<'_, T>,
@@ -189,7 +203,7 @@ impl Session {
     }
 
     /// Tells the observer of a plan that has computed.
-    fn computed<T: Float>(&self, plan: &dyn Plan<T>) {
+    pub(crate) fn computed<T: Float>(&self, plan: &dyn Plan<T>) {
         if let Some(observer) = &self.observer {
             observer.computed(plan.scratch_bytes(), plan.problem().memory_limit_bytes());
         }
@@ -305,65 +319,6 @@ impl Session {
     ) -> Result<()> {
         let problem = self.problem(pairing, Shape::of(x, y))?;
         self.device()?.backend::<T>().supports(&problem, Task::Distances)
-    }
-
-    /// How [`tiled`](Self::tiled) had better cut a matrix. A tile takes a tenth of the memory limit at most: four may
-    /// be on their way elsewhere, and the sweep has the rest. And a tile stays a matter of seconds.
-    ///
-    /// # Errors
-    /// As [`TilePlan::new`].
-    pub fn tile_plan<T: Float>(
-        &self,
-        pairing: Pairing,
-        x: &SeriesBatch<'_, T>,
-        y: &SeriesBatch<'_, T>,
-    ) -> Result<TilePlan> {
-        const TILE_CELLS: u64 = 1 << 33;
-        let budget_bytes = self.memory_limit_bytes / 10;
-        let plan = TilePlan::new(pairing, x.len(), y.len(), T::DTYPE.bytes(), budget_bytes)?;
-        let pair = (x.max_length().max(1) as u64).saturating_mul(y.max_length().max(1) as u64);
-        let pairs = TILE_CELLS / pair;
-        Ok(plan.with_max_side(pairs.isqrt().clamp(32, 2048) as usize))
-    }
-
-    /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from [`TilePlan::new`]; `skip`
-    /// says which tiles are not wanted (already done); `sink` gets each finished tile, row-major. Tiles off the
-    /// diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for bad series or parameters, and whatever `sink` returns.
-    pub fn tiled<T: Float, E: From<Error>>(
-        &self,
-        tiles: &TilePlan,
-        x: &SeriesBatch<'_, T>,
-        y: &SeriesBatch<'_, T>,
-        skip: impl Fn(&Tile) -> bool,
-        mut sink: impl FnMut(&Tile, &[T]) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        let whole = Shape::of(x, y);
-        let mut out = Vec::new();
-        // Tiles of one shape share a plan whatever it holds: one at a time, within the memory limit.
-        let mut current: Option<Boxed<T>> = None;
-        for tile in tiles.tiles().filter(|tile| !skip(tile)) {
-            let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
-            out.clear();
-            out.resize(tile.len(), T::ZERO);
-            let shape = Shape { n_x: rows.len(), n_y: columns.len(), ..whole };
-            let problem = self.problem(tile.pairing, shape)?;
-            let mut plan = match current.take() {
-                Some(plan) if *plan.problem() == problem => plan,
-                other => {
-                    other.into_iter().for_each(|plan| self.plans.keep(plan));
-                    self.plan(&problem)?
-                }
-            };
-            self.compute(&mut **plan, rows, columns, &mut out)?;
-            self.computed(&**plan);
-            current = Some(plan);
-            sink(&tile, &out)?;
-        }
-        current.into_iter().for_each(|plan| self.plans.keep(plan));
-        Ok(())
     }
 
     /// Values and gradients of zipped pairs (Soft-DTW and its divergence). `upstream` is one factor per pair.

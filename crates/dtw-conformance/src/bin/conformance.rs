@@ -1,5 +1,5 @@
 //! `conformance --backend NAME [--cases FILE]… [--dtype f32|f64] [--section NAME]… [--only REGEX]
-//! [--seed N|fresh] [--digest]`: judges a backend.
+//! [--seed N|fresh] [--digest] [--devices N]`: judges a backend.
 //!
 //! Prints the seed of the random cases, a line per section, every failure, and last `N passed, N failed, N skipped`.
 //! Ends with 0 only if something passed and nothing failed.
@@ -7,6 +7,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Parser;
@@ -16,6 +17,7 @@ use dtw_conformance::report::Report;
 use dtw_conformance::seed;
 use dtw_conformance::suite::{SECTIONS, run_checks_from, run_file};
 use dtw_core::{Backend, BackendKind, Dtype};
+use dtw_multi::{Member, Several};
 use regex::Regex;
 
 /// Judge a backend by the conformance suite.
@@ -47,6 +49,9 @@ struct Options {
     /// DTWAVE_SEED decides, and without that the cases are the same every time.
     #[arg(long, value_name = "N|fresh", value_parser = |text: &str| seed::parse(Some(text)))]
     seed: Option<u64>,
+    /// Judge this many devices as one, each of them the backend's only one, and divide every call among them.
+    #[arg(long, value_name = "N")]
+    devices: Option<usize>,
     /// Also print a digest of all results of each section and file: builds that compute the same bits print the same.
     #[arg(long)]
     digest: bool,
@@ -94,13 +99,24 @@ fn judged(options: &Options) -> anyhow::Result<bool> {
     let mut whole = Report::default();
     writeln!(out, "seed {0} (again with --seed {0})", options.seed()?)?;
     if let Some(backend) = of_f64 {
-        whole.absorb(judge(options, backend.as_ref(), &mut out)?);
+        whole.absorb(judge(options, divided(options, backend)?.as_ref(), &mut out)?);
     }
     if let Some(backend) = of_f32 {
-        whole.absorb(judge(options, backend.as_ref(), &mut out)?);
+        whole.absorb(judge(options, divided(options, backend)?.as_ref(), &mut out)?);
     }
     writeln!(out, "{whole}")?;
     Ok(whole.is_success())
+}
+
+/// The backend, or several of it as one.
+fn divided<T: Element>(
+    options: &Options,
+    backend: Box<dyn Backend<T>>,
+) -> anyhow::Result<Box<dyn Backend<T>>> {
+    let Some(devices) = options.devices else { return Ok(backend) };
+    let backend: Arc<dyn Backend<T>> = Arc::from(backend);
+    let member = |device| Member { name: format!("{}:{device}", options.backend), backend: Arc::clone(&backend) };
+    Ok(Box::new(Several::new((0..devices).map(member).collect())?.with_least_cells(0)))
 }
 
 #[cfg(any(feature = "cuda", feature = "hip", feature = "host"))]

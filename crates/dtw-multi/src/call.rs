@@ -1,0 +1,290 @@
+//! A plan of several devices: how each call is divided.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dtw_core::{
+    CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Pairing, Path, Problem, Ranked, Result,
+    Scalar, SearchOptions, SeriesBatch, Shape,
+};
+
+use crate::crew::{self, Worker as _};
+use crate::hand::Hand;
+use crate::triangle::Square;
+use crate::work::{PairPart, Pairs, Part, Rows, Slopes};
+
+/// Rows of a matrix that each device should have, or its columns are divided.
+const ROWS: usize = 8;
+
+pub(crate) struct Call<T: Scalar> {
+    problem: Problem,
+    hands: Vec<Hand<T>>,
+    least_cells: u64,
+    is_of_one_kind: bool,
+}
+
+impl<T: Scalar> Call<T> {
+    pub(crate) fn new(
+        problem: Problem,
+        hands: Vec<Hand<T>>,
+        least_cells: u64,
+        is_of_one_kind: bool,
+    ) -> Self {
+        Self { problem, hands, least_cells, is_of_one_kind }
+    }
+
+    /// Whether it is worth more than one device: by the cells of a full grid, quickly.
+    fn is_worth_it(&self, pairing: Pairing, pairs: &CheckedBatches<'_, T>) -> bool {
+        let count = match pairing {
+            Pairing::Zipped => pairs.x.len() as u64,
+            Pairing::Cross => pairs.x.len() as u64 * pairs.y.len() as u64,
+            Pairing::SelfSymmetric => (pairs.x.len() as u64).pow(2) / 2,
+        };
+        let cells = (pairs.x.max_length() as u64).saturating_mul(pairs.y.max_length() as u64);
+        count > 1 && self.hands.len() > 1 && count.saturating_mul(cells) >= self.least_cells
+    }
+
+    /// Distances, or those up to a cutoff.
+    fn compute(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
+        let pairing = self.problem.pairing();
+        if !self.is_worth_it(pairing, &pairs) {
+            let problem = &self.problem;
+            return crew::alone(&mut self.hands, |hand| one(hand, problem, pairs.x, pairs.y, cutoff, out));
+        }
+        match pairing {
+            Pairing::Zipped => self.pairs(pairs, cutoff, out),
+            Pairing::SelfSymmetric => self.triangle(pairs.x, cutoff, out),
+            Pairing::Cross if pairs.x.len() >= (ROWS * self.hands.len()).min(pairs.y.len()) => {
+                self.rows(pairs, cutoff, out)
+            }
+            Pairing::Cross => self.columns(pairs, cutoff, out),
+        }
+    }
+
+    fn pairs(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
+        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let work = Pairs { x: pairs.x, y: pairs.y, out };
+        crew::run(&mut self.hands, kind, work, |hand, piece| {
+            one(hand, &part(problem, Pairing::Zipped, &piece.x, &piece.y)?, piece.x, piece.y, cutoff, piece.out)
+        })
+        .map(drop)
+    }
+
+    fn rows(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
+        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let work = Rows { x: pairs.x, y: pairs.y, out };
+        crew::run(&mut self.hands, kind, work, |hand, piece| {
+            one(hand, &part(problem, Pairing::Cross, &piece.x, &piece.y)?, piece.x, piece.y, cutoff, piece.out)
+        })
+        .map(drop)
+    }
+
+    fn columns(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
+        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let (x, width) = (pairs.x, pairs.y.len());
+        let out = Mutex::new(out);
+        crew::run(&mut self.hands, kind, Part::all(pairs.y), |hand, piece| {
+            let columns = piece.start..piece.start + piece.series.len();
+            let mut values = room::<T>(x.len() * columns.len())?;
+            let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
+            one(hand, &problem, x, piece.series, cutoff, &mut values)?;
+            let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+            for (row, values) in out.chunks_exact_mut(width).zip(values.chunks_exact(columns.len())) {
+                row[columns.clone()].copy_from_slice(values);
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    fn triangle(&mut self, x: SeriesBatch<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
+        // A device keeps plans of two shapes.
+        let problem = &self.problem.clone().with_memory_limit(self.problem.memory_limit_bytes() / 2);
+        let square = Square::new(x.len(), out);
+        crew::run(&mut self.hands, self.is_of_one_kind, square.run(), |hand, piece| {
+            let rows = square.series(piece.row..piece.row + 1);
+            let own = x.slice(rows.clone());
+            let mut tiles = piece.columns.clone();
+            if piece.begins_on_diagonal() {
+                let mut values = room::<T>(rows.len() * rows.len())?;
+                let problem = part(problem, Pairing::SelfSymmetric, &own, &own)?;
+                one(hand, &problem, own, own, cutoff, &mut values)?;
+                square.put(rows.clone(), rows.clone(), &values);
+                tiles.start += 1;
+            }
+            if tiles.is_empty() {
+                return Ok(());
+            }
+            let columns = square.series(tiles);
+            let others = x.slice(columns.clone());
+            let mut values = room::<T>(rows.len() * columns.len())?;
+            let problem = part(problem, Pairing::Cross, &own, &others)?;
+            one(hand, &problem, own, others, cutoff, &mut values)?;
+            square.put(rows, columns, &values);
+            Ok(())
+        })
+        .map(drop)
+    }
+}
+
+/// Memory for values of a piece.
+fn room<T: Scalar>(count: usize) -> Result<Vec<T>> {
+    let mut values = dtw_core::reserved(count, || "a piece of the distances".to_owned())?;
+    values.resize(count, T::ZERO);
+    Ok(values)
+}
+
+/// The problem of some series of a call. Its longest lengths are the call's, so that pieces share plans.
+fn part<T>(
+    problem: &Problem,
+    pairing: Pairing,
+    x: &SeriesBatch<'_, T>,
+    y: &SeriesBatch<'_, T>,
+) -> Result<Problem> {
+    let shape = Shape { n_x: x.len(), n_y: y.len(), ..problem.shape() };
+    let limit = problem.memory_limit_bytes();
+    Ok(Problem::new(problem.spec().clone(), pairing, shape)?.with_memory_limit(limit))
+}
+
+/// Has one device compute distances.
+fn one<T: Scalar>(
+    hand: &mut Hand<T>,
+    problem: &Problem,
+    x: SeriesBatch<'_, T>,
+    y: SeriesBatch<'_, T>,
+    cutoff: Option<f64>,
+    out: &mut [T],
+) -> Result<()> {
+    let plan = hand.plan(problem)?;
+    match cutoff {
+        None => plan.distances(x, y, out),
+        Some(cutoff) => plan.distances_within(x, y, cutoff, out),
+    }
+}
+
+/// What pieces gave, in the order of their series.
+fn in_order<R>(mut pieces: Vec<(usize, Vec<R>)>) -> Vec<R> {
+    pieces.sort_by_key(|(start, _)| *start);
+    pieces.into_iter().flat_map(|(_, found)| found).collect()
+}
+
+impl<T: Scalar> Compute<T> for Call<T> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// On the device that holds most.
+    fn scratch_bytes(&self) -> u64 {
+        self.hands.iter().map(Hand::scratch_bytes).max().unwrap_or(0)
+    }
+
+    fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.hands.iter_mut().for_each(|hand| hand.observe(&observer));
+    }
+
+    fn is_usable(&self) -> bool {
+        self.hands.iter().all(Hand::is_usable)
+    }
+
+    fn distances(&mut self, pairs: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()> {
+        self.compute(pairs, None, out)
+    }
+
+    fn distances_within(&mut self, pairs: CheckedBatches<'_, T>, cutoff: f64, out: &mut [T]) -> Result<()> {
+        self.compute(pairs, Some(cutoff), out)
+    }
+
+    fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
+        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let mut work = Slopes { x: pairs.x, y: pairs.y, out };
+        let compute = |hand: &mut Hand<T>, piece: &mut Slopes<'_, T>| {
+            let Gradients { upstream, distances, grad_x, grad_y } = &mut piece.out;
+            let out = Gradients { upstream: *upstream, distances, grad_x, grad_y };
+            let problem = part(problem, problem.pairing(), &piece.x, &piece.y)?;
+            hand.plan(&problem)?.gradients(piece.x, piece.y, out)
+        };
+        if !self.is_worth_it(Pairing::Zipped, &pairs) {
+            return crew::alone(&mut self.hands, |hand| compute(hand, &mut work));
+        }
+        crew::run(&mut self.hands, kind, work, compute).map(drop)
+    }
+
+    fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
+        let problem = &self.problem;
+        crew::alone(&mut self.hands, |hand| hand.plan(problem)?.alignment(pair.x.get(0), pair.y.get(0)))
+    }
+
+    fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
+        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        if !self.is_worth_it(Pairing::Zipped, &pairs) {
+            return crew::alone(&mut self.hands, |hand| hand.plan(problem)?.paths(pairs.x, pairs.y));
+        }
+        let found = crew::run(&mut self.hands, kind, PairPart::all(pairs), |hand, piece| {
+            let (x, y) = (piece.x.series, piece.y.series);
+            let problem = part(problem, problem.pairing(), &x, &y)?;
+            Ok((piece.x.start, hand.plan(&problem)?.paths(x, y)?))
+        });
+        found.map(in_order)
+    }
+
+    fn nearest(&mut self, pairs: CheckedBatches<'_, T>, k: usize) -> Result<Option<Ranked<T>>> {
+        let (problem, kind, x) = (&self.problem, self.is_of_one_kind, pairs.x);
+        if pairs.y.len() == 1 || !self.is_worth_it(Pairing::Cross, &pairs) {
+            return crew::alone(&mut self.hands, |hand| hand.plan(problem)?.nearest(x, pairs.y, k));
+        }
+        let found = crew::run(&mut self.hands, kind, Part::all(pairs.y), |hand, piece| {
+            let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
+            Ok((piece.start, hand.plan(&problem)?.nearest(x, piece.series, k)?))
+        })?;
+        // If one says that all distances have to be computed, they are.
+        let pruned: Option<Vec<_>> =
+            found.into_iter().map(|(start, ranked)| ranked.map(|ranked| (start, ranked))).collect();
+        Ok(pruned.map(in_order))
+    }
+
+    /// Each device's own plan says so.
+    fn proposes(&self) -> bool {
+        true
+    }
+
+    fn matches(
+        &mut self,
+        searched: CheckedBatches<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let CheckedBatches { x, y, .. } = searched;
+        if !self.is_worth_it(Pairing::Cross, &searched) {
+            return crew::alone(&mut self.hands, |hand| {
+                hand.searches_from(0, 0);
+                hand.plan(problem)?.matches(x, y, options)
+            });
+        }
+        if x.len() > 1 {
+            let found = crew::run(&mut self.hands, kind, Part::all(x), |hand, piece| {
+                let problem = part(problem, Pairing::Cross, &piece.series, &y)?;
+                hand.searches_from(piece.start, 0);
+                Ok((piece.start, hand.plan(&problem)?.matches(piece.series, y, options)?))
+            });
+            return found.map(in_order);
+        }
+        let found = crew::run(&mut self.hands, kind, Part::all(y), |hand, piece| {
+            let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
+            hand.searches_from(0, piece.start);
+            Ok((piece.start, hand.plan(&problem)?.matches(x, piece.series, options)?))
+        });
+        found.map(in_order)
+    }
+
+    fn matches_in_blocks(
+        &mut self,
+        queries: &SeriesBatch<'_, T>,
+        reference: &mut CheckedBlocks<'_, T>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<T>>>> {
+        let problem = &self.problem;
+        let hand = self.hands.iter_mut().find(|hand| hand.is_usable());
+        let hand = hand.ok_or_else(|| dtw_core::Error::failed("several devices", "all devices have failed"))?;
+        // What was read is gone: no other device could go on.
+        hand.plan(problem)?.matches_in_blocks(*queries, reference, options)
+    }
+}

@@ -1,0 +1,112 @@
+//! One of several devices, as a plan uses it: its backend, and the plans that it made of pieces.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dtw_core::{Error, Launch, Observer, Plan, Problem, Result, Scalar};
+
+use crate::crew::{Worker, is_own};
+use crate::member::Member;
+
+/// Most plans that are kept. The pieces of a triangle have two shapes in turn.
+const MOST: usize = 2;
+
+pub(crate) struct Hand<T: Scalar> {
+    member: Member<T>,
+    /// The latest used last.
+    plans: Vec<Box<dyn Plan<T>>>,
+    observer: Option<Arc<Numbered>>,
+    is_lost: bool,
+}
+
+/// The caller's observer, which hears the numbers that queries and references have in the whole call.
+struct Numbered {
+    inner: Arc<dyn Observer>,
+    query: AtomicUsize,
+    reference: AtomicUsize,
+}
+
+impl Observer for Numbered {
+    fn advance(&self, cells: u64) {
+        self.inner.advance(cells);
+    }
+    fn cancelled(&self) -> bool {
+        self.inner.cancelled()
+    }
+    fn explains(&self) -> bool {
+        self.inner.explains()
+    }
+    fn launched(&self, launch: &Launch<'_>) {
+        self.inner.launched(launch);
+    }
+    fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
+        let first = |number: &AtomicUsize| number.load(Ordering::Relaxed);
+        self.inner.proposed(first(&self.query) + query, first(&self.reference) + reference, is_confirmed);
+    }
+    fn lost(&self, device: &str, why: &Error) {
+        self.inner.lost(device, why);
+    }
+}
+
+impl<T: Scalar> Hand<T> {
+    pub(crate) fn new(member: Member<T>) -> Self {
+        Self { member, plans: Vec::new(), observer: None, is_lost: false }
+    }
+
+    /// A plan of exactly this problem.
+    pub(crate) fn plan(&mut self, problem: &Problem) -> Result<&mut dyn Plan<T>> {
+        let known = self.plans.iter().position(|plan| plan.problem() == problem && plan.is_usable());
+        let plan = match known {
+            Some(at) => self.plans.remove(at),
+            None => {
+                // What goes makes room for what comes.
+                if self.plans.len() == MOST {
+                    self.plans.remove(0);
+                }
+                let mut plan = self.member.backend.plan(problem)?;
+                self.observer.iter().for_each(|observer| plan.observe(Arc::clone(observer) as _));
+                plan
+            }
+        };
+        self.plans.push(plan);
+        Ok(&mut **self.plans.last_mut().expect("one was pushed"))
+    }
+
+    pub(crate) fn observe(&mut self, observer: &Arc<dyn Observer>) {
+        let inner = Arc::clone(observer);
+        let numbered = Arc::new(Numbered { inner, query: AtomicUsize::new(0), reference: AtomicUsize::new(0) });
+        self.plans.iter_mut().for_each(|plan| plan.observe(Arc::clone(&numbered) as _));
+        self.observer = Some(numbered);
+    }
+
+    /// The next search is of queries and references from these on.
+    pub(crate) fn searches_from(&self, query: usize, reference: usize) {
+        if let Some(observer) = &self.observer {
+            observer.query.store(query, Ordering::Relaxed);
+            observer.reference.store(reference, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn scratch_bytes(&self) -> u64 {
+        self.plans.iter().map(|plan| plan.scratch_bytes()).sum()
+    }
+}
+
+impl<T: Scalar> Worker for Hand<T> {
+    fn is_usable(&self) -> bool {
+        !self.is_lost
+    }
+
+    fn is_lost_by(&mut self, error: &Error) -> bool {
+        let own = is_own(error);
+        if own {
+            self.is_lost = true;
+            self.plans.clear();
+        }
+        own
+    }
+
+    fn tell(&self, error: &Error) {
+        self.observer.iter().for_each(|observer| observer.lost(&self.member.name, error));
+    }
+}

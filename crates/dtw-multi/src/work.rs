@@ -1,0 +1,131 @@
+//! What calls are cut into.
+
+use dtw_core::{CheckedBatches, Gradients, SeriesBatch};
+
+/// Units of a call that do not depend on each other, with the places of their results.
+pub trait Work: Sized + Send {
+    /// How many units are left.
+    fn units(&self) -> usize;
+
+    /// Takes off the first ones: so many or, where a piece ends before, fewer, and at least one.
+    fn split(&mut self, units: usize) -> Self;
+}
+
+/// The first `count` series, which the batch loses.
+fn first<'a, T>(batch: &mut SeriesBatch<'a, T>, count: usize) -> SeriesBatch<'a, T> {
+    let taken = batch.slice(0..count);
+    *batch = batch.slice(count..batch.len());
+    taken
+}
+
+/// The first `count` values, which the slice loses.
+fn front<'a, T>(values: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let (taken, rest) = std::mem::take(values).split_at_mut(count);
+    *values = rest;
+    taken
+}
+
+/// Rows of a matrix: series of x with all of y. Without columns, which is for searches, results have no place.
+pub(crate) struct Rows<'a, T> {
+    pub(crate) x: SeriesBatch<'a, T>,
+    pub(crate) y: SeriesBatch<'a, T>,
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Copy + Send + Sync> Work for Rows<'_, T> {
+    fn units(&self) -> usize {
+        self.x.len()
+    }
+    fn split(&mut self, units: usize) -> Self {
+        Self { x: first(&mut self.x, units), y: self.y, out: front(&mut self.out, units * self.y.len()) }
+    }
+}
+
+/// Zipped pairs, and a distance of each.
+pub(crate) struct Pairs<'a, T> {
+    pub(crate) x: SeriesBatch<'a, T>,
+    pub(crate) y: SeriesBatch<'a, T>,
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Copy + Send + Sync> Work for Pairs<'_, T> {
+    fn units(&self) -> usize {
+        self.x.len()
+    }
+    fn split(&mut self, units: usize) -> Self {
+        Self { x: first(&mut self.x, units), y: first(&mut self.y, units), out: front(&mut self.out, units) }
+    }
+}
+
+/// Zipped pairs, and a value and two gradients of each.
+pub(crate) struct Slopes<'a, T> {
+    pub(crate) x: SeriesBatch<'a, T>,
+    pub(crate) y: SeriesBatch<'a, T>,
+    pub(crate) out: Gradients<'a, T>,
+}
+
+impl<T: Copy + Send + Sync> Work for Slopes<'_, T> {
+    fn units(&self) -> usize {
+        self.x.len()
+    }
+    fn split(&mut self, units: usize) -> Self {
+        let (x, y) = (first(&mut self.x, units), first(&mut self.y, units));
+        let upstream = self.out.upstream.map(|upstream| {
+            let (taken, rest) = upstream.split_at(units);
+            self.out.upstream = Some(rest);
+            taken
+        });
+        let out = Gradients {
+            upstream,
+            distances: front(&mut self.out.distances, units),
+            grad_x: front(&mut self.out.grad_x, x.values().len()),
+            grad_y: front(&mut self.out.grad_y, y.values().len()),
+        };
+        Self { x, y, out }
+    }
+}
+
+/// Some series of one side of a call, from the `start`-th on: results have no places yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a, T> {
+    pub(crate) start: usize,
+    pub(crate) series: SeriesBatch<'a, T>,
+}
+
+impl<'a, T> Part<'a, T> {
+    pub(crate) fn all(series: SeriesBatch<'a, T>) -> Self {
+        Self { start: 0, series }
+    }
+}
+
+impl<T: Copy + Send + Sync> Work for Part<'_, T> {
+    fn units(&self) -> usize {
+        self.series.len()
+    }
+    fn split(&mut self, units: usize) -> Self {
+        let taken = Self { start: self.start, series: first(&mut self.series, units) };
+        self.start += units;
+        taken
+    }
+}
+
+/// Zipped pairs, from the `start`-th on.
+pub(crate) struct PairPart<'a, T> {
+    pub(crate) x: Part<'a, T>,
+    pub(crate) y: Part<'a, T>,
+}
+
+impl<'a, T> PairPart<'a, T> {
+    pub(crate) fn all(pairs: CheckedBatches<'a, T>) -> Self {
+        Self { x: Part::all(pairs.x), y: Part::all(pairs.y) }
+    }
+}
+
+impl<T: Copy + Send + Sync> Work for PairPart<'_, T> {
+    fn units(&self) -> usize {
+        self.x.units()
+    }
+    fn split(&mut self, units: usize) -> Self {
+        Self { x: self.x.split(units), y: self.y.split(units) }
+    }
+}

@@ -1,0 +1,239 @@
+//! Several devices give what one gives, bit for bit; one that fails is survived and named.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use dtw_conformance::batch::Element;
+use dtw_conformance::digest::{Digest, Digesting};
+use dtw_conformance::seed;
+use dtw_conformance::suite::{SECTIONS, run_checks_from};
+use dtw_core::{
+    Backend, CheckedBatches, CheckedBlocks, Compute, Error, Gradients, Match, Observer, Pairing, Path, Plan,
+    Problem, Result, SearchOptions, SeriesBatch, Spec, Task,
+};
+use dtw_cpu::CpuBackend;
+use dtw_multi::{Member, Several};
+
+fn member<T: Element>(name: &str, backend: impl Backend<T> + 'static) -> Member<T> {
+    Member { name: name.to_owned(), backend: Arc::new(backend) }
+}
+
+/// Devices of one kind, each with a thread of its own.
+fn devices<T: Element + dtw_cpu::Element>(count: usize) -> Vec<Member<T>> {
+    (0..count).map(|d| member(&format!("cpu:{d}"), CpuBackend::with_threads(1))).collect()
+}
+
+/// What the suite says of a backend, and a digest of all its results.
+fn judged<T: Element>(section: &str, backend: &dyn Backend<T>) -> (usize, String) {
+    let digest = Digest::default();
+    let digesting = Digesting { backend, digest: digest.clone() };
+    let report = run_checks_from(seed::of_environment(), section, &|_| true, &digesting);
+    assert!(report.failed.is_empty(), "{section}: {:?}", report.failed.first());
+    (report.passed, digest.to_string())
+}
+
+/// All tasks, all measures, ragged batches, bad input, random draws.
+#[test]
+fn the_suite_gets_the_bits_of_one_device() {
+    let one = CpuBackend::with_threads(1);
+    let several = Several::new(devices::<f32>(3)).unwrap().with_least_cells(0);
+    let mut checks = 0;
+    for section in SECTIONS {
+        // These take minutes, and draw no other calls.
+        if ["soft_digits", "gradient_digits", "long", "long_subsequence_dtw"].contains(section) {
+            continue;
+        }
+        let (passed, of_one) = judged::<f32>(section, &one);
+        let (also_passed, of_several) = judged::<f32>(section, &several);
+        assert_eq!(passed, also_passed, "{section}");
+        // The last digit of a divergence may depend on the pairs beside it, on one device as well.
+        if !section.contains("divergence") {
+            assert_eq!(of_one, of_several, "{section}");
+        }
+        checks += passed;
+    }
+    assert!(checks > 1000, "{checks}");
+}
+
+/// A device whose calls fail from the `left`-th on.
+#[derive(Debug)]
+struct Failing {
+    inner: CpuBackend,
+    left: Arc<AtomicUsize>,
+}
+
+struct FailingPlan {
+    inner: Box<dyn Plan<f64>>,
+    left: Arc<AtomicUsize>,
+}
+
+impl FailingPlan {
+    fn lives(&self) -> Result<()> {
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        left.map(drop).map_err(|_| Error::failed("cpu", "the device was pulled out"))
+    }
+}
+
+impl Backend<f64> for Failing {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        Backend::<f64>::supports(&self.inner, problem, task)
+    }
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<f64>>> {
+        let inner = Backend::<f64>::plan(&self.inner, problem)?;
+        Ok(Box::new(FailingPlan { inner, left: Arc::clone(&self.left) }))
+    }
+}
+
+impl Compute<f64> for FailingPlan {
+    fn problem(&self) -> &Problem {
+        self.inner.problem()
+    }
+    fn scratch_bytes(&self) -> u64 {
+        self.inner.scratch_bytes()
+    }
+    fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.inner.observe(observer);
+    }
+    fn distances(&mut self, pairs: CheckedBatches<'_, f64>, out: &mut [f64]) -> Result<()> {
+        self.lives()?;
+        self.inner.distances(pairs.x, pairs.y, out)
+    }
+    fn gradients(&mut self, pairs: CheckedBatches<'_, f64>, out: Gradients<'_, f64>) -> Result<()> {
+        self.lives()?;
+        self.inner.gradients(pairs.x, pairs.y, out)
+    }
+    fn alignment(&mut self, pair: CheckedBatches<'_, f64>) -> Result<Vec<f64>> {
+        self.lives()?;
+        self.inner.alignment(pair.x.get(0), pair.y.get(0))
+    }
+    fn paths(&mut self, pairs: CheckedBatches<'_, f64>) -> Result<Vec<Path<f64>>> {
+        self.lives()?;
+        self.inner.paths(pairs.x, pairs.y)
+    }
+    fn matches(
+        &mut self,
+        searched: CheckedBatches<'_, f64>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<f64>>>> {
+        self.lives()?;
+        self.inner.matches(searched.x, searched.y, options)
+    }
+    fn matches_in_blocks(
+        &mut self,
+        queries: &SeriesBatch<'_, f64>,
+        reference: &mut CheckedBlocks<'_, f64>,
+        options: &SearchOptions,
+    ) -> Result<Vec<Vec<Match<f64>>>> {
+        self.lives()?;
+        self.inner.matches_in_blocks(*queries, reference, options)
+    }
+}
+
+/// Devices of which those named fail after so many calls.
+fn with_failing(count: usize, failing: &[(usize, usize)]) -> Several<f64> {
+    let mut members = devices(count);
+    for (device, calls) in failing {
+        let failing = Failing { inner: CpuBackend::with_threads(1), left: Arc::new(AtomicUsize::new(*calls)) };
+        members[*device] = member(&format!("cpu:{device}"), failing);
+    }
+    Several::new(members).unwrap().with_least_cells(0)
+}
+
+/// What was told of lost devices.
+#[derive(Default)]
+struct Ear(Mutex<Vec<(String, String)>>);
+
+impl Observer for Ear {
+    fn lost(&self, device: &str, why: &Error) {
+        self.0.lock().unwrap().push((device.to_owned(), why.to_string()));
+    }
+}
+
+const COUNT: usize = 150;
+const LENGTH: usize = 30;
+
+fn values() -> Vec<f64> {
+    (0..COUNT * LENGTH).map(|k| (k as f64 * 0.37).sin() + (k / LENGTH) as f64 * 0.01).collect()
+}
+
+/// The bits of every kind of call, and the devices that were lost.
+fn results(backend: &dyn Backend<f64>, pairing: Pairing, spec: Spec) -> (Vec<u64>, Vec<String>) {
+    let values = values();
+    let batch = SeriesBatch::equal(&values, COUNT, LENGTH, 1).unwrap();
+    let problem = Problem::of(spec, pairing, &batch, &batch).unwrap();
+    let ear = Arc::new(Ear::default());
+    let mut plan = backend.plan(&problem).unwrap();
+    plan.observe(ear.clone());
+    let mut out = vec![0.0; problem.output_len()];
+    plan.distances(batch, batch, &mut out).unwrap();
+    let mut bits: Vec<u64> = out.iter().map(|value| value.to_bits()).collect();
+    for path in plan.paths(batch, batch).unwrap() {
+        bits.push(path.distance.to_bits());
+        bits.extend(path.points.iter().map(|(i, j)| (i * LENGTH + j) as u64));
+    }
+    let heard = ear.0.lock().unwrap();
+    assert!(heard.iter().all(|(_, why)| why.contains("pulled out")), "{heard:?}");
+    (bits, heard.iter().map(|(device, _)| device.clone()).collect())
+}
+
+#[test]
+fn a_device_that_fails_is_survived_and_named() {
+    for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+        let (expected, _) = results(&CpuBackend::with_threads(1), pairing, Spec::dtw());
+        for calls in [0, 1, 2, 5] {
+            for device in [0, 2] {
+                let (found, lost) = results(&with_failing(3, &[(device, calls)]), pairing, Spec::dtw());
+                assert_eq!(found, expected, "{pairing:?}, device {device} after {calls} calls");
+                // A device that was idle when the work ended has not failed.
+                assert!(lost.is_empty() || lost == [format!("cpu:{device}")], "{lost:?}");
+                assert!(!lost.is_empty() || calls > 0, "a device that can do nothing is lost");
+            }
+        }
+        let (found, lost) = results(&with_failing(3, &[(0, 0), (1, 1)]), pairing, Spec::dtw());
+        assert_eq!(found, expected);
+        assert!(lost.contains(&"cpu:0".to_owned()), "{lost:?}");
+    }
+}
+
+#[test]
+fn when_all_have_failed_the_call_fails() {
+    let values = values();
+    let batch = SeriesBatch::equal(&values, COUNT, LENGTH, 1).unwrap();
+    let problem = Problem::of(Spec::dtw(), Pairing::SelfSymmetric, &batch, &batch).unwrap();
+    for calls in [0, 3] {
+        let mut plan = with_failing(2, &[(0, calls), (1, calls)]).plan(&problem).unwrap();
+        let error = plan.distances(batch, batch, &mut vec![0.0; COUNT * COUNT]).unwrap_err();
+        assert!(error.to_string().contains("pulled out"), "{error}");
+        assert!(!plan.is_usable());
+    }
+}
+
+/// Says to stop at once.
+struct Stop;
+
+impl Observer for Stop {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_observer_stops_all() {
+    let values = values();
+    let batch = SeriesBatch::equal(&values, COUNT, LENGTH, 1).unwrap();
+    let problem = Problem::of(Spec::dtw(), Pairing::Cross, &batch, &batch).unwrap();
+    let mut plan = with_failing(3, &[]).plan(&problem).unwrap();
+    plan.observe(Arc::new(Stop));
+    let error = plan.distances(batch, batch, &mut vec![0.0; COUNT * COUNT]).unwrap_err();
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    assert!(plan.is_usable());
+}
+
+#[test]
+fn no_devices_are_refused() {
+    let error = Several::<f64>::new(Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("one device or more"), "{error}");
+}

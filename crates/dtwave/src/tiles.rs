@@ -1,0 +1,187 @@
+//! Matrices of a session tile by tile, on one device or several.
+
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use dtw_core::{Error, Pairing, Problem, Result, SeriesBatch, Shape, Tile, TilePlan};
+use dtw_multi::{Work, Worker, is_own};
+
+use crate::device::Float;
+use crate::plans::Boxed;
+use crate::session::Session;
+
+impl Session {
+    /// How [`tiled`](Self::tiled) had better cut a matrix. A tile takes a tenth of the memory limit at most: four may
+    /// be on their way elsewhere, and the sweep has the rest. And a tile stays a matter of seconds.
+    ///
+    /// # Errors
+    /// As [`TilePlan::new`].
+    pub fn tile_plan<T: Float>(
+        &self,
+        pairing: Pairing,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+    ) -> Result<TilePlan> {
+        const TILE_CELLS: u64 = 1 << 33;
+        let budget_bytes = self.memory_limit_bytes() / 10;
+        let plan = TilePlan::new(pairing, x.len(), y.len(), T::DTYPE.bytes(), budget_bytes)?;
+        let pair = (x.max_length().max(1) as u64).saturating_mul(y.max_length().max(1) as u64);
+        let pairs = TILE_CELLS / pair;
+        Ok(plan.with_max_side(pairs.isqrt().clamp(32, 2048) as usize))
+    }
+
+    /// A distance matrix tile by tile, for results larger than memory. `tiles` comes from [`TilePlan::new`]; `skip`
+    /// says which tiles are not wanted (already done); `sink` gets each finished tile, row-major. Tiles off the
+    /// diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
+    ///
+    /// Tiles come in the order of the plan. Several devices ([`crate::Device::several`]) compute a tile each at the same
+    /// time; their tiles come as they are done, and there is memory for one tile more than there are devices.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for bad series or parameters, and whatever `sink` returns.
+    pub fn tiled<T: Float, E: From<Error>>(
+        &self,
+        tiles: &TilePlan,
+        x: &SeriesBatch<'_, T>,
+        y: &SeriesBatch<'_, T>,
+        skip: impl Fn(&Tile) -> bool,
+        mut sink: impl FnMut(&Tile, &[T]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let wanted = tiles.tiles().filter(|tile| !skip(tile));
+        let matrix = Matrix { x: *x, y: *y, whole: Shape::of(x, y) };
+        let device = self.device()?;
+        let members = device.members();
+        if members.len() > 1 {
+            let named = members.into_iter().map(|(name, device)| (name, self.clone().on(device)));
+            return matrix.on_several(named.collect(), &Tiles { rest: wanted.collect() }, sink);
+        }
+        let mut desk = Desk { session: self, current: None };
+        let mut out = Vec::new();
+        for tile in wanted {
+            desk.compute(&matrix, &tile, &mut out)?;
+            sink(&tile, &out)?;
+        }
+        Ok(())
+    }
+}
+
+/// The series of a matrix.
+#[derive(Clone, Copy)]
+struct Matrix<'a, T> {
+    x: SeriesBatch<'a, T>,
+    y: SeriesBatch<'a, T>,
+    whole: Shape,
+}
+
+/// Where tiles are computed one after the other. Tiles of one shape share a plan whatever it holds: one at a time,
+/// within the memory limit.
+struct Desk<'s, T: Float> {
+    session: &'s Session,
+    current: Option<Boxed<T>>,
+}
+
+impl<T: Float> Desk<'_, T> {
+    fn compute(&mut self, matrix: &Matrix<'_, T>, tile: &Tile, out: &mut Vec<T>) -> Result<()> {
+        let (rows, columns) = (matrix.x.slice(tile.rows.clone()), matrix.y.slice(tile.columns.clone()));
+        out.clear();
+        out.resize(tile.len(), T::ZERO);
+        let shape = Shape { n_x: rows.len(), n_y: columns.len(), ..matrix.whole };
+        let problem: Problem = self.session.problem(tile.pairing, shape)?;
+        let mut plan = match self.current.take() {
+            Some(plan) if *plan.problem() == problem => plan,
+            other => {
+                other.into_iter().for_each(|plan| self.session.keep(plan));
+                self.session.plan(&problem)?
+            }
+        };
+        self.session.compute(&mut **plan, rows, columns, out)?;
+        self.session.computed(&**plan);
+        self.current = Some(plan);
+        Ok(())
+    }
+}
+
+impl<T: Float> Drop for Desk<'_, T> {
+    fn drop(&mut self) {
+        self.current.take().into_iter().for_each(|plan| self.session.keep(plan));
+    }
+}
+
+/// Tiles that are left, to be computed one by one.
+#[derive(Clone)]
+struct Tiles {
+    rest: Vec<Tile>,
+}
+
+impl Work for Tiles {
+    fn units(&self) -> usize {
+        self.rest.len()
+    }
+    fn split(&mut self, _: usize) -> Self {
+        Self { rest: self.rest.drain(..1).collect() }
+    }
+}
+
+/// A device of several, with a session of its own.
+struct Member<'s, T: Float> {
+    name: String,
+    desk: Desk<'s, T>,
+    is_lost: bool,
+    done: SyncSender<(Tile, Vec<T>)>,
+}
+
+impl<T: Float> Worker for Member<'_, T> {
+    fn is_usable(&self) -> bool {
+        !self.is_lost
+    }
+    fn is_lost_by(&mut self, error: &Error) -> bool {
+        self.is_lost |= is_own(error);
+        self.is_lost
+    }
+    fn tell(&self, error: &Error) {
+        self.desk.session.lost(&self.name, error);
+    }
+}
+
+impl<T: Float> Matrix<'_, T> {
+    /// Has several devices compute, and hands their tiles to `sink` in this thread.
+    fn on_several<E: From<Error>>(
+        &self,
+        sessions: Vec<(String, Session)>,
+        tiles: &Tiles,
+        mut sink: impl FnMut(&Tile, &[T]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let name = |session: &Session| session.device().map_or("", |device| device.name());
+        let is_of_one_kind = sessions.iter().all(|(_, session)| name(session) == name(&sessions[0].1));
+        // A device waits with a finished tile until the last one is taken.
+        let (done, finished) = sync_channel(0);
+        std::thread::scope(|scope| {
+            let mut members: Vec<_> = sessions
+                .iter()
+                .map(|(name, session)| Member {
+                    name: name.clone(),
+                    desk: Desk { session, current: None },
+                    is_lost: false,
+                    done: done.clone(),
+                })
+                .collect();
+            drop(done);
+            let work = tiles.clone();
+            let labour = scope.spawn(move || {
+                let compute = |member: &mut Member<'_, T>, piece: &mut Tiles| {
+                    let tile = &piece.rest[0];
+                    let mut out = Vec::new();
+                    member.desk.compute(self, tile, &mut out)?;
+                    // Nobody waits for it any more where the sink has failed.
+                    member.done.send((tile.clone(), out)).map_err(|_| Error::Cancelled)
+                };
+                dtw_multi::run(&mut members, is_of_one_kind, work, compute)
+            });
+            let sunk = finished.iter().try_for_each(|(tile, values)| sink(&tile, &values));
+            drop(finished);
+            let computed = labour.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            sunk?;
+            computed?;
+            Ok(())
+        })
+    }
+}
