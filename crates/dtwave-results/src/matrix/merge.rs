@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 
 use super::identity::{Difference, Identity};
 use super::open::{Opened, Start, beside, open};
@@ -173,14 +173,18 @@ fn check_complete(out: &Path, count: usize, found: &[(Part, bool)]) -> Result<()
     };
     let parts = [told(&mut of(None), "missing"), told(&mut of(Some(false)), "unfinished")];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let first = (1..=count).find(|number| state(*number) != Some(true));
-    ensure!(
-        parts.is_empty(),
-        "{}; run the command of each again, as with --shard {}/{count}: it goes on where it was",
+    let Some(first) = (1..=count).find(|number| state(*number) != Some(true)) else { return Ok(()) };
+    let rest = if count - found.iter().filter(|(_, is_finished)| *is_finished).count() > 1 {
+        " and so on"
+    } else {
+        ""
+    };
+    let is_begun = found.iter().any(|(_, is_finished)| !is_finished);
+    bail!(
+        "{}; run the command of the others with --shard {first}/{count}{rest}{}",
         parts.join("; "),
-        first.unwrap_or(1)
-    );
-    Ok(())
+        if is_begun { ", an unfinished one goes on where it was" } else { "" }
+    )
 }
 
 /// Numbers as an array of jobs has them: `3,5-8,12`.
