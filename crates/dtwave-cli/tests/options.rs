@@ -73,7 +73,7 @@ const PAIRWISE: &[Case] = &[
     ("pairwise s.tsv -o o.npy", "--resume", Unseen("there is nothing to resume")),
     ("pairwise s.tsv", "--shard 1/2", Refused("--shard computes a part of a .npy matrix")),
     ("pairwise s.tsv -o o.npy", "--shard 1/2", Changes),
-    ("pairwise s.tsv -o o.npy --shard 1/2", "--resume", Unseen("a shard goes on in any case")),
+    ("pairwise s.tsv -o o.npy --shard 2/2", "--resume", Unseen("a shard goes on in any case")),
 ];
 
 const CLASSIFY: &[Case] = &[
@@ -481,24 +481,4 @@ fn quiet_leaves_out_notes() {
         assert!(said.stderr.starts_with("warning: ") && said.stderr == noisy.stderr, "{said:?}");
     }
     bench.refuses(&["--quiet", "pairwise", "none.csv"], &["cannot read none.csv"]);
-}
-
-#[test]
-fn completions_and_manual_pages_name_the_commands() {
-    let bench = Bench::new();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = bench.ok(&["completions", shell]);
-        for word in ["pairwise", "classify", "by-class", "soft_dtw_divergence", "quiet"] {
-            assert!(script.contains(word), "{shell} lacks {word}");
-        }
-    }
-    bench.refuses(&["completions", "cmd.exe"], &["cmd.exe", "bash"]);
-    let root = bench.ok(&["man"]);
-    assert!(root.contains(".TH dtwave 1") && root.contains("pairwise"), "{root}");
-    let page = bench.ok(&["man", "search"]);
-    assert!(
-        page.contains(".TH dtwave-search 1") && page.contains("top\\-k") && page.contains("Examples"),
-        "{page}"
-    );
-    bench.refuses(&["man", "nothing"], &["no such command", "pairwise"]);
 }

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::report;
 use crate::signals::Cancel;
 
-/// The matrix of shards that dtwave pairwise --shard computed
+/// Put the shards of a matrix together, which `dtwave pairwise` computed
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Finds FILE.shard-1-of-N and the others beside FILE. They must all be there, finished, and of the same inputs and options; \

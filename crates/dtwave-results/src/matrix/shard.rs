@@ -81,7 +81,8 @@ impl FromStr for Part {
 /// have the tiles of the matrix row by row, those of a symmetric one from the diagonal on.
 ///
 /// # Errors
-/// Where files of another job have its names, where a finished one is damaged, and where files cannot be read or written.
+/// Where files of another job have its names, where a finished shard is damaged, and where files cannot be read or
+/// written.
 pub fn open_shard<T: NpyElement>(
     target: Target,
     job: &Identity,
