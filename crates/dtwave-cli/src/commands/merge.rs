@@ -16,7 +16,7 @@ use crate::signals::Cancel;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Finds FILE.shard-1-of-N and the others beside FILE. They must all be there, finished, and of the same inputs and options; \
-their checksums are compared. The result has the bytes that one run without shards would have written. If the run is \
+their checksums are compared. On the CPU, the result has the bytes of one run without shards. If the run is \
 interrupted, the same command continues it.
 
 Examples:
