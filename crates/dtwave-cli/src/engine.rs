@@ -4,6 +4,7 @@
 //! ([`Engine::tiles`]), so that the largest thing in memory besides the input is one tile.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -314,26 +315,28 @@ impl Engine {
 
     /// How a matrix is cut: by memory, and so that a tile stays a matter of seconds. What the device does not compute
     /// is refused here, before there is a file.
-    pub(crate) fn cut<T: Element>(&self, matrix: &Matrix<'_, T>) -> Result<TilePlan> {
+    pub(crate) fn cut<T: Element>(&self, matrix: &Matrix<'_, T>) -> Result<Cut> {
         let Matrix { spec, pairing, x, y, .. } = matrix;
         let session =
             Session::new((*spec).clone()).on(self.device.clone()).memory_limit(self.memory_limit_bytes);
         session.supports(*pairing, x, y)?;
-        session.tile_plan(*pairing, x, y).context("--memory-limit is too small")
+        let plan = session.tile_plan(*pairing, x, y).context("--memory-limit is too small")?;
+        let share = 0..plan.len();
+        Ok(Cut { plan, share })
     }
 
-    /// Computes the tiles that are not in `done`, in order, and hands each to `sink`, row-major. Returns the number of
-    /// grid cells that `done` spared.
+    /// Computes the tiles of `cut` that are not in `done`, in order, and hands each to `sink`, row-major. Returns the
+    /// number of grid cells that `done` spared.
     pub(crate) fn tiles<T: Element>(
         &self,
         matrix: &Matrix<'_, T>,
+        Cut { plan, share }: &Cut,
         progress: &Arc<Progress>,
         done: &HashSet<usize>,
         sink: impl FnMut(&Tile, &[T]) -> Result<()>,
     ) -> Result<u64> {
         let Matrix { spec, x, y, cutoff, .. } = matrix;
         let mut spared = 0;
-        let plan = self.cut(matrix)?;
         for tile in plan.tiles().filter(|tile| done.contains(&tile.index)) {
             let (rows, columns) = (x.slice(tile.rows.clone()), y.slice(tile.columns.clone()));
             let problem = Problem::of((*spec).clone(), tile.pairing, &rows, &columns)?;
@@ -342,8 +345,22 @@ impl Engine {
             spared += cells;
         }
         let session = self.session(spec, progress).cutoff(*cutoff);
-        session.tiled(&plan, x, y, |tile| done.contains(&tile.index), sink)?;
+        let skips = |tile: &Tile| done.contains(&tile.index) || !share.contains(&tile.index);
+        session.tiled(plan, x, y, skips, sink)?;
         Ok(spared)
+    }
+}
+
+/// How a matrix is cut, and which tiles of it a run computes.
+pub(crate) struct Cut {
+    pub(crate) plan: TilePlan,
+    pub(crate) share: Range<usize>,
+}
+
+impl Cut {
+    /// The tiles of the share.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = Tile> {
+        self.plan.tiles().skip(self.share.start).take(self.share.len())
     }
 }
 

@@ -37,6 +37,16 @@ impl Progress {
         Progress { bar }
     }
 
+    /// A bar for an amount of which no rate is worth telling.
+    pub(crate) fn of_amount(what: &str, all: u64) -> Self {
+        let progress = Progress::new(what, all);
+        let style = ProgressStyle::with_template("{msg} {bar:30.cyan/dim} {percent:>3}%")
+            .expect("the template is valid")
+            .progress_chars("━━─");
+        progress.bar.set_style(style);
+        progress
+    }
+
     /// Nothing on the terminal.
     pub(crate) fn silent() -> Self {
         Progress { bar: ProgressBar::hidden() }

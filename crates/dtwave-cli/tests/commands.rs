@@ -431,3 +431,23 @@ fn all_neighbours_that_vote_are_written() {
     let rows = "series,actual,predicted,nearest,distance,nearest_2,distance_2\n0,,x,0,0,2,1\n1,,y,1,0,2,5\n";
     assert_eq!(bench.text("o.csv"), rows);
 }
+
+#[test]
+fn completions_and_manual_pages_name_the_commands() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = bench.ok(&["completions", shell]);
+        for word in ["pairwise", "classify", "by-class", "soft_dtw_divergence", "quiet"] {
+            assert!(script.contains(word), "{shell} lacks {word}");
+        }
+    }
+    bench.refuses(&["completions", "cmd.exe"], &["cmd.exe", "bash"]);
+    let root = bench.ok(&["man"]);
+    assert!(root.contains(".TH dtwave 1") && root.contains("pairwise"), "{root}");
+    let page = bench.ok(&["man", "search"]);
+    assert!(
+        page.contains(".TH dtwave-search 1") && page.contains("top\\-k") && page.contains("Examples"),
+        "{page}"
+    );
+    bench.refuses(&["man", "nothing"], &["no such command", "pairwise"]);
+}

@@ -71,6 +71,9 @@ const PAIRWISE: &[Case] = &[
     ("pairwise pairs.npy", "--layout channels-first", Changes),
     ("pairwise s.tsv", "--resume", Refused("--resume continues a .npy result")),
     ("pairwise s.tsv -o o.npy", "--resume", Unseen("there is nothing to resume")),
+    ("pairwise s.tsv", "--shard 1/2", Refused("--shard computes a part of a .npy matrix")),
+    ("pairwise s.tsv -o o.npy", "--shard 1/2", Changes),
+    ("pairwise s.tsv -o o.npy --shard 2/2", "--resume", Unseen("a shard goes on in any case")),
 ];
 
 const CLASSIFY: &[Case] = &[
@@ -250,6 +253,9 @@ const CLUSTER: &[Case] = &[
 ];
 
 const OTHERS: &[Case] = &[
+    // In this order: the second takes the shard away.
+    ("merge kept.npy", "--quiet", QUIET),
+    ("merge kept.npy", "--remove", Changes),
     ("devices", "--json", Changes),
     ("devices", "--quiet", QUIET),
     ("man", "--quiet", QUIET),
@@ -271,6 +277,7 @@ fn bench() -> Bench {
         .write("pairs.npy", npy(&[3, 9, 2], &waves(6, 9).iter().map(|v| v * 9.0).collect::<Vec<_>>()))
         .write("square.csv", "1,2,3\n2,5,1\n9,1,4\n")
         .write("timed.csv", "0,1,3\n1,5,2\n3,1,4\n");
+    bench.ok(&["pairwise", "square.csv", "-o", "kept.npy", "--shard", "1/1"]);
     bench
 }
 
@@ -358,7 +365,7 @@ fn cluster() {
 
 #[test]
 fn others() {
-    ["devices", "man", "completions"].into_iter().for_each(check);
+    ["merge", "devices", "man", "completions"].into_iter().for_each(check);
 }
 
 /// The parameters of measures: each is refused by every measure that does not have it, and changes those that have it.
@@ -474,24 +481,4 @@ fn quiet_leaves_out_notes() {
         assert!(said.stderr.starts_with("warning: ") && said.stderr == noisy.stderr, "{said:?}");
     }
     bench.refuses(&["--quiet", "pairwise", "none.csv"], &["cannot read none.csv"]);
-}
-
-#[test]
-fn completions_and_manual_pages_name_the_commands() {
-    let bench = Bench::new();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = bench.ok(&["completions", shell]);
-        for word in ["pairwise", "classify", "by-class", "soft_dtw_divergence", "quiet"] {
-            assert!(script.contains(word), "{shell} lacks {word}");
-        }
-    }
-    bench.refuses(&["completions", "cmd.exe"], &["cmd.exe", "bash"]);
-    let root = bench.ok(&["man"]);
-    assert!(root.contains(".TH dtwave 1") && root.contains("pairwise"), "{root}");
-    let page = bench.ok(&["man", "search"]);
-    assert!(
-        page.contains(".TH dtwave-search 1") && page.contains("top\\-k") && page.contains("Examples"),
-        "{page}"
-    );
-    bench.refuses(&["man", "nothing"], &["no such command", "pairwise"]);
 }

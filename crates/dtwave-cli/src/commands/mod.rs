@@ -10,6 +10,7 @@ mod compute;
 mod demo;
 mod devices;
 mod man;
+mod merge;
 mod pairwise;
 mod search;
 #[cfg(test)]
@@ -54,6 +55,7 @@ pub(crate) struct Cli {
 enum Command {
     Demo(demo::DemoArgs),
     Pairwise(PairwiseArgs),
+    Merge(merge::MergeArgs),
     Classify(ClassifyArgs),
     Search(SearchArgs),
     Align(AlignArgs),
@@ -110,6 +112,7 @@ impl Cli {
             Command::Barycenter(args) => compute(&args, cancel),
             Command::Cluster(args) => compute(&args, cancel),
             Command::Pairwise(args) => compute(&args, cancel),
+            Command::Merge(args) => merge::run(&args, cancel),
             Command::Classify(args) => compute(&args, cancel),
             Command::Search(args) => compute(&args, cancel),
             Command::Align(args) => compute(&args, cancel),

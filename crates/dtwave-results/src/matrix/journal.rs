@@ -31,7 +31,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    fn record(&self) -> String {
+    pub(super) fn record(&self) -> String {
         let Tile { rows, columns } = &self.tile;
         let (a, b, c, d) = (rows.start, rows.end, columns.start, columns.end);
         record(&format!("tile {a} {b} {c} {d} {:016x}", self.checksum))
@@ -101,7 +101,8 @@ impl Journal {
     }
 }
 
-fn record(text: &str) -> String {
+/// A line with its checksum.
+pub(super) fn record(text: &str) -> String {
     format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()))
 }
 
@@ -139,7 +140,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Contents> {
     Ok(Contents { identity, done, whole })
 }
 
-fn lies_in(tile: &Tile, shape: [usize; 2]) -> bool {
+pub(super) fn lies_in(tile: &Tile, shape: [usize; 2]) -> bool {
     !tile.rows.is_empty()
         && !tile.columns.is_empty()
         && tile.rows.end <= shape[0]
@@ -147,14 +148,14 @@ fn lies_in(tile: &Tile, shape: [usize; 2]) -> bool {
 }
 
 /// The text of a whole record with the right checksum.
-fn checked(line: &[u8]) -> Option<&str> {
+pub(super) fn checked(line: &[u8]) -> Option<&str> {
     let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     let (text, sum) = line.rsplit_once(' ')?;
     let expected = u32::from_str_radix(sum, 16).ok().filter(|_| sum.len() == 8)?;
     (crc32fast::hash(text.as_bytes()) == expected).then_some(text)
 }
 
-fn tile(text: &str) -> Option<Done> {
+pub(super) fn tile(text: &str) -> Option<Done> {
     let (place, checksum) = text.strip_prefix("tile ")?.rsplit_once(' ')?;
     let checksum = u64::from_str_radix(checksum, 16).ok().filter(|_| checksum.len() == 16)?;
     let numbers: Option<Vec<usize>> = place.split(' ').map(|n| n.parse().ok()).collect();

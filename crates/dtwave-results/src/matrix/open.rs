@@ -16,7 +16,7 @@ use super::blocked::Blocked;
 use super::identity::Identity;
 use super::journal::{Done, Journal};
 use super::tile::Tile;
-use super::values::Values;
+use super::values::{Layout, Values};
 use super::writer::MatrixWriter;
 use crate::{NpyElement, Target, explain, npy_header};
 
@@ -40,13 +40,15 @@ pub enum Opened<T> {
     Named(Target),
 }
 
-struct Files {
-    out: PathBuf,
-    partial: PathBuf,
-    progress: PathBuf,
-    /// The `.npy` header, and the size with all values.
-    header: Vec<u8>,
-    total_bytes: u64,
+/// The files of a result: its own, and the two of a run that is not finished.
+pub(super) struct Files {
+    pub(super) out: PathBuf,
+    pub(super) partial: PathBuf,
+    pub(super) progress: PathBuf,
+    /// What stands before the values, and the size with all values.
+    pub(super) header: Vec<u8>,
+    pub(super) total_bytes: u64,
+    pub(super) layout: Layout,
 }
 
 /// Opens the result at `target` for writing; reserves its space on the disk.
@@ -61,7 +63,7 @@ pub fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) ->
     let header = npy_header::<T>(&identity.shape);
     let total_bytes = (value_bytes + header.len()) as u64;
     let (partial, progress) = (beside(&out, ".partial"), beside(&out, ".progress"));
-    let files = Files { out, partial, progress, header, total_bytes };
+    let files = Files { out, partial, progress, header, total_bytes, layout: Layout::Rows(m) };
 
     let mut notes = Vec::new();
     let found = match start {
@@ -99,13 +101,13 @@ pub fn open<T: NpyElement>(target: Target, identity: &Identity, start: Start) ->
 }
 
 impl Files {
-    fn values(&self, file: File, identity: &Identity) -> Values {
-        let header_bytes = self.header.len() as u64;
-        Values { file, header_bytes, columns: identity.shape[1], element_bytes: identity.element_bytes }
+    pub(super) fn values(&self, file: File, identity: &Identity) -> Values {
+        let (header_bytes, layout) = (self.header.len() as u64, self.layout.clone());
+        Values { file, header_bytes, layout, element_bytes: identity.element_bytes }
     }
 
     /// A new progress file and a data file of the final size: the header, then zeros.
-    fn created(&self, identity: &Identity) -> Result<(Journal, Values)> {
+    pub(super) fn created(&self, identity: &Identity) -> Result<(Journal, Values)> {
         let journal = Journal::create(&self.progress, identity, &[])?;
         let created = File::options().read(true).write(true).create(true).truncate(true).open(&self.partial);
         let file = created.and_then(|mut file| self.complete(&mut file).map(|()| file)).map_err(|e| {
@@ -118,7 +120,7 @@ impl Files {
     }
 
     /// The files of an interrupted run; what cannot be trusted is taken out of the progress file.
-    fn continued(
+    pub(super) fn continued(
         &self,
         identity: &Identity,
         journal: Journal,
@@ -145,7 +147,7 @@ impl Files {
         }
         let mut values = self.values(file, identity);
         let (sound, damaged) =
-            judged(&mut values, identity, &journal).with_context(|| format!("cannot read {shown}"))?;
+            judged(&mut values, identity, journal.done()).with_context(|| format!("cannot read {shown}"))?;
         if damaged == 0 {
             return Ok((journal, values));
         }
@@ -157,7 +159,10 @@ impl Files {
 
     /// Whether an open data file has the right size and header.
     fn is_sound(&self, file: &mut File) -> io::Result<bool> {
-        if file.metadata()?.len() != self.total_bytes {
+        let bytes = file.metadata()?.len();
+        // A run may have stopped while it wrote what follows the values of a shard.
+        let may_be_longer = matches!(self.layout, Layout::Packed(_));
+        if bytes < self.total_bytes || (bytes > self.total_bytes && !may_be_longer) {
             return Ok(false);
         }
         let mut header = vec![0; self.header.len()];
@@ -190,7 +195,8 @@ impl Files {
             if !self.is_sound(&mut file)? {
                 return Ok(false);
             }
-            judged(&mut self.values(file, identity), identity, journal).map(|(_, damaged)| damaged == 0)
+            judged(&mut self.values(file, identity), identity, journal.done())
+                .map(|(_, damaged)| damaged == 0)
         })();
         judged.map_err(|e: io::Error| {
             anyhow::Error::from(e).context(format!("cannot read {}", self.out.display()))
@@ -214,14 +220,18 @@ impl Files {
 }
 
 /// The tiles whose values match their checksum, and the number of the others.
-fn judged(values: &mut Values, identity: &Identity, journal: &Journal) -> io::Result<(Vec<Done>, usize)> {
+pub(super) fn judged(
+    values: &mut Values,
+    identity: &Identity,
+    all: &[Done],
+) -> io::Result<(Vec<Done>, usize)> {
     let mut sound = Vec::new();
-    for done in journal.done() {
-        if values.checksum(identity, &done.tile)? == done.checksum {
+    for done in all {
+        if values.layout.holds(&done.tile) && values.checksum(identity, &done.tile)? == done.checksum {
             sound.push(done.clone());
         }
     }
-    let damaged = journal.done().len() - sound.len();
+    let damaged = all.len() - sound.len();
     Ok((sound, damaged))
 }
 

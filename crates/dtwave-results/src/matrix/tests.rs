@@ -12,7 +12,7 @@ use crate::Target;
 const N: usize = 7;
 const M: usize = 5;
 
-fn identity(symmetric: bool) -> Identity {
+pub(super) fn identity(symmetric: bool) -> Identity {
     let shape = if symmetric { [N, N] } else { [N, M] };
     let inputs = vec![("the content of A".to_owned(), "abc".to_owned())];
     Identity { shape, element_bytes: 8, symmetric, options: Vec::new(), inputs }
@@ -22,7 +22,7 @@ fn value(i: usize, j: usize) -> f64 {
     (i * j) as f64 + (i + j) as f64 / 16.0
 }
 
-fn tiles(identity: &Identity, edge: usize) -> Vec<Tile> {
+pub(super) fn tiles(identity: &Identity, edge: usize) -> Vec<Tile> {
     let [n, m] = identity.shape;
     let blocks = |extent: usize| (0..extent).step_by(edge).map(move |s| s..(s + edge).min(extent));
     blocks(n)
@@ -31,7 +31,7 @@ fn tiles(identity: &Identity, edge: usize) -> Vec<Tile> {
         .collect()
 }
 
-fn fill(tile: &Tile) -> Vec<f64> {
+pub(super) fn fill(tile: &Tile) -> Vec<f64> {
     tile.rows.clone().flat_map(|i| tile.columns.clone().map(move |j| value(i, j))).collect()
 }
 
@@ -73,7 +73,7 @@ fn stopped(identity: &Identity) -> (tempfile::TempDir, Vec<u8>, Vec<u8>) {
     (folder, journal, data)
 }
 
-fn expected(folder: &Path, identity: &Identity) -> Vec<u8> {
+pub(super) fn expected(folder: &Path, identity: &Identity) -> Vec<u8> {
     let path = folder.join("expected.npy");
     let [n, m] = identity.shape;
     let values: Vec<f64> = (0..n).flat_map(|i| (0..m).map(move |j| value(i, j))).collect();

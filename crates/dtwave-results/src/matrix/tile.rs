@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A block of the matrix.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// Rows of the matrix.
     pub rows: Range<usize>,
@@ -50,7 +50,13 @@ impl Tile {
 
 /// Whether `tiles`, and in a symmetric matrix their mirror images, hold every element of `tile`.
 pub(super) fn are_covering<'a>(tiles: impl Iterator<Item = &'a Tile>, symmetric: bool, tile: &Tile) -> bool {
-    let tiles: Vec<&Tile> = tiles.collect();
-    let mirrored: Vec<Tile> = tiles.iter().filter(|_| symmetric).map(|tile| tile.mirrored()).collect();
-    tile.is_covered_by(tiles.into_iter().chain(&mirrored))
+    // Most tiles of a large matrix are far away.
+    let mut near: Vec<Tile> = Vec::new();
+    for other in tiles {
+        near.extend(other.meets(tile).then(|| other.clone()));
+        if symmetric {
+            near.extend(Some(other.mirrored()).filter(|image| image.meets(tile)));
+        }
+    }
+    tile.is_covered_by(&near)
 }

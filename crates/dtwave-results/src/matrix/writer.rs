@@ -7,11 +7,12 @@ use anyhow::Result;
 use super::disk::Disk;
 use super::identity::Identity;
 use super::journal::Journal;
+use super::seal::{Seal, seal};
 use super::tile::{Tile, are_covering};
 use super::values::Values;
 use crate::{NpyElement, Target, explain};
 
-/// An unfinished result.
+/// An unfinished result: a matrix, or a shard of one.
 ///
 /// If it is dropped, the tiles that were handed over are written first.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct MatrixWriter<T> {
     /// Until the first tile.
     pub(super) files: Option<(Values, Journal)>,
     disk: Option<Disk<T>>,
+    /// Of a shard: its tiles, and where what follows them begins.
+    seal: Option<Seal>,
 }
 
 impl<T: NpyElement> MatrixWriter<T> {
@@ -37,7 +40,14 @@ impl<T: NpyElement> MatrixWriter<T> {
     ) -> Self {
         let tiles = journal.done().iter().map(|done| done.tile.clone()).collect();
         let identity = identity.clone();
-        Self { target, partial, progress, identity, tiles, files: Some((values, journal)), disk: None }
+        let files = Some((values, journal));
+        Self { target, partial, progress, identity, tiles, files, disk: None, seal: None }
+    }
+
+    /// This result as a shard of a matrix.
+    pub(super) fn sealed(mut self, seal: Seal) -> Self {
+        self.seal = Some(seal);
+        self
     }
 
     /// The file that holds the finished tiles.
@@ -53,7 +63,7 @@ impl<T: NpyElement> MatrixWriter<T> {
     /// Hands over the values of `tile`, row-major. They are written meanwhile: up to four tiles are held, and half a
     /// second later they are on the disk.
     ///
-    /// In a symmetric matrix a tile off the diagonal is written a second time, mirrored.
+    /// In a symmetric matrix a tile off the diagonal is written a second time, mirrored; not in a shard.
     ///
     /// # Errors
     /// Where this tile or an earlier one could not be written; [`finish`](Self::finish) and [`pause`](Self::pause) tell
@@ -82,13 +92,24 @@ impl<T: NpyElement> MatrixWriter<T> {
 
     /// Gives the result its name.
     ///
+    /// # Errors
+    /// Where it could not be written.
+    ///
     /// # Panics
     /// If a tile is missing.
     pub fn finish(mut self) -> Result<()> {
         let [n, m] = self.identity.shape;
-        assert!(self.has(&Tile { rows: 0..n, columns: 0..m }), "every tile must be written first");
+        let is_whole = match &self.seal {
+            None => self.has(&Tile { rows: 0..n, columns: 0..m }),
+            Some(Seal { tiles, .. }) => tiles.len() <= self.tiles.len(),
+        };
+        assert!(is_whole, "every tile must be written first");
+        self.files = None;
         if let Some(mut disk) = self.disk.take() {
             disk.end()?;
+        }
+        if let Some(own) = &self.seal {
+            seal(&self.partial, &self.progress, &self.identity, own)?;
         }
         let synced =
             std::fs::File::options().write(true).open(&self.partial).and_then(|file| file.sync_all());

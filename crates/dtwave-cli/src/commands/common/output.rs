@@ -30,7 +30,7 @@ impl Format {
     }
 
     /// The one of `formats` that a file name asks for.
-    fn of(file: &Path, formats: &[Format]) -> Result<Self> {
+    pub(crate) fn of(file: &Path, formats: &[Format]) -> Result<Self> {
         let extension = file.extension().unwrap_or_default();
         let mut known = formats.iter();
         match known.find(|format| extension.eq_ignore_ascii_case(format.extension())) {

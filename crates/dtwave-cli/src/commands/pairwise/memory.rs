@@ -40,7 +40,7 @@ pub(super) fn in_memory<T: Element>(
         byte_size(engine.memory_limit_bytes)
     );
     let mut values = vec![T::ZERO; n * m];
-    engine.tiles(matrix, progress, &HashSet::new(), |tile, part| {
+    engine.tiles(matrix, &engine.cut(matrix)?, progress, &HashSet::new(), |tile, part| {
         for (i, row) in tile.rows.clone().zip(part.chunks_exact(tile.columns.len())) {
             for (j, value) in tile.columns.clone().zip(row) {
                 values[i * m + j] = finish(*value);

@@ -1,12 +1,13 @@
 //! `dtwave pairwise A [B]`: the matrix of distances.
 
 mod memory;
+mod shard;
 mod stream;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use dtwave::{Anchor, Band, Measure, Pairing};
 use serde_json::json;
@@ -18,7 +19,7 @@ use super::compute::Compute;
 use crate::data::{Dataset, Times};
 use crate::engine::{self, Element, Matrix};
 use crate::json::Numbers;
-use crate::matrix::{Identity, Start};
+use crate::matrix::{Identity, Part, Start};
 use crate::options::{ComputeArgs, Normalize, Offer};
 use crate::output::Target;
 use crate::plot::{self, HeatMapFigure};
@@ -30,12 +31,14 @@ use crate::{data, output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without -o the matrix goes to stdout as CSV (or JSON with --json). A .npy result is written to the disk tile by tile \
-and may be larger than memory; if the run is interrupted, the same command with --resume continues it.
+and may be larger than memory; if the run is interrupted, the same command with --resume continues it. With --shard \
+several processes or machines compute it; `dtwave merge` puts it together.
 
 Examples:
   dtwave pairwise series.csv
   dtwave pairwise A.ts B.ts -o distances.npy --measure msm --band 10%
-  dtwave pairwise big.npy -o distances.npy --dtype f32 --resume --plot distances.png")]
+  dtwave pairwise big.npy -o distances.npy --dtype f32 --resume --plot distances.png
+  dtwave pairwise big.npy -o distances.npy --shard 3/16")]
 pub(crate) struct PairwiseArgs {
     /// Rows of the matrix
     #[arg(value_name = "A")]
@@ -52,6 +55,10 @@ pub(crate) struct PairwiseArgs {
     /// Continue an interrupted .npy result
     #[arg(long)]
     resume: bool,
+
+    /// Compute the Kth of N parts of a .npy result into FILE.shard-K-of-N; the same command continues it
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Part>,
 
     /// Distances above D (after --sqrt) are infinite; dtw spends little time on them
     #[arg(long, value_name = "D")]
@@ -73,7 +80,7 @@ impl Compute for PairwiseArgs {
     }
 
     fn run<T: Element>(&self, cancel: &Cancel) -> Result<()> {
-        let out = Output::take(&self.out, &Format::ALL)?;
+        let (out, shard_file) = self.output()?;
         let streams = out.as_ref().is_some_and(|out| out.format == Format::Npy);
         ensure!(!self.resume || streams, "--resume continues a .npy result; pass -o FILE.npy");
         let plot_file = self.plot.as_deref().map(plot::take).transpose()?;
@@ -82,7 +89,7 @@ impl Compute for PairwiseArgs {
         }
         let inputs: Vec<&Path> =
             [Some(&self.a), self.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
-        let read = check_files(&inputs, &[&self.out, &self.plot], &self.options.run)?;
+        let read = check_files(&inputs, &[&self.out, &shard_file, &self.plot], &self.options.run)?;
         let spec = self.options.measure.spec()?;
         ensure!(
             spec.anchor == Anchor::Global || spec.band == Band::Full,
@@ -126,22 +133,33 @@ impl Compute for PairwiseArgs {
             let finished: T = setup.finish(value);
             if finished.to_f64() > most { T::INFINITY } else { finished }
         };
-        let (values, Streamed { spared, overflow }, to_write) = match out {
+        let mut tiles = None;
+        let (values, (cells, overflow), to_write) = match out {
             Some(Output { format: Format::Npy, target }) => {
                 let inputs = [&a, b.as_ref().unwrap_or(&a)];
-                let identity = self.identity::<T>(&setup, shape, pairing, inputs);
-                let start = if self.resume { Start::Resume } else { Start::Fresh };
-                (None, stream(&setup.engine, &matrix, &identity, target, start, &progress, finish)?, None)
+                let job = self.identity::<T>(&setup, shape, pairing, inputs);
+                let swept = if let Some(part) = self.shard {
+                    let shard =
+                        shard::compute(&setup.engine, &matrix, &job, part, target, &progress, finish)?;
+                    tiles = Some((part, shard.tiles));
+                    (shard.cells, shard.overflow)
+                } else {
+                    let start = if self.resume { Start::Resume } else { Start::Fresh };
+                    let Streamed { spared, overflow } =
+                        stream(&setup.engine, &matrix, &job, target, start, &progress, finish)?;
+                    (cells - spared, overflow)
+                };
+                (None, swept, None)
             }
             out => {
                 let values = in_memory(&setup.engine, &matrix, &progress, finish)?;
                 let mut overflow = Overflow::default();
                 overflow.count(&values, 1);
-                (Some(values), Streamed { spared: 0, overflow }, out)
+                (Some(values), (cells, overflow), out)
             }
         };
         drop(progress);
-        let took = watch.stop(cells - spared);
+        let took = watch.stop(cells);
         let in_json = match &to_write {
             Some(out) => out.format == Format::Json,
             None => self.options.json && self.out.is_none(),
@@ -162,14 +180,21 @@ impl Compute for PairwiseArgs {
                 if let Some(cutoff) = self.cutoff {
                     answer["cutoff"] = json!(cutoff);
                 }
-                match &self.out {
+                if let Some((part, [own, all])) = tiles {
+                    answer["shard"] = json!({"number": part.number(), "count": part.count(), "tiles": own, "tiles_of_all": all});
+                }
+                match shard_file.as_ref().or(self.out.as_ref()) {
                     Some(out) => answer["out"] = json!(out.display().to_string()),
                     None => answer["distances"] = json!(rows().map(Numbers).collect::<Vec<_>>()),
                 }
             },
             |out| {
+                let speed = took.summary();
+                if let Some(((part, [own, all]), file)) = tiles.zip(shard_file.as_ref()) {
+                    let (number, count, file) = (part.number(), part.count(), file.display());
+                    return writeln!(out, "shard {number} of {count}, {own} of {all} tiles, in {file}: {speed}");
+                }
                 if let Some(file) = &self.out {
-                    let speed = took.summary();
                     return writeln!(
                         out,
                         "{} × {} distances in {}: {speed}",
@@ -201,7 +226,23 @@ impl Compute for PairwiseArgs {
 }
 
 impl PairwiseArgs {
-    /// What must agree for `--resume`.
+    /// Takes the output, and the name of the file if it is a shard's.
+    fn output(&self) -> Result<(Option<Output>, Option<PathBuf>)> {
+        let Some(part) = self.shard else { return Ok((Output::take(&self.out, &Format::ALL)?, None)) };
+        let format = self.out.as_deref().map(|out| Format::of(out, &Format::ALL)).transpose()?;
+        let Some((out, Format::Npy)) = self.out.as_deref().zip(format) else {
+            bail!("--shard computes a part of a .npy matrix; pass -o FILE.npy")
+        };
+        ensure!(
+            self.plot.is_none(),
+            "--plot needs the whole matrix; leave it out with --shard, and after `dtwave merge` give it to the same command \
+             with --resume in place of --shard"
+        );
+        let file = part.file(out);
+        Ok((Some(Output { format: Format::Npy, target: engine::take(&file)? }), Some(file)))
+    }
+
+    /// What must agree for `--resume` and between shards.
     fn identity<T: Element>(
         &self,
         setup: &Setup<'_>,

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use dtwave::{OwnedBatch, Pairing, SeriesBatch};
+use dtwave::{OwnedBatch, Pairing, SeriesBatch, Tile};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::memory::{Overflow, in_memory};
 use crate::data::Dataset;
-use crate::engine::{Element, Engine, Matrix};
-use crate::matrix::{self, Identity, Opened, Start};
+use crate::engine::{Cut, Element, Engine, Matrix};
+use crate::matrix::{self, Identity, MatrixWriter, Opened, Start};
 use crate::output::{self, Target};
 use crate::progress::Progress;
 use crate::report::{self, Interrupted};
@@ -35,12 +35,12 @@ pub(super) fn stream<T: Element>(
     finish: impl Fn(T) -> T,
 ) -> Result<Streamed> {
     let out = target.shown().to_path_buf();
-    let tiles = engine.cut(matrix)?;
+    let cut = engine.cut(matrix)?;
     let is_finished = || -> Result<Streamed> {
         let spared = engine.cells(matrix.spec, matrix.pairing, &matrix.x, &matrix.y)?;
         Ok(Streamed { spared, overflow: overflow_in(matrix, &out)? })
     };
-    let (mut writer, notes) = match matrix::open::<T>(target, identity, start)? {
+    let (writer, notes) = match matrix::open::<T>(target, identity, start)? {
         Opened::Unfinished(writer, notes) => (writer, notes),
         Opened::Finished => {
             report::note(&format!("{} is finished already", out.display()));
@@ -57,26 +57,57 @@ pub(super) fn stream<T: Element>(
         }
     };
     notes.iter().for_each(|note| report::warn(note));
+    let is_told = start == Start::Resume;
+    let again = "the same command with --resume continues";
+    let filled = fill(engine, matrix, &cut, *writer, progress, finish, again, is_told)?;
+    engine.cancel.keeps(format!("; the distances are in {}", out.display()));
+    let Filled { spared, done, mut overflow } = filled;
+    if done > 0 {
+        // The earlier run did not live to tell of its own.
+        overflow = overflow_in(matrix, &out)?;
+    }
+    Ok(Streamed { spared, overflow })
+}
+
+/// What came of filling a file.
+pub(super) struct Filled {
+    /// Grid cells that an earlier run spared.
+    pub(super) spared: u64,
+    /// Tiles that were there.
+    pub(super) done: usize,
+    /// Of the other tiles.
+    pub(super) overflow: Overflow,
+}
+
+/// Computes the tiles of `cut` that the file lacks, and gives it its name. `again` says what continues a run that is
+/// interrupted; `is_told` is whether to say what an earlier one did.
+#[expect(clippy::too_many_arguments, reason = "what to compute, where to, and what to say")]
+pub(super) fn fill<T: Element>(
+    engine: &Engine,
+    matrix: &Matrix<'_, T>,
+    cut: &Cut,
+    mut writer: MatrixWriter<T>,
+    progress: &Arc<Progress>,
+    finish: impl Fn(T) -> T,
+    again: &str,
+    is_told: bool,
+) -> Result<Filled> {
     let partial = writer.partial().display().to_string();
-    engine
-        .cancel
-        .keeps(format!("; the finished tiles are in {partial}, the same command with --resume continues"));
-    let done: HashSet<usize> = tiles
-        .tiles()
-        .filter(|tile| writer.has(&matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }))
-        .map(|tile| tile.index)
-        .collect();
-    if start == Start::Resume && !done.is_empty() {
-        report::note(&format!("{} of {} tiles are done already", done.len(), tiles.len()));
+    engine.cancel.keeps(format!("; the finished tiles are in {partial}, {again}"));
+    let done: HashSet<usize> =
+        cut.tiles().filter(|tile| writer.has(&place(tile))).map(|tile| tile.index).collect();
+    let all = cut.share.len();
+    if is_told && !done.is_empty() {
+        report::note(&format!("{} of {all} tiles are done already", done.len()));
     }
     let mut written = done.len();
     let mut finished = Vec::new();
     let mut overflow = Overflow::default();
-    let result = engine.tiles(matrix, progress, &done, |tile, values| {
+    let result = engine.tiles(matrix, cut, progress, &done, |tile, values| {
         finished.clear();
         finished.extend(values.iter().map(|v| finish(*v)));
         overflow.count(&finished, if tile.is_mirrored(matrix.pairing) { 2 } else { 1 });
-        writer.write(&matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }, &finished)?;
+        writer.write(&place(tile), &finished)?;
         written += 1;
         Ok(())
     });
@@ -84,21 +115,17 @@ pub(super) fn stream<T: Element>(
         Ok(spared) => spared,
         Err(_) if engine.cancel.is_raised() => {
             writer.pause()?;
-            return Err(Interrupted(format!(
-                "; {written} of {} tiles are in {partial}, the same command with --resume continues",
-                tiles.len()
-            ))
-            .into());
+            return Err(Interrupted(format!("; {written} of {all} tiles are in {partial}, {again}")).into());
         }
         Err(error) => return Err(error),
     };
     writer.finish()?;
-    engine.cancel.keeps(format!("; the distances are in {}", out.display()));
-    if !done.is_empty() {
-        // The earlier run did not live to tell of its own.
-        overflow = overflow_in(matrix, &out)?;
-    }
-    Ok(Streamed { spared, overflow })
+    Ok(Filled { spared, done: done.len(), overflow })
+}
+
+/// A tile as a file has it.
+pub(super) fn place(tile: &Tile) -> matrix::Tile {
+    matrix::Tile { rows: tile.rows.clone(), columns: tile.columns.clone() }
 }
 
 /// Counts the values of a finished file that left the range of the number type.
