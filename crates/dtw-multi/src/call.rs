@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dtw_core::{
-    CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Pairing, Path, Problem, Ranked, Result,
-    Scalar, SearchOptions, SeriesBatch, Shape,
+    CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Pairing, Path, Problem, Ranked,
+    Result, Scalar, SearchOptions, SeriesBatch, Shape,
 };
 
 use crate::crew::{self, Worker as _};
@@ -23,12 +23,7 @@ pub(crate) struct Call<T: Scalar> {
 }
 
 impl<T: Scalar> Call<T> {
-    pub(crate) fn new(
-        problem: Problem,
-        hands: Vec<Hand<T>>,
-        least_cells: u64,
-        is_of_one_kind: bool,
-    ) -> Self {
+    pub(crate) fn new(problem: Problem, hands: Vec<Hand<T>>, least_cells: u64, is_of_one_kind: bool) -> Self {
         Self { problem, hands, least_cells, is_of_one_kind }
     }
 
@@ -64,7 +59,14 @@ impl<T: Scalar> Call<T> {
         let (problem, kind) = (&self.problem, self.is_of_one_kind);
         let work = Pairs { x: pairs.x, y: pairs.y, out };
         crew::run(&mut self.hands, kind, work, |hand, piece| {
-            one(hand, &part(problem, Pairing::Zipped, &piece.x, &piece.y)?, piece.x, piece.y, cutoff, piece.out)
+            one(
+                hand,
+                &part(problem, Pairing::Zipped, &piece.x, &piece.y)?,
+                piece.x,
+                piece.y,
+                cutoff,
+                piece.out,
+            )
         })
         .map(drop)
     }
@@ -73,7 +75,14 @@ impl<T: Scalar> Call<T> {
         let (problem, kind) = (&self.problem, self.is_of_one_kind);
         let work = Rows { x: pairs.x, y: pairs.y, out };
         crew::run(&mut self.hands, kind, work, |hand, piece| {
-            one(hand, &part(problem, Pairing::Cross, &piece.x, &piece.y)?, piece.x, piece.y, cutoff, piece.out)
+            one(
+                hand,
+                &part(problem, Pairing::Cross, &piece.x, &piece.y)?,
+                piece.x,
+                piece.y,
+                cutoff,
+                piece.out,
+            )
         })
         .map(drop)
     }
@@ -283,7 +292,8 @@ impl<T: Scalar> Compute<T> for Call<T> {
     ) -> Result<Vec<Vec<Match<T>>>> {
         let problem = &self.problem;
         let hand = self.hands.iter_mut().find(|hand| hand.is_usable());
-        let hand = hand.ok_or_else(|| dtw_core::Error::failed("several devices", "all devices have failed"))?;
+        let hand =
+            hand.ok_or_else(|| dtw_core::Error::failed("several devices", "all devices have failed"))?;
         // What was read is gone: no other device could go on.
         hand.plan(problem)?.matches_in_blocks(*queries, reference, options)
     }

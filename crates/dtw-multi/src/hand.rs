@@ -74,7 +74,8 @@ impl<T: Scalar> Hand<T> {
 
     pub(crate) fn observe(&mut self, observer: &Arc<dyn Observer>) {
         let inner = Arc::clone(observer);
-        let numbered = Arc::new(Numbered { inner, query: AtomicUsize::new(0), reference: AtomicUsize::new(0) });
+        let numbered =
+            Arc::new(Numbered { inner, query: AtomicUsize::new(0), reference: AtomicUsize::new(0) });
         self.plans.iter_mut().for_each(|plan| plan.observe(Arc::clone(&numbered) as _));
         self.observer = Some(numbered);
     }

@@ -54,7 +54,8 @@ impl<W: Work> Queue<W> {
         let units = match self.rates[device].known() {
             None => self.first,
             Some(own) => {
-                let present = self.rates.iter().enumerate().filter(|(d, rate)| *d != device && !rate.has_left);
+                let present =
+                    self.rates.iter().enumerate().filter(|(d, rate)| *d != device && !rate.has_left);
                 // Those of whom nothing is known yet are taken to be as fast.
                 let others: f64 = present.map(|(_, rate)| rate.known().unwrap_or(own)).sum();
                 if others > 0.0 && 1.0 / own > 2.0 * rest as f64 / others {
@@ -99,15 +100,18 @@ mod tests {
     }
 
     /// Lets devices of these rates (units a second) work, and returns the units and the end of each.
-    fn simulated(units: usize, rates: &[f64], is_of_one_kind: bool) -> (Vec<usize>, Vec<f64>, Vec<Range<usize>>) {
+    fn simulated(
+        units: usize,
+        rates: &[f64],
+        is_of_one_kind: bool,
+    ) -> (Vec<usize>, Vec<f64>, Vec<Range<usize>>) {
         let mut queue = Queue::new(0..units, rates.len(), is_of_one_kind);
         let (mut clocks, mut done) = (vec![0.0_f64; rates.len()], vec![0; rates.len()]);
         let mut present = vec![true; rates.len()];
         let mut pieces = Vec::new();
         // The device that is free first comes first.
-        while let Some(d) = (0..rates.len())
-            .filter(|d| present[*d])
-            .min_by(|a, b| clocks[*a].total_cmp(&clocks[*b]))
+        while let Some(d) =
+            (0..rates.len()).filter(|d| present[*d]).min_by(|a, b| clocks[*a].total_cmp(&clocks[*b]))
         {
             let Some(piece) = queue.take(d) else {
                 present[d] = false;
@@ -156,7 +160,10 @@ mod tests {
             let (done, clocks, _) = simulated(100_000, &[1e5, slow], false);
             let latest = clocks.iter().copied().fold(0.0, f64::max);
             // Its first piece is a unit in a thousand; two would be too many.
-            assert!(done[1] >= 1 && latest <= f64::max(1.05, 1.05 * 97.0 / slow), "{slow}: {latest} {done:?}");
+            assert!(
+                done[1] >= 1 && latest <= f64::max(1.05, 1.05 * 97.0 / slow),
+                "{slow}: {latest} {done:?}"
+            );
         }
     }
 

@@ -155,7 +155,8 @@ mod tests {
             let rows = square.series(run.row..run.row + 1);
             let mut columns = run.columns.clone();
             if run.begins_on_diagonal() {
-                let values: Vec<_> = rows.clone().flat_map(|a| rows.clone().map(move |b| value(a, b))).collect();
+                let values: Vec<_> =
+                    rows.clone().flat_map(|a| rows.clone().map(move |b| value(a, b))).collect();
                 square.put(rows.clone(), rows.clone(), &values);
                 columns.start += 1;
             }

@@ -43,14 +43,13 @@ fn is_of_backend(part: &str) -> bool {
 }
 
 /// The names of all usable devices of a GPU's backend; if there is none, that of the first, whose error says why.
-fn all_of(
-    backend: &str,
-    name: &str,
-    usable: impl Fn(&BackendKind) -> Vec<usize>,
-) -> Result<Vec<String>> {
+fn all_of(backend: &str, name: &str, usable: impl Fn(&BackendKind) -> Vec<usize>) -> Result<Vec<String>> {
     let Some(kind) = BackendKind::of_gpus().iter().find(|kind| kind.name == backend) else {
         let all: Vec<_> = BackendKind::of_gpus().iter().map(|kind| format!("{}:all", kind.name)).collect();
-        return Err(Error::invalid(format!("expected {}, got {name:?}", dtw_core::backend_kind::either(&all))));
+        return Err(Error::invalid(format!(
+            "expected {}, got {name:?}",
+            dtw_core::backend_kind::either(&all)
+        )));
     };
     let names: Vec<String> = usable(kind).iter().map(|number| format!("{backend}:{number}")).collect();
     Ok(if names.is_empty() { vec![backend.to_owned()] } else { names })

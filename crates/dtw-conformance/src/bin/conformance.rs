@@ -115,7 +115,8 @@ fn divided<T: Element>(
 ) -> anyhow::Result<Box<dyn Backend<T>>> {
     let Some(devices) = options.devices else { return Ok(backend) };
     let backend: Arc<dyn Backend<T>> = Arc::from(backend);
-    let member = |device| Member { name: format!("{}:{device}", options.backend), backend: Arc::clone(&backend) };
+    let member =
+        |device| Member { name: format!("{}:{device}", options.backend), backend: Arc::clone(&backend) };
     Ok(Box::new(Several::new((0..devices).map(member).collect())?.with_least_cells(0)))
 }
 
