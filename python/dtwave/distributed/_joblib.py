@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -55,7 +56,15 @@ class JoblibWorkers:
             calls = (self._delayed(on_worker)(function, data, job) for job in jobs)
             try:
                 if getattr(self._parallel, "return_generator", False):
-                    yield from self._parallel(calls)
+                    found = self._parallel(calls)
+                    try:
+                        for each in found:
+                            yield each
+                    finally:
+                        with warnings.catch_warnings():
+                            # What is not used was not wanted any more.
+                            warnings.simplefilter("ignore")
+                            found.close()
                     return
                 while some := list(islice(calls, PER_WORKER * workers)):
                     yield from self._parallel(some)

@@ -19,6 +19,34 @@ def on_worker(function: Function, work: Work, job: Any) -> Any:
     return function(work, job)
 
 
+def _need(ray: Any, work: Work) -> dict[str, float]:
+    """What a task of the work has to itself: as many processors as it has threads, or a GPU, which Ray hides from tasks
+    that ask for none.
+
+    Errors: `ValueError` if no machine has as much: the task would wait for ever; and for a GPU by its number.
+    """
+    device = work.given.device
+    need: dict[str, float] = {"num_cpus": 1}
+    if work.is_for_cpu:
+        need["num_cpus"] = work.given.threads or 1
+    elif isinstance(device, list):
+        need["num_gpus"] = len(device)
+    elif str(device).partition(":")[0] in ("cuda", "hip"):
+        kind, _, number = str(device).partition(":")
+        if number:
+            raise ValueError(f"ray gives every task a GPU of its own: pass device={kind!r}, without a number")
+        need["num_gpus"] = 1
+    there = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    for name, what in (("num_cpus", "CPU"), ("num_gpus", "GPU")):
+        most = max((node.get(what, 0) for node in there), default=0)
+        if most < need.get(name, 0):
+            raise ValueError(
+                f"a tile needs {need[name]:g} of {what}, and no machine of ray's cluster has more than {most:g}: see "
+                f"threads= and device=, or {name}= of ray.init"
+            )
+    return need
+
+
 class RayWorkers:
     """The processors, or GPUs, of the cluster that the module `ray` is connected to.
 
@@ -42,11 +70,7 @@ class RayWorkers:
 
     def run(self, function: Function, work: Work, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         ray, left = self._ray, iter(jobs)
-        # A task has as many processors as it has threads. Ray hides the GPUs from tasks that ask for none.
-        if work.is_for_cpu:
-            self._need = {"num_cpus": work.given.threads or 1}
-        elif str(work.given.device).partition(":")[0] in ("cuda", "hip"):
-            self._need = {"num_cpus": 1, "num_gpus": 1}
+        self._need = _need(ray, work)
         self._asked = -PAUSE
         data = ray.put(work.on(1))
         task = ray.remote(**self._need, max_retries=-1)(on_worker)
