@@ -7,8 +7,7 @@ import uuid
 from concurrent.futures import CancelledError
 from typing import Any, Iterable, Iterator
 
-from ._engines import Function
-from ._work import Work
+from ._work import Function, Work
 
 #: Tasks under way for each thread of the workers: one is computed, one waits.
 PER_THREAD = 2

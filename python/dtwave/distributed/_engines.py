@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
-from typing import Any, Callable, Iterable, Iterator, Protocol
+from typing import Any, Iterable, Iterator, Protocol
 
-from ._work import Work
-
-#: What a worker computes of a job: the result is what can be pickled.
-Function = Callable[[Work, Any], Any]
+from ._work import Function, Work
 
 
 class Workers(Protocol):

@@ -12,8 +12,7 @@ from typing import Any, Iterable, Iterator
 
 import numpy as np
 
-from ._engines import Function
-from ._work import Stored, Work
+from ._work import Function, Stored, Work
 
 #: Backends whose workers are processes of this machine.
 LOCAL = ("LokyBackend", "MultiprocessingBackend")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Iterable, Iterator
 
-from ._engines import Function
-from ._work import Work
+from ._work import Function, Work
 
 #: Tasks under way for each of those that can run at once.
 PER_PLACE = 2

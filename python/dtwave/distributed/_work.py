@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Union
+from typing import Any, Callable, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +138,10 @@ class Work:
         """Bytes of the series: engines decide by it how data travels."""
         parts = [array for side in self.sides if not isinstance(side, Stored) for array in side if array is not None]
         return object.__sizeof__(self) + sum(array.nbytes for array in parts)
+
+
+#: What a worker computes of a job: the result is what can be pickled.
+Function = Callable[[Work, Any], Any]
 
 
 def device_of(given: Given) -> Any:
