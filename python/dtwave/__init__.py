@@ -16,6 +16,7 @@ Functions:
 - `barycenter`: averages; `kmeans`, `kmedoids`: clusters.
 - `gradients`: of Soft-DTW; `dtwave.torch`: Soft-DTW as a loss for PyTorch.
 - `dtwave.sklearn`: estimators for scikit-learn; `dtwave.compat`: functions of tslearn, aeon and dtaidistance.
+- `dtwave.distributed`: matrices by the workers of Dask, Ray or joblib, which `client=` also takes.
 - `panel`: the series of a table of pandas, polars or Arrow that has the points of many.
 - `normalize`: mean 0 and standard deviation 1; `devices`: what can compute; `explain`: how it
   computes, and how fast; `dtwave.plots`: figures; `dtwave.datasets`: a recording to try things on.
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     import types
 
     from . import datasets as datasets
+    from . import distributed as distributed
     from . import plots as plots
 
 __all__ = [
@@ -98,7 +100,7 @@ __all__ = [
 __all__ += _measures.__all__
 
 #: Parts that few programs need; imported when they are used.
-_LAZY = ("compat", "datasets", "plots", "sklearn", "torch")
+_LAZY = ("compat", "datasets", "distributed", "plots", "sklearn", "torch")
 
 
 def __getattr__(name: str) -> types.ModuleType:

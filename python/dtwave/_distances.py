@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls
+from . import _calls, _inputs, _missing, _native, _options, _resident, _resident_calls, _workers
 from ._options import Cutoff, Given, OfManyTimed, OfPair, taken, takes
 from ._results import Explanation, Kernel, Neighbors
 from ._spec import spec
@@ -144,11 +144,12 @@ def zipped(x: Any, y: Any, *, cutoff: float | None = None, **options: Unpack[OfM
 
 
 @takes(OfManyTimed)
-def nearest(x: Any, y: Any = None, *, k: int = 1, **options: Unpack[OfManyTimed]) -> Neighbors:
+def nearest(x: Any, y: Any = None, *, k: int = 1, client: Any = None, **options: Unpack[OfManyTimed]) -> Neighbors:
     """The k series of `x` that are nearest to each series of `y`. Without `y`: to each series of `x`, except itself.
 
     x, y: series as for `pairwise`.
     k: how many neighbours: from 1 to the number of series of x; without `y` to one less.
+    client: workers that compute, as for `pairwise`: they share the series of y, or those of x where there are few of y.
     Other options: as for `pairwise`.
 
     Returns `Neighbors`: `indices` into x and `distances`, both `[n_y, k]` (without `y` `[n_x, k]`), nearest first. Of
@@ -162,14 +163,23 @@ def nearest(x: Any, y: Any = None, *, k: int = 1, **options: Unpack[OfManyTimed]
     """
     many, given = _options.whole("k", k, 1), taken(options, OfManyTimed)
     place = _resident.place_of(x=x, y=y)
+    if client is not None:
+        _workers.on_host(place)
     if place is not None:
         found = _resident_calls.nearest(place, x, y, many, given)
         return Neighbors(found.indices, given.rooted(found.distances))
     batches = _calls.many(x, y, given)
     if y is None and many >= len(batches[0]):
         raise ValueError(f"k must be less than the number of series of x ({len(batches[0])}) without y, got {many}")
-    call = _calls.prepared(batches, given)
+    call = _calls.prepared(batches, given if client is None else _workers.local(given))
     _calls.afford(CANDIDATE_BYTES * (many + 1) * len(batches[-1]), "the list of neighbours")
+    if client is not None:
+        if y is not None:
+            _calls.check_neighbors(many, len(batches[0]), False)
+        indices, distances = _workers.nearest(client, given, call, many + (y is None))
+        if y is None:
+            indices, distances = others(indices, distances)
+        return Neighbors(indices, given.rooted(distances))
     # Neighbours are sought among all series: the bar counts the whole matrix of x with itself, too.
     with replace(call, packed=[call.packed[0], call.packed[-1]]).bar("nearest", False) as bar:
         if call.second is not None:

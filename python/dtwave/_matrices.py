@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _calls, _native, _options, _progress, _resident, _resident_calls
+from . import _calls, _native, _options, _progress, _resident, _resident_calls, _workers
 from ._calls import Call
 from ._distances import CANDIDATE_BYTES, others
 from ._inputs import Batch
@@ -35,12 +35,13 @@ def pairwise(
     out: Out = None,
     resume: bool = False,
     cutoff: float | None = None,
+    client: Any = None,
     **options: Unpack[OfManyTimed],
 ) -> Any: ...
 
 
 @overload
-def pairwise(x: Any, y: Any = None, *, k: int, **options: Unpack[OfManyTimed]) -> Graph: ...
+def pairwise(x: Any, y: Any = None, *, k: int, client: Any = None, **options: Unpack[OfManyTimed]) -> Graph: ...
 
 
 @takes(OfManyTimed)
@@ -53,6 +54,7 @@ def pairwise(
     out: Out = None,
     resume: bool = False,
     cutoff: float | None = None,
+    client: Any = None,
     **options: Unpack[OfManyTimed],
 ) -> Any:
     """Distances of every series of `x` with every series of `y`, or, without `y`, of every two series of `x`.
@@ -67,6 +69,10 @@ def pairwise(
     out: where the matrix is written: the path of a `.npy` file, or a NumPy array (also a memory map) of the matrix's
         shape and number type. A file may be larger than memory. Until it is complete, its name ends in `.partial`.
     resume: True continues the file `out` of a call that was interrupted. Finished parts are checked and kept.
+    client: workers that compute: a `dask._workers.Client`, the module `ray`, the module `joblib` (its active backend)
+        or a `joblib.Parallel`. `device` and `threads` are theirs; unless given, as many threads as the engine gives them.
+        A worker that is lost loses nothing with Dask and Ray. The bits are those of the call without it. `out` may then
+        also be a `.zarr` folder or a zarr array. Not with `resume`, nor for series in a GPU's memory.
     lengths, times: as for `zipped`, but without `y` those of x alone, not a tuple.
     padding: "nan" if NaN at the end of a series is padding.
     progress: True shows a progress bar (tqdm's if it is installed).
@@ -83,6 +89,8 @@ def pairwise(
     """
     given, place = taken(options, OfManyTimed), _resident.place_of(x=x, y=y)
     most = Cutoff.of(cutoff, place)
+    if client is not None:
+        return _by_workers(client, x, y, (k, condensed, out, resume, most), given)
     if place is not None:
         return given.rooted(_resident_calls.pairwise(place, x, y, (k, condensed, out, resume), given))
     batches = _calls.many(x, y, given)
@@ -90,8 +98,7 @@ def pairwise(
     _check_form(k, condensed, out, resume, y, call)
     finish = given.rooted
     if most is not None:
-        if k is not None or not (out is None or isinstance(out, np.ndarray)):
-            raise ValueError(f"{'out as a file' if k is None else 'k'} and cutoff exclude each other")
+        _check_cutoff(k, out)
         call = replace(call, engine=most.engine(call.engine, call.number, given))
         finish = partial(most.roots, given=given)
     with call.bar("pairwise", False) as bar:
@@ -112,6 +119,38 @@ def pairwise(
             _native.pairwise_into(call.first, call.second, call.spec, call.engine, out, bar)
             return finish(out)
         return _to_file(call, batches, os.fspath(out), (resume, given), bar)
+
+
+def _by_workers(client: Any, x: Any, y: Any, form: tuple[Any, ...], given: Given) -> Any:
+    """The matrix by the workers of a client."""
+    k, condensed, out, resume, most = form
+    _workers.on_host(_resident.place_of(x=x, y=y))
+    if resume:
+        raise ValueError("resume is for calls without client: with it a call that was stopped begins anew")
+    batches = _calls.many(x, y, given)
+    call = _calls.prepared(batches, _workers.local(given))
+    is_zarr = _workers.is_zarr(out) or (
+        isinstance(out, (str, os.PathLike)) and os.fspath(out).lower().endswith(".zarr")
+    )
+    # What is said of an array of NumPy's, or of a file, is right for zarr's, too.
+    _check_form(k, condensed, "zarr.npy" if is_zarr else out, False, y, call)
+    shape = len(batches[0]), len(batches[-1])
+    if isinstance(out, np.ndarray):
+        _check_array(out, shape, call)
+    elif _workers.is_zarr(out):
+        _workers.check_array(out, shape, call.number)
+    if k is None:
+        return _workers.pairwise(client, given, call, (condensed, out), most)
+    if most is not None:
+        _check_cutoff(k, out)
+    graph = _graph(call, _options.whole("k", k, 1), batches, None, partial(_workers.nearest, client, given))
+    given.rooted(graph.data)
+    return graph
+
+
+def _check_cutoff(k: Any, out: Any) -> None:
+    if k is not None or not (out is None or isinstance(out, np.ndarray)):
+        raise ValueError(f"{'out as a file' if k is None else 'k'} and cutoff exclude each other")
 
 
 def _check_form(k: Any, condensed: bool, out: Any, resume: bool, y: Any, call: Call) -> None:
@@ -166,18 +205,19 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
     return False
 
 
-def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress) -> Graph:
-    """The k nearest of each row."""
+def _graph(call: Call, k: int, batches: list[Batch], bar: _progress.Progress, by_workers: Any = None) -> Graph:
+    """The k nearest of each row, in this process or by workers."""
     first, candidates = call.packed[0], call.packed[-1]
     rows, columns = len(batches[0]), len(batches[-1])
     is_own = len(batches) == 1
     _calls.check_neighbors(k, columns, is_own)
     _calls.afford(CANDIDATE_BYTES * (k + 1) * rows, "the list of neighbours")
-    if is_own:
-        found = others(*_native.nearest(first, None, k + 1, call.spec, call.engine, bar))
+    sought = k + is_own
+    if by_workers is not None:
+        found = by_workers(replace(call, packed=[candidates, first]), sought)
     else:
-        found = _native.nearest(candidates, first, k, call.spec, call.engine, bar)
-    indices, distances = found
+        found = _native.nearest(candidates, None if is_own else first, sought, call.spec, call.engine, bar)
+    indices, distances = others(*found) if is_own else found
     indptr = np.arange(rows + 1, dtype=np.int64) * k
     return Graph(indptr, indices.reshape(-1), distances.reshape(-1), (rows, columns))
 

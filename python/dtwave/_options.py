@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Callable, Literal, Mapping, TypeVar, Union
+from typing import Any, Callable, Literal, Mapping, Sequence, TypeVar, Union
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,8 +23,9 @@ from ._times import check as check_times
 DEFAULT_MEMORY_LIMIT = 1 << 30
 
 #: Names of devices: `"cpu"`, `"cuda"` (the first NVIDIA GPU), `"cuda:1"`, `"hip"` (the first AMD GPU), `"hip:1"`,
-#: `"wgpu"` (any GPU, in float32), `"wgpu:1"`; or an object whose text is one of them.
-DeviceLike = Union[None, str, Any]
+#: `"wgpu"` (any GPU, in float32), `"wgpu:1"`; or an object whose text is one of them. Several work together:
+#: `"cuda:0,1"`, `"cuda:all"`, `["cuda:0", "cuda:1"]`.
+DeviceLike = Union[None, str, Sequence[Any], Any]
 
 #: How series are prepared: as they are, or each channel of each with mean 0 and deviation 1.
 Normalize = Literal["none", "z"]
@@ -190,9 +191,23 @@ def engine(given: Given) -> _native.Engine:
 
     Errors: `ValueError` and `TypeError` for values that make no sense, `dtwave.DeviceError` if there is no such device.
     """
-    name, threads = "cpu" if given.device is None else str(given.device), given.threads
+    name, threads = device_name(given.device), given.threads
     workers = 0 if threads is None else whole("threads", threads, 1, most=1 << 16, hint="; leave it out for all cores")
     return _engine(name, workers, memory_limit(given))
+
+
+def device_name(device: DeviceLike) -> str:
+    """The name of a device or, with commas between them, of several.
+
+    Errors: `ValueError` for a list without devices.
+    """
+    if device is None:
+        return "cpu"
+    if not isinstance(device, (list, tuple)):
+        return str(device)
+    if not device:
+        raise ValueError('device is an empty list: expected one device or more, as ["cuda:0", "cuda:1"]')
+    return ",".join(str(each) for each in device)
 
 
 def memory_limit(given: Given) -> int:

@@ -148,9 +148,10 @@ def prepared(place: str, inputs: Sequence[tuple[str, Any, Any, Any]], given: Giv
     """
     what = spec(given.measure, given.band, given.parameters)
     ordinal, device = int(place[5:]), given.device
-    if device is not None and str(device) != place and not (str(device) == "cuda" and ordinal == 0):
+    named = _options.device_name(device)
+    if device is not None and named != place and not (named == "cuda" and ordinal == 0):
         first = inputs[0][0]
-        raise ValueError(f"{first} is on {place}, and device is {str(device)!r}: leave device out, or move {first}")
+        raise ValueError(f"{first} is on {place}, and device is {named!r}: leave device out, or move {first}")
     if given.threads is not None:
         raise ValueError(f"threads is for the CPU; leave it out for arrays on {place}")
     if given.padding is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Iterator, get_args
 
 import numpy as np
 
-from . import _calls, _frames, _inputs, _missing, _native, _notes, _options, _resident, _resident_calls
+from . import _calls, _frames, _inputs, _missing, _native, _notes, _options, _resident, _resident_calls, _workers
 from ._inputs import Batch
 from ._options import Given, Normalize, Precision, Shared, taken, takes
 from ._results import Match, Matches
@@ -78,18 +78,20 @@ def search_all(
     sqrt: bool = False,
     precision: Precision = "full",
     lengths: Any = None,
+    client: Any = None,
     **options: Unpack[Shared],
 ) -> list[Matches]:
     """The best matches of each query in a longer series: a list per query, each as `search` returns it.
 
     queries: `[queries, length]`, `[queries, length, channels]`, or a list of series of any lengths.
     lengths: how many points of each query count, `[queries]`, for padded arrays.
+    client: workers that compute, as for `pairwise`: they share the queries, and each has the reference.
     Other options: as for `search`. Queries share the threads.
     """
     wanted = chosen(k, threshold, exclusion, normalize, normalized_window, sqrt, precision)
     given = taken(options, Shared)
     given.lengths = lengths
-    return _found("queries", queries, reference, wanted, given)
+    return _found("queries", queries, reference, wanted, given, client)
 
 
 #: Matches of a query unless it is said how many.
@@ -149,13 +151,15 @@ def _threshold(threshold: Any) -> float:
     return most
 
 
-def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given) -> list[Matches]:
+def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given, client: Any = None) -> list[Matches]:
     """The matches of each query; `name` is that of an argument of one query, or of several."""
     _missing.check_places(given.missing)
     if given.measure == "subsequence_dtw":
         given.measure = "dtw"
     single = name == "query"
     place = _resident.place_of(**{name: queries, "reference": reference})
+    if client is not None:
+        _workers.on_host(place)
     if place is not None:
         found = _resident_calls.search(place, name, queries, reference, wanted.of, given)
     else:
@@ -184,16 +188,9 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
         if told:
             _notes.warn("; ".join(told), _notes.MissingWarning)
         found = [([], False) for _ in range(len(batch))]
-        for points, places in _by_length(batch.lengths).items():
-            some = batch if len(places) == len(batch) else _picked(batch, places)
-            call = _calls.prepared([some, other], given)
-            many, exclusion, threshold, window, half = wanted.of(points)
-            with _missing.Explained():
-                hits = _native.search(
-                    *call.sides, call.spec, call.engine, many, exclusion, threshold, window, half, None
-                )
-            for at, own in zip(places, hits):
-                found[at] = own
+        calls = _calls_by_length(batch, other, given if client is None else _workers.local(given), wanted)
+        for at, hits in _hits(calls, client, given).items():
+            found[at] = hits
     matches = [Matches([Match(*hit) for hit in hits], proposed) for hits, proposed in found]
     if not wanted.sqrt:
         return matches
@@ -203,6 +200,34 @@ def _found(name: str, queries: Any, reference: Any, wanted: Chosen, given: Given
         roots = [replace(match, distance=max(match.distance, 0.0) ** 0.5) for match in of_query]
         rooted.append(Matches([match for match in roots if match.distance <= most], of_query.proposed))
     return rooted
+
+
+#: A call for queries of one length, their places among all, and what is asked of them.
+_Calls = Iterator[tuple[_calls.Call, list[int], Any]]
+
+
+def _calls_by_length(batch: Batch, reference: Batch, given: Given, wanted: Chosen) -> _Calls:
+    """A call for each length of the queries. Those of one number type have one array of the reference."""
+    packed: dict[Any, Any] = {}
+    for points, places in _by_length(batch.lengths).items():
+        some = batch if len(places) == len(batch) else _picked(batch, places)
+        call = _calls.prepared([some, reference], given)
+        own = packed.setdefault(call.number, call.packed[1])
+        yield replace(call, packed=[call.packed[0], own]), places, wanted.of(points)
+
+
+def _hits(calls: _Calls, client: Any, given: Given) -> dict[int, Any]:
+    """The matches of each query, by its place, of calls for queries of one length each."""
+    if client is not None:
+        known = list(calls)
+        return _workers.search(client, given, known) if known else {}
+    found: dict[int, Any] = {}
+    for call, places, asked in calls:
+        with _missing.Explained():
+            many, exclusion, threshold, window, half = asked
+            hits = _native.search(*call.sides, call.spec, call.engine, many, exclusion, threshold, window, half, None)
+        found.update(zip(places, hits))
+    return found
 
 
 def check_finite(batch: Batch) -> None:

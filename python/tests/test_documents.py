@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 #: What pages import beside the package and what its own tests need.
 NEEDED = {"docs/ecosystems.md": ["scipy", "sklearn", "sktime", "stumpy", "darts"]}
 NEEDED |= {"docs/pytorch.md": ["torch"], "docs/sklearn.md": ["sklearn"]}
+NEEDED |= {"docs/scale.md": ["distributed", "ray", "joblib"]}
 
 
 def examples(text):
@@ -26,7 +27,7 @@ def examples(text):
 PAGES = {"README.md": 5, "docs/pytorch.md": 12, "docs/python.md": 30, "docs/sklearn.md": 30, "docs/ecosystems.md": 30}
 # Nothing that they read is a file of the clone.
 PAGES |= {f"docs/guide/{page}.md": 8 for page in ("classes", "clusters", "matrices", "measure", "searches")}
-PAGES |= {"docs/quickstart.md": 8}
+PAGES |= {"docs/quickstart.md": 8, "docs/scale.md": 40}
 
 
 @pytest.mark.parametrize(("page", "least"), PAGES.items())

@@ -128,6 +128,10 @@ impl Observer for Explainer {
         }
     }
 
+    fn lost(&self, device: &str, why: &crate::Error) {
+        self.inner.iter().for_each(|inner| inner.lost(device, why));
+    }
+
     fn proposed(&self, query: usize, reference: usize, is_confirmed: bool) {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         let count = if is_confirmed { &mut heard.confirmed } else { &mut heard.searched_whole };

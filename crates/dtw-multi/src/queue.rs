@@ -12,6 +12,9 @@ pub(crate) struct Queue<W> {
     returned: Vec<W>,
     /// Units of the first piece of a device, whose rate nobody knows.
     first: usize,
+    /// Equally fast devices take pieces of one size: last digits may depend on how a call is cut, and must not depend on
+    /// the clock.
+    is_even: bool,
     rates: Vec<Rate>,
 }
 
@@ -31,11 +34,10 @@ impl Rate {
 }
 
 impl<W: Work> Queue<W> {
-    /// Devices of one kind begin with a larger piece: they are equally fast.
     pub(crate) fn new(work: W, devices: usize, is_of_one_kind: bool) -> Self {
         let parts = devices * if is_of_one_kind { 8 } else { 512 };
-        let first = (work.units() / parts).max(1);
-        Self { rest: work, returned: Vec::new(), first, rates: vec![Rate::default(); devices] }
+        let first = work.units().div_ceil(parts).max(1);
+        Self { rest: work, returned: Vec::new(), first, is_even: is_of_one_kind, rates: vec![Rate::default(); devices] }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -52,6 +54,7 @@ impl<W: Work> Queue<W> {
             return None;
         }
         let units = match self.rates[device].known() {
+            _ if self.is_even => self.first,
             None => self.first,
             Some(own) => {
                 let present =
@@ -144,6 +147,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn devices_of_one_kind_take_even_pieces_whatever_their_rates() {
+        let (.., even) = simulated(1_000, &[1e5, 1e5], true);
+        let (.., uneven) = simulated(1_000, &[1e5, 1.0], true);
+        assert_eq!(even, uneven);
     }
 
     #[test]

@@ -244,6 +244,10 @@ impl Observer for Watch {
         self.explainer.iter().for_each(|explainer| explainer.proposed(query, reference, is_confirmed));
     }
 
+    fn lost(&self, device: &str, why: &dtwave::Error) {
+        report::warn(&format!("{device} failed, and the other devices go on: {}", why.told(report::in_command)));
+    }
+
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
         self.explainer.iter().for_each(|explainer| explainer.computed(scratch_bytes, allowed_bytes));
     }
@@ -252,7 +256,7 @@ impl Observer for Watch {
 impl Engine {
     pub(crate) fn new(run: &RunArgs, cancel: &Cancel) -> Result<Self> {
         ensure!(
-            run.threads.is_none() || ["auto", "cpu"].contains(&&*run.backend),
+            run.threads.is_none() || run.backend.split(',').any(|name| ["auto", "cpu"].contains(&name.trim())),
             "--threads is for the CPU; leave it out with --backend {}",
             run.backend
         );

@@ -2,15 +2,17 @@
 //! at signals and tells of progress.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use dtwave::Observer;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 
-use crate::errors::Failure;
+use crate::errors::{Failure, in_python};
 
 /// Work of fewer cells than this is over before anybody could press Ctrl-C: at most some hundredths of a second.
 const SHORT: u64 = 1 << 23;
@@ -23,6 +25,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Watch {
     cells: AtomicU64,
     stop: AtomicBool,
+    /// What is to be told of devices that failed while others went on.
+    lost: Mutex<Vec<String>>,
 }
 
 impl Observer for Watch {
@@ -33,6 +37,20 @@ impl Observer for Watch {
     fn cancelled(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
+
+    fn lost(&self, device: &str, why: &dtwave::Error) {
+        let told = format!("{device} failed, and the other devices go on: {}", why.told(in_python));
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+    }
+}
+
+/// Warns of devices that failed while others went on.
+fn warn(py: Python<'_>, watch: &Watch) -> PyResult<()> {
+    let lost = std::mem::take(&mut *watch.lost.lock().unwrap_or_else(PoisonError::into_inner));
+    lost.into_iter().try_for_each(|told| {
+        let told = CString::new(told.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &told, 1)
+    })
 }
 
 /// Who is told how many cells are done.
@@ -53,7 +71,7 @@ pub(crate) fn run<R: Send>(
     }
     let watch = Arc::new(Watch::default());
     let observer: Arc<dyn Observer> = Arc::clone(&watch) as _;
-    py.detach(|| {
+    let result = py.detach(|| {
         std::thread::scope(|scope| {
             let (done, result) = mpsc::channel();
             scope.spawn(move || done.send(caught(|| work(Some(observer)))));
@@ -78,7 +96,9 @@ pub(crate) fn run<R: Send>(
                 None => Ok(result?),
             }
         })
-    })
+    })?;
+    warn(py, &watch)?;
+    Ok(result)
 }
 
 /// Lets Python handle the signals that came, and tells of progress.

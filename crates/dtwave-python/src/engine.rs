@@ -63,8 +63,9 @@ impl Engine {
 
 /// The device of a name.
 fn open(name: &str, threads: usize) -> PyResult<Device> {
-    let backend = name.split(':').next().unwrap_or_default();
-    if threads > 0 && backend != "cpu" {
+    // Of several devices, the backend of the first: what else is wrong is said where they are opened.
+    let backend = name.split([':', ',']).next().unwrap_or_default();
+    if threads > 0 && name.split(',').all(|name| name.trim() != "cpu") {
         return Err(PyValueError::new_err(format!(
             "threads is for the CPU; leave it out with device={name:?}"
         )));

@@ -131,7 +131,7 @@ pub(crate) fn backend_help() -> String {
         BackendKind::of_gpus().iter().map(|kind| format!("{} ({})", kind.name, kind.devices)).collect();
     format!(
         "Device: auto or cpu; {}, in builds with the cargo feature of that name; one of several GPUs by its number \
-         from 0 or a part of its name, as {}",
+         from 0 or a part of its name, as {}; several as one, as cuda:all, cuda:0,1 or cuda,cpu",
         either(&gpus),
         either(&BackendKind::examples())
     )

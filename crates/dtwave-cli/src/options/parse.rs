@@ -18,7 +18,8 @@ pub(super) fn measure_key(text: &str) -> Result<&'static str, String> {
 
 /// The name of a device, whose backend is known: `cuda`, `wgpu:radeon`.
 pub(crate) fn backend(text: &str) -> Result<String, String> {
-    let (name, _) = text.split_once(':').unwrap_or((text, ""));
+    // Of a list, the backend of the first: what else is in it is said where devices are opened.
+    let name = text.split([':', ',']).next().unwrap_or(text);
     let known = [&["auto"][..], &BackendKind::names()].concat();
     if known.contains(&name) {
         return Ok(text.to_owned());
@@ -191,7 +192,9 @@ mod tests {
         assert!(backend("cda").unwrap_err().ends_with("did you mean 'cuda'?"));
         assert!(backend("CUDA:1").unwrap_err().ends_with("did you mean 'cuda'?"));
         assert!(!backend("abacus").unwrap_err().contains("did you mean"));
-        assert_eq!(backend("wgpu:radeon").as_deref(), Ok("wgpu:radeon"));
+        for name in ["wgpu:radeon", "cuda:all", "cuda:0,1", "cuda,cpu"] {
+            assert_eq!(backend(name).as_deref(), Ok(name));
+        }
         assert!(band("slantd:3").unwrap_err().ends_with("did you mean 'slanted'?"));
     }
 

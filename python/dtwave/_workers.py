@@ -1,0 +1,11 @@
+"""What functions with `client=` need of `dtwave.distributed`."""
+
+from __future__ import annotations
+
+from .distributed._matrices import check_array, is_zarr, pairwise
+from .distributed._neighbors import nearest
+from .distributed._searches import search
+from .distributed._tiles import on_host
+from .distributed._work import local
+
+__all__ = ["check_array", "is_zarr", "local", "nearest", "on_host", "pairwise", "search"]

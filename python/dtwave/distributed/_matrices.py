@@ -1,0 +1,199 @@
+"""Tiles of a matrix, computed by workers and put where they belong: an array, its upper triangle, a file, a zarr array."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import Any, BinaryIO, Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _missing, _progress
+from .._calls import Call
+from .._options import Cutoff, Given
+from ._engines import Workers, results, workers_of
+from ._tiles import Plan, Tile, distances, planned
+from ._work import zarr_module
+
+#: Takes a tile of the matrix, or its mirror image: from which row and column, and its distances.
+Put = Callable[[int, int, NDArray[Any]], None]
+
+
+def pairwise(client: Any, given: Given, call: Call, form: tuple[bool, Any], cutoff: Cutoff | None) -> Any:
+    """The matrix of a call by the workers of a client. `form` is whether it is condensed, and where it goes."""
+    workers = workers_of(client)
+    plan, cells = planned(call, given, cutoff, None, workers.count())
+    return _computed(workers, plan, form, given.progress, cells)
+
+
+def compute(plan: Plan, client: Any, *, out: Any = None, condensed: bool = False, progress: bool = False) -> Any:
+    """Computes the tiles of a plan by the workers of a client, and puts them together.
+
+    client, out, condensed, progress: as for `dtwave.pairwise`.
+
+    Returns what `dtwave.pairwise` does.
+
+    Errors: as `dtwave.pairwise`.
+    """
+    if not isinstance(plan, Plan):
+        raise TypeError(f"plan must be what dtwave.distributed.tiles returns, got {type(plan).__name__}")
+    if condensed:
+        if out is not None:
+            raise ValueError("condensed and out exclude each other: ask for one form of the matrix")
+        if not plan._is_symmetric:
+            raise ValueError("condensed is for the symmetric matrix of x with itself, and this plan is none")
+    _check_out(out, plan)
+    cells = sum(map(plan.cells, plan.tiles)) if progress else 0
+    return _computed(workers_of(client), plan, (condensed, out), progress, cells)
+
+
+def _check_out(out: Any, plan: Plan) -> None:
+    """Errors: `ValueError` and `TypeError` for what the matrix does not fit."""
+    if isinstance(out, (str, os.PathLike)):
+        if os.path.splitext(os.fspath(out))[1].lower() not in (".npy", ".zarr"):
+            raise ValueError(f"out must be a .npy file, or a .zarr folder, got {os.fspath(out)!r}")
+    elif out is not None:
+        check_array(out, plan.shape, plan.dtype)
+
+
+def is_zarr(out: Any) -> bool:
+    """Whether it is an array of zarr."""
+    return type(out).__module__.partition(".")[0] == "zarr" and hasattr(out, "chunks") and hasattr(out, "shape")
+
+
+def check_array(out: Any, shape: tuple[int, int], number: np.dtype[Any]) -> None:
+    """Errors: `TypeError` for no array, or one of another type, `ValueError` for another shape, or read-only."""
+    if not isinstance(out, np.ndarray) and not is_zarr(out):
+        raise TypeError(f"out must be a .npy file, a .zarr folder, a NumPy or a zarr array, got {type(out).__name__}")
+    if tuple(out.shape) != shape:
+        raise ValueError(f"out must have the shape {list(shape)}, got {list(out.shape)}")
+    if out.dtype != number:
+        raise TypeError(f"out must be an array of {number}, as the series are, got {out.dtype}")
+    if (isinstance(out, np.ndarray) and not out.flags.writeable) or getattr(out, "read_only", False):
+        raise ValueError("out cannot be written: it is a read-only array")
+
+
+def _computed(workers: Workers, plan: Plan, form: tuple[bool, Any], progress: bool, cells: int) -> Any:
+    condensed, out = form
+    shape = plan.shape
+    if condensed:
+        half = _empty("the condensed matrix", plan, shape[0] * (shape[0] - 1) // 2)
+        _run(workers, plan, _Triangle(half, shape[0]).put, progress, cells)
+        return half
+    if isinstance(out, (str, os.PathLike)):
+        path = os.fspath(out)
+        is_npy = path.lower().endswith(".npy")
+        with (_npy if is_npy else _zarr)(path, plan) as put:
+            _run(workers, plan, put, progress, cells)
+        return np.load(path, mmap_mode="r") if is_npy else zarr_module("a .zarr folder").open_array(path, mode="r")
+    matrix = _empty("the distance matrix", plan, *shape) if out is None else out
+    _run(workers, plan, _into(matrix), progress, cells)
+    return matrix
+
+
+def _empty(what: str, plan: Plan, *shape: int) -> NDArray[Any]:
+    """Errors: `MemoryError` if the machine cannot give as much."""
+    try:
+        return np.empty(shape, dtype=plan.dtype)
+    except (MemoryError, ValueError):
+        size = prod(shape) * plan.dtype.itemsize
+        raise MemoryError(f"out of memory: {what} needs {size} bytes; out=PATH writes it to a file") from None
+
+
+def _run(workers: Workers, plan: Plan, put: Put, progress: bool, cells: int) -> None:
+    """Has the tiles computed, and hands each to `put`, with its mirror image."""
+    count = 0
+    with _missing.Explained(), _progress.shown(progress, "pairwise", lambda: cells) as bar:
+        with results(workers, distances, plan._work, plan.tiles) as found:
+            for tile, part in found:
+                _put(put, tile, part)
+                if bar is not None:
+                    # A divergence computes a series with itself in every tile.
+                    count = min(count + plan.cells(tile), cells)
+                    bar(count)
+
+
+def _put(put: Put, tile: Tile, part: NDArray[Any]) -> None:
+    put(tile.rows[0], tile.columns[0], part)
+    if tile.is_mirrored:
+        put(tile.columns[0], tile.rows[0], part.T)
+
+
+def _into(matrix: Any) -> Put:
+    def put(row: int, column: int, part: NDArray[Any]) -> None:
+        matrix[row : row + part.shape[0], column : column + part.shape[1]] = part
+
+    return put
+
+
+@dataclass
+class _Triangle:
+    """The distances above the diagonal, row by row."""
+
+    half: NDArray[Any]
+    count: int
+
+    def put(self, row: int, column: int, part: NDArray[Any]) -> None:
+        for k, values in enumerate(part):
+            i = row + k
+            start = max(column, i + 1)
+            own = values[start - column :]
+            if len(own):
+                first = i * (2 * self.count - i - 1) // 2 + start - i - 1
+                self.half[first : first + len(own)] = own
+
+
+@contextmanager
+def _npy(path: str, plan: Plan) -> Iterator[Put]:
+    """A `.npy` file, which has its name when it is whole. If the block fails, nothing is left of it."""
+    partial = f"{path}.{uuid.uuid4().hex[:8]}.partial"
+    with open(partial, "xb") as file:
+        try:
+            header = {"descr": np.lib.format.dtype_to_descr(plan.dtype), "fortran_order": False, "shape": plan.shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            yield _Rows(file, file.tell(), plan).put
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            file.close()
+            os.unlink(partial)
+            raise
+    os.replace(partial, path)
+
+
+@dataclass
+class _Rows:
+    """A matrix in a file. Written and not mapped: a full disk is then an error, and no crash."""
+
+    file: BinaryIO
+    begin: int
+    plan: Plan
+
+    def put(self, row: int, column: int, part: NDArray[Any]) -> None:
+        size = self.plan.dtype.itemsize
+        for k, values in enumerate(np.ascontiguousarray(part)):
+            self.file.seek(self.begin + ((row + k) * self.plan.shape[1] + column) * size)
+            self.file.write(values.data)
+
+
+@contextmanager
+def _zarr(path: str, plan: Plan) -> Iterator[Put]:
+    """A zarr array in a folder, which has its name when it is whole; a chunk is a tile.
+
+    Errors: `FileExistsError` if it is there.
+    """
+    zarr = zarr_module("out as a .zarr folder")
+    if os.path.exists(path):
+        raise FileExistsError(f"{path} is there already: choose another name, or delete it")
+    folder, name = os.path.split(os.path.abspath(path))
+    with tempfile.TemporaryDirectory(dir=folder, prefix=f"{name}.", suffix=".partial") as temporary:
+        inside = os.path.join(temporary, "array.zarr")
+        chunks = tuple(max(int(np.diff(edges).max(initial=1)), 1) for edges in (plan._row_edges, plan._column_edges))
+        array = zarr.open_array(inside, mode="w-", shape=plan.shape, chunks=chunks, dtype=plan.dtype)
+        yield _into(array)
+        os.rename(inside, path)
