@@ -12,8 +12,8 @@ pub(crate) struct Queue<W> {
     returned: Vec<W>,
     /// Units of the first piece of a device, whose rate nobody knows.
     first: usize,
-    /// Equally fast devices take pieces of one size: last digits may depend on how a call is cut, and must not depend on
-    /// the clock.
+    /// Equally fast devices take pieces of one size: last digits may depend on how a call is cut, and must not depend
+    /// on the clock.
     is_even: bool,
     rates: Vec<Rate>,
 }
@@ -37,7 +37,13 @@ impl<W: Work> Queue<W> {
     pub(crate) fn new(work: W, devices: usize, is_of_one_kind: bool) -> Self {
         let parts = devices * if is_of_one_kind { 8 } else { 512 };
         let first = work.units().div_ceil(parts).max(1);
-        Self { rest: work, returned: Vec::new(), first, is_even: is_of_one_kind, rates: vec![Rate::default(); devices] }
+        Self {
+            rest: work,
+            returned: Vec::new(),
+            first,
+            is_even: is_of_one_kind,
+            rates: vec![Rate::default(); devices],
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -245,7 +245,10 @@ impl Observer for Watch {
     }
 
     fn lost(&self, device: &str, why: &dtwave::Error) {
-        report::warn(&format!("{device} failed, and the other devices go on: {}", why.told(report::in_command)));
+        report::warn(&format!(
+            "{device} failed, and the other devices go on: {}",
+            why.told(report::in_command)
+        ));
     }
 
     fn computed(&self, scratch_bytes: u64, allowed_bytes: u64) {
@@ -256,7 +259,8 @@ impl Observer for Watch {
 impl Engine {
     pub(crate) fn new(run: &RunArgs, cancel: &Cancel) -> Result<Self> {
         ensure!(
-            run.threads.is_none() || run.backend.split(',').any(|name| ["auto", "cpu"].contains(&name.trim())),
+            run.threads.is_none()
+                || run.backend.split(',').any(|name| ["auto", "cpu"].contains(&name.trim())),
             "--threads is for the CPU; leave it out with --backend {}",
             run.backend
         );

@@ -1,11 +1,11 @@
 //! Work without the GIL: short work in the caller's thread, long work in one of its own while the caller's thread looks
 //! at signals and tells of progress.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dtwave::Observer;

@@ -33,8 +33,8 @@ impl Session {
     /// says which tiles are not wanted (already done); `sink` gets each finished tile, row-major. Tiles off the
     /// diagonal of a symmetric matrix stand for their transpose too ([`Tile::is_mirrored`]).
     ///
-    /// Tiles come in the order of the plan. Several devices ([`crate::Device::several`]) compute a tile each at the same
-    /// time; their tiles come as they are done, and there is memory for one tile more than there are devices.
+    /// Tiles come in the order of the plan. Several devices ([`crate::Device::several`]) compute a tile each at the
+    /// same time; their tiles come as they are done. There is memory for one tile more than there are devices.
     ///
     /// # Errors
     /// [`Error::Invalid`] for bad series or parameters, and whatever `sink` returns.
