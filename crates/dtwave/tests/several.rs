@@ -31,7 +31,7 @@ fn matrices_lists_and_searches_are_those_of_one_device() {
     assert_eq!(one.cross(&wide, &x).unwrap(), two.cross(&wide, &x).unwrap());
     let long = wide.slice(0..12);
     assert_eq!(one.align_all(&long, &long).unwrap(), two.align_all(&long, &long).unwrap());
-    let options = SearchOptions { top_k: 3, ..SearchOptions::default() };
+    let options = SearchOptions::default().with_top_k(3);
     let found = [&one, &two].map(|session| session.search_all(&x, &wide, &options).unwrap());
     assert_eq!(found[0], found[1]);
     let cut = [&one, &two].map(|session| session.clone().cutoff(Some(20.0)).pairwise(&x).unwrap());
