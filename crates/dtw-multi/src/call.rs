@@ -1,5 +1,6 @@
 //! A plan of several devices: how each call is divided.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dtw_core::{
@@ -20,11 +21,13 @@ pub(crate) struct Call<T: Scalar> {
     hands: Vec<Hand<T>>,
     least_cells: u64,
     is_of_one_kind: bool,
+    /// How many more cells the observer hears of.
+    cells: Arc<AtomicU64>,
 }
 
 impl<T: Scalar> Call<T> {
     pub(crate) fn new(problem: Problem, hands: Vec<Hand<T>>, least_cells: u64, is_of_one_kind: bool) -> Self {
-        Self { problem, hands, least_cells, is_of_one_kind }
+        Self { problem, hands, least_cells, is_of_one_kind, cells: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
     /// Whether it is worth more than one device: by the cells of a full grid, quickly.
@@ -45,14 +48,19 @@ impl<T: Scalar> Call<T> {
             let problem = &self.problem;
             return crew::alone(&mut self.hands, |hand| one(hand, problem, pairs.x, pairs.y, cutoff, out));
         }
-        match pairing {
+        if self.problem.passes().count() > 1 {
+            self.cells.store(self.problem.cells(&pairs.x, &pairs.y)?, Ordering::Relaxed);
+        }
+        let done = match pairing {
             Pairing::Zipped => self.pairs(pairs, cutoff, out),
             Pairing::SelfSymmetric => self.triangle(pairs.x, cutoff, out),
             Pairing::Cross if pairs.x.len() >= (ROWS * self.hands.len()).min(pairs.y.len()) => {
                 self.rows(pairs, cutoff, out)
             }
             Pairing::Cross => self.columns(pairs, cutoff, out),
-        }
+        };
+        self.cells.store(u64::MAX, Ordering::Relaxed);
+        done
     }
 
     fn pairs(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
@@ -187,7 +195,7 @@ impl<T: Scalar> Compute<T> for Call<T> {
     }
 
     fn observe(&mut self, observer: Arc<dyn Observer>) {
-        self.hands.iter_mut().for_each(|hand| hand.observe(&observer));
+        self.hands.iter_mut().for_each(|hand| hand.observe(&observer, &self.cells));
     }
 
     fn is_usable(&self) -> bool {

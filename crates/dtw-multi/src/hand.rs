@@ -1,7 +1,7 @@
 //! One of several devices, as a plan uses it: its backend, and the plans that it made of pieces.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use dtw_core::{Error, Launch, Observer, Plan, Problem, Result, Scalar};
 
@@ -13,22 +13,30 @@ const MOST: usize = 2;
 
 pub(crate) struct Hand<T: Scalar> {
     member: Member<T>,
+    /// Hands of the same device, which share its memory.
+    siblings: u64,
+    is_lost: Arc<AtomicBool>,
+    /// Whether the device was lost by this hand.
+    has_lost_it: bool,
     /// The latest used last.
     plans: Vec<Box<dyn Plan<T>>>,
     observer: Option<Arc<Numbered>>,
-    is_lost: bool,
 }
 
-/// The caller's observer, which hears the numbers that queries and references have in the whole call.
+/// The caller's observer, which hears the numbers that queries and references have in the whole call, and of no more
+/// cells than the whole call has: pieces of a divergence sweep the same series against themselves again.
 struct Numbered {
     inner: Arc<dyn Observer>,
+    cells: Arc<AtomicU64>,
     query: AtomicUsize,
     reference: AtomicUsize,
 }
 
 impl Observer for Numbered {
     fn advance(&self, cells: u64) {
-        self.inner.advance(cells);
+        let left = |left: u64| Some(left.saturating_sub(cells));
+        let before = self.cells.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).unwrap_or(0);
+        self.inner.advance(cells.min(before));
     }
     fn cancelled(&self) -> bool {
         self.inner.cancelled()
@@ -49,12 +57,23 @@ impl Observer for Numbered {
 }
 
 impl<T: Scalar> Hand<T> {
-    pub(crate) fn new(member: Member<T>) -> Self {
-        Self { member, plans: Vec::new(), observer: None, is_lost: false }
+    /// So many hands of one device.
+    pub(crate) fn of(member: &Member<T>, count: usize) -> Vec<Self> {
+        let is_lost = Arc::new(AtomicBool::new(false));
+        let hand = || Self {
+            member: member.clone(),
+            siblings: count as u64,
+            is_lost: Arc::clone(&is_lost),
+            has_lost_it: false,
+            plans: Vec::new(),
+            observer: None,
+        };
+        (0..count).map(|_| hand()).collect()
     }
 
-    /// A plan of exactly this problem.
+    /// A plan of exactly this problem, with this hand's share of the memory.
     pub(crate) fn plan(&mut self, problem: &Problem) -> Result<&mut dyn Plan<T>> {
+        let problem = &problem.clone().with_memory_limit(problem.memory_limit_bytes() / self.siblings);
         let known = self.plans.iter().position(|plan| plan.problem() == problem && plan.is_usable());
         let plan = match known {
             Some(at) => self.plans.remove(at),
@@ -72,10 +91,14 @@ impl<T: Scalar> Hand<T> {
         Ok(&mut **self.plans.last_mut().expect("one was pushed"))
     }
 
-    pub(crate) fn observe(&mut self, observer: &Arc<dyn Observer>) {
-        let inner = Arc::clone(observer);
-        let numbered =
-            Arc::new(Numbered { inner, query: AtomicUsize::new(0), reference: AtomicUsize::new(0) });
+    /// `cells`: how many more the observer hears of, with those of the other hands.
+    pub(crate) fn observe(&mut self, observer: &Arc<dyn Observer>, cells: &Arc<AtomicU64>) {
+        let numbered = Arc::new(Numbered {
+            inner: Arc::clone(observer),
+            cells: Arc::clone(cells),
+            query: AtomicUsize::new(0),
+            reference: AtomicUsize::new(0),
+        });
         self.plans.iter_mut().for_each(|plan| plan.observe(Arc::clone(&numbered) as _));
         self.observer = Some(numbered);
     }
@@ -95,19 +118,21 @@ impl<T: Scalar> Hand<T> {
 
 impl<T: Scalar> Worker for Hand<T> {
     fn is_usable(&self) -> bool {
-        !self.is_lost
+        !self.is_lost.load(Ordering::Relaxed)
     }
 
     fn is_lost_by(&mut self, error: &Error) -> bool {
         let own = is_own(error);
         if own {
-            self.is_lost = true;
+            self.has_lost_it = !self.is_lost.swap(true, Ordering::Relaxed);
             self.plans.clear();
         }
         own
     }
 
     fn tell(&self, error: &Error) {
-        self.observer.iter().for_each(|observer| observer.lost(&self.member.name, error));
+        // Once for a device.
+        let observer = self.observer.iter().filter(|_| self.has_lost_it);
+        observer.for_each(|observer| observer.lost(&self.member.name, error));
     }
 }

@@ -1,6 +1,6 @@
 //! Several devices of a process as one backend.
 //!
-//! [`Several`] is a [`Backend`] whose calls are divided among other backends, one thread each. A call is a number of
+//! [`Several`] is a [`Backend`] whose calls are divided among other backends, a thread or two each. A call is a number of
 //! units that do not depend on each other: pairs, rows of a matrix, queries of a search. A device takes a piece of
 //! them, computes it, and takes the next one (`queue.rs`). Devices of one kind take pieces of one size. Of several kinds, the
 //! rates that were seen decide, so a slow device takes little, and all end together.
@@ -84,7 +84,8 @@ impl<T: Scalar> Backend<T> for Several<T> {
     }
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
-        let mut hands: Vec<_> = self.members.iter().cloned().map(Hand::new).collect();
+        let mut hands: Vec<_> =
+            self.members.iter().flat_map(|m| Hand::of(m, hands_of(&*m.backend))).collect();
         // What is wrong with the problem is said before any call.
         hands[0].plan(problem)?;
         Ok(Box::new(Call::new(problem.clone(), hands, self.least_cells, self.is_of_one_kind())))
@@ -93,4 +94,9 @@ impl<T: Scalar> Backend<T> for Several<T> {
     fn prunes_nearest(&self, problem: &Problem) -> bool {
         self.members.iter().all(|member| member.backend.prunes_nearest(problem))
     }
+}
+
+/// Threads that work with a device. While one of a GPU's copies results to their places, the GPU sweeps for the other.
+fn hands_of<T: Scalar>(backend: &dyn Backend<T>) -> usize {
+    if backend.name() == "cpu" { 1 } else { 2 }
 }

@@ -18,7 +18,10 @@ pub(crate) struct Queue<W> {
     rates: Vec<Rate>,
 }
 
-/// What was seen of a device.
+/// How much larger than the last piece of a device its next one may be: small pieces say little of its rate.
+const GROWTH: f64 = 4.0;
+
+/// What was seen of a device: its last piece.
 #[derive(Clone, Copy, Default)]
 struct Rate {
     units: f64,
@@ -35,7 +38,7 @@ impl Rate {
 
 impl<W: Work> Queue<W> {
     pub(crate) fn new(work: W, devices: usize, is_of_one_kind: bool) -> Self {
-        let parts = devices * if is_of_one_kind { 8 } else { 512 };
+        let parts = devices * if is_of_one_kind { 6 } else { 512 };
         let first = work.units().div_ceil(parts).max(1);
         Self {
             rest: work,
@@ -72,7 +75,7 @@ impl<W: Work> Queue<W> {
                     return None;
                 }
                 let half = rest as f64 * own / (own + others) / 2.0;
-                half.max(own * LEAST_SECONDS).ceil() as usize
+                half.max(own * LEAST_SECONDS).min(GROWTH * self.rates[device].units).ceil() as usize
             }
         };
         Some(self.rest.split(units.clamp(1, rest)))
@@ -80,8 +83,8 @@ impl<W: Work> Queue<W> {
 
     /// A piece of so many units was computed.
     pub(crate) fn took(&mut self, device: usize, units: usize, seconds: f64) {
-        self.rates[device].units += units as f64;
-        self.rates[device].seconds += seconds;
+        self.rates[device].units = units as f64;
+        self.rates[device].seconds = seconds;
     }
 
     /// A device failed, and its piece is to be computed by another one.
