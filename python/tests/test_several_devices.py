@@ -20,7 +20,7 @@ def test_all_pairs(series, device):
 
 
 def test_every_function_that_computes_many(series, tmp_path):
-    queries, references = series[:40], series[40:].reshape(8, -1)
+    queries, reference = series[:40], series[40:].ravel()
     two = {"device": TWO, "threads": 1}
     for dtype in (np.float32, np.float64):
         x, y = series.astype(dtype), series[::-1].astype(dtype)
@@ -30,11 +30,11 @@ def test_every_function_that_computes_many(series, tmp_path):
         found, expected = (dtwave.nearest(x, k=3, **options) for options in (two, {}))
         assert np.array_equal(found.indices, expected.indices)
         assert np.array_equal(found.distances, expected.distances)
-    hits, expected = (dtwave.search_all(queries, references, **options) for options in (two, {}))
+    hits, expected = (dtwave.search_all(queries, reference, **options) for options in (two, {}))
     assert str(hits) == str(expected)
     stored = dtwave.pairwise(series, out=tmp_path / "two.npy", **two)
     assert np.array_equal(stored, dtwave.pairwise(series))
-    labels, expected = (dtwave.kmeans(series, 3, seed=1, max_iter=3, **options).labels for options in (two, {}))
+    labels, expected = (dtwave.kmeans(series, 3, seed=1, max_iterations=3, **options).labels for options in (two, {}))
     assert np.array_equal(labels, expected)
 
 

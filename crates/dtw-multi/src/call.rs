@@ -16,18 +16,27 @@ use crate::work::{PairPart, Pairs, Part, Rows, Slopes};
 /// Rows of a matrix that each device should have, or its columns are divided.
 const ROWS: usize = 8;
 
+/// Pieces of a call for each hand.
+const PIECES: usize = 6;
+
 pub(crate) struct Call<T: Scalar> {
     problem: Problem,
     hands: Vec<Hand<T>>,
     least_cells: u64,
-    is_of_one_kind: bool,
+    /// Devices, if they are of one kind.
+    equal: Option<usize>,
     /// How many more cells the observer hears of.
     cells: Arc<AtomicU64>,
 }
 
 impl<T: Scalar> Call<T> {
-    pub(crate) fn new(problem: Problem, hands: Vec<Hand<T>>, least_cells: u64, is_of_one_kind: bool) -> Self {
-        Self { problem, hands, least_cells, is_of_one_kind, cells: Arc::new(AtomicU64::new(u64::MAX)) }
+    pub(crate) fn new(problem: Problem, hands: Vec<Hand<T>>, least_cells: u64, equal: Option<usize>) -> Self {
+        Self { problem, hands, least_cells, equal, cells: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+
+    /// How many pieces devices of one kind take: a few each, so that one that is late costs little.
+    fn even(&self) -> Option<usize> {
+        self.equal.map(|_| PIECES * self.hands.len())
     }
 
     /// Whether it is worth more than one device: by the cells of a full grid, quickly.
@@ -64,7 +73,7 @@ impl<T: Scalar> Call<T> {
     }
 
     fn pairs(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let (problem, kind) = (&self.problem, self.even());
         let work = Pairs { x: pairs.x, y: pairs.y, out };
         crew::run(&mut self.hands, kind, work, |hand, piece| {
             one(
@@ -80,7 +89,7 @@ impl<T: Scalar> Call<T> {
     }
 
     fn rows(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let (problem, kind) = (&self.problem, self.even());
         let work = Rows { x: pairs.x, y: pairs.y, out };
         crew::run(&mut self.hands, kind, work, |hand, piece| {
             one(
@@ -96,7 +105,7 @@ impl<T: Scalar> Call<T> {
     }
 
     fn columns(&mut self, pairs: CheckedBatches<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let (problem, kind) = (&self.problem, self.even());
         let (x, width) = (pairs.x, pairs.y.len());
         let out = Mutex::new(out);
         crew::run(&mut self.hands, kind, Part::all(pairs.y), |hand, piece| {
@@ -116,8 +125,8 @@ impl<T: Scalar> Call<T> {
     fn triangle(&mut self, x: SeriesBatch<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
         // A device keeps plans of two shapes.
         let problem = &self.problem.clone().with_memory_limit(self.problem.memory_limit_bytes() / 2);
-        let square = Square::new(x.len(), out);
-        crew::run(&mut self.hands, self.is_of_one_kind, square.run(), |hand, piece| {
+        let (square, kind) = (Square::new(x.len(), out), self.even());
+        crew::run(&mut self.hands, kind, square.run(), |hand, piece| {
             let rows = square.series(piece.row..piece.row + 1);
             let own = x.slice(rows.clone());
             let mut tiles = piece.columns.clone();
@@ -211,7 +220,7 @@ impl<T: Scalar> Compute<T> for Call<T> {
     }
 
     fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
-        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let (problem, kind) = (&self.problem, self.even());
         let mut work = Slopes { x: pairs.x, y: pairs.y, out };
         let compute = |hand: &mut Hand<T>, piece: &mut Slopes<'_, T>| {
             let Gradients { upstream, distances, grad_x, grad_y } = &mut piece.out;
@@ -231,7 +240,7 @@ impl<T: Scalar> Compute<T> for Call<T> {
     }
 
     fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
-        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        let (problem, kind) = (&self.problem, self.even());
         if !self.is_worth_it(Pairing::Zipped, &pairs) {
             return crew::alone(&mut self.hands, |hand| hand.plan(problem)?.paths(pairs.x, pairs.y));
         }
@@ -244,7 +253,7 @@ impl<T: Scalar> Compute<T> for Call<T> {
     }
 
     fn nearest(&mut self, pairs: CheckedBatches<'_, T>, k: usize) -> Result<Option<Ranked<T>>> {
-        let (problem, kind, x) = (&self.problem, self.is_of_one_kind, pairs.x);
+        let (problem, kind, x) = (&self.problem, self.even(), pairs.x);
         if pairs.y.len() == 1 || !self.is_worth_it(Pairing::Cross, &pairs) {
             return crew::alone(&mut self.hands, |hand| hand.plan(problem)?.nearest(x, pairs.y, k));
         }
@@ -268,7 +277,8 @@ impl<T: Scalar> Compute<T> for Call<T> {
         searched: CheckedBatches<'_, T>,
         options: &SearchOptions,
     ) -> Result<Vec<Vec<Match<T>>>> {
-        let (problem, kind) = (&self.problem, self.is_of_one_kind);
+        // One piece each: a device searches for many queries in little more time than for a few.
+        let (problem, kind) = (&self.problem, self.equal);
         let CheckedBatches { x, y, .. } = searched;
         if !self.is_worth_it(Pairing::Cross, &searched) {
             return crew::alone(&mut self.hands, |hand| {

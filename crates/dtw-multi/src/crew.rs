@@ -39,17 +39,18 @@ fn locked<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Computes all of `work`, piece by piece; returns what the pieces gave, in no order.
+/// Computes all of `work`, piece by piece; returns what the pieces gave, in no order. Devices of one kind take so many
+/// `even` pieces in all; without a number, pieces depend on the rates that are seen.
 ///
 /// # Errors
 /// The first error that is not a device's own; the last device's own, if all have failed.
 pub fn run<H: Worker, W: Work, R: Send>(
     hands: &mut [H],
-    is_of_one_kind: bool,
+    even: Option<usize>,
     work: W,
     compute: impl Fn(&mut H, &mut W) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let queue = Mutex::new(Queue::new(work, hands.len(), is_of_one_kind));
+    let queue = Mutex::new(Queue::new(work, hands.len(), even));
     let outcome = Mutex::new(Outcome { done: Vec::new(), stopped: None, lost: Vec::new() });
     let stop = AtomicBool::new(false);
     let labour = |index: usize, hand: &mut H| {

@@ -88,7 +88,8 @@ impl<T: Scalar> Backend<T> for Several<T> {
             self.members.iter().flat_map(|m| Hand::of(m, hands_of(&*m.backend))).collect();
         // What is wrong with the problem is said before any call.
         hands[0].plan(problem)?;
-        Ok(Box::new(Call::new(problem.clone(), hands, self.least_cells, self.is_of_one_kind())))
+        let equal = self.is_of_one_kind().then_some(self.members.len());
+        Ok(Box::new(Call::new(problem.clone(), hands, self.least_cells, equal)))
     }
 
     fn prunes_nearest(&self, problem: &Problem) -> bool {

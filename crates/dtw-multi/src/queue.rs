@@ -37,14 +37,15 @@ impl Rate {
 }
 
 impl<W: Work> Queue<W> {
-    pub(crate) fn new(work: W, devices: usize, is_of_one_kind: bool) -> Self {
-        let parts = devices * if is_of_one_kind { 6 } else { 512 };
-        let first = work.units().div_ceil(parts).max(1);
+    /// In so many even pieces, for devices of one kind; without a number, by the rates of the devices.
+    pub(crate) fn new(work: W, devices: usize, even: Option<usize>) -> Self {
+        let pieces = even.unwrap_or(512 * devices);
+        let first = work.units().div_ceil(pieces.max(1)).max(1);
         Self {
             rest: work,
             returned: Vec::new(),
             first,
-            is_even: is_of_one_kind,
+            is_even: even.is_some(),
             rates: vec![Rate::default(); devices],
         }
     }
@@ -117,7 +118,7 @@ mod tests {
         rates: &[f64],
         is_of_one_kind: bool,
     ) -> (Vec<usize>, Vec<f64>, Vec<Range<usize>>) {
-        let mut queue = Queue::new(0..units, rates.len(), is_of_one_kind);
+        let mut queue = Queue::new(0..units, rates.len(), is_of_one_kind.then_some(8 * rates.len()));
         let (mut clocks, mut done) = (vec![0.0_f64; rates.len()], vec![0; rates.len()]);
         let mut present = vec![true; rates.len()];
         let mut pieces = Vec::new();
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_piece_that_came_back_is_taken_first() {
-        let mut queue = Queue::new(0..100, 2, true);
+        let mut queue = Queue::new(0..100, 2, Some(12));
         let piece = queue.take(0).unwrap();
         queue.give_back(0, piece.clone());
         assert_eq!(queue.take(1), Some(piece));

@@ -151,7 +151,10 @@ impl<T: Float> Matrix<'_, T> {
         mut sink: impl FnMut(&Tile, &[T]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let name = |session: &Session| session.device().map_or("", |device| device.name());
-        let is_of_one_kind = sessions.iter().all(|(_, session)| name(session) == name(&sessions[0].1));
+        let even = sessions
+            .iter()
+            .all(|(_, session)| name(session) == name(&sessions[0].1))
+            .then_some(tiles.rest.len());
         // A device waits with a finished tile until the last one is taken.
         let (done, finished) = sync_channel(0);
         std::thread::scope(|scope| {
@@ -174,7 +177,7 @@ impl<T: Float> Matrix<'_, T> {
                     // Nobody waits for it any more where the sink has failed.
                     member.done.send((tile.clone(), out)).map_err(|_| Error::Cancelled)
                 };
-                dtw_multi::run(&mut members, is_of_one_kind, work, compute)
+                dtw_multi::run(&mut members, even, work, compute)
             });
             let sunk = finished.iter().try_for_each(|(tile, values)| sink(&tile, &values));
             drop(finished);
