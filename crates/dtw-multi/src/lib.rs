@@ -1,9 +1,9 @@
 //! Several devices of a process as one backend.
 //!
-//! [`Several`] is a [`Backend`] whose calls are divided among other backends, a thread or two each. A call is a number of
-//! units that do not depend on each other: pairs, rows of a matrix, queries of a search. A device takes a piece of
-//! them, computes it, and takes the next one (`queue.rs`). Devices of one kind take pieces of one size. Of several kinds, the
-//! rates that were seen decide, so a slow device takes little, and all end together.
+//! [`Several`] is a [`Backend`] whose calls are divided among other backends, a thread or two each. A call is a number
+//! of units that do not depend on each other: pairs, rows of a matrix, queries of a search. A device takes a piece of
+//! them, computes it, and takes the next one (`queue.rs`). Devices of one kind take pieces of one size. Of several
+//! kinds, the rates that were seen decide, so a slow device takes little, and all end together.
 //!
 //! Results go to their places, so they do not depend on who computed what. Devices of one kind give the same bits every
 //! time, and those of one device where these do not depend on how a matrix is cut (`docs/numerics.md`). Devices of
