@@ -115,6 +115,11 @@ impl<T: Element> Compute<T> for DigestingPlan<T> {
         self.plan.observe(observer);
     }
 
+    /// The plan behind it says so.
+    fn proposes(&self) -> bool {
+        true
+    }
+
     fn distances(&mut self, pairs: CheckedBatches<'_, T>, out: &mut [T]) -> Result<()> {
         let done = self.plan.distances(pairs.x, pairs.y, out);
         self.digest.result(done, |()| self.digest.values(out))

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dtw_core::{
-    CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Pairing, Path, Problem, Ranked,
+    CheckedBatches, CheckedBlocks, Compute, Gradients, Match, Observer, Pairing, Path, Plan, Problem, Ranked,
     Result, Scalar, SearchOptions, SeriesBatch, Shape,
 };
 
 use crate::crew::{self, Worker as _};
-use crate::hand::Hand;
+use crate::hand::{Hand, shared_limit};
 use crate::triangle::Square;
 use crate::work::{PairPart, Pairs, Part, Rows, Slopes};
 
@@ -55,7 +55,9 @@ impl<T: Scalar> Call<T> {
         let pairing = self.problem.pairing();
         if !self.is_worth_it(pairing, &pairs) {
             let problem = &self.problem;
-            return crew::alone(&mut self.hands, |hand| one(hand, problem, pairs.x, pairs.y, cutoff, out));
+            return crew::alone(&mut self.hands, |hand| {
+                one(hand.plan_whole(problem, false)?, pairs.x, pairs.y, cutoff, out)
+            });
         }
         if self.problem.passes().count() > 1 {
             self.cells.store(self.problem.cells(&pairs.x, &pairs.y)?, Ordering::Relaxed);
@@ -77,8 +79,7 @@ impl<T: Scalar> Call<T> {
         let work = Pairs { x: pairs.x, y: pairs.y, out };
         crew::run(&mut self.hands, kind, work, |hand, piece| {
             one(
-                hand,
-                &part(problem, Pairing::Zipped, &piece.x, &piece.y)?,
+                hand.plan(&part(problem, Pairing::Zipped, &piece.x, &piece.y)?)?,
                 piece.x,
                 piece.y,
                 cutoff,
@@ -93,8 +94,7 @@ impl<T: Scalar> Call<T> {
         let work = Rows { x: pairs.x, y: pairs.y, out };
         crew::run(&mut self.hands, kind, work, |hand, piece| {
             one(
-                hand,
-                &part(problem, Pairing::Cross, &piece.x, &piece.y)?,
+                hand.plan(&part(problem, Pairing::Cross, &piece.x, &piece.y)?)?,
                 piece.x,
                 piece.y,
                 cutoff,
@@ -112,7 +112,7 @@ impl<T: Scalar> Call<T> {
             let columns = piece.start..piece.start + piece.series.len();
             let mut values = room::<T>(x.len() * columns.len())?;
             let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
-            one(hand, &problem, x, piece.series, cutoff, &mut values)?;
+            one(hand.plan(&problem)?, x, piece.series, cutoff, &mut values)?;
             let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
             for (row, values) in out.chunks_exact_mut(width).zip(values.chunks_exact(columns.len())) {
                 row[columns.clone()].copy_from_slice(values);
@@ -124,7 +124,8 @@ impl<T: Scalar> Call<T> {
 
     fn triangle(&mut self, x: SeriesBatch<'_, T>, cutoff: Option<f64>, out: &mut [T]) -> Result<()> {
         // A device keeps plans of two shapes.
-        let problem = &self.problem.clone().with_memory_limit(self.problem.memory_limit_bytes() / 2);
+        let problem =
+            &self.problem.clone().with_memory_limit(shared_limit(self.problem.memory_limit_bytes()));
         let (square, kind) = (Square::new(x.len(), out), self.even());
         crew::run(&mut self.hands, kind, square.run(), |hand, piece| {
             let rows = square.series(piece.row..piece.row + 1);
@@ -133,7 +134,7 @@ impl<T: Scalar> Call<T> {
             if piece.begins_on_diagonal() {
                 let mut values = room::<T>(rows.len() * rows.len())?;
                 let problem = part(problem, Pairing::SelfSymmetric, &own, &own)?;
-                one(hand, &problem, own, own, cutoff, &mut values)?;
+                one(hand.plan(&problem)?, own, own, cutoff, &mut values)?;
                 square.put(rows.clone(), rows.clone(), &values);
                 tiles.start += 1;
             }
@@ -144,7 +145,7 @@ impl<T: Scalar> Call<T> {
             let others = x.slice(columns.clone());
             let mut values = room::<T>(rows.len() * columns.len())?;
             let problem = part(problem, Pairing::Cross, &own, &others)?;
-            one(hand, &problem, own, others, cutoff, &mut values)?;
+            one(hand.plan(&problem)?, own, others, cutoff, &mut values)?;
             square.put(rows, columns, &values);
             Ok(())
         })
@@ -171,20 +172,25 @@ fn part<T>(
     Ok(Problem::new(problem.spec().clone(), pairing, shape)?.with_memory_limit(limit))
 }
 
-/// Has one device compute distances.
+/// Has one plan compute distances.
 fn one<T: Scalar>(
-    hand: &mut Hand<T>,
-    problem: &Problem,
+    plan: &mut dyn Plan<T>,
     x: SeriesBatch<'_, T>,
     y: SeriesBatch<'_, T>,
     cutoff: Option<f64>,
     out: &mut [T],
 ) -> Result<()> {
-    let plan = hand.plan(problem)?;
     match cutoff {
         None => plan.distances(x, y, out),
         Some(cutoff) => plan.distances_within(x, y, cutoff, out),
     }
+}
+
+/// Has one plan compute values and gradients.
+fn slopes<T: Scalar>(plan: &mut dyn Plan<T>, piece: &mut Slopes<'_, T>) -> Result<()> {
+    let Gradients { upstream, distances, grad_x, grad_y } = &mut piece.out;
+    let out = Gradients { upstream: *upstream, distances, grad_x, grad_y };
+    plan.gradients(piece.x, piece.y, out)
 }
 
 /// What pieces gave, in the order of their series.
@@ -222,27 +228,29 @@ impl<T: Scalar> Compute<T> for Call<T> {
     fn gradients(&mut self, pairs: CheckedBatches<'_, T>, out: Gradients<'_, T>) -> Result<()> {
         let (problem, kind) = (&self.problem, self.even());
         let mut work = Slopes { x: pairs.x, y: pairs.y, out };
-        let compute = |hand: &mut Hand<T>, piece: &mut Slopes<'_, T>| {
-            let Gradients { upstream, distances, grad_x, grad_y } = &mut piece.out;
-            let out = Gradients { upstream: *upstream, distances, grad_x, grad_y };
-            let problem = part(problem, problem.pairing(), &piece.x, &piece.y)?;
-            hand.plan(&problem)?.gradients(piece.x, piece.y, out)
-        };
         if !self.is_worth_it(Pairing::Zipped, &pairs) {
-            return crew::alone(&mut self.hands, |hand| compute(hand, &mut work));
+            return crew::alone(&mut self.hands, |hand| slopes(hand.plan_whole(problem, false)?, &mut work));
         }
-        crew::run(&mut self.hands, kind, work, compute).map(drop)
+        crew::run(&mut self.hands, kind, work, |hand, piece| {
+            let problem = part(problem, problem.pairing(), &piece.x, &piece.y)?;
+            slopes(hand.plan(&problem)?, piece)
+        })
+        .map(drop)
     }
 
     fn alignment(&mut self, pair: CheckedBatches<'_, T>) -> Result<Vec<T>> {
         let problem = &self.problem;
-        crew::alone(&mut self.hands, |hand| hand.plan(problem)?.alignment(pair.x.get(0), pair.y.get(0)))
+        crew::alone(&mut self.hands, |hand| {
+            hand.plan_whole(problem, false)?.alignment(pair.x.get(0), pair.y.get(0))
+        })
     }
 
     fn paths(&mut self, pairs: CheckedBatches<'_, T>) -> Result<Vec<Path<T>>> {
         let (problem, kind) = (&self.problem, self.even());
         if !self.is_worth_it(Pairing::Zipped, &pairs) {
-            return crew::alone(&mut self.hands, |hand| hand.plan(problem)?.paths(pairs.x, pairs.y));
+            return crew::alone(&mut self.hands, |hand| {
+                hand.plan_whole(problem, false)?.paths(pairs.x, pairs.y)
+            });
         }
         let found = crew::run(&mut self.hands, kind, PairPart::all(pairs), |hand, piece| {
             let (x, y) = (piece.x.series, piece.y.series);
@@ -255,7 +263,9 @@ impl<T: Scalar> Compute<T> for Call<T> {
     fn nearest(&mut self, pairs: CheckedBatches<'_, T>, k: usize) -> Result<Option<Ranked<T>>> {
         let (problem, kind, x) = (&self.problem, self.even(), pairs.x);
         if pairs.y.len() == 1 || !self.is_worth_it(Pairing::Cross, &pairs) {
-            return crew::alone(&mut self.hands, |hand| hand.plan(problem)?.nearest(x, pairs.y, k));
+            return crew::alone(&mut self.hands, |hand| {
+                hand.plan_whole(problem, false)?.nearest(x, pairs.y, k)
+            });
         }
         let found = crew::run(&mut self.hands, kind, Part::all(pairs.y), |hand, piece| {
             let problem = part(problem, Pairing::Cross, &x, &piece.series)?;
@@ -283,7 +293,7 @@ impl<T: Scalar> Compute<T> for Call<T> {
         if !self.is_worth_it(Pairing::Cross, &searched) {
             return crew::alone(&mut self.hands, |hand| {
                 hand.searches_from(0, 0);
-                hand.plan(problem)?.matches(x, y, options)
+                hand.plan_whole(problem, false)?.matches(x, y, options)
             });
         }
         if x.len() > 1 {
@@ -313,6 +323,6 @@ impl<T: Scalar> Compute<T> for Call<T> {
         let hand =
             hand.ok_or_else(|| dtw_core::Error::failed("several devices", "all devices have failed"))?;
         // What was read is gone: no other device could go on.
-        hand.plan(problem)?.matches_in_blocks(*queries, reference, options)
+        hand.plan_whole(problem, false)?.matches_in_blocks(*queries, reference, options)
     }
 }

@@ -8,8 +8,14 @@ use dtw_core::{Error, Launch, Observer, Plan, Problem, Result, Scalar};
 use crate::crew::{Worker, is_own};
 use crate::member::Member;
 
-/// Most plans that are kept. The pieces of a triangle have two shapes in turn.
-const MOST: usize = 2;
+/// A memory limit that is large enough to be shared: by hands of one device, and by plans of two shapes, which the
+/// pieces of a triangle have in turn.
+const AMPLE_BYTES: u64 = 256 << 20;
+
+/// The memory limit of a plan beside which another one is kept.
+pub(crate) fn shared_limit(bytes: u64) -> u64 {
+    if bytes >= AMPLE_BYTES { bytes / 2 } else { bytes }
+}
 
 pub(crate) struct Hand<T: Scalar> {
     member: Member<T>,
@@ -71,17 +77,20 @@ impl<T: Scalar> Hand<T> {
         (0..count).map(|_| hand()).collect()
     }
 
-    /// A plan of exactly this problem, with this hand's share of the memory.
+    /// A plan of a piece, with this hand's share of the memory.
     pub(crate) fn plan(&mut self, problem: &Problem) -> Result<&mut dyn Plan<T>> {
-        let problem = &problem.clone().with_memory_limit(problem.memory_limit_bytes() / self.siblings);
+        let limit = problem.memory_limit_bytes();
+        self.plan_whole(&problem.clone().with_memory_limit(limit / self.siblings), limit >= AMPLE_BYTES)
+    }
+
+    /// A plan of exactly this problem. Others are kept beside it only where there is room.
+    pub(crate) fn plan_whole(&mut self, problem: &Problem, has_room: bool) -> Result<&mut dyn Plan<T>> {
         let known = self.plans.iter().position(|plan| plan.problem() == problem && plan.is_usable());
         let plan = match known {
             Some(at) => self.plans.remove(at),
             None => {
                 // What goes makes room for what comes.
-                if self.plans.len() == MOST {
-                    self.plans.remove(0);
-                }
+                self.plans.drain(..self.plans.len().saturating_sub(usize::from(has_room)));
                 let mut plan = self.member.backend.plan(problem)?;
                 self.observer.iter().for_each(|observer| plan.observe(Arc::clone(observer) as _));
                 plan

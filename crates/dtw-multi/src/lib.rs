@@ -85,9 +85,9 @@ impl<T: Scalar> Backend<T> for Several<T> {
 
     fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
         let mut hands: Vec<_> =
-            self.members.iter().flat_map(|m| Hand::of(m, hands_of(&*m.backend))).collect();
+            self.members.iter().flat_map(|m| Hand::of(m, hands_of(&*m.backend, problem))).collect();
         // What is wrong with the problem is said before any call.
-        hands[0].plan(problem)?;
+        hands[0].plan_whole(problem, false)?;
         let equal = self.is_of_one_kind().then_some(self.members.len());
         Ok(Box::new(Call::new(problem.clone(), hands, self.least_cells, equal)))
     }
@@ -98,6 +98,7 @@ impl<T: Scalar> Backend<T> for Several<T> {
 }
 
 /// Threads that work with a device. While one of a GPU's copies results to their places, the GPU sweeps for the other.
-fn hands_of<T: Scalar>(backend: &dyn Backend<T>) -> usize {
-    if backend.name() == "cpu" { 1 } else { 2 }
+fn hands_of<T: Scalar>(backend: &dyn Backend<T>, problem: &Problem) -> usize {
+    let is_shared = hand::shared_limit(problem.memory_limit_bytes()) < problem.memory_limit_bytes();
+    if backend.name() != "cpu" && is_shared { 2 } else { 1 }
 }

@@ -23,6 +23,48 @@ fn devices<T: Element + dtw_cpu::Element>(count: usize) -> Vec<Member<T>> {
     (0..count).map(|d| member(&format!("cpu:{d}"), CpuBackend::with_threads(1))).collect()
 }
 
+/// A CPU by another name: two threads work with a device that is none.
+#[derive(Debug)]
+struct Pretended(CpuBackend);
+
+impl<T: Element + dtw_cpu::Element> Backend<T> for Pretended {
+    fn name(&self) -> &'static str {
+        "pretended"
+    }
+    fn supports(&self, problem: &Problem, task: Task) -> Result<()> {
+        Backend::<T>::supports(&self.0, problem, task)
+    }
+    fn plan(&self, problem: &Problem) -> Result<Box<dyn Plan<T>>> {
+        Backend::<T>::plan(&self.0, problem)
+    }
+}
+
+/// A small limit is not divided among the threads of a device.
+#[test]
+fn a_device_of_two_threads_gets_the_bits_of_one_in_little_memory() {
+    let values = values();
+    let batch = SeriesBatch::equal(&values, COUNT, LENGTH, 1).unwrap();
+    let one = CpuBackend::with_threads(1);
+    let members = (0..2).map(|d| member(&format!("pretended:{d}"), Pretended(CpuBackend::with_threads(1))));
+    let several = Several::<f64>::new(members.collect()).unwrap().with_least_cells(0);
+    for pairing in [Pairing::Cross, Pairing::SelfSymmetric, Pairing::Zipped] {
+        for limit in [1 << 17, 1 << 30] {
+            let problem = Problem::of(Spec::dtw(), pairing, &batch, &batch).unwrap().with_memory_limit(limit);
+            let computed = |backend: &dyn Backend<f64>| {
+                let mut plan = backend.plan(&problem).unwrap();
+                let mut out = vec![0.0; problem.output_len()];
+                plan.distances(batch, batch, &mut out).unwrap();
+                let paths = plan.paths(batch, batch).unwrap();
+                ((out, paths), plan.scratch_bytes())
+            };
+            let (of_one, bytes_of_one) = computed(&one);
+            let (of_several, bytes) = computed(&several);
+            assert_eq!(of_one, of_several, "{pairing:?} in {limit} bytes");
+            assert!(bytes <= limit.max(bytes_of_one), "{pairing:?}: {bytes} of {limit}");
+        }
+    }
+}
+
 /// What the suite says of a backend, and a digest of all its results.
 fn judged<T: Element>(section: &str, backend: &dyn Backend<T>) -> (usize, String) {
     let digest = Digest::default();
