@@ -154,8 +154,10 @@ def _npy(path: str, plan: Plan) -> Iterator[Put]:
     partial = f"{path}.{uuid.uuid4().hex[:8]}.partial"
     with open(partial, "xb") as file:
         try:
-            header = {"descr": np.lib.format.dtype_to_descr(plan.dtype), "fortran_order": False, "shape": plan.shape}
-            np.lib.format.write_array_header_1_0(file, header)
+            # Typed in some versions of NumPy only.
+            layout: Any = np.lib.format
+            header = {"descr": layout.dtype_to_descr(plan.dtype), "fortran_order": False, "shape": plan.shape}
+            layout.write_array_header_1_0(file, header)
             yield _Rows(file, file.tell(), plan).put
             file.flush()
             os.fsync(file.fileno())
